@@ -1,0 +1,14 @@
+package io.ebbfs.protocol;
+
+import io.ebbfs.protocol.proto.CodingProtos.CodingProtocolService;
+import org.apache.hadoop.ipc.ProtocolInfo;
+
+/**
+ * Codes, stripes, transitions and read plans at the namenode; see {@code coding.proto}. A proxy of
+ * this type comes from Hadoop RPC with {@code ProtobufRpcEngine2}; implementations are thread-safe.
+ */
+@ProtocolInfo(protocolName = CodingProtocol.NAME, protocolVersion = CodingProtocol.VERSION)
+public interface CodingProtocol extends CodingProtocolService.BlockingInterface {
+  String NAME = "io.ebbfs.protocol.CodingProtocol";
+  long VERSION = 1;
+}
