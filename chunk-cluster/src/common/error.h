@@ -1,0 +1,57 @@
+// The one error type of the chunk cluster. A Result is never dropped: it is [[nodiscard]].
+#pragma once
+
+#include <cstdint>
+#include <expected>
+#include <string>
+#include <utility>
+
+namespace ebb {
+
+enum class ErrorCode : std::uint8_t {
+  kNotFound,      // no such block, file or name
+  kCorrupt,       // bytes that contradict their checksum or their format
+  kIo,            // the disk or the operating system refused
+  kNetwork,       // a peer refused, went away or answered nonsense
+  kTimeout,       // a peer did not answer in time
+  kBusy,          // a limit is reached; the same call may succeed later
+  kInvalid,       // the caller's request contradicts itself
+  kUnsupported,   // a call or option that this server does not offer
+  kRemote,        // a peer executed the call and answered with an exception of its own
+  kShutdown,      // this process is stopping
+};
+
+// What failed, the value, and what to do about it, in one sentence for an operator.
+struct Error {
+  ErrorCode code;
+  std::string message;
+  // For kRemote: the Java class name of the exception, as Hadoop RPC carries it.
+  std::string exception_class = {};
+};
+
+template <typename T>
+using Result = std::expected<T, Error>;
+using Status = std::expected<void, Error>;
+
+[[nodiscard]] inline std::unexpected<Error> Fail(ErrorCode code, std::string message) {
+  return std::unexpected(Error{code, std::move(message)});
+}
+
+}  // namespace ebb
+
+// Returns the error of `expression` from the enclosing function, if it has one.
+#define EBB_TRY(expression)                                            \
+  do {                                                                 \
+    auto ebb_try_status_ = (expression);                               \
+    if (!ebb_try_status_) return std::unexpected(std::move(ebb_try_status_).error()); \
+  } while (false)
+
+#define EBB_CONCAT_(a, b) a##b
+#define EBB_CONCAT(a, b) EBB_CONCAT_(a, b)
+#define EBB_ASSIGN_IMPL_(result, declaration, expression)              \
+  auto result = (expression);                                          \
+  if (!result) return std::unexpected(std::move(result).error());      \
+  declaration = std::move(result).value()
+// Declares or assigns `declaration` from a Result, or returns its error.
+#define EBB_ASSIGN(declaration, expression) \
+  EBB_ASSIGN_IMPL_(EBB_CONCAT(ebb_result_, __LINE__), declaration, expression)
