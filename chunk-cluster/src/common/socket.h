@@ -1,0 +1,95 @@
+// TCP sockets for one thread per connection: calls block, but never longer than their time-out.
+#pragma once
+
+#include <sys/uio.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "common/error.h"
+
+namespace ebb {
+
+// The longest that one call may take as a whole, not the longest silence.
+using Timeout = std::chrono::milliseconds;
+
+// A connected stream. One thread reads and one thread writes at a time; any thread may call
+// Shutdown(), which makes both return an error. Nagle's algorithm is off.
+class Socket {
+ public:
+  Socket() = default;
+  // Takes a connected descriptor over.
+  explicit Socket(int fd);
+  ~Socket();
+  Socket(Socket&& other) noexcept;
+  Socket& operator=(Socket&& other) noexcept;
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+
+  // `host` is an address or a name. kTimeout, or kNetwork naming host and port.
+  [[nodiscard]] static Result<Socket> Connect(const std::string& host, std::uint16_t port,
+                                              Timeout timeout);
+  // Two sockets connected to each other, for tests.
+  [[nodiscard]] static Result<std::pair<Socket, Socket>> Pair();
+
+  // Reads at least one byte; 0 means that the peer has closed its side.
+  [[nodiscard]] Result<std::size_t> ReadSome(std::span<std::byte> out, Timeout timeout);
+  // Fills `out`. The end of the stream before that is kNetwork.
+  [[nodiscard]] Status ReadExact(std::span<std::byte> out, Timeout timeout);
+  [[nodiscard]] Status WriteAll(std::span<const std::byte> data, Timeout timeout);
+  // Writes all the parts in order, in as few system calls as possible. Alters `parts`.
+  [[nodiscard]] Status WriteAll(std::span<iovec> parts, Timeout timeout);
+  // Sends `length` bytes of a file from `offset` without copying them through this process.
+  // kIo if the file ends before.
+  [[nodiscard]] Status SendFile(int file, std::uint64_t offset, std::size_t length,
+                                Timeout timeout);
+  // True once ReadSome would return at once (data, the end or an error); false after the time-out.
+  [[nodiscard]] Result<bool> WaitReadable(Timeout timeout);
+  // Holds small writes back until the next call with false, so that they leave as full segments.
+  void Cork(bool on);
+
+  // Wakes the threads in calls of this socket; they and later calls fail. Thread-safe.
+  void Shutdown();
+  void Close();
+
+  [[nodiscard]] bool valid() const { return fd_ >= 0; }
+  [[nodiscard]] int fd() const { return fd_; }
+  // "address:port" of the other side and of this one; "?" if not connected.
+  [[nodiscard]] const std::string& peer() const { return peer_; }
+  [[nodiscard]] std::string local() const;
+
+ private:
+  int fd_ = -1;
+  std::string peer_ = "?";
+};
+
+// A listening socket. One thread accepts; any thread may call Shutdown().
+class Listener {
+ public:
+  Listener() = default;
+  ~Listener();
+  Listener(Listener&& other) noexcept;
+  Listener& operator=(Listener&& other) noexcept;
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  // Port 0 lets the kernel choose. kNetwork naming the address if it is in use.
+  [[nodiscard]] static Result<Listener> Listen(const std::string& host, std::uint16_t port);
+
+  // kShutdown after Shutdown(); kBusy if the process is out of descriptors (call again).
+  [[nodiscard]] Result<Socket> Accept();
+  void Shutdown();
+
+  [[nodiscard]] std::uint16_t port() const { return port_; }
+
+ private:
+  int fd_ = -1;
+  int wake_[2] = {-1, -1};
+  std::uint16_t port_ = 0;
+};
+
+}  // namespace ebb

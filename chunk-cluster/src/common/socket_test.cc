@@ -1,0 +1,110 @@
+#include "common/socket.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace ebb {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+TEST(SocketTest, ConnectsAndCarriesBytesBothWays) {
+  auto listener = Listener::Listen("127.0.0.1", 0);
+  ASSERT_TRUE(listener.has_value());
+  auto client = Socket::Connect("127.0.0.1", listener->port(), seconds(5));
+  ASSERT_TRUE(client.has_value()) << client.error().message;
+  auto server = listener->Accept();
+  ASSERT_TRUE(server.has_value());
+  std::vector<std::byte> sent(3'000'000);
+  for (std::size_t i = 0; i < sent.size(); ++i) sent[i] = static_cast<std::byte>(i * 7);
+  std::thread writer([&] {
+    iovec parts[3] = {{sent.data(), 1}, {sent.data() + 1, 0}, {sent.data() + 1, sent.size() - 1}};
+    EXPECT_TRUE(client->WriteAll(std::span<iovec>(parts), seconds(20)).has_value());
+  });
+  std::vector<std::byte> received(sent.size());
+  EXPECT_TRUE(server->ReadExact(received, seconds(20)).has_value());
+  writer.join();
+  EXPECT_EQ(sent, received);
+}
+
+TEST(SocketTest, SendsAFile) {
+  auto pair = Socket::Pair();
+  ASSERT_TRUE(pair.has_value());
+  const std::unique_ptr<FILE, int (*)(FILE*)> file(std::tmpfile(), &std::fclose);
+  std::fputs("0123456789", file.get());
+  std::fflush(file.get());
+  ASSERT_TRUE(pair->first.SendFile(fileno(file.get()), 3, 4, seconds(5)).has_value());
+  char text[4];
+  ASSERT_TRUE(pair->second.ReadExact(std::as_writable_bytes(std::span(text)), seconds(5)));
+  EXPECT_EQ(std::string(text, 4), "3456");
+  const auto beyond = pair->first.SendFile(fileno(file.get()), 8, 4, seconds(5));
+  ASSERT_FALSE(beyond.has_value());
+  EXPECT_EQ(beyond.error().code, ErrorCode::kIo);
+}
+
+TEST(SocketTest, ASilentPeerIsATimeout) {
+  auto pair = Socket::Pair();
+  ASSERT_TRUE(pair.has_value());
+  std::byte one;
+  const auto read = pair->first.ReadExact(std::span(&one, 1), milliseconds(20));
+  ASSERT_FALSE(read.has_value());
+  EXPECT_EQ(read.error().code, ErrorCode::kTimeout);
+  const std::vector<std::byte> much(50'000'000);
+  const auto write = pair->first.WriteAll(much, milliseconds(50));
+  ASSERT_FALSE(write.has_value());
+  EXPECT_EQ(write.error().code, ErrorCode::kTimeout);
+}
+
+TEST(SocketTest, ShutdownWakesAReader) {
+  auto pair = Socket::Pair();
+  ASSERT_TRUE(pair.has_value());
+  std::thread reader([&] {
+    std::byte one;
+    EXPECT_FALSE(pair->first.ReadExact(std::span(&one, 1), seconds(60)).has_value());
+  });
+  pair->first.Shutdown();
+  reader.join();
+}
+
+TEST(SocketTest, AClosedPeerEndsTheStream) {
+  auto pair = Socket::Pair();
+  ASSERT_TRUE(pair.has_value());
+  pair->second.Close();
+  std::byte one;
+  const auto some = pair->first.ReadSome(std::span(&one, 1), seconds(5));
+  ASSERT_TRUE(some.has_value());
+  EXPECT_EQ(*some, 0U);
+}
+
+TEST(SocketTest, NobodyListening) {
+  auto listener = Listener::Listen("127.0.0.1", 0);
+  ASSERT_TRUE(listener.has_value());
+  const auto port = listener->port();
+  const auto taken = Listener::Listen("127.0.0.1", port);
+  ASSERT_FALSE(taken.has_value());
+  EXPECT_NE(taken.error().message.find(std::to_string(port)), std::string::npos);
+  listener = Listener();
+  const auto client = Socket::Connect("127.0.0.1", port, seconds(5));
+  ASSERT_FALSE(client.has_value());
+  EXPECT_EQ(client.error().code, ErrorCode::kNetwork);
+}
+
+TEST(ListenerTest, ShutdownWakesAccept) {
+  auto listener = Listener::Listen("127.0.0.1", 0);
+  ASSERT_TRUE(listener.has_value());
+  std::thread acceptor([&] {
+    const auto accepted = listener->Accept();
+    ASSERT_FALSE(accepted.has_value());
+    EXPECT_EQ(accepted.error().code, ErrorCode::kShutdown);
+  });
+  listener->Shutdown();
+  acceptor.join();
+}
+
+}  // namespace
+}  // namespace ebb
