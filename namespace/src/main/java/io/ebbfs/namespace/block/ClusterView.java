@@ -1,0 +1,55 @@
+package io.ebbfs.namespace.block;
+
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The chunk servers as the namenode sees them now. In memory; thread-safe. Pure functions get its
+ * lists as their snapshot.
+ */
+public interface ClusterView {
+  /** Servers that are registered and whose heartbeats are recent. */
+  List<Server> liveServers();
+
+  /** A server by uuid, live or not. */
+  Optional<Server> server(String serverUuid);
+
+  /** The disk with this uuid and its server, live or not. */
+  Optional<Disk> disk(String storageUuid);
+
+  /** True if the disk is in service: its server is live and it has not failed. */
+  default boolean isLive(String storageUuid) {
+    return disk(storageUuid).filter(d -> !d.failed()).map(Disk::serverUuid).flatMap(this::server)
+        .map(Server::live).orElse(false);
+  }
+
+  /**
+   * True while servers that were known before the start of this process may still register. No loss
+   * is concluded meanwhile.
+   */
+  boolean inSafeMode();
+
+  /** A chunk server. */
+  record Server(
+      String uuid,
+      String hostName,
+      String ipAddress,
+      int transferPort,
+      int infoPort,
+      int ipcPort,
+      String rack,
+      boolean live,
+      long lastHeartbeatMillis,
+      int activeTransfers,
+      List<Disk> disks) {}
+
+  /** A disk of a chunk server: a failure domain of its own. */
+  record Disk(
+      String storageUuid,
+      long storageNumber,
+      String serverUuid,
+      boolean failed,
+      long capacityBytes,
+      long usedBytes,
+      long remainingBytes) {}
+}

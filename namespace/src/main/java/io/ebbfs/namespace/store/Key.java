@@ -1,0 +1,82 @@
+package io.ebbfs.namespace.store;
+
+import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.HexFormat;
+
+/**
+ * The key of a row: its partition and what tells it apart inside. Keys sort by partition (as an
+ * unsigned number), then by the bytes of the rest, unsigned; the encoded form sorts the same way.
+ */
+public final class Key implements Comparable<Key> {
+  private final long partition;
+  private final byte[] rest;
+
+  private Key(long partition, byte[] rest) {
+    this.partition = partition;
+    this.rest = rest;
+  }
+
+  /** The rest is not copied and must not change. */
+  public static Key of(long partition, byte[] rest) {
+    return new Key(partition, rest);
+  }
+
+  public static Key of(long partition) {
+    return new Key(partition, new byte[0]);
+  }
+
+  public static Key of(long partition, long first) {
+    return new Key(partition, ByteBuffer.allocate(Long.BYTES).putLong(first).array());
+  }
+
+  public long partition() {
+    return partition;
+  }
+
+  /** Not a copy: do not change it. */
+  public byte[] rest() {
+    return rest;
+  }
+
+  /** The first eight bytes of the rest as a number: the index of a block, the id of a replica. */
+  public long firstLong() {
+    return ByteBuffer.wrap(rest).getLong();
+  }
+
+  /** Eight bytes of the partition, big endian, then the rest. */
+  public byte[] encode() {
+    return ByteBuffer.allocate(Long.BYTES + rest.length).putLong(partition).put(rest).array();
+  }
+
+  public static Key decode(byte[] encoded) {
+    ByteBuffer buffer = ByteBuffer.wrap(encoded);
+    long partition = buffer.getLong();
+    byte[] rest = new byte[buffer.remaining()];
+    buffer.get(rest);
+    return new Key(partition, rest);
+  }
+
+  @Override
+  public int compareTo(Key other) {
+    int byPartition = Long.compareUnsigned(partition, other.partition);
+    return byPartition != 0 ? byPartition : Arrays.compareUnsigned(rest, other.rest);
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof Key key && partition == key.partition && Arrays.equals(rest, key.rest);
+  }
+
+  @Override
+  public int hashCode() {
+    return Long.hashCode(partition) * 31 + Arrays.hashCode(rest);
+  }
+
+  @Override
+  public String toString() {
+    return rest.length == 0
+        ? "(" + partition + ")"
+        : "(" + partition + ", " + HexFormat.of().formatHex(rest) + ")";
+  }
+}
