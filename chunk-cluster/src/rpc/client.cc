@@ -1,0 +1,265 @@
+#include "rpc/client.h"
+
+#include <fmt/format.h>
+#include <pwd.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <cstdlib>
+#include <optional>
+#include <thread>
+#include <unordered_map>
+#include <utility>
+
+#include "IpcConnectionContext.pb.h"
+#include "ProtobufRpcEngine2.pb.h"
+#include "RpcHeader.pb.h"
+#include "rpc/wire.h"
+
+namespace ebb {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using hadoop::common::RpcRequestHeaderProto;
+using hadoop::common::RpcResponseHeaderProto;
+
+// Between frames the reader waits without an end: a silent server is what call time-outs are for.
+constexpr Timeout kReaderWait = std::chrono::hours(1);
+constexpr Timeout kFrameTimeout = std::chrono::seconds(60);
+
+std::string SystemUser() {
+  if (const char* name = std::getenv("USER"); name != nullptr && *name != '\0') return name;
+  passwd entry = {};
+  passwd* found = nullptr;
+  char buffer[4096];
+  getpwuid_r(geteuid(), &entry, buffer, sizeof buffer, &found);
+  return found != nullptr ? entry.pw_name : std::to_string(geteuid());
+}
+
+RpcRequestHeaderProto Header(std::int32_t call_id, const std::string& client_id) {
+  RpcRequestHeaderProto header;
+  header.set_rpckind(hadoop::common::RPC_PROTOCOL_BUFFER);
+  header.set_rpcop(RpcRequestHeaderProto::RPC_FINAL_PACKET);
+  header.set_callid(call_id);
+  header.set_clientid(client_id);
+  header.set_retrycount(call_id < 0 ? rpc_wire::kRetryCountInvalid : 0);
+  return header;
+}
+
+// The first line: Hadoop's servers send the whole stack trace.
+std::string_view FirstLine(std::string_view text) { return text.substr(0, text.find('\n')); }
+
+Error RemoteError(const RpcResponseHeaderProto& header, const std::string& server) {
+  const std::string_view message = FirstLine(header.errormsg());
+  return Error{
+      ErrorCode::kRemote,
+      fmt::format("{} answered {}: {}", server,
+                  header.has_exceptionclassname() ? header.exceptionclassname() : "ERROR", message),
+      header.exceptionclassname()};
+}
+
+}  // namespace
+
+// One connection and the thread that reads its answers. Callers write under write_mutex_ and wait
+// for their entry of pending_ to be filled. Once failed it stays failed.
+class RpcClient::Connection {
+ public:
+  Connection(Socket socket, std::string server, std::size_t max_response_bytes)
+      : socket_(std::move(socket)),
+        server_(std::move(server)),
+        max_response_bytes_(max_response_bytes),
+        reader_([this] { ReadLoop(); }) {}
+
+  ~Connection() {
+    Break(Error{ErrorCode::kShutdown, fmt::format("the RPC client of {} is closing", server_)});
+    reader_.join();
+  }
+
+  [[nodiscard]] bool broken() {
+    const std::lock_guard lock(mutex_);
+    return failure_.has_value();
+  }
+
+  // Fails every call that waits, and every later one.
+  void Break(Error error) {
+    const std::lock_guard lock(mutex_);
+    if (failure_) return;
+    failure_ = std::move(error);
+    socket_.Shutdown();
+    answered_.notify_all();
+  }
+
+  [[nodiscard]] Result<std::string> Exchange(std::int32_t call_id, std::string_view frame,
+                                             std::string_view method, Timeout timeout) {
+    const auto start = Clock::now();
+    const auto deadline = start + timeout;
+    {
+      const std::lock_guard lock(mutex_);
+      if (failure_) return std::unexpected(*failure_);
+      pending_.emplace(call_id, std::nullopt);
+    }
+    Send(frame, deadline);
+    std::unique_lock lock(mutex_);
+    const auto done = [&] { return failure_.has_value() || pending_.at(call_id).has_value(); };
+    const bool in_time = answered_.wait_until(lock, deadline, done);
+    const auto entry = pending_.extract(call_id);
+    if (entry.mapped()) return std::move(*entry.mapped());
+    if (in_time) return std::unexpected(*failure_);
+    const bool silent = last_received_ < start;
+    lock.unlock();
+    Error error{ErrorCode::kTimeout,
+                fmt::format("{} did not answer {} within {} ms; is it overloaded or gone?", server_,
+                            method, timeout.count())};
+    if (silent) Break(Error{ErrorCode::kNetwork, error.message});
+    return std::unexpected(std::move(error));
+  }
+
+ private:
+  void Send(std::string_view frame, Clock::time_point deadline) {
+    const std::lock_guard lock(write_mutex_);
+    const auto left = std::chrono::ceil<Timeout>(deadline - Clock::now());
+    // The frame may be sent in part: whatever fails, the connection is of no more use.
+    auto status = rpc_wire::WriteBytes(socket_, frame, std::max(left, Timeout(1)));
+    if (!status) Break(Lost(status.error()));
+  }
+
+  Error Lost(const Error& cause) const {
+    return Error{ErrorCode::kNetwork,
+                 fmt::format("the RPC connection to {} was lost: {}", server_, cause.message)};
+  }
+
+  void ReadLoop() {
+    for (;;) {
+      auto status = ReadAnswer();
+      if (!status) {
+        Break(std::move(status).error());
+        return;
+      }
+    }
+  }
+
+  [[nodiscard]] Status ReadAnswer() {
+    for (;;) {
+      auto ready = socket_.WaitReadable(kReaderWait);
+      if (!ready) return std::unexpected(Lost(ready.error()));
+      if (*ready) break;
+    }
+    auto frame = rpc_wire::ReadFrame(socket_, max_response_bytes_, kFrameTimeout);
+    if (!frame) return std::unexpected(Lost(frame.error()));
+    rpc_wire::Cursor cursor(*frame);
+    RpcResponseHeaderProto header;
+    EBB_TRY(cursor.Next(header, "an RPC response header"));
+    if (header.status() == RpcResponseHeaderProto::FATAL) {
+      return std::unexpected(RemoteError(header, server_));
+    }
+    if (header.status() == RpcResponseHeaderProto::ERROR) {
+      Deliver(header, std::unexpected(RemoteError(header, server_)));
+      return {};
+    }
+    EBB_ASSIGN(const std::string_view body, cursor.Next());
+    Deliver(header, std::string(body));
+    return {};
+  }
+
+  // An answer that nobody waits for any more, after a time-out, is dropped.
+  void Deliver(const RpcResponseHeaderProto& header, Result<std::string> answer) {
+    const std::lock_guard lock(mutex_);
+    last_received_ = Clock::now();
+    const auto found = pending_.find(static_cast<std::int32_t>(header.callid()));
+    if (found == pending_.end()) return;
+    found->second.emplace(std::move(answer));
+    answered_.notify_all();
+  }
+
+  Socket socket_;
+  const std::string server_;
+  const std::size_t max_response_bytes_;
+  std::mutex write_mutex_;
+  std::mutex mutex_;
+  std::condition_variable answered_;
+  std::unordered_map<std::int32_t, std::optional<Result<std::string>>> pending_;
+  std::optional<Error> failure_;
+  Clock::time_point last_received_ = Clock::now();
+  std::thread reader_;
+};
+
+RpcClient::RpcClient(std::string host, std::uint16_t port, std::string protocol,
+                     std::uint64_t version, std::string user, Options options)
+    : host_(std::move(host)),
+      port_(port),
+      protocol_(std::move(protocol)),
+      version_(version),
+      user_(user.empty() ? SystemUser() : std::move(user)),
+      options_(options),
+      client_id_(rpc_wire::NewClientId()) {}
+
+RpcClient::~RpcClient() {
+  std::shared_ptr<Connection> connection;
+  {
+    const std::lock_guard lock(mutex_);
+    connection = std::move(connection_);
+  }
+  if (connection) connection->Break(Error{ErrorCode::kShutdown, "the RPC client is closing"});
+}
+
+std::string RpcClient::server() const { return fmt::format("{}:{}", host_, port_); }
+
+std::string RpcClient::ConnectionContextFrame() const {
+  hadoop::common::IpcConnectionContextProto context;
+  context.mutable_userinfo()->set_effectiveuser(user_);
+  context.set_protocol(protocol_);
+  std::string frame = rpc_wire::BeginFrame();
+  rpc_wire::AppendDelimited(frame, Header(rpc_wire::kCallIdConnectionContext, client_id_));
+  rpc_wire::AppendDelimited(frame, context);
+  rpc_wire::EndFrame(frame);
+  return frame;
+}
+
+std::string RpcClient::CallFrame(std::int32_t call_id, std::string_view method,
+                                 const google::protobuf::MessageLite& request) const {
+  hadoop::common::RequestHeaderProto call;
+  call.set_methodname(std::string(method));
+  call.set_declaringclassprotocolname(protocol_);
+  call.set_clientprotocolversion(version_);
+  std::string frame = rpc_wire::BeginFrame();
+  rpc_wire::AppendDelimited(frame, Header(call_id, client_id_));
+  rpc_wire::AppendDelimited(frame, call);
+  rpc_wire::AppendDelimited(frame, request);
+  rpc_wire::EndFrame(frame);
+  return frame;
+}
+
+Result<std::shared_ptr<RpcClient::Connection>> RpcClient::Connected() {
+  const std::lock_guard lock(mutex_);
+  if (connection_ && !connection_->broken()) return connection_;
+  connection_.reset();
+  EBB_ASSIGN(Socket socket, Socket::Connect(host_, port_, options_.connect_timeout));
+  const auto preamble = rpc_wire::Preamble();
+  std::string hello(preamble.data(), preamble.size());
+  hello += ConnectionContextFrame();
+  EBB_TRY(rpc_wire::WriteBytes(socket, hello, options_.connect_timeout));
+  connection_ =
+      std::make_shared<Connection>(std::move(socket), server(), options_.max_response_bytes);
+  return connection_;
+}
+
+Status RpcClient::Call(std::string_view method, const google::protobuf::MessageLite& request,
+                       google::protobuf::MessageLite& response) {
+  return Call(method, request, response, options_.call_timeout);
+}
+
+Status RpcClient::Call(std::string_view method, const google::protobuf::MessageLite& request,
+                       google::protobuf::MessageLite& response, Timeout timeout) {
+  if (!request.IsInitialized()) {
+    return Fail(ErrorCode::kInvalid, fmt::format("the request of {} lacks required fields: {}",
+                                                 method, request.InitializationErrorString()));
+  }
+  const auto call_id = static_cast<std::int32_t>(next_call_id_.fetch_add(1) & 0x7FFFFFFF);
+  const std::string frame = CallFrame(call_id, method, request);
+  EBB_ASSIGN(const std::shared_ptr<Connection> connection, Connected());
+  EBB_ASSIGN(const std::string body, connection->Exchange(call_id, frame, method, timeout));
+  return rpc_wire::Parse(response, body, fmt::format("the answer of {} to {}", server(), method));
+}
+
+}  // namespace ebb

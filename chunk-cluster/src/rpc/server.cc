@@ -1,0 +1,288 @@
+#include "rpc/server.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <list>
+#include <mutex>
+#include <new>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "ProtobufRpcEngine2.pb.h"
+#include "rpc/server_connection.h"
+#include "rpc/wire.h"
+
+namespace ebb {
+
+namespace rpc_internal {
+
+Status ParseRequest(google::protobuf::MessageLite& request, std::string_view bytes) {
+  return rpc_wire::Parse(request, bytes, "the request");
+}
+
+Result<std::string> Serialize(const google::protobuf::MessageLite& response) {
+  if (!response.IsInitialized()) {
+    return Fail(ErrorCode::kInvalid, fmt::format("the response lacks required fields: {}",
+                                                 response.InitializationErrorString()));
+  }
+  return response.SerializeAsString();
+}
+
+}  // namespace rpc_internal
+
+namespace {
+
+using hadoop::common::RpcResponseHeaderProto;
+using rpc_internal::IncomingCall;
+using rpc_internal::RpcException;
+using rpc_internal::ServerConnection;
+
+constexpr char kDefaultException[] = "java.io.IOException";
+constexpr auto kPauseWithoutDescriptors = std::chrono::milliseconds(100);
+
+struct Service {
+  std::uint64_t version = 0;
+  RpcHandlers handlers;
+};
+
+struct QueuedCall {
+  std::shared_ptr<ServerConnection> connection;
+  IncomingCall call;
+};
+
+}  // namespace
+
+class RpcServer::Core {
+ public:
+  explicit Core(Options options) : options_(std::move(options)) {}
+  ~Core() { Stop(); }
+
+  void RegisterService(std::string protocol, std::uint64_t version, RpcHandlers handlers) {
+    services_.insert_or_assign(std::move(protocol), Service{version, std::move(handlers)});
+  }
+
+  Status Start() {
+    EBB_ASSIGN(listener_, Listener::Listen(options_.address, options_.port));
+    for (std::size_t i = 0; i < std::max<std::size_t>(1, options_.handler_threads); ++i) {
+      handlers_.emplace_back([this] { HandleLoop(); });
+    }
+    acceptor_ = std::thread([this] { AcceptLoop(); });
+    return {};
+  }
+
+  void Stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+      for (const Reader& reader : readers_) {
+        if (!reader.done) reader.connection->Shutdown();
+      }
+    }
+    changed_.notify_all();
+    listener_.Shutdown();
+    if (acceptor_.joinable()) acceptor_.join();
+    for (Reader& reader : readers_) reader.thread.join();
+    readers_.clear();
+    for (std::thread& handler : handlers_) handler.join();
+    handlers_.clear();
+    queue_.clear();
+  }
+
+  std::uint16_t port() const { return listener_.port(); }
+
+  std::size_t connections() {
+    const std::lock_guard lock(mutex_);
+    return static_cast<std::size_t>(
+        std::count_if(readers_.begin(), readers_.end(), [](const Reader& r) { return !r.done; }));
+  }
+
+ private:
+  struct Reader {
+    std::shared_ptr<ServerConnection> connection;
+    std::thread thread;
+    bool done = false;
+  };
+
+  void AcceptLoop() {
+    for (;;) {
+      auto socket = listener_.Accept();
+      std::unique_lock lock(mutex_);
+      if (stopping_) return;
+      if (!socket) {
+        changed_.wait_for(lock, kPauseWithoutDescriptors, [&] { return stopping_; });
+        continue;
+      }
+      JoinFinishedReaders();
+      if (readers_.size() >= options_.max_connections) continue;  // closes the socket
+      Reader& reader = readers_.emplace_back();
+      reader.connection = std::make_shared<ServerConnection>(std::move(*socket), options_);
+      try {
+        reader.thread = std::thread([this, &reader] { ReadLoop(reader); });
+      } catch (const std::system_error&) {  // out of threads: the client may come again
+        readers_.pop_back();
+      }
+    }
+  }
+
+  // A reader that is done only has to return.
+  void JoinFinishedReaders() {
+    for (auto it = readers_.begin(); it != readers_.end();) {
+      if (!it->done) {
+        ++it;
+        continue;
+      }
+      it->thread.join();
+      it = readers_.erase(it);
+    }
+  }
+
+  void ReadLoop(Reader& reader) {
+    const std::shared_ptr<ServerConnection> connection = reader.connection;
+    try {
+      Receive(connection);
+    } catch (const std::bad_alloc&) {  // costs this connection, not the process
+    }
+    connection->Shutdown();
+    const std::lock_guard lock(mutex_);
+    reader.connection.reset();  // the socket closes once the last answer of it was tried
+    reader.done = true;
+  }
+
+  void Receive(const std::shared_ptr<ServerConnection>& connection) {
+    if (!connection->Handshake()) return;
+    for (;;) {
+      auto call = connection->NextCall();
+      if (!call || !Enqueue({connection, std::move(*call)})) return;
+    }
+  }
+
+  // Waits for room: the client is held back by its own full socket. False if stopping.
+  bool Enqueue(QueuedCall call) {
+    const std::size_t bytes = call.call.frame.size();
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] {
+      return stopping_ || queue_.empty() ||
+             (queue_.size() < options_.max_queued_calls &&
+              queued_bytes_ + bytes <= options_.max_queued_bytes);
+    });
+    if (stopping_) return false;
+    ++call.connection->calls_under_way;
+    queued_bytes_ += bytes;
+    queue_.push_back(std::move(call));
+    lock.unlock();
+    changed_.notify_all();
+    return true;
+  }
+
+  std::optional<QueuedCall> Dequeue() {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return stopping_ || !queue_.empty(); });
+    if (stopping_) return std::nullopt;
+    QueuedCall call = std::move(queue_.front());
+    queue_.pop_front();
+    queued_bytes_ -= call.call.frame.size();
+    lock.unlock();
+    changed_.notify_all();
+    return call;
+  }
+
+  void HandleLoop() {
+    while (auto queued = Dequeue()) {
+      try {
+        auto result = Execute(queued->call);
+        if (result) {
+          queued->connection->Answer(queued->call.caller, *result);
+        } else {
+          queued->connection->Answer(queued->call.caller, result.error());
+        }
+      } catch (const std::bad_alloc&) {  // no memory even to say so
+        queued->connection->Shutdown();
+      }
+      --queued->connection->calls_under_way;
+    }
+  }
+
+  std::expected<std::string, RpcException> Execute(const IncomingCall& call) {
+    const auto refuse = [](std::string java_class, std::string message,
+                           rpc_internal::RpcErrorCode code) {
+      return std::unexpected(RpcException{std::move(java_class), std::move(message), code});
+    };
+    rpc_wire::Cursor cursor(std::string_view(call.frame).substr(call.body_offset));
+    hadoop::common::RequestHeaderProto header;
+    auto status = cursor.Next(header, "the header of the call");
+    auto request = status ? cursor.Next() : std::unexpected(status.error());
+    if (!request) {
+      return refuse("org.apache.hadoop.ipc.RpcServerException", request.error().message,
+                    RpcResponseHeaderProto::ERROR_RPC_SERVER);
+    }
+    const auto service = services_.find(header.declaringclassprotocolname());
+    if (service == services_.end()) {
+      return refuse("org.apache.hadoop.ipc.RpcNoSuchProtocolException",
+                    fmt::format("Unknown protocol: {}", header.declaringclassprotocolname()),
+                    RpcResponseHeaderProto::ERROR_NO_SUCH_PROTOCOL);
+    }
+    if (service->second.version != header.clientprotocolversion()) {
+      return refuse(
+          "org.apache.hadoop.ipc.RPC$VersionMismatch",
+          fmt::format("Protocol {} version mismatch. (client = {}, server = {})", service->first,
+                      header.clientprotocolversion(), service->second.version),
+          RpcResponseHeaderProto::ERROR_RPC_VERSION_MISMATCH);
+    }
+    const auto handler = service->second.handlers.find(header.methodname());
+    if (handler == service->second.handlers.end()) {
+      return refuse("org.apache.hadoop.ipc.RpcNoSuchMethodException",
+                    fmt::format("Unknown method {} called on {} protocol.", header.methodname(),
+                                service->first),
+                    RpcResponseHeaderProto::ERROR_NO_SUCH_METHOD);
+    }
+    return Invoke(handler->second, call.caller, *request);
+  }
+
+  static std::expected<std::string, RpcException> Invoke(const RpcHandler& handler,
+                                                         const RpcCaller& caller,
+                                                         std::string_view request) {
+    try {
+      auto response = handler(caller, request);
+      if (response) return std::move(*response);
+      Error& error = response.error();
+      return std::unexpected(RpcException{
+          error.exception_class.empty() ? kDefaultException : std::move(error.exception_class),
+          std::move(error.message)});
+    } catch (const std::exception& failure) {  // out of memory: this call fails, not the server
+      return std::unexpected(RpcException{
+          kDefaultException, fmt::format("the call failed: {}; try again later", failure.what())});
+    }
+  }
+
+  const Options options_;
+  std::map<std::string, Service, std::less<>> services_;
+  Listener listener_;
+  std::thread acceptor_;
+  std::vector<std::thread> handlers_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;
+  std::list<Reader> readers_;
+  std::deque<QueuedCall> queue_;
+  std::size_t queued_bytes_ = 0;
+};
+
+RpcServer::RpcServer(Options options) : core_(std::make_unique<Core>(std::move(options))) {}
+RpcServer::~RpcServer() = default;
+
+void RpcServer::RegisterService(std::string protocol, std::uint64_t version, RpcHandlers handlers) {
+  core_->RegisterService(std::move(protocol), version, std::move(handlers));
+}
+
+Status RpcServer::Start() { return core_->Start(); }
+void RpcServer::Stop() { core_->Stop(); }
+std::uint16_t RpcServer::port() const { return core_->port(); }
+std::size_t RpcServer::connections() const { return core_->connections(); }
+
+}  // namespace ebb
