@@ -1,0 +1,43 @@
+// Buffered reading from a Socket: as many bytes per system call as there are, parsed in place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "common/socket.h"
+
+namespace ebb {
+
+// One thread at a time. The socket must outlive the reader, and nobody else may read from it.
+class SocketReader {
+ public:
+  explicit SocketReader(Socket& socket, std::size_t capacity = 8 * 1024);
+
+  // The next `length` bytes, which stay valid until the next call; they are not yet consumed. The
+  // buffer grows if need be, so the caller bounds `length`.
+  [[nodiscard]] Result<std::span<const std::byte>> Peek(std::size_t length, Timeout timeout);
+  void Consume(std::size_t length);
+  // Peek and Consume.
+  [[nodiscard]] Result<std::span<const std::byte>> Take(std::size_t length, Timeout timeout);
+  // Copies, large parts straight from the socket.
+  [[nodiscard]] Status ReadExact(std::span<std::byte> out, Timeout timeout);
+  // A base-128 integer as protobuf writes it before a delimited message.
+  [[nodiscard]] Result<std::uint32_t> ReadVarint32(Timeout timeout);
+  // True at the end of the stream, false if there is another byte.
+  [[nodiscard]] Result<bool> AtEnd(Timeout timeout);
+  // Bytes that are here already.
+  [[nodiscard]] std::size_t buffered() const { return end_ - begin_; }
+
+ private:
+  void MakeRoom(std::size_t length);
+
+  Socket& socket_;
+  std::size_t capacity_;
+  std::unique_ptr<std::byte[]> buffer_;
+  std::size_t begin_ = 0;
+  std::size_t end_ = 0;
+};
+
+}  // namespace ebb
