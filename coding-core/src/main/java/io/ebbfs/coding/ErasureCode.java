@@ -1,0 +1,241 @@
+package io.ebbfs.coding;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Set;
+import java.util.function.IntToLongFunction;
+
+/**
+ * A systematic linear code: named positions and a generator matrix. Data positions come first; the
+ * index of a position in {@link #positions()} names it everywhere. Immutable and thread safe. Made
+ * by {@link Codes#byName}.
+ */
+public final class ErasureCode {
+  private final String name;
+  private final String family;
+  private final Shape shape;
+  private final int dataCount;
+  private final int tolerance;
+  private final List<Position> positions;
+  private final GfMatrix generator;
+  private final List<Equation> equations;
+  // checks[position]: the column of the parity check matrix, one byte per parity.
+  private final byte[][] checkColumns;
+
+  ErasureCode(
+      String name,
+      String family,
+      Shape shape,
+      int dataCount,
+      int tolerance,
+      List<Position> positions,
+      List<byte[]> parityRows,
+      List<Equation> equations) {
+    this.name = name;
+    this.family = family;
+    this.shape = shape;
+    this.dataCount = dataCount;
+    this.tolerance = tolerance;
+    this.positions = List.copyOf(positions);
+    this.equations = List.copyOf(equations);
+    List<byte[]> rows = new ArrayList<>();
+    GfMatrix identity = GfMatrix.identity(dataCount);
+    for (int i = 0; i < dataCount; i++) {
+      rows.add(identity.row(i));
+    }
+    rows.addAll(parityRows);
+    this.generator = GfMatrix.ofRows(rows, dataCount);
+    this.checkColumns = checkColumns(parityRows, dataCount);
+  }
+
+  private static byte[][] checkColumns(List<byte[]> parityRows, int dataCount) {
+    int parities = parityRows.size();
+    byte[][] columns = new byte[dataCount + parities][parities];
+    for (int j = 0; j < parities; j++) {
+      for (int i = 0; i < dataCount; i++) {
+        columns[i][j] = parityRows.get(j)[i];
+      }
+      columns[dataCount + j][j] = 1;
+    }
+    return columns;
+  }
+
+  /** As configured and stored: "PC(2x5)". */
+  public String name() {
+    return name;
+  }
+
+  /** "product", "lrc" or "rs". */
+  public String family() {
+    return family;
+  }
+
+  public Shape shape() {
+    return shape;
+  }
+
+  /** The number of data positions, k. */
+  public int dataCount() {
+    return dataCount;
+  }
+
+  /** The number of parity positions. */
+  public int parityCount() {
+    return positions.size() - dataCount;
+  }
+
+  /** The number of all positions, n. */
+  public int size() {
+    return positions.size();
+  }
+
+  /** All positions, data first. */
+  public List<Position> positions() {
+    return positions;
+  }
+
+  public Position position(int index) {
+    if (index < 0 || index >= positions.size()) {
+      throw new IllegalArgumentException(
+          name + " has no position " + index + ": it has 0 to " + (positions.size() - 1));
+    }
+    return positions.get(index);
+  }
+
+  /** Row p: the coefficients of position p over the data. */
+  public GfMatrix generator() {
+    return generator;
+  }
+
+  /** Stored bytes by logical bytes of a full stripe: n / k. */
+  public double overhead() {
+    return (double) size() / dataCount;
+  }
+
+  /** Any so many lost blocks of a stripe can be rebuilt. */
+  public int tolerance() {
+    return tolerance;
+  }
+
+  /** Sparse parity checks of the code; they span all of them. */
+  List<Equation> equations() {
+    return equations;
+  }
+
+  /**
+   * The column of a position in the parity check matrix; one byte per parity. Not to be changed.
+   */
+  byte[] checkColumn(int position) {
+    return checkColumns[position];
+  }
+
+  /** Whether everything can be rebuilt from the positions that are not lost. Exact. */
+  public boolean decodes(Collection<Integer> lostPositions) {
+    if (lostPositions.size() > parityCount()) {
+      return false;
+    }
+    int[] lost = new int[lostPositions.size()];
+    int count = 0;
+    for (int position : lostPositions) {
+      lost[count++] = position(position).index();
+    }
+    return decodes(lost, count);
+  }
+
+  /**
+   * As {@link #decodes(Collection)} in a stripe that has blocks only at the occupied positions: the
+   * others are virtual zeros, which cannot be lost.
+   */
+  public boolean decodes(Collection<Integer> lostPositions, Set<Integer> occupied) {
+    return decodes(lostPositions.stream().filter(occupied::contains).toList());
+  }
+
+  /** As {@link #decodes(Collection)}, of the first {@code count} elements, all different. */
+  public boolean decodes(int[] lost, int count) {
+    if (count <= tolerance) {
+      return true;
+    }
+    if (count > parityCount()) {
+      return false;
+    }
+    // The lost blocks are determined if and only if their columns of the parity check matrix are
+    // linearly independent.
+    byte[][] basis = new byte[parityCount()][];
+    for (int i = 0; i < count; i++) {
+      if (!extend(basis, checkColumns[lost[i]].clone())) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** Adds a vector to a basis in echelon form; false if it depends on it. */
+  private static boolean extend(byte[][] basis, byte[] vector) {
+    for (int c = 0; c < vector.length; c++) {
+      if (vector[c] == 0) {
+        continue;
+      }
+      if (basis[c] == null) {
+        int inverse = Gf256.inverse(vector[c] & 0xff);
+        for (int i = c; i < vector.length; i++) {
+          vector[i] = (byte) Gf256.multiply(vector[i] & 0xff, inverse);
+        }
+        basis[c] = vector;
+        return true;
+      }
+      Gf256.addMultiple(vector, vector[c] & 0xff, basis[c]);
+    }
+    return false;
+  }
+
+  /**
+   * The positions that hold a block once this data is encoded: the data itself, and every parity
+   * that covers some of it. A parity over virtual zeros alone is a virtual zero too.
+   */
+  public Set<Integer> occupied(Collection<Integer> presentData) {
+    Set<Integer> occupied = new java.util.TreeSet<>();
+    for (int data : presentData) {
+      if (data < 0 || data >= dataCount) {
+        throw new IllegalArgumentException(
+            name + " has no data position " + data + ": it has 0 to " + (dataCount - 1));
+      }
+      for (int p = 0; p < size(); p++) {
+        if (generator.get(p, data) != 0) {
+          occupied.add(p);
+        }
+      }
+    }
+    return occupied;
+  }
+
+  /**
+   * The length in bytes of the block at a position: of a parity, the longest data that it covers.
+   *
+   * @param dataLength length in bytes by data position, 0 for a virtual zero
+   */
+  public long lengthBytes(int position, IntToLongFunction dataLength) {
+    long length = 0;
+    for (int data = 0; data < dataCount; data++) {
+      if (generator.get(position, data) != 0) {
+        length = Math.max(length, dataLength.applyAsLong(data));
+      }
+    }
+    return length;
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof ErasureCode that && name.equals(that.name);
+  }
+
+  @Override
+  public int hashCode() {
+    return name.hashCode();
+  }
+
+  @Override
+  public String toString() {
+    return name;
+  }
+}

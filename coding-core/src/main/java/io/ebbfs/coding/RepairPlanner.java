@@ -1,0 +1,157 @@
+package io.ebbfs.coding;
+
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Plans the repair of several blocks: the cheapest one first, then the next with its help, and so
+ * on; then combines are joined where that reads less.
+ */
+final class RepairPlanner {
+  private final ErasureCode code;
+  private final Set<Integer> occupied;
+  private final ReadCost cost;
+  private final Expressions expressions;
+
+  RepairPlanner(ErasureCode code, Set<Integer> occupied, ReadCost cost) {
+    this.code = code;
+    this.occupied = occupied;
+    this.cost = cost;
+    this.expressions = new Expressions(code, occupied, cost);
+  }
+
+  List<CombinePlan> plan(Set<Integer> lost, Set<Integer> unavailable) {
+    Set<Integer> readable = new HashSet<>(occupied);
+    readable.removeAll(lost);
+    readable.removeAll(unavailable);
+    List<Step> steps = new ArrayList<>();
+    Set<Integer> open = new TreeSet<>(lost);
+    while (!open.isEmpty()) {
+      Step next = cheapestOf(open, readable);
+      steps.add(next);
+      open.removeAll(next.outputs.keySet());
+      readable.addAll(next.outputs.keySet());
+    }
+    join(steps);
+    return steps.stream().map(Step::toPlan).toList();
+  }
+
+  private Step cheapestOf(Set<Integer> open, Set<Integer> readable) {
+    int cheapest = -1;
+    SortedMap<Integer, Integer> best = null;
+    for (int position : open) {
+      Optional<SortedMap<Integer, Integer>> found = expressions.cheapest(position, readable);
+      if (found.isPresent()
+          && (best == null || expressions.costOf(found.get()) < expressions.costOf(best))) {
+        cheapest = position;
+        best = found.get();
+      }
+    }
+    if (best == null) {
+      throw new CannotPlanException(
+          code.name()
+              + ": positions "
+              + open
+              + " cannot be rebuilt from "
+              + new TreeSet<>(readable)
+              + "; bring a server with another block of the stripe back");
+    }
+    Step step = new Step();
+    step.outputs.put(cheapest, best);
+    return step;
+  }
+
+  /** Joins a later step into an earlier one wherever that lowers the cost of the reads. */
+  private void join(List<Step> steps) {
+    boolean joined = true;
+    while (joined) {
+      joined = false;
+      for (int i = 0; i < steps.size() && !joined; i++) {
+        for (int j = i + 1; j < steps.size() && !joined; j++) {
+          joined = joinPair(steps, i, j);
+        }
+      }
+    }
+  }
+
+  private boolean joinPair(List<Step> steps, int i, int j) {
+    for (int between = i + 1; between < j; between++) {
+      if (steps.get(j).readsAnyOf(steps.get(between).outputs.keySet())) {
+        return false;
+      }
+    }
+    Step both = steps.get(i).with(steps.get(j));
+    if (both.cost() >= steps.get(i).cost() + steps.get(j).cost()) {
+      return false;
+    }
+    steps.set(i, both);
+    steps.remove(j);
+    return true;
+  }
+
+  /** One combine in the making: what each output is, by position. */
+  private final class Step {
+    private final SortedMap<Integer, SortedMap<Integer, Integer>> outputs = new TreeMap<>();
+
+    Set<Integer> inputs() {
+      Set<Integer> inputs = new TreeSet<>();
+      outputs.values().forEach(expression -> inputs.addAll(expression.keySet()));
+      return inputs;
+    }
+
+    boolean readsAnyOf(Set<Integer> positions) {
+      return inputs().stream().anyMatch(positions::contains);
+    }
+
+    long cost() {
+      return inputs().stream().mapToLong(cost::of).sum();
+    }
+
+    /** Both in one; what the other reads of this one's outputs is replaced by this one's inputs. */
+    Step with(Step later) {
+      Step both = new Step();
+      both.outputs.putAll(outputs);
+      later.outputs.forEach(
+          (position, expression) -> {
+            SortedMap<Integer, Integer> composed = new TreeMap<>();
+            expression.forEach((p, c) -> addScaled(composed, p, c));
+            both.outputs.put(position, composed);
+          });
+      return both;
+    }
+
+    private void addScaled(SortedMap<Integer, Integer> target, int position, int factor) {
+      if (!outputs.containsKey(position)) {
+        Expressions.addTerm(target, position, factor);
+        return;
+      }
+      outputs
+          .get(position)
+          .forEach((p, c) -> Expressions.addTerm(target, p, Gf256.multiply(c, factor)));
+    }
+
+    CombinePlan toPlan() {
+      SortedMap<BlockRef, SortedMap<BlockRef, Integer>> refs = new TreeMap<>();
+      outputs.forEach((position, expression) -> refs.put(ref(position), refs(expression)));
+      CombinePlan plan = CombinePlan.of(refs);
+      SymbolicCheck.verify(code, occupied, plan);
+      return plan;
+    }
+  }
+
+  static BlockRef ref(int position) {
+    return new BlockRef(0, position);
+  }
+
+  static SortedMap<BlockRef, Integer> refs(SortedMap<Integer, Integer> expression) {
+    SortedMap<BlockRef, Integer> refs = new TreeMap<>();
+    expression.forEach((position, coefficient) -> refs.put(ref(position), coefficient));
+    return refs;
+  }
+}

@@ -1,0 +1,114 @@
+package io.ebbfs.coding;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Reed-Solomon codes that convert by their parities alone: parity j of data i has the coefficient
+ * point(j)^i, so the parities of stripes that merge are multiplied by powers of the points and
+ * added (access-optimal convertible codes, Maturana and Rashmi). Distinct points do not make such a
+ * code recover every loss of m blocks, so each is checked when it is built.
+ */
+final class RsCodes {
+  private static final int[] UP_TO_THREE = {0x01, 0x02, 0x04};
+  private static final int[] FOUR = {0x01, 0x0c, 0x35, 0x61};
+
+  private RsCodes() {}
+
+  static int[] points(int parities) {
+    return parities <= UP_TO_THREE.length ? UP_TO_THREE : FOUR;
+  }
+
+  static ErasureCode build(int data, int parities) {
+    String name = "RS(" + data + "," + parities + ")";
+    if (data < 1 || data > 255 || parities < 1 || parities > FOUR.length) {
+      throw new IllegalArgumentException(
+          name + ": data must be 1 to 255 and parities 1 to " + FOUR.length + "; choose in these");
+    }
+    List<byte[]> rows = parityRows(data, parities);
+    if (!everyMinorIsNonzero(rows, data)) {
+      throw new IllegalArgumentException(
+          name
+              + ": some losses of "
+              + parities
+              + " blocks would not decode; use less data (33 at most with four parities)");
+    }
+    Shape.Rs shape = new Shape.Rs(data, parities);
+    List<Position> positions = new ArrayList<>();
+    for (int d = 0; d < data; d++) {
+      positions.add(new Position(d, "D" + d, PositionKind.DATA));
+    }
+    for (int j = 0; j < parities; j++) {
+      positions.add(new Position(shape.parity(j), "P" + j, PositionKind.GLOBAL_PARITY));
+    }
+    return new ErasureCode(
+        name, "rs", shape, data, parities, positions, rows, LrcCodes.equations(rows, data));
+  }
+
+  private static List<byte[]> parityRows(int data, int parities) {
+    int[] points = points(parities);
+    List<byte[]> rows = new ArrayList<>();
+    for (int j = 0; j < parities; j++) {
+      byte[] row = new byte[data];
+      for (int i = 0; i < data; i++) {
+        row[i] = (byte) Gf256.power(points[j], i);
+      }
+      rows.add(row);
+    }
+    return rows;
+  }
+
+  /**
+   * The code recovers any m losses if and only if every square minor of its parities is nonzero.
+   */
+  private static boolean everyMinorIsNonzero(List<byte[]> rows, int data) {
+    int[][] cells = new int[rows.size()][data];
+    for (int j = 0; j < rows.size(); j++) {
+      for (int i = 0; i < data; i++) {
+        cells[j][i] = rows.get(j)[i] & 0xff;
+      }
+    }
+    for (int subset = 1; subset < 1 << rows.size(); subset++) {
+      int[][] chosen = new int[Integer.bitCount(subset)][];
+      int count = 0;
+      for (int j = 0; j < rows.size(); j++) {
+        if ((subset >> j & 1) != 0) {
+          chosen[count++] = cells[j];
+        }
+      }
+      if (count <= data && !columnsAreFree(chosen, new int[count], 0, 0, data)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private static boolean columnsAreFree(
+      int[][] rows, int[] columns, int depth, int first, int data) {
+    if (depth == rows.length) {
+      return determinant(rows, columns, rows.length, 0) != 0;
+    }
+    for (int c = first; c < data; c++) {
+      columns[depth] = c;
+      if (!columnsAreFree(rows, columns, depth + 1, c + 1, data)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /** By expansion along the last row of those given; the columns in the mask are left out. */
+  private static int determinant(int[][] rows, int[] columns, int size, int leftOut) {
+    if (size == 0) {
+      return 1;
+    }
+    int sum = 0;
+    for (int c = 0; c < columns.length; c++) {
+      if ((leftOut >> c & 1) == 0) {
+        int minor = determinant(rows, columns, size - 1, leftOut | 1 << c);
+        sum ^= Gf256.multiply(rows[size - 1][columns[c]], minor);
+      }
+    }
+    return sum;
+  }
+}
