@@ -11,7 +11,8 @@ import org.apache.hadoop.thirdparty.protobuf.Descriptors.FileDescriptor;
  * Writes the descriptors of the HDFS protocols, as the Hadoop jars on the class path carry them, to
  * a FileDescriptorSet that protoc accepts with --descriptor_set_in. Run by the build from source:
  * {@code java -cp <hadoop jars> HdfsDescriptors.java OUTPUT}. Besides the set it writes
- * OUTPUT.files: the names of the files in it, dependencies first, for CMake to compile.
+ * OUTPUT.files: the names of the files in it, dependencies first, for CMake to compile; and
+ * OUTPUT.classpath: the class path of Hadoop, for the C++ tests that run against Hadoop's classes.
  */
 public final class HdfsDescriptors {
   private static final String HDFS = "org.apache.hadoop.hdfs.protocol.proto.";
@@ -51,6 +52,7 @@ public final class HdfsDescriptors {
       set.build().writeTo(out);
     }
     Files.write(Path.of(output + ".files"), files.keySet());
+    Files.writeString(Path.of(output + ".classpath"), System.getProperty("java.class.path"));
   }
 
   private static void add(FileDescriptor file, Map<String, FileDescriptor> files) {
