@@ -1,0 +1,64 @@
+// The one kernel that moves all background data: outputs that are linear combinations over GF(2^8)
+// of inputs. Encoding, decoding, repair and conversion differ only in the coefficients.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace ebb::gf {
+
+// A matrix of coefficients made ready to be applied to many slices. Immutable and thread-safe.
+//
+// What it costs: a row of zeros and ones is XORed, reading only the sources with a one; other rows
+// go to ISA-L, rows with the same non-zero columns together. A zero coefficient costs nothing.
+class LinearMap {
+ public:
+  // `coefficients` is row-major: `targets` rows of `sources` values. Its size must be their product
+  // (checked: the process ends otherwise).
+  LinearMap(std::span<const std::uint8_t> coefficients, std::size_t sources, std::size_t targets);
+
+  // targets[t][i] = sum over s of coefficient(t, s) * sources[s][i], for i below `length` bytes
+  // (any length, any alignment). A source whose column is all zeros is not read and may be null.
+  // Targets overlap neither each other nor a source.
+  void Apply(std::span<const std::byte* const> sources, std::span<std::byte* const> targets,
+             std::size_t length) const;
+
+  // targets[t][i] += coefficient(t, source) * data[i]: the share of one source alone, for sources
+  // that arrive one after the other. The targets start as zeros.
+  void Accumulate(std::size_t source, const std::byte* data, std::span<std::byte* const> targets,
+                  std::size_t length) const;
+
+  [[nodiscard]] std::size_t sources() const { return sources_; }
+  [[nodiscard]] std::size_t targets() const { return targets_; }
+  [[nodiscard]] std::uint8_t coefficient(std::size_t target, std::size_t source) const {
+    return coefficients_[target * sources_ + source];
+  }
+
+ private:
+  // A row of zeros and ones.
+  struct XorRow {
+    std::size_t target;
+    std::vector<std::size_t> sources;
+  };
+  // Rows with the same non-zero columns, and ISA-L's tables for the matrix of just these.
+  struct DenseRows {
+    std::vector<std::size_t> targets;
+    std::vector<std::size_t> sources;
+    std::vector<std::uint8_t> tables;
+  };
+
+  void AddDenseRow(std::size_t target, std::vector<std::size_t> sources);
+  void MakeTables(DenseRows& rows) const;
+  void ApplyPiece(std::span<const std::byte* const> sources, std::span<std::byte* const> targets,
+                  std::size_t offset, std::size_t length) const;
+
+  std::size_t sources_;
+  std::size_t targets_;
+  std::vector<std::uint8_t> coefficients_;
+  std::vector<XorRow> xor_rows_;
+  std::vector<DenseRows> dense_rows_;
+};
+
+}  // namespace ebb::gf
