@@ -1,0 +1,170 @@
+#include "disk/disk.h"
+
+#include <fcntl.h>
+#include <fmt/core.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <vector>
+
+namespace ebb {
+
+namespace {
+
+std::uint64_t NowMillis() {
+  return static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                        std::chrono::system_clock::now().time_since_epoch())
+                                        .count());
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Disk>> Disk::Open(FileSystem& files, std::string directory,
+                                         std::uint64_t reserved_bytes) {
+  std::unique_ptr<Disk> disk(new Disk(files, std::move(directory), reserved_bytes));
+  for (const auto name : {format::kFinalized, format::kBeingWritten, format::kTemporary}) {
+    EBB_TRY(files.MakeDirectories(disk->Folder(name)));
+  }
+  const std::string lock = disk->Folder(format::kLockFile);
+  disk->lock_ = open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (disk->lock_ < 0 || flock(disk->lock_, LOCK_EX | LOCK_NB) != 0) {
+    return Fail(ErrorCode::kBusy,
+                fmt::format("data directory {} is in use by another chunk server; stop it or give "
+                            "another --data",
+                            disk->directory_));
+  }
+  const std::string path = disk->Folder(format::kVersionFile);
+  auto file = files.OpenForReading(path);
+  if (!file && file.error().code == ErrorCode::kNotFound) return disk;
+  if (!file) return std::unexpected(std::move(file).error());
+  std::string text(4096, '\0');
+  EBB_ASSIGN(const auto size, (*file)->Read(0, std::as_writable_bytes(std::span(text))));
+  text.resize(size);
+  auto identity = format::DecodeIdentity(text);
+  if (!identity) {
+    return Fail(ErrorCode::kCorrupt,
+                fmt::format("{}: {}; restore the file or empty the directory", path,
+                            identity.error().message));
+  }
+  disk->identity_ = *identity;
+  return disk;
+}
+
+Disk::~Disk() {
+  if (lock_ >= 0) close(lock_);
+}
+
+Status Disk::Claim(const format::Identity& identity) {
+  const std::string path = Folder(format::kVersionFile);
+  const std::string text = format::EncodeIdentity(identity);
+  {
+    EBB_ASSIGN(const auto file, files_.Create(path + ".new"));
+    EBB_TRY(file->Write(0, std::as_bytes(std::span(text))));
+    EBB_TRY(file->Sync());
+  }
+  EBB_TRY(files_.Rename(path + ".new", path));
+  EBB_TRY(files_.SyncDirectory(directory_));
+  identity_ = identity;
+  return {};
+}
+
+std::string Disk::Folder(std::string_view name) const {
+  return fmt::format("{}/{}", directory_, name);
+}
+
+std::string Disk::BlockPath(std::string_view folder, std::uint64_t block_id) const {
+  if (folder == format::kFinalized) {
+    return fmt::format("{}/{}/{}/{}", directory_, folder, format::SubdirectoryName(block_id),
+                       format::BlockFileName(block_id));
+  }
+  return fmt::format("{}/{}/{}", directory_, folder, format::BlockFileName(block_id));
+}
+
+std::string Disk::MetaPath(std::string_view folder, std::uint64_t block_id,
+                           std::uint64_t generation_stamp) const {
+  if (folder == format::kFinalized) {
+    return fmt::format("{}/{}/{}/{}", directory_, folder, format::SubdirectoryName(block_id),
+                       format::MetaFileName(block_id, generation_stamp));
+  }
+  return fmt::format("{}/{}/{}", directory_, folder,
+                     format::MetaFileName(block_id, generation_stamp));
+}
+
+Result<std::string> Disk::FinalizedFolder(std::uint64_t block_id) {
+  const std::string parent = Folder(format::kFinalized);
+  std::string folder = parent + "/" + format::SubdirectoryName(block_id);
+  auto& exists = folders_[block_id & 0xff];
+  if (!exists) {
+    EBB_TRY(files_.MakeDirectories(folder));
+    EBB_TRY(files_.SyncDirectory(parent));
+    exists = true;
+  }
+  return folder;
+}
+
+Status Disk::CheckSpace(std::uint64_t bytes) const {
+  EBB_ASSIGN(const Space space, files_.GetSpace(directory_));
+  if (space.free_bytes >= reserved_bytes_ && space.free_bytes - reserved_bytes_ >= bytes) return {};
+  return Fail(ErrorCode::kBusy,
+              fmt::format("disk {} has {} bytes free and keeps {} in reserve: {} more do not fit; "
+                          "free space or lower --reserved-bytes",
+                          directory_, space.free_bytes, reserved_bytes_, bytes));
+}
+
+Status Disk::Probe() const {
+  EBB_TRY(files_.FileSize(Folder(format::kVersionFile)));
+  EBB_TRY(files_.List(Folder(format::kFinalized)));
+  const std::string path = Folder("probe");
+  EBB_ASSIGN(const auto file, files_.Create(path));
+  const std::byte byte = {};
+  auto written = file->Write(0, std::span(&byte, 1));
+  // A full disk still serves what it holds.
+  if (!written && written.error().code != ErrorCode::kBusy) return written;
+  return files_.Remove(path);
+}
+
+bool Disk::MarkFailed(const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  if (failed_) return false;
+  failure_ = why;
+  failed_at_millis_ = NowMillis();
+  failed_ = true;
+  blocks_ = 0;
+  used_bytes_ = 0;
+  return true;
+}
+
+void Disk::AddUsed(std::uint64_t blocks, std::uint64_t bytes) {
+  blocks_ += blocks;
+  used_bytes_ += bytes;
+}
+
+void Disk::SubtractUsed(std::uint64_t blocks, std::uint64_t bytes) {
+  if (failed_) return;
+  blocks_ -= blocks;
+  used_bytes_ -= bytes;
+}
+
+DiskStatus Disk::GetStatus() const {
+  DiskStatus status;
+  status.storage_uuid = identity_.storage_uuid;
+  status.directory = directory_;
+  status.failed = failed_;
+  if (failed_) {
+    const std::lock_guard lock(mutex_);
+    status.failure = failure_;
+    status.failed_at_millis = failed_at_millis_;
+    return status;
+  }
+  status.blocks = blocks_;
+  status.used_bytes = used_bytes_;
+  if (const auto space = files_.GetSpace(directory_)) {
+    status.capacity_bytes = space->capacity_bytes;
+    status.remaining_bytes =
+        space->free_bytes > reserved_bytes_ ? space->free_bytes - reserved_bytes_ : 0;
+  }
+  return status;
+}
+
+}  // namespace ebb

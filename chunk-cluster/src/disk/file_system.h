@@ -1,0 +1,67 @@
+// The one seam to the operating system's files, so that a test can fail the next write or fill the
+// disk. Every error names the path and what the system said.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "common/error.h"
+
+namespace ebb {
+
+// An open file. Several threads may read; one writes. Closed by its destructor.
+class File {
+ public:
+  virtual ~File() = default;
+  // Reads until `out` is full or the file ends; the count says which.
+  [[nodiscard]] virtual Result<std::size_t> Read(std::uint64_t offset,
+                                                 std::span<std::byte> out) = 0;
+  // All or an error. kBusy if the disk is full, kIo otherwise.
+  [[nodiscard]] virtual Status Write(std::uint64_t offset, std::span<const std::byte> data) = 0;
+  [[nodiscard]] virtual Status Truncate(std::uint64_t length) = 0;
+  [[nodiscard]] virtual Status Sync() = 0;
+  [[nodiscard]] virtual Result<std::uint64_t> Size() = 0;
+  // For sendfile; negative if reads must go through Read.
+  [[nodiscard]] virtual int descriptor() const { return -1; }
+};
+
+struct DirectoryEntry {
+  std::string name;
+  bool directory;
+};
+
+struct Space {
+  std::uint64_t capacity_bytes;
+  std::uint64_t free_bytes;
+};
+
+// Thread-safe.
+class FileSystem {
+ public:
+  virtual ~FileSystem() = default;
+  // kNotFound if there is no such file.
+  [[nodiscard]] virtual Result<std::unique_ptr<File>> OpenForReading(const std::string& path) = 0;
+  // The file must exist.
+  [[nodiscard]] virtual Result<std::unique_ptr<File>> OpenForWriting(const std::string& path) = 0;
+  // Created, or emptied if it exists.
+  [[nodiscard]] virtual Result<std::unique_ptr<File>> Create(const std::string& path) = 0;
+  [[nodiscard]] virtual Status Rename(const std::string& from, const std::string& to) = 0;
+  // No error if there is no such file.
+  [[nodiscard]] virtual Status Remove(const std::string& path) = 0;
+  [[nodiscard]] virtual Status SyncDirectory(const std::string& path) = 0;
+  // With all its parents; no error if it exists.
+  [[nodiscard]] virtual Status MakeDirectories(const std::string& path) = 0;
+  [[nodiscard]] virtual Result<std::vector<DirectoryEntry>> List(const std::string& path) = 0;
+  // kNotFound if there is no such file.
+  [[nodiscard]] virtual Result<std::uint64_t> FileSize(const std::string& path) = 0;
+  [[nodiscard]] virtual Result<Space> GetSpace(const std::string& path) = 0;
+};
+
+// The real one; lives as long as the process.
+[[nodiscard]] FileSystem& RealFileSystem();
+
+}  // namespace ebb
