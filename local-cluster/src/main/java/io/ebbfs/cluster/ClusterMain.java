@@ -1,0 +1,127 @@
+package io.ebbfs.cluster;
+
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Starts, stops and shows a cluster on this machine. Exit code 0: done; 2: refused, with one
+ * message that says why and what to do.
+ */
+public final class ClusterMain {
+  private static final String USAGE =
+      """
+      usage: up     [--dir D] [--servers N] [--disks N] [--block-size B] [--port P]
+                    [--http-port P] [--heartbeat-millis M]
+             down   [--dir D]
+             status [--dir D]
+      The directory is ~/.ebbfs unless named. --port is the namenode's (8020), the others follow:
+      Kafka +1 and +2, HTTP +3, chunk server i +100+2i and +101+2i; 0 means any free ports.""";
+  private static final List<String> LAYOUT_OPTIONS =
+      List.of("servers", "disks", "block-size", "heartbeat-millis");
+
+  private ClusterMain() {}
+
+  /** Runs one command. */
+  public static void main(String[] arguments) {
+    System.exit(run(Arrays.asList(arguments)));
+  }
+
+  static int run(List<String> arguments) {
+    try {
+      String command = arguments.isEmpty() ? "" : arguments.get(0);
+      List<String> options = arguments.subList(Math.min(1, arguments.size()), arguments.size());
+      switch (command) {
+        case "up" -> up(options);
+        case "down" -> down(options);
+        case "status" -> System.out.print(new StatusReport(open(options)).text());
+        default -> throw new ClusterException("unknown command '" + command + "'\n" + USAGE);
+      }
+      return 0;
+    } catch (ClusterException e) {
+      System.err.println("error: " + e.getMessage());
+      return 2;
+    } catch (InterruptedException e) {
+      System.err.println("error: interrupted; everything started was stopped again");
+      return 2;
+    }
+  }
+
+  private static void up(List<String> options) throws ClusterException, InterruptedException {
+    Arguments given =
+        Arguments.parse(
+            options,
+            List.of(
+                "dir", "servers", "disks", "block-size", "port", "http-port", "heartbeat-millis"));
+    Path directory = directory(given);
+    long start = System.nanoTime();
+    LocalCluster cluster =
+        LocalCluster.exists(directory) ? reopen(directory, given) : create(directory, given);
+    cluster.start();
+    System.out.printf(
+        "cluster of %d servers with %d disks each is up after %.1f s in %s%n"
+            + "  file system  %s%n  dashboard    %s%n",
+        cluster.layout().servers(),
+        cluster.layout().disks(),
+        (System.nanoTime() - start) / 1e9,
+        directory,
+        cluster.stockClient().uri(),
+        cluster.httpAddress());
+  }
+
+  private static LocalCluster create(Path directory, Arguments given) throws ClusterException {
+    ClusterSpec base = ClusterSpec.of(directory);
+    return LocalCluster.create(
+        Build.find(),
+        base.withServers(
+                given.number("servers", base.servers()), given.number("disks", base.disks()))
+            .withBlockSize(given.bytes("block-size", base.blockSizeBytes()))
+            .withPorts(given.number("port", base.port()), optional(given, "http-port"))
+            .withHeartbeat(given.number("heartbeat-millis", (int) base.heartbeatMillis())));
+  }
+
+  private static LocalCluster reopen(Path directory, Arguments given) throws ClusterException {
+    LocalCluster cluster = LocalCluster.open(Build.find(), directory);
+    Layout layout = cluster.layout();
+    List<Long> has =
+        List.of(
+            (long) layout.servers(),
+            (long) layout.disks(),
+            layout.blockSizeBytes(),
+            layout.heartbeatMillis());
+    for (int i = 0; i < has.size(); i++) {
+      long wanted = given.bytes(LAYOUT_OPTIONS.get(i), has.get(i));
+      if (wanted != has.get(i)) {
+        throw new ClusterException(
+            "--%s %d: the cluster in %s was made with %d; leave the option out, or make another"
+                    .formatted(LAYOUT_OPTIONS.get(i), wanted, directory, has.get(i))
+                + " cluster with --dir");
+      }
+    }
+    if (cluster.running().isEmpty()) {
+      cluster.movePorts(optional(given, "port"), optional(given, "http-port"));
+    }
+    return cluster;
+  }
+
+  private static Integer optional(Arguments given, String name) throws ClusterException {
+    return given.has(name) ? (Integer) given.number(name, 0) : null;
+  }
+
+  private static void down(List<String> options) throws ClusterException, InterruptedException {
+    LocalCluster cluster = open(options);
+    int running = cluster.running().size();
+    cluster.stop();
+    System.out.printf(
+        "cluster in %s is down: %d processes stopped%n", cluster.directory(), running);
+  }
+
+  private static LocalCluster open(List<String> options) throws ClusterException {
+    return LocalCluster.open(Build.find(), directory(Arguments.parse(options, List.of("dir"))));
+  }
+
+  private static Path directory(Arguments given) {
+    Path home = Path.of(System.getProperty("user.home"), ".ebbfs");
+    return Path.of(given.text("dir", home.toString())).toAbsolutePath().normalize();
+  }
+}

@@ -1,0 +1,95 @@
+package io.ebbfs.cluster;
+
+import java.nio.file.Path;
+import java.util.Map;
+
+/**
+ * What a new cluster shall be.
+ *
+ * @param directory where everything of it lives
+ * @param servers chunk servers, 1 to 64
+ * @param disks disks of each, 1 to 64
+ * @param blockSizeBytes block size that clients of this cluster write with
+ * @param port the namenode's, from which the others follow (see {@link Ports#fixed}); 0 for any
+ * @param httpPort REST and dashboard; null to let it follow from {@code port}
+ * @param heartbeatMillis how often a chunk server reports
+ * @param confFiles files of the configuration, by path below {@code conf}, that take the place of
+ *     the examples that come with EbbFS
+ */
+public record ClusterSpec(
+    Path directory,
+    int servers,
+    int disks,
+    long blockSizeBytes,
+    int port,
+    Integer httpPort,
+    long heartbeatMillis,
+    Map<String, String> confFiles) {
+  private static final int MAX = 64;
+  private static final long MIN_BLOCK_BYTES = 64 * 1024;
+
+  public ClusterSpec {
+    confFiles = Map.copyOf(confFiles);
+  }
+
+  /** A cluster as {@code ebb up} makes it: 12 servers of 6 disks, blocks of 64 MiB. */
+  public static ClusterSpec of(Path directory) {
+    return new ClusterSpec(
+        directory, 12, 6, 64L << 20, Ports.DEFAULT_NAMENODE, null, 1000, Map.of());
+  }
+
+  /** The same with other numbers of servers and of disks each. */
+  public ClusterSpec withServers(int servers, int disks) {
+    return new ClusterSpec(
+        directory, servers, disks, blockSizeBytes, port, httpPort, heartbeatMillis, confFiles);
+  }
+
+  /** The same with another block size. */
+  public ClusterSpec withBlockSize(long bytes) {
+    return new ClusterSpec(
+        directory, servers, disks, bytes, port, httpPort, heartbeatMillis, confFiles);
+  }
+
+  /** The same with other ports; 0 for any free ones, a null HTTP port follows from the first. */
+  public ClusterSpec withPorts(int port, Integer httpPort) {
+    return new ClusterSpec(
+        directory, servers, disks, blockSizeBytes, port, httpPort, heartbeatMillis, confFiles);
+  }
+
+  /** The same with another interval of heartbeats. */
+  public ClusterSpec withHeartbeat(long millis) {
+    return new ClusterSpec(
+        directory, servers, disks, blockSizeBytes, port, httpPort, millis, confFiles);
+  }
+
+  /** The same with these configuration files in place of the examples. */
+  public ClusterSpec withConfFiles(Map<String, String> files) {
+    return new ClusterSpec(
+        directory, servers, disks, blockSizeBytes, port, httpPort, heartbeatMillis, files);
+  }
+
+  void check() throws ClusterException {
+    checkRange("servers", servers, 1, MAX);
+    checkRange("disks", disks, 1, MAX);
+    checkRange("block size", blockSizeBytes, MIN_BLOCK_BYTES, 1L << 31);
+    checkRange("heartbeat millis", heartbeatMillis, 50, 60_000);
+    checkRange("port", port, 0, 65_535);
+    checkRange("http port", httpPort == null ? 0 : httpPort, 0, 65_535);
+    if (blockSizeBytes % 512 != 0) {
+      throw new ClusterException(
+          "block size %d is no multiple of 512, the bytes of a checksum".formatted(blockSizeBytes));
+    }
+  }
+
+  private static void checkRange(String name, long value, long from, long to)
+      throws ClusterException {
+    if (value < from || value > to) {
+      throw new ClusterException(
+          "%s %d is out of range: choose from %d to %d".formatted(name, value, from, to));
+    }
+  }
+
+  Ports choosePorts() throws ClusterException {
+    return Ports.choose(port, httpPort, servers);
+  }
+}

@@ -1,0 +1,128 @@
+package io.ebbfs.cluster;
+
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/** The command lines of the processes of one cluster. */
+record Commands(Build build, Path directory, Layout layout) {
+  static final String NAMENODE = "namenode";
+  static final String KAFKA = "kafka";
+  static final String CONTROL = "control";
+
+  static String server(int index) {
+    return "server-%02d".formatted(index);
+  }
+
+  static String java() {
+    return Path.of(System.getProperty("java.home"), "bin", "java").toString();
+  }
+
+  List<String> namenode() throws ClusterException {
+    List<String> command = jvm(512, "namespace");
+    command.addAll(
+        List.of(
+            "io.ebbfs.namespace.NamenodeMain",
+            "--conf",
+            conf().resolve("namenode.yaml").toString(),
+            "--data",
+            directory.resolve(NAMENODE).toString(),
+            "--host",
+            "127.0.0.1",
+            "--port",
+            String.valueOf(layout.ports().namenode()),
+            "--kafka",
+            address(layout.ports().kafka()),
+            "--ready-file",
+            readyFile(NAMENODE).toString()));
+    return command;
+  }
+
+  List<String> kafka(Path properties) throws ClusterException {
+    List<String> command = jvm(256, "broker");
+    command.addAll(List.of("kafka.Kafka", properties.toString()));
+    return command;
+  }
+
+  List<String> control() throws ClusterException {
+    List<String> command = jvm(384, "control-plane");
+    command.addAll(
+        List.of(
+            "io.ebbfs.controlplane.ControlPlane",
+            "--conf",
+            conf().toString(),
+            "--namenode",
+            address(layout.ports().namenode()),
+            "--kafka",
+            address(layout.ports().kafka()),
+            "--http-port",
+            String.valueOf(layout.ports().http()),
+            "--data",
+            directory.resolve(CONTROL).toString(),
+            "--ready-file",
+            readyFile(CONTROL).toString()));
+    return command;
+  }
+
+  List<String> chunkServer(int index) throws ClusterException {
+    String disks =
+        IntStream.range(0, layout.disks())
+            .mapToObj(disk -> disk(index, disk).toString())
+            .collect(Collectors.joining(","));
+    return List.of(
+        build.chunkServer().toString(),
+        "--namenode",
+        address(layout.ports().namenode()),
+        "--data",
+        disks,
+        "--host",
+        "127.0.0.1",
+        "--transfer-port",
+        String.valueOf(layout.ports().transfer().get(index)),
+        "--ipc-port",
+        String.valueOf(layout.ports().ipc().get(index)),
+        "--heartbeat-millis",
+        String.valueOf(layout.heartbeatMillis()),
+        "--ready-file",
+        readyFile(server(index)).toString());
+  }
+
+  Path disk(int server, int disk) {
+    return directory.resolve(server(server)).resolve("disk-" + disk);
+  }
+
+  Path readyFile(String process) {
+    return directory.resolve("run").resolve(process + ".ready");
+  }
+
+  ServerLog log(String process) {
+    return new ServerLog(directory.resolve("logs").resolve(process + ".log"));
+  }
+
+  Path conf() {
+    return directory.resolve("conf");
+  }
+
+  static String address(int port) {
+    return "127.0.0.1:" + port;
+  }
+
+  private List<String> jvm(int heapMebibytes, String module) throws ClusterException {
+    return new ArrayList<>(
+        List.of(
+            java(),
+            "-Xmx" + heapMebibytes + "m",
+            "-Xss512k",
+            "-XX:+UseSerialGC",
+            "-XX:+ExitOnOutOfMemoryError",
+            "-XX:-UsePerfData",
+            "-Djava.net.preferIPv4Stack=true",
+            "-Dlog4j.configuration=" + conf().resolve("log4j.properties").toUri(),
+            // The broker's logger is another one; it takes a level and nothing else.
+            "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+            "-cp",
+            build.classPath(module)));
+  }
+}

@@ -1,0 +1,57 @@
+package io.ebbfs.cluster;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Starts processes that outlive the one that starts them. Each runs in a session of its own, so
+ * that no terminal takes it along, and carries the cluster's directory in its environment, so that
+ * it is found even if the starter died before it could write down the pid.
+ */
+record Launcher(Path clusterDirectory) {
+  private static final String MARK = "EBBFS_CLUSTER";
+
+  ProcessId start(List<String> command, Path workDirectory, ServerLog log) throws ClusterException {
+    List<String> detached = new ArrayList<>(List.of("setsid"));
+    detached.addAll(command);
+    try {
+      log.rotate();
+      ProcessBuilder builder =
+          new ProcessBuilder(detached)
+              .directory(workDirectory.toFile())
+              .redirectErrorStream(true)
+              .redirectOutput(ProcessBuilder.Redirect.appendTo(log.file().toFile()))
+              .redirectInput(new File("/dev/null"));
+      builder.environment().put(MARK, clusterDirectory.toString());
+      long pid = builder.start().pid();
+      ProcessId process = awaitMark(pid);
+      if (process == null) {
+        throw new ClusterException(
+            command.get(0) + " ended at once; its log ends with" + log.tail(15));
+      }
+      return process;
+    } catch (IOException e) {
+      throw new ClusterException(
+          "%s could not be started: %s".formatted(command.get(0), e.getMessage()), e);
+    }
+  }
+
+  /** While setsid gives way to the command, the environment reads as empty for a moment. */
+  private ProcessId awaitMark(long pid) {
+    while (true) {
+      ProcessId process = ProcessId.of(pid).orElse(null);
+      if (process == null || process.hasEnvironment(MARK, clusterDirectory.toString())) {
+        return process;
+      }
+      Thread.onSpinWait();
+    }
+  }
+
+  /** Every process that any launcher has started for this cluster and that still runs. */
+  List<ProcessId> running() throws IOException {
+    return ProcessId.withEnvironment(MARK, clusterDirectory.toString());
+  }
+}

@@ -1,0 +1,110 @@
+package io.ebbfs.cluster;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/**
+ * A process of this machine, told from a later one with the same pid by when it started.
+ *
+ * @param pid the process id
+ * @param startTicks start time in clock ticks since boot: field 22 of /proc/PID/stat
+ */
+public record ProcessId(long pid, long startTicks) {
+  private static final Path PROC = Path.of("/proc");
+  // Fields after the command, which is in parentheses and may hold anything: state is field 3.
+  private static final int STATE = 0;
+  private static final int START = 19;
+
+  /** The process that has the pid now; empty if there is none, or it is a zombie. */
+  public static Optional<ProcessId> of(long pid) {
+    try {
+      String stat = Files.readString(PROC.resolve(pid + "/stat"), StandardCharsets.ISO_8859_1);
+      String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+      return fields[STATE].equals("Z") || fields[STATE].equals("X")
+          ? Optional.empty()
+          : Optional.of(new ProcessId(pid, Long.parseLong(fields[START])));
+    } catch (IOException e) {
+      return Optional.empty();
+    }
+  }
+
+  /** Whether this very process still runs. */
+  public boolean isAlive() {
+    return of(pid).filter(this::equals).isPresent();
+  }
+
+  /** Sends SIGTERM, or SIGKILL if forced, unless the process has ended. */
+  public void signal(boolean force) {
+    if (isAlive()) {
+      ProcessHandle.of(pid).ifPresent(p -> kill(p, force));
+    }
+  }
+
+  private static void kill(ProcessHandle process, boolean force) {
+    boolean sent = force ? process.destroyForcibly() : process.destroy();
+    if (!sent && process.isAlive()) {
+      throw new IllegalStateException(
+          "process " + process.pid() + " takes no signal: it belongs to another user");
+    }
+  }
+
+  /** Waits until the process has ended; false if it has not after the time. */
+  public boolean awaitEnd(long timeoutMillis) throws InterruptedException {
+    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
+    while (isAlive()) {
+      if (System.nanoTime() > end) {
+        return false;
+      }
+      Thread.sleep(10);
+    }
+    return true;
+  }
+
+  /** Resident memory in bytes; 0 if the process has ended. */
+  public long residentBytes() {
+    try (Stream<String> lines = Files.lines(PROC.resolve(pid + "/status"))) {
+      return lines
+          .filter(line -> line.startsWith("VmRSS:"))
+          .mapToLong(line -> Long.parseLong(line.replaceAll("[^0-9]", "")) * 1024)
+          .findFirst()
+          .orElse(0);
+    } catch (IOException | java.io.UncheckedIOException e) {
+      return 0;
+    }
+  }
+
+  /** All processes of this user whose environment holds the variable with the value. */
+  static List<ProcessId> withEnvironment(String name, String value) throws IOException {
+    List<ProcessId> found = new ArrayList<>();
+    try (Stream<Path> entries = Files.list(PROC)) {
+      for (Path entry : (Iterable<Path>) entries::iterator) {
+        String pid = entry.getFileName().toString();
+        if (pid.chars().allMatch(Character::isDigit)) {
+          of(Long.parseLong(pid)).filter(p -> p.hasEnvironment(name, value)).ifPresent(found::add);
+        }
+      }
+    }
+    return found;
+  }
+
+  boolean hasEnvironment(String name, String value) {
+    return environment(PROC.resolve(String.valueOf(pid))).contains(name + "=" + value);
+  }
+
+  private static List<String> environment(Path process) {
+    try {
+      byte[] bytes = Files.readAllBytes(process.resolve("environ"));
+      return Arrays.asList(new String(bytes, StandardCharsets.UTF_8).split("\0"));
+    } catch (IOException e) {
+      return List.of();
+    }
+  }
+}

@@ -1,0 +1,140 @@
+package io.ebbfs.cluster;
+
+import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
+import io.ebbfs.protocol.proto.CodingProtos.StorageStatusProto;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** The state of a cluster as a text of two tables. */
+final class StatusReport {
+  private static final String PROCESS_ROW = "%-12s %8s %9s  %-8s %s%n";
+  private static final String SERVER_ROW = "%-12s %-6s %6s %8s %10s %10s  %s%n";
+
+  private final LocalCluster cluster;
+  private final Layout layout;
+  private final Map<String, ProcessId> running;
+  private final StringBuilder out = new StringBuilder();
+
+  StatusReport(LocalCluster cluster) {
+    this.cluster = cluster;
+    this.layout = cluster.layout();
+    this.running = cluster.running();
+  }
+
+  String text() {
+    processes();
+    if (running.containsKey(Commands.NAMENODE)) {
+      namenodeView();
+    }
+    return out.toString();
+  }
+
+  private void processes() {
+    Ports ports = layout.ports();
+    out.append("cluster in %s%n%n".formatted(cluster.directory()));
+    out.append(PROCESS_ROW.formatted("PROCESS", "PID", "RSS", "STATE", "PORTS"));
+    process(Commands.NAMENODE, "rpc " + ports.namenode());
+    process(Commands.KAFKA, "kafka " + ports.kafka());
+    process(Commands.CONTROL, "http " + ports.http());
+    for (int i = 0; i < layout.servers(); i++) {
+      process(
+          Commands.server(i),
+          "transfer %d, ipc %d".formatted(ports.transfer().get(i), ports.ipc().get(i)));
+    }
+    long total = running.values().stream().mapToLong(ProcessId::residentBytes).sum();
+    out.append(
+        "%n%d of %d processes run, %s resident%n"
+            .formatted(running.size(), layout.servers() + 3, bytes(total)));
+  }
+
+  private void process(String name, String ports) {
+    ProcessId process = running.get(name);
+    boolean died = process == null && layout.processes().containsKey(name);
+    out.append(
+        PROCESS_ROW.formatted(
+            name,
+            process == null ? "-" : process.pid(),
+            process == null ? "-" : bytes(process.residentBytes()),
+            process != null ? "running" : died ? "died" : "stopped",
+            ports));
+  }
+
+  private void namenodeView() {
+    try (NamenodeClient namenode = cluster.namenodeClient()) {
+      GetClusterResponseProto view = namenode.cluster();
+      out.append("%nas the namenode sees it:%n".formatted());
+      out.append(
+          SERVER_ROW.formatted("SERVER", "STATE", "DISKS", "BLOCKS", "USED", "FREE", "FAILED"));
+      for (int i = 0; i < layout.servers(); i++) {
+        server(i, view);
+      }
+      summary(view);
+    } catch (IOException e) {
+      out.append("%nthe namenode does not answer: %s%n".formatted(e.getMessage()));
+    }
+  }
+
+  private void server(int index, GetClusterResponseProto view) {
+    int port = layout.ports().transfer().get(index);
+    for (ServerStatusProto server : view.getServersList()) {
+      if (server.getServer().getXferPort() == port) {
+        serverRow(index, server);
+        return;
+      }
+    }
+    out.append(SERVER_ROW.formatted(Commands.server(index), "new", "-", "-", "-", "-", ""));
+  }
+
+  private void serverRow(int index, ServerStatusProto server) {
+    List<StorageStatusProto> disks = server.getStoragesList();
+    List<String> failed = new ArrayList<>();
+    for (StorageStatusProto disk : disks) {
+      if (disk.getFailed()) {
+        failed.add(disk.getStorageUuid());
+      }
+    }
+    out.append(
+        SERVER_ROW.formatted(
+            Commands.server(index),
+            server.getLive() ? "live" : "dead",
+            disks.size(),
+            disks.stream().mapToLong(StorageStatusProto::getBlocks).sum(),
+            bytes(disks.stream().mapToLong(StorageStatusProto::getUsedBytes).sum()),
+            // All disks of a local cluster share one real one.
+            bytes(disks.stream().mapToLong(StorageStatusProto::getRemainingBytes).max().orElse(0)),
+            String.join(" ", failed)));
+  }
+
+  private void summary(GetClusterResponseProto view) {
+    double overhead =
+        view.getLogicalBytes() == 0 ? 0 : (double) view.getStoredBytes() / view.getLogicalBytes();
+    out.append(
+        String.format(
+            Locale.ROOT,
+            "%n%d files, %s, stored as %s (%.2f times); %d blocks under-replicated, %d missing,"
+                + " %d stripes beyond repair%s%n",
+            view.getFiles(),
+            bytes(view.getLogicalBytes()),
+            bytes(view.getStoredBytes()),
+            overhead,
+            view.getUnderReplicatedBlocks(),
+            view.getMissingBlocks(),
+            view.getUnrecoverableStripes(),
+            view.getSafeMode() ? "; in safe mode" : ""));
+  }
+
+  static String bytes(long bytes) {
+    String[] units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+    double value = bytes;
+    int unit = 0;
+    while (value >= 1024 && unit < units.length - 1) {
+      value /= 1024;
+      unit++;
+    }
+    return unit == 0 ? bytes + " B" : String.format(Locale.ROOT, "%.1f %s", value, units[unit]);
+  }
+}

@@ -1,0 +1,67 @@
+package io.ebbfs.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class LauncherTest {
+  @TempDir Path directory;
+
+  @Test
+  void aProcessIsFoundByItsMarkAndEndedBySignal() throws Exception {
+    Launcher launcher = new Launcher(directory);
+    ProcessId process = launcher.start(List.of("sleep", "300"), directory, log());
+    try {
+      assertThat(process.isAlive()).isTrue();
+      assertThat(launcher.running()).contains(process);
+      assertThat(new Launcher(directory.resolve("other")).running()).isEmpty();
+    } finally {
+      process.signal(true);
+    }
+    assertThat(process.awaitEnd(10_000)).isTrue();
+    assertThat(launcher.running()).isEmpty();
+  }
+
+  @Test
+  void aRecycledPidIsNotTheProcess() {
+    ProcessId self = ProcessId.of(ProcessHandle.current().pid()).orElseThrow();
+    ProcessId earlier = new ProcessId(self.pid(), self.startTicks() - 1);
+    assertThat(self.isAlive()).isTrue();
+    assertThat(earlier.isAlive()).isFalse();
+    // This JVM would die of it if the start time were not looked at.
+    earlier.signal(true);
+    assertThat(self.residentBytes()).isGreaterThan(1 << 20);
+  }
+
+  @Test
+  void aProgramThatIsMissingIsNamed() {
+    Launcher launcher = new Launcher(directory);
+    assertThatThrownBy(
+            () -> {
+              ProcessId process = launcher.start(List.of("/no/such/program"), directory, log());
+              process.awaitEnd(10_000);
+              throw new ClusterException(log().tail(5));
+            })
+        .isInstanceOf(ClusterException.class)
+        .hasMessageContaining("/no/such/program");
+  }
+
+  @Test
+  void anOverlongLogIsRotatedAndItsTailIsBounded() throws Exception {
+    Files.createDirectories(log().file().getParent());
+    Files.write(log().file(), new byte[(16 << 20) + 1]);
+    log().rotate();
+    assertThat(log().file()).doesNotExist();
+    Files.writeString(log().file(), "a\nb\nc\n");
+    assertThat(log().tail(2)).isEqualTo("\n    b\n    c");
+  }
+
+  private ServerLog log() {
+    return new ServerLog(directory.resolve("logs/test.log"));
+  }
+}

@@ -1,0 +1,44 @@
+package io.ebbfs.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class LayoutTest {
+  @TempDir Path directory;
+
+  @Test
+  void aLayoutIsReadAsItWasWritten() throws Exception {
+    Layout layout =
+        new Layout(
+            1,
+            3,
+            2,
+            1 << 20,
+            200,
+            Ports.fixed(9000, 0, 3),
+            Map.of("namenode", new ProcessId(17, 4711)));
+    layout.write(directory);
+    assertThat(Layout.read(directory)).isEqualTo(layout);
+  }
+
+  @Test
+  void whatIsNoClusterIsNamed() throws Exception {
+    assertThatThrownBy(() -> Layout.read(directory))
+        .isInstanceOf(ClusterException.class)
+        .hasMessageContaining("no cluster in " + directory);
+    Files.writeString(directory.resolve("cluster.json"), "{\"format\": 1, \"serv");
+    assertThatThrownBy(() -> Layout.read(directory))
+        .isInstanceOf(ClusterException.class)
+        .hasMessageContaining("is damaged");
+    Files.writeString(directory.resolve("cluster.json"), "{\"format\": 2}");
+    assertThatThrownBy(() -> Layout.read(directory))
+        .isInstanceOf(ClusterException.class)
+        .hasMessageContaining("has format 2");
+  }
+}
