@@ -1,0 +1,28 @@
+package io.ebbfs.namespace.placement;
+
+import io.ebbfs.coding.BlockRef;
+import java.util.List;
+import java.util.Set;
+import java.util.SortedMap;
+
+/**
+ * Where the blocks of a group of stripes go.
+ *
+ * @param disks by stripe of the group: the disk of each position that was asked for
+ * @param moves data blocks that have no replica on their disk: to be copied there
+ * @param survivesAnyServer whether every stripe decodes without any one server
+ * @param weakServerPairs pairs of servers whose loss at the same time some stripe does not survive
+ * @param compromises what could not be kept, for the operator; empty if everything was
+ */
+public record Placement(
+    List<SortedMap<Integer, Disk>> disks,
+    Set<BlockRef> moves,
+    boolean survivesAnyServer,
+    int weakServerPairs,
+    List<String> compromises)
+    implements PlacementResult {
+  /** The disk of a position of a stripe, or null if it was not asked for. */
+  public Disk disk(int stripe, int position) {
+    return disks.get(stripe).get(position);
+  }
+}

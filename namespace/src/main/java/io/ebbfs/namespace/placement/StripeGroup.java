@@ -1,0 +1,23 @@
+package io.ebbfs.namespace.placement;
+
+import io.ebbfs.coding.ErasureCode;
+import java.util.List;
+import java.util.SortedMap;
+
+/**
+ * Stripes that are placed as one because they may merge later; a group of one otherwise.
+ *
+ * @param code the code of every stripe
+ * @param stripes by slot of the group: the block at each data position that has one; no slot is
+ *     empty
+ */
+public record StripeGroup(ErasureCode code, List<SortedMap<Integer, StripeBlock>> stripes) {
+  /** Bytes of the longest block. */
+  public long unitLengthBytes() {
+    return stripes.stream()
+        .flatMap(stripe -> stripe.values().stream())
+        .mapToLong(StripeBlock::lengthBytes)
+        .max()
+        .orElse(0);
+  }
+}

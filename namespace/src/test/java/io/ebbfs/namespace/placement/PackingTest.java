@@ -1,0 +1,119 @@
+package io.ebbfs.namespace.placement;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ebbfs.coding.Codes;
+import io.ebbfs.coding.ErasureCode;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class PackingTest {
+  private static List<StripeBlock> blocks(int count, long length) {
+    List<StripeBlock> blocks = new ArrayList<>();
+    for (int b = 0; b < count; b++) {
+      blocks.add(new StripeBlock(b, length, b / 4, b % 4, List.of("d" + b)));
+    }
+    return blocks;
+  }
+
+  @Test
+  void groupsOfTheFastProductCodeHaveThreeStripes() {
+    Packing.Packed packed = Packing.pack(Codes.byName("PC(2x5)"), blocks(70, 1000), 3);
+    assertThat(packed.groups()).hasSize(3);
+    assertThat(packed.groups().get(0).stripes()).hasSize(3);
+    assertThat(packed.groups().get(2).stripes()).hasSize(1);
+    assertThat(packed.leftOut()).isEmpty();
+    assertThat(packed.report().parityBytes()).isEqualTo(7 * 8 * 1000);
+    assertThat(packed.report().idealParityBytes()).isEqualTo(7 * 8 * 1000);
+    assertThat(packed.report().emptyPositions()).isZero();
+  }
+
+  @ParameterizedTest
+  @CsvSource({"PC(6x5), 30", "'LRC(12,2,2)', 12", "'LRC(12,6,2)', 12", "'RS(10,4)', 10"})
+  void otherCodesHaveGroupsOfOne(String name, int data) {
+    ErasureCode code = Codes.byName(name);
+    Packing.Packed packed = Packing.pack(code, blocks(data * 3, 7), 3);
+    assertThat(packed.groups()).hasSize(3);
+    assertThat(packed.groups()).allMatch(group -> group.stripes().size() == 1);
+    assertThat(packed.report().parityBytes()).isEqualTo(packed.report().idealParityBytes());
+  }
+
+  @Test
+  void blocksThatWouldCostMoreThanReplicasAreLeftOut() {
+    Packing.Packed packed = Packing.pack(Codes.byName("PC(6x5)"), blocks(31, 10), 2.9);
+    assertThat(packed.groups()).hasSize(1);
+    assertThat(packed.leftOut()).hasSize(1);
+    assertThat(Packing.pack(Codes.byName("PC(6x5)"), blocks(31, 10), 4).leftOut()).isEmpty();
+    assertThat(Packing.pack(Codes.byName("PC(6x5)"), List.of(), 3).groups()).isEmpty();
+  }
+
+  @Test
+  void aPartOfAGridIsFilledWithFewParities() {
+    ErasureCode code = Codes.byName("PC(6x5)");
+    for (int blocks = 1; blocks <= 30; blocks++) {
+      List<Integer> positions = Packing.positionsFor(code, blocks);
+      assertThat(positions).doesNotHaveDuplicates().hasSize(blocks);
+      int parities = code.occupied(positions).size() - blocks;
+      int fewest = Integer.MAX_VALUE;
+      for (int rows = 1; rows <= 6; rows++) {
+        int columns = (blocks + rows - 1) / rows;
+        fewest = columns <= 5 ? Math.min(fewest, rows + columns + 1) : fewest;
+      }
+      assertThat(parities).as("%d blocks", blocks).isEqualTo(fewest);
+    }
+  }
+
+  @Test
+  void sortingByLengthKeepsPaddingSmall() {
+    long seed = 12;
+    Random random = new Random(seed);
+    List<Disk> disks = Clusters.cluster(12, 6, random);
+    for (String name : List.of("PC(2x5)", "PC(6x5)", "LRC(12,6,2)", "LRC(12,2,2)")) {
+      List<StripeBlock> blocks = new ArrayList<>();
+      for (int b = 0; b < 900; b++) {
+        long length = random.nextInt(3) == 0 ? 1 << 20 : 1 + random.nextInt(1 << 20);
+        blocks.add(Clusters.block(b, length, disks, random));
+      }
+      Packing.Packed packed = Packing.pack(Codes.byName(name), blocks, 3);
+      long packedBlocks =
+          packed.groups().stream()
+              .flatMap(group -> group.stripes().stream())
+              .mapToLong(java.util.Map::size)
+              .sum();
+      assertThat(packedBlocks + packed.leftOut().size()).isEqualTo(900);
+      assertThat(packed.report().parityBytes())
+          .as("%s, seed %d", name, seed)
+          .isLessThan((long) (packed.report().idealParityBytes() * 1.06));
+    }
+  }
+
+  @Test
+  void blocksOfAFileStayTogetherWhereTheirDisksAllowIt() {
+    List<StripeBlock> blocks = blocks(60, 500);
+    Packing.Packed packed = Packing.pack(Codes.byName("PC(6x5)"), blocks, 3);
+    List<Long> first =
+        packed.groups().get(0).stripes().get(0).values().stream()
+            .map(StripeBlock::blockId)
+            .toList();
+    assertThat(first).isSorted().startsWith(0L, 1L, 2L, 3L).hasSize(30).endsWith(29L);
+  }
+
+  @Test
+  void aBlockWhoseDisksAreTakenWaitsForTheNextStripe() {
+    List<StripeBlock> blocks = new ArrayList<>();
+    for (int b = 0; b < 24; b++) {
+      String disk = b < 12 ? "same" : "d" + b;
+      blocks.add(new StripeBlock(b, 500, 1, b, List.of(disk)));
+    }
+    Packing.Packed packed = Packing.pack(Codes.byName("LRC(12,2,2)"), blocks, 3);
+    long onSame =
+        packed.groups().get(0).stripes().get(0).values().stream()
+            .filter(block -> block.replicas().contains("same"))
+            .count();
+    assertThat(onSame).isEqualTo(1);
+  }
+}
