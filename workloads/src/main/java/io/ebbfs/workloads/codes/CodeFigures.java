@@ -1,0 +1,121 @@
+package io.ebbfs.workloads.codes;
+
+import io.ebbfs.coding.CodeFamily;
+import io.ebbfs.coding.CombinePlan;
+import io.ebbfs.coding.Conversion;
+import io.ebbfs.coding.ErasureCode;
+import io.ebbfs.coding.Planner;
+import io.ebbfs.coding.ReadCost;
+import io.ebbfs.coding.reliability.FatalShares;
+import io.ebbfs.coding.reliability.MarkovModel;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+
+/**
+ * What a code costs and survives, computed from its generator matrix and the planner's own plans.
+ *
+ * @param overhead stored bytes per logical byte of a full stripe
+ * @param repairReadsData blocks read to rebuild one lost data block, on average
+ * @param repairReadsAverage the same over all blocks
+ * @param repairReadsWorst the most for any block
+ * @param movedPerLostDataBlock blocks read and written per lost data block when every block of a
+ *     disk is as likely lost: parities are repaired along with data
+ * @param tolerance any so many losses are survived
+ * @param fatalShareOfOneMore share of the sets of one loss more that lose data
+ * @param meanTimeToLossYears of one stripe, by the Markov chain with the rates of the HACFS paper
+ */
+record CodeFigures(
+    String code,
+    int dataBlocks,
+    int parityBlocks,
+    double overhead,
+    double repairReadsData,
+    double repairReadsAverage,
+    int repairReadsWorst,
+    double movedPerLostDataBlock,
+    int tolerance,
+    double fatalShareOfOneMore,
+    double meanTimeToLossYears) {
+
+  /** Blocks read and written when full stripes of one code become stripes of another. */
+  record ConversionFigures(
+      String from,
+      String to,
+      int stripesFrom,
+      int stripesTo,
+      int reads,
+      int dataReads,
+      int writes) {}
+
+  static CodeFigures of(ErasureCode code) {
+    int[] reads = IntStream.range(0, code.size()).map(p -> repairReads(code, p)).toArray();
+    double data = IntStream.range(0, code.dataCount()).map(p -> reads[p]).average().orElseThrow();
+    double average = IntStream.of(reads).average().orElseThrow();
+    int beyond = code.tolerance() + 1;
+    return new CodeFigures(
+        code.name(),
+        code.dataCount(),
+        code.parityCount(),
+        code.overhead(),
+        data,
+        average,
+        IntStream.of(reads).max().orElseThrow(),
+        (average + 1) * code.size() / code.dataCount(),
+        code.tolerance(),
+        1 - (double) FatalShares.countSurvived(code, beyond) / choose(code.size(), beyond),
+        MarkovModel.HACFS.meanTimeToLossYears(code));
+  }
+
+  private static int repairReads(ErasureCode code, int position) {
+    Set<Integer> all = positions(code.size());
+    List<CombinePlan> plans =
+        Planner.repair(code, all, Set.of(position), Set.of(), ReadCost.UNIFORM);
+    return plans.stream().mapToInt(CombinePlan::reads).sum();
+  }
+
+  static List<ConversionFigures> conversions(CodeFamily family) {
+    ErasureCode fast = family.fastCode();
+    ErasureCode compact = family.compactCode();
+    List<Collection<Integer>> occupied = new ArrayList<>();
+    for (int i = 0; i < family.groupSize(); i++) {
+      occupied.add(positions(fast.size()));
+    }
+    Conversion up = Planner.upcode(fast, compact, occupied, Set.of());
+    Conversion down = Planner.downcode(compact, fast, positions(compact.size()), Set.of());
+    return List.of(figures(up, family.groupSize(), 1), figures(down, 1, family.groupSize()));
+  }
+
+  private static ConversionFigures figures(Conversion conversion, int from, int to) {
+    int dataReads =
+        conversion.plans().stream()
+            .flatMap(plan -> plan.inputs().stream())
+            .mapToInt(in -> conversion.from().position(in.position()).isParity() ? 0 : 1)
+            .sum();
+    return new ConversionFigures(
+        conversion.from().name(),
+        conversion.to().name(),
+        from,
+        to,
+        conversion.reads(),
+        dataReads,
+        conversion.writes());
+  }
+
+  private static Set<Integer> positions(int count) {
+    Set<Integer> positions = new HashSet<>();
+    IntStream.range(0, count).forEach(positions::add);
+    return positions;
+  }
+
+  private static double choose(int n, int k) {
+    double result = 1;
+    for (int i = 1; i <= k; i++) {
+      result = result * (n - k + i) / i;
+    }
+    return Math.rint(result);
+  }
+}
