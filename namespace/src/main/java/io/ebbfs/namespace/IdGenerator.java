@@ -68,8 +68,7 @@ public final class IdGenerator {
         Durability.SYNCED,
         transaction -> {
           transaction.lock(List.of(RowLock.exclusive(Tables.COUNTER, key)));
-          long start =
-              transaction.get(Tables.COUNTER, key).map(CounterRow::getValue).orElse(first);
+          long start = transaction.get(Tables.COUNTER, key).map(CounterRow::getValue).orElse(first);
           transaction.put(
               Tables.COUNTER, key, CounterRow.newBuilder().setValue(start + RANGE).build());
           return start + RANGE;

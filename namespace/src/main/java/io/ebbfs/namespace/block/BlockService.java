@@ -82,7 +82,9 @@ public interface BlockService {
       Transaction transaction, long ownerId, BlockRow block, String keepStorageUuid)
       throws IOException;
 
-  /** Orders servers to delete replicas. Bounded in memory; what is dropped comes back by reports. */
+  /**
+   * Orders servers to delete replicas. Bounded in memory; what is dropped comes back by reports.
+   */
   void invalidate(List<Invalidation> invalidations);
 
   /** Tells that a replica is corrupt or gone, from a client or a chunk server. */

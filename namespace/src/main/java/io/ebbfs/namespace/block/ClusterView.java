@@ -19,8 +19,12 @@ public interface ClusterView {
 
   /** True if the disk is in service: its server is live and it has not failed. */
   default boolean isLive(String storageUuid) {
-    return disk(storageUuid).filter(d -> !d.failed()).map(Disk::serverUuid).flatMap(this::server)
-        .map(Server::live).orElse(false);
+    return disk(storageUuid)
+        .filter(d -> !d.failed())
+        .map(Disk::serverUuid)
+        .flatMap(this::server)
+        .map(Server::live)
+        .orElse(false);
   }
 
   /**

@@ -71,8 +71,7 @@ public final class BufferedTransaction implements Transaction {
       if (written != null) {
         result.add(cast(written));
       } else {
-        result.add(
-            bytes == null ? Optional.empty() : Optional.of(table.parse(keys.get(i), bytes)));
+        result.add(bytes == null ? Optional.empty() : Optional.of(table.parse(keys.get(i), bytes)));
       }
     }
     return result;
@@ -95,7 +94,8 @@ public final class BufferedTransaction implements Transaction {
       List<Map.Entry<Key, byte[]>> below,
       int limit) {
     TreeMap<Key, Optional<MessageLite>> rows = new TreeMap<>();
-    below.forEach(row -> rows.put(row.getKey(), Optional.of(table.parse(row.getKey(), row.getValue()))));
+    below.forEach(
+        row -> rows.put(row.getKey(), Optional.of(table.parse(row.getKey(), row.getValue()))));
     rows.putAll(own);
     List<Row<V>> result = new ArrayList<>();
     Iterator<Map.Entry<Key, Optional<MessageLite>>> all = rows.entrySet().iterator();

@@ -41,8 +41,7 @@ public final class InMemoryStore implements MetadataStore {
     }
   }
 
-  private synchronized void commit(
-      Map<Table<?>, NavigableMap<Key, Optional<MessageLite>>> writes) {
+  private synchronized void commit(Map<Table<?>, NavigableMap<Key, Optional<MessageLite>>> writes) {
     writes.forEach(
         (table, rows) ->
             rows.forEach(
@@ -86,11 +85,9 @@ public final class InMemoryStore implements MetadataStore {
     }
 
     @Override
-    public List<Map.Entry<Key, byte[]>> scan(
-        Table<?> table, long partition, Key after, int limit) {
+    public List<Map.Entry<Key, byte[]>> scan(Table<?> table, long partition, Key after, int limit) {
       NavigableMap<Key, byte[]> rows = tables.get(table);
-      rows =
-          after == null ? rows.tailMap(Key.of(partition), true) : rows.tailMap(after, false);
+      rows = after == null ? rows.tailMap(Key.of(partition), true) : rows.tailMap(after, false);
       List<Map.Entry<Key, byte[]>> result = new ArrayList<>();
       for (Map.Entry<Key, byte[]> row : new TreeMap<>(headOf(rows, partition)).entrySet()) {
         if (result.size() >= limit) {

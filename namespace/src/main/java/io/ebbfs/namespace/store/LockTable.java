@@ -44,8 +44,7 @@ public final class LockTable {
             }
             throw new IllegalStateException(
                 "lock on %s %s asked for after %s %s: lock all rows in one call"
-                    .formatted(
-                        lock.table().name(), lock.key(), last.table().name(), last.key()));
+                    .formatted(lock.table().name(), lock.key(), last.table().name(), last.key()));
           }
         }
         acquire(lock);

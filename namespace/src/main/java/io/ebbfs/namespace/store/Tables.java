@@ -78,8 +78,7 @@ public final class Tables {
   public static Key replica(long ownerId, long blockId, String storageUuid) {
     byte[] uuid = storageUuid.getBytes(StandardCharsets.UTF_8);
     return Key.of(
-        ownerId,
-        ByteBuffer.allocate(Long.BYTES + uuid.length).putLong(blockId).put(uuid).array());
+        ownerId, ByteBuffer.allocate(Long.BYTES + uuid.length).putLong(blockId).put(uuid).array());
   }
 
   /** The storage of a key made by {@link #replica}. */
