@@ -1,0 +1,108 @@
+#include "combine/chunk_service.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <utility>
+#include <vector>
+
+#include "common/crc32c.h"
+
+namespace ebb {
+
+namespace {
+
+constexpr std::size_t kVerifyStepBytes = std::size_t{128} << 10;
+
+std::uint64_t ResidentBytes() {
+  std::ifstream statm("/proc/self/statm");
+  std::uint64_t total_pages = 0;
+  std::uint64_t resident_pages = 0;
+  statm >> total_pages >> resident_pages;
+  return resident_pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+Result<std::uint32_t> ChecksumOf(LocalBlocks::OpenBlock& block, std::vector<std::byte>& buffer) {
+  std::uint32_t crc = 0;
+  for (std::uint64_t left = block.length_bytes; left > 0;) {
+    const std::span data(buffer.data(), std::min<std::uint64_t>(left, buffer.size()));
+    EBB_TRY(block.source->Read(data));
+    crc = Crc32c(crc, data);
+    left -= data.size();
+  }
+  return crc;
+}
+
+ebbfs::BlockHealthProto HealthOf(const Error& error) {
+  return error.code == ErrorCode::kNotFound ? ebbfs::BLOCK_MISSING : ebbfs::BLOCK_CORRUPT;
+}
+
+// A disk that cannot be read says nothing of the block yet, but it cannot be used: corrupt.
+ebbfs::VerifiedBlockProto VerifyOne(LocalBlocks& blocks,
+                                    const hadoop::hdfs::ExtendedBlockProto& block,
+                                    std::vector<std::byte>& buffer) {
+  ebbfs::VerifiedBlockProto verified;
+  auto open = blocks.Open(block);
+  auto crc = open ? ChecksumOf(*open, buffer) : std::unexpected(open.error());
+  if (!crc) {
+    verified.set_health(HealthOf(crc.error()));
+    verified.set_message(crc.error().message);
+    return verified;
+  }
+  verified.set_health(ebbfs::BLOCK_OK);
+  verified.set_lengthbytes(open->length_bytes);
+  verified.set_crc32c(*crc);
+  return verified;
+}
+
+}  // namespace
+
+void ChunkService::RegisterAt(RpcServer& server) {
+  RpcHandlers handlers;
+  handlers["combine"] = MakeRpcHandler<ebbfs::CombineRequestProto>(
+      [this](const RpcCaller&,
+             const ebbfs::CombineRequestProto& request) -> Result<ebbfs::CombineResponseProto> {
+        return engine_.Combine(request);
+      });
+  handlers["verify"] = MakeRpcHandler<ebbfs::VerifyRequestProto>(
+      [this](const RpcCaller&, const ebbfs::VerifyRequestProto& request) {
+        return Verify(request);
+      });
+  handlers["status"] = MakeRpcHandler<ebbfs::ChunkStatusRequestProto>(
+      [this](const RpcCaller&,
+             const ebbfs::ChunkStatusRequestProto&) -> Result<ebbfs::ChunkStatusResponseProto> {
+        return GetStatus();
+      });
+  server.RegisterService(kProtocol, kVersion, std::move(handlers));
+}
+
+Result<ebbfs::VerifyResponseProto> ChunkService::Verify(const ebbfs::VerifyRequestProto& request) {
+  if (request.blocks_size() > kMaxVerifiedBlocks) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("{} blocks to verify in one call; at most {} are accepted",
+                            request.blocks_size(), kMaxVerifiedBlocks));
+  }
+  ebbfs::VerifyResponseProto response;
+  std::vector<std::byte> buffer(kVerifyStepBytes);
+  for (const auto& block : request.blocks()) {
+    *response.add_blocks() = VerifyOne(blocks_, block, buffer);
+  }
+  return response;
+}
+
+ebbfs::ChunkStatusResponseProto ChunkService::GetStatus() {
+  ebbfs::ChunkStatusResponseProto response;
+  for (auto& disk : blocks_.Disks()) *response.add_disks() = std::move(disk);
+  response.set_residentbytes(ResidentBytes());
+  response.set_combinesrunning(engine_.running());
+  response.set_combinebytesheld(engine_.bytes_held());
+  const DegradedReads::Counters reads = degraded_reads_.counters();
+  response.set_degradedreads(reads.reads);
+  response.set_degradedreadbytes(reads.bytes);
+  response.set_degradedreadsources(reads.sources);
+  return response;
+}
+
+}  // namespace ebb

@@ -1,0 +1,157 @@
+#include "combine/combine_engine.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <string_view>
+
+namespace ebb {
+
+namespace {
+
+ebbfs::CombineResponseProto Answer(ebbfs::CombineStatusProto status, std::string message) {
+  ebbfs::CombineResponseProto response;
+  response.set_status(status);
+  response.set_message(std::move(message));
+  return response;
+}
+
+class Counted {
+ public:
+  explicit Counted(std::atomic<std::uint32_t>& count) : count_(count) { ++count_; }
+  ~Counted() { --count_; }
+  Counted(const Counted&) = delete;
+  Counted& operator=(const Counted&) = delete;
+
+ private:
+  std::atomic<std::uint32_t>& count_;
+};
+
+}  // namespace
+
+struct CombineEngine::Entry {
+  // Of the request: the same id must mean the same work.
+  std::size_t fingerprint;
+  std::optional<ebbfs::CombineResponseProto> response;
+};
+
+CombineEngine::CombineEngine(BlockIo& io, Options options)
+    : options_(options), io_(io), budget_(options.max_process_bytes) {}
+
+CombineEngine::~CombineEngine() { Stop(); }
+
+void CombineEngine::Stop() {
+  stopping_ = true;
+  budget_.Close();
+}
+
+ebbfs::CombineResponseProto CombineEngine::Combine(const ebbfs::CombineRequestProto& request) {
+  const std::size_t fingerprint = std::hash<std::string>()(request.SerializeAsString());
+  std::unique_lock lock(mutex_);
+  if (const auto found = entries_.find(request.id()); found != entries_.end()) {
+    if (found->second->fingerprint != fingerprint) {
+      return Answer(ebbfs::COMBINE_REFUSED,
+                    fmt::format("combine {} is known with another request; give each its own id",
+                                request.id()));
+    }
+    const EntryPtr entry = found->second;
+    lock.unlock();
+    auto response = Await(entry);
+    if (response.status() != ebbfs::COMBINE_OK || StillThere(request)) return response;
+    lock.lock();
+    Forget(request.id(), entry);
+  }
+  if (requests_ >= options_.max_requests) {
+    return Answer(ebbfs::COMBINE_BUSY,
+                  fmt::format("{} combines are under way, the most this server accepts; try again "
+                              "later or elsewhere",
+                              requests_));
+  }
+  const auto entry = std::make_shared<Entry>(Entry{fingerprint, std::nullopt});
+  if (!entries_.emplace(request.id(), entry).second) {
+    return Answer(ebbfs::COMBINE_BUSY, "the combine was started anew meanwhile; ask again");
+  }
+  ++requests_;
+  lock.unlock();
+  auto response = Execute(request);
+  Publish(request.id(), entry, response);
+  return response;
+}
+
+ebbfs::CombineResponseProto CombineEngine::Execute(const ebbfs::CombineRequestProto& request) {
+  const auto start = std::chrono::steady_clock::now();
+  auto plan = PlanCombine(request, options_.limits);
+  if (!plan) return Answer(ebbfs::COMBINE_REFUSED, std::move(plan.error().message));
+  auto lease = budget_.Acquire(plan->memory_bytes, options_.busy_timeout);
+  if (!lease) {
+    const bool never = lease.error().code == ErrorCode::kInvalid;
+    return Answer(never ? ebbfs::COMBINE_REFUSED : ebbfs::COMBINE_BUSY,
+                  std::move(lease.error().message));
+  }
+  const Counted counted(running_);
+  try {
+    auto response =
+        RunCombine({io_, group_, stopping_, options_.run}, request, *plan, std::move(*lease));
+    const auto elapsed = std::chrono::steady_clock::now() - start;
+    response.set_elapsedmicros(static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::microseconds>(elapsed).count()));
+    return response;
+  } catch (const std::exception& failure) {  // no memory or no thread to be had
+    return Answer(ebbfs::COMBINE_BUSY,
+                  fmt::format("{}; try again later or elsewhere", failure.what()));
+  }
+}
+
+ebbfs::CombineResponseProto CombineEngine::Await(const EntryPtr& entry) {
+  std::unique_lock lock(mutex_);
+  if (!entry->response) {
+    if (requests_ >= options_.max_requests) {
+      return Answer(ebbfs::COMBINE_BUSY, "too many callers wait for combines; try again later");
+    }
+    ++requests_;
+    changed_.wait(lock, [&] { return entry->response.has_value(); });
+    --requests_;
+  }
+  return *entry->response;
+}
+
+// Before an answer is given again: a disk may have failed since.
+bool CombineEngine::StillThere(const ebbfs::CombineRequestProto& request) {
+  for (const auto& target : request.targets()) {
+    if (target.block().numbytes() == 0) continue;
+    ebbfs::SourceProto source;
+    *source.mutable_block() = target.block();
+    *source.add_locations() = target.location();
+    if (!io_.OpenSource(source, 0)) return false;
+  }
+  return true;
+}
+
+// With the mutex held.
+void CombineEngine::Forget(const std::string& id, const EntryPtr& entry) {
+  const auto found = entries_.find(id);
+  if (found == entries_.end() || found->second != entry) return;
+  entries_.erase(found);
+  ended_.remove(id);
+}
+
+void CombineEngine::Publish(const std::string& id, const EntryPtr& entry,
+                            const ebbfs::CombineResponseProto& response) {
+  const std::lock_guard lock(mutex_);
+  --requests_;
+  entry->response = response;
+  changed_.notify_all();
+  if (response.status() != ebbfs::COMBINE_OK || options_.remembered_answers == 0) {
+    entries_.erase(id);  // the next attempt is a new one
+    return;
+  }
+  ended_.push_back(id);
+  if (ended_.size() > options_.remembered_answers) {
+    entries_.erase(ended_.front());
+    ended_.pop_front();
+  }
+}
+
+}  // namespace ebb

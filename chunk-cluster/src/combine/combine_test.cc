@@ -1,0 +1,391 @@
+#include <gtest/gtest.h>
+
+#include <future>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "combine/combine_engine.h"
+#include "combine/fake_block_io.h"
+#include "common/crc32c.h"
+
+namespace ebb {
+namespace {
+
+using namespace std::chrono_literals;
+
+class CombineTest : public testing::Test {
+ protected:
+  CombineTest() : seed_(std::random_device()()), random_(seed_) {
+    options_.run.source_timeout = 60s;
+    Restart();
+  }
+  ~CombineTest() override { io_.Release(); }
+
+  void SetUp() override { RecordProperty("seed", std::to_string(seed_)); }
+  [[nodiscard]] std::string Seed() const { return fmt::format("seed {}", seed_); }
+
+  void Restart() {
+    engine_.reset();
+    engine_ = std::make_unique<CombineEngine>(io_, options_);
+  }
+  std::size_t Below(std::size_t n) { return random_() % n; }
+  Bytes RandomBytes(std::size_t n) {
+    Bytes bytes(n);
+    for (std::byte& b : bytes) b = static_cast<std::byte>(random_());
+    return bytes;
+  }
+
+  // Sources 1, 2, ... of the lengths, targets 101, 102, ...; coefficients from 1 on.
+  ebbfs::CombineRequestProto Request(const std::vector<std::size_t>& sources,
+                                     const std::vector<std::size_t>& targets) {
+    ebbfs::CombineRequestProto request;
+    request.set_id("combine");
+    data_.clear();
+    for (std::size_t s = 0; s < sources.size(); ++s) {
+      data_.push_back(RandomBytes(sources[s]));
+      io_.Put(s + 1, data_.back());
+      *request.add_sources() = MakeSource(s + 1, sources[s]);
+    }
+    std::string coefficients;
+    for (std::size_t t = 0; t < targets.size(); ++t) {
+      *request.add_targets() = MakeTarget(101 + t, targets[t]);
+      for (std::size_t s = 0; s < sources.size(); ++s) {
+        coefficients.push_back(static_cast<char>(1 + (t * sources.size() + s) % 255));
+      }
+    }
+    request.set_coefficients(coefficients);
+    request.set_slicebytes(4096);
+    return request;
+  }
+
+  void ExpectOutputs(const ebbfs::CombineRequestProto& request,
+                     const ebbfs::CombineResponseProto& response) {
+    ASSERT_EQ(response.status(), ebbfs::COMBINE_OK) << response.message();
+    ASSERT_EQ(response.targets_size(), request.targets_size());
+    const auto sources = static_cast<std::size_t>(request.sources_size());
+    for (int t = 0; t < request.targets_size(); ++t) {
+      const auto& block = request.targets(t).block();
+      const std::span row(reinterpret_cast<const std::uint8_t*>(request.coefficients().data()) +
+                              static_cast<std::size_t>(t) * sources,
+                          sources);
+      const Bytes expected = ReferenceSum(data_, row, block.numbytes());
+      const auto written = io_.Get(block.blockid());
+      ASSERT_TRUE(written.has_value());
+      ASSERT_TRUE(*written == expected) << "target " << t;
+      EXPECT_EQ(response.targets(t).lengthbytes(), block.numbytes());
+      EXPECT_EQ(response.targets(t).crc32c(), Crc32c(0, expected));
+    }
+  }
+
+  void ExpectNoTrace(const ebbfs::CombineRequestProto& request) {
+    EXPECT_EQ(io_.building(), 0u);
+    for (const auto& target : request.targets()) {
+      EXPECT_FALSE(io_.Get(target.block().blockid())) << target.block().blockid();
+    }
+  }
+
+  unsigned seed_;
+  std::mt19937 random_;
+  CombineEngineOptions options_;
+  FakeBlockIo io_;
+  std::vector<Bytes> data_;
+  std::unique_ptr<CombineEngine> engine_;
+};
+
+TEST_F(CombineTest, WritesTheLinearCombination) {
+  const auto request = Request({10'000, 10'000, 10'000}, {10'000, 10'000});
+  const auto response = engine_->Combine(request);
+  ExpectOutputs(request, response);
+  EXPECT_EQ(response.blocksread(), 3u);
+  EXPECT_EQ(response.bytesreadlocal(), 10'000u);   // block 2
+  EXPECT_EQ(response.bytesreadremote(), 20'000u);  // blocks 1 and 3
+  EXPECT_EQ(response.byteswrittenlocal(), 10'000u);
+  EXPECT_EQ(response.byteswrittenremote(), 10'000u);
+  EXPECT_EQ(engine_->bytes_held(), 0u);
+}
+
+TEST_F(CombineTest, RandomSystems) {
+  SCOPED_TRACE(Seed());
+  for (int i = 0; i < 150 && !HasFatalFailure(); ++i) {
+    std::vector<std::size_t> sources(1 + Below(14));
+    for (auto& length : sources) length = Below(4) == 0 ? Below(3) * 4096 : Below(40'000);
+    std::vector<std::size_t> targets(1 + Below(6));
+    for (auto& length : targets) length = Below(5) == 0 ? Below(3) * 4096 : Below(40'000);
+    auto request = Request(sources, targets);
+    request.set_id(fmt::format("random {}", i));
+    std::string coefficients(sources.size() * targets.size(), '\0');
+    for (char& c : coefficients) c = static_cast<char>(Below(3) == 0 ? Below(256) : Below(2));
+    request.set_coefficients(coefficients);
+    request.set_slicebytes(static_cast<std::uint32_t>(1 + Below(20'000)));
+    ExpectOutputs(request, engine_->Combine(request));
+    for (const auto& target : request.targets()) io_.Remove(target.block().blockid());
+  }
+}
+
+TEST_F(CombineTest, NothingBeyondASourceIsRead) {
+  auto request = Request({100, 9000, 0, 5000}, {5000});
+  request.set_coefficients(std::string("\1\2\3\0", 4));
+  const auto response = engine_->Combine(request);
+  ExpectOutputs(request, response);
+  EXPECT_EQ(io_.bytes_read(1), 100u);
+  EXPECT_EQ(io_.bytes_read(2), 5000u);
+  EXPECT_EQ(io_.opens(3), 0);  // empty
+  EXPECT_EQ(io_.opens(4), 0);  // coefficient 0
+  EXPECT_EQ(response.blocksread(), 2u);
+}
+
+TEST_F(CombineTest, RefusesWhatContradictsItself) {
+  const auto good = Request({1000, 1000}, {1000});
+  const auto refused = [&](auto change) {
+    auto request = good;
+    change(request);
+    const auto response = engine_->Combine(request);
+    EXPECT_EQ(response.status(), ebbfs::COMBINE_REFUSED) << request.ShortDebugString();
+    EXPECT_FALSE(response.message().empty());
+  };
+  refused([](auto& r) { r.set_coefficients("\1"); });
+  refused([](auto& r) { r.set_coefficients("\1\1\1"); });
+  refused([](auto& r) { r.set_id(""); });
+  refused([](auto& r) { r.clear_targets(), r.set_coefficients(""); });
+  refused([](auto& r) { r.clear_sources(), r.set_coefficients(""); });
+  refused([](auto& r) { r.mutable_sources(0)->clear_locations(); });
+  refused([](auto& r) { r.mutable_targets(0)->mutable_block()->set_blockid(2); });
+  refused([](auto& r) { r.mutable_targets(0)->mutable_block()->set_numbytes(~0ull); });
+  refused([](auto& r) {
+    *r.add_targets() = r.targets(0);
+    r.set_coefficients("\1\1\1\1");
+  });
+  refused([](auto& r) {
+    for (int i = 0; i < 300; ++i) *r.add_sources() = MakeSource(500 + i, 10);
+    r.set_coefficients(std::string(302, '\1'));
+  });
+  EXPECT_EQ(io_.sinks_opened(), 0);
+}
+
+TEST_F(CombineTest, EverySourceThatCannotBeOpenedIsNamed) {
+  const auto request = Request({20'000, 20'000, 20'000, 20'000}, {20'000});
+  io_.Remove(2);
+  io_.SetFault(4, {.open = Error{ErrorCode::kNetwork, "connection refused"}});
+  const auto response = engine_->Combine(request);
+  EXPECT_EQ(response.status(), ebbfs::COMBINE_SOURCE_FAILED);
+  ASSERT_EQ(response.failedsources_size(), 2);
+  EXPECT_EQ(response.failedsources(0).index(), 1u);
+  EXPECT_EQ(response.failedsources(0).message(), "MISSING: no block 2");
+  EXPECT_EQ(response.failedsources(1).index(), 3u);
+  EXPECT_EQ(response.failedsources(1).message(), "NETWORK: connection refused");
+  ExpectNoTrace(request);
+}
+
+TEST_F(CombineTest, ASourceThatFailsMidwayLeavesNoTrace) {
+  auto request = Request({50'000, 50'000, 50'000}, {50'000, 40'000});
+  request.set_coefficients(std::string("\0\1\1\0\2\1", 6));  // the index is the request's own
+  io_.SetFault(3, {.at = 33'000, .error = {ErrorCode::kCorrupt, "checksum of chunk 64"}});
+  const auto response = engine_->Combine(request);
+  EXPECT_EQ(response.status(), ebbfs::COMBINE_SOURCE_FAILED);
+  ASSERT_EQ(response.failedsources_size(), 1);
+  EXPECT_EQ(response.failedsources(0).index(), 2u);
+  EXPECT_EQ(response.failedsources(0).message(), "CORRUPT: checksum of chunk 64");
+  ExpectNoTrace(request);
+}
+
+TEST_F(CombineTest, ASourceShorterThanItIsSaidToBeFails) {
+  const auto request = Request({20'000, 20'000}, {20'000});
+  io_.Put(2, RandomBytes(19'999));
+  const auto response = engine_->Combine(request);
+  EXPECT_EQ(response.status(), ebbfs::COMBINE_SOURCE_FAILED);
+  ASSERT_EQ(response.failedsources_size(), 1);
+  EXPECT_EQ(response.failedsources(0).index(), 1u);
+  ExpectNoTrace(request);
+}
+
+TEST_F(CombineTest, AStalledSourceTimesOut) {
+  options_.run.source_timeout = 100ms;
+  Restart();
+  const auto request = Request({50'000, 50'000, 50'000}, {50'000});
+  io_.SetFault(2, {.at = 20'000, .stall = true});
+  const auto response = engine_->Combine(request);
+  EXPECT_EQ(response.status(), ebbfs::COMBINE_SOURCE_FAILED);
+  ASSERT_EQ(response.failedsources_size(), 1);
+  EXPECT_EQ(response.failedsources(0).index(), 1u);
+  EXPECT_EQ(response.failedsources(0).message().substr(0, 8), "TIMEOUT:");
+  ExpectNoTrace(request);
+  // The stuck thread still has its buffers.
+  EXPECT_GT(engine_->bytes_held(), 0u);
+  io_.Release();
+  Restart();
+  EXPECT_EQ(engine_->bytes_held(), 0u);
+}
+
+TEST_F(CombineTest, TargetsThatFailAreNamed) {
+  const auto request = Request({20'000}, {20'000, 20'000, 20'000});
+  io_.SetFault(102, {.open = Error{ErrorCode::kIo, "disk full"}});
+  auto response = engine_->Combine(request);
+  EXPECT_EQ(response.status(), ebbfs::COMBINE_TARGET_FAILED);
+  ASSERT_EQ(response.failedtargets_size(), 1);
+  EXPECT_EQ(response.failedtargets(0).index(), 1u);
+  EXPECT_EQ(response.failedtargets(0).message(), "IO: disk full");
+  ExpectNoTrace(request);
+
+  io_.ClearFaults();
+  io_.SetFault(103, {.at = 9'000});
+  response = engine_->Combine(request);
+  EXPECT_EQ(response.status(), ebbfs::COMBINE_TARGET_FAILED);
+  ASSERT_EQ(response.failedtargets_size(), 1);
+  EXPECT_EQ(response.failedtargets(0).index(), 2u);
+  ExpectNoTrace(request);
+}
+
+TEST_F(CombineTest, AnAttemptAfterAFailedFinishSucceeds) {
+  const auto request = Request({20'000}, {20'000, 20'000});
+  io_.SetFault(102, {.finish = Error{ErrorCode::kIo, "sync failed"}});
+  EXPECT_EQ(engine_->Combine(request).status(), ebbfs::COMBINE_TARGET_FAILED);
+  io_.ClearFaults();
+  // Block 101 was finished by the first attempt: it is compared, not written.
+  const auto response = engine_->Combine(request);
+  ExpectOutputs(request, response);
+  EXPECT_EQ(response.byteswrittenlocal() + response.byteswrittenremote(), 20'000u);
+}
+
+TEST_F(CombineTest, AnExistingTargetWithOtherBytesIsAFailure) {
+  const auto request = Request({20'000}, {20'000});
+  io_.Put(101, RandomBytes(20'000));
+  const auto response = engine_->Combine(request);
+  EXPECT_EQ(response.status(), ebbfs::COMBINE_TARGET_FAILED);
+  ASSERT_EQ(response.failedtargets_size(), 1);
+  EXPECT_NE(response.failedtargets(0).message().find("other bytes"), std::string::npos);
+}
+
+TEST_F(CombineTest, ARepeatedRequestGetsTheSameAnswerWithoutWork) {
+  const auto request = Request({20'000, 300}, {20'000});
+  const auto first = engine_->Combine(request);
+  ExpectOutputs(request, first);
+  const auto again = engine_->Combine(request);
+  EXPECT_EQ(first.SerializeAsString(), again.SerializeAsString());
+  EXPECT_EQ(io_.bytes_read(1), 20'000u);
+  // Nor after the process was started anew, but then by comparing.
+  Restart();
+  ExpectOutputs(request, engine_->Combine(request));
+}
+
+TEST_F(CombineTest, ARepeatedRequestWhoseOutputIsGoneRunsAgain) {
+  const auto request = Request({20'000}, {20'000});
+  ExpectOutputs(request, engine_->Combine(request));
+  io_.Remove(101);
+  ExpectOutputs(request, engine_->Combine(request));
+}
+
+TEST_F(CombineTest, TheSameIdForOtherWorkIsRefused) {
+  auto request = Request({20'000}, {20'000});
+  ASSERT_EQ(engine_->Combine(request).status(), ebbfs::COMBINE_OK);
+  request.set_coefficients("\x07");
+  EXPECT_EQ(engine_->Combine(request).status(), ebbfs::COMBINE_REFUSED);
+}
+
+TEST_F(CombineTest, ASecondCallerJoinsTheRunningOne) {
+  const auto request = Request({20'000}, {20'000});
+  io_.SetFault(1, {.at = 10'000, .stall = true});
+  auto first = std::async(std::launch::async, [&] { return engine_->Combine(request); });
+  io_.AwaitStall();
+  EXPECT_EQ(engine_->running(), 1u);
+  auto second = std::async(std::launch::async, [&] { return engine_->Combine(request); });
+  io_.Release();
+  const auto response = first.get();
+  ExpectOutputs(request, response);
+  EXPECT_EQ(second.get().SerializeAsString(), response.SerializeAsString());
+  EXPECT_EQ(io_.sinks_opened(), 1);
+}
+
+TEST_F(CombineTest, MemoryThatDoesNotBecomeFreeMeansBusy) {
+  options_.max_process_bytes = 3 * 4096;  // two slices of one source, one of one target
+  options_.busy_timeout = 50ms;
+  Restart();
+  const auto request = Request({20'000}, {20'000});
+  io_.SetFault(1, {.at = 10'000, .stall = true});
+  auto first = std::async(std::launch::async, [&] { return engine_->Combine(request); });
+  io_.AwaitStall();
+  EXPECT_EQ(engine_->bytes_held(), 3u * 4096);
+  auto other = request;
+  other.set_id("other");
+  const auto response = engine_->Combine(other);
+  EXPECT_EQ(response.status(), ebbfs::COMBINE_BUSY) << response.message();
+  io_.Release();
+  EXPECT_EQ(first.get().status(), ebbfs::COMBINE_OK);
+}
+
+TEST_F(CombineTest, TooManyRequestsAreBusyAtOnce) {
+  options_.max_requests = 1;
+  Restart();
+  const auto request = Request({20'000}, {20'000});
+  io_.SetFault(1, {.at = 10'000, .stall = true});
+  auto first = std::async(std::launch::async, [&] { return engine_->Combine(request); });
+  io_.AwaitStall();
+  auto other = request;
+  other.set_id("other");
+  EXPECT_EQ(engine_->Combine(other).status(), ebbfs::COMBINE_BUSY);
+  EXPECT_EQ(engine_->Combine(request).status(), ebbfs::COMBINE_BUSY);
+  io_.Release();
+  EXPECT_EQ(first.get().status(), ebbfs::COMBINE_OK);
+}
+
+TEST_F(CombineTest, LongSlicesAreCutToTheLimitOfACombine) {
+  options_.limits.max_combine_bytes = 64 << 10;
+  options_.max_process_bytes = 64 << 10;
+  Restart();
+  auto request = Request({100'000, 100'000}, {100'000});
+  request.set_slicebytes(1 << 20);
+  ExpectOutputs(request, engine_->Combine(request));
+}
+
+TEST_F(CombineTest, StoppingEndsARunningCombineWithoutATrace) {
+  const auto request = Request({50'000}, {50'000});
+  io_.SetFault(1, {.at = 20'000, .stall = true});
+  auto running = std::async(std::launch::async, [&] { return engine_->Combine(request); });
+  io_.AwaitStall();
+  engine_->Stop();
+  io_.Release();
+  EXPECT_EQ(running.get().status(), ebbfs::COMBINE_BUSY);
+  ExpectNoTrace(request);
+}
+
+TEST_F(CombineTest, ManyAtOnceStayWithinTheMemory) {
+  SCOPED_TRACE(Seed());
+  options_.max_process_bytes = 128 << 10;
+  Restart();
+  const auto base = Request({30'000, 30'000, 30'000}, {30'000});
+  std::vector<std::future<ebbfs::CombineResponseProto>> running;
+  for (int i = 0; i < 12; ++i) {
+    auto request = base;
+    request.set_id(fmt::format("many {}", i));
+    request.mutable_targets(0)->mutable_block()->set_blockid(1000 + static_cast<unsigned>(i));
+    running.push_back(
+        std::async(std::launch::async, [this, request] { return engine_->Combine(request); }));
+  }
+  for (auto& response : running) EXPECT_EQ(response.get().status(), ebbfs::COMBINE_OK);
+  for (std::uint64_t id = 1001; id < 1012; ++id) EXPECT_EQ(io_.Get(id), io_.Get(1000));
+}
+
+TEST(MemoryBudgetTest, ServesInOrderOfArrival) {
+  MemoryBudget budget(10);
+  auto first = budget.Acquire(6, 1s);
+  ASSERT_TRUE(first);
+  std::promise<void> waiting;
+  auto large = std::async(std::launch::async, [&] {
+    waiting.set_value();
+    return budget.Acquire(10, 60s).has_value();
+  });
+  waiting.get_future().wait();
+  // Whether or not the large claim waits already, this one gets memory or the large one does.
+  auto small = budget.Acquire(4, 10ms);
+  first = Fail(ErrorCode::kBusy, "given back");
+  small = Fail(ErrorCode::kBusy, "given back");
+  EXPECT_TRUE(large.get());
+  EXPECT_EQ(budget.held(), 0u);
+  EXPECT_EQ(budget.Acquire(11, 1s).error().code, ErrorCode::kInvalid);
+  budget.Close();
+  EXPECT_EQ(budget.Acquire(1, 1s).error().code, ErrorCode::kShutdown);
+}
+
+}  // namespace
+}  // namespace ebb

@@ -1,0 +1,30 @@
+#include "combine/read_planner.h"
+
+#include <utility>
+
+namespace ebb {
+
+namespace {
+constexpr char kCodingProtocol[] = "io.ebbfs.protocol.CodingProtocol";
+constexpr std::uint64_t kCodingProtocolVersion = 1;
+constexpr char kFileNotFound[] = "java.io.FileNotFoundException";
+}  // namespace
+
+NamenodeReadPlanner::NamenodeReadPlanner(std::string host, std::uint16_t port, Timeout timeout)
+    : timeout_(timeout), client_(std::move(host), port, kCodingProtocol, kCodingProtocolVersion) {}
+
+Result<ebbfs::GetReadPlanResponseProto> NamenodeReadPlanner::GetReadPlan(
+    const ebbfs::GetReadPlanRequestProto& request) {
+  ebbfs::GetReadPlanResponseProto response;
+  auto status = client_.Call("getReadPlan", request, response, timeout_);
+  if (!status && status.error().code == ErrorCode::kNetwork) {
+    // The call changes nothing, so that it may be repeated: the namenode may have been restarted.
+    status = client_.Call("getReadPlan", request, response, timeout_);
+  }
+  if (status) return response;
+  Error error = std::move(status).error();
+  if (error.exception_class == kFileNotFound) error.code = ErrorCode::kNotFound;
+  return std::unexpected(std::move(error));
+}
+
+}  // namespace ebb
