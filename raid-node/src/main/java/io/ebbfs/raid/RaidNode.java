@@ -1,0 +1,293 @@
+package io.ebbfs.raid;
+
+import io.ebbfs.protocol.CodingProtocol;
+import io.ebbfs.protocol.proto.CodingProtos.ClaimRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
+import io.ebbfs.protocol.proto.CodingProtos.RenewRequestProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
+import org.apache.hadoop.ipc.RPC;
+import org.apache.hadoop.thirdparty.protobuf.ServiceException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Claims transitions in batches and runs each batch as a MapReduce job. Two queues, each one job at
+ * a time: repairs never wait for conversions. Holds no state that matters: if it dies, its claims
+ * expire and the transitions are claimed anew. Thread-safe.
+ */
+public final class RaidNode implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(RaidNode.class);
+  private static final List<TransitionKindProto> REPAIRS = List.of(TransitionKindProto.REPAIR);
+  private static final List<TransitionKindProto> CONVERSIONS =
+      List.of(
+          TransitionKindProto.ENCODE,
+          TransitionKindProto.UPCODE,
+          TransitionKindProto.DOWNCODE,
+          TransitionKindProto.REWRITE);
+  private static final long CODING_TIMEOUT_MILLIS = 60_000;
+  private static final long CLOSE_MILLIS = 10_000;
+
+  private final RaidConfig config;
+  private final Supplier<CodingProtocol> coding;
+  private final String worker;
+  private final JobRunner jobs;
+  private final TransitionExecutor executor;
+  private final JobHistory history = new JobHistory();
+  private final Set<Long> held = ConcurrentHashMap.newKeySet();
+  private final List<Thread> queues = new ArrayList<>();
+  private final ScheduledExecutorService renewals;
+  private final List<AutoCloseable> connections = new ArrayList<>();
+  private final Object work = new Object();
+  private long wakeUps;
+  private volatile boolean closed;
+
+  /**
+   * A raid-node that is not started yet.
+   *
+   * @param data a directory of its own for staging; emptied
+   * @param namenode host:port, for maps that run in another JVM
+   */
+  public RaidNode(
+      RaidConfig config,
+      Path data,
+      String namenode,
+      Supplier<CodingProtocol> coding,
+      ChunkChannel chunks)
+      throws IOException {
+    this.config = config;
+    this.coding = coding;
+    this.worker =
+        "raid-%d-%s".formatted(ProcessHandle.current().pid(), UUID.randomUUID().toString());
+    this.jobs = new JobRunner(config, worker, data, namenode);
+    this.executor =
+        new TransitionExecutor(
+            worker,
+            coding.get(),
+            chunks,
+            new Throttle(config.bytesPerSecond(), System::nanoTime, Thread::sleep),
+            config.combines(),
+            Thread::sleep);
+    this.renewals =
+        Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "raid-renewals"));
+  }
+
+  /** A raid-node that talks to a namenode and its chunk servers over Hadoop RPC. */
+  public static RaidNode overRpc(RaidConfig config, Path data, InetSocketAddress namenode)
+      throws IOException {
+    CodingProtocol coding = Rpc.coding(namenode, CODING_TIMEOUT_MILLIS);
+    RpcChunkChannel chunks = new RpcChunkChannel(config.combineTimeoutMillis());
+    RaidNode node =
+        new RaidNode(
+            config,
+            data,
+            namenode.getHostString() + ":" + namenode.getPort(),
+            () -> coding,
+            chunks);
+    node.connections.add(chunks);
+    node.connections.add(() -> RPC.stopProxy(coding));
+    return node;
+  }
+
+  private static Thread daemon(Runnable task, String name) {
+    Thread thread = new Thread(task, name);
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  /** Starts to claim and to run. */
+  public void start() {
+    long third = Math.max(1, config.leaseMillis() / 3);
+    renewals.scheduleWithFixedDelay(this::renew, third, third, TimeUnit.MILLISECONDS);
+    queues.add(daemon(() -> loop("repair", REPAIRS), "raid-repair"));
+    queues.add(daemon(() -> loop("convert", CONVERSIONS), "raid-convert"));
+    queues.forEach(Thread::start);
+  }
+
+  /** Says that there may be work: the next claim does not wait for its turn. */
+  public void wake() {
+    synchronized (work) {
+      wakeUps++;
+      work.notifyAll();
+    }
+  }
+
+  /** The latest jobs, newest first. */
+  public List<JobStatus> jobs() {
+    return history.jobs();
+  }
+
+  /** Counters over all jobs of this process: see {@link JobStatus#counters}, and jobs by state. */
+  public Map<String, Long> totals() {
+    return history.totals();
+  }
+
+  // ---- the queues -------------------------------------------------------------------------------
+
+  private void loop(String queue, List<TransitionKindProto> kinds) {
+    String trouble = "";
+    while (!closed) {
+      long seen = wakeUps();
+      try {
+        List<ClaimedTransitionProto> batch = claim(kinds);
+        trouble = "";
+        if (!batch.isEmpty()) {
+          runJob(queue, batch);
+          continue;
+        }
+      } catch (InterruptedException e) {
+        return;
+      } catch (IOException | RuntimeException e) {
+        // Said once, not at every turn, while a namenode is away.
+        if (!closed && !trouble.equals(e.toString())) {
+          trouble = e.toString();
+          LOG.warn("{} queue: {}; trying on", queue, trouble);
+        }
+      }
+      if (!await(seen)) {
+        return;
+      }
+    }
+  }
+
+  private long wakeUps() {
+    synchronized (work) {
+      return wakeUps;
+    }
+  }
+
+  private boolean await(long seen) {
+    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(config.pollMillis());
+    synchronized (work) {
+      try {
+        long left = config.pollMillis();
+        while (wakeUps == seen && left > 0 && !closed) {
+          work.wait(left);
+          left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
+        }
+        return true;
+      } catch (InterruptedException e) {
+        return false;
+      }
+    }
+  }
+
+  private List<ClaimedTransitionProto> claim(List<TransitionKindProto> kinds) throws IOException {
+    try {
+      return coding
+          .get()
+          .claim(
+              null,
+              ClaimRequestProto.newBuilder()
+                  .setWorker(worker)
+                  .setLimit(config.batch())
+                  .setLeaseMillis(config.leaseMillis())
+                  .addAllKinds(kinds)
+                  .build())
+          .getClaimedList();
+    } catch (ServiceException e) {
+      throw Rpc.cause(e);
+    }
+  }
+
+  private void runJob(String queue, List<ClaimedTransitionProto> batch)
+      throws IOException, InterruptedException {
+    List<Long> ids = batch.stream().map(c -> c.getTransition().getId()).toList();
+    JobStatus running = status("", queue, "RUNNING", System.currentTimeMillis(), 0, batch);
+    history.started(running);
+    held.addAll(ids);
+    try {
+      JobRunner.End end = jobs.run(batch, executor, id -> !held.contains(id));
+      history.ended(running, ended(running, end));
+      LOG.info("{} {} {}: {}", queue, end.id(), running.transitions(), end.counters());
+      if (!end.succeeded()) {
+        LOG.warn("job {} failed: {}; its claims expire", end.id(), end.failure());
+      }
+    } catch (IOException | RuntimeException e) {
+      history.ended(running, ended(running, new JobRunner.End("", false, Map.of(), e.toString())));
+      throw e;
+    } finally {
+      ids.forEach(held::remove);
+    }
+  }
+
+  private static JobStatus status(
+      String id,
+      String queue,
+      String state,
+      long started,
+      long ended,
+      List<ClaimedTransitionProto> batch) {
+    return new JobStatus(id, queue, state, started, ended, JobRunner.kinds(batch), Map.of(), "");
+  }
+
+  private static JobStatus ended(JobStatus running, JobRunner.End end) {
+    return new JobStatus(
+        end.id(),
+        running.queue(),
+        end.succeeded() ? "SUCCEEDED" : "FAILED",
+        running.startedMillis(),
+        System.currentTimeMillis(),
+        running.transitions(),
+        end.counters(),
+        end.failure());
+  }
+
+  // ---- claims -----------------------------------------------------------------------------------
+
+  private void renew() {
+    List<Long> ids = List.copyOf(held);
+    if (ids.isEmpty()) {
+      return;
+    }
+    try {
+      coding
+          .get()
+          .renew(
+              null,
+              RenewRequestProto.newBuilder()
+                  .setWorker(worker)
+                  .addAllTransitionIds(ids)
+                  .setLeaseMillis(config.leaseMillis())
+                  .build())
+          .getLostTransitionIdsList()
+          .forEach(held::remove);
+    } catch (ServiceException | RuntimeException e) {
+      LOG.warn("claims were not renewed: {}; trying on", e.toString());
+    }
+  }
+
+  /** Stops claiming and interrupts what runs; claims of unfinished transitions expire. */
+  @Override
+  public void close() throws IOException {
+    closed = true;
+    wake();
+    renewals.shutdownNow();
+    queues.forEach(Thread::interrupt);
+    try {
+      long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CLOSE_MILLIS);
+      for (Thread queue : queues) {
+        queue.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime())));
+      }
+      for (AutoCloseable connection : connections) {
+        connection.close();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } catch (Exception e) {
+      throw new IOException("closing the raid-node", e);
+    }
+  }
+}

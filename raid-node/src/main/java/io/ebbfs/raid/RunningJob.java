@@ -1,0 +1,71 @@
+package io.ebbfs.raid;
+
+import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.LongPredicate;
+import org.apache.hadoop.conf.Configuration;
+
+/**
+ * What the parts of one job share in the JVM that submits it. MapReduce makes its own objects out
+ * of class names; they find this by the id in their configuration. Maps that run in another JVM
+ * (YARN) do not find it, and make connections of their own.
+ */
+final class RunningJob implements AutoCloseable {
+  static final String ID = "ebbfs.raid.job";
+  static final String MAPS = "ebbfs.raid.maps";
+  static final String WORKER = "ebbfs.raid.worker";
+  static final String NAMENODE = "ebbfs.raid.namenode";
+  static final String COMBINE_TIMEOUT = "ebbfs.raid.combine-timeout-millis";
+  static final String BYTES_PER_SECOND = "ebbfs.raid.bytes-per-second";
+
+  private static final Map<String, RunningJob> JOBS = new ConcurrentHashMap<>();
+
+  private final String id = UUID.randomUUID().toString();
+  private final List<ClaimedTransitionProto> batch;
+  private final TransitionExecutor executor;
+  private final LongPredicate lost;
+
+  RunningJob(List<ClaimedTransitionProto> batch, TransitionExecutor executor, LongPredicate lost) {
+    this.batch = List.copyOf(batch);
+    this.executor = executor;
+    this.lost = lost;
+    JOBS.put(id, this);
+  }
+
+  /** The job of a configuration, or null in another JVM. */
+  static RunningJob find(Configuration conf) {
+    return JOBS.get(conf.get(ID, ""));
+  }
+
+  static RunningJob required(Configuration conf) {
+    RunningJob job = find(conf);
+    if (job == null) {
+      throw new IllegalStateException("job " + conf.get(ID) + " was not made in this JVM");
+    }
+    return job;
+  }
+
+  String id() {
+    return id;
+  }
+
+  List<ClaimedTransitionProto> batch() {
+    return batch;
+  }
+
+  TransitionExecutor executor() {
+    return executor;
+  }
+
+  LongPredicate lost() {
+    return lost;
+  }
+
+  @Override
+  public void close() {
+    JOBS.remove(id);
+  }
+}

@@ -1,0 +1,238 @@
+package io.ebbfs.raid;
+
+import io.ebbfs.protocol.CodingProtocol;
+import io.ebbfs.protocol.proto.ChunkProtos.CombineRequestProto;
+import io.ebbfs.protocol.proto.ChunkProtos.CombineResponseProto;
+import io.ebbfs.protocol.proto.ChunkProtos.CombineStatusProto;
+import io.ebbfs.protocol.proto.ChunkProtos.SourceProto;
+import io.ebbfs.protocol.proto.ChunkProtos.TargetProto;
+import io.ebbfs.protocol.proto.CodingProtos.BadBlockProto;
+import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
+import io.ebbfs.protocol.proto.CodingProtos.CommitRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.CommitResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.FailRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.StepProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.raid.Outcome.Result;
+import io.ebbfs.raid.Outcome.Work;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.function.LongPredicate;
+import org.apache.hadoop.ipc.RemoteException;
+import org.apache.hadoop.thirdparty.protobuf.ServiceException;
+
+/**
+ * Runs one claimed transition: its combines in order, then one commit. Knows nothing of MapReduce
+ * and starts no thread. Thread-safe: several transitions run at once, each in its caller's thread.
+ *
+ * <p>Nothing here needs undoing. Outputs of an attempt that is not committed belong to nothing and
+ * are collected by the namenode; an attempt that is cut off leaves a claim that expires.
+ */
+public final class TransitionExecutor {
+  private static final int MAX_BUSY_RETRIES = 8;
+  private static final long BUSY_PAUSE_MILLIS = 100;
+  private static final int MAX_COMMIT_ATTEMPTS = 5;
+  private static final long COMMIT_PAUSE_MILLIS = 200;
+
+  private final String worker;
+  private final CodingProtocol coding;
+  private final ChunkChannel chunks;
+  private final Throttle throttle;
+  private final Semaphore combines;
+  private final Throttle.Pause pause;
+
+  /**
+   * An executor.
+   *
+   * @param worker the name under which the transitions were claimed
+   * @param combines combines at once, over all callers
+   */
+  public TransitionExecutor(
+      String worker,
+      CodingProtocol coding,
+      ChunkChannel chunks,
+      Throttle throttle,
+      int combines,
+      Throttle.Pause pause) {
+    this.worker = worker;
+    this.coding = coding;
+    this.chunks = chunks;
+    this.throttle = throttle;
+    this.combines = new Semaphore(combines);
+    this.pause = pause;
+  }
+
+  /**
+   * Runs a transition to its end.
+   *
+   * @param lost tells of a transition id that its claim is no longer the worker's
+   */
+  public Outcome run(ClaimedTransitionProto claimed, LongPredicate lost)
+      throws InterruptedException {
+    TransitionRow row = claimed.getTransition();
+    List<CombineResponseProto> results = new ArrayList<>();
+    Work work = Work.NONE;
+    for (StepProto step : claimed.getStepsList()) {
+      if (lost.test(row.getId())) {
+        return outcome(row, Result.ABANDONED, "the claim ended while it ran", work);
+      }
+      CombineResponseProto response;
+      try {
+        response = combine(step);
+      } catch (IOException e) {
+        return fail(row, describe(step) + ": no answer: " + e, List.of(), work);
+      }
+      work = work.plus(workOf(response));
+      if (response.getStatus() != CombineStatusProto.COMBINE_OK) {
+        return fail(row, describe(step) + ": " + reason(response), badBlocks(step, response), work);
+      }
+      String wrong = mismatch(step.getCombine(), response);
+      if (wrong != null) {
+        return fail(row, describe(step) + ": " + wrong, List.of(), work);
+      }
+      results.add(response);
+    }
+    if (lost.test(row.getId())) {
+      return outcome(row, Result.ABANDONED, "the claim ended while it ran", work);
+    }
+    return commit(row, results, work);
+  }
+
+  private CombineResponseProto combine(StepProto step) throws IOException, InterruptedException {
+    CombineRequestProto request = step.getCombine();
+    throttle.acquire(bytesMoved(request));
+    combines.acquire();
+    try {
+      CombineResponseProto response = chunks.combine(step.getExecutor(), request);
+      for (int retry = 0;
+          response.getStatus() == CombineStatusProto.COMBINE_BUSY && retry < MAX_BUSY_RETRIES;
+          retry++) {
+        pause.millis(BUSY_PAUSE_MILLIS << Math.min(retry, 4));
+        response = chunks.combine(step.getExecutor(), request);
+      }
+      return response;
+    } finally {
+      combines.release();
+    }
+  }
+
+  private static long bytesMoved(CombineRequestProto request) {
+    long bytes = 0;
+    for (SourceProto source : request.getSourcesList()) {
+      bytes += source.getBlock().getNumBytes();
+    }
+    for (TargetProto target : request.getTargetsList()) {
+      bytes += target.getBlock().getNumBytes();
+    }
+    return bytes;
+  }
+
+  // ---- commit -----------------------------------------------------------------------------------
+
+  /** A commit that got no answer is sent again: the attempt number makes a repetition harmless. */
+  private Outcome commit(TransitionRow row, List<CombineResponseProto> results, Work work)
+      throws InterruptedException {
+    CommitRequestProto request =
+        CommitRequestProto.newBuilder()
+            .setWorker(worker)
+            .setTransitionId(row.getId())
+            .setAttempt(row.getAttempt())
+            .addAllResults(results)
+            .build();
+    String failure = "";
+    for (int attempt = 0; attempt < MAX_COMMIT_ATTEMPTS; attempt++) {
+      if (attempt > 0) {
+        pause.millis(COMMIT_PAUSE_MILLIS << attempt);
+      }
+      try {
+        CommitResponseProto response = coding.commit(null, request);
+        return response.getCommitted()
+            ? outcome(row, Result.COMMITTED, "", work)
+            : outcome(row, Result.REFUSED, response.getRefusal(), work);
+      } catch (ServiceException e) {
+        failure = "commit: " + Rpc.cause(e);
+        if (e.getCause() instanceof RemoteException) {
+          return outcome(row, Result.ABANDONED, failure, work);
+        }
+      }
+    }
+    return outcome(row, Result.ABANDONED, failure, work);
+  }
+
+  // ---- failure ----------------------------------------------------------------------------------
+
+  private Outcome fail(TransitionRow row, String reason, List<BadBlockProto> bad, Work work) {
+    try {
+      coding.fail(
+          null,
+          FailRequestProto.newBuilder()
+              .setWorker(worker)
+              .setTransitionId(row.getId())
+              .setAttempt(row.getAttempt())
+              .setReason(reason)
+              .addAllBadBlocks(bad)
+              .build());
+      return outcome(row, Result.FAILED, reason, work);
+    } catch (ServiceException e) {
+      return outcome(row, Result.ABANDONED, reason + "; and told to nobody: " + e, work);
+    }
+  }
+
+  private List<BadBlockProto> badBlocks(StepProto step, CombineResponseProto response) {
+    return new BadSources(chunks).among(step.getCombine(), response);
+  }
+
+  private static String reason(CombineResponseProto response) {
+    StringBuilder text = new StringBuilder(response.getStatus().name());
+    if (response.hasMessage()) {
+      text.append(": ").append(response.getMessage());
+    }
+    response
+        .getFailedSourcesList()
+        .forEach(
+            f -> text.append("; source ").append(f.getIndex()).append(' ').append(f.getMessage()));
+    response
+        .getFailedTargetsList()
+        .forEach(
+            f -> text.append("; target ").append(f.getIndex()).append(' ').append(f.getMessage()));
+    return text.toString();
+  }
+
+  /** An answer that says OK must fit the question; null if it does. */
+  private static String mismatch(CombineRequestProto request, CombineResponseProto response) {
+    if (response.getTargetsCount() != request.getTargetsCount()) {
+      return "%d results for %d targets"
+          .formatted(response.getTargetsCount(), request.getTargetsCount());
+    }
+    for (int i = 0; i < request.getTargetsCount(); i++) {
+      long wanted = request.getTargets(i).getBlock().getNumBytes();
+      long written = response.getTargets(i).getLengthBytes();
+      if (wanted != written) {
+        return "target %d has %d bytes, wanted %d".formatted(i, written, wanted);
+      }
+    }
+    return null;
+  }
+
+  private static String describe(StepProto step) {
+    return "combine %s at %s:%d"
+        .formatted(
+            step.getCombine().getId(),
+            step.getExecutor().getIpAddr(),
+            step.getExecutor().getIpcPort());
+  }
+
+  private static Work workOf(CombineResponseProto response) {
+    return new Work(
+        response.getBlocksRead(),
+        response.getBytesReadLocal() + response.getBytesReadRemote(),
+        response.getBytesWrittenLocal() + response.getBytesWrittenRemote(),
+        response.getElapsedMicros());
+  }
+
+  private static Outcome outcome(TransitionRow row, Result result, String detail, Work work) {
+    return new Outcome(row.getId(), row.getKind(), result, detail, work);
+  }
+}

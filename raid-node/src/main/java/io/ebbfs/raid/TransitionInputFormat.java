@@ -1,0 +1,66 @@
+package io.ebbfs.raid;
+
+import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.io.BytesWritable;
+import org.apache.hadoop.io.LongWritable;
+import org.apache.hadoop.mapreduce.InputFormat;
+import org.apache.hadoop.mapreduce.InputSplit;
+import org.apache.hadoop.mapreduce.JobContext;
+import org.apache.hadoop.mapreduce.RecordReader;
+import org.apache.hadoop.mapreduce.TaskAttemptContext;
+
+/** The batch of a job as splits; a record is one transition: its id and its proto's bytes. */
+public final class TransitionInputFormat extends InputFormat<LongWritable, BytesWritable> {
+  /** For Hadoop. */
+  public TransitionInputFormat() {}
+
+  @Override
+  public List<InputSplit> getSplits(JobContext context) {
+    RunningJob job = RunningJob.required(context.getConfiguration());
+    int maps = context.getConfiguration().getInt(RunningJob.MAPS, 1);
+    List<InputSplit> splits = new ArrayList<>();
+    Splits.of(job.batch(), maps).forEach(part -> splits.add(new TransitionSplit(part)));
+    return splits;
+  }
+
+  @Override
+  public RecordReader<LongWritable, BytesWritable> createRecordReader(
+      InputSplit split, TaskAttemptContext context) {
+    return new Reader();
+  }
+
+  private static final class Reader extends RecordReader<LongWritable, BytesWritable> {
+    private List<ClaimedTransitionProto> transitions = List.of();
+    private int next;
+
+    @Override
+    public void initialize(InputSplit split, TaskAttemptContext context) {
+      transitions = ((TransitionSplit) split).transitions();
+    }
+
+    @Override
+    public boolean nextKeyValue() {
+      return next++ < transitions.size();
+    }
+
+    @Override
+    public LongWritable getCurrentKey() {
+      return new LongWritable(transitions.get(next - 1).getTransition().getId());
+    }
+
+    @Override
+    public BytesWritable getCurrentValue() {
+      return new BytesWritable(transitions.get(next - 1).toByteArray());
+    }
+
+    @Override
+    public float getProgress() {
+      return transitions.isEmpty() ? 1 : Math.min(1, (float) next / transitions.size());
+    }
+
+    @Override
+    public void close() {}
+  }
+}
