@@ -1,0 +1,139 @@
+#include "combine/chunk_service.h"
+
+#include <gtest/gtest.h>
+
+#include "combine/fake_block_io.h"
+#include "combine/read_planner.h"
+#include "common/crc32c.h"
+#include "rpc/client.h"
+
+namespace ebb {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr char kCodingProtocol[] = "io.ebbfs.protocol.CodingProtocol";
+
+class FakeLocalBlocks final : public LocalBlocks {
+ public:
+  explicit FakeLocalBlocks(FakeBlockIo& io) : io_(io) {}
+
+  Result<OpenBlock> Open(const hadoop::hdfs::ExtendedBlockProto& block) override {
+    ebbfs::SourceProto source;
+    *source.mutable_block() = block;
+    EBB_ASSIGN(auto opened, io_.OpenSource(source, 0));
+    return OpenBlock{std::move(opened), io_.Get(block.blockid())->size()};
+  }
+  std::vector<ebbfs::DiskStatusProto> Disks() override {
+    ebbfs::DiskStatusProto disk;
+    disk.set_storageuuid("DS-1");
+    disk.set_directory("/data/1");
+    disk.set_failed(false);
+    return {disk};
+  }
+
+ private:
+  FakeBlockIo& io_;
+};
+
+// The whole way: client, RPC server, service, engine.
+class ChunkServiceTest : public testing::Test {
+ protected:
+  ChunkServiceTest()
+      : planner_("127.0.0.1", 1, 1s),
+        engine_(io_, {}),
+        reads_(io_, planner_, {}),
+        blocks_(io_),
+        service_(engine_, reads_, blocks_),
+        server_(RpcServerOptions{}) {
+    service_.RegisterAt(server_);
+  }
+  void SetUp() override {
+    ASSERT_TRUE(server_.Start());
+    client_ = std::make_unique<RpcClient>("127.0.0.1", server_.port(), ChunkService::kProtocol,
+                                          ChunkService::kVersion);
+  }
+
+  FakeBlockIo io_;
+  NamenodeReadPlanner planner_;
+  CombineEngine engine_;
+  DegradedReads reads_;
+  FakeLocalBlocks blocks_;
+  ChunkService service_;
+  RpcServer server_;
+  std::unique_ptr<RpcClient> client_;
+};
+
+TEST_F(ChunkServiceTest, Combines) {
+  io_.Put(1, Bytes(10'000, std::byte{5}));
+  io_.Put(2, Bytes(10'000, std::byte{3}));
+  ebbfs::CombineRequestProto request;
+  request.set_id("c");
+  *request.add_sources() = MakeSource(1, 10'000);
+  *request.add_sources() = MakeSource(2, 10'000);
+  *request.add_targets() = MakeTarget(9, 10'000);
+  request.set_coefficients("\1\1");
+  ebbfs::CombineResponseProto response;
+  const auto status = client_->Call("combine", request, response);
+  ASSERT_TRUE(status) << status.error().message;
+  EXPECT_EQ(response.status(), ebbfs::COMBINE_OK);
+  EXPECT_EQ(io_.Get(9), Bytes(10'000, std::byte{6}));
+}
+
+TEST_F(ChunkServiceTest, VerifiesBlocks) {
+  const Bytes good(300'000, std::byte{7});
+  io_.Put(1, good);
+  io_.Put(2, good);
+  io_.SetFault(2, {.at = 200'000, .error = {ErrorCode::kCorrupt, "chunk 390"}});
+  ebbfs::VerifyRequestProto request;
+  for (const std::uint64_t id : {1, 2, 3}) FillBlock(*request.add_blocks(), id, good.size());
+  ebbfs::VerifyResponseProto response;
+  ASSERT_TRUE(client_->Call("verify", request, response));
+  ASSERT_EQ(response.blocks_size(), 3);
+  EXPECT_EQ(response.blocks(0).health(), ebbfs::BLOCK_OK);
+  EXPECT_EQ(response.blocks(0).lengthbytes(), good.size());
+  EXPECT_EQ(response.blocks(0).crc32c(), Crc32c(0, good));
+  EXPECT_EQ(response.blocks(1).health(), ebbfs::BLOCK_CORRUPT);
+  EXPECT_EQ(response.blocks(1).message(), "chunk 390");
+  EXPECT_EQ(response.blocks(2).health(), ebbfs::BLOCK_MISSING);
+}
+
+TEST_F(ChunkServiceTest, ReportsItsStatus) {
+  ebbfs::ChunkStatusResponseProto response;
+  ASSERT_TRUE(client_->Call("status", ebbfs::ChunkStatusRequestProto(), response));
+  ASSERT_EQ(response.disks_size(), 1);
+  EXPECT_EQ(response.disks(0).storageuuid(), "DS-1");
+  EXPECT_GT(response.residentbytes(), 1u << 20);
+  EXPECT_EQ(response.combinesrunning(), 0u);
+  EXPECT_EQ(response.degradedreads(), 0u);
+}
+
+TEST(NamenodeReadPlannerTest, AsksTheNamenodeAndUnderstandsItsErrors) {
+  RpcServer namenode(RpcServerOptions{});
+  RpcHandlers handlers;
+  handlers["getReadPlan"] = MakeRpcHandler<ebbfs::GetReadPlanRequestProto>(
+      [](const RpcCaller&,
+         const ebbfs::GetReadPlanRequestProto& request) -> Result<ebbfs::GetReadPlanResponseProto> {
+        if (request.block().blockid() == 404) {
+          return std::unexpected(
+              Error{ErrorCode::kNotFound, "no block 404", "java.io.FileNotFoundException"});
+        }
+        ebbfs::GetReadPlanResponseProto plan;
+        plan.set_coefficients("");
+        plan.set_lengthbytes(request.block().numbytes());
+        return plan;
+      });
+  namenode.RegisterService(kCodingProtocol, 1, std::move(handlers));
+  ASSERT_TRUE(namenode.Start());
+  NamenodeReadPlanner planner("127.0.0.1", namenode.port(), 10s);
+  ebbfs::GetReadPlanRequestProto request;
+  FillBlock(*request.mutable_block(), 1, 77);
+  const auto plan = planner.GetReadPlan(request);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_EQ(plan->lengthbytes(), 77u);
+  request.mutable_block()->set_blockid(404);
+  EXPECT_EQ(planner.GetReadPlan(request).error().code, ErrorCode::kNotFound);
+}
+
+}  // namespace
+}  // namespace ebb
