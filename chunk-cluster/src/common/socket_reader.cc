@@ -15,14 +15,18 @@ SocketReader::SocketReader(Socket& socket, std::size_t capacity)
 void SocketReader::MakeRoom(std::size_t length) {
   if (begin_ == end_) begin_ = end_ = 0;
   if (capacity_ - begin_ >= length) return;
-  if (capacity_ < length) {
-    auto larger = std::make_unique_for_overwrite<std::byte[]>(length);
-    std::memcpy(larger.get(), buffer_.get() + begin_, end_ - begin_);
-    buffer_ = std::move(larger);
-    capacity_ = length;
-  } else {
-    std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
-  }
+  Reserve(length);
+  std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
+  end_ -= begin_;
+  begin_ = 0;
+}
+
+void SocketReader::Reserve(std::size_t capacity) {
+  if (capacity <= capacity_) return;
+  auto larger = std::make_unique_for_overwrite<std::byte[]>(capacity);
+  std::memcpy(larger.get(), buffer_.get() + begin_, end_ - begin_);
+  buffer_ = std::move(larger);
+  capacity_ = capacity;
   end_ -= begin_;
   begin_ = 0;
 }

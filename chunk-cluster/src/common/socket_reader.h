@@ -29,6 +29,11 @@ class SocketReader {
   [[nodiscard]] Result<bool> AtEnd(Timeout timeout);
   // Bytes that are here already.
   [[nodiscard]] std::size_t buffered() const { return end_ - begin_; }
+  [[nodiscard]] std::span<const std::byte> available() const {
+    return {buffer_.get() + begin_, buffered()};
+  }
+  // Makes the buffer at least this large.
+  void Reserve(std::size_t capacity);
 
  private:
   void MakeRoom(std::size_t length);

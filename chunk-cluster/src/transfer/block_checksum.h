@@ -1,0 +1,30 @@
+// The checksum of a block as HDFS defines it: over the checksums of its chunks.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "common/error.h"
+#include "datatransfer.pb.h"
+#include "disk/block_store.h"
+#include "transfer/missing_block_reader.h"
+
+namespace ebb::transfer {
+
+struct ChunkChecksums {
+  format::Checksum checksum;
+  std::uint64_t length_bytes = 0;
+  // Big endian, one per chunk.
+  std::vector<std::byte> sums;
+};
+
+// Of the first block.numBytes bytes. A block that is not here is read through `missing`.
+[[nodiscard]] Result<ChunkChecksums> CollectChecksums(
+    BlockStore& store, MissingBlockReader* missing, const hadoop::hdfs::ExtendedBlockProto& block);
+
+// MD5 of the chunk checksums, or one CRC composed of them. kUnsupported for another kind.
+[[nodiscard]] Status FillChecksumResponse(const ChunkChecksums& sums,
+                                          const hadoop::hdfs::BlockChecksumOptionsProto& options,
+                                          hadoop::hdfs::OpBlockChecksumResponseProto& response);
+
+}  // namespace ebb::transfer

@@ -1,0 +1,77 @@
+#include "transfer/block_sender.h"
+
+#include <algorithm>
+
+#include "transfer/wire.h"
+
+namespace ebb::transfer {
+
+namespace {
+
+// Less than this is cheaper copied than sent by itself.
+constexpr std::size_t kCopyBytes = 32 << 10;
+
+std::span<std::byte> Extend(std::string& buffer, std::size_t bytes) {
+  const std::size_t size = buffer.size();
+  buffer.resize(size + bytes);
+  return std::as_writable_bytes(std::span(buffer)).subspan(size);
+}
+
+void AppendEnd(std::string& buffer, const SendRange& range, std::int64_t sequence) {
+  AppendPacketPrefix(buffer, {.offset = range.end, .sequence = sequence, .last = true,
+                              .sync = range.sync});
+}
+
+}  // namespace
+
+Status SendReplica(Socket& socket, const ReplicaReader& replica, const SendRange& range,
+                   std::string prefix) {
+  const auto& checksum = replica.checksum();
+  const std::size_t chunk = checksum.bytes_per_chunk;
+  const std::size_t step = std::max<std::size_t>(kPacketDataBytes / chunk, 1) * chunk;
+  std::string buffer = std::move(prefix);
+  std::int64_t sequence = 0;
+  const bool corked = range.end - range.offset > kCopyBytes;
+  if (corked) socket.Cork(true);
+  for (std::uint64_t offset = range.offset; offset < range.end; offset += step) {
+    const std::size_t bytes = std::min<std::uint64_t>(step, range.end - offset);
+    const std::size_t sums = range.with_checksums ? checksum.BytesFor(bytes) : 0;
+    AppendPacketPrefix(buffer, {.offset = offset, .sequence = sequence++, .last = false,
+                                .sync = false, .sums_bytes = sums, .data_bytes = bytes});
+    if (sums > 0) EBB_TRY(replica.ReadChecksums(offset, offset + bytes, Extend(buffer, sums)));
+    if (bytes <= kCopyBytes || replica.descriptor() < 0) {
+      EBB_TRY(replica.ReadData(offset, Extend(buffer, bytes)));
+    } else {
+      EBB_TRY(WriteString(socket, buffer, range.timeout));
+      buffer.clear();
+      EBB_TRY(socket.SendFile(replica.descriptor(), offset, bytes, range.timeout));
+    }
+  }
+  AppendEnd(buffer, range, sequence);
+  EBB_TRY(WriteString(socket, buffer, range.timeout));
+  if (corked) socket.Cork(false);
+  return {};
+}
+
+Status SendSource(Socket& socket, BlockSource& source, const format::Checksum& checksum,
+                  const SendRange& range, std::string prefix) {
+  std::string buffer = std::move(prefix);
+  std::int64_t sequence = 0;
+  for (std::uint64_t offset = range.offset; offset < range.end; offset += kPacketDataBytes) {
+    const std::size_t bytes = std::min<std::uint64_t>(kPacketDataBytes, range.end - offset);
+    const std::size_t sums = range.with_checksums ? checksum.BytesFor(bytes) : 0;
+    AppendPacketPrefix(buffer, {.offset = offset, .sequence = sequence++, .last = false,
+                                .sync = false, .sums_bytes = sums, .data_bytes = bytes});
+    const auto body = Extend(buffer, sums + bytes);
+    EBB_TRY(source.Read(body.last(bytes)));
+    if (sums > 0) checksum.ComputeAll(body.last(bytes), body.data());
+    if (range.end - offset > bytes) {
+      EBB_TRY(WriteString(socket, buffer, range.timeout));
+      buffer.clear();
+    }
+  }
+  AppendEnd(buffer, range, sequence);
+  return WriteString(socket, buffer, range.timeout);
+}
+
+}  // namespace ebb::transfer

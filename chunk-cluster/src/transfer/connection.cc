@@ -1,0 +1,247 @@
+#include "transfer/connection.h"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+
+#include "common/bytes.h"
+#include "transfer/block_checksum.h"
+#include "transfer/block_receiver.h"
+#include "transfer/block_sender.h"
+#include "transfer/client.h"
+
+namespace ebb::transfer {
+
+namespace {
+
+using namespace hadoop::hdfs;
+
+// How long a connection is kept for another operation; as HDFS.
+constexpr Timeout kKeepAlive = std::chrono::seconds(4);
+constexpr std::uint64_t kSourceChunk = format::kDefaultBytesPerChecksum;
+
+struct Range {
+  std::uint64_t begin;
+  std::uint64_t end;
+};
+
+// What to send of a block of `length` bytes so that whole chunks cover what was asked for.
+Result<Range> RangeToSend(const OpReadBlockProto& op, std::uint64_t length, std::uint64_t chunk) {
+  const bool whole = static_cast<std::int64_t>(op.len()) < 0;
+  const std::uint64_t wanted = whole ? length - std::min(op.offset(), length) : op.len();
+  if (op.offset() > length || wanted > length - op.offset()) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("{} bytes at {} of block {} were asked for and it has {}", wanted,
+                            op.offset(), op.header().baseheader().block().blockid(), length));
+  }
+  const std::uint64_t end = op.offset() + wanted;
+  return Range{op.offset() / chunk * chunk, std::min((end + chunk - 1) / chunk * chunk, length)};
+}
+
+std::string ReadResponse(const format::Checksum& checksum, bool with_checksums,
+                         std::uint64_t offset) {
+  BlockOpResponseProto response;
+  response.set_status(SUCCESS);
+  auto* const info = response.mutable_readopchecksuminfo();
+  *info->mutable_checksum() = ToProto(checksum);
+  if (!with_checksums) info->mutable_checksum()->set_type(CHECKSUM_NULL);
+  info->set_chunkoffset(offset);
+  std::string bytes;
+  AppendMessage(bytes, response);
+  return bytes;
+}
+
+bool IsPeersFault(const Error& error) {
+  return error.code == ErrorCode::kNetwork || error.code == ErrorCode::kTimeout ||
+         error.code == ErrorCode::kShutdown;
+}
+
+}  // namespace
+
+void Connection::Run() {
+  for (bool first = true;; first = false) {
+    const auto header = reader_.Take(3, first ? kPeerTimeout : kKeepAlive);
+    if (!header) return;
+    const auto version = LoadBig16(header->data());
+    if (version != kVersion) {
+      spdlog::warn("{} speaks data transfer version {:#x} instead of {}; is it a client with "
+                   "dfs.data.transfer.protection or encryption switched on?",
+                   socket_.peer(), version, kVersion);
+      return;
+    }
+    const auto again = RunOperation(static_cast<Operation>((*header)[2]));
+    if (!again) {
+      if (IsPeersFault(again.error())) {
+        spdlog::debug("{}: {}", socket_.peer(), again.error().message);
+      } else {
+        spdlog::warn("{}: {}", socket_.peer(), again.error().message);
+      }
+      return;
+    }
+    if (!*again) return;
+  }
+}
+
+Result<bool> Connection::RunOperation(Operation operation) {
+  switch (operation) {
+    case Operation::kReadBlock: {
+      OpReadBlockProto op;
+      EBB_TRY(ReadMessage(reader_, op, kPeerTimeout));
+      return ReadBlock(op);
+    }
+    case Operation::kWriteBlock: {
+      OpWriteBlockProto op;
+      EBB_TRY(ReadMessage(reader_, op, kPeerTimeout));
+      ++counters_.writes;
+      if (auto pool = CheckPool(op.header().baseheader().block()); !pool) {
+        return Refuse(ERROR, pool.error().message);
+      }
+      EBB_TRY(BlockReceiver(socket_, reader_, store_, op).Run());
+      return false;
+    }
+    case Operation::kBlockChecksum: {
+      OpBlockChecksumProto op;
+      EBB_TRY(ReadMessage(reader_, op, kPeerTimeout));
+      return BlockChecksum(op);
+    }
+    case Operation::kTransferBlock: {
+      OpTransferBlockProto op;
+      EBB_TRY(ReadMessage(reader_, op, kPeerTimeout));
+      return TransferBlock(op);
+    }
+    case Operation::kRequestShortCircuitFds: {
+      OpRequestShortCircuitAccessProto op;
+      EBB_TRY(ReadMessage(reader_, op, kPeerTimeout));
+      return Refuse(ERROR_UNSUPPORTED, "short-circuit reads are not offered; read by TCP");
+    }
+    case Operation::kRequestShortCircuitShm: {
+      ShortCircuitShmRequestProto op;
+      EBB_TRY(ReadMessage(reader_, op, kPeerTimeout));
+      ShortCircuitShmResponseProto response;
+      response.set_status(ERROR_UNSUPPORTED);
+      response.set_error("short-circuit reads are not offered; read by TCP");
+      std::string bytes;
+      AppendMessage(bytes, response);
+      EBB_TRY(WriteString(socket_, bytes, kPeerTimeout));
+      return true;
+    }
+    default: break;
+  }
+  // What follows it is not understood, so the connection ends.
+  EBB_TRY(Refuse(ERROR_UNSUPPORTED, fmt::format("operation {} of data transfer is not supported",
+                                                static_cast<int>(operation))));
+  return false;
+}
+
+ebb::Status Connection::Respond(const BlockOpResponseProto& response) {
+  std::string bytes;
+  AppendMessage(bytes, response);
+  return WriteString(socket_, bytes, kPeerTimeout);
+}
+
+Result<bool> Connection::Refuse(hadoop::hdfs::Status status, const std::string& message) {
+  BlockOpResponseProto response;
+  response.set_status(status);
+  response.set_message(message);
+  EBB_TRY(Respond(response));
+  return true;
+}
+
+ebb::Status Connection::CheckPool(const ExtendedBlockProto& block) const {
+  if (block.poolid() == store_.block_pool_id()) return {};
+  return Fail(ErrorCode::kInvalid,
+              fmt::format("block {} is of pool {} and this server serves {}", block.blockid(),
+                          block.poolid(), store_.block_pool_id()));
+}
+
+// ---- reading ----------------------------------------------------------------------------------
+
+Result<bool> Connection::ReadBlock(const OpReadBlockProto& op) {
+  ++counters_.reads;
+  const auto& block = op.header().baseheader().block();
+  if (auto pool = CheckPool(block); !pool) return Refuse(ERROR, pool.error().message);
+  const auto replica = store_.OpenReader(block.blockid(), block.generationstamp());
+  if (!replica) return ReadMissing(op, replica.error().message);
+  return ReadReplica(op, **replica);
+}
+
+Result<bool> Connection::ReadReplica(const OpReadBlockProto& op, const ReplicaReader& replica) {
+  const auto& checksum = replica.checksum();
+  const auto range = RangeToSend(op, replica.length(), checksum.bytes_per_chunk);
+  if (!range) return Refuse(ERROR, range.error().message);
+  const SendRange send = {.offset = range->begin, .end = range->end,
+                          .with_checksums = op.sendchecksums() && checksum.size() != 0,
+                          .sync = false, .timeout = kSlowReaderTimeout};
+  auto sent = SendReplica(socket_, replica, send,
+                          ReadResponse(checksum, send.with_checksums, range->begin));
+  if (!sent) {
+    if (!IsPeersFault(sent.error())) {
+      store_.ReportUnreadable(replica.info().block_id, sent.error().message);
+    }
+    return std::unexpected(std::move(sent).error());
+  }
+  ClientReadStatusProto status;
+  EBB_TRY(ReadMessage(reader_, status, kSlowReaderTimeout));
+  return true;
+}
+
+Result<bool> Connection::ReadMissing(const OpReadBlockProto& op, const std::string& why) {
+  const auto& block = op.header().baseheader().block();
+  if (missing_ == nullptr) return Refuse(ERROR, why);
+  const std::uint64_t begin = op.offset() / kSourceChunk * kSourceChunk;
+  const bool whole = static_cast<std::int64_t>(op.len()) < 0;
+  const std::uint64_t length = whole ? ~std::uint64_t{0} - op.offset() : op.len();
+  auto opened = missing_->Open(block, begin, op.offset() - begin + length);
+  if (!opened) {
+    return Refuse(ERROR, fmt::format("{}, and it cannot be decoded: {}", why,
+                                     opened.error().message));
+  }
+  const auto range = RangeToSend(op, opened->length_bytes, kSourceChunk);
+  if (!range) return Refuse(ERROR, range.error().message);
+  ++counters_.reads_of_missing_blocks;
+  const format::Checksum checksum;
+  const SendRange send = {.offset = range->begin, .end = range->end,
+                          .with_checksums = op.sendchecksums(), .sync = false,
+                          .timeout = kSlowReaderTimeout};
+  EBB_TRY(SendSource(socket_, *opened->source, checksum, send,
+                     ReadResponse(checksum, send.with_checksums, range->begin)));
+  opened->source.reset();
+  ClientReadStatusProto status;
+  EBB_TRY(ReadMessage(reader_, status, kSlowReaderTimeout));
+  return true;
+}
+
+// ---- the rest ---------------------------------------------------------------------------------
+
+Result<bool> Connection::TransferBlock(const OpTransferBlockProto& op) {
+  const auto& block = op.header().baseheader().block();
+  if (auto pool = CheckPool(block); !pool) return Refuse(ERROR, pool.error().message);
+  const auto replica = store_.OpenReader(block.blockid(), block.generationstamp());
+  if (!replica) return Refuse(ERROR, replica.error().message);
+  CopyTargets targets;
+  targets.servers.assign(op.targets().begin(), op.targets().end());
+  targets.storage_uuids.assign(op.targetstorageids().begin(), op.targetstorageids().end());
+  const auto copied = CopyReplica(**replica, block.poolid(), targets, op.header().clientname());
+  if (!copied) return Refuse(ERROR, copied.error().message);
+  BlockOpResponseProto response;
+  response.set_status(SUCCESS);
+  EBB_TRY(Respond(response));
+  return true;
+}
+
+Result<bool> Connection::BlockChecksum(const OpBlockChecksumProto& op) {
+  const auto& block = op.header().block();
+  if (auto pool = CheckPool(block); !pool) return Refuse(ERROR, pool.error().message);
+  const auto sums = CollectChecksums(store_, missing_, block);
+  if (!sums) return Refuse(ERROR, sums.error().message);
+  BlockOpResponseProto response;
+  response.set_status(SUCCESS);
+  const auto filled = FillChecksumResponse(*sums, op.blockchecksumoptions(),
+                                           *response.mutable_checksumresponse());
+  if (!filled) return Refuse(ERROR_UNSUPPORTED, filled.error().message);
+  EBB_TRY(Respond(response));
+  return true;
+}
+
+}  // namespace ebb::transfer

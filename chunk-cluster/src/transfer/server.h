@@ -1,0 +1,75 @@
+// The DataTransferProtocol server: reads and writes of blocks by HDFS clients, other chunk servers
+// and stock DataNodes. Plain connections only; block tokens are ignored.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <unordered_set>
+
+#include "common/error.h"
+#include "common/socket.h"
+#include "disk/block_store.h"
+#include "transfer/missing_block_reader.h"
+
+namespace ebb::transfer {
+
+// Counted since the start.
+struct TransferCounters {
+  std::atomic<std::uint64_t> reads = 0;
+  std::atomic<std::uint64_t> writes = 0;
+  std::atomic<std::uint64_t> reads_of_missing_blocks = 0;
+  std::atomic<std::uint64_t> refused_connections = 0;
+};
+
+// One thread per connection, up to a limit; a connection above it is closed at once.
+class TransferServer {
+ public:
+  struct Options {
+    std::string host = "127.0.0.1";
+    // 0 lets the kernel choose.
+    std::uint16_t port = 0;
+    std::size_t max_connections = 512;
+  };
+
+  // `missing` may be null: then a block that is not here is an error to the reader. Both must
+  // outlive the server.
+  TransferServer(Options options, BlockStore& store, MissingBlockReader* missing);
+  // Stops.
+  ~TransferServer();
+  TransferServer(const TransferServer&) = delete;
+  TransferServer& operator=(const TransferServer&) = delete;
+
+  // kNetwork if the port is in use. Listening and serving are apart, since the port must be known
+  // to the namenode before there is a block to serve.
+  [[nodiscard]] Status Listen();
+  void Serve();
+  // Breaks all connections off and waits for their threads.
+  void Stop();
+
+  [[nodiscard]] std::uint16_t port() const { return listener_.port(); }
+  [[nodiscard]] std::size_t connections() const { return connections_; }
+  [[nodiscard]] const TransferCounters& counters() const { return counters_; }
+
+ private:
+  void AcceptLoop();
+  void RunConnection(Socket& socket);
+
+  const Options options_;
+  BlockStore& store_;
+  MissingBlockReader* const missing_;
+  TransferCounters counters_;
+  Listener listener_;
+  std::thread acceptor_;
+  std::atomic<std::size_t> connections_ = 0;
+  std::mutex mutex_;
+  std::condition_variable all_gone_;
+  bool stopping_ = false;
+  std::unordered_set<Socket*> open_;
+};
+
+}  // namespace ebb::transfer
