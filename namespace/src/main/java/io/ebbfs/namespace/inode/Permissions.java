@@ -1,0 +1,135 @@
+package io.ebbfs.namespace.inode;
+
+import org.apache.hadoop.fs.ParentNotDirectoryException;
+import org.apache.hadoop.fs.permission.FsAction;
+import org.apache.hadoop.fs.permission.FsPermission;
+import org.apache.hadoop.security.AccessControlException;
+
+/** Who may do what, by the rules and in the words of HDFS. */
+public final class Permissions {
+  private static final int STICKY = 01000;
+
+  private Permissions() {}
+
+  /**
+   * Every directory above the last component may be traversed, for a call that makes something.
+   *
+   * @throws ParentNotDirectoryException if one of them is a file
+   */
+  public static void checkTraverseToCreate(Caller caller, ResolvedPath path)
+      throws ParentNotDirectoryException, AccessControlException {
+    boolean all = caller.isSuperuser();
+    for (int depth = 0; depth < path.inodes().size() && depth < path.path().depth(); depth++) {
+      Inode inode = path.inodes().get(depth);
+      if (!inode.isDirectory()) {
+        throw new ParentNotDirectoryException(
+            path.path().prefix(depth) + " (is not a directory)");
+      }
+      if (!all) {
+        check(caller, inode, path.path().prefix(depth), FsAction.EXECUTE);
+      }
+    }
+  }
+
+  /** As {@link #checkTraverseToCreate}, for calls about what exists. */
+  public static void checkTraverse(Caller caller, ResolvedPath path)
+      throws AccessControlException {
+    try {
+      checkTraverseToCreate(caller, path);
+    } catch (ParentNotDirectoryException e) {
+      throw new AccessControlException(e.getMessage());
+    }
+  }
+
+  /** The last component, if it exists, allows the action. */
+  public static void checkAccess(Caller caller, ResolvedPath path, FsAction action)
+      throws AccessControlException {
+    if (path.exists() && !caller.isSuperuser()) {
+      check(caller, path.lastFound(), path.path(), action);
+    }
+  }
+
+  /** The deepest existing directory above the last component may be written. */
+  public static void checkAncestorWrite(Caller caller, ResolvedPath path)
+      throws AccessControlException {
+    if (!caller.isSuperuser()) {
+      check(caller, path.ancestor(), ancestorPath(path), FsAction.WRITE);
+    }
+  }
+
+  /** The last component may be taken out of its parent, which must exist. */
+  public static void checkParentWrite(Caller caller, ResolvedPath path)
+      throws AccessControlException {
+    if (caller.isSuperuser() || path.path().isRoot()) {
+      return;
+    }
+    checkAncestorWrite(caller, path);
+    Inode parent = path.ancestor();
+    if (path.exists()
+        && (parent.row().getPermission() & STICKY) != 0
+        && !caller.user().equals(parent.row().getOwner())
+        && !caller.user().equals(path.lastFound().row().getOwner())) {
+      throw new AccessControlException(
+          "Permission denied by sticky bit: user=%s, path=\"%s\":%s, parent=\"%s\":%s"
+              .formatted(
+                  caller.user(),
+                  path.path(),
+                  describe(path.lastFound()),
+                  ancestorPath(path),
+                  describe(parent)));
+    }
+  }
+
+  public static void checkOwner(Caller caller, ResolvedPath path) throws AccessControlException {
+    if (path.exists()
+        && !caller.isSuperuser()
+        && !caller.user().equals(path.lastFound().row().getOwner())) {
+      throw new AccessControlException(
+          "Permission denied. user=%s is not the owner of inode=%s"
+              .formatted(caller.user(), path.path()));
+    }
+  }
+
+  public static void checkSuperuser(Caller caller, String call) throws AccessControlException {
+    if (!caller.isSuperuser()) {
+      throw new AccessControlException(
+          "Access denied for user %s. Superuser privilege is required for operation %s"
+              .formatted(caller.user(), call));
+    }
+  }
+
+  /** Whether the inode allows the action, whatever lies above it. */
+  static void check(Caller caller, Inode inode, FsPath path, FsAction action)
+      throws AccessControlException {
+    if (!allows(caller, inode, action)) {
+      throw new AccessControlException(
+          "Permission denied: user=%s, access=%s, inode=\"%s\":%s"
+              .formatted(caller.user(), action, path, describe(inode)));
+    }
+  }
+
+  private static boolean allows(Caller caller, Inode inode, FsAction action) {
+    FsPermission permission = inode.permission();
+    if (caller.user().equals(inode.row().getOwner())) {
+      return permission.getUserAction().implies(action);
+    }
+    if (caller.isIn(inode.row().getGroup())) {
+      return permission.getGroupAction().implies(action);
+    }
+    return permission.getOtherAction().implies(action);
+  }
+
+  private static FsPath ancestorPath(ResolvedPath path) {
+    return path.path()
+        .prefix(Math.max(0, Math.min(path.inodes().size(), path.path().depth()) - 1));
+  }
+
+  private static String describe(Inode inode) {
+    return "%s:%s:%s%s"
+        .formatted(
+            inode.row().getOwner(),
+            inode.row().getGroup(),
+            inode.isDirectory() ? "d" : "-",
+            inode.permission());
+  }
+}
