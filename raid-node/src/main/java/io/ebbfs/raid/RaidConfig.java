@@ -1,6 +1,9 @@
 package io.ebbfs.raid;
 
-import java.io.IOException;
+import io.ebbfs.settings.ConfigException;
+import io.ebbfs.settings.Section;
+import io.ebbfs.settings.Units;
+import io.ebbfs.settings.YamlFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
@@ -28,53 +31,61 @@ public record RaidConfig(
     long bytesPerSecond,
     String framework,
     Optional<Path> hadoopConf) {
-  private static final long MAX_FILE_BYTES = 1 << 20;
-
   /** What holds where the file says nothing. */
   public static final RaidConfig DEFAULTS =
       new RaidConfig(64, 4, 30_000, 250, 4, 300_000, 0, "local", Optional.empty());
 
   /** Reads {@code raid-node.yaml} in a directory; all defaults if there is no such file. */
-  public static RaidConfig read(Path confDirectory) throws RaidConfigException {
+  public static RaidConfig read(Path confDirectory) throws ConfigException {
     Path file = confDirectory.resolve("raid-node.yaml");
-    try {
-      if (!Files.exists(file)) {
-        return DEFAULTS;
-      }
-      if (Files.size(file) > MAX_FILE_BYTES) {
-        throw new RaidConfigException(file + " is larger than 1 MiB: make it shorter");
-      }
-      return parse(file.getFileName().toString(), Files.readString(file));
-    } catch (IOException e) {
-      throw new RaidConfigException(file + " cannot be read: " + e.getMessage(), e);
-    }
+    return Files.exists(file) ? parse(file, YamlFile.text(file)) : DEFAULTS;
   }
 
-  /** Reads the settings out of a text; reports everything that is wrong with it at once. */
-  public static RaidConfig parse(String file, String text) throws RaidConfigException {
-    FlatYaml yaml = new FlatYaml(file, text);
+  /** Reads the settings out of the text of a file. */
+  static RaidConfig parse(Path file, String text) throws ConfigException {
+    return YamlFile.parse(file, text, RaidConfig::of);
+  }
+
+  private static RaidConfig of(Section top) {
     RaidConfig d = DEFAULTS;
-    String framework = yaml.choice("framework", d.framework, "local", "yarn");
-    Optional<Path> hadoopConf = yaml.text("hadoopConf").map(Path::of);
-    RaidConfig config =
-        new RaidConfig(
-            (int) yaml.number("batch", d.batch, 1, 1024),
-            (int) yaml.number("mapTasks", d.mapTasks, 1, 64),
-            yaml.duration("lease", d.leaseMillis, 1_000, 3_600_000),
-            yaml.duration("poll", d.pollMillis, 10, 600_000),
-            (int) yaml.number("combines", d.combines, 1, 1024),
-            yaml.duration("combineTimeout", d.combineTimeoutMillis, 1_000, 3_600_000),
-            yaml.size("bytesPerSecond", d.bytesPerSecond, 0, 1L << 40),
-            framework,
-            hadoopConf);
-    if (framework.equals("yarn") && hadoopConf.filter(Files::isDirectory).isEmpty()) {
-      yaml.problem(
+    return new RaidConfig(
+        top.integer("batch", d.batch, 1, 1024),
+        top.integer("mapTasks", d.mapTasks, 1, 64),
+        duration(top, "lease", d.leaseMillis, 1_000, 3_600_000),
+        duration(top, "poll", d.pollMillis, 10, 600_000),
+        top.integer("combines", d.combines, 1, 1024),
+        duration(top, "combineTimeout", d.combineTimeoutMillis, 1_000, 3_600_000),
+        top.sizeBytes("bytesPerSecond", d.bytesPerSecond),
+        framework(top),
+        top.text("hadoopConf").map(Path::of));
+  }
+
+  private static long duration(Section top, String key, long otherwise, long least, long most) {
+    long value = top.durationMillis(key, otherwise);
+    if (value < least || value > most) {
+      top.problem(
+          key,
+          "'%s: %s' is out of range".formatted(key, Units.showMillis(value)),
+          "choose from %s to %s".formatted(Units.showMillis(least), Units.showMillis(most)));
+      return otherwise;
+    }
+    return value;
+  }
+
+  private static String framework(Section top) {
+    String name = top.text("framework").orElse(DEFAULTS.framework);
+    if (!name.equals("local") && !name.equals("yarn")) {
+      top.problem("framework", "'framework: " + name + "' is unknown", "choose local or yarn");
+      return DEFAULTS.framework;
+    }
+    Optional<Path> conf = top.text("hadoopConf").map(Path::of);
+    if (name.equals("yarn") && conf.filter(Files::isDirectory).isEmpty()) {
+      top.problem(
           "framework",
-          "framework: yarn needs Hadoop's configuration, hadoopConf is "
-              + hadoopConf.map(p -> p + ", which is no directory").orElse("not set"),
+          "'framework: yarn' needs Hadoop's configuration, hadoopConf is "
+              + conf.map(path -> path + ", which is no directory").orElse("not set"),
           "set hadoopConf to the directory that holds yarn-site.xml");
     }
-    yaml.end();
-    return config;
+    return name;
   }
 }
