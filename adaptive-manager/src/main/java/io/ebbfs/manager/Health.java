@@ -1,0 +1,161 @@
+package io.ebbfs.manager;
+
+import io.ebbfs.manager.config.LivePolicies;
+import io.ebbfs.manager.heat.OpenConsumer;
+import io.ebbfs.manager.policy.Account;
+import io.ebbfs.manager.policy.Evaluation;
+import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
+import io.ebbfs.protocol.proto.CodingProtos.StorageStatusProto;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+
+/** What is wrong now, worst first. Pure. */
+public final class Health {
+  /** How bad a message is; the order is the order of severity. */
+  public enum Level {
+    OK,
+    WARNING,
+    ERROR
+  }
+
+  /** One message and what to do about it. */
+  public record Message(Level level, String subject, String message, String remedy) {}
+
+  /** All of them; the level is that of the worst. */
+  public record Report(Level status, List<Message> messages) {}
+
+  private final List<Message> messages = new ArrayList<>();
+
+  private Health() {}
+
+  /**
+   * @param cluster null if the namenode never answered
+   * @param namenodeProblem null if it answered the last time
+   * @param last null before the first evaluation
+   */
+  static Report report(
+      GetClusterResponseProto cluster,
+      String namenodeProblem,
+      OpenConsumer.Status opens,
+      LivePolicies.Current policies,
+      Evaluator.Result last,
+      int failedTransitions) {
+    Health health = new Health();
+    if (namenodeProblem != null) {
+      health.error("namenode", namenodeProblem, "start the namenode, or see its log");
+    }
+    if (cluster != null) {
+      health.cluster(cluster);
+    }
+    if (!opens.connected()) {
+      health.warn("kafka", opens.problem(), "start the broker, or see --kafka");
+    }
+    if (opens.malformed() > 0) {
+      health.warn(
+          "kafka",
+          opens.malformed() + " malformed open events were skipped",
+          "see the log for their offsets");
+    }
+    policies
+        .refused()
+        .forEach(
+            p ->
+                health.error(
+                    "policies",
+                    p.file()
+                        + ":"
+                        + p.line()
+                        + ": "
+                        + p.message()
+                        + " (the policies before the edit stay in force)",
+                    p.remedy()));
+    if (last != null) {
+      health.evaluation(last.evaluation());
+    }
+    if (failedTransitions > 0) {
+      health.warn(
+          "transitions",
+          failedTransitions + " transitions have failed",
+          "see their failures at /api/v1/transitions?state=FAILED");
+    }
+    health.messages.sort(Comparator.comparing(Message::level).reversed());
+    Level worst = health.messages.isEmpty() ? Level.OK : health.messages.get(0).level();
+    return new Report(worst, List.copyOf(health.messages));
+  }
+
+  private void cluster(GetClusterResponseProto cluster) {
+    if (cluster.getSafeMode()) {
+      warn(
+          "namenode",
+          "the namenode is in safe mode: nothing is converted",
+          "wait until the chunk servers have reported their blocks");
+    }
+    if (cluster.getUnrecoverableStripes() > 0) {
+      error(
+          "blocks",
+          cluster.getUnrecoverableStripes() + " stripes do not decode",
+          "bring back a server or disk that holds one of their blocks");
+    }
+    if (cluster.getMissingBlocks() > 0) {
+      error(
+          "blocks",
+          cluster.getMissingBlocks() + " replicated blocks have no live replica",
+          "bring back a server or disk that holds them");
+    }
+    long atRisk = cluster.getStripesByLossList().stream().mapToLong(Long::longValue).sum();
+    if (atRisk > 0) {
+      warn(
+          "blocks",
+          atRisk + " stripes have lost blocks and wait for repair",
+          "nothing to do: repairs run by risk");
+    }
+    if (cluster.getUnderReplicatedBlocks() > 0) {
+      warn(
+          "blocks",
+          cluster.getUnderReplicatedBlocks() + " blocks have too few replicas",
+          "nothing to do: they are replicated again");
+    }
+    for (ServerStatusProto server : cluster.getServersList()) {
+      String name = server.getServer().getHostName() + ":" + server.getServer().getXferPort();
+      if (!server.getLive()) {
+        warn("servers", "chunk server " + name + " is down", "start it again");
+      }
+      long failed = server.getStoragesList().stream().filter(StorageStatusProto::getFailed).count();
+      if (server.getLive() && failed > 0) {
+        warn(
+            "disks",
+            failed + " failed disks at chunk server " + name,
+            "replace the disk and restart the server");
+      }
+    }
+  }
+
+  private void evaluation(Evaluation evaluation) {
+    evaluation.refusals().forEach(r -> error("policies", r.message(), r.remedy()));
+    for (Account account : evaluation.accounts()) {
+      if (account.bound().isPresent()
+          && account.encodedOverhead() > account.bound().getAsDouble()) {
+        warn(
+            "storage",
+            String.format(
+                Locale.ROOT,
+                "policy '%s' stores its encoded data %.3fx, over its bound of %.2fx",
+                account.policy(),
+                account.encodedOverhead(),
+                account.bound().getAsDouble()),
+            "nothing to do if conversions are under way; otherwise raise the bound");
+      }
+    }
+  }
+
+  private void warn(String subject, String message, String remedy) {
+    messages.add(new Message(Level.WARNING, subject, message, remedy));
+  }
+
+  private void error(String subject, String message, String remedy) {
+    messages.add(new Message(Level.ERROR, subject, message, remedy));
+  }
+}

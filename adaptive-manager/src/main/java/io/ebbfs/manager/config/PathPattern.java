@@ -1,0 +1,159 @@
+package io.ebbfs.manager.config;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/**
+ * A path that a policy applies to: a prefix ("/a/b" is that path and everything below it), or a
+ * glob ("*" and "?" within a name, "**" across names). Of two patterns that match a path, the one
+ * with more literal characters is the longer match. Immutable and thread-safe.
+ */
+public final class PathPattern {
+  private final String text;
+  private final Pattern regex;
+  private final int literals;
+
+  private PathPattern(String text, Pattern regex, int literals) {
+    this.text = text;
+    this.regex = regex;
+    this.literals = literals;
+  }
+
+  /**
+   * @throws IllegalArgumentException with the cause, if the text is not an absolute path or glob
+   */
+  public static PathPattern of(String text) {
+    if (!text.startsWith("/")) {
+      throw new IllegalArgumentException("'" + text + "' does not start with '/'");
+    }
+    if (text.contains("//") || (text.length() > 1 && text.endsWith("/"))) {
+      throw new IllegalArgumentException("'" + text + "' has an empty name in it");
+    }
+    boolean glob = text.contains("*") || text.contains("?");
+    StringBuilder regex = new StringBuilder();
+    int literals = 0;
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (text.startsWith("**", i)) {
+        regex.append(".*");
+        i++;
+      } else if (c == '*') {
+        regex.append("[^/]*");
+      } else if (c == '?') {
+        regex.append("[^/]");
+      } else {
+        regex.append(Pattern.quote(String.valueOf(c)));
+        literals++;
+      }
+    }
+    if (!glob) {
+      regex = new StringBuilder(text.equals("/") ? "/.*" : Pattern.quote(text) + "(/.*)?");
+    }
+    return new PathPattern(text, Pattern.compile(regex.toString(), Pattern.DOTALL), literals);
+  }
+
+  public boolean matches(String path) {
+    return regex.matcher(path).matches();
+  }
+
+  /** How long a match of this pattern is, to choose among several. */
+  public int literals() {
+    return literals;
+  }
+
+  public String text() {
+    return text;
+  }
+
+  /** Whether some path matches both and neither is the longer match: then nobody could choose. */
+  public boolean conflictsWith(PathPattern other) {
+    if (literals != other.literals) {
+      return false;
+    }
+    for (String left : expanded()) {
+      for (String right : other.expanded()) {
+        if (meet(tokens(left), tokens(right))) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /** As globs only: a prefix is the path itself and everything below it. */
+  private List<String> expanded() {
+    if (text.equals("/")) {
+      return List.of("/**");
+    }
+    return text.contains("*") || text.contains("?") ? List.of(text) : List.of(text, text + "/**");
+  }
+
+  private static List<String> tokens(String glob) {
+    List<String> tokens = new ArrayList<>();
+    for (int i = 0; i < glob.length(); i++) {
+      if (glob.startsWith("**", i)) {
+        tokens.add("**");
+        i++;
+      } else {
+        tokens.add(String.valueOf(glob.charAt(i)));
+      }
+    }
+    return tokens;
+  }
+
+  /** Whether two globs have a path in common: reachable[i][j] in the product of both automata. */
+  private static boolean meet(List<String> a, List<String> b) {
+    boolean[][] reachable = new boolean[a.size() + 1][b.size() + 1];
+    reachable[0][0] = true;
+    for (int i = 0; i <= a.size(); i++) {
+      for (int j = 0; j <= b.size(); j++) {
+        if (!reachable[i][j]) {
+          continue;
+        }
+        String left = i < a.size() ? a.get(i) : "";
+        String right = j < b.size() ? b.get(j) : "";
+        if (left.startsWith("*")) {
+          reachable[i + 1][j] = true;
+        }
+        if (right.startsWith("*")) {
+          reachable[i][j + 1] = true;
+        }
+        if (i < a.size() && j < b.size() && common(left, right)) {
+          reachable[left.startsWith("*") ? i : i + 1][right.startsWith("*") ? j : j + 1] = true;
+        }
+      }
+    }
+    return reachable[a.size()][b.size()];
+  }
+
+  private static boolean common(String left, String right) {
+    boolean wildLeft = left.startsWith("*") || left.equals("?");
+    boolean wildRight = right.startsWith("*") || right.equals("?");
+    if (left.startsWith("*") && right.startsWith("*")) {
+      return false; // Both stay where they are: no progress, and no need of it.
+    }
+    if (wildLeft && wildRight) {
+      return true;
+    }
+    if (wildLeft) {
+      return left.equals("**") || !right.equals("/");
+    }
+    return wildRight ? right.equals("**") || !left.equals("/") : left.equals(right);
+  }
+
+  @Override
+  public boolean equals(Object other) {
+    return other instanceof PathPattern that && text.equals(that.text);
+  }
+
+  @Override
+  public int hashCode() {
+    return text.hashCode();
+  }
+
+  @Override
+  public String toString() {
+    return text;
+  }
+}

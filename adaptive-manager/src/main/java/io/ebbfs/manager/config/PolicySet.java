@@ -1,0 +1,268 @@
+package io.ebbfs.manager.config;
+
+import io.ebbfs.coding.CodeFamily;
+import io.ebbfs.coding.Codes;
+import io.ebbfs.coding.ErasureCode;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.regex.Pattern;
+
+/** All policies, out of {@code policies.yaml}. A path has at most one. Immutable. */
+public record PolicySet(List<PolicyRule> rules) {
+  /** The file in the configuration directory. */
+  public static final String FILE = "policies.yaml";
+
+  private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
+
+  public PolicySet {
+    rules = List.copyOf(rules);
+  }
+
+  public static PolicySet load(Path directory) throws ConfigException {
+    Path path = directory.resolve(FILE);
+    return parse(path, YamlFile.text(path));
+  }
+
+  static PolicySet parse(Path path, String text) throws ConfigException {
+    return YamlFile.parse(path, text, PolicySet::read);
+  }
+
+  /** The policy of a path: that of the longest match. */
+  public Optional<PolicyRule> of(String path) {
+    PolicyRule best = null;
+    int longest = -1;
+    for (PolicyRule rule : rules) {
+      int match = rule.match(path);
+      if (match > longest) {
+        best = rule;
+        longest = match;
+      }
+    }
+    return Optional.ofNullable(best);
+  }
+
+  public Optional<PolicyRule> named(String name) {
+    return rules.stream().filter(rule -> rule.name().equals(name)).findFirst();
+  }
+
+  private static PolicySet read(Section top) {
+    List<PolicyRule> rules = new ArrayList<>();
+    Map<String, Integer> names = new HashMap<>();
+    List<Claim> claims = new ArrayList<>();
+    for (Section section : top.sections("policies")) {
+      PolicyRule rule = readRule(section, claims);
+      section.end();
+      Integer first = names.putIfAbsent(rule.name(), section.line());
+      if (first != null && !rule.name().isEmpty()) {
+        section.problem(
+            "name",
+            "a second policy is named '" + rule.name() + "', the first is in line " + first,
+            "give each policy a name of its own");
+      }
+      rules.add(rule);
+    }
+    if (rules.isEmpty()) {
+      top.problem("policies", "there is no policy", "add at least one entry below 'policies:'");
+    }
+    return new PolicySet(rules);
+  }
+
+  /** A pattern, the policy that claims it, and the line. */
+  private record Claim(PathPattern pattern, String policy, int line) {}
+
+  private static PolicyRule readRule(Section section, List<Claim> claims) {
+    String name = readName(section);
+    CodeFamily family = readFamily(section);
+    double hysteresis = section.number("hysteresis", 1, 100).orElse(2);
+    return new PolicyRule(
+        name,
+        readPaths(section, name, claims),
+        family,
+        readBound(section, name, family),
+        section.durationMillis("writeColdAfter", 3_600_000),
+        readHot(section),
+        hysteresis,
+        section.sizeBytes("minFileSize", 0),
+        section.durationMillis("fillWait", 600_000),
+        readMaxBytes(section),
+        readServers(section, name, family));
+  }
+
+  private static String readName(Section section) {
+    String name = section.text("name").orElse("");
+    if (!NAME.matcher(name).matches()) {
+      section.problem(
+          "name",
+          name.isEmpty() ? "a policy has no name" : "'" + name + "' cannot name a policy",
+          "write 'name:' and letters, digits, '.', '_' or '-'");
+    }
+    return name;
+  }
+
+  private static List<PathPattern> readPaths(Section section, String name, List<Claim> claims) {
+    List<PathPattern> patterns = new ArrayList<>();
+    for (Section.Entry entry : section.texts("paths")) {
+      try {
+        PathPattern pattern = PathPattern.of(entry.text());
+        for (Claim claim : claims) {
+          if (!claim.policy.equals(name) && claim.pattern.conflictsWith(pattern)) {
+            section.problem(
+                entry.line(),
+                "path '"
+                    + pattern
+                    + "' of policy '"
+                    + name
+                    + "' overlaps '"
+                    + claim.pattern
+                    + "' of policy '"
+                    + claim.policy
+                    + "' (line "
+                    + claim.line
+                    + ") and neither is the longer match",
+                "make one of the two more specific");
+          }
+        }
+        claims.add(new Claim(pattern, name, entry.line()));
+        patterns.add(pattern);
+      } catch (IllegalArgumentException e) {
+        section.problem(
+            entry.line(),
+            "path " + e.getMessage(),
+            "write an absolute path or glob, such as /data");
+      }
+    }
+    if (section.texts("paths").isEmpty()) {
+      section.problem("paths", "policy '" + name + "' has no paths", "write 'paths: [/data]'");
+    }
+    return List.copyOf(patterns);
+  }
+
+  private static CodeFamily readFamily(Section section) {
+    Optional<String> family = section.text("family");
+    Optional<String> fast = section.text("fastCode");
+    Optional<String> compact = section.text("compactCode");
+    List<String> names = Codes.families().stream().map(CodeFamily::name).toList();
+    if (family.isPresent() && (fast.isPresent() || compact.isPresent())) {
+      section.problem(
+          "family", "both a family and explicit codes are given", "keep one of the two");
+    } else if (family.isPresent() && !names.contains(family.get())) {
+      section.problem(
+          "family",
+          "unknown code family '" + family.get() + "'",
+          Nearest.to(family.get(), names)
+              .map(near -> "did you mean '" + near + "'?")
+              .orElse("valid families are " + String.join(", ", names)));
+    } else if (family.isPresent()) {
+      return Codes.family(family.get());
+    } else if (fast.isPresent() && compact.isPresent()) {
+      return readPair(section, fast.get(), compact.get());
+    } else {
+      section.problem(
+          section.line(),
+          "a policy has no codes",
+          "write 'family:' and one of "
+              + String.join(", ", names)
+              + ", or both 'fastCode:' and 'compactCode:'");
+    }
+    return Codes.families().get(0);
+  }
+
+  private static CodeFamily readPair(Section section, String fast, String compact) {
+    for (CodeFamily pair : Codes.families()) {
+      if (pair.fast().equals(fast) && pair.compact().equals(compact)) {
+        return pair;
+      }
+    }
+    List<String> pairs =
+        Codes.families().stream().map(f -> f.fast() + " and " + f.compact()).toList();
+    section.problem(
+        "fastCode",
+        "there is no conversion between " + fast + " and " + compact,
+        "pairs are " + String.join("; ", pairs));
+    return Codes.families().get(0);
+  }
+
+  private static OptionalDouble readBound(Section section, String name, CodeFamily family) {
+    OptionalDouble bound = section.number("storageBound", 1, 100);
+    ErasureCode compact = family.compactCode();
+    if (bound.isPresent() && bound.getAsDouble() < compact.overhead()) {
+      CodeFamily least =
+          Codes.families().stream()
+              .min(java.util.Comparator.comparingDouble(f -> f.compactCode().overhead()))
+              .orElseThrow();
+      section.problem(
+          "storageBound",
+          String.format(
+              Locale.ROOT,
+              "storageBound %s of policy '%s' is below what %s can reach (%.3f)",
+              bound.getAsDouble(),
+              name,
+              compact.name(),
+              compact.overhead()),
+          String.format(
+              Locale.ROOT,
+              "write at least %.2f, or take another family (%s reaches %.3f)",
+              Math.ceil(compact.overhead() * 100 + 1) / 100,
+              least.name(),
+              least.compactCode().overhead()));
+    }
+    return bound;
+  }
+
+  private static ReadHot readHot(Section section) {
+    Section hot = section.section("readHot");
+    OptionalDouble perMib = hot.number("perMiB", 0, 1e9);
+    OptionalDouble perFile = hot.number("perFile", 0, 1e9);
+    hot.end();
+    if (hot.has("perMiB") && hot.has("perFile")) {
+      hot.problem("perFile", "readHot has both perMiB and perFile", "keep one of the two");
+    }
+    if (perFile.isPresent()) {
+      return new ReadHot(ReadHot.Unit.PER_FILE, perFile.getAsDouble());
+    }
+    if (perMib.isEmpty() && !hot.has("perMiB") && !hot.has("perFile")) {
+      section.problem(
+          "readHot", "a policy has no readHot threshold", "write 'readHot: {perMiB: 0.5}'");
+    }
+    return new ReadHot(ReadHot.Unit.PER_MIB, perMib.orElse(1));
+  }
+
+  private static long readMaxBytes(Section section) {
+    long bytes = section.sizeBytes("maxBytesPerRun", 10L << 30);
+    if (bytes < 1) {
+      section.problem(
+          "maxBytesPerRun",
+          "maxBytesPerRun is 0: nothing would ever be converted",
+          "write a size such as 10GiB");
+    }
+    return bytes;
+  }
+
+  private static int readServers(Section section, String name, CodeFamily family) {
+    int needed =
+        Math.max(
+            FailureDomains.minServers(family.fastCode()),
+            FailureDomains.minServers(family.compactCode()));
+    int asked = section.integer("minServers", needed, 1, 1_000_000);
+    if (asked < needed) {
+      section.problem(
+          "minServers",
+          "minServers "
+              + asked
+              + " of policy '"
+              + name
+              + "' is less than its codes need to survive"
+              + " the loss of a server ("
+              + needed
+              + ")",
+          "write at least " + needed + ", or leave it out");
+    }
+    return asked;
+  }
+}

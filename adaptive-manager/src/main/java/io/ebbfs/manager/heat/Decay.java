@@ -1,0 +1,25 @@
+package io.ebbfs.manager.heat;
+
+/**
+ * A read count that halves every half-life: each read at t counts 2^-((now - t) / halfLife). The
+ * pair (count, at) stands for the whole history, whatever order the reads come in.
+ */
+public record Decay(double count, long atMillis) {
+  static final Decay NONE = new Decay(0, 0);
+
+  /** The count as of a time; a time before {@link #atMillis} counts as that. */
+  public double at(long timeMillis, long halfLifeMillis) {
+    return count * factor(Math.max(0, timeMillis - atMillis), halfLifeMillis);
+  }
+
+  Decay plusRead(long timeMillis, long halfLifeMillis) {
+    if (timeMillis >= atMillis) {
+      return new Decay(at(timeMillis, halfLifeMillis) + 1, timeMillis);
+    }
+    return new Decay(count + factor(atMillis - timeMillis, halfLifeMillis), atMillis);
+  }
+
+  private static double factor(long ageMillis, long halfLifeMillis) {
+    return Math.pow(2, -(double) ageMillis / halfLifeMillis);
+  }
+}

@@ -1,0 +1,257 @@
+package io.ebbfs.manager.heat;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongPredicate;
+import org.rocksdb.ColumnFamilyDescriptor;
+import org.rocksdb.ColumnFamilyHandle;
+import org.rocksdb.ColumnFamilyOptions;
+import org.rocksdb.DBOptions;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
+import org.rocksdb.WriteBatch;
+import org.rocksdb.WriteOptions;
+
+/**
+ * What the manager keeps across restarts, in a RocksDB of its own: the decayed read counts together
+ * with the Kafka offsets that they include, and the samples of the time line. Thread-safe; counts
+ * are written by one thread only, the consumer's, apart from pruning, which excludes it.
+ *
+ * <p>Column families: "heat" (file id, 8 bytes big-endian -> count as IEEE double bits, time in ms;
+ * 8 bytes each), "offset" (topic + '\n' + partition -> next offset, 8 bytes), "sample" (time in ms,
+ * 8 bytes -> JSON).
+ */
+public final class ManagerStore implements AutoCloseable {
+  private static final List<String> FAMILIES = List.of("default", "heat", "offset", "sample");
+
+  private final RocksDB db;
+  private final List<ColumnFamilyHandle> handles;
+  private final ColumnFamilyOptions familyOptions;
+  private final DBOptions options;
+  private final WriteOptions write = new WriteOptions();
+  private final Object heatLock = new Object();
+  private volatile boolean closed;
+
+  static {
+    RocksDB.loadLibrary();
+  }
+
+  private ManagerStore(
+      RocksDB db,
+      List<ColumnFamilyHandle> handles,
+      ColumnFamilyOptions familyOptions,
+      DBOptions options) {
+    this.db = db;
+    this.handles = handles;
+    this.familyOptions = familyOptions;
+    this.options = options;
+  }
+
+  /**
+   * @throws IOException if the directory cannot be used: held by another process, corrupt, full
+   */
+  public static ManagerStore open(Path directory) throws IOException {
+    Files.createDirectories(directory);
+    ColumnFamilyOptions familyOptions = new ColumnFamilyOptions().setWriteBufferSize(4 << 20);
+    DBOptions options =
+        new DBOptions()
+            .setCreateIfMissing(true)
+            .setCreateMissingColumnFamilies(true)
+            .setMaxOpenFiles(64)
+            .setKeepLogFileNum(2)
+            .setMaxTotalWalSize(16 << 20);
+    List<ColumnFamilyDescriptor> descriptors = new ArrayList<>();
+    for (String name : FAMILIES) {
+      descriptors.add(new ColumnFamilyDescriptor(utf8(name), familyOptions));
+    }
+    List<ColumnFamilyHandle> handles = new ArrayList<>();
+    try {
+      RocksDB db = RocksDB.open(options, directory.toString(), descriptors, handles);
+      return new ManagerStore(db, handles, familyOptions, options);
+    } catch (RocksDBException e) {
+      familyOptions.close();
+      options.close();
+      throw new IOException(
+          "The manager's store "
+              + directory
+              + " cannot be opened ("
+              + e.getMessage()
+              + "); stop the process that holds it, or move the directory away: the read counts"
+              + " and the time line begin anew then, no file is affected",
+          e);
+    }
+  }
+
+  /** A partition of a topic, and the offset of the next event that is not counted yet. */
+  public record Position(String topic, int partition, long nextOffset) {}
+
+  /** Counts reads and moves the position behind them, both or neither. */
+  public void count(List<OpenEvent> events, Position position, long halfLifeMillis)
+      throws RocksDBException {
+    synchronized (heatLock) {
+      ensureOpen();
+      Map<Long, Decay> changed = new HashMap<>();
+      for (OpenEvent event : events) {
+        Decay before = changed.get(event.fileId());
+        if (before == null) {
+          before = decode(db.get(heat(), key(event.fileId())));
+        }
+        changed.put(event.fileId(), before.plusRead(event.timeMillis(), halfLifeMillis));
+      }
+      try (WriteBatch batch = new WriteBatch()) {
+        for (Map.Entry<Long, Decay> entry : changed.entrySet()) {
+          batch.put(heat(), key(entry.getKey()), encode(entry.getValue()));
+        }
+        batch.put(
+            offsets(), positionKey(position.topic, position.partition), key(position.nextOffset));
+        db.write(write, batch);
+      }
+    }
+  }
+
+  /** The next offset to count; -1 if none was counted. */
+  public long nextOffset(String topic, int partition) throws RocksDBException {
+    synchronized (heatLock) {
+      ensureOpen();
+      byte[] value = db.get(offsets(), positionKey(topic, partition));
+      return value == null ? -1 : ByteBuffer.wrap(value).getLong();
+    }
+  }
+
+  /** The read counts as of a time, by file id. */
+  public Map<Long, Double> heatAt(long nowMillis, long halfLifeMillis) {
+    synchronized (heatLock) {
+      ensureOpen();
+      Map<Long, Double> counts = new HashMap<>();
+      try (RocksIterator iterator = db.newIterator(heat())) {
+        for (iterator.seekToFirst(); iterator.isValid(); iterator.next()) {
+          long id = ByteBuffer.wrap(iterator.key()).getLong();
+          counts.put(id, decode(iterator.value()).at(nowMillis, halfLifeMillis));
+        }
+      }
+      return counts;
+    }
+  }
+
+  /**
+   * Forgets files that are stone-cold, and those gone that were not read since the listing began.
+   *
+   * @return how many were forgotten
+   */
+  public int prune(
+      long nowMillis, long halfLifeMillis, double below, LongPredicate exists, long listedMillis)
+      throws RocksDBException {
+    synchronized (heatLock) {
+      ensureOpen();
+      int pruned = 0;
+      try (WriteBatch batch = new WriteBatch();
+          RocksIterator iterator = db.newIterator(heat())) {
+        for (iterator.seekToFirst(); iterator.isValid(); iterator.next()) {
+          Decay decay = decode(iterator.value());
+          boolean gone =
+              decay.atMillis() < listedMillis
+                  && !exists.test(ByteBuffer.wrap(iterator.key()).getLong());
+          if (gone || decay.at(nowMillis, halfLifeMillis) < below) {
+            batch.delete(heat(), iterator.key());
+            pruned++;
+          }
+        }
+        db.write(write, batch);
+      }
+      return pruned;
+    }
+  }
+
+  /** Keeps a sample of the time line. */
+  public void putSample(long timeMillis, String json) throws RocksDBException {
+    synchronized (heatLock) {
+      ensureOpen();
+      db.put(samples(), write, key(timeMillis), utf8(json));
+    }
+  }
+
+  /** The samples from a time on, in order, each as JSON. */
+  public List<String> samplesSince(long fromMillis) {
+    synchronized (heatLock) {
+      ensureOpen();
+      List<String> found = new ArrayList<>();
+      try (RocksIterator iterator = db.newIterator(samples())) {
+        for (iterator.seek(key(fromMillis)); iterator.isValid(); iterator.next()) {
+          found.add(new String(iterator.value(), StandardCharsets.UTF_8));
+        }
+      }
+      return found;
+    }
+  }
+
+  public void dropSamplesBefore(long timeMillis) throws RocksDBException {
+    synchronized (heatLock) {
+      ensureOpen();
+      db.deleteRange(samples(), write, key(0), key(Math.max(0, timeMillis)));
+    }
+  }
+
+  private void ensureOpen() {
+    if (closed) {
+      throw new IllegalStateException("the manager's store is closed");
+    }
+  }
+
+  private ColumnFamilyHandle heat() {
+    return handles.get(1);
+  }
+
+  private ColumnFamilyHandle offsets() {
+    return handles.get(2);
+  }
+
+  private ColumnFamilyHandle samples() {
+    return handles.get(3);
+  }
+
+  private static byte[] key(long value) {
+    return ByteBuffer.allocate(8).putLong(value).array();
+  }
+
+  private static byte[] positionKey(String topic, int partition) {
+    return utf8(topic + "\n" + partition);
+  }
+
+  private static byte[] encode(Decay decay) {
+    return ByteBuffer.allocate(16).putDouble(decay.count()).putLong(decay.atMillis()).array();
+  }
+
+  private static Decay decode(byte[] value) {
+    if (value == null) {
+      return Decay.NONE;
+    }
+    ByteBuffer buffer = ByteBuffer.wrap(value);
+    return new Decay(buffer.getDouble(), buffer.getLong());
+  }
+
+  private static byte[] utf8(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  @Override
+  public void close() {
+    synchronized (heatLock) {
+      if (!closed) {
+        closed = true;
+        handles.forEach(ColumnFamilyHandle::close);
+        db.close();
+        write.close();
+        familyOptions.close();
+        options.close();
+      }
+    }
+  }
+}

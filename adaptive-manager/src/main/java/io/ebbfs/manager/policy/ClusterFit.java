@@ -1,0 +1,39 @@
+package io.ebbfs.manager.policy;
+
+import io.ebbfs.manager.config.PolicyRule;
+import io.ebbfs.manager.config.PolicySet;
+import java.util.List;
+import java.util.Objects;
+
+/** Whether the live cluster has the failure domains that a policy asks for. */
+public final class ClusterFit {
+  private ClusterFit() {}
+
+  /** Every policy that the cluster is too small for. */
+  public static List<Evaluation.Refusal> check(PolicySet policies, Snapshot.Cluster cluster) {
+    return policies.rules().stream()
+        .map(rule -> check(rule, cluster))
+        .filter(Objects::nonNull)
+        .toList();
+  }
+
+  /** Null if the cluster suffices. */
+  static Evaluation.Refusal check(PolicyRule rule, Snapshot.Cluster cluster) {
+    if (cluster.liveServers() >= rule.minServers() && cluster.liveDisks() >= rule.minDisks()) {
+      return null;
+    }
+    return new Evaluation.Refusal(
+        rule.name(),
+        String.format(
+            "policy '%s' (%s, %s) asks for %d servers and %d disks; live are %d servers and %d"
+                + " disks",
+            rule.name(),
+            rule.family().fast(),
+            rule.family().compact(),
+            rule.minServers(),
+            rule.minDisks(),
+            cluster.liveServers(),
+            cluster.liveDisks()),
+        "start more chunk servers or disks, or give the policy a family with shorter stripes");
+  }
+}

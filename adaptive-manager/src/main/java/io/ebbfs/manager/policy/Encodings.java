@@ -1,0 +1,259 @@
+package io.ebbfs.manager.policy;
+
+import io.ebbfs.coding.ErasureCode;
+import io.ebbfs.manager.config.PolicyRule;
+import io.ebbfs.manager.config.Units;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.function.IntPredicate;
+
+/**
+ * Which write-cold files are encoded now, and into which code. Read-hot ones go fast as far as the
+ * bound has room, hottest first; those for which there will be room wait a little; the rest goes
+ * compact. Blocks wait until they fill stripes, but no longer than the policy's fillWait.
+ */
+final class Encodings {
+  /** Stripes of one decision: a bound on what the namenode packs at once. */
+  private static final int STRIPES_PER_DECISION = 40;
+
+  private final PolicyRun run;
+  private final PolicyRule rule;
+  private final Map<Long, String> waiting;
+
+  Encodings(PolicyRun run, Map<Long, String> waiting) {
+    this.run = run;
+    this.rule = run.rule;
+    this.waiting = waiting;
+  }
+
+  void decide(List<Decision> decisions) {
+    List<FileView> hot = new ArrayList<>();
+    List<FileView> cold = new ArrayList<>();
+    for (FileView file : withinBudget(eligible())) {
+      (run.temperature.hot(file, rule) ? hot : cold).add(file);
+    }
+    hot.sort(
+        Comparator.comparingDouble((FileView f) -> -run.temperature.ofFile(f, rule))
+            .thenComparing(FileView::id));
+
+    int end = longest(hot.size(), n -> endsUnderBound(hot, cold, n));
+    int now = longest(end, n -> use(hot.subList(0, n)) <= run.ledger.strictRoom());
+    List<FileView> fast = hot.subList(0, now);
+    for (int i = now; i < hot.size(); i++) {
+      if (i < end && !overdue(hot.get(i))) {
+        waiting.put(
+            hot.get(i).id(),
+            "read-hot; waits for compact encodings to make room for " + rule.family().fast());
+      } else {
+        cold.add(hot.get(i));
+      }
+    }
+    encode(fast, rule.family().fastCode(), rule.family().groupSize(), decisions);
+    encode(cold, rule.family().compactCode(), 1, decisions);
+  }
+
+  private List<FileView> eligible() {
+    return run.files.stream()
+        .filter(
+            file ->
+                !file.underConstruction()
+                    && file.looseBlocks() > 0
+                    && file.transitionId() == 0
+                    && file.lengthBytes() >= rule.minFileBytes()
+                    && age(file) >= rule.writeColdAfterMillis()
+                    && !run.failedFiles.containsKey(file.id()))
+        .sorted(Comparator.comparingLong(FileView::modifiedMillis).thenComparing(FileView::id))
+        .toList();
+  }
+
+  private List<FileView> withinBudget(List<FileView> files) {
+    List<FileView> within = new ArrayList<>();
+    long bytes = 0;
+    long blocks = 0;
+    for (FileView file : files) {
+      long stripes = blocks / rule.family().compactCode().dataCount();
+      if (run.budget.allows(bytes, file.replicatedBytes(), stripes)) {
+        within.add(file);
+        bytes += file.replicatedBytes();
+        blocks += file.looseBlocks();
+      } else {
+        waiting.put(
+            file.id(),
+            "the limit of "
+                + Units.showBytes(rule.maxBytesPerRun())
+                + " or of transitions under way is reached");
+      }
+    }
+    return within;
+  }
+
+  private long age(FileView file) {
+    return run.snapshot.nowMillis() - file.modifiedMillis();
+  }
+
+  private boolean overdue(FileView file) {
+    return age(file) >= rule.writeColdAfterMillis() + rule.fillWaitMillis();
+  }
+
+  private double use(List<FileView> fast) {
+    Packing packing = Packing.of(fast, rule.family().fastCode());
+    return Math.max(0, run.ledger.use(packing.storedBytes(), packing.dataBytes()));
+  }
+
+  /** Whether the bound holds once the first n of the hot files are fast and all others compact. */
+  private boolean endsUnderBound(List<FileView> hot, List<FileView> cold, int n) {
+    List<FileView> rest = new ArrayList<>(cold);
+    rest.addAll(hot.subList(n, hot.size()));
+    Packing fast = Packing.of(hot.subList(0, n), rule.family().fastCode());
+    Packing compact = Packing.of(rest, rule.family().compactCode());
+    double use =
+        run.ledger.use(
+            fast.storedBytes() + compact.storedBytes(), fast.dataBytes() + compact.dataBytes());
+    return use <= run.ledger.endRoom();
+  }
+
+  /** The largest n up to most that passes, by bisection; what it returns was tested, or is 0. */
+  private static int longest(int most, IntPredicate passes) {
+    int low = 0;
+    int high = most;
+    while (low < high) {
+      int middle = (low + high + 1) / 2;
+      if (passes.test(middle)) {
+        low = middle;
+      } else {
+        high = middle - 1;
+      }
+    }
+    return low;
+  }
+
+  private void encode(List<FileView> files, ErasureCode code, int group, List<Decision> decisions) {
+    List<FileView> taken = fill(files, code, code.dataCount() * group);
+    for (List<FileView> batch : batches(taken, code.dataCount() * group)) {
+      Packing packing = Packing.of(batch, code);
+      long stripes = (packing.blocks() + code.dataCount() - 1) / code.dataCount();
+      run.budget.take(packing.dataBytes(), stripes);
+      run.ledger.add(packing.storedBytes(), packing.dataBytes());
+      decisions.add(
+          new Decision(
+              TransitionKindProto.ENCODE,
+              batch.stream().map(FileView::id).toList(),
+              List.of(),
+              code.name(),
+              rule.name(),
+              reason(batch, packing, code),
+              packing.dataBytes()));
+    }
+  }
+
+  /** The files whose blocks fill stripes; the others too once one of them has waited enough. */
+  private List<FileView> fill(List<FileView> files, ErasureCode code, int unit) {
+    List<FileView> sorted =
+        files.stream()
+            .sorted(
+                Comparator.comparingInt(FileView::looseBlocks)
+                    .thenComparing(FileView::lengthBytes)
+                    .reversed()
+                    .thenComparing(FileView::id))
+            .toList();
+    int blocks = sorted.stream().mapToInt(FileView::looseBlocks).sum();
+    int full = blocks / unit * unit;
+    List<FileView> filling = new ArrayList<>();
+    List<FileView> rest = new ArrayList<>();
+    int taken = 0;
+    for (FileView file : sorted) {
+      if (taken + file.looseBlocks() <= full) {
+        filling.add(file);
+        taken += file.looseBlocks();
+      } else {
+        rest.add(file);
+      }
+    }
+    boolean late = sorted.stream().anyMatch(this::overdue);
+    Packing some = Packing.of(filling, code);
+    Packing all = Packing.of(sorted, code);
+    if (rest.isEmpty() && taken % unit == 0
+        || late && all.storedBytes() < some.storedBytes() + replicas(rest)) {
+      return sorted;
+    }
+    boolean worth = taken % unit == 0 || late && some.storedBytes() < replicas(filling);
+    explain(worth ? rest : sorted, blocks, code, unit, late);
+    return worth ? filling : List.of();
+  }
+
+  private static long replicas(List<FileView> files) {
+    return files.stream().mapToLong(FileView::replicatedStoredBytes).sum();
+  }
+
+  private void explain(List<FileView> files, int blocks, ErasureCode code, int unit, boolean late) {
+    String why =
+        late
+            ? "too few blocks ("
+                + blocks % unit
+                + " of "
+                + unit
+                + ") for a stripe of "
+                + code.name()
+                + " that stores less than the replicas; waits for more files"
+            : blocks % unit
+                + " of "
+                + unit
+                + " blocks are there to fill "
+                + code.name()
+                + "; encoded partially filled after "
+                + Units.showMillis(rule.writeColdAfterMillis() + rule.fillWaitMillis())
+                + " of age";
+    files.forEach(file -> waiting.put(file.id(), why));
+  }
+
+  private static List<List<FileView>> batches(List<FileView> files, int unit) {
+    List<FileView> sorted =
+        files.stream()
+            .sorted(Comparator.comparingLong((FileView f) -> -f.blockLengthBytes(0)))
+            .toList();
+    List<List<FileView>> batches = new ArrayList<>();
+    List<FileView> batch = new ArrayList<>();
+    int blocks = 0;
+    for (FileView file : sorted) {
+      batch.add(file);
+      blocks += file.looseBlocks();
+      boolean whole = blocks % unit == 0 && blocks >= unit * STRIPES_PER_DECISION / 4;
+      if (whole || blocks >= unit * STRIPES_PER_DECISION) {
+        batches.add(batch);
+        batch = new ArrayList<>();
+        blocks = 0;
+      }
+    }
+    if (!batch.isEmpty()) {
+      batches.add(batch);
+    }
+    return batches;
+  }
+
+  private String reason(List<FileView> batch, Packing packing, ErasureCode code) {
+    boolean fast = code.name().equals(rule.family().fast());
+    double coldest =
+        batch.stream().mapToDouble(f -> run.temperature.ofFile(f, rule)).min().orElse(0);
+    double hottest =
+        batch.stream().mapToDouble(f -> run.temperature.ofFile(f, rule)).max().orElse(0);
+    String noRoom =
+        !fast && hottest >= rule.readHot().threshold() ? ", no room for more fast data" : "";
+    return String.format(
+        Locale.ROOT,
+        "%d files, %s, write-cold for %s; %s to %s (hot from %s)%s; stored %.2fx instead of %.2fx",
+        batch.size(),
+        Units.showBytes(packing.dataBytes()),
+        Units.showMillis(rule.writeColdAfterMillis()),
+        Temperature.show(coldest, rule),
+        Temperature.show(hottest, rule),
+        rule.readHot().show(),
+        noRoom,
+        (double) packing.storedBytes() / Math.max(1, packing.dataBytes()),
+        batch.stream().mapToLong(FileView::replicatedStoredBytes).sum()
+            / (double) Math.max(1, packing.dataBytes()));
+  }
+}

@@ -1,0 +1,46 @@
+package io.ebbfs.manager.policy;
+
+import java.util.List;
+
+/**
+ * A file as the namenode listed it. Sizes are bytes.
+ *
+ * @param stripedBlocks blocks that are members of a stripe
+ * @param replicatedBytes of the blocks in no stripe; replicatedStoredBytes in all their replicas
+ * @param transitionId the transition that encodes the blocks in no stripe; 0 for none
+ */
+public record FileView(
+    long id,
+    String path,
+    long lengthBytes,
+    long modifiedMillis,
+    boolean underConstruction,
+    int blocks,
+    int stripedBlocks,
+    long storedBytes,
+    long replicatedBytes,
+    long replicatedStoredBytes,
+    List<Long> stripeIds,
+    long transitionId) {
+
+  public int looseBlocks() {
+    return blocks - stripedBlocks;
+  }
+
+  /**
+   * The length of a block, as far as the listing tells: all but the last are of one size, which is
+   * taken to be a power of two if one fits.
+   */
+  public long blockLengthBytes(int index) {
+    if (blocks <= 1) {
+      return lengthBytes;
+    }
+    long least = (lengthBytes + blocks - 1) / blocks;
+    long power = Long.highestOneBit(least);
+    long full = power == least ? power : power << 1;
+    if (full > (lengthBytes - 1) / (blocks - 1)) {
+      full = least;
+    }
+    return index < blocks - 1 ? full : lengthBytes - full * (blocks - 1);
+  }
+}

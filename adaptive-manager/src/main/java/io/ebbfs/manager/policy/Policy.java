@@ -1,0 +1,109 @@
+package io.ebbfs.manager.policy;
+
+import io.ebbfs.manager.config.PolicyRule;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * The policy function. Pure: the same snapshot gives the same evaluation, and nothing else happens.
+ * Every file gets a state with a reason; every decision says why, with the figures.
+ */
+public final class Policy {
+  private Policy() {}
+
+  /** Decides what should become of every file and stripe of the snapshot. Thread-safe. */
+  public static Evaluation decide(Snapshot snapshot) {
+    Map<Long, FileView> filesById = new HashMap<>();
+    Map<String, List<FileView>> filesByPolicy = new LinkedHashMap<>();
+    Map<Long, PolicyRule> ruleOfFile = new HashMap<>();
+    for (FileView file : snapshot.files()) {
+      filesById.put(file.id(), file);
+      snapshot
+          .policies()
+          .of(file.path())
+          .ifPresent(
+              rule -> {
+                ruleOfFile.put(file.id(), rule);
+                filesByPolicy.computeIfAbsent(rule.name(), n -> new ArrayList<>()).add(file);
+              });
+    }
+    Map<String, List<StripeView>> stripesByPolicy = stripesByPolicy(snapshot, ruleOfFile);
+    Temperature temperature = new Temperature(snapshot, filesById);
+    Evaluation result =
+        new Evaluation(
+            snapshot.nowMillis(),
+            new ArrayList<>(),
+            new ArrayList<>(),
+            new ArrayList<>(),
+            new ArrayList<>());
+    long transitionsLeft = snapshot.limits().maxPendingTransitions() - adapting(snapshot);
+    for (PolicyRule rule : snapshot.policies().rules()) {
+      PolicyRun run =
+          new PolicyRun(
+              snapshot,
+              rule,
+              temperature,
+              filesById,
+              filesByPolicy.getOrDefault(rule.name(), List.of()),
+              stripesByPolicy.getOrDefault(rule.name(), List.of()),
+              transitionsLeft);
+      run.decide(result);
+      transitionsLeft = run.transitionsLeft();
+    }
+    snapshot.files().stream()
+        .filter(file -> !ruleOfFile.containsKey(file.id()))
+        .forEach(file -> result.verdicts().add(withoutPolicy(snapshot, file)));
+    return new Evaluation(
+        result.atMillis(),
+        List.copyOf(result.decisions()),
+        List.copyOf(result.verdicts()),
+        List.copyOf(result.accounts()),
+        List.copyOf(result.refusals()));
+  }
+
+  private static long adapting(Snapshot snapshot) {
+    return snapshot.transitions().stream()
+        .filter(t -> t.active() && t.kind() != TransitionKindProto.REPAIR)
+        .count();
+  }
+
+  /** A stripe belongs to the policy that made it; if that is gone, to the one of its files. */
+  private static Map<String, List<StripeView>> stripesByPolicy(
+      Snapshot snapshot, Map<Long, PolicyRule> ruleOfFile) {
+    Map<String, List<StripeView>> stripes = new HashMap<>();
+    for (StripeView stripe : snapshot.stripes().values()) {
+      snapshot
+          .policies()
+          .named(stripe.policy())
+          .or(
+              () ->
+                  stripe.members().stream()
+                      .map(member -> ruleOfFile.get(member.ownerId()))
+                      .filter(rule -> rule != null)
+                      .findFirst())
+          .ifPresent(
+              rule -> stripes.computeIfAbsent(rule.name(), n -> new ArrayList<>()).add(stripe));
+    }
+    return stripes;
+  }
+
+  private static Verdict withoutPolicy(Snapshot snapshot, FileView file) {
+    FileState state = file.underConstruction() ? FileState.UNDER_CONSTRUCTION : FileState.NO_POLICY;
+    String reason =
+        file.underConstruction() ? "open for writing" : "no policy matches " + file.path();
+    return new Verdict(
+        file.id(),
+        file.path(),
+        null,
+        state,
+        reason,
+        snapshot.heatOf(file.id()),
+        false,
+        file.lengthBytes(),
+        file.storedBytes());
+  }
+}

@@ -1,0 +1,45 @@
+package io.ebbfs.manager.policy;
+
+import io.ebbfs.coding.CodeFamily;
+import io.ebbfs.coding.ErasureCode;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Parity bytes that stripes need, from the generator matrix: a parity that covers only virtual
+ * zeros is not stored, any other is as long as the longest member of its stripe. (The namenode may
+ * store shorter ones: then there is more room than was counted on.)
+ */
+final class StripeSize {
+  private StripeSize() {}
+
+  /** Parity bytes of one stripe with these data lengths by position. */
+  static long parityBytes(ErasureCode code, Map<Integer, Long> lengths) {
+    long unit = lengths.values().stream().mapToLong(Long::longValue).max().orElse(0);
+    int occupied = code.occupied(lengths.keySet()).size();
+    return unit * (occupied - lengths.size());
+  }
+
+  /** Parity bytes of the data of a compact stripe, as the fast stripes that it would become. */
+  static long fastParityBytes(CodeFamily family, Map<Integer, Long> compactLengths) {
+    ErasureCode fast = family.fastCode();
+    Map<Integer, Map<Integer, Long>> slots = new TreeMap<>();
+    compactLengths.forEach(
+        (position, length) ->
+            slots
+                .computeIfAbsent(position / fast.dataCount(), slot -> new TreeMap<>())
+                .put(position % fast.dataCount(), length));
+    return slots.values().stream().mapToLong(slot -> parityBytes(fast, slot)).sum();
+  }
+
+  /** The data lengths of a stripe by position, tombstones included: parities cover them too. */
+  static Map<Integer, Long> dataLengths(StripeView stripe, int dataCount) {
+    Map<Integer, Long> lengths = new TreeMap<>();
+    for (StripeView.Member member : stripe.members()) {
+      if (member.position() < dataCount) {
+        lengths.put(member.position(), member.lengthBytes());
+      }
+    }
+    return lengths;
+  }
+}

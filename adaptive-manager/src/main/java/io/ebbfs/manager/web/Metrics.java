@@ -1,0 +1,129 @@
+package io.ebbfs.manager.web;
+
+import io.ebbfs.manager.Evaluator;
+import io.ebbfs.manager.Health;
+import io.ebbfs.manager.Manager;
+import io.ebbfs.manager.heat.OpenConsumer;
+import io.ebbfs.manager.policy.Account;
+import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
+import java.util.Locale;
+import java.util.Map;
+
+/** The state of things in Prometheus' text format, version 0.0.4. */
+final class Metrics {
+  private final Manager manager;
+  private final StringBuilder out = new StringBuilder();
+
+  Metrics(Manager manager) {
+    this.manager = manager;
+  }
+
+  String text() {
+    GetClusterResponseProto cluster = manager.cluster();
+    if (cluster != null) {
+      cluster(cluster);
+    }
+    OpenConsumer.Status opens = manager.opens();
+    family("ebbfs_open_events_total", "counter", "Open events counted");
+    line("ebbfs_open_events_total", "", opens.events());
+    family("ebbfs_open_events_malformed_total", "counter", "Open events skipped as malformed");
+    line("ebbfs_open_events_malformed_total", "", opens.malformed());
+    family("ebbfs_open_events_lag", "gauge", "Open events in Kafka not counted yet; -1 unknown");
+    line("ebbfs_open_events_lag", "", opens.lag());
+    family("ebbfs_kafka_connected", "gauge", "1 if the consumer reaches Kafka");
+    line("ebbfs_kafka_connected", "", opens.connected() ? 1 : 0);
+    Evaluator.Result last = manager.evaluator().last();
+    if (last != null) {
+      evaluation(last);
+    }
+    family("ebbfs_health", "gauge", "Health messages by level");
+    Health.Report report = manager.health();
+    for (Health.Level level : Health.Level.values()) {
+      long count = report.messages().stream().filter(m -> m.level() == level).count();
+      line("ebbfs_health", label("level", level.name().toLowerCase(Locale.ROOT)), count);
+    }
+    return out.toString();
+  }
+
+  private void cluster(GetClusterResponseProto cluster) {
+    family("ebbfs_files", "gauge", "Files");
+    line("ebbfs_files", "", cluster.getFiles());
+    family("ebbfs_logical_bytes", "gauge", "Bytes of all files");
+    line("ebbfs_logical_bytes", "", cluster.getLogicalBytes());
+    family("ebbfs_stored_bytes", "gauge", "Bytes stored: replicas and parities");
+    line("ebbfs_stored_bytes", "", cluster.getStoredBytes());
+    family("ebbfs_under_replicated_blocks", "gauge", "Blocks with too few replicas");
+    line("ebbfs_under_replicated_blocks", "", cluster.getUnderReplicatedBlocks());
+    family("ebbfs_missing_blocks", "gauge", "Blocks in no stripe with no live replica");
+    line("ebbfs_missing_blocks", "", cluster.getMissingBlocks());
+    family("ebbfs_unrecoverable_stripes", "gauge", "Stripes that do not decode");
+    line("ebbfs_unrecoverable_stripes", "", cluster.getUnrecoverableStripes());
+    family("ebbfs_stripes_at_risk", "gauge", "Stripes by lost positions");
+    for (int i = 0; i < cluster.getStripesByLossCount(); i++) {
+      line(
+          "ebbfs_stripes_at_risk",
+          label("lost", String.valueOf(i + 1)),
+          cluster.getStripesByLoss(i));
+    }
+    family("ebbfs_servers", "gauge", "Chunk servers by liveness");
+    long live = cluster.getServersList().stream().filter(s -> s.getLive()).count();
+    line("ebbfs_servers", label("state", "live"), live);
+    line("ebbfs_servers", label("state", "dead"), cluster.getServersCount() - live);
+    family("ebbfs_namenode_counter_total", "counter", "Counters of the namenode by name");
+    for (Map.Entry<String, Long> entry : ClusterAnswers.counters(cluster).entrySet()) {
+      line("ebbfs_namenode_counter_total", label("name", entry.getKey()), entry.getValue());
+    }
+  }
+
+  private void evaluation(Evaluator.Result last) {
+    family("ebbfs_policy_overhead", "gauge", "Stored by logical bytes of the encoded data");
+    for (Account account : last.evaluation().accounts()) {
+      line("ebbfs_policy_overhead", label("policy", account.policy()), account.encodedOverhead());
+    }
+    family("ebbfs_policy_total_overhead", "gauge", "Stored by logical bytes, replicas included");
+    for (Account account : last.evaluation().accounts()) {
+      line(
+          "ebbfs_policy_total_overhead",
+          label("policy", account.policy()),
+          account.totalOverhead());
+    }
+    family("ebbfs_policy_bound", "gauge", "The bound on ebbfs_policy_overhead");
+    for (Account account : last.evaluation().accounts()) {
+      if (account.bound().isPresent()) {
+        line(
+            "ebbfs_policy_bound", label("policy", account.policy()), account.bound().getAsDouble());
+      }
+    }
+    family("ebbfs_files_by_state", "gauge", "Files by state and temperature");
+    for (ClusterAnswers.StateCount count : ClusterAnswers.states(last)) {
+      line(
+          "ebbfs_files_by_state",
+          "{state=\""
+              + count.state().name().toLowerCase(Locale.ROOT)
+              + "\",temperature=\""
+              + (count.hot() ? "hot" : "cold")
+              + "\"}",
+          count.files());
+    }
+    family("ebbfs_evaluation_seconds", "gauge", "Duration of the last evaluation");
+    line("ebbfs_evaluation_seconds", "", last.tookMillis() / 1_000.0);
+  }
+
+  private void family(String name, String type, String help) {
+    out.append("# HELP ").append(name).append(' ').append(help).append('\n');
+    out.append("# TYPE ").append(name).append(' ').append(type).append('\n');
+  }
+
+  private void line(String name, String labels, double value) {
+    String text =
+        value == Math.rint(value) && Math.abs(value) < 1e15
+            ? Long.toString((long) value)
+            : Double.toString(value);
+    out.append(name).append(labels).append(' ').append(text).append('\n');
+  }
+
+  private static String label(String name, String value) {
+    String escaped = value.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n");
+    return "{" + name + "=\"" + escaped + "\"}";
+  }
+}

@@ -1,0 +1,218 @@
+package io.ebbfs.manager;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.ebbfs.manager.config.ManagerConfig;
+import io.ebbfs.manager.model.ModelNamenode;
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The whole manager over the model of the namenode, by its API. Kafka is away throughout. */
+class ManagerTest {
+  private static final String POLICIES =
+      """
+      policies:
+        - name: cold
+          paths: [/cold]
+          family: product
+          storageBound: 1.5
+          writeColdAfter: 1s
+          readHot: {perMiB: 1}
+          fillWait: 0
+      """;
+
+  @TempDir Path directory;
+  private final ModelNamenode namenode = new ModelNamenode();
+  private final HttpClient http = HttpClient.newHttpClient();
+  private final ObjectMapper json = new ObjectMapper();
+  private Manager manager;
+
+  @BeforeEach
+  void start() throws Exception {
+    Files.writeString(directory.resolve("policies.yaml"), POLICIES);
+    long past = System.currentTimeMillis() - 60_000;
+    for (int i = 0; i < 60; i++) {
+      namenode.addFile("/cold/file-" + i, past, 1 << 20);
+    }
+    namenode.addFile("/elsewhere/x", past, 5);
+    manager = open();
+    manager.start();
+  }
+
+  private Manager open() throws Exception {
+    ManagerConfig calm = ManagerConfig.defaults();
+    ManagerConfig config =
+        new ManagerConfig(
+            calm.heat(),
+            new ManagerConfig.Schedule(3_600_000, 3_600_000, 3_600_000, 100),
+            calm.limits(),
+            calm.startup());
+    return new Manager(
+        new ManagerOptions(directory, directory.resolve("data"), "127.0.0.1:1", 0),
+        config,
+        () -> namenode,
+        Clock.systemUTC());
+  }
+
+  @AfterEach
+  void stop() {
+    manager.close();
+  }
+
+  private HttpResponse<String> send(String method, String path) throws Exception {
+    URI uri = URI.create("http://127.0.0.1:" + manager.httpPort() + path);
+    return http.send(
+        HttpRequest.newBuilder(uri).method(method, HttpRequest.BodyPublishers.noBody()).build(),
+        HttpResponse.BodyHandlers.ofString());
+  }
+
+  private JsonNode get(String path) throws Exception {
+    HttpResponse<String> response = send("GET", path);
+    assertThat(response.statusCode()).as("%s: %s", path, response.body()).isEqualTo(200);
+    return json.readTree(response.body());
+  }
+
+  @Test
+  void encodesWhatIsColdAndShowsIt() throws Exception {
+    JsonNode dry = json.readTree(send("POST", "/api/v1/policies/evaluate?dryRun=true").body());
+    assertThat(dry.path("decisions").size()).isEqualTo(1);
+    // The schedule may have proposed the same already: the first evaluation comes within a second.
+    send("POST", "/api/v1/policies/evaluate");
+    assertThat(namenode.proposed).isNotEmpty();
+    assertThat(namenode.proposed.get(0).getToCode()).isEqualTo("PC(6x5)");
+    namenode.completeAll(new Random(1));
+    send("POST", "/api/v1/policies/evaluate");
+
+    JsonNode file = get("/api/v1/files?path=/cold&limit=10").path("files").get(0);
+    assertThat(file.path("state").asText()).isEqualTo("COMPACT");
+    JsonNode policy = get("/api/v1/policies").path("policies").get(0);
+    assertThat(policy.path("account").path("encodedOverhead").asDouble()).isEqualTo(1.4);
+    assertThat(get("/api/v1/files?state=NO_POLICY").path("files").get(0).path("path").asText())
+        .isEqualTo("/elsewhere/x");
+    assertThat(send("GET", "/metrics").body())
+        .contains("ebbfs_policy_overhead{policy=\"cold\"} 1.4");
+  }
+
+  @Test
+  void pagesThroughFiles() throws Exception {
+    JsonNode first = get("/api/v1/files?path=/cold&limit=40");
+    JsonNode second =
+        get("/api/v1/files?path=/cold&limit=40&cursor=" + first.path("nextCursor").asText());
+    assertThat(first.path("files").size() + second.path("files").size()).isEqualTo(60);
+    assertThat(second.has("nextCursor")).isFalse();
+  }
+
+  @Test
+  void everyRouteIsInTheDocumentAndAnswers() throws Exception {
+    JsonNode paths = get("/api/v1/openapi.json").path("paths");
+    assertThat(paths.fieldNames())
+        .toIterable()
+        .containsExactlyInAnyOrder(
+            "/api/v1/cluster",
+            "/api/v1/files",
+            "/api/v1/policies",
+            "/api/v1/policies/evaluate",
+            "/api/v1/transitions",
+            "/api/v1/jobs",
+            "/api/v1/health",
+            "/api/v1/timeline",
+            "/metrics",
+            "/api/v1/openapi.json");
+    for (String path : (Iterable<String>) paths::fieldNames) {
+      String method = paths.path(path).has("post") ? "POST" : "GET";
+      assertThat(send(method, path).statusCode()).as(path).isEqualTo(200);
+    }
+    assertThat(send("GET", "/").body()).contains("EbbFS");
+  }
+
+  @Test
+  void errorsAreJsonWithRemedy() throws Exception {
+    HttpResponse<String> bad = send("GET", "/api/v1/transitions?state=LOST");
+    assertThat(bad.statusCode()).isEqualTo(400);
+    assertThat(json.readTree(bad.body()).path("error").path("remedy").asText()).contains("PLANNED");
+    HttpResponse<String> none = send("GET", "/api/v1/nothing");
+    assertThat(none.statusCode()).isEqualTo(404);
+    assertThat(json.readTree(none.body()).path("error").path("remedy").asText())
+        .contains("openapi");
+    namenode.down = true;
+    HttpResponse<String> down = send("GET", "/api/v1/cluster");
+    assertThat(down.statusCode()).isEqualTo(503);
+    assertThat(json.readTree(down.body()).path("error").path("message").asText())
+        .contains("connection refused");
+  }
+
+  @Test
+  void saysThatKafkaIsAwayAndWorksOn() throws Exception {
+    JsonNode health = get("/api/v1/health");
+    assertThat(health.path("messages").findValuesAsText("subject")).contains("kafka");
+    send("POST", "/api/v1/policies/evaluate");
+    assertThat(namenode.transitions).isNotEmpty();
+  }
+
+  @Test
+  void aBrokenEditIsRefusedAndTheOldPoliciesStay() throws Exception {
+    Path file = directory.resolve("policies.yaml");
+    Files.writeString(file, POLICIES.replace("storageBound: 1.5", "storageBound: 1.3"));
+    JsonNode policies = awaitRefused(true);
+    assertThat(policies.path("policies").get(0).path("storageBound").asDouble()).isEqualTo(1.5);
+    assertThat(policies.path("refusedEdit").get(0).path("message").asText())
+        .contains("1.3")
+        .contains("PC(6x5)")
+        .contains("1.400");
+    assertThat(get("/api/v1/health").toString()).contains("below what PC(6x5) can reach");
+
+    Files.writeString(file, POLICIES.replace("storageBound: 1.5", "storageBound: 1.6"));
+    JsonNode mended = awaitRefused(false);
+    assertThat(mended.path("policies").get(0).path("storageBound").asDouble()).isEqualTo(1.6);
+  }
+
+  private JsonNode awaitRefused(boolean refused) throws Exception {
+    long deadline = System.nanoTime() + 20_000_000_000L;
+    JsonNode policies = get("/api/v1/policies");
+    while (policies.path("refusedEdit").isEmpty() == refused) {
+      assertThat(System.nanoTime()).as("the edit was not noticed").isLessThan(deadline);
+      Thread.onSpinWait();
+      policies = get("/api/v1/policies");
+    }
+    return policies;
+  }
+
+  @Test
+  void aClusterTooSmallIsAClearRefusal() throws Exception {
+    namenode.servers = 3;
+    send("POST", "/api/v1/policies/evaluate");
+    assertThat(get("/api/v1/health").toString())
+        .contains("asks for 4 servers and 42 disks; live are 3 servers and 18 disks");
+    assertThat(get("/api/v1/transitions").path("refusals").size()).isEqualTo(1);
+  }
+
+  @Test
+  void aPortInUseIsNamed() throws Exception {
+    int taken = manager.httpPort();
+    Path other = Files.createDirectories(directory.resolve("other"));
+    Manager second =
+        new Manager(
+            new ManagerOptions(directory, other, "127.0.0.1:1", taken),
+            ManagerConfig.defaults(),
+            () -> namenode,
+            Clock.systemUTC());
+    assertThatThrownBy(second::start)
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("127.0.0.1:" + taken)
+        .hasMessageContaining("--http-port");
+  }
+}

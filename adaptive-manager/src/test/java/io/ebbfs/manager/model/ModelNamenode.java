@@ -1,0 +1,546 @@
+package io.ebbfs.manager.model;
+
+import io.ebbfs.coding.CodeFamily;
+import io.ebbfs.coding.Codes;
+import io.ebbfs.coding.ErasureCode;
+import io.ebbfs.protocol.CodingProtocol;
+import io.ebbfs.protocol.proto.CodingProtos.*;
+import io.ebbfs.protocol.proto.StoreProtos.*;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.DatanodeIDProto;
+import org.apache.hadoop.thirdparty.protobuf.ByteString;
+import org.apache.hadoop.thirdparty.protobuf.RpcController;
+import org.apache.hadoop.thirdparty.protobuf.ServiceException;
+
+/**
+ * The namenode's side of CodingProtocol as the manager sees it, in memory: files, stripes with
+ * exact parity lengths, and transitions that a test completes or fails one by one.
+ */
+public final class ModelNamenode implements CodingProtocol {
+  private static final int REPLICATION = 3;
+
+  /** A file; loose blocks are replicated, others sit in a stripe. */
+  public static final class ModelFile {
+    public final long id;
+    public final String path;
+    public final long[] lengths;
+    public long modifiedMillis;
+    public boolean underConstruction;
+    final long[] stripeOfBlock;
+    final long[] transitionOfBlock;
+
+    ModelFile(long id, String path, long[] lengths, long modifiedMillis) {
+      this.id = id;
+      this.path = path;
+      this.lengths = lengths;
+      this.modifiedMillis = modifiedMillis;
+      this.stripeOfBlock = new long[lengths.length];
+      this.transitionOfBlock = new long[lengths.length];
+    }
+  }
+
+  record Data(long fileId, int index, long length, boolean dead) {}
+
+  /** A stripe; data by position. */
+  public static final class ModelStripe {
+    public final long id;
+    public final ErasureCode code;
+    public final String policy;
+    public final long group;
+    public final int slot;
+    public final Map<Integer, Data> data;
+    public long transition;
+    public boolean lost;
+
+    ModelStripe(
+        long id, ErasureCode code, String policy, long group, int slot, Map<Integer, Data> data) {
+      this.id = id;
+      this.code = code;
+      this.policy = policy;
+      this.group = group;
+      this.slot = slot;
+      this.data = data;
+    }
+
+    public long live() {
+      return data.values().stream().filter(d -> !d.dead).mapToLong(Data::length).sum();
+    }
+
+    public long dead() {
+      return data.values().stream().filter(d -> d.dead).mapToLong(Data::length).sum();
+    }
+
+    public long parity() {
+      long bytes = 0;
+      for (int p = code.dataCount(); p < code.size(); p++) {
+        bytes += code.lengthBytes(p, i -> data.containsKey(i) ? data.get(i).length : 0);
+      }
+      return bytes;
+    }
+  }
+
+  public final Map<Long, ModelFile> files = new TreeMap<>();
+  public final Map<Long, ModelStripe> stripes = new TreeMap<>();
+  public final Map<Long, TransitionRow> transitions = new TreeMap<>();
+  private final Map<Long, List<Map<Integer, Data>>> encodings = new TreeMap<>();
+  public final List<DecisionProto> proposed = new ArrayList<>();
+  public int servers = 12;
+  public int disksPerServer = 6;
+  public boolean safeMode;
+  public boolean down;
+  public long nowMillis;
+  public String worker = "job-1";
+  private long nextId = 1;
+
+  public synchronized ModelFile addFile(String path, long modifiedMillis, long... lengths) {
+    ModelFile file = new ModelFile(nextId++, path, lengths, modifiedMillis);
+    files.put(file.id, file);
+    return file;
+  }
+
+  /** The blocks of the file become tombstones. */
+  public synchronized void delete(long fileId) {
+    files.remove(fileId);
+    for (ModelStripe stripe : stripes.values()) {
+      stripe.data.replaceAll(
+          (p, d) -> d.fileId == fileId ? new Data(fileId, d.index, d.length, true) : d);
+    }
+    stripes.values().removeIf(s -> s.live() == 0 && s.transition == 0);
+  }
+
+  public synchronized List<Long> activeIds() {
+    return transitions.values().stream()
+        .filter(t -> t.getState().getNumber() <= TransitionStateProto.RUNNING_VALUE)
+        .map(TransitionRow::getId)
+        .toList();
+  }
+
+  public synchronized void run(long id) {
+    transitions.computeIfPresent(
+        id,
+        (i, t) ->
+            t.toBuilder()
+                .setState(TransitionStateProto.RUNNING)
+                .setWorker(worker)
+                .setAttempt(t.getAttempt() + 1)
+                .setUpdatedMillis(nowMillis)
+                .build());
+  }
+
+  public synchronized void fail(long id, String reason) {
+    TransitionRow row = transitions.get(id);
+    release(row);
+    transitions.put(
+        id,
+        row.toBuilder()
+            .setState(TransitionStateProto.FAILED)
+            .setFailure(reason)
+            .setUpdatedMillis(nowMillis)
+            .build());
+  }
+
+  private void release(TransitionRow row) {
+    for (ModelFile file : files.values()) {
+      for (int i = 0; i < file.transitionOfBlock.length; i++) {
+        if (file.transitionOfBlock[i] == row.getId()) {
+          file.transitionOfBlock[i] = 0;
+        }
+      }
+    }
+    row.getStripesList()
+        .forEach(
+            s -> {
+              if (stripes.containsKey(s.getStripeId())) {
+                stripes.get(s.getStripeId()).transition = 0;
+              }
+            });
+  }
+
+  public synchronized void complete(long id) {
+    TransitionRow row = transitions.get(id);
+    release(row);
+    ErasureCode to = Codes.byName(row.getToCode());
+    CodeFamily family = Codes.familyOf(row.getToCode()).orElseThrow();
+    if (row.getKind() == TransitionKindProto.ENCODE) {
+      List<Map<Integer, Data>> packed = encodings.remove(id);
+      long group =
+          packed.size() > 1 || family.groupSize() > 1 && to == family.fastCode() ? nextId++ : 0;
+      for (int slot = 0; slot < packed.size(); slot++) {
+        Map<Integer, Data> data = packed.get(slot);
+        data.values().removeIf(d -> !files.containsKey(d.fileId));
+        addStripe(to, row.getPolicy(), group, slot, data);
+      }
+    } else if (row.getKind() == TransitionKindProto.UPCODE) {
+      Map<Integer, Data> merged = new TreeMap<>();
+      row.getStripesList()
+          .forEach(
+              s -> {
+                ModelStripe stripe = stripes.remove(s.getStripeId());
+                int offset = stripe.slot * family.fastCode().dataCount();
+                stripe.data.forEach((p, d) -> merged.put(offset + p, d));
+              });
+      addStripe(to, row.getPolicy(), 0, 0, merged);
+    } else {
+      ModelStripe stripe = stripes.remove(row.getStripes(0).getStripeId());
+      long group = family.groupSize() > 1 ? nextId++ : 0;
+      for (int slot = 0; slot < family.groupSize(); slot++) {
+        Map<Integer, Data> part = new TreeMap<>();
+        int offset = slot * family.fastCode().dataCount();
+        stripe.data.forEach(
+            (p, d) -> {
+              if (p >= offset && p < offset + family.fastCode().dataCount()) {
+                part.put(p - offset, d);
+              }
+            });
+        addStripe(to, row.getPolicy(), group, slot, part);
+      }
+    }
+    transitions.put(
+        id,
+        row.toBuilder()
+            .setState(TransitionStateProto.DONE)
+            .setWorker(worker)
+            .setUpdatedMillis(nowMillis)
+            .setBytesRead(1000)
+            .setBytesWritten(500)
+            .setBlocksRead(3)
+            .build());
+  }
+
+  private void addStripe(
+      ErasureCode code, String policy, long group, int slot, Map<Integer, Data> data) {
+    if (data.values().stream().allMatch(Data::dead)) {
+      return;
+    }
+    ModelStripe stripe = new ModelStripe(nextId++, code, policy, group, slot, data);
+    stripes.put(stripe.id, stripe);
+    data.values().stream()
+        .filter(d -> !d.dead)
+        .forEach(d -> files.get(d.fileId).stripeOfBlock[d.index] = stripe.id);
+  }
+
+  public synchronized void completeAll(Random order) {
+    List<Long> ids = new ArrayList<>(activeIds());
+    java.util.Collections.shuffle(ids, order);
+    ids.forEach(this::complete);
+  }
+
+  // ---- the protocol -------------------------------------------------------------------------
+
+  private void check() throws ServiceException {
+    if (down) {
+      throw new ServiceException("connection refused");
+    }
+  }
+
+  @Override
+  public synchronized ListFilesResponseProto listFiles(
+      RpcController controller, ListFilesRequestProto request) throws ServiceException {
+    check();
+    long after = request.hasCursor() ? Long.parseLong(request.getCursor().toStringUtf8()) : -1;
+    int limit = request.hasLimit() ? request.getLimit() : 100;
+    ListFilesResponseProto.Builder page = ListFilesResponseProto.newBuilder();
+    for (ModelFile file : files.values()) {
+      boolean below =
+          !request.hasPath()
+              || request.getPath().equals("/")
+              || file.path.equals(request.getPath())
+              || file.path.startsWith(request.getPath() + "/");
+      if (file.id <= after || !below) {
+        continue;
+      }
+      if (page.getFilesCount() == limit) {
+        long last = page.getFiles(limit - 1).getFileId();
+        return page.setCursor(ByteString.copyFromUtf8(Long.toString(last))).build();
+      }
+      page.addFiles(status(file));
+    }
+    return page.build();
+  }
+
+  private FileStatusProto status(ModelFile file) {
+    long length = 0;
+    long loose = 0;
+    int striped = 0;
+    FileStatusProto.Builder status = FileStatusProto.newBuilder();
+    for (int i = 0; i < file.lengths.length; i++) {
+      length += file.lengths[i];
+      if (file.stripeOfBlock[i] != 0) {
+        striped++;
+        if (!status.getStripeIdsList().contains(file.stripeOfBlock[i])) {
+          status.addStripeIds(file.stripeOfBlock[i]);
+        }
+      } else {
+        loose += file.lengths[i];
+        if (file.transitionOfBlock[i] != 0) {
+          status.setTransitionId(file.transitionOfBlock[i]);
+        }
+      }
+    }
+    return status
+        .setFileId(file.id)
+        .setPath(file.path)
+        .setLengthBytes(length)
+        .setModifiedMillis(file.modifiedMillis)
+        .setUnderConstruction(file.underConstruction)
+        .setBlocks(file.lengths.length)
+        .setStripedBlocks(striped)
+        .setStoredBytes(length - loose + loose * REPLICATION)
+        .setReplicatedBytes(loose)
+        .setReplicatedStoredBytes(loose * REPLICATION)
+        .build();
+  }
+
+  @Override
+  public synchronized ListStripesResponseProto listStripes(
+      RpcController controller, ListStripesRequestProto request) throws ServiceException {
+    check();
+    long after = request.hasCursor() ? Long.parseLong(request.getCursor().toStringUtf8()) : -1;
+    ListStripesResponseProto.Builder page = ListStripesResponseProto.newBuilder();
+    for (ModelStripe stripe : stripes.values()) {
+      if (stripe.id <= after) {
+        continue;
+      }
+      if (page.getStripesCount() == request.getLimit()) {
+        long last = page.getStripes(page.getStripesCount() - 1).getStripe().getId();
+        return page.setCursor(ByteString.copyFromUtf8(Long.toString(last))).build();
+      }
+      page.addStripes(status(stripe));
+    }
+    return page.build();
+  }
+
+  private static StripeStatusProto status(ModelStripe stripe) {
+    StripeRow.Builder row =
+        StripeRow.newBuilder()
+            .setId(stripe.id)
+            .setCode(stripe.code.name())
+            .setUnitLengthBytes(
+                stripe.data.values().stream().mapToLong(Data::length).max().orElse(0))
+            .setGeneration(1)
+            .setPolicy(stripe.policy)
+            .setCreatedMillis(0);
+    if (stripe.group != 0) {
+      row.setGroupId(stripe.group).setGroupSlot(stripe.slot);
+    }
+    stripe.data.forEach(
+        (position, d) ->
+            row.addMembers(
+                StripeMemberProto.newBuilder()
+                    .setPosition(position)
+                    .setBlockId(1)
+                    .setGenerationStamp(1)
+                    .setLengthBytes(d.length)
+                    .setOwnerId(d.dead ? stripe.id : d.fileId)
+                    .setOwnerIndex(d.index)
+                    .setTombstone(d.dead)));
+    StripeStatusProto.Builder status =
+        StripeStatusProto.newBuilder()
+            .setStripe(row)
+            .setLiveBytes(stripe.live())
+            .setDeadBytes(stripe.dead())
+            .setParityBytes(stripe.parity());
+    if (stripe.transition != 0) {
+      status.setTransitionId(stripe.transition);
+    }
+    if (stripe.lost) {
+      status.addLostPositions(0);
+    }
+    return status.build();
+  }
+
+  @Override
+  public synchronized GetClusterResponseProto getCluster(
+      RpcController controller, GetClusterRequestProto request) throws ServiceException {
+    check();
+    GetClusterResponseProto.Builder cluster = GetClusterResponseProto.newBuilder();
+    for (int s = 0; s < servers; s++) {
+      ServerStatusProto.Builder server =
+          ServerStatusProto.newBuilder()
+              .setServer(
+                  DatanodeIDProto.newBuilder()
+                      .setIpAddr("127.0.0.1")
+                      .setHostName("server-" + s)
+                      .setDatanodeUuid("uuid-" + s)
+                      .setXferPort(9000 + s)
+                      .setInfoPort(0)
+                      .setIpcPort(9100 + s))
+              .setLive(true)
+              .setLastHeartbeatMillis(nowMillis);
+      for (int d = 0; d < disksPerServer; d++) {
+        server.addStorages(
+            StorageStatusProto.newBuilder()
+                .setStorageUuid("disk-" + s + "-" + d)
+                .setFailed(false)
+                .setCapacityBytes(1L << 34)
+                .setUsedBytes((long) (1L << 30) * (1 + (s * 7 + d * 3) % 9))
+                .setRemainingBytes(1L << 33)
+                .setBlocks(100 + s + d));
+      }
+      cluster.addServers(server);
+    }
+    long logical = 0;
+    long stored = 0;
+    for (ModelFile file : files.values()) {
+      logical += status(file).getLengthBytes();
+      stored += status(file).getStoredBytes();
+    }
+    for (ModelStripe stripe : stripes.values()) {
+      stored += stripe.parity() + stripe.dead();
+    }
+    long lost = stripes.values().stream().filter(s -> s.lost).count();
+    return cluster
+        .setFiles(files.size())
+        .setLogicalBytes(logical)
+        .setStoredBytes(stored)
+        .setUnderReplicatedBlocks(0)
+        .setMissingBlocks(0)
+        .addAllStripesByLoss(lost == 0 ? List.of() : List.of(lost))
+        .setUnrecoverableStripes(0)
+        .addCounters(CountProto.newBuilder().setName("opens").setValue(7))
+        .setSafeMode(safeMode)
+        .build();
+  }
+
+  @Override
+  public synchronized ProposeResponseProto propose(
+      RpcController controller, ProposeRequestProto request) throws ServiceException {
+    check();
+    ProposeResponseProto.Builder response = ProposeResponseProto.newBuilder();
+    for (DecisionProto decision : request.getDecisionsList()) {
+      proposed.add(decision);
+      response.addResults(
+          decision.getKind() == TransitionKindProto.ENCODE ? encode(decision) : convert(decision));
+    }
+    return response.build();
+  }
+
+  private ProposedProto encode(DecisionProto decision) {
+    List<Data> loose = new ArrayList<>();
+    for (long id : decision.getFileIdsList()) {
+      ModelFile file = files.get(id);
+      for (int i = 0; file != null && i < file.lengths.length; i++) {
+        if (file.stripeOfBlock[i] == 0 && file.transitionOfBlock[i] == 0) {
+          loose.add(new Data(id, i, file.lengths[i], false));
+        }
+      }
+    }
+    loose.sort(Comparator.comparingLong(Data::length).reversed());
+    ErasureCode code = Codes.byName(decision.getToCode());
+    CodeFamily family = Codes.familyOf(code.name()).orElseThrow();
+    int perTransition = code.dataCount() * (code == family.fastCode() ? family.groupSize() : 1);
+    ProposedProto.Builder result = ProposedProto.newBuilder();
+    for (int from = 0; from < loose.size(); from += perTransition) {
+      TransitionRow.Builder row = row(decision);
+      List<Map<Integer, Data>> packed = new ArrayList<>();
+      for (int i = from; i < Math.min(loose.size(), from + perTransition); i++) {
+        Data data = loose.get(i);
+        int stripe = (i - from) / code.dataCount();
+        int position = (i - from) % code.dataCount();
+        if (packed.size() == stripe) {
+          packed.add(new TreeMap<>());
+        }
+        packed.get(stripe).put(position, data);
+        files.get(data.fileId).transitionOfBlock[data.index] = row.getId();
+        row.addBlocks(
+            TransitionBlockProto.newBuilder()
+                .setStripeIndex(stripe)
+                .setPosition(position)
+                .setOwnerId(data.fileId)
+                .setOwnerIndex(data.index)
+                .setBlockId(1));
+      }
+      encodings.put(row.getId(), packed);
+      transitions.put(row.getId(), row.build());
+      result.addTransitionIds(row.getId());
+    }
+    return result.build();
+  }
+
+  private ProposedProto convert(DecisionProto decision) {
+    TransitionRow.Builder row = row(decision);
+    for (long id : decision.getStripeIdsList()) {
+      ModelStripe stripe = stripes.get(id);
+      if (stripe == null || stripe.transition != 0 || stripe.lost) {
+        return ProposedProto.newBuilder().setRefusal("stripe " + id + " is not free").build();
+      }
+      stripe.transition = row.getId();
+      row.setFromCode(stripe.code.name())
+          .addStripes(TransitionStripeProto.newBuilder().setStripeId(id).setGeneration(1));
+    }
+    transitions.put(row.getId(), row.build());
+    return ProposedProto.newBuilder().addTransitionIds(row.getId()).build();
+  }
+
+  private TransitionRow.Builder row(DecisionProto decision) {
+    return TransitionRow.newBuilder()
+        .setId(nextId++)
+        .setKind(decision.getKind())
+        .setState(TransitionStateProto.PLANNED)
+        .setPolicy(decision.getPolicy())
+        .setToCode(decision.getToCode())
+        .setReason(decision.getReason())
+        .setCreatedMillis(nowMillis)
+        .setUpdatedMillis(nowMillis)
+        .setPriority(100)
+        .setAttempt(0);
+  }
+
+  @Override
+  public synchronized ListTransitionsResponseProto listTransitions(
+      RpcController controller, ListTransitionsRequestProto request) throws ServiceException {
+    check();
+    long after = request.hasCursor() ? Long.parseLong(request.getCursor().toStringUtf8()) : -1;
+    ListTransitionsResponseProto.Builder page = ListTransitionsResponseProto.newBuilder();
+    for (TransitionRow row : transitions.values()) {
+      boolean wanted =
+          (request.getStatesCount() == 0 || request.getStatesList().contains(row.getState()))
+              && (request.getTransitionIdsCount() == 0
+                  || request.getTransitionIdsList().contains(row.getId()));
+      if (!wanted || row.getId() <= after) {
+        continue;
+      }
+      if (request.hasLimit() && page.getTransitionsCount() == request.getLimit()) {
+        long last = page.getTransitions(page.getTransitionsCount() - 1).getId();
+        return page.setCursor(ByteString.copyFromUtf8(Long.toString(last))).build();
+      }
+      page.addTransitions(row);
+    }
+    return page.build();
+  }
+
+  @Override
+  public GetReadPlanResponseProto getReadPlan(
+      RpcController controller, GetReadPlanRequestProto request) throws ServiceException {
+    throw new ServiceException("not for the manager");
+  }
+
+  @Override
+  public ClaimResponseProto claim(RpcController controller, ClaimRequestProto request)
+      throws ServiceException {
+    throw new ServiceException("not for the manager");
+  }
+
+  @Override
+  public RenewResponseProto renew(RpcController controller, RenewRequestProto request)
+      throws ServiceException {
+    throw new ServiceException("not for the manager");
+  }
+
+  @Override
+  public CommitResponseProto commit(RpcController controller, CommitRequestProto request)
+      throws ServiceException {
+    throw new ServiceException("not for the manager");
+  }
+
+  @Override
+  public FailResponseProto fail(RpcController controller, FailRequestProto request)
+      throws ServiceException {
+    throw new ServiceException("not for the manager");
+  }
+}
