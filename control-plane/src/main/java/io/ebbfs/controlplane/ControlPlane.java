@@ -1,0 +1,116 @@
+package io.ebbfs.controlplane;
+
+import io.ebbfs.manager.Manager;
+import io.ebbfs.manager.ManagerOptions;
+import io.ebbfs.manager.config.ConfigException;
+import io.ebbfs.manager.config.ManagerConfig;
+import io.ebbfs.manager.policy.Evaluation;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.time.Clock;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+
+/**
+ * The process that adapts: the manager and the raid-node. Stopped by SIGTERM; may be killed at any
+ * instant, what it was doing is taken up again.
+ */
+public final class ControlPlane {
+  /** Wrong arguments or configuration. */
+  private static final int EXIT_CONFIG = 2;
+
+  /** The cluster has fewer failure domains than a policy asks for. */
+  private static final int EXIT_CLUSTER = 3;
+
+  /** A port, a directory or a store cannot be used. */
+  private static final int EXIT_RESOURCE = 4;
+
+  /** What runs, the latest first: closed in this order. */
+  private final Deque<AutoCloseable> parts = new ArrayDeque<>();
+
+  private ControlPlane() {}
+
+  /** Runs until stopped; the exit code says why it did not start. */
+  public static void main(String[] arguments) throws InterruptedException {
+    int code = new ControlPlane().run(arguments);
+    if (code != 0) {
+      // Threads of libraries must not keep a process alive that has nothing to do.
+      System.exit(code);
+    }
+  }
+
+  private int run(String[] arguments) throws InterruptedException {
+    try {
+      Arguments options = Arguments.parse(arguments);
+      ManagerConfig config = ManagerConfig.load(options.conf());
+      Runtime.getRuntime().addShutdownHook(new Thread(this::close, "stop"));
+      return start(options, config);
+    } catch (IllegalArgumentException | ConfigException e) {
+      return fail(EXIT_CONFIG, e.getMessage());
+    } catch (IOException e) {
+      return fail(EXIT_RESOURCE, e.getMessage());
+    }
+  }
+
+  private int start(Arguments options, ManagerConfig config)
+      throws IOException, ConfigException, InterruptedException {
+    NamenodeRpc namenode =
+        started(new NamenodeRpc(options.namenode(), config.limits().rpcTimeoutMillis()));
+    Manager manager =
+        started(
+            new Manager(
+                new ManagerOptions(
+                    options.conf(),
+                    options.data().resolve("manager"),
+                    options.kafka(),
+                    options.httpPort()),
+                config,
+                namenode.supplier(),
+                Clock.systemUTC()));
+    manager.start();
+    if (config.startup().requireFailureDomains()) {
+      List<Evaluation.Refusal> refusals = manager.awaitFailureDomains();
+      if (!refusals.isEmpty()) {
+        refusals.forEach(r -> System.err.println("ebbfs: " + r.message() + "; " + r.remedy()));
+        return fail(EXIT_CLUSTER, "the control plane stops");
+      }
+    }
+    ready(options.readyFile(), "http://127.0.0.1:" + manager.httpPort() + "/");
+    return 0;
+  }
+
+  private <T extends AutoCloseable> T started(T part) {
+    synchronized (parts) {
+      parts.push(part);
+    }
+    return part;
+  }
+
+  private static void ready(Path file, String address) throws IOException {
+    if (file != null) {
+      Path next = file.resolveSibling(file.getFileName() + ".next");
+      Files.writeString(next, address + "\n");
+      Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
+    }
+  }
+
+  private static int fail(int code, String message) {
+    System.err.println("ebbfs: " + message);
+    return code;
+  }
+
+  private void close() {
+    synchronized (parts) {
+      while (!parts.isEmpty()) {
+        try {
+          parts.pop().close();
+        } catch (Exception e) {
+          System.err.println("ebbfs: a part did not stop in order: " + e);
+        }
+      }
+    }
+  }
+}
