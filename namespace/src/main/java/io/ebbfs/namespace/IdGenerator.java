@@ -62,6 +62,20 @@ public final class IdGenerator {
     return next++;
   }
 
+  /** The first of so many consecutive ids, at most 1000. Must not be called from a transaction. */
+  public synchronized long nextRun(int count) throws IOException {
+    if (count < 1 || count > RANGE) {
+      throw new IllegalArgumentException(count + " consecutive ids asked for: 1 to " + RANGE);
+    }
+    if (end - next < count) {
+      end = reserve();
+      next = end - RANGE;
+    }
+    long first = next;
+    next += count;
+    return first;
+  }
+
   private long reserve() throws IOException {
     return store.transact(
         key.partition(),

@@ -11,6 +11,11 @@ public interface ClusterView {
   /** Servers that are registered and whose heartbeats are recent. */
   List<Server> liveServers();
 
+  /** All servers that ever registered, live or not, as far as they are known. */
+  default List<Server> allServers() {
+    return liveServers();
+  }
+
   /** A server by uuid, live or not. */
   Optional<Server> server(String serverUuid);
 

@@ -1,0 +1,140 @@
+package io.ebbfs.namespace.coding;
+
+import io.ebbfs.coding.Codes;
+import io.ebbfs.coding.ErasureCode;
+import io.ebbfs.namespace.block.ClusterView;
+import io.ebbfs.namespace.store.Key;
+import io.ebbfs.namespace.store.MetadataStore;
+import io.ebbfs.namespace.store.MetadataStore.Durability;
+import io.ebbfs.namespace.store.Row;
+import io.ebbfs.namespace.store.Tables;
+import io.ebbfs.namespace.store.Transaction;
+import io.ebbfs.namespace.stripe.StripeState;
+import io.ebbfs.protocol.proto.CodingProtos.ListStripesRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListStripesResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListTransitionsRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListTransitionsResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+
+/** Stripes and transitions, page by page or by id. Thread-safe. */
+final class StripeListing {
+  private static final int MOST_STRIPES = 1_000;
+  private static final int MOST_TRANSITIONS = 10_000;
+  private static final int MOST_ROWS = 50_000;
+  private static final int PAGE = 1_000;
+
+  private final MetadataStore store;
+  private final ClusterView cluster;
+
+  StripeListing(MetadataStore store, ClusterView cluster) {
+    this.store = store;
+    this.cluster = cluster;
+  }
+
+  /** Ids that do not exist (any more) are left out. */
+  ListStripesResponseProto stripes(ListStripesRequestProto request) throws IOException {
+    ListStripesResponseProto.Builder response = ListStripesResponseProto.newBuilder();
+    if (request.getStripeIdsCount() > 0) {
+      if (request.getStripeIdsCount() > MOST_STRIPES) {
+        throw tooMany(request.getStripeIdsCount(), MOST_STRIPES);
+      }
+      for (long id : request.getStripeIdsList()) {
+        status(id).ifPresent(response::addStripes);
+      }
+      return response.build();
+    }
+    int limit = Cursor.limit(request.getLimit(), MOST_STRIPES);
+    Key after = Cursor.parse(request.hasCursor(), request.getCursor());
+    List<Row<StripeRow>> page = store.scanAll(Tables.STRIPE, after, limit);
+    for (Row<StripeRow> row : page) {
+      status(row.value().getId()).ifPresent(response::addStripes);
+    }
+    if (page.size() == limit) {
+      response.setCursor(Cursor.of(page.get(page.size() - 1).key()));
+    }
+    return response.build();
+  }
+
+  private static IOException tooMany(int asked, int most) {
+    return new IOException("%d ids in one call: send at most %d".formatted(asked, most));
+  }
+
+  private Optional<StripeStatusProto> status(long id) throws IOException {
+    return store.transact(
+        id,
+        Durability.RELAXED,
+        transaction -> {
+          Optional<StripeRow> row = transaction.get(Tables.STRIPE, Tables.stripe(id));
+          return row.isEmpty() ? Optional.empty() : Optional.of(status(transaction, row.get()));
+        });
+  }
+
+  private StripeStatusProto status(Transaction transaction, StripeRow row) throws IOException {
+    ErasureCode code = Codes.byName(row.getCode());
+    long live = 0;
+    long dead = 0;
+    long parity = 0;
+    for (StripeMemberProto member : row.getMembersList()) {
+      if (code.position(member.getPosition()).isParity()) {
+        parity += member.getLengthBytes();
+      } else if (member.getTombstone()) {
+        dead += member.getLengthBytes();
+      } else {
+        live += member.getLengthBytes();
+      }
+    }
+    StripeStatusProto.Builder status =
+        StripeStatusProto.newBuilder()
+            .setStripe(row)
+            .setLiveBytes(live)
+            .setDeadBytes(dead)
+            .setParityBytes(parity)
+            .addAllLostPositions(StripeState.read(transaction, cluster, row).lost());
+    if (row.hasTransitionId()) {
+      status.setTransitionId(row.getTransitionId());
+    }
+    return status.build();
+  }
+
+  /** Without states: all. */
+  ListTransitionsResponseProto transitions(ListTransitionsRequestProto request) throws IOException {
+    ListTransitionsResponseProto.Builder response = ListTransitionsResponseProto.newBuilder();
+    if (request.getTransitionIdsCount() > 0) {
+      if (request.getTransitionIdsCount() > MOST_TRANSITIONS) {
+        throw tooMany(request.getTransitionIdsCount(), MOST_TRANSITIONS);
+      }
+      List<Key> keys = request.getTransitionIdsList().stream().map(Tables::transition).toList();
+      store
+          .transact(
+              0, Durability.RELAXED, transaction -> transaction.getAll(Tables.TRANSITION, keys))
+          .forEach(row -> row.ifPresent(response::addTransitions));
+      return response.build();
+    }
+    int limit = Cursor.limit(request.getLimit(), MOST_TRANSITIONS);
+    Key after = Cursor.parse(request.hasCursor(), request.getCursor());
+    int rows = 0;
+    while (true) {
+      List<Row<TransitionRow>> page = store.scanAll(Tables.TRANSITION, after, PAGE);
+      for (Row<TransitionRow> row : page) {
+        after = row.key();
+        rows++;
+        if (request.getStatesCount() == 0
+            || request.getStatesList().contains(row.value().getState())) {
+          response.addTransitions(row.value());
+        }
+        if (response.getTransitionsCount() == limit || rows == MOST_ROWS) {
+          return response.setCursor(Cursor.of(after)).build();
+        }
+      }
+      if (page.size() < PAGE) {
+        return response.build();
+      }
+    }
+  }
+}

@@ -1,0 +1,400 @@
+package io.ebbfs.namespace.transition;
+
+import io.ebbfs.namespace.IdGenerators;
+import io.ebbfs.namespace.block.ClusterView;
+import io.ebbfs.namespace.block.ClusterView.Disk;
+import io.ebbfs.namespace.block.ClusterView.Server;
+import io.ebbfs.namespace.store.MetadataStore;
+import io.ebbfs.namespace.store.MetadataStore.Durability;
+import io.ebbfs.namespace.store.RowLock;
+import io.ebbfs.namespace.store.Tables;
+import io.ebbfs.namespace.stripe.Wire;
+import io.ebbfs.namespace.transition.AttemptPlan.Output;
+import io.ebbfs.namespace.transition.AttemptPlan.Source;
+import io.ebbfs.namespace.transition.AttemptPlan.Step;
+import io.ebbfs.protocol.proto.ChunkProtos.BlockLocationProto;
+import io.ebbfs.protocol.proto.ChunkProtos.CombineRequestProto;
+import io.ebbfs.protocol.proto.ChunkProtos.SourceProto;
+import io.ebbfs.protocol.proto.ChunkProtos.TargetProto;
+import io.ebbfs.protocol.proto.CodingProtos.ClaimRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ClaimResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
+import io.ebbfs.protocol.proto.CodingProtos.RenewRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.RenewResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.StepProto;
+import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionOutputProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.random.RandomGenerator;
+import org.apache.hadoop.thirdparty.protobuf.ByteString;
+
+/**
+ * Hands transitions out to workers. What is to be done is planned anew for each attempt, from the
+ * cluster as it is; the plan takes no locks, since the commit checks everything it relied on.
+ * Thread-safe.
+ */
+public final class Claims {
+  private static final long MIN_LEASE_MILLIS = 1_000;
+
+  private final MetadataStore store;
+  private final IdGenerators ids;
+  private final ClusterView cluster;
+  private final Wire wire;
+  private final TransitionIndex index;
+  private final Lifecycle lifecycle;
+  private final Clock clock;
+  private final RandomGenerator random;
+  private final TransitionSettings settings;
+  private final EncodeAttempts encodes;
+  private final ConversionAttempts conversions;
+  private final RepairAttempts repairs;
+
+  public Claims(
+      MetadataStore store,
+      IdGenerators ids,
+      ClusterView cluster,
+      Wire wire,
+      TransitionIndex index,
+      Lifecycle lifecycle,
+      Clock clock,
+      RandomGenerator random,
+      TransitionSettings settings) {
+    this.store = store;
+    this.ids = ids;
+    this.cluster = cluster;
+    this.wire = wire;
+    this.index = index;
+    this.lifecycle = lifecycle;
+    this.clock = clock;
+    this.random = random;
+    this.settings = settings;
+    DiskChoice disks = new DiskChoice(cluster, random);
+    this.encodes = new EncodeAttempts(cluster, disks);
+    this.conversions = new ConversionAttempts(cluster, disks);
+    this.repairs = new RepairAttempts(cluster, disks);
+  }
+
+  // ---- claim -----------------------------------------------------------------------------------
+
+  /** The most urgent transitions that can run now. Nothing while the cluster is in safe mode. */
+  public ClaimResponseProto claim(ClaimRequestProto request) throws IOException {
+    ClaimResponseProto.Builder response = ClaimResponseProto.newBuilder();
+    if (cluster.inSafeMode()) {
+      return response.build();
+    }
+    int limit = Math.min(Math.max(0, request.getLimit()), settings.maxClaim());
+    Set<TransitionKindProto> kinds = EnumSet.noneOf(TransitionKindProto.class);
+    kinds.addAll(request.getKindsList());
+    Map<String, Integer> stepsByServer = new HashMap<>();
+    // What cannot be planned leaves the front of the queue, so this ends.
+    for (int round = 0; round < 3 && response.getClaimedCount() < limit; round++) {
+      int missing = limit - response.getClaimedCount();
+      for (long id : index.runnable(clock.millis(), kinds, missing)) {
+        claim(id, request, stepsByServer).ifPresent(response::addClaimed);
+      }
+    }
+    return response.build();
+  }
+
+  private Optional<ClaimedTransitionProto> claim(
+      long id, ClaimRequestProto request, Map<String, Integer> stepsByServer) throws IOException {
+    Optional<TransitionRow> row = lifecycle.read(id);
+    if (row.isEmpty()) {
+      index.remove(id);
+      return Optional.empty();
+    }
+    if (row.get().getState() != TransitionStateProto.PLANNED) {
+      return Optional.empty();
+    }
+    AttemptPlan plan;
+    try {
+      plan = plan(row.get());
+    } catch (NotPlannableException e) {
+      if (e.forEver()) {
+        lifecycle.drop(id, e.getMessage());
+      } else {
+        lifecycle.retryLater(id, row.get().getAttempt(), e.getMessage());
+      }
+      return Optional.empty();
+    }
+    return start(row.get(), withIds(plan), request, stepsByServer);
+  }
+
+  private AttemptPlan plan(TransitionRow row) throws IOException, NotPlannableException {
+    NotPlannableException[] failure = new NotPlannableException[1];
+    AttemptPlan plan =
+        store.transact(
+            row.getId(),
+            Durability.RELAXED,
+            transaction -> {
+              try {
+                return switch (row.getKind()) {
+                  case ENCODE, REWRITE -> encodes.plan(transaction, row);
+                  case UPCODE, DOWNCODE -> conversions.plan(transaction, row);
+                  case REPAIR -> repairs.plan(transaction, row);
+                };
+              } catch (NotPlannableException e) {
+                failure[0] = e;
+                return null;
+              }
+            });
+    if (plan == null) {
+      throw failure[0];
+    }
+    return plan;
+  }
+
+  /** Gives the new blocks their ids. */
+  private AttemptPlan withIds(AttemptPlan plan) throws IOException {
+    List<Step> steps = new ArrayList<>();
+    for (Step step : plan.steps()) {
+      List<Output> outputs = new ArrayList<>();
+      for (Output output : step.outputs()) {
+        outputs.add(
+            !output.isNew()
+                ? output
+                : new Output(
+                    output.stripeIndex(),
+                    output.position(),
+                    ids.blocks().next(),
+                    ids.generationStamps().next(),
+                    output.lengthBytes(),
+                    output.storageUuid()));
+      }
+      steps.add(new Step(step.sources(), outputs, step.coefficients()));
+    }
+    return new AttemptPlan(plan.row(), steps);
+  }
+
+  private Optional<ClaimedTransitionProto> start(
+      TransitionRow before,
+      AttemptPlan plan,
+      ClaimRequestProto request,
+      Map<String, Integer> stepsByServer)
+      throws IOException {
+    TransitionRow.Builder running =
+        plan.row().toBuilder()
+            .setState(TransitionStateProto.RUNNING)
+            .setAttempt(before.getAttempt() + 1)
+            .setWorker(request.getWorker())
+            .setUpdatedMillis(clock.millis())
+            .setLeaseEndsMillis(leaseEnd(request.getLeaseMillis()))
+            .clearNotBeforeMillis()
+            .clearOutputs();
+    plan.steps().forEach(step -> step.outputs().forEach(output -> running.addOutputs(row(output))));
+    List<StepProto> steps = new ArrayList<>();
+    for (int s = 0; s < plan.steps().size(); s++) {
+      String name = "transition-%d-%d-%d".formatted(before.getId(), running.getAttempt(), s);
+      Optional<StepProto> step = step(name, plan.steps().get(s), stepsByServer);
+      if (step.isEmpty()) {
+        lifecycle.retryLater(
+            before.getId(), before.getAttempt(), "a server went away while this was planned");
+        return Optional.empty();
+      }
+      steps.add(step.get());
+    }
+    TransitionRow row = running.build();
+    if (!reserve(before, row)) {
+      return Optional.empty();
+    }
+    lifecycle.committed(row);
+    return Optional.of(
+        ClaimedTransitionProto.newBuilder().setTransition(row).addAllSteps(steps).build());
+  }
+
+  private static TransitionOutputProto row(Output output) {
+    return TransitionOutputProto.newBuilder()
+        .setStripeIndex(output.stripeIndex())
+        .setPosition(output.position())
+        .setBlockId(output.blockId())
+        .setGenerationStamp(output.generationStamp())
+        .setLengthBytes(output.lengthBytes())
+        .setStorageUuid(output.storageUuid())
+        .build();
+  }
+
+  /** Writes the claim, unless somebody else was faster. */
+  private boolean reserve(TransitionRow before, TransitionRow row) throws IOException {
+    return store.transact(
+        row.getId(),
+        transaction -> {
+          transaction.lock(
+              List.of(RowLock.exclusive(Tables.TRANSITION, Lifecycle.key(row.getId()))));
+          if (!transaction
+              .get(Tables.TRANSITION, Lifecycle.key(row.getId()))
+              .equals(Optional.of(before))) {
+            return false;
+          }
+          for (TransitionOutputProto output : row.getOutputsList()) {
+            // A copy or a rebuilt block has an owner already.
+            if (transaction
+                .get(Tables.BLOCK_OWNER, Tables.blockOwner(output.getBlockId()))
+                .isEmpty()) {
+              transaction.put(
+                  Tables.BLOCK_OWNER,
+                  Tables.blockOwner(output.getBlockId()),
+                  BlockOwnerRow.newBuilder().setTransitionId(row.getId()).build());
+            }
+          }
+          transaction.put(Tables.TRANSITION, Lifecycle.key(row.getId()), row);
+          return true;
+        });
+  }
+
+  private long leaseEnd(long leaseMillis) {
+    return clock.millis()
+        + Math.min(Math.max(leaseMillis, MIN_LEASE_MILLIS), settings.maxLeaseMillis());
+  }
+
+  // ---- steps -----------------------------------------------------------------------------------
+
+  /** The step as a message; empty if a server that it needs is not in service any more. */
+  private Optional<StepProto> step(String name, Step step, Map<String, Integer> stepsByServer) {
+    Optional<Server> executor = executor(step, stepsByServer);
+    if (executor.isEmpty()) {
+      return Optional.empty();
+    }
+    CombineRequestProto.Builder combine =
+        CombineRequestProto.newBuilder()
+            .setId(name)
+            .setCoefficients(ByteString.copyFrom(step.coefficients()));
+    for (Source source : step.sources()) {
+      List<BlockLocationProto> locations = locations(source, executor.get());
+      if (locations.isEmpty()) {
+        return Optional.empty();
+      }
+      combine.addSources(
+          SourceProto.newBuilder()
+              .setBlock(
+                  wire.block(source.blockId(), source.generationStamp(), source.lengthBytes()))
+              .addAllLocations(locations));
+    }
+    for (Output output : step.outputs()) {
+      Optional<BlockLocationProto> location = wire.location(output.storageUuid());
+      if (location.isEmpty()) {
+        return Optional.empty();
+      }
+      combine.addTargets(
+          TargetProto.newBuilder()
+              .setBlock(
+                  wire.block(output.blockId(), output.generationStamp(), output.lengthBytes()))
+              .setLocation(location.get()));
+    }
+    stepsByServer.merge(executor.get().uuid(), 1, Integer::sum);
+    return Optional.of(
+        StepProto.newBuilder()
+            .setExecutor(Wire.server(executor.get()))
+            .setCombine(combine)
+            .build());
+  }
+
+  /** The executor's own disk first, the others in any order. */
+  private List<BlockLocationProto> locations(Source source, Server executor) {
+    List<BlockLocationProto> locations = new ArrayList<>();
+    for (String storage : source.storageUuids()) {
+      wire.location(storage)
+          .ifPresent(
+              location -> {
+                boolean own = location.getServer().getDatanodeUuid().equals(executor.uuid());
+                int at = own ? 0 : randomUpTo(locations.size());
+                locations.add(at, location);
+              });
+    }
+    locations.sort(
+        Comparator.comparing(l -> !l.getServer().getDatanodeUuid().equals(executor.uuid())));
+    return locations;
+  }
+
+  /** A server that holds many of the blocks read or written and has few steps of this claim. */
+  private Optional<Server> executor(Step step, Map<String, Integer> stepsByServer) {
+    Map<String, Integer> blocksOn = new HashMap<>();
+    step.sources()
+        .forEach(
+            s ->
+                s.storageUuids().stream()
+                    .map(this::serverOf)
+                    .flatMap(Optional::stream)
+                    .distinct()
+                    .forEach(uuid -> blocksOn.merge(uuid, 1, Integer::sum)));
+    step.outputs()
+        .forEach(o -> serverOf(o.storageUuid()).ifPresent(u -> blocksOn.merge(u, 1, Integer::sum)));
+    Server best = null;
+    double bestScore = 0;
+    for (Server server : cluster.liveServers()) {
+      double score =
+          blocksOn.getOrDefault(server.uuid(), 0)
+              - stepsByServer.getOrDefault(server.uuid(), 0)
+              - 0.1 * server.activeTransfers()
+              + 0.001 * randomUpTo(100);
+      if (blocksOn.containsKey(server.uuid()) && (best == null || score > bestScore)) {
+        best = server;
+        bestScore = score;
+      }
+    }
+    return Optional.ofNullable(best);
+  }
+
+  private Optional<String> serverOf(String storageUuid) {
+    return cluster.disk(storageUuid).map(Disk::serverUuid);
+  }
+
+  private int randomUpTo(int bound) {
+    synchronized (random) {
+      return random.nextInt(bound + 1);
+    }
+  }
+
+  // ---- renew and expire ------------------------------------------------------------------------
+
+  /** Prolongs the claims that the worker still holds. */
+  public RenewResponseProto renew(RenewRequestProto request) throws IOException {
+    RenewResponseProto.Builder response = RenewResponseProto.newBuilder();
+    for (long id : request.getTransitionIdsList()) {
+      Optional<TransitionRow> renewed = renew(id, request);
+      if (renewed.isPresent()) {
+        lifecycle.committed(renewed.get());
+      } else {
+        response.addLostTransitionIds(id);
+      }
+    }
+    return response.build();
+  }
+
+  private Optional<TransitionRow> renew(long id, RenewRequestProto request) throws IOException {
+    return store.transact(
+        id,
+        Durability.RELAXED,
+        transaction -> {
+          transaction.lock(List.of(RowLock.exclusive(Tables.TRANSITION, Lifecycle.key(id))));
+          Optional<TransitionRow> row = transaction.get(Tables.TRANSITION, Lifecycle.key(id));
+          if (row.isEmpty()
+              || row.get().getState() != TransitionStateProto.RUNNING
+              || !row.get().getWorker().equals(request.getWorker())) {
+            return Optional.empty();
+          }
+          TransitionRow renewed =
+              row.get().toBuilder().setLeaseEndsMillis(leaseEnd(request.getLeaseMillis())).build();
+          transaction.put(Tables.TRANSITION, Lifecycle.key(id), renewed);
+          return Optional.of(renewed);
+        });
+  }
+
+  /** Takes claims back whose workers have not renewed them. */
+  public void expire() throws IOException {
+    for (long id : index.expired(clock.millis())) {
+      lifecycle.expire(id);
+    }
+  }
+}

@@ -1,0 +1,156 @@
+package io.ebbfs.namespace.transition;
+
+import io.ebbfs.coding.BlockRef;
+import io.ebbfs.coding.Codes;
+import io.ebbfs.coding.CombinePlan;
+import io.ebbfs.coding.Conversion;
+import io.ebbfs.coding.ErasureCode;
+import io.ebbfs.namespace.block.ClusterView;
+import io.ebbfs.namespace.placement.Disk;
+import io.ebbfs.namespace.placement.Placement;
+import io.ebbfs.namespace.store.Tables;
+import io.ebbfs.namespace.store.Transaction;
+import io.ebbfs.namespace.stripe.StripeState;
+import io.ebbfs.namespace.transition.AttemptPlan.Output;
+import io.ebbfs.namespace.transition.AttemptPlan.Source;
+import io.ebbfs.namespace.transition.AttemptPlan.Step;
+import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/** Plans how stripes change their code: only parities are written, data stays in place. */
+final class ConversionAttempts {
+  private final ClusterView cluster;
+  private final DiskChoice disks;
+
+  ConversionAttempts(ClusterView cluster, DiskChoice disks) {
+    this.cluster = cluster;
+    this.disks = disks;
+  }
+
+  AttemptPlan plan(Transaction transaction, TransitionRow row)
+      throws IOException, NotPlannableException {
+    Map<Integer, StripeState> sources = sources(transaction, row);
+    for (StripeState stripe : sources.values()) {
+      if (!stripe.lost().isEmpty()) {
+        throw NotPlannableException.ever(
+            "stripe %d has lost positions %s: they are repaired first"
+                .formatted(stripe.id(), stripe.lost()));
+      }
+    }
+    Conversion conversion = Conversions.of(row, rows(sources), Codes.byName(row.getToCode()));
+    Map<BlockRef, StripeMemberProto> kept = Conversions.keptMembers(conversion, rows(sources));
+    Placement placement = place(conversion, sources);
+    List<Step> steps = new ArrayList<>();
+    for (CombinePlan plan : conversion.plans()) {
+      steps.add(step(conversion.to(), plan, sources, kept, placement));
+    }
+    TransitionRow.Builder updated = row.toBuilder().clearStripes();
+    sources
+        .values()
+        .forEach(
+            stripe ->
+                updated.addStripes(
+                    TransitionStripeProto.newBuilder()
+                        .setStripeId(stripe.id())
+                        .setGeneration(stripe.row().getGeneration())));
+    return new AttemptPlan(updated.build(), steps);
+  }
+
+  /** The stripes that are still there, by their slot. */
+  private Map<Integer, StripeState> sources(Transaction transaction, TransitionRow row)
+      throws IOException, NotPlannableException {
+    Map<Integer, StripeState> sources = new TreeMap<>();
+    for (TransitionStripeProto planned : row.getStripesList()) {
+      Optional<StripeRow> stripe =
+          transaction.get(Tables.STRIPE, Tables.stripe(planned.getStripeId()));
+      if (stripe.isPresent() && stripe.get().getTransitionId() == row.getId()) {
+        sources.put(
+            Conversions.slot(stripe.get()), StripeState.read(transaction, cluster, stripe.get()));
+      }
+    }
+    if (sources.isEmpty()) {
+      throw NotPlannableException.ever("its stripes are gone: their files were deleted");
+    }
+    return sources;
+  }
+
+  private static Map<Integer, StripeRow> rows(Map<Integer, StripeState> sources) {
+    Map<Integer, StripeRow> rows = new TreeMap<>();
+    sources.forEach((slot, state) -> rows.put(slot, state.row()));
+    return rows;
+  }
+
+  private Placement place(Conversion conversion, Map<Integer, StripeState> sources)
+      throws NotPlannableException {
+    int results = Conversions.resultCount(conversion);
+    List<Map<Integer, Disk>> members = new ArrayList<>();
+    List<Set<Integer>> missing = new ArrayList<>();
+    for (int s = 0; s < results; s++) {
+      members.add(new TreeMap<>());
+      missing.add(new TreeSet<>());
+    }
+    for (Conversion.Kept kept : conversion.kept()) {
+      String storage =
+          Conversions.source(sources, kept.before())
+              .locations()
+              .get(kept.before().position())
+              .get(0);
+      members.get(kept.after().stripe()).put(kept.after().position(), disks.disk(storage));
+    }
+    conversion.outputs().forEach(ref -> missing.get(ref.stripe()).add(ref.position()));
+    long unit =
+        sources.values().stream().mapToLong(s -> s.row().getUnitLengthBytes()).max().orElse(0);
+    return disks.placeMissing(conversion.to(), members, missing, unit, Set.of());
+  }
+
+  private static Step step(
+      ErasureCode to,
+      CombinePlan plan,
+      Map<Integer, StripeState> sources,
+      Map<BlockRef, StripeMemberProto> kept,
+      Placement placement) {
+    List<Source> inputs = new ArrayList<>();
+    for (BlockRef ref : plan.inputs()) {
+      StripeState stripe = Conversions.source(sources, ref);
+      inputs.add(source(stripe, ref.position()));
+    }
+    List<Output> outputs = new ArrayList<>();
+    for (BlockRef ref : plan.outputs()) {
+      long length =
+          to.lengthBytes(
+              ref.position(),
+              d -> {
+                StripeMemberProto data = kept.get(new BlockRef(ref.stripe(), d));
+                return data == null ? 0 : data.getLengthBytes();
+              });
+      outputs.add(
+          new Output(
+              ref.stripe(),
+              ref.position(),
+              0,
+              0,
+              length,
+              placement.disk(ref.stripe(), ref.position()).storageUuid()));
+    }
+    return new Step(inputs, outputs, plan.coefficients());
+  }
+
+  static Source source(StripeState stripe, int position) {
+    StripeMemberProto member = stripe.members().get(position);
+    return new Source(
+        member.getBlockId(),
+        member.getGenerationStamp(),
+        member.getLengthBytes(),
+        stripe.locations().get(position));
+  }
+}

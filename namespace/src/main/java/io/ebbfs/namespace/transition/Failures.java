@@ -1,0 +1,45 @@
+package io.ebbfs.namespace.transition;
+
+import io.ebbfs.namespace.block.BlockService;
+import io.ebbfs.protocol.proto.CodingProtos.BadBlockProto;
+import io.ebbfs.protocol.proto.CodingProtos.FailRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.FailResponseProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import java.io.IOException;
+import java.util.Optional;
+
+/** Takes reports of workers that an attempt failed. Thread-safe. */
+public final class Failures {
+  private final BlockService blocks;
+  private final Lifecycle lifecycle;
+
+  public Failures(BlockService blocks, Lifecycle lifecycle) {
+    this.blocks = blocks;
+    this.lifecycle = lifecycle;
+  }
+
+  /** A report about an attempt that is over changes nothing but what it says of bad blocks. */
+  public FailResponseProto fail(FailRequestProto request) throws IOException {
+    for (BadBlockProto bad : request.getBadBlocksList()) {
+      blocks.reportBad(
+          bad.getBlock().getBlockId(),
+          bad.getBlock().getGenerationStamp(),
+          bad.getLocation().getStorageUuid(),
+          bad.getReason());
+    }
+    Optional<TransitionRow> row = lifecycle.read(request.getTransitionId());
+    if (row.isEmpty()) {
+      return FailResponseProto.newBuilder().setState(TransitionStateProto.DROPPED).build();
+    }
+    boolean held =
+        row.get().getState() == TransitionStateProto.RUNNING
+            && row.get().getWorker().equals(request.getWorker());
+    Optional<TransitionStateProto> after =
+        held
+            ? lifecycle.retryLater(
+                request.getTransitionId(), request.getAttempt(), request.getReason())
+            : Optional.empty();
+    return FailResponseProto.newBuilder().setState(after.orElse(row.get().getState())).build();
+  }
+}

@@ -1,0 +1,105 @@
+package io.ebbfs.namespace.transition;
+
+import io.ebbfs.namespace.block.ClusterView;
+import io.ebbfs.namespace.store.Tables;
+import io.ebbfs.namespace.store.Transaction;
+import io.ebbfs.namespace.stripe.MemberRows;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionOutputProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import java.io.IOException;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/** Collects the members of one new stripe, writes the rows of its new parities, then its row. */
+final class StripeWriter {
+  private final Transaction transaction;
+  private final ClusterView cluster;
+  private final StripeRow.Builder row;
+  private final SortedMap<Integer, StripeMemberProto> members = new TreeMap<>();
+
+  /** A stripe that is written under this id. */
+  StripeWriter(
+      Transaction transaction,
+      ClusterView cluster,
+      TransitionRow transition,
+      long stripeId,
+      long nowMillis) {
+    this.transaction = transaction;
+    this.cluster = cluster;
+    this.row =
+        StripeRow.newBuilder()
+            .setId(stripeId)
+            .setCode(transition.getToCode())
+            .setPolicy(transition.getPolicy())
+            .setGeneration(1)
+            .setCreatedMillis(nowMillis);
+  }
+
+  StripeWriter group(long groupId, int slot) {
+    row.setGroupId(groupId).setGroupSlot(slot);
+    return this;
+  }
+
+  long id() {
+    return row.getId();
+  }
+
+  boolean isEmpty() {
+    return members.isEmpty();
+  }
+
+  /** A parity that a combine has written: its rows are made here. */
+  void addParity(TransitionOutputProto output) throws IOException {
+    BlockRow block =
+        BlockRow.newBuilder()
+            .setBlockId(output.getBlockId())
+            .setGenerationStamp(output.getGenerationStamp())
+            .setLengthBytes(output.getLengthBytes())
+            .setState(BlockStateProto.COMPLETE)
+            .setReplication(1)
+            .setStripeId(id())
+            .setStripePosition(output.getPosition())
+            .build();
+    MemberRows.putBlock(transaction, id(), output.getPosition(), block);
+    MemberRows.addReplica(
+        transaction,
+        cluster,
+        id(),
+        output.getBlockId(),
+        output.getGenerationStamp(),
+        output.getLengthBytes(),
+        output.getStorageUuid());
+    addMember(block, id(), output.getPosition(), false);
+  }
+
+  /** A block whose rows are there already. */
+  void addMember(BlockRow block, long ownerId, long ownerIndex, boolean tombstone) {
+    StripeMemberProto.Builder member =
+        StripeMemberProto.newBuilder()
+            .setPosition(block.getStripePosition())
+            .setBlockId(block.getBlockId())
+            .setGenerationStamp(block.getGenerationStamp())
+            .setLengthBytes(block.getLengthBytes())
+            .setOwnerId(ownerId)
+            .setOwnerIndex((int) ownerIndex);
+    if (tombstone) {
+      member.setTombstone(true);
+    }
+    if (members.put(block.getStripePosition(), member.build()) != null) {
+      throw new IllegalStateException(
+          "two blocks at position %d of stripe %d".formatted(block.getStripePosition(), id()));
+    }
+  }
+
+  StripeRow write() {
+    long unit =
+        members.values().stream().mapToLong(StripeMemberProto::getLengthBytes).max().orElse(0);
+    StripeRow built = row.addAllMembers(members.values()).setUnitLengthBytes(unit).build();
+    transaction.put(Tables.STRIPE, Tables.stripe(id()), built);
+    return built;
+  }
+}

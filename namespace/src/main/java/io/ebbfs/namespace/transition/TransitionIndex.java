@@ -1,0 +1,128 @@
+package io.ebbfs.namespace.transition;
+
+import io.ebbfs.namespace.store.Key;
+import io.ebbfs.namespace.store.MetadataStore;
+import io.ebbfs.namespace.store.Row;
+import io.ebbfs.namespace.store.Tables;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Which transitions are to be run next, in memory: a cache of the rows, which stay the truth. It is
+ * filled from the store once and told of every change after its commit; what it says is checked
+ * under the row's lock before anything is done. Thread-safe.
+ */
+public final class TransitionIndex {
+  private static final int PAGE = 1_000;
+  private static final Comparator<Entry> ORDER =
+      Comparator.comparingLong(Entry::priority).thenComparingLong(Entry::id);
+
+  private record Entry(
+      long id,
+      TransitionKindProto kind,
+      TransitionStateProto state,
+      long priority,
+      long notBeforeMillis,
+      long leaseEndsMillis) {}
+
+  private final Map<Long, Entry> active = new HashMap<>();
+  private final TreeSet<Entry> planned = new TreeSet<>(ORDER);
+  private final Deque<Long> finished = new ArrayDeque<>();
+
+  /** Reads all rows. */
+  public void load(MetadataStore store) throws IOException {
+    Key after = null;
+    while (true) {
+      List<Row<TransitionRow>> page = store.scanAll(Tables.TRANSITION, after, PAGE);
+      page.forEach(row -> update(row.value()));
+      if (page.size() < PAGE) {
+        return;
+      }
+      after = page.get(page.size() - 1).key();
+    }
+  }
+
+  public static boolean isActive(TransitionStateProto state) {
+    return state == TransitionStateProto.PLANNED || state == TransitionStateProto.RUNNING;
+  }
+
+  /** Takes over what was committed. */
+  public synchronized void update(TransitionRow row) {
+    Entry before = active.remove(row.getId());
+    if (before != null) {
+      planned.remove(before);
+    }
+    if (!isActive(row.getState())) {
+      finished.add(row.getId());
+      return;
+    }
+    Entry entry =
+        new Entry(
+            row.getId(),
+            row.getKind(),
+            row.getState(),
+            Integer.toUnsignedLong(row.getPriority()),
+            row.getNotBeforeMillis(),
+            row.getLeaseEndsMillis());
+    active.put(row.getId(), entry);
+    if (row.getState() == TransitionStateProto.PLANNED) {
+      planned.add(entry);
+    }
+  }
+
+  /** Forgets a transition whose row is gone. */
+  public synchronized void remove(long id) {
+    Entry entry = active.remove(id);
+    if (entry != null) {
+      planned.remove(entry);
+    }
+  }
+
+  public synchronized int activeCount() {
+    return active.size();
+  }
+
+  /** Planned transitions that may run now, the most urgent first. */
+  public synchronized List<Long> runnable(
+      long nowMillis, Set<TransitionKindProto> kinds, int limit) {
+    List<Long> result = new ArrayList<>();
+    for (Entry entry : planned) {
+      if (result.size() >= limit) {
+        break;
+      }
+      if (entry.notBeforeMillis <= nowMillis && (kinds.isEmpty() || kinds.contains(entry.kind))) {
+        result.add(entry.id);
+      }
+    }
+    return result;
+  }
+
+  /** Running transitions whose lease is over. */
+  public synchronized List<Long> expired(long nowMillis) {
+    return active.values().stream()
+        .filter(e -> e.state == TransitionStateProto.RUNNING && e.leaseEndsMillis < nowMillis)
+        .map(Entry::id)
+        .sorted()
+        .toList();
+  }
+
+  /** Finished transitions beyond those to keep, oldest first; they are forgotten here. */
+  public synchronized List<Long> takeSurplusFinished(int keep, int limit) {
+    List<Long> surplus = new ArrayList<>();
+    while (finished.size() > keep && surplus.size() < limit) {
+      surplus.add(finished.poll());
+    }
+    return surplus;
+  }
+}
