@@ -1,5 +1,6 @@
 package io.ebbfs.cluster;
 
+import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -15,6 +16,7 @@ public final class ClusterMain {
                     [--http-port P] [--heartbeat-millis M]
              down   [--dir D]
              status [--dir D]
+             dfs    [--dir D] ARGUMENTS    a stock 'hdfs dfs' against it
       The directory is ~/.ebbfs unless named. --port is the namenode's (8020), the others follow:
       Kafka +1 and +2, HTTP +3, chunk server i +100+2i and +101+2i; 0 means any free ports.""";
   private static final List<String> LAYOUT_OPTIONS =
@@ -34,6 +36,9 @@ public final class ClusterMain {
       switch (command) {
         case "up" -> up(options);
         case "down" -> down(options);
+        case "dfs" -> {
+          return dfs(options);
+        }
         case "status" -> System.out.print(new StatusReport(open(options)).text());
         default -> throw new ClusterException("unknown command '" + command + "'\n" + USAGE);
       }
@@ -114,6 +119,19 @@ public final class ClusterMain {
     cluster.stop();
     System.out.printf(
         "cluster in %s is down: %d processes stopped%n", cluster.directory(), running);
+  }
+
+  /** The stock shell, on this terminal; its exit code is ours. */
+  private static int dfs(List<String> options) throws ClusterException, InterruptedException {
+    boolean named = options.size() >= 2 && options.get(0).equals("--dir");
+    LocalCluster cluster = open(named ? options.subList(0, 2) : List.of());
+    List<String> arguments = named ? options.subList(2, options.size()) : options;
+    List<String> command = cluster.stockClient().shell(arguments.toArray(String[]::new));
+    try {
+      return new ProcessBuilder(command).inheritIO().start().waitFor();
+    } catch (IOException e) {
+      throw new ClusterException("the stock client could not be started: " + e, e);
+    }
   }
 
   private static LocalCluster open(List<String> options) throws ClusterException {

@@ -44,6 +44,7 @@ public record StockClient(Build build, int namenodePort, long blockSizeBytes) {
             "-XX:TieredStopAtLevel=1",
             "-Xshare:auto",
             "-Djava.net.preferIPv4Stack=true",
+            "-Dlog4j.configuration=" + build.logging(),
             "-cp",
             classPath.append(build.classPath("stock-client")).toString(),
             mainClass));

@@ -1,0 +1,235 @@
+package io.ebbfs.fault;
+
+import io.ebbfs.cluster.ClusterException;
+import io.ebbfs.cluster.LocalCluster;
+import io.ebbfs.fault.BlockFiles.Replica;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.TreeSet;
+
+/**
+ * Breaks real things of a cluster on this machine: files of its disks, and its processes. Where
+ * nothing is named, the random numbers choose. Not thread-safe.
+ */
+public final class FaultInjector {
+  private static final int FLIPPED_BYTES = 16;
+
+  private final LocalCluster cluster;
+  private final Random random;
+
+  /** An injector; the same seed chooses the same among the same. */
+  public FaultInjector(LocalCluster cluster, Random random) {
+    this.cluster = cluster;
+    this.random = random;
+  }
+
+  // ---- blocks -----------------------------------------------------------------------------------
+
+  /** Deletes one replica of any block: data and checksum file, behind the server's back. */
+  public Injected deleteBlock() throws IOException, ClusterException {
+    return delete(anyReplica(replicas()));
+  }
+
+  /** Deletes one replica of a block. */
+  public Injected deleteBlock(long blockId) throws IOException, ClusterException {
+    return delete(replicaOf(blockId));
+  }
+
+  /** Deletes one replica of one block of a file of the file system. */
+  public Injected deleteBlock(String path) throws IOException, ClusterException {
+    return delete(replicaOf(path));
+  }
+
+  /** Flips some bytes of one replica of any block; its checksums stay as they were. */
+  public Injected corruptBlock() throws IOException, ClusterException {
+    return corrupt(anyReplica(replicas()));
+  }
+
+  /** Flips some bytes of one replica of a block. */
+  public Injected corruptBlock(long blockId) throws IOException, ClusterException {
+    return corrupt(replicaOf(blockId));
+  }
+
+  /** Flips some bytes of one replica of one block of a file of the file system. */
+  public Injected corruptBlock(String path) throws IOException, ClusterException {
+    return corrupt(replicaOf(path));
+  }
+
+  private Injected delete(Replica replica) throws IOException {
+    List<Path> files = replica.files();
+    for (Path file : files) {
+      Files.delete(file);
+    }
+    return new Injected(
+        "deleted block %d: %s".formatted(replica.blockId(), relative(replica.file())),
+        List.of(replica.blockId()),
+        files);
+  }
+
+  private Injected corrupt(Replica replica) throws IOException {
+    TreeSet<Long> places = new TreeSet<>();
+    try (RandomAccessFile file = new RandomAccessFile(replica.file().toFile(), "rw")) {
+      long length = file.length();
+      for (int i = 0; i < Math.min(FLIPPED_BYTES, length); i++) {
+        places.add(random.nextLong(length));
+      }
+      for (long place : places) {
+        file.seek(place);
+        int old = file.read();
+        file.seek(place);
+        file.write(old ^ (1 + random.nextInt(255)));
+      }
+      file.getFD().sync();
+    }
+    return new Injected(
+        "corrupted block %d: %d of its bytes in %s"
+            .formatted(replica.blockId(), places.size(), relative(replica.file())),
+        List.of(replica.blockId()),
+        List.of(replica.file()));
+  }
+
+  private List<Replica> replicas() throws IOException, ClusterException {
+    List<Replica> all = new ArrayList<>();
+    for (int server = 0; server < cluster.layout().servers(); server++) {
+      for (int disk = 0; disk < cluster.layout().disks(); disk++) {
+        all.addAll(BlockFiles.below(cluster.diskDirectory(server, disk)));
+      }
+    }
+    return all;
+  }
+
+  private Replica anyReplica(List<Replica> among) throws IOException, ClusterException {
+    List<Replica> left = new ArrayList<>(among);
+    while (!left.isEmpty()) {
+      Replica chosen = left.remove(random.nextInt(left.size()));
+      try {
+        if (Files.size(chosen.file()) > 0) {
+          return chosen;
+        }
+      } catch (NoSuchFileException e) {
+        // Deleted by its server since it was listed.
+        continue;
+      }
+    }
+    throw new ClusterException("no block in %s: store a file first".formatted(cluster.directory()));
+  }
+
+  private Replica replicaOf(long blockId) throws IOException, ClusterException {
+    List<Replica> found = replicas().stream().filter(r -> r.blockId() == blockId).toList();
+    if (found.isEmpty()) {
+      throw new ClusterException(
+          "no replica of block %d on any disk of %s: name another block, or a path"
+              .formatted(blockId, cluster.directory()));
+    }
+    return anyReplica(found);
+  }
+
+  private Replica replicaOf(String path) throws IOException, ClusterException {
+    List<Long> blocks = BlocksOfFile.list(cluster, path);
+    List<Replica> found =
+        replicas().stream().filter(replica -> blocks.contains(replica.blockId())).toList();
+    if (found.isEmpty()) {
+      throw new ClusterException(
+          "no replica of any of the %d blocks of %s on any disk".formatted(blocks.size(), path));
+    }
+    return anyReplica(found);
+  }
+
+  private Path relative(Path file) {
+    return cluster.directory().relativize(file);
+  }
+
+  // ---- disks ------------------------------------------------------------------------------------
+
+  /** Fails any disk that holds blocks. */
+  public Injected failDisk() throws IOException, ClusterException, InterruptedException {
+    Path file = anyReplica(replicas()).file();
+    for (int server = 0; server < cluster.layout().servers(); server++) {
+      for (int disk = 0; disk < cluster.layout().disks(); disk++) {
+        if (file.startsWith(cluster.diskDirectory(server, disk))) {
+          return failDisk(server, disk);
+        }
+      }
+    }
+    throw new IllegalStateException(file.toString());
+  }
+
+  /** Kills a server, deletes every block on one of its disks, and starts it if it was running. */
+  public Injected failDisk(int server, int disk)
+      throws IOException, ClusterException, InterruptedException {
+    Path directory = cluster.diskDirectory(server, disk);
+    boolean running = cluster.killServer(server);
+    List<Long> ids = new ArrayList<>();
+    List<Path> files = new ArrayList<>();
+    for (Replica replica : BlockFiles.below(directory)) {
+      ids.add(replica.blockId());
+      for (Path file : replica.files()) {
+        files.add(file);
+        Files.delete(file);
+      }
+    }
+    if (running) {
+      cluster.startServer(server);
+    }
+    return new Injected(
+        "failed disk %d of server %d: %d blocks deleted, %s"
+            .formatted(disk, server, ids.size(), running ? "server restarted" : "server is down"),
+        ids,
+        files);
+  }
+
+  // ---- processes --------------------------------------------------------------------------------
+
+  /** Kills any chunk server that runs. */
+  public Injected killServer() throws ClusterException, InterruptedException {
+    return killServer(choose(true));
+  }
+
+  /** Kills a chunk server with SIGKILL. */
+  public Injected killServer(int server) throws ClusterException, InterruptedException {
+    boolean was = cluster.killServer(server);
+    return process(
+        was ? "killed server %d".formatted(server) : "server %d was down".formatted(server));
+  }
+
+  /** Starts any chunk server that is down. */
+  public Injected reviveServer() throws ClusterException, InterruptedException {
+    return reviveServer(choose(false));
+  }
+
+  /** Starts a chunk server that is down. */
+  public Injected reviveServer(int server) throws ClusterException, InterruptedException {
+    cluster.startServer(server);
+    return process("revived server %d".formatted(server));
+  }
+
+  /** Kills every process of the cluster with SIGKILL. */
+  public Injected killAll() throws ClusterException, InterruptedException {
+    int running = cluster.running().size();
+    cluster.killAll();
+    return process("killed all %d processes".formatted(running));
+  }
+
+  private static Injected process(String what) {
+    return new Injected(what, List.of(), List.of());
+  }
+
+  private int choose(boolean running) throws ClusterException {
+    List<Integer> servers = new ArrayList<>();
+    for (int server = 0; server < cluster.layout().servers(); server++) {
+      if (cluster.running().containsKey("server-%02d".formatted(server)) == running) {
+        servers.add(server);
+      }
+    }
+    if (servers.isEmpty()) {
+      throw new ClusterException(running ? "no chunk server runs" : "no chunk server is down");
+    }
+    return servers.get(random.nextInt(servers.size()));
+  }
+}

@@ -1,0 +1,107 @@
+package io.ebbfs.fault;
+
+import io.ebbfs.cluster.Arguments;
+import io.ebbfs.cluster.Build;
+import io.ebbfs.cluster.ClusterException;
+import io.ebbfs.cluster.LocalCluster;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Random;
+
+/**
+ * Breaks something of a local cluster and says in one line what. Exit code 0: done; 2: refused,
+ * with one message.
+ */
+public final class FaultMain {
+  private static final String USAGE =
+      """
+      usage: delete-block [PATH|BLOCKID]    delete a replica: its data and checksum file
+             corrupt-block [PATH|BLOCKID]   flip some bytes of a replica
+             fail-disk [SERVER DISK]        delete all blocks of a disk, restart its server
+             kill-server [N]                SIGKILL
+             revive-server [N]              start it again
+             kill-all                       SIGKILL to every process of the cluster
+      options: --dir D (the cluster's directory; ~/.ebbfs)
+               --seed S (what is not named is chosen at random; the same seed chooses the same)""";
+
+  private FaultMain() {}
+
+  /** Runs one command. */
+  public static void main(String[] arguments) {
+    System.exit(run(Arrays.asList(arguments)));
+  }
+
+  static int run(List<String> arguments) {
+    if (arguments.contains("--help") || arguments.contains("-h")) {
+      System.out.println(USAGE);
+      return 0;
+    }
+    try {
+      inject(arguments);
+      return 0;
+    } catch (ClusterException e) {
+      System.err.println("error: " + e.getMessage());
+      return 2;
+    } catch (IOException e) {
+      System.err.println("error: " + e);
+      return 2;
+    } catch (InterruptedException e) {
+      System.err.println("error: interrupted");
+      return 2;
+    }
+  }
+
+  private static void inject(List<String> arguments)
+      throws IOException, ClusterException, InterruptedException {
+    List<String> words = new ArrayList<>(arguments);
+    int end = 0;
+    while (end < words.size() && !words.get(end).startsWith("--")) {
+      end++;
+    }
+    Arguments options = Arguments.parse(words.subList(end, words.size()), List.of("dir", "seed"));
+    if (end == 0) {
+      throw new ClusterException("no command\n" + USAGE);
+    }
+    String home = Path.of(System.getProperty("user.home"), ".ebbfs").toString();
+    LocalCluster cluster = LocalCluster.open(Build.find(), Path.of(options.text("dir", home)));
+    long seed = options.has("seed") ? options.number("seed", 0) : new Random().nextInt();
+    Command command = new Command(new FaultInjector(cluster, new Random(seed)));
+    System.out.printf("%s (seed %d)%n", command.run(words.subList(0, end)), seed);
+  }
+
+  private record Command(FaultInjector injector) {
+    Injected run(List<String> words) throws IOException, ClusterException, InterruptedException {
+      String target = words.size() == 2 ? words.get(1) : null;
+      boolean id = target != null && target.matches("\\d+");
+      return switch (words.get(0) + " " + (words.size() - 1)) {
+        case "delete-block 0" -> injector.deleteBlock();
+        case "delete-block 1" ->
+            id ? injector.deleteBlock(Long.parseLong(target)) : injector.deleteBlock(target);
+        case "corrupt-block 0" -> injector.corruptBlock();
+        case "corrupt-block 1" ->
+            id ? injector.corruptBlock(Long.parseLong(target)) : injector.corruptBlock(target);
+        case "fail-disk 0" -> injector.failDisk();
+        case "fail-disk 2" -> injector.failDisk(number(words.get(1)), number(words.get(2)));
+        case "kill-server 0" -> injector.killServer();
+        case "kill-server 1" -> injector.killServer(number(target));
+        case "revive-server 0" -> injector.reviveServer();
+        case "revive-server 1" -> injector.reviveServer(number(target));
+        case "kill-all 0" -> injector.killAll();
+        default ->
+            throw new ClusterException(
+                "unknown command '" + String.join(" ", words) + "'\n" + USAGE);
+      };
+    }
+
+    private static int number(String text) throws ClusterException {
+      try {
+        return Integer.parseInt(text);
+      } catch (NumberFormatException e) {
+        throw new ClusterException("'" + text + "' is not a number of a server or disk", e);
+      }
+    }
+  }
+}

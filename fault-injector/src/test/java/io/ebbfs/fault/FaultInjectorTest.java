@@ -1,0 +1,98 @@
+package io.ebbfs.fault;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.ebbfs.cluster.Build;
+import io.ebbfs.cluster.ClusterException;
+import io.ebbfs.cluster.ClusterSpec;
+import io.ebbfs.cluster.LocalCluster;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What is done to files; the cluster's processes do not run here. */
+final class FaultInjectorTest {
+  private static final byte[] DATA = new byte[4096];
+
+  @TempDir Path temp;
+  private LocalCluster cluster;
+
+  @BeforeEach
+  void layOut() throws Exception {
+    ClusterSpec spec = ClusterSpec.of(temp.resolve("cluster")).withServers(2, 2).withPorts(0, null);
+    cluster = LocalCluster.create(new Build(temp), spec);
+    for (int id = 1; id <= 8; id++) {
+      store(id, cluster.diskDirectory(id % 2, id / 2 % 2));
+    }
+    // Half-written blocks and files of other kinds are nobody's target.
+    Files.createDirectories(cluster.diskDirectory(0, 0).resolve("rbw"));
+    Files.write(cluster.diskDirectory(0, 0).resolve("rbw/blk_99"), DATA);
+  }
+
+  private static void store(long id, Path disk) throws Exception {
+    Path folder = disk.resolve("finalized/0" + id);
+    Files.createDirectories(folder);
+    Files.write(folder.resolve("blk_" + id), DATA);
+    Files.write(folder.resolve("blk_" + id + "_1001.meta"), new byte[39]);
+  }
+
+  private List<Long> left() throws Exception {
+    return BlockFiles.below(cluster.directory()).stream()
+        .map(BlockFiles.Replica::blockId)
+        .sorted()
+        .toList();
+  }
+
+  @Test
+  void aDeletedBlockIsGoneWithItsChecksums() throws Exception {
+    Injected done = new FaultInjector(cluster, new Random(1)).deleteBlock(5);
+    assertThat(done.blockIds()).containsExactly(5L);
+    assertThat(done.files()).hasSize(2).allSatisfy(file -> assertThat(file).doesNotExist());
+    assertThat(done.toString()).startsWith("deleted block 5: server-01/disk-0/finalized/05/blk_5");
+    assertThat(left()).containsExactly(1L, 2L, 3L, 4L, 6L, 7L, 8L);
+  }
+
+  @Test
+  void aCorruptBlockKeepsItsLengthAndChecksums() throws Exception {
+    Injected done = new FaultInjector(cluster, new Random(1)).corruptBlock();
+    byte[] now = Files.readAllBytes(done.files().get(0));
+    assertThat(now).hasSize(DATA.length).isNotEqualTo(DATA);
+    assertThat(left()).hasSize(8);
+  }
+
+  @Test
+  void theSameSeedChoosesTheSame() throws Exception {
+    Injected first = new FaultInjector(cluster, new Random(7)).corruptBlock();
+    Injected second = new FaultInjector(cluster, new Random(7)).corruptBlock();
+    assertThat(second.files()).isEqualTo(first.files());
+    // The same bytes flipped twice are the old ones.
+    assertThat(Files.readAllBytes(first.files().get(0))).isEqualTo(DATA);
+  }
+
+  @Test
+  void aFailedDiskLosesItsBlocksAndNoOther() throws Exception {
+    Injected done = new FaultInjector(cluster, new Random(1)).failDisk(1, 0);
+    assertThat(done.blockIds()).containsExactlyInAnyOrder(1L, 5L);
+    assertThat(done.toString()).contains("2 blocks deleted, server is down");
+    assertThat(left()).containsExactly(2L, 3L, 4L, 6L, 7L, 8L);
+  }
+
+  @Test
+  void whatIsNotThereIsRefused() {
+    FaultInjector injector = new FaultInjector(cluster, new Random(1));
+    assertThatThrownBy(() -> injector.deleteBlock(99))
+        .isInstanceOf(ClusterException.class)
+        .hasMessageContaining("no replica of block 99");
+    assertThatThrownBy(() -> injector.failDisk(2, 0))
+        .hasMessageContaining("no server 2: the cluster has servers 0 to 1");
+    assertThatThrownBy(() -> injector.failDisk(1, 7)).hasMessageContaining("no disk 7");
+    assertThatThrownBy(injector::killServer).hasMessageContaining("no chunk server runs");
+    assertThat(FaultMain.run(List.of("fly"))).isEqualTo(2);
+    assertThat(FaultMain.run(List.of("kill-all", "--dir", temp + "/none"))).isEqualTo(2);
+  }
+}
