@@ -39,7 +39,7 @@ public final class BlockManager implements BlockService {
   private final ClusterMap cluster;
   private final BlockSettings settings;
   private final Commands commands;
-  private final Arrivals arrivals;
+  private final ReplicaWaiters waiters = new ReplicaWaiters();
   private final TargetChooser chooser;
   private final Locator locator;
   private final Redundancy redundancy;
@@ -61,11 +61,10 @@ public final class BlockManager implements BlockService {
     this.cluster = cluster;
     this.settings = settings;
     this.commands = new Commands(cluster, clock, settings);
-    this.arrivals = new Arrivals(settings.queueLimit(), settings.reportTravelMillis());
     this.chooser = new TargetChooser(cluster, clock, shared);
     this.locator = new Locator(cluster, shared, blockPoolId);
     this.redundancy = new Redundancy(store, cluster, commands, chooser, clock, settings);
-    this.reports = new ReplicaReports(store, arrivals, commands, redundancy, clock);
+    this.reports = new ReplicaReports(store, waiters, commands, redundancy, clock, settings);
     this.scan = new BlockScan(store, cluster, redundancy, clock, settings);
     this.surplus = new Surplus(store, cluster, commands);
   }
@@ -91,6 +90,10 @@ public final class BlockManager implements BlockService {
             .filter(server -> !server.live())
             .flatMap(server -> server.disks().stream())
             .forEach(redundancy::checkDisk);
+        cluster.allServers().stream()
+            .flatMap(server -> server.disks().stream())
+            .filter(ClusterView.Disk::failed)
+            .forEach(this::diskFailed);
       }
       forgetDisks();
       scan.tick();
@@ -229,10 +232,10 @@ public final class BlockManager implements BlockService {
     long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
     long blockId = block.getBlockId();
     redundancy.checkLater(blockId);
-    arrivals.enter(blockId);
+    waiters.enter(blockId);
     try {
       while (true) {
-        long seen = arrivals.news(blockId);
+        long seen = waiters.news(blockId);
         int live =
             store.transact(ownerId, Durability.RELAXED, t -> liveReplicas(t, ownerId, block));
         if (live >= replicas) {
@@ -241,13 +244,13 @@ public final class BlockManager implements BlockService {
         if (System.nanoTime() - deadline >= 0) {
           return false;
         }
-        arrivals.await(blockId, seen, deadline);
+        waiters.await(blockId, seen, deadline);
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw new IOException("interrupted while waiting for replicas of block " + blockId, e);
     } finally {
-      arrivals.leave(blockId);
+      waiters.leave(blockId);
     }
   }
 

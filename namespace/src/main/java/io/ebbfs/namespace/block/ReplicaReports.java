@@ -35,10 +35,11 @@ import org.slf4j.LoggerFactory;
  * block has just left, and never brings back rows of a block that was just deleted.
  *
  * <p>A full report is compared with the rows first without any lock; only where they differ, a
- * change is made, in short transactions of a bounded number of blocks. What a full report lacks is
- * concluded lost only if it did not become known recently ({@link Arrivals}): the report may have
- * been made before the replica. All commits are relaxed: what a machine crash takes is reported
- * again.
+ * change is made, in short transactions of a bounded number of blocks. A full report may have been
+ * made before incremental ones that arrived earlier, so it is not believed about replicas that came
+ * or went a short while ago ({@link RecentReplicas}): a replica would be lost that is there, or,
+ * worse, one would count that is not. All commits are relaxed: what a machine crash takes is
+ * reported again.
  *
  * <p>A row that is CORRUPT or EXCESS stays so whatever is reported about the same generation: such
  * a replica is doomed, and only its deletion (or {@link Redundancy}, if it turns out to be needed
@@ -77,7 +78,9 @@ final class ReplicaReports {
   }
 
   private final MetadataStore store;
-  private final Arrivals arrivals;
+  private final ReplicaWaiters waiters;
+  private final RecentReplicas arrivals;
+  private final RecentReplicas deletions;
   private final Commands commands;
   private final Redundancy redundancy;
   private final Clock clock;
@@ -85,12 +88,15 @@ final class ReplicaReports {
 
   ReplicaReports(
       MetadataStore store,
-      Arrivals arrivals,
+      ReplicaWaiters waiters,
       Commands commands,
       Redundancy redundancy,
-      Clock clock) {
+      Clock clock,
+      BlockSettings settings) {
     this.store = store;
-    this.arrivals = arrivals;
+    this.waiters = waiters;
+    this.arrivals = new RecentReplicas(settings.queueLimit(), settings.reportTravelMillis());
+    this.deletions = new RecentReplicas(settings.queueLimit(), settings.reportTravelMillis());
     this.commands = commands;
     this.redundancy = redundancy;
     this.clock = clock;
@@ -110,6 +116,8 @@ final class ReplicaReports {
       for (Report report : reports) {
         if (report.kind() == Kind.FINALIZED) {
           arrivals.note(disk.storageUuid(), report.blockId(), now);
+        } else if (report.kind() == Kind.DELETED) {
+          deletions.note(disk.storageUuid(), report.blockId(), now);
         }
       }
       applyAll(disk, reports);
@@ -119,9 +127,12 @@ final class ReplicaReports {
   /** All replicas on a disk; what is not among them is not on it. */
   void full(Disk disk, List<Report> reports) throws IOException {
     long now = clock.millis();
-    List<Report> sorted = new ArrayList<>(reports);
-    sorted.sort(Comparator.comparingLong(Report::blockId));
     synchronized (lockOf(disk)) {
+      List<Report> sorted =
+          reports.stream()
+              .filter(report -> !deletions.has(disk.storageUuid(), report.blockId(), now))
+              .sorted(Comparator.comparingLong(Report::blockId))
+              .toList();
       List<Report> differences = new ArrayList<>();
       int next = 0;
       Key after = null;
@@ -181,7 +192,7 @@ final class ReplicaReports {
       }
       if (r < reports.size() && reports.get(r).blockId() == id) {
         inBoth.add(reports.get(r++));
-      } else if (!arrivals.isRecent(disk.storageUuid(), id, nowMillis)) {
+      } else if (!arrivals.has(disk.storageUuid(), id, nowMillis)) {
         differences.add(new Report(id, 0, 0, Kind.MISSING));
       }
     }
@@ -262,7 +273,7 @@ final class ReplicaReports {
     effects.arrived.forEach(
         id -> {
           redundancy.arrived(disk.storageUuid(), id);
-          arrivals.wake(id);
+          waiters.wake(id);
         });
     effects.changedBlocks.forEach(redundancy::check);
     effects.changedStripes.stream().distinct().forEach(redundancy::checkStripe);
