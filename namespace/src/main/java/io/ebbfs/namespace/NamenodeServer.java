@@ -1,0 +1,204 @@
+package io.ebbfs.namespace;
+
+import io.ebbfs.namespace.block.BlockManager;
+import io.ebbfs.namespace.block.BlockSettings;
+import io.ebbfs.namespace.block.ClusterIdentity;
+import io.ebbfs.namespace.block.ClusterMap;
+import io.ebbfs.namespace.block.DatanodeFrontEnd;
+import io.ebbfs.namespace.client.ClientFrontEnd;
+import io.ebbfs.namespace.client.FileServices;
+import io.ebbfs.namespace.inode.Caller;
+import io.ebbfs.namespace.inode.Deletions;
+import io.ebbfs.namespace.inode.FileCreation;
+import io.ebbfs.namespace.inode.FileReads;
+import io.ebbfs.namespace.inode.FileSettings;
+import io.ebbfs.namespace.inode.FileWrites;
+import io.ebbfs.namespace.inode.LeaseRecovery;
+import io.ebbfs.namespace.inode.Limits;
+import io.ebbfs.namespace.inode.Namespace;
+import io.ebbfs.namespace.inode.OpenListener;
+import io.ebbfs.namespace.inode.Reaper;
+import io.ebbfs.namespace.inode.Renames;
+import io.ebbfs.namespace.inode.Replication;
+import io.ebbfs.namespace.inode.Summaries;
+import io.ebbfs.namespace.lease.LeaseMonitor;
+import io.ebbfs.namespace.lease.Leases;
+import io.ebbfs.namespace.store.MetadataStore;
+import io.ebbfs.namespace.store.RocksDbStore;
+import io.ebbfs.namespace.stripe.StripeManager;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
+import org.apache.hadoop.fs.FsServerDefaults;
+import org.apache.hadoop.security.UserGroupInformation;
+import org.apache.hadoop.util.DataChecksum;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The namenode: makes its parts, joins them, serves them on one port, and stops them in order. */
+public final class NamenodeServer implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(NamenodeServer.class);
+  private static final String SUPERGROUP = "supergroup";
+
+  private final List<AutoCloseable> parts = new ArrayList<>();
+  private RpcEndpoint endpoint;
+
+  private NamenodeServer() {}
+
+  /**
+   * Starts a namenode.
+   *
+   * @throws IOException with a message for the operator if the data cannot be opened or the port
+   *     not be had
+   */
+  public static NamenodeServer start(NamenodeConfig config, Clock clock, RandomGenerator random)
+      throws IOException {
+    NamenodeServer server = new NamenodeServer();
+    boolean started = false;
+    try {
+      server.build(config, clock, random);
+      started = true;
+      return server;
+    } finally {
+      if (!started) {
+        server.close();
+      }
+    }
+  }
+
+  private void build(NamenodeConfig config, Clock clock, RandomGenerator random)
+      throws IOException {
+    MetadataStore store =
+        stopsFirst(
+            RocksDbStore.open(
+                config.data().resolve("metadata"), config.lockTimeout(), config.storeCache()));
+    ClusterIdentity identity = ClusterIdentity.of(store, clock, random);
+    BlockSettings blockSettings = blockSettings(config);
+    ClusterMap cluster =
+        new ClusterMap(store, IdGenerator.storages(store), clock, blockSettings);
+    BlockManager blocks =
+        new BlockManager(store, cluster, identity.blockPoolId(), clock, random, blockSettings);
+    StripeManager stripes = new StripeManager(blocks);
+    blocks.bind(stripes);
+
+    Caller.Superuser superuser =
+        new Caller.Superuser(
+            UserGroupInformation.getCurrentUser().getShortUserName(), SUPERGROUP);
+    Reaper reaper = stopsFirst(new Reaper(store, blocks, stripes));
+    FileServices files = files(config, store, blocks, clock, reaper);
+    files.namespace().initialize(superuser);
+    reaper.start();
+    every(1_000, "blocks", blocks::tick);
+    every(2_000, "leases", new LeaseMonitor(store, files.leases(), files.recovery())::tick);
+
+    endpoint = new RpcEndpoint(config);
+    endpoint.addClients(
+        new ClientFrontEnd(files, blocks, cluster, defaults(config), superuser));
+    endpoint.addDatanodes(
+        new DatanodeFrontEnd(
+            identity,
+            cluster,
+            blocks,
+            (block, stamp, length, close, delete, storages) ->
+                files
+                    .recovery()
+                    .commitBlockSynchronization(
+                        block.getBlockId(), stamp, length, close, delete, storages)));
+    stopsFirst(endpoint).start();
+    LOG.info(
+        "Namenode of cluster {} serves at {}", identity.clusterId(), endpoint.address());
+  }
+
+  private static FileServices files(
+      NamenodeConfig config,
+      MetadataStore store,
+      BlockManager blocks,
+      Clock clock,
+      Reaper reaper) {
+    Limits limits = Limits.DEFAULT.withMinBlockSize(config.minBlockSize());
+    FileSettings settings =
+        new FileSettings(config.completeWait(), FileSettings.DEFAULT.recoveryRetryMillis());
+    IdGenerator inodeIds = IdGenerator.inodes(store);
+    IdGenerator stamps = IdGenerator.generationStamps(store);
+    Leases leases = new Leases(clock, config.leaseSoftLimit(), config.leaseHardLimit());
+    LeaseRecovery recovery =
+        new LeaseRecovery(store, blocks, leases, stamps, clock, settings);
+    return new FileServices(
+        new Namespace(store, inodeIds, clock, limits),
+        new Renames(store, clock, limits, reaper::wake),
+        new Deletions(store, clock, reaper::wake),
+        new FileCreation(store, inodeIds, clock, limits, leases, recovery, reaper::wake),
+        new FileWrites(
+            store, blocks, IdGenerator.blocks(store), stamps, clock, limits, settings),
+        new FileReads(store, blocks, clock, limits, OpenListener.NONE),
+        new Replication(store, blocks, limits),
+        new Summaries(store),
+        leases,
+        recovery);
+  }
+
+  private static BlockSettings blockSettings(NamenodeConfig config) {
+    return BlockSettings.brisk(config.deadAfter());
+  }
+
+  private static FsServerDefaults defaults(NamenodeConfig config) {
+    return new FsServerDefaults(
+        config.blockSize(),
+        512,
+        64 << 10,
+        (short) config.replication(),
+        4096,
+        false,
+        0,
+        DataChecksum.Type.CRC32C,
+        "");
+  }
+
+  private void every(long millis, String name, Runnable work) {
+    ScheduledExecutorService timer =
+        Executors.newSingleThreadScheduledExecutor(
+            runnable -> {
+              Thread thread = new Thread(runnable, name);
+              thread.setDaemon(true);
+              return thread;
+            });
+    timer.scheduleWithFixedDelay(work, millis, millis, TimeUnit.MILLISECONDS);
+    stopsFirst(
+        () -> {
+          timer.shutdownNow();
+          timer.awaitTermination(10, TimeUnit.SECONDS);
+        });
+  }
+
+  /** Notes a part that stops before all that were noted earlier. */
+  private <T extends AutoCloseable> T stopsFirst(T part) {
+    parts.add(part);
+    return part;
+  }
+
+  /** Where clients and chunk servers reach it. */
+  public InetSocketAddress address() {
+    return endpoint.address();
+  }
+
+  /** Stops serving, then everything behind it; the store last. */
+  @Override
+  public void close() {
+    Collections.reverse(parts);
+    for (AutoCloseable part : parts) {
+      try {
+        part.close();
+      } catch (Exception e) {
+        LOG.warn("A part of the namenode did not stop cleanly", e);
+      }
+    }
+    parts.clear();
+  }
+}
