@@ -7,6 +7,9 @@ import io.ebbfs.namespace.block.ClusterMap;
 import io.ebbfs.namespace.block.DatanodeFrontEnd;
 import io.ebbfs.namespace.client.ClientFrontEnd;
 import io.ebbfs.namespace.client.FileServices;
+import io.ebbfs.namespace.client.KafkaOpenPublisher;
+import io.ebbfs.namespace.coding.BlockCounts;
+import io.ebbfs.namespace.coding.CodingService;
 import io.ebbfs.namespace.inode.Caller;
 import io.ebbfs.namespace.inode.Deletions;
 import io.ebbfs.namespace.inode.FileCreation;
@@ -26,6 +29,7 @@ import io.ebbfs.namespace.lease.Leases;
 import io.ebbfs.namespace.store.MetadataStore;
 import io.ebbfs.namespace.store.RocksDbStore;
 import io.ebbfs.namespace.stripe.StripeManager;
+import io.ebbfs.namespace.transition.TransitionSettings;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.time.Clock;
@@ -91,11 +95,27 @@ public final class NamenodeServer implements AutoCloseable {
     Caller.Superuser superuser =
         new Caller.Superuser(
             UserGroupInformation.getCurrentUser().getShortUserName(), SUPERGROUP);
+    IdGenerators ids = IdGenerators.of(store);
+    CodingService coding =
+        new CodingService(
+            identity.blockPoolId(),
+            store,
+            ids,
+            blocks,
+            new BlockCounts(
+                blocks::underReplicatedBlocks, blocks::missingBlocks, blocks::blocksOn),
+            cluster,
+            stripes,
+            clock,
+            random,
+            TransitionSettings.defaults());
     Reaper reaper = stopsFirst(new Reaper(store, blocks, stripes));
-    FileServices files = files(config, store, blocks, clock, reaper);
+    OpenListener opens = opens(config, coding);
+    FileServices files = files(config, store, ids, blocks, clock, opens, reaper);
     files.namespace().initialize(superuser);
     reaper.start();
     every(1_000, "blocks", blocks::tick);
+    every(1_000, "coding", coding::tick);
     every(2_000, "leases", new LeaseMonitor(store, files.leases(), files.recovery())::tick);
 
     endpoint = new RpcEndpoint(config);
@@ -111,6 +131,7 @@ public final class NamenodeServer implements AutoCloseable {
                     .recovery()
                     .commitBlockSynchronization(
                         block.getBlockId(), stamp, length, close, delete, storages)));
+    endpoint.addCoding(coding);
     stopsFirst(endpoint).start();
     LOG.info(
         "Namenode of cluster {} serves at {}", identity.clusterId(), endpoint.address());
@@ -119,33 +140,50 @@ public final class NamenodeServer implements AutoCloseable {
   private static FileServices files(
       NamenodeConfig config,
       MetadataStore store,
+      IdGenerators ids,
       BlockManager blocks,
       Clock clock,
+      OpenListener opens,
       Reaper reaper) {
     Limits limits = Limits.DEFAULT.withMinBlockSize(config.minBlockSize());
     FileSettings settings =
         new FileSettings(config.completeWait(), FileSettings.DEFAULT.recoveryRetryMillis());
-    IdGenerator inodeIds = IdGenerator.inodes(store);
-    IdGenerator stamps = IdGenerator.generationStamps(store);
     Leases leases = new Leases(clock, config.leaseSoftLimit(), config.leaseHardLimit());
     LeaseRecovery recovery =
-        new LeaseRecovery(store, blocks, leases, stamps, clock, settings);
+        new LeaseRecovery(store, blocks, leases, ids.generationStamps(), clock, settings);
     return new FileServices(
-        new Namespace(store, inodeIds, clock, limits),
+        new Namespace(store, ids.inodes(), clock, limits),
         new Renames(store, clock, limits, reaper::wake),
         new Deletions(store, clock, reaper::wake),
-        new FileCreation(store, inodeIds, clock, limits, leases, recovery, reaper::wake),
+        new FileCreation(store, ids.inodes(), clock, limits, leases, recovery, reaper::wake),
         new FileWrites(
-            store, blocks, IdGenerator.blocks(store), stamps, clock, limits, settings),
-        new FileReads(store, blocks, clock, limits, OpenListener.NONE),
+            store, blocks, ids.blocks(), ids.generationStamps(), clock, limits, settings),
+        new FileReads(store, blocks, clock, limits, opens),
         new Replication(store, blocks, limits),
         new Summaries(store),
         leases,
         recovery);
   }
 
+  private OpenListener opens(NamenodeConfig config, CodingService coding) {
+    return config.kafka().isBlank()
+        ? (inodeId, path, timeMillis, client) -> coding.counters().add("opens", 1)
+        : stopsFirst(new KafkaOpenPublisher(config.kafka(), coding.counters()::add));
+  }
+
   private static BlockSettings blockSettings(NamenodeConfig config) {
-    return BlockSettings.brisk(config.deadAfter());
+    BlockSettings brisk = BlockSettings.brisk(config.deadAfter());
+    return new BlockSettings(
+        brisk.deadAfterMillis(),
+        brisk.staleAfterMillis(),
+        config.safeModeGrace(),
+        brisk.transferTimeoutMillis(),
+        brisk.transfersPerServer(),
+        brisk.invalidationsPerHeartbeat(),
+        brisk.reportTravelMillis(),
+        brisk.scanIntervalMillis(),
+        brisk.blocksPerTick(),
+        brisk.queueLimit());
   }
 
   private static FsServerDefaults defaults(NamenodeConfig config) {
@@ -161,7 +199,13 @@ public final class NamenodeServer implements AutoCloseable {
         "");
   }
 
-  private void every(long millis, String name, Runnable work) {
+  /** Work that is done again and again. */
+  @FunctionalInterface
+  private interface Periodic {
+    void run() throws IOException;
+  }
+
+  private void every(long millis, String name, Periodic work) {
     ScheduledExecutorService timer =
         Executors.newSingleThreadScheduledExecutor(
             runnable -> {
@@ -169,12 +213,20 @@ public final class NamenodeServer implements AutoCloseable {
               thread.setDaemon(true);
               return thread;
             });
-    timer.scheduleWithFixedDelay(work, millis, millis, TimeUnit.MILLISECONDS);
+    timer.scheduleWithFixedDelay(() -> runQuietly(name, work), millis, millis, TimeUnit.MILLISECONDS);
     stopsFirst(
         () -> {
           timer.shutdownNow();
           timer.awaitTermination(10, TimeUnit.SECONDS);
         });
+  }
+
+  private static void runQuietly(String name, Periodic work) {
+    try {
+      work.run();
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("The periodic work of '{}' failed; it is tried again soon", name, e);
+    }
   }
 
   /** Notes a part that stops before all that were noted earlier. */
