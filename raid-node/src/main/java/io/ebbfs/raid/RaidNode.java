@@ -9,15 +9,14 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.apache.hadoop.ipc.RPC;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
@@ -43,15 +42,11 @@ public final class RaidNode implements AutoCloseable {
 
   private final RaidConfig config;
   private final Supplier<CodingProtocol> coding;
-  private final String name;
-  private final AtomicLong batches = new AtomicLong();
+  private final String worker;
   private final JobRunner jobs;
   private final TransitionExecutor executor;
   private final JobHistory history = new JobHistory();
-
-  /** What is claimed now, and under which name: each batch has its own. */
-  private final Map<Long, String> held = new ConcurrentHashMap<>();
-
+  private final Set<Long> held = ConcurrentHashMap.newKeySet();
   private final List<Thread> queues = new ArrayList<>();
   private final ScheduledExecutorService renewals;
   private final List<AutoCloseable> connections = new ArrayList<>();
@@ -74,11 +69,12 @@ public final class RaidNode implements AutoCloseable {
       throws IOException {
     this.config = config;
     this.coding = coding;
-    this.name = "raid-" + UUID.randomUUID().toString().substring(0, 8);
-    this.jobs = new JobRunner(config, data, namenode);
+    this.worker =
+        "raid-%d-%s".formatted(ProcessHandle.current().pid(), UUID.randomUUID().toString());
+    this.jobs = new JobRunner(config, worker, data, namenode);
     this.executor =
         new TransitionExecutor(
-            name,
+            worker,
             coding.get(),
             chunks,
             new Throttle(config.bytesPerSecond(), System::nanoTime, Thread::sleep),
@@ -142,15 +138,13 @@ public final class RaidNode implements AutoCloseable {
 
   private void loop(String queue, List<TransitionKindProto> kinds) {
     String trouble = "";
-    String worker = workerName(queue);
     while (!closed) {
       long seen = wakeUps();
       try {
-        List<ClaimedTransitionProto> batch = claim(worker, kinds);
+        List<ClaimedTransitionProto> batch = claim(kinds);
         trouble = "";
         if (!batch.isEmpty()) {
-          runJob(queue, worker, batch);
-          worker = workerName(queue);
+          runJob(queue, batch);
           continue;
         }
       } catch (InterruptedException e) {
@@ -166,10 +160,6 @@ public final class RaidNode implements AutoCloseable {
         return;
       }
     }
-  }
-
-  private String workerName(String queue) {
-    return "%s-%s-%d".formatted(name, queue, batches.incrementAndGet());
   }
 
   private long wakeUps() {
@@ -194,8 +184,7 @@ public final class RaidNode implements AutoCloseable {
     }
   }
 
-  private List<ClaimedTransitionProto> claim(String worker, List<TransitionKindProto> kinds)
-      throws IOException {
+  private List<ClaimedTransitionProto> claim(List<TransitionKindProto> kinds) throws IOException {
     try {
       return coding
           .get()
@@ -213,15 +202,14 @@ public final class RaidNode implements AutoCloseable {
     }
   }
 
-  private void runJob(String queue, String worker, List<ClaimedTransitionProto> batch)
+  private void runJob(String queue, List<ClaimedTransitionProto> batch)
       throws IOException, InterruptedException {
     List<Long> ids = batch.stream().map(c -> c.getTransition().getId()).toList();
     JobStatus running = status("", queue, "RUNNING", System.currentTimeMillis(), 0, batch);
     history.started(running);
-    ids.forEach(id -> held.put(id, worker));
+    held.addAll(ids);
     try {
-      JobRunner.End end =
-          jobs.run(batch, executor.named(worker), id -> !worker.equals(held.get(id)));
+      JobRunner.End end = jobs.run(batch, executor, id -> !held.contains(id));
       history.ended(running, ended(running, end));
       LOG.info("{} {} {}: {}", queue, end.id(), running.transitions(), end.counters());
       if (!end.succeeded()) {
@@ -231,7 +219,7 @@ public final class RaidNode implements AutoCloseable {
       history.ended(running, ended(running, new JobRunner.End("", false, Map.of(), e.toString())));
       throw e;
     } finally {
-      ids.forEach(id -> held.remove(id, worker));
+      ids.forEach(held::remove);
     }
   }
 
@@ -260,12 +248,10 @@ public final class RaidNode implements AutoCloseable {
   // ---- claims -----------------------------------------------------------------------------------
 
   private void renew() {
-    Map<String, List<Long>> byWorker = new HashMap<>();
-    held.forEach((id, worker) -> byWorker.computeIfAbsent(worker, w -> new ArrayList<>()).add(id));
-    byWorker.forEach(this::renew);
-  }
-
-  private void renew(String worker, List<Long> ids) {
+    List<Long> ids = List.copyOf(held);
+    if (ids.isEmpty()) {
+      return;
+    }
     try {
       coding
           .get()
@@ -277,7 +263,7 @@ public final class RaidNode implements AutoCloseable {
                   .setLeaseMillis(config.leaseMillis())
                   .build())
           .getLostTransitionIdsList()
-          .forEach(id -> held.remove(id, worker));
+          .forEach(held::remove);
     } catch (ServiceException | RuntimeException e) {
       LOG.warn("claims were not renewed: {}; trying on", e.toString());
     }

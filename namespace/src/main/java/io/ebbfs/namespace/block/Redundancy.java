@@ -38,8 +38,6 @@ final class Redundancy {
   private static final Logger LOG = LoggerFactory.getLogger(Redundancy.class);
   private static final int PAGE = 1_000;
   private static final long OPEN_RECHECK_MILLIS = 2_000;
-  // A block is complete with its first report: the others of its pipeline are on their way.
-  private static final long COPY_DELAY_MILLIS = 2_000;
 
   private final MetadataStore store;
   private final ClusterMap cluster;
@@ -253,7 +251,7 @@ final class Redundancy {
 
   private void note(long blockId, Assessment block) {
     if (block.live().size() < block.wanted()) {
-      queue.lacks(blockId, block.live().size(), clock.millis());
+      queue.lacks(blockId, block.live().size());
     } else {
       queue.fine(blockId);
       avoid.remove(blockId);
@@ -264,8 +262,7 @@ final class Redundancy {
   // -------------------------------------------------------------------------------------
 
   private void orderCopies() throws IOException {
-    long since = clock.millis() - COPY_DELAY_MILLIS;
-    for (long blockId : queue.repairable(settings.blocksPerTick(), since)) {
+    for (long blockId : queue.repairable(settings.blocksPerTick())) {
       if (freeSlots() == 0) {
         return;
       }

@@ -17,12 +17,10 @@ final class WorkQueue {
   /** Blocks with that many live replicas or more are equally little at risk. */
   private static final int LEVELS = 5;
 
-  private record Lack(int level, long sinceMillis) {}
-
   private final int limit;
   private final Set<Long> toCheck = new LinkedHashSet<>();
   private final Map<Long, Long> later = new LinkedHashMap<>();
-  private final Map<Long, Lack> lacks = new HashMap<>();
+  private final Map<Long, Integer> levelOf = new HashMap<>();
   private final List<Set<Long>> lacking = new ArrayList<>();
 
   WorkQueue(int limit) {
@@ -71,38 +69,36 @@ final class WorkQueue {
   }
 
   /** The block lacks replicas; it has that many. */
-  synchronized void lacks(long blockId, int liveReplicas, long nowMillis) {
+  synchronized void lacks(long blockId, int liveReplicas) {
     int level = Math.min(liveReplicas, LEVELS - 1);
-    Lack before = lacks.get(blockId);
-    if (before == null ? lacks.size() >= limit : before.level() == level) {
+    Integer before = levelOf.get(blockId);
+    if (before == null ? levelOf.size() >= limit : before == level) {
       return;
     }
     if (before != null) {
-      lacking.get(before.level()).remove(blockId);
+      lacking.get(before).remove(blockId);
     }
-    lacks.put(blockId, new Lack(level, before == null ? nowMillis : before.sinceMillis()));
+    levelOf.put(blockId, level);
     lacking.get(level).add(blockId);
   }
 
   /** The block lacks nothing, or is no more. */
   synchronized void fine(long blockId) {
-    Lack before = lacks.remove(blockId);
+    Integer before = levelOf.remove(blockId);
     if (before != null) {
-      lacking.get(before.level()).remove(blockId);
+      lacking.get(before).remove(blockId);
     }
   }
 
-  /** Blocks that have lacked replicas since that time and have one, most at risk first. */
-  synchronized List<Long> repairable(int most, long sinceMillis) {
+  /** Blocks that lack replicas and have at least one, most at risk first. */
+  synchronized List<Long> repairable(int most) {
     List<Long> taken = new ArrayList<>();
     for (Set<Long> level : lacking.subList(1, LEVELS)) {
       for (long blockId : level) {
         if (taken.size() == most) {
           return taken;
         }
-        if (lacks.get(blockId).sinceMillis() <= sinceMillis) {
-          taken.add(blockId);
-        }
+        taken.add(blockId);
       }
     }
     return taken;
@@ -110,15 +106,15 @@ final class WorkQueue {
 
   /** Puts a block behind the others that are as much at risk. */
   synchronized void rotate(long blockId) {
-    Lack lack = lacks.get(blockId);
-    if (lack != null) {
-      lacking.get(lack.level()).remove(blockId);
-      lacking.get(lack.level()).add(blockId);
+    Integer level = levelOf.get(blockId);
+    if (level != null) {
+      lacking.get(level).remove(blockId);
+      lacking.get(level).add(blockId);
     }
   }
 
   synchronized int lackingCount() {
-    return lacks.size();
+    return levelOf.size();
   }
 
   synchronized int missingCount() {

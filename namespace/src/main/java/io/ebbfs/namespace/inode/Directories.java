@@ -108,4 +108,5 @@ final class Directories {
       }
     }
   }
+
 }

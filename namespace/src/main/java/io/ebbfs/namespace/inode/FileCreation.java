@@ -93,7 +93,8 @@ public final class FileCreation {
         Inode.ROOT_ID,
         transaction -> {
           ResolvedPath resolved = checked(transaction, caller, path, request);
-          if (resolved.missing() > ids.size() || resolved.exists() && !request.overwrite()) {
+          if (resolved.missing() > ids.size()
+              || resolved.exists() && !request.overwrite()) {
             throw new StaleReadException("the way to " + path + " changed");
           }
           return make(transaction, caller, resolved, request, ids.iterator());
@@ -125,8 +126,8 @@ public final class FileCreation {
     }
   }
 
-  private ResolvedPath checked(Transaction transaction, Caller caller, FsPath path, Request request)
-      throws IOException {
+  private ResolvedPath checked(
+      Transaction transaction, Caller caller, FsPath path, Request request) throws IOException {
     ResolvedPath resolved = PathResolver.resolve(transaction, path);
     Permissions.checkTraverseToCreate(caller, resolved);
     if (resolved.exists() && resolved.lastFound().isDirectory()) {
@@ -144,7 +145,8 @@ public final class FileCreation {
     }
     if (!request.create()) {
       throw new FileNotFoundException(
-          "Can't overwrite non-existent %s for client %s".formatted(path, request.clientMachine()));
+          "Can't overwrite non-existent %s for client %s"
+              .formatted(path, request.clientMachine()));
     }
     Directories.checkNames(resolved, limits);
     return resolved;
@@ -192,7 +194,8 @@ public final class FileCreation {
     return locked.get(0);
   }
 
-  private static InodeRow row(long id, Request request, Directories.Maker maker, String group) {
+  private static InodeRow row(
+      long id, Request request, Directories.Maker maker, String group) {
     return InodeRow.newBuilder()
         .setId(id)
         .setKind(InodeKindProto.FILE)

@@ -128,7 +128,7 @@ public final class Repairs {
           .filter(again -> again.transition().isEmpty())
           .ifPresent(again -> stripes.check(stripeId));
     } else if (transition.get().getPriority() != priority) {
-      update(transition.get().getId(), row(transition.get().getId(), stripe, lost, priority));
+      setPriority(transition.get().getId(), priority);
     }
   }
 
@@ -194,7 +194,7 @@ public final class Repairs {
   }
 
   /** More or less was lost since it was planned. */
-  private void update(long id, TransitionRow wanted) throws IOException {
+  private void setPriority(long id, int priority) throws IOException {
     Optional<TransitionRow> changed =
         store.transact(
             id,
@@ -205,14 +205,7 @@ public final class Repairs {
                   transaction
                       .get(Tables.TRANSITION, Tables.transition(id))
                       .filter(r -> r.getState() == TransitionStateProto.PLANNED)
-                      .map(
-                          r ->
-                              r.toBuilder()
-                                  .setPriority(wanted.getPriority())
-                                  .setReason(wanted.getReason())
-                                  .clearStripes()
-                                  .addAllStripes(wanted.getStripesList())
-                                  .build());
+                      .map(r -> r.toBuilder().setPriority(priority).build());
               row.ifPresent(r -> transaction.put(Tables.TRANSITION, Tables.transition(id), r));
               return row;
             });

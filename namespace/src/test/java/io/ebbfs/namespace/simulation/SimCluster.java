@@ -1,0 +1,176 @@
+package io.ebbfs.namespace.simulation;
+
+import io.ebbfs.protocol.proto.ChunkProtos.BlockLocationProto;
+import io.ebbfs.protocol.proto.ChunkProtos.CombineFailureProto;
+import io.ebbfs.protocol.proto.ChunkProtos.CombineRequestProto;
+import io.ebbfs.protocol.proto.ChunkProtos.CombineResponseProto;
+import io.ebbfs.protocol.proto.ChunkProtos.CombineStatusProto;
+import io.ebbfs.protocol.proto.ChunkProtos.CombinedTargetProto;
+import io.ebbfs.protocol.proto.ChunkProtos.SourceProto;
+import io.ebbfs.protocol.proto.ChunkProtos.TargetProto;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.ExtendedBlockProto;
+
+/** All simulated chunk servers. They combine coefficients instead of bytes. */
+final class SimCluster {
+  private final Map<String, SimServer> servers = new java.util.TreeMap<>();
+  // The lengths of all data blocks ever written, by id.
+  private final Map<Long, Long> dataLengths = new HashMap<>();
+
+  SimCluster(int serverCount, int disksPerServer) {
+    for (int s = 0; s < serverCount; s++) {
+      SimServer server = new SimServer(s, disksPerServer);
+      servers.put(server.uuid(), server);
+    }
+  }
+
+  List<SimServer> servers() {
+    return List.copyOf(servers.values());
+  }
+
+  SimServer server(String uuid) {
+    return servers.get(uuid);
+  }
+
+  /** If it is the same as before, no block has changed. */
+  long changes() {
+    return servers.values().stream().mapToLong(SimServer::changes).sum();
+  }
+
+  /** A client writes a block of a file. */
+  SimBlock write(long blockId, long generationStamp, long lengthBytes) {
+    dataLengths.put(blockId, lengthBytes);
+    return new SimBlock(blockId, generationStamp, lengthBytes, Content.of(blockId));
+  }
+
+  /** Every copy of a block on a disk that works, of servers up or down. */
+  List<SimBlock> copies(long blockId) {
+    List<SimBlock> copies = new ArrayList<>();
+    for (SimServer server : servers.values()) {
+      for (SimDisk disk : server.disks()) {
+        SimBlock block = disk.blocks.get(blockId);
+        if (block != null) {
+          copies.add(block);
+        }
+      }
+    }
+    return copies;
+  }
+
+  // ---- combine
+  // --------------------------------------------------------------------------------------
+
+  /**
+   * Combines at an executor.
+   *
+   * @param writes how many targets are written before the executor dies; all if there are fewer
+   * @return empty if the executor died or is down: no answer comes
+   */
+  java.util.Optional<CombineResponseProto> combine(
+      String executorUuid, CombineRequestProto request, int writes) {
+    SimServer executor = servers.get(executorUuid);
+    if (executor == null || !executor.isUp()) {
+      return java.util.Optional.empty();
+    }
+    List<SimBlock> sources = new ArrayList<>();
+    CombineResponseProto.Builder failure =
+        CombineResponseProto.newBuilder().setStatus(CombineStatusProto.COMBINE_SOURCE_FAILED);
+    for (int s = 0; s < request.getSourcesCount(); s++) {
+      SimBlock block = read(request.getSources(s));
+      sources.add(block);
+      if (block == null) {
+        failure.addFailedSources(
+            CombineFailureProto.newBuilder().setIndex(s).setMessage("no such block"));
+      }
+    }
+    if (failure.getFailedSourcesCount() > 0) {
+      return java.util.Optional.of(failure.build());
+    }
+    return write(executor, request, sources, writes);
+  }
+
+  private SimBlock read(SourceProto source) {
+    ExtendedBlockProto wanted = source.getBlock();
+    for (BlockLocationProto location : source.getLocationsList()) {
+      SimServer server = servers.get(location.getServer().getDatanodeUuid());
+      if (server != null && server.isUp()) {
+        SimBlock block = server.find(wanted.getBlockId());
+        if (block != null
+            && block.generationStamp() == wanted.getGenerationStamp()
+            && block.lengthBytes() == wanted.getNumBytes()) {
+          return block;
+        }
+      }
+    }
+    return null;
+  }
+
+  private java.util.Optional<CombineResponseProto> write(
+      SimServer executor, CombineRequestProto request, List<SimBlock> sources, int writes) {
+    CombineResponseProto.Builder response =
+        CombineResponseProto.newBuilder().setStatus(CombineStatusProto.COMBINE_OK);
+    for (int t = 0; t < request.getTargetsCount(); t++) {
+      if (t == writes) {
+        executor.crash();
+        return java.util.Optional.empty();
+      }
+      TargetProto target = request.getTargets(t);
+      SimServer server = servers.get(target.getLocation().getServer().getDatanodeUuid());
+      SimDisk disk =
+          server == null || !server.isUp()
+              ? null
+              : server.disk(target.getLocation().getStorageUuid());
+      if (disk == null || disk.failed) {
+        return java.util.Optional.of(
+            CombineResponseProto.newBuilder()
+                .setStatus(CombineStatusProto.COMBINE_TARGET_FAILED)
+                .addFailedTargets(
+                    CombineFailureProto.newBuilder().setIndex(t).setMessage("no such disk"))
+                .build());
+      }
+      SimBlock output = output(request, t, sources);
+      server.store(disk, output);
+      response.addTargets(
+          CombinedTargetProto.newBuilder().setLengthBytes(output.lengthBytes()).setCrc32C(0));
+    }
+    return java.util.Optional.of(response.setBlocksRead(sources.size()).build());
+  }
+
+  private SimBlock output(CombineRequestProto request, int target, List<SimBlock> sources) {
+    Content content = Content.ZERO;
+    for (int s = 0; s < sources.size(); s++) {
+      int coefficient = request.getCoefficients().byteAt(target * sources.size() + s) & 0xff;
+      if (coefficient != 0) {
+        content = content.plus(coefficient, sources.get(s).content());
+      }
+    }
+    ExtendedBlockProto block = request.getTargets(target).getBlock();
+    if (isCut(content, block.getNumBytes())) {
+      content = Content.garbage();
+    }
+    return new SimBlock(
+        block.getBlockId(), block.getGenerationStamp(), block.getNumBytes(), content);
+  }
+
+  /** Whether an output of this length would lack the end of a block that it covers. */
+  private boolean isCut(Content content, long lengthBytes) {
+    return content.terms().keySet().stream()
+        .anyMatch(id -> dataLengths.getOrDefault(id, Long.MAX_VALUE) > lengthBytes);
+  }
+
+  /** What a reader gets from a plan, or null if a source is not there. */
+  Content decode(List<SourceProto> sources, byte[] coefficients) {
+    Content content = Content.ZERO;
+    for (int s = 0; s < sources.size(); s++) {
+      SimBlock block = read(sources.get(s));
+      if (block == null) {
+        return null;
+      }
+      content = content.plus(coefficients[s] & 0xff, block.content());
+    }
+    return content;
+  }
+}

@@ -1,0 +1,95 @@
+package io.ebbfs.namespace.simulation;
+
+import io.ebbfs.namespace.IdGenerator;
+import io.ebbfs.namespace.IdGenerators;
+import io.ebbfs.namespace.block.BlockManager;
+import io.ebbfs.namespace.block.BlockSettings;
+import io.ebbfs.namespace.block.ClusterIdentity;
+import io.ebbfs.namespace.block.ClusterMap;
+import io.ebbfs.namespace.block.DatanodeFrontEnd;
+import io.ebbfs.namespace.coding.BlockCounts;
+import io.ebbfs.namespace.coding.CodingService;
+import io.ebbfs.namespace.inode.Caller;
+import io.ebbfs.namespace.inode.Deletions;
+import io.ebbfs.namespace.inode.Limits;
+import io.ebbfs.namespace.inode.Namespace;
+import io.ebbfs.namespace.inode.Reaper;
+import io.ebbfs.namespace.store.MetadataStore;
+import io.ebbfs.namespace.stripe.StripeManager;
+import io.ebbfs.namespace.transition.TransitionSettings;
+import io.ebbfs.protocol.CodingProtocol;
+import java.io.IOException;
+import java.util.Random;
+import org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol;
+
+/** The namenode's own classes, put together for one process life. */
+final class SimNamenode {
+  private static final Caller.Superuser SUPERUSER = new Caller.Superuser("sim", "sim");
+  private static final BlockSettings BLOCKS =
+      new BlockSettings(8_000, 3_000, 10_000, 10_000, 4, 1_000, 2_000, 4_000, 2_000, 10_000);
+  private static final TransitionSettings TRANSITIONS =
+      new TransitionSettings(6, 500, 4_000, 60_000, 64, 1_000, 1_000, 10_000, 100, 100, 0.5);
+
+  private final ClusterIdentity identity;
+  private final BlockManager blocks;
+  private final DatanodeFrontEnd datanodes;
+  private final CodingService coding;
+  private final Reaper reaper;
+  private final SimClient.Namenode forClients;
+
+  SimNamenode(MetadataStore store, SimClock clock, long seed) throws IOException {
+    Random random = new Random(seed);
+    identity = ClusterIdentity.of(store, clock, random);
+    ClusterMap cluster = new ClusterMap(store, IdGenerator.storages(store), clock, BLOCKS);
+    blocks = new BlockManager(store, cluster, identity.blockPoolId(), clock, random, BLOCKS);
+    StripeManager stripes = new StripeManager(blocks);
+    blocks.bind(stripes);
+    datanodes = new DatanodeFrontEnd(identity, cluster, blocks, (a, b, c, d, e, f) -> {});
+    IdGenerators ids = IdGenerators.of(store);
+    coding =
+        new CodingService(
+            identity.blockPoolId(),
+            store,
+            ids,
+            blocks,
+            new BlockCounts(() -> 0, () -> 0, disk -> 0),
+            cluster,
+            stripes,
+            clock,
+            random,
+            TRANSITIONS);
+    new Namespace(store, ids.inodes(), clock, Limits.DEFAULT).initialize(SUPERUSER);
+    reaper = new Reaper(store, blocks, stripes);
+    forClients =
+        new SimClient.Namenode(
+            store,
+            blocks,
+            new Deletions(store, clock, () -> {}),
+            new Caller(SUPERUSER.user(), java.util.Set::of, SUPERUSER),
+            ids,
+            datanodes);
+  }
+
+  String blockPoolId() {
+    return identity.blockPoolId();
+  }
+
+  DatanodeProtocol datanodes() {
+    return datanodes;
+  }
+
+  CodingProtocol coding() {
+    return coding;
+  }
+
+  SimClient.Namenode forClients() {
+    return forClients;
+  }
+
+  /** All periodic work, once. */
+  void tick() throws IOException {
+    reaper.reapAll();
+    blocks.tick();
+    coding.tick();
+  }
+}

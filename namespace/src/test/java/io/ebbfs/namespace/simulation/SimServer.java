@@ -1,0 +1,326 @@
+package io.ebbfs.namespace.simulation;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.hadoop.fs.StorageType;
+import org.apache.hadoop.hdfs.protocol.Block;
+import org.apache.hadoop.hdfs.protocol.BlockListAsLongs;
+import org.apache.hadoop.hdfs.protocol.BlockListAsLongs.BlockReportReplica;
+import org.apache.hadoop.hdfs.protocol.DatanodeID;
+import org.apache.hadoop.hdfs.security.token.block.ExportedBlockKeys;
+import org.apache.hadoop.hdfs.server.common.HdfsServerConstants.NodeType;
+import org.apache.hadoop.hdfs.server.common.HdfsServerConstants.ReplicaState;
+import org.apache.hadoop.hdfs.server.common.StorageInfo;
+import org.apache.hadoop.hdfs.server.protocol.BlockCommand;
+import org.apache.hadoop.hdfs.server.protocol.BlockReportContext;
+import org.apache.hadoop.hdfs.server.protocol.DatanodeCommand;
+import org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol;
+import org.apache.hadoop.hdfs.server.protocol.DatanodeRegistration;
+import org.apache.hadoop.hdfs.server.protocol.DatanodeStorage;
+import org.apache.hadoop.hdfs.server.protocol.HeartbeatResponse;
+import org.apache.hadoop.hdfs.server.protocol.NamespaceInfo;
+import org.apache.hadoop.hdfs.server.protocol.ReceivedDeletedBlockInfo;
+import org.apache.hadoop.hdfs.server.protocol.ReceivedDeletedBlockInfo.BlockStatus;
+import org.apache.hadoop.hdfs.server.protocol.SlowDiskReports;
+import org.apache.hadoop.hdfs.server.protocol.SlowPeerReports;
+import org.apache.hadoop.hdfs.server.protocol.StorageBlockReport;
+import org.apache.hadoop.hdfs.server.protocol.StorageReceivedDeletedBlocks;
+import org.apache.hadoop.hdfs.server.protocol.StorageReport;
+
+/** A simulated chunk server, as the namenode sees it through DatanodeProtocol. */
+final class SimServer {
+  /** Asked before a replica is deleted by order; the namenode must not order what it needs. */
+  interface DeletionCheck {
+    void mayDelete(SimDisk disk, SimBlock block);
+  }
+
+  /** News about a replica that has not been sent yet. */
+  private record News(String storageUuid, Block block, BlockStatus status) {}
+
+  private final DatanodeID id;
+  private final List<SimDisk> disks = new ArrayList<>();
+  private final List<News> unsent = new ArrayList<>();
+  private final List<News> lastSent = new ArrayList<>();
+  private final List<DatanodeCommand> received = new ArrayList<>();
+  private DatanodeRegistration registration;
+  private boolean up = true;
+  private long reportId = 1;
+  private long changes;
+
+  SimServer(int number, int diskCount) {
+    String host = "server-" + number;
+    id = new DatanodeID("127.0.0.1", host, host, 10_000 + number, 0, 0, 20_000 + number);
+    for (int d = 0; d < diskCount; d++) {
+      disks.add(new SimDisk(host + "-disk-" + d));
+    }
+  }
+
+  String uuid() {
+    return id.getDatanodeUuid();
+  }
+
+  /** Raised by every change of what is on the disks. */
+  long changes() {
+    return changes;
+  }
+
+  boolean isUp() {
+    return up;
+  }
+
+  List<SimDisk> disks() {
+    return disks;
+  }
+
+  /** The process dies: what was not sent is forgotten, the disks keep what they have. */
+  void crash() {
+    up = false;
+    registration = null;
+    unsent.clear();
+    lastSent.clear();
+    received.clear();
+  }
+
+  void start() {
+    up = true;
+  }
+
+  /** Everything on a disk is gone and the server says so. */
+  void failDisk(SimDisk disk) {
+    changes++;
+    disk.blocks.clear();
+    disk.failed = true;
+  }
+
+  /** A new, empty disk takes the place of a failed one. */
+  void replaceDisk(SimDisk failed, String newUuid) {
+    changes++;
+    disks.set(disks.indexOf(failed), new SimDisk(newUuid));
+  }
+
+  /** A block was written whole. */
+  void store(SimDisk disk, SimBlock block) {
+    changes++;
+    disk.blocks.put(block.blockId(), block);
+    unsent.add(new News(disk.uuid, toBlock(block), BlockStatus.RECEIVED_BLOCK));
+  }
+
+  /** Loses a single block without noticing it. */
+  void loseQuietly(SimDisk disk, long blockId) {
+    changes++;
+    disk.blocks.remove(blockId);
+  }
+
+  // ---- what it sends
+  // ------------------------------------------------------------------------------
+
+  /** One heartbeat; the answer's commands wait until {@link #obey}. */
+  void heartbeat(DatanodeProtocol namenode) throws IOException {
+    boolean isNew = registration == null;
+    if (isNew) {
+      register(namenode);
+    }
+    List<StorageReport> reports = new ArrayList<>();
+    for (SimDisk disk : disks) {
+      long used = disk.used();
+      reports.add(
+          new StorageReport(
+              storage(disk),
+              disk.failed,
+              disk.failed ? 0 : SimDisk.CAPACITY,
+              used,
+              disk.failed ? 0 : SimDisk.CAPACITY - used,
+              used,
+              0));
+    }
+    HeartbeatResponse response =
+        namenode.sendHeartbeat(
+            registration,
+            reports.toArray(StorageReport[]::new),
+            0,
+            0,
+            0,
+            0,
+            0,
+            null,
+            false,
+            SlowPeerReports.EMPTY_REPORT,
+            SlowDiskReports.EMPTY_REPORT);
+    if (isNew) {
+      fullReport(namenode);
+    }
+    for (DatanodeCommand command : response.getCommands()) {
+      if (command == null) {
+        continue;
+      }
+      if (command.getAction() == DatanodeProtocol.DNA_REGISTER) {
+        register(namenode);
+        fullReport(namenode);
+      } else {
+        received.add(command);
+      }
+    }
+  }
+
+  private void register(DatanodeProtocol namenode) throws IOException {
+    NamespaceInfo info = namenode.versionRequest();
+    DatanodeRegistration mine =
+        new DatanodeRegistration(
+            id,
+            new StorageInfo(
+                info.getLayoutVersion(),
+                info.getNamespaceID(),
+                info.getClusterID(),
+                0,
+                NodeType.DATA_NODE),
+            new ExportedBlockKeys(),
+            "3.5.0");
+    mine.setNamespaceInfo(info);
+    registration = namenode.registerDatanode(mine);
+  }
+
+  /** All blocks of all working disks. */
+  void fullReport(DatanodeProtocol namenode) throws IOException {
+    if (registration == null) {
+      return;
+    }
+    List<StorageBlockReport> reports = new ArrayList<>();
+    for (SimDisk disk : disks) {
+      if (!disk.failed) {
+        BlockListAsLongs.Builder list = BlockListAsLongs.builder();
+        for (SimBlock block : disk.blocks.values()) {
+          BlockReportReplica replica = new BlockReportReplica(toBlock(block));
+          replica.setState(ReplicaState.FINALIZED);
+          list.add(replica);
+        }
+        reports.add(new StorageBlockReport(storage(disk), list.build()));
+      }
+    }
+    namenode.blockReport(
+        registration,
+        registration.getNamespaceInfo() == null
+            ? ""
+            : registration.getNamespaceInfo().getBlockPoolID(),
+        reports.toArray(StorageBlockReport[]::new),
+        new BlockReportContext(1, 0, reportId++, 0));
+  }
+
+  /** The news so far; they are kept until the namenode has taken them. */
+  void incrementalReport(DatanodeProtocol namenode) throws IOException {
+    if (registration == null || unsent.isEmpty()) {
+      return;
+    }
+    lastSent.clear();
+    lastSent.addAll(unsent);
+    send(namenode);
+    unsent.clear();
+  }
+
+  /** The last news once more: a message that arrives twice. */
+  void repeatIncrementalReport(DatanodeProtocol namenode) throws IOException {
+    if (registration != null && !lastSent.isEmpty()) {
+      send(namenode);
+    }
+  }
+
+  private void send(DatanodeProtocol namenode) throws IOException {
+    Map<String, List<ReceivedDeletedBlockInfo>> byDisk = new TreeMap<>();
+    for (News news : lastSent) {
+      byDisk
+          .computeIfAbsent(news.storageUuid(), uuid -> new ArrayList<>())
+          .add(new ReceivedDeletedBlockInfo(news.block(), news.status(), null));
+    }
+    List<StorageReceivedDeletedBlocks> blocks = new ArrayList<>();
+    byDisk.forEach(
+        (uuid, list) ->
+            blocks.add(
+                new StorageReceivedDeletedBlocks(
+                    new DatanodeStorage(uuid, DatanodeStorage.State.NORMAL, StorageType.DISK),
+                    list.toArray(ReceivedDeletedBlockInfo[]::new))));
+    namenode.blockReceivedAndDeleted(
+        registration,
+        registration.getNamespaceInfo() == null
+            ? ""
+            : registration.getNamespaceInfo().getBlockPoolID(),
+        blocks.toArray(StorageReceivedDeletedBlocks[]::new));
+  }
+
+  // ---- what it is told
+  // ----------------------------------------------------------------------------
+
+  boolean hasOrders() {
+    return !received.isEmpty();
+  }
+
+  /** Carries out the commands received so far. */
+  void obey(SimCluster cluster, DeletionCheck check) {
+    for (DatanodeCommand command : received) {
+      if (command instanceof BlockCommand blocks) {
+        if (command.getAction() == DatanodeProtocol.DNA_INVALIDATE) {
+          invalidate(blocks, check);
+        } else if (command.getAction() == DatanodeProtocol.DNA_TRANSFER) {
+          transfer(blocks, cluster);
+        }
+      }
+    }
+    received.clear();
+  }
+
+  private void invalidate(BlockCommand command, DeletionCheck check) {
+    for (Block block : command.getBlocks()) {
+      for (SimDisk disk : disks) {
+        SimBlock known = disk.blocks.get(block.getBlockId());
+        if (known != null && known.generationStamp() <= block.getGenerationStamp()) {
+          check.mayDelete(disk, known);
+          changes++;
+          disk.blocks.remove(known.blockId());
+          unsent.add(new News(disk.uuid, toBlock(known), BlockStatus.DELETED_BLOCK));
+        }
+      }
+    }
+  }
+
+  private void transfer(BlockCommand command, SimCluster cluster) {
+    for (int b = 0; b < command.getBlocks().length; b++) {
+      SimBlock block = find(command.getBlocks()[b].getBlockId());
+      for (int t = 0; block != null && t < command.getTargets()[b].length; t++) {
+        SimServer target = cluster.server(command.getTargets()[b][t].getDatanodeUuid());
+        SimDisk disk = target.disk(command.getTargetStorageIDs()[b][t]);
+        if (target.isUp() && disk != null && !disk.failed && !target.holds(block.blockId())) {
+          target.store(disk, block);
+        }
+      }
+    }
+  }
+
+  boolean holds(long blockId) {
+    return find(blockId) != null;
+  }
+
+  SimBlock find(long blockId) {
+    for (SimDisk disk : disks) {
+      if (disk.blocks.containsKey(blockId)) {
+        return disk.blocks.get(blockId);
+      }
+    }
+    return null;
+  }
+
+  SimDisk disk(String storageUuid) {
+    return disks.stream().filter(d -> d.uuid.equals(storageUuid)).findFirst().orElse(null);
+  }
+
+  private static DatanodeStorage storage(SimDisk disk) {
+    return new DatanodeStorage(
+        disk.uuid,
+        disk.failed ? DatanodeStorage.State.FAILED : DatanodeStorage.State.NORMAL,
+        StorageType.DISK);
+  }
+
+  private static Block toBlock(SimBlock block) {
+    return new Block(block.blockId(), block.lengthBytes(), block.generationStamp());
+  }
+}

@@ -1,0 +1,181 @@
+package io.ebbfs.namespace.simulation;
+
+import io.ebbfs.protocol.proto.ChunkProtos.CombineResponseProto;
+import io.ebbfs.protocol.proto.ChunkProtos.CombineStatusProto;
+import io.ebbfs.protocol.proto.CodingProtos.ClaimRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
+import io.ebbfs.protocol.proto.CodingProtos.CodingProtocolService;
+import io.ebbfs.protocol.proto.CodingProtos.CommitRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.FailRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.RenewRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.StepProto;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import org.apache.hadoop.thirdparty.protobuf.ServiceException;
+
+/** A simulated raid-node: claims transitions, has chunk servers combine, commits. */
+final class SimWorker {
+  private static final long LEASE_MILLIS = 8_000;
+
+  /** A transition that the worker believes to hold. */
+  private static final class Job {
+    private final ClaimedTransitionProto claimed;
+    private final List<CombineResponseProto> results = new ArrayList<>();
+
+    Job(ClaimedTransitionProto claimed) {
+      this.claimed = claimed;
+    }
+
+    boolean isReady() {
+      return results.size() == claimed.getStepsCount();
+    }
+  }
+
+  private final String name;
+  private final SimCluster cluster;
+  private final Random random;
+  private final List<Job> jobs = new ArrayList<>();
+  // What it once held: messages of theirs may still arrive.
+  private final List<Job> ghosts = new ArrayList<>();
+
+  SimWorker(String name, SimCluster cluster, Random random) {
+    this.name = name;
+    this.cluster = cluster;
+    this.random = random;
+  }
+
+  boolean isBusy() {
+    return !jobs.isEmpty();
+  }
+
+  /** Dies and starts again. */
+  void crash() {
+    ghosts.addAll(jobs);
+    jobs.clear();
+  }
+
+  int claim(CodingProtocolService.BlockingInterface namenode, int limit) throws ServiceException {
+    List<ClaimedTransitionProto> claimed =
+        namenode
+            .claim(
+                null,
+                ClaimRequestProto.newBuilder()
+                    .setWorker(name)
+                    .setLimit(limit)
+                    .setLeaseMillis(LEASE_MILLIS)
+                    .build())
+            .getClaimedList();
+    claimed.forEach(transition -> jobs.add(new Job(transition)));
+    return claimed.size();
+  }
+
+  void renew(CodingProtocolService.BlockingInterface namenode) throws ServiceException {
+    List<Long> ids = jobs.stream().map(j -> j.claimed.getTransition().getId()).toList();
+    List<Long> lost =
+        namenode
+            .renew(
+                null,
+                RenewRequestProto.newBuilder()
+                    .setWorker(name)
+                    .addAllTransitionIds(ids)
+                    .setLeaseMillis(LEASE_MILLIS)
+                    .build())
+            .getLostTransitionIdsList();
+    for (Job job : List.copyOf(jobs)) {
+      if (lost.contains(job.claimed.getTransition().getId())) {
+        jobs.remove(job);
+        ghosts.add(job);
+      }
+    }
+  }
+
+  /** One step of one job. With faults, the executor may die or the answer may get lost. */
+  void advance(CodingProtocolService.BlockingInterface namenode, boolean faults)
+      throws ServiceException {
+    if (jobs.isEmpty()) {
+      return;
+    }
+    Job job = jobs.get(random.nextInt(jobs.size()));
+    if (job.isReady()) {
+      commit(namenode, job, faults);
+      return;
+    }
+    StepProto step = job.claimed.getSteps(job.results.size());
+    int targets = step.getCombine().getTargetsCount();
+    boolean dies = faults && random.nextInt(25) == 0;
+    Optional<CombineResponseProto> response =
+        cluster.combine(
+            step.getExecutor().getDatanodeUuid(),
+            step.getCombine(),
+            dies ? random.nextInt(targets + 1) : Integer.MAX_VALUE);
+    if (faults && random.nextInt(20) == 0) {
+      response = Optional.empty();
+    }
+    if (response.isPresent() && response.get().getStatus() == CombineStatusProto.COMBINE_OK) {
+      job.results.add(response.get());
+    } else {
+      jobs.remove(job);
+      ghosts.add(job);
+      fail(namenode, job);
+    }
+  }
+
+  private void commit(CodingProtocolService.BlockingInterface namenode, Job job, boolean faults)
+      throws ServiceException {
+    jobs.remove(job);
+    ghosts.add(job);
+    sendCommit(namenode, job);
+    if (faults && random.nextInt(10) == 0) {
+      sendCommit(namenode, job);
+    }
+  }
+
+  private void sendCommit(CodingProtocolService.BlockingInterface namenode, Job job)
+      throws ServiceException {
+    namenode.commit(
+        null,
+        CommitRequestProto.newBuilder()
+            .setWorker(name)
+            .setTransitionId(job.claimed.getTransition().getId())
+            .setAttempt(job.claimed.getTransition().getAttempt())
+            .addAllResults(job.results)
+            .build());
+  }
+
+  private void fail(CodingProtocolService.BlockingInterface namenode, Job job)
+      throws ServiceException {
+    namenode.fail(
+        null,
+        FailRequestProto.newBuilder()
+            .setWorker(name)
+            .setTransitionId(job.claimed.getTransition().getId())
+            .setAttempt(job.claimed.getTransition().getAttempt())
+            .setReason("a combine did not work")
+            .build());
+  }
+
+  /** A message of a claim that is long over arrives: a combine, a commit, or a failure. */
+  void haunt(CodingProtocolService.BlockingInterface namenode) throws ServiceException {
+    if (ghosts.isEmpty()) {
+      return;
+    }
+    Job ghost = ghosts.get(random.nextInt(ghosts.size()));
+    switch (random.nextInt(4)) {
+      case 0, 1 -> {
+        if (ghost.claimed.getStepsCount() > 0) {
+          StepProto step = ghost.claimed.getSteps(random.nextInt(ghost.claimed.getStepsCount()));
+          cluster.combine(
+              step.getExecutor().getDatanodeUuid(), step.getCombine(), Integer.MAX_VALUE);
+        }
+      }
+      case 2 -> {
+        if (ghost.isReady()) {
+          sendCommit(namenode, ghost);
+        }
+      }
+      default -> fail(namenode, ghost);
+    }
+  }
+}

@@ -1,0 +1,447 @@
+package io.ebbfs.namespace.simulation;
+
+import io.ebbfs.coding.CodeFamily;
+import io.ebbfs.coding.Codes;
+import io.ebbfs.namespace.store.InMemoryStore;
+import io.ebbfs.protocol.proto.CodingProtos.DecisionProto;
+import io.ebbfs.protocol.proto.CodingProtos.GetReadPlanRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.GetReadPlanResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ProposeRequestProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.ExtendedBlockProto;
+import org.apache.hadoop.thirdparty.protobuf.ServiceException;
+
+/** One schedule of events and faults. Everything random comes from the seed; one thread. */
+final class Simulation {
+  private static final int DISKS = 6;
+  private static final int FILES = 25;
+  private static final int MAX_LENGTH = 1_000;
+  private static final int SETTLE_ROUNDS = 400;
+
+  private final Random random;
+  private final SimClock clock = new SimClock();
+  private final InMemoryStore rows = new InMemoryStore();
+  private final CrashingStore store = new CrashingStore(rows);
+  private final SimCluster cluster;
+  private final Oracle oracle;
+  private final SimClient client;
+  private final List<SimWorker> workers = new ArrayList<>();
+  private final List<String> log = new ArrayList<>();
+  private final long seed;
+  private SimNamenode namenode;
+  private int disksMade;
+  private long changesChecked = -1;
+
+  Simulation(long seed) throws IOException {
+    this.seed = seed;
+    random = new Random(new SplittableRandom(seed).nextLong());
+    int servers = 8 + random.nextInt(5);
+    cluster = new SimCluster(servers, DISKS);
+    oracle = new Oracle(rows, cluster);
+    client = new SimClient(cluster, oracle, random);
+    workers.add(new SimWorker("worker-0", cluster, random));
+    workers.add(new SimWorker("worker-1", cluster, random));
+    start();
+    log.add("seed %d, %d servers of %d disks".formatted(seed, servers, DISKS));
+  }
+
+  private void start() throws IOException {
+    store.revive();
+    namenode = new SimNamenode(store, clock, random.nextLong());
+  }
+
+  /** What happened, for people. */
+  List<String> log() {
+    return log;
+  }
+
+  /** How many transitions of each kind ended in each state, for judging what was exercised. */
+  Map<String, Integer> transitions() throws IOException {
+    Map<String, Integer> counts = new TreeMap<>();
+    oracle
+        .snapshot()
+        .transitions
+        .values()
+        .forEach(row -> counts.merge(row.getKind() + " " + row.getState(), 1, Integer::sum));
+    return counts;
+  }
+
+  // ---- a schedule -------------------------------------------------------------------------------
+
+  /** Random events, a check after each, then rest and a last check. */
+  void run(int steps) throws IOException, ServiceException {
+    everybodyReports();
+    for (int f = 0; f < 6; f++) {
+      client.write(namenode.forClients(), 1 + random.nextInt(8), MAX_LENGTH);
+    }
+    if (random.nextInt(4) > 0) {
+      encodeInPeace();
+    }
+    for (int step = 0; step < steps; step++) {
+      event(step);
+      check();
+    }
+    settle();
+  }
+
+  private void check() throws IOException {
+    long changes = store.transactions() + cluster.changes();
+    if (changes != changesChecked) {
+      oracle.check();
+      changesChecked = changes;
+    }
+  }
+
+  /** So that there are stripes to convert and to repair when the faults begin. */
+  private void encodeInPeace() throws IOException, ServiceException {
+    for (int i = 0; i < 2; i++) {
+      encode(-1);
+    }
+    for (int round = 0; round < 3; round++) {
+      everybodyBeats();
+      work();
+      check();
+    }
+  }
+
+  private void event(int step) throws IOException, ServiceException {
+    int choice = random.nextInt(100);
+    try {
+      act(step, choice);
+    } catch (CrashingStore.Crash e) {
+      note(step, "the namenode dies in event " + choice);
+    } catch (IOException | ServiceException e) {
+      note(step, "refused: " + e.getMessage());
+    }
+    if (store.isDead()) {
+      restart();
+    }
+  }
+
+  private void act(int step, int choice) throws IOException, ServiceException {
+    SimServer server = cluster.servers().get(random.nextInt(cluster.servers().size()));
+    SimWorker worker = workers.get(random.nextInt(workers.size()));
+    if (choice < 6) {
+      if (oracle.acknowledgedFiles().size() < FILES) {
+        note(step, "write");
+        client.write(namenode.forClients(), 1 + random.nextInt(8), MAX_LENGTH);
+      }
+    } else if (choice < 9) {
+      delete(step);
+    } else if (choice < 17) {
+      propose(step);
+    } else if (choice < 26) {
+      worker.claim(namenode.coding(), 1 + random.nextInt(4));
+    } else if (choice < 52) {
+      worker.advance(namenode.coding(), true);
+    } else if (choice < 55) {
+      worker.renew(namenode.coding());
+    } else if (choice < 57) {
+      note(step, "worker crashes");
+      worker.crash();
+    } else if (choice < 60) {
+      worker.haunt(namenode.coding());
+    } else if (choice < 74) {
+      talk(server);
+    } else if (choice < 84) {
+      clock.advance(500 + random.nextInt(1_500));
+      namenode.tick();
+    } else if (choice < 88) {
+      everybodyBeats();
+    } else if (choice < 91) {
+      crashOrStart(step, server);
+    } else if (choice < 93) {
+      failDisk(step, server);
+    } else if (choice < 94) {
+      loseServer(step, server);
+    } else if (choice < 96) {
+      loseBlock(step, server);
+    } else if (choice < 98) {
+      store.crashAfter(random.nextInt(6), random.nextBoolean());
+    } else {
+      note(step, "namenode restarts");
+      restart();
+    }
+  }
+
+  private void note(int step, String what) {
+    log.add("step %d: %s".formatted(step, what));
+  }
+
+  private void restart() throws IOException {
+    start();
+    if (random.nextBoolean()) {
+      everybodyReports();
+    }
+    client.removeUnfinished(namenode.forClients());
+  }
+
+  // ---- what servers do --------------------------------------------------------------------------
+
+  private void talk(SimServer server) throws IOException {
+    if (!server.isUp()) {
+      return;
+    }
+    switch (random.nextInt(6)) {
+      case 0, 1 -> server.heartbeat(namenode.datanodes());
+      case 2, 3 -> server.incrementalReport(namenode.datanodes());
+      case 4 -> server.obey(cluster, this::mayDelete);
+      default -> {
+        if (random.nextBoolean()) {
+          server.fullReport(namenode.datanodes());
+        } else {
+          server.repeatIncrementalReport(namenode.datanodes());
+        }
+      }
+    }
+  }
+
+  private void everybodyBeats() throws IOException {
+    for (SimServer server : cluster.servers()) {
+      if (server.isUp()) {
+        server.heartbeat(namenode.datanodes());
+        server.obey(cluster, this::mayDelete);
+        server.incrementalReport(namenode.datanodes());
+      }
+    }
+  }
+
+  private void everybodyReports() throws IOException {
+    for (SimServer server : cluster.servers()) {
+      if (server.isUp()) {
+        server.heartbeat(namenode.datanodes());
+        server.fullReport(namenode.datanodes());
+      }
+    }
+  }
+
+  /** An order to delete must never take what nothing else replaces. */
+  private void mayDelete(SimDisk disk, SimBlock block) {
+    try {
+      if (!oracle.survivesDeletion(block, disk)) {
+        throw new Violation(
+            "block %d is ordered to be deleted from %s, and nothing takes its place"
+                .formatted(block.blockId(), disk.uuid));
+      }
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  // ---- faults -----------------------------------------------------------------------------------
+
+  private void crashOrStart(int step, SimServer server) throws IOException {
+    if (!server.isUp()) {
+      note(step, server.uuid() + " starts");
+      server.start();
+      server.heartbeat(namenode.datanodes());
+    } else if (cluster.servers().stream().filter(s -> !s.isUp()).count() < 2) {
+      note(step, server.uuid() + " crashes");
+      server.crash();
+    }
+  }
+
+  /** Nothing beyond what the codes promise to survive is destroyed. */
+  private boolean isSurvivable(Set<SimDisk> disks) throws IOException {
+    return oracle.survives(disks);
+  }
+
+  private void failDisk(int step, SimServer server) throws IOException {
+    SimDisk disk = server.disks().get(random.nextInt(DISKS));
+    if (!disk.failed && isSurvivable(Set.of(disk))) {
+      note(step, disk.uuid + " fails");
+      server.failDisk(disk);
+    } else if (disk.failed && random.nextBoolean()) {
+      note(step, disk.uuid + " is replaced");
+      server.replaceDisk(disk, server.uuid() + "-disk-new-" + disksMade++);
+    }
+  }
+
+  /** A machine burns down: all its disks are gone, empty ones take their place. */
+  private void loseServer(int step, SimServer server) throws IOException {
+    if (isSurvivable(new HashSet<>(server.disks()))) {
+      note(step, server.uuid() + " loses all its disks");
+      server.crash();
+      for (SimDisk disk : List.copyOf(server.disks())) {
+        server.replaceDisk(disk, server.uuid() + "-disk-new-" + disksMade++);
+      }
+    }
+  }
+
+  private void loseBlock(int step, SimServer server) throws IOException {
+    SimDisk disk = server.disks().get(random.nextInt(DISKS));
+    if (!disk.blocks.isEmpty() && isSurvivable(Set.of(disk))) {
+      long id = new ArrayList<>(disk.blocks.keySet()).get(random.nextInt(disk.blocks.size()));
+      note(step, "block " + id + " vanishes from " + disk.uuid);
+      server.loseQuietly(disk, id);
+    }
+  }
+
+  // ---- what clients and the manager do
+  // ------------------------------------------------------------
+
+  private void delete(int step) throws IOException {
+    List<Long> files = new ArrayList<>(oracle.acknowledgedFiles());
+    if (!files.isEmpty()) {
+      long file = files.get(random.nextInt(files.size()));
+      note(step, "delete file " + file);
+      client.delete(namenode.forClients(), file);
+    }
+  }
+
+  private void propose(int step) throws IOException, ServiceException {
+    List<StripeRow> stripes = new ArrayList<>(oracle.snapshot().stripes.values());
+    if (random.nextInt(3) == 0 || stripes.isEmpty()) {
+      encode(step);
+      return;
+    }
+    StripeRow any = stripes.get(random.nextInt(stripes.size()));
+    CodeFamily family = Codes.familyOf(any.getCode()).orElseThrow();
+    boolean up = family.fast().equals(any.getCode());
+    DecisionProto.Builder decision =
+        DecisionProto.newBuilder()
+            .setKind(up ? TransitionKindProto.UPCODE : TransitionKindProto.DOWNCODE)
+            .setToCode(up ? family.compact() : family.fast());
+    for (StripeRow stripe : stripes) {
+      boolean together =
+          any.hasGroupId() && stripe.hasGroupId() && stripe.getGroupId() == any.getGroupId();
+      if (stripe.getId() == any.getId() || up && together) {
+        decision.addStripeIds(stripe.getId());
+      }
+    }
+    send(step, decision);
+  }
+
+  private void encode(int step) throws ServiceException {
+    CodeFamily family = Codes.families().get(random.nextInt(Codes.families().size()));
+    List<Long> files = new ArrayList<>(oracle.acknowledgedFiles());
+    Collections.shuffle(files, random);
+    send(
+        step,
+        DecisionProto.newBuilder()
+            .setKind(TransitionKindProto.ENCODE)
+            .setToCode(random.nextBoolean() ? family.fast() : family.compact())
+            .addAllFileIds(files.subList(0, Math.min(files.size(), 1 + random.nextInt(8)))));
+  }
+
+  private void send(int step, DecisionProto.Builder decision) throws ServiceException {
+    note(step, "propose " + decision.getKind() + " to " + decision.getToCode());
+    ProposeRequestProto request =
+        ProposeRequestProto.newBuilder()
+            .addDecisions(decision.setPolicy("simulated").setReason("by chance"))
+            .build();
+    namenode.coding().propose(null, request);
+  }
+
+  // ---- rest
+  // ---------------------------------------------------------------------------------------
+
+  /** All faults end; whatever was promised for then has to come about. */
+  private void settle() throws IOException, ServiceException {
+    log.add("faults end");
+    if (store.isDead()) {
+      restart();
+    }
+    store.revive();
+    for (SimServer server : cluster.servers()) {
+      server.start();
+      for (SimDisk disk : List.copyOf(server.disks())) {
+        if (disk.failed) {
+          server.replaceDisk(disk, server.uuid() + "-disk-new-" + disksMade++);
+        }
+      }
+    }
+    workers.forEach(SimWorker::crash);
+    List<String> unfinished = List.of("nothing was tried");
+    for (int round = 0; round < SETTLE_ROUNDS && !unfinished.isEmpty(); round++) {
+      clock.advance(1_000);
+      everybodyBeats();
+      if (round % 10 == 0) {
+        everybodyReports();
+      }
+      namenode.tick();
+      work();
+      check();
+      unfinished = round % 5 == 4 ? oracle.unfinished() : unfinished;
+    }
+    if (!unfinished.isEmpty()) {
+      throw new Violation("does not come to rest: " + unfinished);
+    }
+    everyServerMayBeLost();
+    everyBlockCanBeRead();
+  }
+
+  private void work() throws ServiceException {
+    SimWorker worker = workers.get(0);
+    worker.claim(namenode.coding(), 8);
+    for (int step = 0; step < 100 && worker.isBusy(); step++) {
+      worker.advance(namenode.coding(), false);
+    }
+  }
+
+  private void everyServerMayBeLost() throws IOException {
+    for (SimServer server : cluster.servers()) {
+      if (!oracle.survives(new HashSet<>(server.disks()))) {
+        throw new Violation("at rest, and yet " + server.uuid() + " may not be lost");
+      }
+    }
+  }
+
+  /** Degraded reads: each data member is decoded without its own block. */
+  private void everyBlockCanBeRead() throws IOException, ServiceException {
+    Oracle.Snapshot now = oracle.snapshot();
+    for (StripeRow stripe : now.stripes.values()) {
+      for (StripeMemberProto member : stripe.getMembersList()) {
+        boolean isFile = oracle.acknowledgedFiles().contains(member.getOwnerId());
+        if (isFile && random.nextInt(3) == 0) {
+          decodes(member);
+        }
+      }
+    }
+  }
+
+  private void decodes(StripeMemberProto member) throws ServiceException {
+    GetReadPlanResponseProto plan =
+        namenode
+            .coding()
+            .getReadPlan(
+                null,
+                GetReadPlanRequestProto.newBuilder()
+                    .setBlock(
+                        ExtendedBlockProto.newBuilder()
+                            .setPoolId(namenode.blockPoolId())
+                            .setBlockId(member.getBlockId())
+                            .setGenerationStamp(member.getGenerationStamp())
+                            .setNumBytes(member.getLengthBytes()))
+                    .addExcludedBlockIds(member.getBlockId())
+                    .build());
+    Content content = cluster.decode(plan.getSourcesList(), plan.getCoefficients().toByteArray());
+    if (!Content.of(member.getBlockId()).equals(content)
+        || plan.getLengthBytes() != member.getLengthBytes()) {
+      throw new Violation(
+          "the read plan of block %d gives %s by coefficients %s"
+              .formatted(
+                  member.getBlockId(),
+                  content,
+                  Arrays.toString(plan.getCoefficients().toByteArray())));
+    }
+  }
+
+  @Override
+  public String toString() {
+    return "seed " + seed;
+  }
+}
