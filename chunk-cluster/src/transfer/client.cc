@@ -228,7 +228,7 @@ Result<std::unique_ptr<BlockSource>> OpenRemoteSource(const DatanodeIDProto& pee
   auto source = std::make_unique<RemoteSource>(std::move(socket), block.blockid(), offset,
                                                block.numbytes());
   OpReadBlockProto op;
-  FillHeader(*op.mutable_header(), block, "EBBFS_READER");
+  FillHeader(*op.mutable_header(), block, std::string(kSourceReaderName));
   op.set_offset(offset);
   op.set_len(block.numbytes() - offset);
   if (auto started = source->Start(op); !started) {

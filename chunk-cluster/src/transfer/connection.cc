@@ -188,7 +188,9 @@ Result<bool> Connection::ReadReplica(const OpReadBlockProto& op, const ReplicaRe
 
 Result<bool> Connection::ReadMissing(const OpReadBlockProto& op, const std::string& why) {
   const auto& block = op.header().baseheader().block();
-  if (missing_ == nullptr) return Refuse(ERROR, why);
+  if (missing_ == nullptr || op.header().clientname() == kSourceReaderName) {
+    return Refuse(ERROR, why);
+  }
   const std::uint64_t begin = op.offset() / kSourceChunk * kSourceChunk;
   const bool whole = static_cast<std::int64_t>(op.len()) < 0;
   const std::uint64_t length = whole ? ~std::uint64_t{0} - op.offset() : op.len();

@@ -5,6 +5,8 @@ import io.ebbfs.manager.ManagerOptions;
 import io.ebbfs.manager.config.ConfigException;
 import io.ebbfs.manager.config.ManagerConfig;
 import io.ebbfs.manager.policy.Evaluation;
+import io.ebbfs.raid.RaidConfig;
+import io.ebbfs.raid.RaidNode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -47,15 +49,15 @@ public final class ControlPlane {
       Arguments options = Arguments.parse(arguments);
       ManagerConfig config = ManagerConfig.load(options.conf());
       Runtime.getRuntime().addShutdownHook(new Thread(this::close, "stop"));
-      return start(options, config);
-    } catch (IllegalArgumentException | ConfigException e) {
+      return start(options, config, RaidConfig.read(options.conf()));
+    } catch (IllegalArgumentException | ConfigException | io.ebbfs.settings.ConfigException e) {
       return fail(EXIT_CONFIG, e.getMessage());
     } catch (IOException e) {
       return fail(EXIT_RESOURCE, e.getMessage());
     }
   }
 
-  private int start(Arguments options, ManagerConfig config)
+  private int start(Arguments options, ManagerConfig config, RaidConfig raidConfig)
       throws IOException, ConfigException, InterruptedException {
     NamenodeRpc namenode =
         started(new NamenodeRpc(options.namenode(), config.limits().rpcTimeoutMillis()));
@@ -78,6 +80,8 @@ public final class ControlPlane {
         return fail(EXIT_CLUSTER, "the control plane stops");
       }
     }
+    started(RaidNode.overRpc(raidConfig, options.data().resolve("raid-node"), options.namenode()))
+        .start();
     ready(options.readyFile(), "http://127.0.0.1:" + manager.httpPort() + "/");
     return 0;
   }

@@ -64,11 +64,6 @@ public record Build(Path home) {
             .formatted(directory.resolve("chunkserver"), REMEDY));
   }
 
-  /** How the stock client logs: warnings, to its error output. */
-  java.net.URI logging() {
-    return home.resolve("local-cluster/target/classes/io/ebbfs/cluster/log4j.properties").toUri();
-  }
-
   /** The example configuration. */
   public Path conf() {
     return home.resolve("conf");

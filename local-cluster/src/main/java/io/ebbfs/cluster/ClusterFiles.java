@@ -2,6 +2,7 @@ package io.ebbfs.cluster;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -76,9 +77,14 @@ final class ClusterFiles {
     }
     Path logging = to.resolve("log4j.properties");
     if (!Files.exists(logging)) {
-      try (InputStream in = ClusterFiles.class.getResourceAsStream("log4j.properties")) {
-        Files.copy(in, logging);
-      }
+      Files.writeString(logging, logging());
+    }
+  }
+
+  /** How every JVM of a cluster logs, unless its operator says otherwise. */
+  static String logging() throws IOException {
+    try (InputStream in = ClusterFiles.class.getResourceAsStream("log4j.properties")) {
+      return new String(in.readAllBytes(), StandardCharsets.UTF_8);
     }
   }
 

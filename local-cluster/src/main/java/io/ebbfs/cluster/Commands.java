@@ -1,5 +1,6 @@
 package io.ebbfs.cluster;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,11 +23,15 @@ record Commands(Build build, Path directory, Layout layout) {
 
   List<String> namenode() throws ClusterException {
     List<String> command = jvm(512, "namespace");
+    command.add("io.ebbfs.namespace.NamenodeMain");
+    Path settings = conf().resolve("namenode.yaml");
+    if (Files.exists(settings)) {
+      command.addAll(List.of("--conf", settings.toString()));
+    }
     command.addAll(
         List.of(
-            "io.ebbfs.namespace.NamenodeMain",
-            "--conf",
-            conf().resolve("namenode.yaml").toString(),
+            "--set",
+            "blockSize=" + layout.blockSizeBytes() + "B",
             "--data",
             directory.resolve(NAMENODE).toString(),
             "--host",

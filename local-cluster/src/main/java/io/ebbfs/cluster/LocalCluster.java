@@ -92,7 +92,11 @@ public final class LocalCluster {
 
   /** Stock HDFS clients for it. */
   public synchronized StockClient stockClient() {
-    return new StockClient(build, layout.ports().namenode(), layout.blockSizeBytes());
+    return new StockClient(
+        build,
+        directory.resolve("conf/client"),
+        layout.ports().namenode(),
+        layout.blockSizeBytes());
   }
 
   /** The namenode, asked directly; the caller closes it. */
@@ -147,6 +151,7 @@ public final class LocalCluster {
       Thread interrupted = new Thread(this::abort);
       Runtime.getRuntime().addShutdownHook(interrupted);
       try {
+        stockClient().writeConf();
         save();
         startAll();
       } catch (ClusterException | InterruptedException | RuntimeException e) {

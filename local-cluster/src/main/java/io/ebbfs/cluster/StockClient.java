@@ -1,18 +1,22 @@
 package io.ebbfs.cluster;
 
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
 /**
  * Command lines that run Hadoop's own classes, with Hadoop's own jars and no other, against a
- * cluster.
+ * cluster. The class path begins with a directory of configuration, as an installed Hadoop's does.
  *
  * @param build the built tree
+ * @param conf the directory with {@code core-site.xml}, made by {@link #writeConf}
  * @param namenodePort where the cluster is
  * @param blockSizeBytes what to write with
  */
-public record StockClient(Build build, int namenodePort, long blockSizeBytes) {
+public record StockClient(Build build, Path conf, int namenodePort, long blockSizeBytes) {
   /** The cluster's default file system, as Hadoop's {@code fs.defaultFS}. */
   public String uri() {
     return "hdfs://127.0.0.1:" + namenodePort;
@@ -21,40 +25,46 @@ public record StockClient(Build build, int namenodePort, long blockSizeBytes) {
   /** {@code hdfs dfs ARGUMENTS}: {@code shell("-put", "file", "/")}. */
   public List<String> shell(String... arguments) throws ClusterException {
     List<String> command = java("org.apache.hadoop.fs.FsShell", List.of());
-    for (String option : options()) {
-      command.add("-D");
-      command.add(option);
-    }
     command.addAll(List.of(arguments));
     return command;
   }
 
-  /**
-   * A class run with Hadoop's jars and the directories given, which must hold no class of EbbFS
-   * that Hadoop would load; the options of {@link #options} come as system properties.
-   */
+  /** Another class, which may come from the directories given, with Hadoop's jars. */
   public List<String> java(String mainClass, List<Path> classDirectories) throws ClusterException {
-    StringBuilder classPath = new StringBuilder();
-    classDirectories.forEach(d -> classPath.append(d).append(java.io.File.pathSeparator));
+    StringBuilder classPath = new StringBuilder().append(conf).append(File.pathSeparator);
+    classDirectories.forEach(d -> classPath.append(d).append(File.pathSeparator));
     return new ArrayList<>(
         List.of(
             Commands.java(),
             "-Xmx256m",
             "-XX:+UseSerialGC",
             "-XX:TieredStopAtLevel=1",
-            "-Xshare:auto",
             "-Djava.net.preferIPv4Stack=true",
-            "-Dlog4j.configuration=" + build.logging(),
             "-cp",
             classPath.append(build.classPath("stock-client")).toString(),
             mainClass));
   }
 
-  /** What a client needs to be told, as {@code name=value}. */
-  public List<String> options() {
-    return List.of(
-        "fs.defaultFS=" + uri(),
-        "dfs.blocksize=" + blockSizeBytes,
-        "dfs.client.use.datanode.hostname=false");
+  /** Writes what a client needs to be told of the cluster. */
+  void writeConf() throws IOException {
+    Files.createDirectories(conf);
+    Files.writeString(
+        conf.resolve("core-site.xml"),
+        """
+        <configuration>
+          <property><name>fs.defaultFS</name><value>%s</value></property>
+        </configuration>
+        """
+            .formatted(uri()));
+    Files.writeString(
+        conf.resolve("hdfs-site.xml"),
+        """
+        <configuration>
+          <property><name>dfs.blocksize</name><value>%d</value></property>
+          <property><name>dfs.client.use.datanode.hostname</name><value>false</value></property>
+        </configuration>
+        """
+            .formatted(blockSizeBytes));
+    Files.writeString(conf.resolve("log4j.properties"), ClusterFiles.logging());
   }
 }

@@ -19,8 +19,6 @@ final class JobRunner {
   private static final int POLL_MILLIS = 20;
   private static final int JOBS_PER_METRICS_RESET = 64;
 
-  private final RaidConfig config;
-  private final String worker;
   private final Configuration base;
   private int jobs;
 
@@ -30,9 +28,7 @@ final class JobRunner {
    * @param data a directory for staging, which is emptied now
    * @param namenode host:port, for maps in another JVM
    */
-  JobRunner(RaidConfig config, String worker, Path data, String namenode) throws IOException {
-    this.config = config;
-    this.worker = worker;
+  JobRunner(RaidConfig config, Path data, String namenode) throws IOException {
     this.base = new Configuration();
     deleteTree(data);
     Files.createDirectories(data);
@@ -52,7 +48,6 @@ final class JobRunner {
     base.setBoolean("mapreduce.map.speculative", false);
     // A transition that fails is planned again by the namenode; its map must not repeat it.
     base.setInt("mapreduce.map.maxattempts", 1);
-    base.set(RunningJob.WORKER, worker);
     base.set(RunningJob.NAMENODE, namenode);
     base.setInt(RunningJob.MAPS, config.mapTasks());
     base.setLong(RunningJob.COMBINE_TIMEOUT, config.combineTimeoutMillis());
@@ -80,6 +75,7 @@ final class JobRunner {
     try (RunningJob running = new RunningJob(batch, executor, lost)) {
       Job job = Job.getInstance(base, "ebbfs " + kinds(batch));
       job.getConfiguration().set(RunningJob.ID, running.id());
+      job.getConfiguration().set(RunningJob.WORKER, executor.worker());
       job.setJarByClass(JobRunner.class);
       job.setInputFormatClass(TransitionInputFormat.class);
       job.setMapperClass(TransitionMapper.class);

@@ -9,14 +9,15 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import org.apache.hadoop.ipc.RPC;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
@@ -42,11 +43,15 @@ public final class RaidNode implements AutoCloseable {
 
   private final RaidConfig config;
   private final Supplier<CodingProtocol> coding;
-  private final String worker;
+  private final String name;
+  private final AtomicLong batches = new AtomicLong();
   private final JobRunner jobs;
   private final TransitionExecutor executor;
   private final JobHistory history = new JobHistory();
-  private final Set<Long> held = ConcurrentHashMap.newKeySet();
+
+  /** What is claimed now, and under which name: each batch has its own. */
+  private final Map<Long, String> held = new ConcurrentHashMap<>();
+
   private final List<Thread> queues = new ArrayList<>();
   private final ScheduledExecutorService renewals;
   private final List<AutoCloseable> connections = new ArrayList<>();
@@ -69,12 +74,11 @@ public final class RaidNode implements AutoCloseable {
       throws IOException {
     this.config = config;
     this.coding = coding;
-    this.worker =
-        "raid-%d-%s".formatted(ProcessHandle.current().pid(), UUID.randomUUID().toString());
-    this.jobs = new JobRunner(config, worker, data, namenode);
+    this.name = "raid-" + UUID.randomUUID().toString().substring(0, 8);
+    this.jobs = new JobRunner(config, data, namenode);
     this.executor =
         new TransitionExecutor(
-            worker,
+            name,
             coding.get(),
             chunks,
             new Throttle(config.bytesPerSecond(), System::nanoTime, Thread::sleep),
@@ -138,13 +142,15 @@ public final class RaidNode implements AutoCloseable {
 
   private void loop(String queue, List<TransitionKindProto> kinds) {
     String trouble = "";
+    String worker = workerName(queue);
     while (!closed) {
       long seen = wakeUps();
       try {
-        List<ClaimedTransitionProto> batch = claim(kinds);
+        List<ClaimedTransitionProto> batch = claim(worker, kinds);
         trouble = "";
         if (!batch.isEmpty()) {
-          runJob(queue, batch);
+          runJob(queue, worker, batch);
+          worker = workerName(queue);
           continue;
         }
       } catch (InterruptedException e) {
@@ -160,6 +166,10 @@ public final class RaidNode implements AutoCloseable {
         return;
       }
     }
+  }
+
+  private String workerName(String queue) {
+    return "%s-%s-%d".formatted(name, queue, batches.incrementAndGet());
   }
 
   private long wakeUps() {
@@ -184,7 +194,8 @@ public final class RaidNode implements AutoCloseable {
     }
   }
 
-  private List<ClaimedTransitionProto> claim(List<TransitionKindProto> kinds) throws IOException {
+  private List<ClaimedTransitionProto> claim(String worker, List<TransitionKindProto> kinds)
+      throws IOException {
     try {
       return coding
           .get()
@@ -202,14 +213,15 @@ public final class RaidNode implements AutoCloseable {
     }
   }
 
-  private void runJob(String queue, List<ClaimedTransitionProto> batch)
+  private void runJob(String queue, String worker, List<ClaimedTransitionProto> batch)
       throws IOException, InterruptedException {
     List<Long> ids = batch.stream().map(c -> c.getTransition().getId()).toList();
     JobStatus running = status("", queue, "RUNNING", System.currentTimeMillis(), 0, batch);
     history.started(running);
-    held.addAll(ids);
+    ids.forEach(id -> held.put(id, worker));
     try {
-      JobRunner.End end = jobs.run(batch, executor, id -> !held.contains(id));
+      JobRunner.End end =
+          jobs.run(batch, executor.named(worker), id -> !worker.equals(held.get(id)));
       history.ended(running, ended(running, end));
       LOG.info("{} {} {}: {}", queue, end.id(), running.transitions(), end.counters());
       if (!end.succeeded()) {
@@ -219,7 +231,7 @@ public final class RaidNode implements AutoCloseable {
       history.ended(running, ended(running, new JobRunner.End("", false, Map.of(), e.toString())));
       throw e;
     } finally {
-      ids.forEach(held::remove);
+      ids.forEach(id -> held.remove(id, worker));
     }
   }
 
@@ -248,10 +260,12 @@ public final class RaidNode implements AutoCloseable {
   // ---- claims -----------------------------------------------------------------------------------
 
   private void renew() {
-    List<Long> ids = List.copyOf(held);
-    if (ids.isEmpty()) {
-      return;
-    }
+    Map<String, List<Long>> byWorker = new HashMap<>();
+    held.forEach((id, worker) -> byWorker.computeIfAbsent(worker, w -> new ArrayList<>()).add(id));
+    byWorker.forEach(this::renew);
+  }
+
+  private void renew(String worker, List<Long> ids) {
     try {
       coding
           .get()
@@ -263,7 +277,7 @@ public final class RaidNode implements AutoCloseable {
                   .setLeaseMillis(config.leaseMillis())
                   .build())
           .getLostTransitionIdsList()
-          .forEach(held::remove);
+          .forEach(id -> held.remove(id, worker));
     } catch (ServiceException | RuntimeException e) {
       LOG.warn("claims were not renewed: {}; trying on", e.toString());
     }

@@ -56,12 +56,31 @@ public final class TransitionExecutor {
       Throttle throttle,
       int combines,
       Throttle.Pause pause) {
+    this(worker, coding, chunks, throttle, new Semaphore(combines), pause);
+  }
+
+  private TransitionExecutor(
+      String worker,
+      CodingProtocol coding,
+      ChunkChannel chunks,
+      Throttle throttle,
+      Semaphore combines,
+      Throttle.Pause pause) {
     this.worker = worker;
     this.coding = coding;
     this.chunks = chunks;
     this.throttle = throttle;
-    this.combines = new Semaphore(combines);
+    this.combines = combines;
     this.pause = pause;
+  }
+
+  /** The same, under the same limits, for transitions claimed under another name. */
+  TransitionExecutor named(String other) {
+    return new TransitionExecutor(other, coding, chunks, throttle, combines, pause);
+  }
+
+  String worker() {
+    return worker;
   }
 
   /**

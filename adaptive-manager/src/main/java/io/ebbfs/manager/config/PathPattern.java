@@ -5,9 +5,9 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * A path that a policy applies to: a prefix ("/a/b" is that path and everything below it), or a
- * glob ("*" and "?" within a name, "**" across names). Of two patterns that match a path, the one
- * with more literal characters is the longer match. Immutable and thread-safe.
+ * A path that a policy applies to, with everything below it; "*" and "?" stand for characters
+ * within a name, "**" also across names. Of two patterns that match a path, the one with more
+ * literal characters is the longer match. Immutable and thread-safe.
  */
 public final class PathPattern {
   private final String text;
@@ -30,7 +30,6 @@ public final class PathPattern {
     if (text.contains("//") || (text.length() > 1 && text.endsWith("/"))) {
       throw new IllegalArgumentException("'" + text + "' has an empty name in it");
     }
-    boolean glob = text.contains("*") || text.contains("?");
     StringBuilder regex = new StringBuilder();
     int literals = 0;
     for (int i = 0; i < text.length(); i++) {
@@ -47,9 +46,7 @@ public final class PathPattern {
         literals++;
       }
     }
-    if (!glob) {
-      regex = new StringBuilder(text.equals("/") ? "/.*" : Pattern.quote(text) + "(/.*)?");
-    }
+    regex.append(text.equals("/") ? ".*" : "(/.*)?");
     return new PathPattern(text, Pattern.compile(regex.toString(), Pattern.DOTALL), literals);
   }
 
@@ -81,12 +78,9 @@ public final class PathPattern {
     return false;
   }
 
-  /** As globs only: a prefix is the path itself and everything below it. */
+  /** What it matches, as globs alone: the path itself and everything below it. */
   private List<String> expanded() {
-    if (text.equals("/")) {
-      return List.of("/**");
-    }
-    return text.contains("*") || text.contains("?") ? List.of(text) : List.of(text, text + "/**");
+    return text.equals("/") ? List.of("/**") : List.of(text, text + "/**");
   }
 
   private static List<String> tokens(String glob) {

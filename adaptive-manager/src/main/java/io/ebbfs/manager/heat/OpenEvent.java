@@ -21,15 +21,19 @@ public record OpenEvent(long fileId, long timeMillis) {
       JsonNode node = JSON.readTree(value);
       JsonNode inode = node.path("inode");
       JsonNode time = node.path("time");
-      if (!inode.isIntegralNumber() || inode.longValue() <= 0) {
+      if (!whole(inode) || inode.longValue() <= 0) {
         throw new IllegalArgumentException("'inode' is not a positive number: " + inode);
       }
-      if (!time.isIntegralNumber() || time.longValue() < 0) {
+      if (!whole(time) || time.longValue() < 0) {
         throw new IllegalArgumentException("'time' is not milliseconds: " + time);
       }
       return new OpenEvent(inode.longValue(), time.longValue());
     } catch (IOException e) {
       throw new IllegalArgumentException("the event is not JSON: " + e.getMessage(), e);
     }
+  }
+
+  private static boolean whole(JsonNode node) {
+    return node.isIntegralNumber() && node.canConvertToLong();
   }
 }

@@ -113,41 +113,53 @@ final class Conversions {
     }
   }
 
-  /** Compact stripes that are read come back to the fast code, never beyond the bound. */
+  /**
+   * Compact stripes that are read come back to the fast code, never beyond the bound. Once room is
+   * being made for one, those less hot wait: they would take it, and be sent down again for it.
+   */
   void rise(List<Decision> decisions) {
     for (Candidate candidate : compact) {
       if (candidate.heat < rule.readHot().threshold() || !allowed(candidate)) {
         return;
       }
-      if (run.ledger.use(candidate.parityDelta, 0) <= run.ledger.strictRoom()) {
-        decide(
-            candidate,
-            TransitionKindProto.DOWNCODE,
-            String.format(
-                Locale.ROOT,
-                "read-hot: %s (hot from %s); storage %.3fx after it, bound %s",
-                Temperature.show(candidate.heat, rule),
-                rule.readHot().show(),
-                (run.ledger.endOverhead()),
-                bound()),
-            decisions);
-      } else if (!makeRoom(candidate, decisions)) {
+      double need = run.ledger.use(candidate.parityDelta, 0);
+      if (need <= run.ledger.strictRoom()) {
+        decide(candidate, TransitionKindProto.DOWNCODE, riseReason(candidate), decisions);
+      } else if (need <= run.ledger.endRoom() || makeRoom(candidate, decisions)) {
         return;
       }
     }
   }
 
-  /** Sends colder fast stripes down for a hotter compact one, which can rise in a later run. */
+  private String riseReason(Candidate candidate) {
+    return String.format(
+        Locale.ROOT,
+        "read-hot: %s (hot from %s); storage %.3fx before it, bound %s",
+        Temperature.show(candidate.heat, rule),
+        rule.readHot().show(),
+        run.ledger.endOverhead(),
+        bound());
+  }
+
+  /**
+   * Sends colder fast stripes down for a hotter compact one, which can rise in a later run; none if
+   * all of them would not be enough.
+   */
   private boolean makeRoom(Candidate hotter, List<Decision> decisions) {
-    double missing = run.ledger.use(hotter.parityDelta, 0) - Math.max(0, run.ledger.endRoom());
-    boolean made = missing <= 0;
-    while (missing > 0
-        && !fast.isEmpty()
-        && fast.get(0).heat * rule.hysteresis() < hotter.heat
-        && allowed(fast.get(0))) {
-      Candidate colder = fast.remove(0);
+    double missing = run.ledger.use(hotter.parityDelta, 0) - run.ledger.endRoom();
+    List<Candidate> victims = new ArrayList<>();
+    for (Candidate colder : fast) {
+      if (missing <= 0 || colder.heat * rule.hysteresis() >= hotter.heat || !allowed(colder)) {
+        break;
+      }
+      victims.add(colder);
       missing += colder.parityDelta;
-      made = true;
+    }
+    if (missing > 0) {
+      return false;
+    }
+    fast.removeAll(victims);
+    for (Candidate colder : victims) {
       decide(
           colder,
           TransitionKindProto.UPCODE,
@@ -160,7 +172,7 @@ final class Conversions {
               Temperature.show(hotter.heat, rule)),
           decisions);
     }
-    return made;
+    return true;
   }
 
   private boolean allowed(Candidate candidate) {

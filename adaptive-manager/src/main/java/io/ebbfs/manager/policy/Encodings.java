@@ -9,7 +9,9 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.IntPredicate;
+import java.util.stream.Collectors;
 
 /**
  * Which write-cold files are encoded now, and into which code. Read-hot ones go fast as far as the
@@ -19,6 +21,9 @@ import java.util.function.IntPredicate;
 final class Encodings {
   /** Stripes of one decision: a bound on what the namenode packs at once. */
   private static final int STRIPES_PER_DECISION = 40;
+
+  /** How much more than the code's own overhead fast stripes may store for being partly filled. */
+  private static final double SLACK = 1.05;
 
   private final PolicyRun run;
   private final PolicyRule rule;
@@ -40,20 +45,32 @@ final class Encodings {
         Comparator.comparingDouble((FileView f) -> -run.temperature.ofFile(f, rule))
             .thenComparing(FileView::id));
 
-    int end = longest(hot.size(), n -> endsUnderBound(hot, cold, n));
-    int now = longest(end, n -> use(hot.subList(0, n)) <= run.ledger.strictRoom());
-    List<FileView> fast = hot.subList(0, now);
-    for (int i = now; i < hot.size(); i++) {
-      if (i < end && !overdue(hot.get(i))) {
-        waiting.put(
-            hot.get(i).id(),
-            "read-hot; waits for compact encodings to make room for " + rule.family().fast());
+    int end = longest(hot, hot.size(), n -> endsUnderBound(hot, cold, n));
+    int now = longest(hot, end, n -> use(hot.subList(0, n)) <= run.ledger.strictRoom());
+    List<FileView> fast = fill(hot.subList(0, now), rule.family().fastCode(), unit(), true);
+    Set<Long> taken = fast.stream().map(FileView::id).collect(Collectors.toSet());
+    for (int i = 0; i < hot.size(); i++) {
+      FileView file = hot.get(i);
+      if (taken.contains(file.id())) {
+        continue;
+      }
+      if (i >= end || overdue(file)) {
+        cold.add(file);
       } else {
-        cold.add(hot.get(i));
+        waiting.putIfAbsent(
+            file.id(),
+            "read-hot; waits for compact encodings to make room for " + rule.family().fast());
       }
     }
-    encode(fast, rule.family().fastCode(), rule.family().groupSize(), decisions);
-    encode(cold, rule.family().compactCode(), 1, decisions);
+    encode(fast, rule.family().fastCode(), unit(), decisions);
+    ErasureCode compact = rule.family().compactCode();
+    encode(
+        fill(cold, compact, compact.dataCount(), false), compact, compact.dataCount(), decisions);
+  }
+
+  /** Blocks of fast stripes that will merge into one: fewer would never save anything by it. */
+  private int unit() {
+    return rule.family().fastCode().dataCount() * rule.family().groupSize();
   }
 
   private List<FileView> eligible() {
@@ -116,24 +133,47 @@ final class Encodings {
     return use <= run.ledger.endRoom();
   }
 
-  /** The largest n up to most that passes, by bisection; what it returns was tested, or is 0. */
-  private static int longest(int most, IntPredicate passes) {
-    int low = 0;
-    int high = most;
+  /**
+   * How many of the first files pass, at most so many: looked for among the prefixes that fill
+   * groups of stripes, and the whole. What it returns was tested, or is 0.
+   */
+  private int longest(List<FileView> files, int most, IntPredicate passes) {
+    if (most == 0 || passes.test(most)) {
+      return most;
+    }
+    List<Integer> ends = filling(files.subList(0, most));
+    int low = -1;
+    int high = ends.size() - 1;
     while (low < high) {
       int middle = (low + high + 1) / 2;
-      if (passes.test(middle)) {
+      if (passes.test(ends.get(middle))) {
         low = middle;
       } else {
         high = middle - 1;
       }
     }
-    return low;
+    return low < 0 ? 0 : ends.get(low);
   }
 
-  private void encode(List<FileView> files, ErasureCode code, int group, List<Decision> decisions) {
-    List<FileView> taken = fill(files, code, code.dataCount() * group);
-    for (List<FileView> batch : batches(taken, code.dataCount() * group)) {
+  /** For each multiple of the unit: the longest prefix with no more blocks. */
+  private List<Integer> filling(List<FileView> files) {
+    List<Integer> ends = new ArrayList<>();
+    int blocks = 0;
+    for (int i = 0; i < files.size(); i++) {
+      int next = blocks + files.get(i).looseBlocks();
+      if (i > 0 && next / unit() > blocks / unit() && next % unit() != 0) {
+        ends.add(i);
+      }
+      if (next % unit() == 0) {
+        ends.add(i + 1);
+      }
+      blocks = next;
+    }
+    return ends;
+  }
+
+  private void encode(List<FileView> taken, ErasureCode code, int unit, List<Decision> decisions) {
+    for (List<FileView> batch : batches(taken, unit)) {
       Packing packing = Packing.of(batch, code);
       long stripes = (packing.blocks() + code.dataCount() - 1) / code.dataCount();
       run.budget.take(packing.dataBytes(), stripes);
@@ -150,8 +190,11 @@ final class Encodings {
     }
   }
 
-  /** The files whose blocks fill stripes; the others too once one of them has waited enough. */
-  private List<FileView> fill(List<FileView> files, ErasureCode code, int unit) {
+  /**
+   * The files whose blocks fill stripes. Once one of them has waited enough, all of them if that
+   * stores less than the replicas; to the fast code only if next to nothing is left unfilled.
+   */
+  private List<FileView> fill(List<FileView> files, ErasureCode code, int unit, boolean fast) {
     List<FileView> sorted =
         files.stream()
             .sorted(
@@ -161,12 +204,11 @@ final class Encodings {
                     .thenComparing(FileView::id))
             .toList();
     int blocks = sorted.stream().mapToInt(FileView::looseBlocks).sum();
-    int full = blocks / unit * unit;
     List<FileView> filling = new ArrayList<>();
     List<FileView> rest = new ArrayList<>();
     int taken = 0;
     for (FileView file : sorted) {
-      if (taken + file.looseBlocks() <= full) {
+      if (taken + file.looseBlocks() <= blocks / unit * unit) {
         filling.add(file);
         taken += file.looseBlocks();
       } else {
@@ -176,11 +218,14 @@ final class Encodings {
     boolean late = sorted.stream().anyMatch(this::overdue);
     Packing some = Packing.of(filling, code);
     Packing all = Packing.of(sorted, code);
-    if (rest.isEmpty() && taken % unit == 0
-        || late && all.storedBytes() < some.storedBytes() + replicas(rest)) {
+    boolean worthAll =
+        fast
+            ? all.storedBytes() <= all.dataBytes() * code.overhead() * SLACK
+            : all.storedBytes() < some.storedBytes() + replicas(rest);
+    if (rest.isEmpty() && taken % unit == 0 || late && worthAll) {
       return sorted;
     }
-    boolean worth = taken % unit == 0 || late && some.storedBytes() < replicas(filling);
+    boolean worth = taken % unit == 0 || late && !fast && some.storedBytes() < replicas(filling);
     explain(worth ? rest : sorted, blocks, code, unit, late);
     return worth ? filling : List.of();
   }

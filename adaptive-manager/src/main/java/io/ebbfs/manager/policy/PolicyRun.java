@@ -124,7 +124,9 @@ final class PolicyRun {
       }
     }
     long parity =
-        lengths.values().stream().mapToLong(stripe -> StripeSize.parityBytes(code, stripe)).sum();
+        lengths.values().stream()
+            .mapToLong(stripe -> StripeSize.mostParityBytes(code, stripe))
+            .sum();
     ledger.add(data + parity, data);
     return data;
   }

@@ -7,17 +7,24 @@ import java.util.TreeMap;
 
 /**
  * Parity bytes that stripes need, from the generator matrix: a parity that covers only virtual
- * zeros is not stored, any other is as long as the longest member of its stripe. (The namenode may
- * store shorter ones: then there is more room than was counted on.)
+ * zeros is not stored.
  */
 final class StripeSize {
   private StripeSize() {}
 
-  /** Parity bytes of one stripe with these data lengths by position. */
+  /** Parity bytes of one stripe with these data lengths by position, each as long as it must be. */
   static long parityBytes(ErasureCode code, Map<Integer, Long> lengths) {
+    long bytes = 0;
+    for (int position = code.dataCount(); position < code.size(); position++) {
+      bytes += code.lengthBytes(position, data -> lengths.getOrDefault(data, 0L));
+    }
+    return bytes;
+  }
+
+  /** At most so many parity bytes, however they are padded: each as long as the longest member. */
+  static long mostParityBytes(ErasureCode code, Map<Integer, Long> lengths) {
     long unit = lengths.values().stream().mapToLong(Long::longValue).max().orElse(0);
-    int occupied = code.occupied(lengths.keySet()).size();
-    return unit * (occupied - lengths.size());
+    return unit * (code.occupied(lengths.keySet()).size() - lengths.size());
   }
 
   /** Parity bytes of the data of a compact stripe, as the fast stripes that it would become. */

@@ -38,6 +38,8 @@ final class Redundancy {
   private static final Logger LOG = LoggerFactory.getLogger(Redundancy.class);
   private static final int PAGE = 1_000;
   private static final long OPEN_RECHECK_MILLIS = 2_000;
+  // A block is complete with its first report: the others of its pipeline are on their way.
+  private static final long COPY_DELAY_MILLIS = 2_000;
 
   private final MetadataStore store;
   private final ClusterMap cluster;
@@ -251,7 +253,7 @@ final class Redundancy {
 
   private void note(long blockId, Assessment block) {
     if (block.live().size() < block.wanted()) {
-      queue.lacks(blockId, block.live().size());
+      queue.lacks(blockId, block.live().size(), clock.millis());
     } else {
       queue.fine(blockId);
       avoid.remove(blockId);
@@ -262,7 +264,8 @@ final class Redundancy {
   // -------------------------------------------------------------------------------------
 
   private void orderCopies() throws IOException {
-    for (long blockId : queue.repairable(settings.blocksPerTick())) {
+    long since = clock.millis() - COPY_DELAY_MILLIS;
+    for (long blockId : queue.repairable(settings.blocksPerTick(), since)) {
       if (freeSlots() == 0) {
         return;
       }

@@ -17,10 +17,12 @@ final class WorkQueue {
   /** Blocks with that many live replicas or more are equally little at risk. */
   private static final int LEVELS = 5;
 
+  private record Lack(int level, long sinceMillis) {}
+
   private final int limit;
   private final Set<Long> toCheck = new LinkedHashSet<>();
   private final Map<Long, Long> later = new LinkedHashMap<>();
-  private final Map<Long, Integer> levelOf = new HashMap<>();
+  private final Map<Long, Lack> lacks = new HashMap<>();
   private final List<Set<Long>> lacking = new ArrayList<>();
 
   WorkQueue(int limit) {
@@ -69,36 +71,38 @@ final class WorkQueue {
   }
 
   /** The block lacks replicas; it has that many. */
-  synchronized void lacks(long blockId, int liveReplicas) {
+  synchronized void lacks(long blockId, int liveReplicas, long nowMillis) {
     int level = Math.min(liveReplicas, LEVELS - 1);
-    Integer before = levelOf.get(blockId);
-    if (before == null ? levelOf.size() >= limit : before == level) {
+    Lack before = lacks.get(blockId);
+    if (before == null ? lacks.size() >= limit : before.level() == level) {
       return;
     }
     if (before != null) {
-      lacking.get(before).remove(blockId);
+      lacking.get(before.level()).remove(blockId);
     }
-    levelOf.put(blockId, level);
+    lacks.put(blockId, new Lack(level, before == null ? nowMillis : before.sinceMillis()));
     lacking.get(level).add(blockId);
   }
 
   /** The block lacks nothing, or is no more. */
   synchronized void fine(long blockId) {
-    Integer before = levelOf.remove(blockId);
+    Lack before = lacks.remove(blockId);
     if (before != null) {
-      lacking.get(before).remove(blockId);
+      lacking.get(before.level()).remove(blockId);
     }
   }
 
-  /** Blocks that lack replicas and have at least one, most at risk first. */
-  synchronized List<Long> repairable(int most) {
+  /** Blocks that have lacked replicas since that time and have one, most at risk first. */
+  synchronized List<Long> repairable(int most, long sinceMillis) {
     List<Long> taken = new ArrayList<>();
     for (Set<Long> level : lacking.subList(1, LEVELS)) {
       for (long blockId : level) {
         if (taken.size() == most) {
           return taken;
         }
-        taken.add(blockId);
+        if (lacks.get(blockId).sinceMillis() <= sinceMillis) {
+          taken.add(blockId);
+        }
       }
     }
     return taken;
@@ -106,15 +110,15 @@ final class WorkQueue {
 
   /** Puts a block behind the others that are as much at risk. */
   synchronized void rotate(long blockId) {
-    Integer level = levelOf.get(blockId);
-    if (level != null) {
-      lacking.get(level).remove(blockId);
-      lacking.get(level).add(blockId);
+    Lack lack = lacks.get(blockId);
+    if (lack != null) {
+      lacking.get(lack.level()).remove(blockId);
+      lacking.get(lack.level()).add(blockId);
     }
   }
 
   synchronized int lackingCount() {
-    return levelOf.size();
+    return lacks.size();
   }
 
   synchronized int missingCount() {

@@ -21,8 +21,7 @@ final class CallContext {
 
   private final Caller.Superuser superuser;
   // In memory: a repetition that arrives after a restart is a new call.
-  private final RetryCache answers =
-      new RetryCache("EbbFsRetryCache", HEAP_PERCENT, KEEP_NANOS);
+  private final RetryCache answers = new RetryCache("EbbFsRetryCache", HEAP_PERCENT, KEEP_NANOS);
 
   CallContext(Caller.Superuser superuser) {
     this.superuser = superuser;
@@ -30,10 +29,8 @@ final class CallContext {
 
   Caller caller() throws IOException {
     UserGroupInformation remote = Server.getRemoteUser();
-    UserGroupInformation user =
-        remote != null ? remote : UserGroupInformation.getCurrentUser();
-    return new Caller(
-        user.getShortUserName(), () -> user.getGroupsSet(), superuser);
+    UserGroupInformation user = remote != null ? remote : UserGroupInformation.getCurrentUser();
+    return new Caller(user.getShortUserName(), () -> user.getGroupsSet(), superuser);
   }
 
   /** The address of the client, as HDFS names its machine. */

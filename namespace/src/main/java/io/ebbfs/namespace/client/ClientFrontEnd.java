@@ -77,8 +77,7 @@ public final class ClientFrontEnd extends HarmlessCalls {
   // ---- the namespace ------------------------------------------------------------------------
 
   @Override
-  public boolean mkdirs(String src, FsPermission masked, boolean createParent)
-      throws IOException {
+  public boolean mkdirs(String src, FsPermission masked, boolean createParent) throws IOException {
     return files.namespace().mkdirs(context.caller(), src, masked, createParent);
   }
 
@@ -109,9 +108,7 @@ public final class ClientFrontEnd extends HarmlessCalls {
 
   @Override
   public void setOwner(String src, String owner, String group) throws IOException {
-    files
-        .namespace()
-        .setOwner(context.caller(), src, nullIfEmpty(owner), nullIfEmpty(group));
+    files.namespace().setOwner(context.caller(), src, nullIfEmpty(owner), nullIfEmpty(group));
   }
 
   private static String nullIfEmpty(String text) {
@@ -326,15 +323,13 @@ public final class ClientFrontEnd extends HarmlessCalls {
                 numAdditionalNodes);
     List<DatanodeInfoWithStorage> all = new ArrayList<>();
     for (int i = 0; i < existings.length; i++) {
-      all.add(
-          new DatanodeInfoWithStorage(existings[i], existingStorageIds[i], StorageType.DISK));
+      all.add(new DatanodeInfoWithStorage(existings[i], existingStorageIds[i], StorageType.DISK));
     }
     targets.forEach(target -> all.add(DatanodeInfos.of(target)));
     return located(block, all);
   }
 
-  private static LocatedBlock located(
-      ExtendedBlock block, List<DatanodeInfoWithStorage> places) {
+  private static LocatedBlock located(ExtendedBlock block, List<DatanodeInfoWithStorage> places) {
     DatanodeInfoWithStorage[] array = places.toArray(DatanodeInfoWithStorage[]::new);
     String[] storages =
         places.stream().map(DatanodeInfoWithStorage::getStorageID).toArray(String[]::new);
@@ -346,9 +341,7 @@ public final class ClientFrontEnd extends HarmlessCalls {
   @Override
   public void abandonBlock(ExtendedBlock block, long fileId, String src, String holder)
       throws IOException {
-    files
-        .writes()
-        .abandonBlock(handle(src, fileId, holder), ExtendedBlock.getLocalBlock(block));
+    files.writes().abandonBlock(handle(src, fileId, holder), ExtendedBlock.getLocalBlock(block));
   }
 
   @Override
@@ -368,8 +361,7 @@ public final class ClientFrontEnd extends HarmlessCalls {
   @Override
   public LocatedBlock updateBlockForPipeline(ExtendedBlock block, String clientName)
       throws IOException {
-    long stamp =
-        files.writes().newGenerationStamp(ExtendedBlock.getLocalBlock(block), clientName);
+    long stamp = files.writes().newGenerationStamp(ExtendedBlock.getLocalBlock(block), clientName);
     ExtendedBlock renewed = new ExtendedBlock(block);
     renewed.setGenerationStamp(stamp);
     return located(renewed, List.of());
@@ -404,11 +396,8 @@ public final class ClientFrontEnd extends HarmlessCalls {
   // ---- reading ------------------------------------------------------------------------------
 
   @Override
-  public LocatedBlocks getBlockLocations(String src, long offset, long length)
-      throws IOException {
-    return files
-        .reads()
-        .locate(context.caller(), src, offset, length, context.clientMachine());
+  public LocatedBlocks getBlockLocations(String src, long offset, long length) throws IOException {
+    return files.reads().locate(context.caller(), src, offset, length, context.clientMachine());
   }
 
   @Override

@@ -47,8 +47,7 @@ public final class Deletions {
     return deleted;
   }
 
-  private boolean delete(
-      Transaction transaction, Caller caller, String src, boolean recursive)
+  private boolean delete(Transaction transaction, Caller caller, String src, boolean recursive)
       throws IOException {
     ResolvedPath resolved = Namespace.resolve(transaction, src);
     Permissions.checkTraverse(caller, resolved);

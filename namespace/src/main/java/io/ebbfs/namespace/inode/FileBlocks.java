@@ -53,8 +53,7 @@ final class FileBlocks {
 
   /** The offset in the file at which the last block begins, in bytes. */
   long lastOffset() throws IOException {
-    return file.row().getLengthBytes()
-        - fromEnd(0).map(BlockRow::getLengthBytes).orElse(0L);
+    return file.row().getLengthBytes() - fromEnd(0).map(BlockRow::getLengthBytes).orElse(0L);
   }
 
   void append(BlockRow block) {
@@ -147,10 +146,8 @@ final class FileBlocks {
 
   /** Ends the writing. */
   void close(long nowMillis) {
-    LeaseRows.remove(
-        transaction, file.row().getUnderConstruction().getClientName(), file.id());
-    put(
-        file.row().toBuilder().clearUnderConstruction().setModifiedMillis(nowMillis).build());
+    LeaseRows.remove(transaction, file.row().getUnderConstruction().getClientName(), file.id());
+    put(file.row().toBuilder().clearUnderConstruction().setModifiedMillis(nowMillis).build());
   }
 
   void put(InodeRow row) {

@@ -93,8 +93,7 @@ public final class FileCreation {
         Inode.ROOT_ID,
         transaction -> {
           ResolvedPath resolved = checked(transaction, caller, path, request);
-          if (resolved.missing() > ids.size()
-              || resolved.exists() && !request.overwrite()) {
+          if (resolved.missing() > ids.size() || resolved.exists() && !request.overwrite()) {
             throw new StaleReadException("the way to " + path + " changed");
           }
           return make(transaction, caller, resolved, request, ids.iterator());
@@ -126,8 +125,8 @@ public final class FileCreation {
     }
   }
 
-  private ResolvedPath checked(
-      Transaction transaction, Caller caller, FsPath path, Request request) throws IOException {
+  private ResolvedPath checked(Transaction transaction, Caller caller, FsPath path, Request request)
+      throws IOException {
     ResolvedPath resolved = PathResolver.resolve(transaction, path);
     Permissions.checkTraverseToCreate(caller, resolved);
     if (resolved.exists() && resolved.lastFound().isDirectory()) {
@@ -145,8 +144,7 @@ public final class FileCreation {
     }
     if (!request.create()) {
       throw new FileNotFoundException(
-          "Can't overwrite non-existent %s for client %s"
-              .formatted(path, request.clientMachine()));
+          "Can't overwrite non-existent %s for client %s".formatted(path, request.clientMachine()));
     }
     Directories.checkNames(resolved, limits);
     return resolved;
@@ -194,8 +192,7 @@ public final class FileCreation {
     return locked.get(0);
   }
 
-  private static InodeRow row(
-      long id, Request request, Directories.Maker maker, String group) {
+  private static InodeRow row(long id, Request request, Directories.Maker maker, String group) {
     return InodeRow.newBuilder()
         .setId(id)
         .setKind(InodeKindProto.FILE)

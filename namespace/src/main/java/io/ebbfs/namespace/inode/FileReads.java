@@ -30,11 +30,7 @@ public final class FileReads {
   private final OpenListener opens;
 
   public FileReads(
-      MetadataStore store,
-      BlockService blocks,
-      Clock clock,
-      Limits limits,
-      OpenListener opens) {
+      MetadataStore store, BlockService blocks, Clock clock, Limits limits, OpenListener opens) {
     this.store = store;
     this.blocks = blocks;
     this.clock = clock;
@@ -71,8 +67,7 @@ public final class FileReads {
                   locate(transaction, file, offsetBytes, lengthBytes, clientMachine));
             });
     if (offsetBytes == 0) {
-      opens.opened(
-          found.inode().id(), found.path().toString(), clock.millis(), clientMachine);
+      opens.opened(found.inode().id(), found.path().toString(), clock.millis(), clientMachine);
     }
     return found.blocks();
   }
@@ -84,8 +79,7 @@ public final class FileReads {
   static Inode requireFile(ResolvedPath path) throws FileNotFoundException {
     Inode inode =
         path.last()
-            .orElseThrow(
-                () -> new FileNotFoundException("File does not exist: " + path.path()));
+            .orElseThrow(() -> new FileNotFoundException("File does not exist: " + path.path()));
     if (!inode.isFile()) {
       throw new FileNotFoundException("Path is not a file: " + path.path());
     }
@@ -107,8 +101,7 @@ public final class FileReads {
       boolean finished = FileBlocks.isCommitted(block);
       boolean isLast = i == rows.size() - 1;
       if (inRange && finished || isLast) {
-        LocatedBlock where =
-            blocks.locate(transaction, file.id(), block, position, clientMachine);
+        LocatedBlock where = blocks.locate(transaction, file.id(), block, position, clientMachine);
         if (inRange && finished) {
           located.add(where);
         }
@@ -124,11 +117,9 @@ public final class FileReads {
         position, file.isUnderConstruction(), located, last, lastComplete, null, null);
   }
 
-
   /** The status of what is at a path, or null; with the locations of its blocks if asked for. */
   public HdfsFileStatus status(
-      Caller caller, String src, boolean withLocations, String clientMachine)
-      throws IOException {
+      Caller caller, String src, boolean withLocations, String clientMachine) throws IOException {
     return read(
         transaction -> {
           ResolvedPath path = Namespace.resolve(transaction, src);
@@ -169,11 +160,7 @@ public final class FileReads {
    * @param startAfter the last name of the previous page, or empty
    */
   public DirectoryListing list(
-      Caller caller,
-      String src,
-      byte[] startAfter,
-      boolean withLocations,
-      String clientMachine)
+      Caller caller, String src, byte[] startAfter, boolean withLocations, String clientMachine)
       throws IOException {
     return read(
         transaction -> {
@@ -184,8 +171,7 @@ public final class FileReads {
           }
           if (path.lastFound().isDirectory()) {
             Permissions.checkAccess(caller, path, FsAction.READ_EXECUTE);
-            return page(
-                transaction, path.lastFound(), startAfter, withLocations, clientMachine);
+            return page(transaction, path.lastFound(), startAfter, withLocations, clientMachine);
           }
           HdfsFileStatus one =
               status(

@@ -80,8 +80,7 @@ public final class FileWrites {
                 handle.clientMachine(),
                 excludedServers,
                 Set.of()));
-    BlockRow fresh =
-        newBlock(file, targets, blockIds.next(), generationStamps.next());
+    BlockRow fresh = newBlock(file, targets, blockIds.next(), generationStamps.next());
     return Retrying.transact(
         store, file.id(), transaction -> addBlock(transaction, handle, previous, fresh));
   }
@@ -100,8 +99,7 @@ public final class FileWrites {
   }
 
   private LocatedBlock addBlock(
-      Transaction transaction, Handle handle, Block previous, BlockRow fresh)
-      throws IOException {
+      Transaction transaction, Handle handle, Block previous, BlockRow fresh) throws IOException {
     FileBlocks file = lock(transaction, handle);
     if (isRepeatedAdd(file, handle, previous)) {
       return locateLast(transaction, file, handle);
@@ -197,8 +195,7 @@ public final class FileWrites {
                   .orElse(null);
             });
     if (waiting != null) {
-      blocks.awaitReplicas(
-          waiting.ownerId(), waiting.block(), 1, settings.completeWaitMillis());
+      blocks.awaitReplicas(waiting.ownerId(), waiting.block(), 1, settings.completeWaitMillis());
     }
   }
 
@@ -234,8 +231,7 @@ public final class FileWrites {
     return Retrying.transact(store, handle.fileId(), t -> complete(t, handle, last));
   }
 
-  private boolean complete(Transaction transaction, Handle handle, Block last)
-      throws IOException {
+  private boolean complete(Transaction transaction, Handle handle, Block last) throws IOException {
     Inode found = OpenFiles.lock(transaction, handle.src(), handle.fileId());
     FileBlocks file = new FileBlocks(transaction, blocks, found);
     if (found.isFile() && !found.isUnderConstruction() && matches(file.fromEnd(0), last)) {
@@ -261,13 +257,11 @@ public final class FileWrites {
         handle.fileId(),
         transaction -> {
           FileBlocks file = lock(transaction, handle);
-          Optional<BlockRow> last =
-              file.fromEnd(0).filter(b -> !FileBlocks.isCommitted(b));
+          Optional<BlockRow> last = file.fromEnd(0).filter(b -> !FileBlocks.isCommitted(b));
           if (lastBlockLengthBytes > 0
               && last.isPresent()
               && last.get().getLengthBytes() < lastBlockLengthBytes) {
-            file.replaceLast(
-                last.get().toBuilder().setLengthBytes(lastBlockLengthBytes).build());
+            file.replaceLast(last.get().toBuilder().setLengthBytes(lastBlockLengthBytes).build());
           }
           return null;
         });

@@ -14,8 +14,7 @@ public final class InodeLocks {
   private InodeLocks() {}
 
   /** Locks inodes for writing and reads them again, in the given order. */
-  public static List<Inode> lock(Transaction transaction, List<Inode> inodes)
-      throws IOException {
+  public static List<Inode> lock(Transaction transaction, List<Inode> inodes) throws IOException {
     return lock(transaction, inodes, List.of());
   }
 

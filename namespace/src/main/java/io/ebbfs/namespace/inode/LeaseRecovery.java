@@ -112,8 +112,7 @@ public final class LeaseRecovery {
   public boolean release(long fileId) throws IOException {
     long recoveryStamp = generationStamps.next();
     Decision decision =
-        Retrying.transact(
-            store, fileId, transaction -> decide(transaction, fileId, recoveryStamp));
+        Retrying.transact(store, fileId, transaction -> decide(transaction, fileId, recoveryStamp));
     blocks.invalidate(decision.gone());
     if (decision.toRecover() != null) {
       LOG.info(
@@ -151,8 +150,8 @@ public final class LeaseRecovery {
     return new Decision(true, null, gone);
   }
 
-  private Decision startRecovery(
-      Transaction transaction, FileBlocks file, long recoveryStamp) throws IOException {
+  private Decision startRecovery(Transaction transaction, FileBlocks file, long recoveryStamp)
+      throws IOException {
     BlockRow recovering =
         file.fromEnd(0).orElseThrow().toBuilder()
             .setState(BlockStateProto.RECOVERING)

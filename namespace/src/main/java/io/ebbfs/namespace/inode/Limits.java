@@ -10,4 +10,15 @@ public record Limits(
     int maxBlocksPerFile,
     int maxReplication) {
   public static final Limits DEFAULT = new Limits(255, 1000, 8000, 1000, 65536, 10_000, 512);
+
+  public Limits withMinBlockSize(long bytes) {
+    return new Limits(
+        maxComponentBytes,
+        maxPathDepth,
+        maxPathBytes,
+        listingPage,
+        bytes,
+        maxBlocksPerFile,
+        maxReplication);
+  }
 }

@@ -117,8 +117,7 @@ public final class Namespace {
   }
 
   private ResolvedPath checkedForMkdirs(
-      Transaction transaction, Caller caller, FsPath path, boolean makeParents)
-      throws IOException {
+      Transaction transaction, Caller caller, FsPath path, boolean makeParents) throws IOException {
     ResolvedPath resolved = PathResolver.resolve(transaction, path);
     Permissions.checkTraverseToCreate(caller, resolved);
     if (resolved.exists()) {
@@ -199,12 +198,10 @@ public final class Namespace {
   }
 
   static ResolvedPath resolve(Transaction transaction, String src) throws IOException {
-    return PathResolver.resolve(
-        transaction, FsPath.parse(PathResolver.byId(transaction, src)));
+    return PathResolver.resolve(transaction, FsPath.parse(PathResolver.byId(transaction, src)));
   }
 
-  public void setPermission(Caller caller, String src, FsPermission permission)
-      throws IOException {
+  public void setPermission(Caller caller, String src, FsPermission permission) throws IOException {
     int mode = permission.toShort();
     change(
         caller,
@@ -214,8 +211,7 @@ public final class Namespace {
   }
 
   /** Changes the owner, the group, or both; null leaves one as it is. */
-  public void setOwner(Caller caller, String src, String owner, String group)
-      throws IOException {
+  public void setOwner(Caller caller, String src, String owner, String group) throws IOException {
     change(
         caller,
         src,
@@ -245,8 +241,7 @@ public final class Namespace {
           "User " + caller.user() + " is not a super user (non-super user cannot change owner).");
     }
     if (group != null && !caller.isIn(group)) {
-      throw new AccessControlException(
-          "User " + caller.user() + " does not belong to " + group);
+      throw new AccessControlException("User " + caller.user() + " does not belong to " + group);
     }
   }
 

@@ -43,9 +43,7 @@ final class OpenFiles {
             ? Namespace.resolve(transaction, src).last()
             : attached(transaction, fileId);
     return inode.orElseThrow(
-        () ->
-            new FileNotFoundException(
-                "File does not exist: " + src + " (inode " + fileId + ")"));
+        () -> new FileNotFoundException("File does not exist: " + src + " (inode " + fileId + ")"));
   }
 
   private static Optional<Inode> attached(Transaction transaction, long inodeId)
@@ -68,8 +66,7 @@ final class OpenFiles {
    * is deleted.
    */
   static Optional<Inode> lockOwner(Transaction transaction, long blockId) throws IOException {
-    Optional<BlockOwnerRow> owner =
-        transaction.get(Tables.BLOCK_OWNER, Tables.blockOwner(blockId));
+    Optional<BlockOwnerRow> owner = transaction.get(Tables.BLOCK_OWNER, Tables.blockOwner(blockId));
     if (owner.isEmpty() || !owner.get().hasOwnerId()) {
       return Optional.empty();
     }
@@ -79,8 +76,7 @@ final class OpenFiles {
         : Optional.of(InodeLocks.lock(transaction, List.of(file.get())).get(0));
   }
 
-  static void checkLease(Inode file, String src, String clientName)
-      throws LeaseExpiredException {
+  static void checkLease(Inode file, String src, String clientName) throws LeaseExpiredException {
     if (!file.isFile()) {
       throw new LeaseExpiredException(
           "INode is not a regular file: " + src + " (inode " + file.id() + ")");

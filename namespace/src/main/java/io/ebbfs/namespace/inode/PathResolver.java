@@ -78,8 +78,7 @@ public final class PathResolver {
   }
 
   /** The path of an inode, or empty if there is none, or it is deleted, alone or with a parent. */
-  public static Optional<FsPath> pathOf(Transaction transaction, long inodeId)
-      throws IOException {
+  public static Optional<FsPath> pathOf(Transaction transaction, long inodeId) throws IOException {
     List<String> names = new ArrayList<>();
     long id = inodeId;
     while (id != Inode.ROOT_ID) {
@@ -98,8 +97,7 @@ public final class PathResolver {
   }
 
   /** Whether one inode is another or lies below it. */
-  static boolean isWithin(Transaction transaction, long inodeId, long aboveId)
-      throws IOException {
+  static boolean isWithin(Transaction transaction, long inodeId, long aboveId) throws IOException {
     long id = inodeId;
     for (int depth = 0; depth < MAX_DEPTH; depth++) {
       if (id == aboveId) {

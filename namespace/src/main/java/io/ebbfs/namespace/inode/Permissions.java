@@ -22,8 +22,7 @@ public final class Permissions {
     for (int depth = 0; depth < path.inodes().size() && depth < path.path().depth(); depth++) {
       Inode inode = path.inodes().get(depth);
       if (!inode.isDirectory()) {
-        throw new ParentNotDirectoryException(
-            path.path().prefix(depth) + " (is not a directory)");
+        throw new ParentNotDirectoryException(path.path().prefix(depth) + " (is not a directory)");
       }
       if (!all) {
         check(caller, inode, path.path().prefix(depth), FsAction.EXECUTE);
@@ -32,8 +31,7 @@ public final class Permissions {
   }
 
   /** As {@link #checkTraverseToCreate}, for calls about what exists. */
-  public static void checkTraverse(Caller caller, ResolvedPath path)
-      throws AccessControlException {
+  public static void checkTraverse(Caller caller, ResolvedPath path) throws AccessControlException {
     try {
       checkTraverseToCreate(caller, path);
     } catch (ParentNotDirectoryException e) {
@@ -120,8 +118,7 @@ public final class Permissions {
   }
 
   private static FsPath ancestorPath(ResolvedPath path) {
-    return path.path()
-        .prefix(Math.max(0, Math.min(path.inodes().size(), path.path().depth()) - 1));
+    return path.path().prefix(Math.max(0, Math.min(path.inodes().size(), path.path().depth()) - 1));
   }
 
   private static String describe(Inode inode) {

@@ -136,7 +136,9 @@ public final class Reaper implements AutoCloseable {
           Retrying.repeat(
               () ->
                   store.transact(
-                      batch.get(0).id(), Durability.RELAXED, transaction -> reap(transaction, batch)));
+                      batch.get(0).id(),
+                      Durability.RELAXED,
+                      transaction -> reap(transaction, batch)));
       blocks.invalidate(reaped.invalidations());
       left = left.subList(reaped.files(), left.size());
     }

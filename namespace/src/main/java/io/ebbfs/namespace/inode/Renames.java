@@ -87,8 +87,7 @@ public final class Renames {
   /**
    * The new form: the destination is the new path itself; an existing one is replaced if asked for.
    */
-  public void rename2(Caller caller, String src, String dst, boolean overwrite)
-      throws IOException {
+  public void rename2(Caller caller, String src, String dst, boolean overwrite) throws IOException {
     refuseInvalid(dst);
     Retrying.transact(
         store,
@@ -148,10 +147,7 @@ public final class Renames {
 
   private static IOException underSource(ResolvedPath from, ResolvedPath to) {
     return new IOException(
-        "Rename destination "
-            + to.path()
-            + " is a directory or file under source "
-            + from.path());
+        "Rename destination " + to.path() + " is a directory or file under source " + from.path());
   }
 
   private static void refuseReplacing(
@@ -163,8 +159,7 @@ public final class Renames {
           "Source " + from.path() + " and destination " + to.path() + " must both be directories");
     }
     if (!overwrite) {
-      throw new FileAlreadyExistsException(
-          "rename destination " + to.path() + " already exists");
+      throw new FileAlreadyExistsException("rename destination " + to.path() + " already exists");
     }
     refuseNonEmpty(transaction, replaced, to.path());
   }
@@ -179,8 +174,7 @@ public final class Renames {
   private static void refuseBadParent(ResolvedPath to) throws IOException {
     Optional<Inode> parent = to.parent();
     if (parent.isEmpty()) {
-      throw new FileNotFoundException(
-          "rename destination parent " + to.path() + " not found.");
+      throw new FileNotFoundException("rename destination parent " + to.path() + " not found.");
     }
     if (!parent.get().isDirectory()) {
       throw new ParentNotDirectoryException(
@@ -193,8 +187,7 @@ public final class Renames {
     CYCLE
   }
 
-  private Outcome move(
-      Transaction transaction, ResolvedPath from, ResolvedPath to, boolean replace)
+  private Outcome move(Transaction transaction, ResolvedPath from, ResolvedPath to, boolean replace)
       throws IOException {
     Inode moved = from.lastFound();
     Inode oldParent = from.parent().orElseThrow();

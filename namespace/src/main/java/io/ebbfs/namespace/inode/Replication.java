@@ -62,8 +62,7 @@ public final class Replication {
     for (Row<BlockRow> block : transaction.scan(Tables.BLOCK, file.id())) {
       if (!block.value().hasStripeId()) {
         surplus.addAll(
-            blocks.setReplication(
-                transaction, file.id(), block.key().firstLong(), replication));
+            blocks.setReplication(transaction, file.id(), block.key().firstLong(), replication));
       }
     }
     transaction.put(

@@ -75,8 +75,7 @@ public final class Summaries {
   private Summary ofDirectory(Caller caller, Below directory, Deque<Below> left)
       throws IOException {
     if (!caller.isSuperuser()) {
-      Permissions.check(
-          caller, directory.inode(), directory.path(), FsAction.READ_EXECUTE);
+      Permissions.check(caller, directory.inode(), directory.path(), FsAction.READ_EXECUTE);
     }
     Summary sum = new Summary(0, 1, 0, 0);
     Key after = null;

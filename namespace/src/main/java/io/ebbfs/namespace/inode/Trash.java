@@ -19,7 +19,6 @@ final class Trash {
   }
 
   private static Key key(long inodeId) {
-    return Tables.inode(
-        Inode.TRASH_ID, ByteBuffer.allocate(Long.BYTES).putLong(inodeId).array());
+    return Tables.inode(Inode.TRASH_ID, ByteBuffer.allocate(Long.BYTES).putLong(inodeId).array());
   }
 }

@@ -16,8 +16,7 @@ import java.util.Optional;
 public final class LeaseRows {
   private LeaseRows() {}
 
-  public static void add(
-      Transaction transaction, String clientName, long fileId, long nowMillis) {
+  public static void add(Transaction transaction, String clientName, long fileId, long nowMillis) {
     transaction.put(
         Tables.LEASE,
         key(clientName, fileId),
@@ -33,11 +32,9 @@ public final class LeaseRows {
   }
 
   /** When the client got the file, if it has it. */
-  public static Optional<Long> sinceMillis(
-      Transaction transaction, String clientName, long fileId) throws IOException {
-    return transaction
-        .get(Tables.LEASE, key(clientName, fileId))
-        .map(LeaseRow::getRenewedMillis);
+  public static Optional<Long> sinceMillis(Transaction transaction, String clientName, long fileId)
+      throws IOException {
+    return transaction.get(Tables.LEASE, key(clientName, fileId)).map(LeaseRow::getRenewedMillis);
   }
 
   static Key key(String clientName, long fileId) {

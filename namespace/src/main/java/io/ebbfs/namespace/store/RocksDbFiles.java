@@ -197,8 +197,7 @@ final class RocksDbFiles implements AutoCloseable {
         .setWalRecoveryMode(WALRecoveryMode.PointInTimeRecovery);
   }
 
-  private static ColumnFamilyOptions familyOptions(
-      List<AutoCloseable> resources, LRUCache cache) {
+  private static ColumnFamilyOptions familyOptions(List<AutoCloseable> resources, LRUCache cache) {
     BlockBasedTableConfig table =
         new BlockBasedTableConfig()
             .setBlockCache(cache)

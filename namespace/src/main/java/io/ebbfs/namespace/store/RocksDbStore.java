@@ -141,8 +141,7 @@ public final class RocksDbStore implements MetadataStore {
       if (bound != null) {
         options.setIterateUpperBound(bound);
       }
-      try (RocksIterator iterator =
-          files.database().newIterator(files.family(table), options)) {
+      try (RocksIterator iterator = files.database().newIterator(files.family(table), options)) {
         for (iterator.seek(from); iterator.isValid() && rows.size() < limit; iterator.next()) {
           rows.add(new SimpleImmutableEntry<>(Key.decode(iterator.key()), iterator.value()));
         }
@@ -212,8 +211,8 @@ public final class RocksDbStore implements MetadataStore {
     }
 
     @Override
-    public List<Map.Entry<Key, byte[]>> scan(
-        Table<?> table, long partition, Key after, int limit) throws IOException {
+    public List<Map.Entry<Key, byte[]>> scan(Table<?> table, long partition, Key after, int limit)
+        throws IOException {
       byte[] from = after == null ? Key.of(partition).encode() : successor(after.encode());
       byte[] to = partition == -1L ? null : Key.of(partition + 1).encode();
       return page(table, from, to, limit);

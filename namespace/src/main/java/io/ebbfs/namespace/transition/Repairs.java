@@ -128,7 +128,7 @@ public final class Repairs {
           .filter(again -> again.transition().isEmpty())
           .ifPresent(again -> stripes.check(stripeId));
     } else if (transition.get().getPriority() != priority) {
-      setPriority(transition.get().getId(), priority);
+      update(transition.get().getId(), row(transition.get().getId(), stripe, lost, priority));
     }
   }
 
@@ -194,7 +194,7 @@ public final class Repairs {
   }
 
   /** More or less was lost since it was planned. */
-  private void setPriority(long id, int priority) throws IOException {
+  private void update(long id, TransitionRow wanted) throws IOException {
     Optional<TransitionRow> changed =
         store.transact(
             id,
@@ -205,7 +205,14 @@ public final class Repairs {
                   transaction
                       .get(Tables.TRANSITION, Tables.transition(id))
                       .filter(r -> r.getState() == TransitionStateProto.PLANNED)
-                      .map(r -> r.toBuilder().setPriority(priority).build());
+                      .map(
+                          r ->
+                              r.toBuilder()
+                                  .setPriority(wanted.getPriority())
+                                  .setReason(wanted.getReason())
+                                  .clearStripes()
+                                  .addAllStripes(wanted.getStripesList())
+                                  .build());
               row.ifPresent(r -> transaction.put(Tables.TRANSITION, Tables.transition(id), r));
               return row;
             });

@@ -1,0 +1,227 @@
+package io.ebbfs.manager.config;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.catchThrowableOfType;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ConfigTest {
+  private static final Path EXAMPLES = Path.of("..", "conf");
+
+  private static final String SOUND =
+      """
+      policies:
+        - name: a
+          paths: [/a]
+          family: product
+          storageBound: 1.5
+          readHot: {perMiB: 1}
+      """;
+
+  private static List<Problem> problems(String policies) {
+    ConfigException refused =
+        catchThrowableOfType(
+            ConfigException.class, () -> PolicySet.parse(Path.of("policies.yaml"), policies));
+    assertThat(refused).as("was accepted:\n%s", policies).isNotNull();
+    return refused.problems();
+  }
+
+  private static PolicySet sound(String policies) throws ConfigException {
+    return PolicySet.parse(Path.of("policies.yaml"), policies);
+  }
+
+  @Test
+  void theExampleIsTheDefault() throws Exception {
+    assertThat(ManagerConfig.load(EXAMPLES)).isEqualTo(ManagerConfig.defaults());
+  }
+
+  @Test
+  void theExamplesNameEveryKey() throws Exception {
+    String manager = Files.readString(EXAMPLES.resolve("manager.yaml"));
+    for (Class<?> section : ManagerConfig.class.getDeclaredClasses()) {
+      for (var component : section.getRecordComponents()) {
+        String key = component.getName().replace("Millis", "");
+        assertThat(manager).contains("  " + key + ":");
+      }
+    }
+    String policies = Files.readString(EXAMPLES.resolve("policies.yaml"));
+    for (String key :
+        List.of(
+            "name",
+            "paths",
+            "family",
+            "fastCode",
+            "compactCode",
+            "storageBound",
+            "writeColdAfter",
+            "readHot",
+            "perMiB",
+            "perFile",
+            "hysteresis",
+            "minFileSize",
+            "fillWait",
+            "maxBytesPerRun",
+            "minServers")) {
+      assertThat(policies).contains(key + ":");
+    }
+  }
+
+  @Test
+  void theExamplePoliciesAreSound() throws Exception {
+    PolicySet policies = PolicySet.load(EXAMPLES);
+    PolicyRule warehouse = policies.of("/user/ann/tables/t").orElseThrow();
+    assertThat(warehouse.name()).isEqualTo("warehouse");
+    assertThat(warehouse.family().compact()).isEqualTo("PC(6x5)");
+    assertThat(warehouse.writeColdAfterMillis()).isEqualTo(3_600_000);
+    assertThat(warehouse.maxBytesPerRun()).isEqualTo(20L << 30);
+    PolicyRule archive = policies.of("/archive/2026/x").orElseThrow();
+    assertThat(archive.readHot()).isEqualTo(new ReadHot(ReadHot.Unit.PER_FILE, 5));
+    assertThat(policies.of("/tmp/x")).isEmpty();
+  }
+
+  @Test
+  void theDemonstrationIsSound() throws Exception {
+    assertThat(ManagerConfig.load(EXAMPLES.resolve("demo")).startup().requireFailureDomains())
+        .isTrue();
+    PolicySet policies = PolicySet.load(EXAMPLES.resolve("demo"));
+    assertThat(policies.of("/demo/lrc/x").orElseThrow().storageBound()).hasValue(1.4);
+    assertThat(policies.of("/demo/product/x").orElseThrow().storageBound()).hasValue(1.5);
+  }
+
+  @Test
+  void allProblemsComeAtOnceWithTheirLines() {
+    List<Problem> problems =
+        problems(
+            """
+            policies:
+              - name: a
+                paths: [/a]
+                famly: product
+                writeColdAfter: soon
+                maxBytesPerRun: 10 parsecs
+                hysteresis: 0.5
+                readHot: {perMib: 1}
+              - name: a
+                paths: [data, /a]
+                family: prodct
+                readHot: {perFile: 1}
+                name: b
+            """);
+    assertThat(problems.toString())
+        .contains("policies.yaml:4: unknown key 'famly'; did you mean 'family'?")
+        .contains("policies.yaml:5: 'writeColdAfter: soon' is not a duration")
+        .contains("policies.yaml:6: 'maxBytesPerRun: 10 parsecs' is not a size")
+        .contains("policies.yaml:7: 'hysteresis: 0.5' is not a number in range")
+        .contains("policies.yaml:8: unknown key 'readHot.perMib'; did you mean 'perMiB'?")
+        .contains("policies.yaml:10: path 'data' does not start with '/'")
+        .contains("policies.yaml:11: unknown code family 'prodct'; did you mean 'product'?")
+        .contains("policies.yaml:13: duplicate key 'name', first in line 9");
+    assertThat(problems).isSortedAccordingTo((x, y) -> Integer.compare(x.line(), y.line()));
+  }
+
+  @Test
+  void aBoundBelowTheCodesIsRefusedWithTheRemedy() {
+    assertThat(problems(SOUND.replace("1.5", "1.3")).get(0).toString())
+        .isEqualTo(
+            "policies.yaml:5: storageBound 1.3 of policy 'a' is below what PC(6x5) can reach"
+                + " (1.400); write at least 1.41, or take another family (rs reaches 1.250)");
+  }
+
+  @Test
+  void overlapsAreNamed() {
+    String second =
+        """
+          - name: b
+            paths: [%s]
+            family: lrc
+            readHot: {perMiB: 1}
+        """;
+    assertThat(problems(SOUND + second.formatted("/a")).get(0).message())
+        .contains("path '/a' of policy 'b' overlaps '/a' of policy 'a' (line 3)");
+    assertThat(problems(SOUND.replace("[/a]", "[/x/*.log]") + second.formatted("\"/*/y.log\"")))
+        .hasSize(1);
+  }
+
+  @Test
+  void theLongestMatchWins() throws Exception {
+    PolicySet policies =
+        sound(
+            SOUND
+                + """
+                  - name: b
+                    paths: [/a/b, "/a/**/hot-*"]
+                    fastCode: LRC(12,6,2)
+                    compactCode: LRC(12,2,2)
+                    storageBound: null
+                    readHot: {perMiB: 1}
+                """);
+    assertThat(policies.of("/a/c").orElseThrow().name()).isEqualTo("a");
+    assertThat(policies.of("/a/b/c").orElseThrow().name()).isEqualTo("b");
+    assertThat(policies.of("/a/x/y/hot-1").orElseThrow().name()).isEqualTo("b");
+    assertThat(policies.of("/ab")).isEmpty();
+    assertThat(policies.named("b").orElseThrow().storageBound()).isEmpty();
+    assertThat(policies.named("b").orElseThrow().family().name()).isEqualTo("lrc");
+  }
+
+  @Test
+  void codesWithoutAConversionAreRefused() {
+    assertThat(
+            problems(
+                    SOUND.replace(
+                        "family: product", "fastCode: PC(2x5)\n    compactCode: LRC(12,2,2)"))
+                .get(0)
+                .toString())
+        .contains("no conversion between PC(2x5) and LRC(12,2,2)")
+        .contains("PC(2x5) and PC(6x5)");
+  }
+
+  @Test
+  void fewerServersThanTheCodesNeedAreRefused() {
+    assertThat(problems(SOUND + "    minServers: 2\n").get(0).message())
+        .contains("minServers 2 of policy 'a'")
+        .contains("(4)");
+  }
+
+  @Test
+  void whatIsNotYamlIsRefusedWithItsLine() {
+    assertThat(problems("policies:\n  - name: [a\n").get(0).line()).isEqualTo(3);
+    assertThat(problems("").get(0).message()).contains("empty");
+    assertThat(problems("[1]").toString()).contains("not a mapping");
+  }
+
+  @Test
+  void managerSettingsAreChecked() {
+    ConfigException refused =
+        catchThrowableOfType(
+            ConfigException.class,
+            () ->
+                ManagerConfig.parse(
+                    Path.of("manager.yaml"),
+                    "heat: {halflife: 0, pruneBelow: x}\nlimits:\n  pageSize: 0\n"));
+    assertThat(refused.getMessage())
+        .contains("manager.yaml:1: unknown key 'heat.halflife'; did you mean 'halfLife'?")
+        .contains("manager.yaml:1: 'heat.pruneBelow: x'")
+        .contains("manager.yaml:3: 'limits.pageSize: 0' is not a number in range");
+  }
+
+  @Test
+  void anEditThatIsTakenBackIsNoLongerRefused(@TempDir Path directory) throws Exception {
+    Path file = directory.resolve(PolicySet.FILE);
+    Files.writeString(file, SOUND);
+    LivePolicies live = LivePolicies.open(directory, 0);
+    Files.writeString(file, SOUND.replace("product", "nothing"));
+    assertThat(live.poll(System.currentTimeMillis())).isFalse();
+    assertThat(live.current().refused()).hasSize(1);
+    assertThat(live.current().policies().rules()).hasSize(1);
+    Files.delete(file);
+    assertThat(live.poll(System.currentTimeMillis())).isFalse();
+    assertThat(live.current().refused().get(0).message()).contains("cannot be read");
+    Files.writeString(file, SOUND);
+    live.poll(System.currentTimeMillis());
+    assertThat(live.current().refused()).isEmpty();
+  }
+}

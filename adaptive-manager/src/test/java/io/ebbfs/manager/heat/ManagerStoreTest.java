@@ -1,0 +1,112 @@
+package io.ebbfs.manager.heat;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ManagerStoreTest {
+  private static final long HOUR = 3_600_000;
+
+  @TempDir Path directory;
+
+  private static ManagerStore.Position at(long offset) {
+    return new ManagerStore.Position("t", 0, offset);
+  }
+
+  @Test
+  void countsHalveEveryHalfLifeInWhateverOrderTheyCome() throws Exception {
+    try (ManagerStore store = ManagerStore.open(directory)) {
+      long now = 100 * HOUR;
+      store.count(
+          List.of(
+              new OpenEvent(1, now),
+              new OpenEvent(1, now - 2 * HOUR),
+              new OpenEvent(1, now - HOUR),
+              new OpenEvent(2, now - 3 * HOUR)),
+          at(4),
+          HOUR);
+      assertThat(store.heatAt(now, HOUR).get(1L)).isCloseTo(1.75, within(1e-9));
+      assertThat(store.heatAt(now + HOUR, HOUR).get(1L)).isCloseTo(0.875, within(1e-9));
+      assertThat(store.heatAt(now, HOUR).get(2L)).isCloseTo(0.125, within(1e-9));
+    }
+  }
+
+  @Test
+  void countsAndOffsetsSurviveARestart() throws Exception {
+    try (ManagerStore store = ManagerStore.open(directory)) {
+      assertThat(store.nextOffset("t", 0)).isEqualTo(-1);
+      store.count(List.of(new OpenEvent(7, HOUR)), at(42), HOUR);
+      store.putSample(5, "{}");
+    }
+    try (ManagerStore store = ManagerStore.open(directory)) {
+      assertThat(store.nextOffset("t", 0)).isEqualTo(42);
+      assertThat(store.nextOffset("t", 1)).isEqualTo(-1);
+      assertThat(store.heatAt(HOUR, HOUR)).containsOnly(java.util.Map.entry(7L, 1.0));
+      assertThat(store.samplesSince(5)).containsExactly("{}");
+      store.dropSamplesBefore(6);
+      assertThat(store.samplesSince(0)).isEmpty();
+    }
+  }
+
+  @Test
+  void prunesWhatIsColdOrGoneButNotWhatIsNewerThanTheListing() throws Exception {
+    try (ManagerStore store = ManagerStore.open(directory)) {
+      long now = 100 * HOUR;
+      store.count(
+          List.of(
+              new OpenEvent(1, now - 10 * HOUR),
+              new OpenEvent(2, now - 100),
+              new OpenEvent(3, now),
+              new OpenEvent(4, now - 100)),
+          at(4),
+          HOUR);
+      assertThat(store.prune(now, HOUR, 0.01, id -> id == 4, now - 50)).isEqualTo(2);
+      assertThat(store.heatAt(now, HOUR)).containsOnlyKeys(3L, 4L);
+    }
+  }
+
+  @Test
+  void aStoreInUseIsRefusedWithTheRemedy() throws Exception {
+    try (ManagerStore store = ManagerStore.open(directory)) {
+      assertThat(store.samplesSince(0)).isEmpty();
+      assertThatThrownBy(() -> ManagerStore.open(directory))
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining(directory.toString())
+          .hasMessageContaining("stop the process that holds it");
+    }
+  }
+
+  @Test
+  void readsEventsAndSaysWhatIsWrongWithOthers() {
+    assertThat(parse("{\"inode\":12,\"path\":\"/a\",\"time\":5,\"client\":\"c\",\"x\":[]}"))
+        .isEqualTo(new OpenEvent(12, 5));
+    for (String broken :
+        List.of(
+            "",
+            "{",
+            "null",
+            "[1]",
+            "{}",
+            "{\"inode\":0,\"time\":1}",
+            "{\"inode\":1}",
+            "{\"inode\":\"1\",\"time\":1}",
+            "{\"inode\":1,\"time\":-1}",
+            "{\"inode\":99999999999999999999,\"time\":1}")) {
+      assertThatThrownBy(() -> parse(broken))
+          .as(broken)
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+    assertThatThrownBy(() -> OpenEvent.parse(null)).isInstanceOf(IllegalArgumentException.class);
+  }
+
+  private static OpenEvent parse(String text) {
+    return OpenEvent.parse(text.getBytes(StandardCharsets.UTF_8));
+  }
+}

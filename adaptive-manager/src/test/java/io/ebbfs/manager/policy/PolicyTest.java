@@ -1,0 +1,226 @@
+package io.ebbfs.manager.policy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ebbfs.manager.model.ModelNamenode.ModelFile;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class PolicyTest {
+  private final World world = new World(World.rule("p", "product", 1.5));
+
+  @Test
+  void namesTheStateOfEveryFile() {
+    ModelFile open = world.namenode.addFile("/p/open", world.now, 5);
+    open.underConstruction = true;
+    long fresh = world.namenode.addFile("/p/new", world.now - 9_999, 5).id;
+    long stray = world.file("/q/stray", 1, 0);
+    long empty = world.file("/p/empty", 0.0);
+    long lonely = world.file("/p/lonely", 1, 0);
+
+    assertThat(world.state(open.id)).isEqualTo(FileState.UNDER_CONSTRUCTION);
+    assertThat(world.state(fresh)).isEqualTo(FileState.TOO_NEW);
+    assertThat(world.state(stray)).isEqualTo(FileState.NO_POLICY);
+    assertThat(world.state(empty)).isEqualTo(FileState.TOO_SMALL);
+    assertThat(world.state(lonely)).isEqualTo(FileState.WAITING);
+    assertThat(world.decide().verdicts()).hasSize(5);
+  }
+
+  @Test
+  void readColdFilesGoStraightToTheCompactCode() {
+    List<Long> ids = new ArrayList<>();
+    for (int i = 0; i < 30; i++) {
+      ids.add(world.file("/p/" + i, 1, 0.4));
+    }
+    Evaluation evaluation = world.propose();
+    assertThat(evaluation.decisions()).hasSize(1);
+    Decision decision = evaluation.decisions().get(0);
+    assertThat(decision.kind()).isEqualTo(TransitionKindProto.ENCODE);
+    assertThat(decision.toCode()).isEqualTo("PC(6x5)");
+    assertThat(decision.fileIds()).containsExactlyInAnyOrderElementsOf(ids);
+    assertThat(decision.reason()).contains("30 files, 30 MiB").contains("1.40x instead of 3.00x");
+    assertThat(world.state(ids.get(0))).isEqualTo(FileState.ENCODING);
+    assertThat(world.decide().decisions()).isEmpty();
+    world.completeAll();
+    assertThat(world.state(ids.get(0))).isEqualTo(FileState.COMPACT);
+    assertThat(world.overhead("p")).isEqualTo(1.4);
+  }
+
+  @Test
+  void blocksWaitToFillAStripeButNotForEver() {
+    for (int i = 0; i < 20; i++) {
+      world.file("/p/" + i, 1, 0);
+    }
+    assertThat(world.propose().decisions()).isEmpty();
+    world.now += 5_000;
+    assertThat(world.propose().decisions()).hasSize(1);
+    assertThat(world.namenode.activeIds()).hasSize(1);
+  }
+
+  @Test
+  void blocksThatWouldStoreMoreThanTheirReplicasStayReplicated() {
+    long first = world.file("/p/a", 1, 0);
+    world.file("/p/b", 1, 0);
+    world.now += 1_000_000;
+    Evaluation evaluation = world.propose();
+    assertThat(evaluation.decisions()).isEmpty();
+    assertThat(world.verdict(evaluation, first).reason())
+        .contains("too few blocks (2 of 30)")
+        .contains("stores less than the replicas");
+  }
+
+  /** 30 hot and 90 cold blocks: the fast share of 25% is exactly what a bound of 1.5 allows. */
+  @Test
+  void hotFilesGoFastAfterTheColdOnesMadeRoom() {
+    for (int i = 0; i < 120; i++) {
+      world.file("/p/" + i, 1, i < 30 ? 5 : 0);
+    }
+    Evaluation first = world.propose();
+    assertThat(first.decisions()).allMatch(d -> d.toCode().equals("PC(6x5)"));
+    world.completeAll();
+    Evaluation second = world.propose();
+    assertThat(second.decisions()).hasSize(1);
+    assertThat(second.decisions().get(0).toCode()).isEqualTo("PC(2x5)");
+    world.completeAll();
+    assertThat(world.overhead("p")).isEqualTo(1.5);
+    assertThat(world.decide().decisions()).isEmpty();
+  }
+
+  @Test
+  void withoutRoomHotFilesGoCompact() {
+    for (int i = 0; i < 30; i++) {
+      world.file("/p/" + i, 1, 5);
+    }
+    assertThat(world.propose().decisions()).allMatch(d -> d.toCode().equals("PC(6x5)"));
+  }
+
+  @Test
+  void withoutABoundAllHotFilesGoFast() {
+    World free = new World(World.rule("p", "product", null));
+    for (int i = 0; i < 30; i++) {
+      free.file("/p/" + i, 1, 5);
+    }
+    assertThat(free.propose().decisions()).allMatch(d -> d.toCode().equals("PC(2x5)"));
+  }
+
+  @Test
+  void fastGroupsThatAreNoLongerReadEbbAsOneAndCompactOnesThatAreReadRise() {
+    World free = new World(World.rule("p", "product", null));
+    List<Long> ids = new ArrayList<>();
+    for (int i = 0; i < 30; i++) {
+      ids.add(free.file("/p/" + i, 1, 5));
+    }
+    free.propose();
+    free.completeAll();
+    ids.forEach(id -> free.heat.put(id, 0.6));
+    assertThat(free.decide().decisions()).as("within the hysteresis").isEmpty();
+    ids.forEach(id -> free.heat.put(id, 0.4));
+    Decision up = free.propose().decisions().get(0);
+    assertThat(up.kind()).isEqualTo(TransitionKindProto.UPCODE);
+    assertThat(up.stripeIds()).hasSize(3);
+    assertThat(up.reason()).contains("read-cold: 0.400 reads/MiB, below 0.500");
+    free.completeAll();
+    assertThat(free.state(ids.get(0))).isEqualTo(FileState.COMPACT);
+    ids.forEach(id -> free.heat.put(id, 1.5));
+    Decision down = free.propose().decisions().get(0);
+    assertThat(down.kind()).isEqualTo(TransitionKindProto.DOWNCODE);
+    free.completeAll();
+    assertThat(free.state(ids.get(0))).isEqualTo(FileState.FAST);
+  }
+
+  @Test
+  void aBoundThatWasLoweredSendsTheColdestDownFirst() {
+    World lrc = new World(World.rule("p", "lrc", null));
+    List<Long> ids = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      ids.add(lrc.file("/p/" + i, 12, 100 * 12 + i * 12));
+      lrc.propose();
+      lrc.completeAll();
+    }
+    lrc.policies = new World(World.rule("p", "lrc", 1.4)).policies;
+    Evaluation evaluation = lrc.propose();
+    // (1.4 - 4/3) / (5/3 - 4/3) = 20% may stay fast.
+    assertThat(evaluation.decisions()).hasSize(8);
+    assertThat(evaluation.decisions()).allMatch(d -> d.reason().contains("over the bound 1.40x"));
+    lrc.completeAll();
+    assertThat(lrc.overhead("p")).isLessThanOrEqualTo(1.4);
+    assertThat(lrc.state(ids.get(0))).isEqualTo(FileState.COMPACT);
+    assertThat(lrc.state(ids.get(9))).isEqualTo(FileState.FAST);
+    assertThat(lrc.decide().decisions()).as("nothing flaps").isEmpty();
+  }
+
+  @Test
+  void hotterDataTakesThePlaceOfColderByTheHysteresisOnly() {
+    World lrc = new World(World.rule("p", "lrc", 1.4));
+    List<Long> ids = new ArrayList<>();
+    for (int i = 0; i < 5; i++) {
+      ids.add(lrc.file("/p/" + i, 12, i == 0 ? 10 * 12 : 0));
+    }
+    for (int i = 0; i < 3; i++) {
+      lrc.propose();
+      lrc.completeAll();
+    }
+    assertThat(lrc.state(ids.get(0))).isEqualTo(FileState.FAST);
+    lrc.heat.put(ids.get(1), 19 * 12.0);
+    assertThat(lrc.decide().decisions()).isEmpty();
+    lrc.heat.put(ids.get(1), 21 * 12.0);
+    Evaluation swap = lrc.propose();
+    assertThat(swap.decisions()).hasSize(1);
+    assertThat(swap.decisions().get(0).reason()).startsWith("makes room under the bound 1.40x");
+    lrc.completeAll();
+    lrc.propose();
+    lrc.completeAll();
+    assertThat(lrc.state(ids.get(0))).isEqualTo(FileState.COMPACT);
+    assertThat(lrc.state(ids.get(1))).isEqualTo(FileState.FAST);
+    assertThat(lrc.overhead("p")).isLessThanOrEqualTo(1.4);
+  }
+
+  @Test
+  void aStripeThatLostABlockIsLeftAlone() {
+    World free = new World(World.rule("p", "product", null));
+    for (int i = 0; i < 30; i++) {
+      free.heat.put(free.file("/p/" + i, 1, 5), 5.0);
+    }
+    free.propose();
+    free.completeAll();
+    free.heat.clear();
+    free.namenode.stripes.values().iterator().next().lost = true;
+    assertThat(free.decide().decisions()).isEmpty();
+    free.namenode.stripes.values().iterator().next().lost = false;
+    assertThat(free.decide().decisions()).hasSize(1);
+  }
+
+  @Test
+  void whatFailedIsNamedAndTriedAgainLater() {
+    long id = 0;
+    for (int i = 0; i < 30; i++) {
+      id = world.file("/p/" + i, 1, 0);
+    }
+    world.propose();
+    world.namenode.fail(world.namenode.activeIds().get(0), "no space on any disk");
+    Evaluation evaluation = world.propose();
+    assertThat(evaluation.decisions()).isEmpty();
+    assertThat(world.verdict(evaluation, id).state()).isEqualTo(FileState.FAILED);
+    assertThat(world.verdict(evaluation, id).reason()).contains("no space on any disk");
+    world.now += 60_000;
+    assertThat(world.propose().decisions()).hasSize(1);
+  }
+
+  @Test
+  void aClusterThatIsTooSmallOrInSafeModeGetsNoDecisions() {
+    for (int i = 0; i < 30; i++) {
+      world.file("/p/" + i, 1, 0);
+    }
+    world.namenode.safeMode = true;
+    assertThat(world.decide().decisions()).isEmpty();
+    world.namenode.safeMode = false;
+    world.namenode.servers = 5;
+    Evaluation evaluation = world.decide();
+    assertThat(evaluation.decisions()).isEmpty();
+    assertThat(evaluation.refusals()).hasSize(1);
+    assertThat(evaluation.refusals().get(0).message())
+        .contains("asks for 6 servers and 42 disks; live are 5 servers and 30 disks");
+  }
+}

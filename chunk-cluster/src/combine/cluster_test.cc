@@ -1,0 +1,246 @@
+// Combines and degraded reads between real block stores over real sockets.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "combine/combine_engine.h"
+#include "combine/degraded_reads.h"
+#include "combine/fake_block_io.h"
+#include "common/crc32c.h"
+#include "disk/block_store.h"
+#include "transfer/block_io.h"
+#include "transfer/client.h"
+#include "transfer/server.h"
+
+namespace ebb {
+namespace {
+
+constexpr std::size_t kServers = 4;
+constexpr std::uint64_t kStamp = 1001;
+
+// The plan that the test has put there.
+class FixedPlanner final : public ReadPlanner {
+ public:
+  Result<ebbfs::GetReadPlanResponseProto> GetReadPlan(
+      const ebbfs::GetReadPlanRequestProto& request) override {
+    ++calls;
+    if (request.excludedblockids_size() + request.excludedserveruuids_size() == 0) return plan;
+    return Fail(ErrorCode::kRemote, "nothing else is left");
+  }
+  ebbfs::GetReadPlanResponseProto plan;
+  int calls = 0;
+};
+
+// One chunk server without its namenode: a store with one disk and the transfer port.
+struct Server {
+  explicit Server(const std::filesystem::path& directory) {
+    auto opened = BlockStore::Open(RealFileSystem(), {{directory.string()}, 0});
+    EXPECT_TRUE(opened) << opened.error().message;
+    store = std::move(*opened);
+    EXPECT_TRUE(store->Attach("cluster", "BP-1", 1));
+    io = std::make_unique<transfer::ClusterBlockIo>(*store);
+    engine = std::make_unique<CombineEngine>(*io, CombineEngineOptions{});
+    degraded_reads = std::make_unique<DegradedReads>(*io, planner, DegradedReadOptions{});
+    transfers = std::make_unique<transfer::TransferServer>(transfer::TransferServer::Options{},
+                                                           *store, degraded_reads.get());
+    EXPECT_TRUE(transfers->Listen());
+    transfers->Serve();
+  }
+
+  std::unique_ptr<BlockStore> store;
+  FixedPlanner planner;
+  std::unique_ptr<transfer::ClusterBlockIo> io;
+  std::unique_ptr<CombineEngine> engine;
+  std::unique_ptr<DegradedReads> degraded_reads;
+  std::unique_ptr<transfer::TransferServer> transfers;
+};
+
+class ClusterTest : public testing::Test {
+ protected:
+  ClusterTest() : seed_(std::random_device()()), random_(seed_) {
+    std::string name = (std::filesystem::temp_directory_path() / "ebb-cluster-XXXXXX").string();
+    EXPECT_NE(mkdtemp(name.data()), nullptr);
+    directory_ = name;
+    for (std::size_t s = 0; s < kServers; ++s) {
+      servers_.push_back(std::make_unique<Server>(directory_ / std::to_string(s)));
+    }
+  }
+  ~ClusterTest() override {
+    servers_.clear();
+    std::filesystem::remove_all(directory_);
+  }
+
+  [[nodiscard]] std::string Seed() const { return fmt::format("seed {}", seed_); }
+
+  Bytes RandomBytes(std::size_t n) {
+    Bytes bytes(n);
+    for (std::byte& b : bytes) b = static_cast<std::byte>(random_());
+    return bytes;
+  }
+
+  // Block `id` lives on server id % kServers.
+  Server& HolderOf(std::uint64_t id) { return *servers_[id % kServers]; }
+
+  ebbfs::TargetProto TargetOf(std::uint64_t id, std::uint64_t length) {
+    ebbfs::TargetProto target = MakeTarget(id, length);
+    target.mutable_block()->set_generationstamp(kStamp);
+    auto& server = *target.mutable_location()->mutable_server();
+    server.set_datanodeuuid(HolderOf(id).store->server_uuid());
+    server.set_xferport(HolderOf(id).transfers->port());
+    target.mutable_location()->set_storageuuid(HolderOf(id).store->Disks()[0].storage_uuid);
+    return target;
+  }
+  ebbfs::SourceProto SourceOf(std::uint64_t id, std::uint64_t length) {
+    const auto target = TargetOf(id, length);
+    ebbfs::SourceProto source;
+    *source.mutable_block() = target.block();
+    *source.add_locations() = target.location();
+    return source;
+  }
+
+  void Put(std::uint64_t id, const Bytes& bytes) {
+    auto sink = HolderOf(id).io->OpenSink(TargetOf(id, bytes.size()));
+    ASSERT_TRUE(sink) << sink.error().message;
+    ASSERT_TRUE((*sink)->Write(bytes));
+    ASSERT_TRUE((*sink)->Finish());
+  }
+
+  // As server 0 reads it, over the network unless it is its own.
+  Result<Bytes> Get(std::uint64_t id, std::uint64_t length) {
+    EBB_ASSIGN(auto source, servers_[0]->io->OpenSource(SourceOf(id, length), 0));
+    Bytes bytes(length);
+    EBB_TRY(source->Read(bytes));
+    return bytes;
+  }
+
+  std::filesystem::path DataFileOf(std::uint64_t id) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(
+             directory_ / std::to_string(id % kServers))) {
+      if (entry.path().filename() == fmt::format("blk_{}", id)) return entry.path();
+    }
+    ADD_FAILURE() << "no file of block " << id;
+    return {};
+  }
+
+  // Three sources on three servers, three targets on three servers, run at server 0.
+  ebbfs::CombineRequestProto Prepare(std::size_t length) {
+    ebbfs::CombineRequestProto request;
+    request.set_id("combine");
+    data_.clear();
+    for (const std::uint64_t id : {1, 2, 4}) {
+      data_.push_back(RandomBytes(length - 100 * id));
+      Put(id, data_.back());
+      *request.add_sources() = SourceOf(id, data_.back().size());
+    }
+    for (const std::uint64_t id : {8, 9, 11}) *request.add_targets() = TargetOf(id, length);
+    request.set_coefficients("\1\1\1\2\3\4\1\0\7", 9);
+    return request;
+  }
+
+  unsigned seed_;
+  std::mt19937 random_;
+  std::filesystem::path directory_;
+  std::vector<std::unique_ptr<Server>> servers_;
+  std::vector<Bytes> data_;
+};
+
+TEST_F(ClusterTest, CombinesBetweenServers) {
+  SCOPED_TRACE(Seed());
+  const std::size_t length = 1'000'000;
+  const auto request = Prepare(length);
+  const auto response = servers_[0]->engine->Combine(request);
+  ASSERT_EQ(response.status(), ebbfs::COMBINE_OK) << response.message();
+  const std::span coefficients(reinterpret_cast<const std::uint8_t*>(request.coefficients().data()),
+                               9);
+  const std::vector<std::uint64_t> ids = {8, 9, 11};
+  for (std::size_t t = 0; t < ids.size(); ++t) {
+    const Bytes expected = ReferenceSum(data_, coefficients.subspan(3 * t, 3), length);
+    const auto written = Get(ids[t], length);
+    ASSERT_TRUE(written) << written.error().message;
+    EXPECT_TRUE(*written == expected) << "target " << t;
+    EXPECT_EQ(response.targets(static_cast<int>(t)).crc32c(), Crc32c(0, expected));
+  }
+  EXPECT_EQ(response.bytesreadlocal(), data_[2].size());
+  EXPECT_EQ(response.bytesreadremote(), data_[0].size() + data_[1].size());
+  EXPECT_EQ(response.byteswrittenlocal(), length);
+  EXPECT_EQ(response.byteswrittenremote(), 2 * length);
+}
+
+TEST_F(ClusterTest, ARepeatedCombineComparesWhatIsThere) {
+  SCOPED_TRACE(Seed());
+  const auto request = Prepare(300'000);
+  const auto first = servers_[0]->engine->Combine(request);
+  ASSERT_EQ(first.status(), ebbfs::COMBINE_OK) << first.message();
+  // At another server, which knows nothing of the first.
+  const auto again = servers_[3]->engine->Combine(request);
+  ASSERT_EQ(again.status(), ebbfs::COMBINE_OK) << again.message();
+  EXPECT_EQ(again.byteswrittenlocal() + again.byteswrittenremote(), 0u);
+  EXPECT_EQ(again.targets(0).crc32c(), first.targets(0).crc32c());
+}
+
+TEST_F(ClusterTest, LostAndCorruptSourcesAreNamedAndNothingIsWritten) {
+  SCOPED_TRACE(Seed());
+  const auto request = Prepare(300'000);
+  std::filesystem::remove(DataFileOf(1));
+  auto response = servers_[0]->engine->Combine(request);
+  EXPECT_EQ(response.status(), ebbfs::COMBINE_SOURCE_FAILED) << response.message();
+  ASSERT_EQ(response.failedsources_size(), 1);
+  EXPECT_EQ(response.failedsources(0).index(), 0u);
+  EXPECT_EQ(response.failedsources(0).message().substr(0, 8), "MISSING:");
+
+  Put(1, data_[0]);
+  {
+    std::fstream file(DataFileOf(2), std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(200'000);
+    file.put(static_cast<char>(~std::to_integer<int>(data_[1][200'000])));
+  }
+  response = servers_[0]->engine->Combine(request);
+  EXPECT_EQ(response.status(), ebbfs::COMBINE_SOURCE_FAILED) << response.message();
+  ASSERT_EQ(response.failedsources_size(), 1);
+  EXPECT_EQ(response.failedsources(0).index(), 1u);
+  EXPECT_EQ(response.failedsources(0).message().substr(0, 8), "CORRUPT:");
+  for (const std::uint64_t id : {8, 9, 11}) EXPECT_FALSE(Get(id, 300'000)) << id;
+}
+
+TEST_F(ClusterTest, AServerDecodesWhatItDoesNotHold) {
+  SCOPED_TRACE(Seed());
+  const auto request = Prepare(700'000);
+  ASSERT_EQ(servers_[0]->engine->Combine(request).status(), ebbfs::COMBINE_OK);
+  // Block 1 out of 8 = 1 + 2 + 4, at server 3.
+  Server& proxy = *servers_[3];
+  for (const auto& [id, length] : {std::pair<std::uint64_t, std::size_t>{8, 700'000},
+                                   {2, data_[1].size()},
+                                   {4, data_[2].size()}}) {
+    *proxy.planner.plan.add_sources() = SourceOf(id, length);
+  }
+  proxy.planner.plan.set_coefficients("\1\1\1");
+  proxy.planner.plan.set_lengthbytes(data_[0].size());
+  const auto lost = SourceOf(1, data_[0].size()).block();
+  auto opened = proxy.degraded_reads->Open(lost, 0, data_[0].size());
+  ASSERT_TRUE(opened) << opened.error().message;
+  Bytes bytes(data_[0].size());
+  ASSERT_TRUE(opened->source->Read(bytes));
+  EXPECT_TRUE(bytes == data_[0]);
+  EXPECT_EQ(proxy.degraded_reads->counters().sources, 3u);
+}
+
+// Or else two lost blocks could be decoded from each other, round and round.
+TEST_F(ClusterTest, ASourceIsNeverServedByDecoding) {
+  SCOPED_TRACE(Seed());
+  Put(1, RandomBytes(1000));
+  std::filesystem::remove(DataFileOf(1));
+  Server& holder = HolderOf(1);
+  holder.planner.plan.set_coefficients("");
+  holder.planner.plan.set_lengthbytes(1000);
+  const auto bytes = Get(1, 1000);
+  ASSERT_FALSE(bytes);
+  EXPECT_EQ(bytes.error().code, ErrorCode::kNotFound) << bytes.error().message;
+  EXPECT_EQ(holder.planner.calls, 0);
+}
+
+}  // namespace
+}  // namespace ebb

@@ -1,0 +1,141 @@
+#include "server/block_recovery.h"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "InterDatanodeProtocol.pb.h"
+#include "rpc/client.h"
+
+namespace ebb::server {
+
+namespace {
+
+using namespace hadoop::hdfs;
+
+constexpr char kProtocol[] = "org.apache.hadoop.hdfs.server.protocol.InterDatanodeProtocol";
+constexpr Timeout kPeerTimeout = std::chrono::seconds(20);
+
+struct Candidate {
+  DatanodeIDProto server;
+  ReplicaInfo replica;
+};
+
+
+// What the holder has; nothing if it has no such replica.
+Result<std::optional<ReplicaInfo>> Ask(BlockStore& store, const DatanodeIDProto& holder,
+                                       const RecoveringBlockProto& recovering) {
+  const auto& block = recovering.block().b();
+  if (holder.datanodeuuid() == store.server_uuid()) {
+    return store.StartRecovery(block.blockid(), block.generationstamp(), recovering.newgenstamp());
+  }
+  InitReplicaRecoveryRequestProto request;
+  *request.mutable_block() = recovering;
+  InitReplicaRecoveryResponseProto response;
+  RpcClient client(holder.ipaddr(), static_cast<std::uint16_t>(holder.ipcport()), kProtocol, 1);
+  EBB_TRY(client.Call("initReplicaRecovery", request, response, kPeerTimeout));
+  if (!response.replicafound()) return std::nullopt;
+  return ReplicaInfo{response.block().blockid(), response.block().genstamp(),
+                     response.block().numbytes(), static_cast<ReplicaState>(response.state()), {}};
+}
+
+// The storage that now holds the recovered replica.
+Result<std::string> Agree(BlockStore& store, const Candidate& candidate,
+                          const ExtendedBlockProto& block, std::uint64_t recovery_id,
+                          std::uint64_t length) {
+  if (candidate.server.datanodeuuid() == store.server_uuid()) {
+    EBB_ASSIGN(const auto info, store.FinishRecovery(block.blockid(), recovery_id, length));
+    return info.storage_uuid;
+  }
+  UpdateReplicaUnderRecoveryRequestProto request;
+  *request.mutable_block() = block;
+  request.mutable_block()->set_generationstamp(candidate.replica.generation_stamp);
+  request.mutable_block()->set_numbytes(candidate.replica.length_bytes);
+  request.set_recoveryid(recovery_id);
+  request.set_newlength(length);
+  UpdateReplicaUnderRecoveryResponseProto response;
+  RpcClient client(candidate.server.ipaddr(),
+                   static_cast<std::uint16_t>(candidate.server.ipcport()), kProtocol, 1);
+  EBB_TRY(client.Call("updateReplicaUnderRecovery", request, response, kPeerTimeout));
+  return response.storageuuid();
+}
+
+// Finalized replicas decide the length; else the shortest of those in the best state.
+std::uint64_t ChooseLength(std::vector<Candidate>& candidates) {
+  const auto best = std::ranges::min(candidates, {}, [](const Candidate& c) {
+                      return c.replica.state;
+                    }).replica.state;
+  std::erase_if(candidates, [&](const Candidate& c) {
+    return c.replica.state != best &&
+           !(best == ReplicaState::kFinalized && c.replica.state == ReplicaState::kBeingWritten);
+  });
+  std::uint64_t length = ~std::uint64_t{0};
+  for (const auto& c : candidates) {
+    if (c.replica.state == best) length = std::min(length, c.replica.length_bytes);
+  }
+  // A replica that was still being written counts only if it has the very bytes of the others.
+  std::erase_if(candidates, [&](const Candidate& c) {
+    return c.replica.state != best && c.replica.length_bytes != length;
+  });
+  return length;
+}
+
+}  // namespace
+
+Status RecoverBlock(BlockStore& store, NamenodeClient& namenode,
+                    const RecoveringBlockProto& recovering) {
+  const auto& block = recovering.block().b();
+  const std::uint64_t recovery_id = recovering.newgenstamp();
+  std::vector<Candidate> candidates;
+  int unreachable = 0;
+  for (const auto& location : recovering.block().locs()) {
+    const auto found = Ask(store, location.id(), recovering);
+    if (!found) {
+      ++unreachable;
+      spdlog::warn("recovery {} of block {}: {}:{} does not take part: {}", recovery_id,
+                   block.blockid(), location.id().ipaddr(), location.id().ipcport(),
+                   found.error().message);
+    } else if (*found && (*found)->generation_stamp >= block.generationstamp() &&
+               (*found)->length_bytes > 0 && (*found)->state <= ReplicaState::kWaiting) {
+      candidates.push_back({location.id(), **found});
+    }
+  }
+  if (candidates.empty() && unreachable > 0) {
+    return Fail(ErrorCode::kNetwork, fmt::format("no holder of block {} could be asked, {} did not "
+                                                 "answer; the namenode tries again",
+                                                 block.blockid(), unreachable));
+  }
+  datanode::CommitBlockSynchronizationRequestProto commit;
+  *commit.mutable_block() = block;
+  commit.set_newgenstamp(recovery_id);
+  commit.set_closefile(true);
+  commit.set_deleteblock(candidates.empty());
+  commit.set_newlength(0);
+  if (!candidates.empty()) {
+    const std::uint64_t length = ChooseLength(candidates);
+    commit.set_newlength(length);
+    for (const auto& candidate : candidates) {
+      const auto storage = Agree(store, candidate, block, recovery_id, length);
+      if (!storage) {
+        spdlog::warn("recovery {} of block {}: {}", recovery_id, block.blockid(),
+                     storage.error().message);
+        continue;
+      }
+      *commit.add_newtaragets() = candidate.server;
+      commit.add_newtargetstorages(*storage);
+    }
+    if (commit.newtaragets_size() == 0) {
+      return Fail(ErrorCode::kNetwork,
+                  fmt::format("no replica of block {} could be brought to {} bytes",
+                              block.blockid(), length));
+    }
+  }
+  EBB_TRY(namenode.CommitBlockSynchronization(commit));
+  spdlog::info("recovery {} of block {}: {} replicas of {} bytes", recovery_id, block.blockid(),
+               commit.newtaragets_size(), commit.newlength());
+  return {};
+}
+
+}  // namespace ebb::server

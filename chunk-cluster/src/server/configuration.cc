@@ -1,0 +1,100 @@
+#include "server/configuration.h"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+namespace ebb::server {
+
+namespace {
+
+[[noreturn]] void Refuse(const std::string& message) {
+  fmt::print(stderr, "chunkserver: {}\n", message);
+  std::exit(2);
+}
+
+void ParseAddress(const std::string& text, Configuration& configuration) {
+  const auto colon = text.rfind(':');
+  unsigned port = 0;
+  if (colon != std::string::npos && colon > 0) {
+    const char* const end = text.data() + text.size();
+    const auto [rest, error] = std::from_chars(text.data() + colon + 1, end, port);
+    if (error != std::errc() || rest != end) port = 0;
+  }
+  if (port == 0 || port > 65535) {
+    Refuse(fmt::format("--namenode '{}' is not HOST:PORT with a port of 1 to 65535", text));
+  }
+  configuration.namenode_host = text.substr(0, colon);
+  configuration.namenode_port = static_cast<std::uint16_t>(port);
+}
+
+void CheckDirectories(const std::vector<std::string>& directories) {
+  std::set<std::string> seen;
+  for (const auto& directory : directories) {
+    if (directory.empty()) Refuse("--data holds an empty name; separate directories by one comma");
+    if (!seen.insert(std::filesystem::weakly_canonical(directory).string()).second) {
+      Refuse(fmt::format("--data names {} twice; name every directory once", directory));
+    }
+  }
+}
+
+}  // namespace
+
+Configuration ParseCommandLine(int argc, char** argv) {
+  Configuration c;
+  std::string namenode;
+  std::string rack;
+  CLI::App app("EbbFS chunk server: stores blocks, serves them to HDFS clients, combines them.");
+  app.add_option("--namenode", namenode, "HOST:PORT of the namenode's RPC server")->required();
+  app.add_option("--data", c.directories, "directories, one per disk, separated by commas")
+      ->required()
+      ->delimiter(',');
+  app.add_option("--host", c.host, "address to listen on and to be reached at")
+      ->capture_default_str();
+  app.add_option("--transfer-port", c.transfer_port, "port of DataTransferProtocol; 0: any")
+      ->capture_default_str();
+  app.add_option("--ipc-port", c.ipc_port, "port of Hadoop RPC; 0: any")->capture_default_str();
+  app.add_option("--rack", rack,
+                 "for the operator: the namenode's own topology mapping decides the rack");
+  app.add_option("--reserved-bytes", c.reserved_bytes, "bytes per disk that are never written")
+      ->capture_default_str();
+  app.add_option("--heartbeat-millis", c.heartbeat_millis, "time between heartbeats")
+      ->capture_default_str()
+      ->check(CLI::Range(10, 600'000));
+  app.add_option("--block-report-seconds", c.block_report_seconds, "time between full reports")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 7 * 24 * 3600));
+  app.add_option("--max-connections", c.max_connections, "open data transfer connections")
+      ->capture_default_str()
+      ->check(CLI::Range(4, 65536));
+  app.add_option("--combine-memory-bytes", c.combine_memory_bytes, "buffers of all combines")
+      ->capture_default_str()
+      ->check(CLI::Range(std::size_t{1} << 20, std::size_t{1} << 40));
+  app.add_option("--degraded-read-memory-bytes", c.degraded_read_memory_bytes,
+                 "buffers of all degraded reads")
+      ->capture_default_str()
+      ->check(CLI::Range(std::size_t{1} << 20, std::size_t{1} << 40));
+  app.add_option("--ready-file", c.ready_file, "written with the ports once registered");
+  app.add_option("--log-level", c.log_level, "debug, info, warn or error")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    fmt::print("{}", app.help());
+    std::exit(0);
+  } catch (const CLI::ParseError& error) {
+    Refuse(fmt::format("{}; see --help", error.what()));
+  }
+  ParseAddress(namenode, c);
+  CheckDirectories(c.directories);
+  return c;
+}
+
+}  // namespace ebb::server

@@ -1,0 +1,31 @@
+// The command line of the chunk server; the only source of its settings.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace ebb::server {
+
+struct Configuration {
+  std::string namenode_host;
+  std::uint16_t namenode_port = 0;
+  std::vector<std::string> directories;
+  std::string host = "127.0.0.1";
+  std::uint16_t transfer_port = 0;
+  std::uint16_t ipc_port = 0;
+  std::uint64_t reserved_bytes = std::uint64_t{64} << 20;
+  std::uint64_t heartbeat_millis = 3000;
+  std::uint64_t block_report_seconds = 6 * 3600;
+  std::size_t max_connections = 512;
+  std::size_t combine_memory_bytes = std::size_t{64} << 20;
+  std::size_t degraded_read_memory_bytes = std::size_t{32} << 20;
+  // Written once the server is registered; empty for none.
+  std::string ready_file;
+  std::string log_level = "info";
+};
+
+// Exits with 0 after --help, and with 2 and one message on stderr if anything is wrong.
+[[nodiscard]] Configuration ParseCommandLine(int argc, char** argv);
+
+}  // namespace ebb::server

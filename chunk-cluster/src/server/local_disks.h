@@ -1,0 +1,23 @@
+// The disks of this process as ChunkProtocol sees them.
+#pragma once
+
+#include <vector>
+
+#include "combine/local_blocks.h"
+#include "disk/block_store.h"
+
+namespace ebb::server {
+
+// Thread-safe. The store must outlive it.
+class LocalDisks final : public LocalBlocks {
+ public:
+  explicit LocalDisks(BlockStore& store) : store_(store) {}
+
+  [[nodiscard]] Result<OpenBlock> Open(const hadoop::hdfs::ExtendedBlockProto& block) override;
+  [[nodiscard]] std::vector<ebbfs::DiskStatusProto> Disks() override;
+
+ private:
+  BlockStore& store_;
+};
+
+}  // namespace ebb::server

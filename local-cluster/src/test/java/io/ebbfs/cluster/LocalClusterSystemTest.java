@@ -1,0 +1,130 @@
+package io.ebbfs.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Real processes: namenode, broker, control plane, chunk servers, and the stock shell. */
+@Timeout(300)
+final class LocalClusterSystemTest {
+  private static final int SERVERS = 4;
+  private static final long SEED = 20_260_101;
+
+  @TempDir Path temp;
+  private LocalCluster cluster;
+
+  @AfterEach
+  void leaveNothingBehind() throws Exception {
+    if (cluster != null) {
+      cluster.killAll();
+    }
+  }
+
+  private ClusterSpec spec() {
+    return ClusterSpec.of(temp.resolve("cluster"))
+        .withServers(SERVERS, 2)
+        .withBlockSize(1 << 20)
+        .withPorts(0, null)
+        .withHeartbeat(200);
+  }
+
+  @Test
+  void stateSurvivesDownKillAndRestart() throws Exception {
+    System.out.println("seed " + SEED);
+    byte[] data = new byte[3_500_000];
+    new Random(SEED).nextBytes(data);
+    Path file = Files.write(temp.resolve("file"), data);
+    cluster = LocalCluster.create(Build.find(), spec());
+    cluster.start();
+    assertThat(cluster.running()).hasSize(SERVERS + 3);
+    shell("-put", file.toString(), "/file");
+    assertSame(data, "before anything");
+
+    assertThat(new StatusReport(cluster).text())
+        .contains("7 of 7 processes run", "server-03    live", "1 files");
+    assertThatThrownBy(cluster::start)
+        .isInstanceOf(ClusterException.class)
+        .hasMessageContaining("is already running (7 of 7 processes)");
+
+    assertThat(cluster.killServer(1)).isTrue();
+    assertSame(data, "one server killed");
+    cluster.startServer(1);
+
+    // A launcher that knows nothing but the directory, as 'down' in another JVM.
+    Map<String, ProcessId> before = cluster.running();
+    LocalCluster other = LocalCluster.open(Build.find(), cluster.directory());
+    assertThat(other.running()).isEqualTo(before);
+    other.stop();
+    assertThat(before.values()).noneMatch(ProcessId::isAlive);
+
+    cluster = LocalCluster.open(Build.find(), cluster.directory());
+    cluster.start();
+    assertSame(data, "after down and up");
+    cluster.killAll();
+    assertThat(new Launcher(cluster.directory()).running()).isEmpty();
+    cluster.start();
+    assertSame(data, "after SIGKILL of everything");
+  }
+
+  @Test
+  void aStartThatFailsLeavesNothingRunning() throws Exception {
+    cluster =
+        LocalCluster.create(
+            Build.find(), spec().withConfFiles(Map.of("manager.yaml", "sheddule: {}\n")));
+    assertThatThrownBy(cluster::start)
+        .isInstanceOf(ClusterException.class)
+        .hasMessageContaining("control ended before it was ready")
+        .hasMessageContaining("sheddule");
+    assertThat(new Launcher(cluster.directory()).running()).isEmpty();
+
+    try (ServerSocket taken =
+        new ServerSocket(
+            cluster.layout().ports().transfer().get(2), 1, InetAddress.getLoopbackAddress())) {
+      assertThatThrownBy(cluster::start)
+          .isInstanceOf(ClusterException.class)
+          .hasMessageContaining("port " + taken.getLocalPort() + " (data transfer of server 2)");
+    }
+    assertThat(new Launcher(cluster.directory()).running()).isEmpty();
+  }
+
+  private void assertSame(byte[] data, String when) throws Exception {
+    Path back = temp.resolve("back");
+    Files.deleteIfExists(back);
+    shell("-get", "/file", back.toString());
+    assertThat(Arrays.equals(Files.readAllBytes(back), data)).as(when).isTrue();
+  }
+
+  private void shell(String... arguments) throws Exception {
+    Path output = temp.resolve("shell.log");
+    List<String> command = cluster.stockClient().shell(arguments);
+    Process process =
+        new ProcessBuilder(command)
+            .redirectErrorStream(true)
+            .redirectOutput(output.toFile())
+            .start();
+    try {
+      assertThat(process.waitFor(60, TimeUnit.SECONDS)).as(String.join(" ", arguments)).isTrue();
+      assertThat(process.exitValue()).as(read(output)).isZero();
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  private static String read(Path file) throws IOException {
+    return Files.readString(file);
+  }
+}

@@ -1,0 +1,455 @@
+package io.ebbfs.namespace.coding;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ebbfs.namespace.IdGenerators;
+import io.ebbfs.namespace.block.BlockService.Invalidation;
+import io.ebbfs.namespace.coding.MetadataCheck.Finding;
+import io.ebbfs.namespace.coding.MetadataCheck.Severity;
+import io.ebbfs.namespace.store.InMemoryStore;
+import io.ebbfs.namespace.store.Key;
+import io.ebbfs.namespace.store.Row;
+import io.ebbfs.namespace.store.RowLock;
+import io.ebbfs.namespace.store.Tables;
+import io.ebbfs.namespace.stripe.MemberRows;
+import io.ebbfs.namespace.stripe.StripeManager;
+import io.ebbfs.namespace.stripe.StripeService.Member;
+import io.ebbfs.namespace.transition.TransitionSettings;
+import io.ebbfs.protocol.proto.ChunkProtos.CombineResponseProto;
+import io.ebbfs.protocol.proto.ChunkProtos.CombineStatusProto;
+import io.ebbfs.protocol.proto.CodingProtos.ClaimRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
+import io.ebbfs.protocol.proto.CodingProtos.CommitRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.CommitResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.DecisionProto;
+import io.ebbfs.protocol.proto.CodingProtos.FailRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.GetClusterRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.GetReadPlanRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.GetReadPlanResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListStripesRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListTransitionsRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ProposeRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ProposedProto;
+import io.ebbfs.protocol.proto.CodingProtos.StepProto;
+import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Clock;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.TreeMap;
+import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.ExtendedBlockProto;
+import org.apache.hadoop.thirdparty.protobuf.ByteString;
+import org.apache.hadoop.thirdparty.protobuf.ServiceException;
+
+/** Everything about stripes in one JVM: real metadata and decisions, servers in memory. */
+final class CodingCluster {
+  static final String WORKER = "worker";
+  static final long LEASE_MILLIS = 10_000;
+
+  final InMemoryStore store = new InMemoryStore();
+  final FakeCluster servers;
+  final FakeBlocks blocks;
+  final StripeManager stripes;
+  final IdGenerators ids;
+  final Random random;
+  final TransitionSettings settings;
+  CodingService coding;
+  private final ManualClock clock = new ManualClock();
+  private final Map<Long, List<byte[]>> files = new TreeMap<>();
+
+  CodingCluster(int serverCount, int disksPerServer, long seed, TransitionSettings settings)
+      throws IOException {
+    this.servers = new FakeCluster(serverCount, disksPerServer);
+    this.blocks = new FakeBlocks(store, servers);
+    this.stripes = new StripeManager(blocks);
+    this.ids = IdGenerators.of(store);
+    this.random = new Random(seed);
+    this.settings = settings;
+    restart();
+  }
+
+  CodingCluster(int serverCount, int disksPerServer, long seed) throws IOException {
+    this(serverCount, disksPerServer, seed, TransitionSettings.defaults());
+  }
+
+  /** A new process on the same store. */
+  void restart() throws IOException {
+    coding =
+        new CodingService(
+            "BP-1",
+            store,
+            ids,
+            blocks,
+            new BlockCounts(() -> 0, () -> 0, storage -> 0),
+            servers,
+            stripes,
+            clock,
+            random,
+            settings);
+  }
+
+  void advance(long millis) {
+    clock.nowMillis += millis;
+  }
+
+  static final class ManualClock extends Clock {
+    private long nowMillis = 1_000_000;
+
+    @Override
+    public long millis() {
+      return nowMillis;
+    }
+
+    @Override
+    public Instant instant() {
+      return Instant.ofEpochMilli(nowMillis);
+    }
+
+    @Override
+    public ZoneId getZone() {
+      return ZoneOffset.UTC;
+    }
+
+    @Override
+    public Clock withZone(ZoneId zone) {
+      return this;
+    }
+  }
+
+  // ---- files -----------------------------------------------------------------------------------
+
+  /** A closed file with three replicas of each block. */
+  long createFile(int... lengths) throws IOException {
+    long id = ids.inodes().next();
+    List<byte[]> contents = new ArrayList<>();
+    List<Long> blockIds = new ArrayList<>();
+    for (int length : lengths) {
+      byte[] bytes = new byte[length];
+      random.nextBytes(bytes);
+      contents.add(bytes);
+      blockIds.add(ids.blocks().next());
+    }
+    byte[] name = ("file-" + id).getBytes(StandardCharsets.UTF_8);
+    store.transact(
+        id,
+        transaction -> {
+          long total = 0;
+          for (int i = 0; i < lengths.length; i++) {
+            total += lengths[i];
+            BlockRow block =
+                BlockRow.newBuilder()
+                    .setBlockId(blockIds.get(i))
+                    .setGenerationStamp(1001)
+                    .setLengthBytes(lengths[i])
+                    .setState(BlockStateProto.COMPLETE)
+                    .setReplication(3)
+                    .build();
+            MemberRows.putBlock(transaction, id, i, block);
+            List<String> on = new ArrayList<>(servers.servers());
+            Collections.shuffle(on, random);
+            for (String server : on.subList(0, 3)) {
+              List<String> disks =
+                  servers.disks().stream().filter(d -> servers.serverOf(d).equals(server)).toList();
+              String disk = disks.get(random.nextInt(disks.size()));
+              servers.put(disk, blockIds.get(i), contents.get(i));
+              MemberRows.addReplica(
+                  transaction, servers, id, blockIds.get(i), 1001, lengths[i], disk);
+            }
+          }
+          transaction.put(
+              Tables.INODE_NAME,
+              Tables.inodeName(id),
+              InodeNameRow.newBuilder()
+                  .setParentId(FileListing.ROOT_ID)
+                  .setName(ByteString.copyFrom(name))
+                  .build());
+          transaction.put(
+              Tables.INODE,
+              Tables.inode(FileListing.ROOT_ID, name),
+              InodeRow.newBuilder()
+                  .setId(id)
+                  .setKind(InodeKindProto.FILE)
+                  .setOwner("o")
+                  .setGroup("g")
+                  .setPermission(0644)
+                  .setModifiedMillis(1)
+                  .setLengthBytes(total)
+                  .build());
+          return null;
+        });
+    files.put(id, contents);
+    return id;
+  }
+
+  long createFile(int blockCount, int maxLength, boolean equal) throws IOException {
+    int[] lengths = new int[blockCount];
+    for (int i = 0; i < blockCount; i++) {
+      lengths[i] = equal ? maxLength : 8 + random.nextInt(maxLength - 7);
+    }
+    return createFile(lengths);
+  }
+
+  void deleteFile(long id) throws IOException {
+    byte[] name = ("file-" + id).getBytes(StandardCharsets.UTF_8);
+    Key key = Tables.inode(FileListing.ROOT_ID, name);
+    List<Invalidation> gone =
+        store.transact(
+            id,
+            transaction -> {
+              List<RowLock> locks = new ArrayList<>();
+              locks.add(RowLock.exclusive(Tables.INODE, key));
+              List<Member> before = members(transaction.scan(Tables.BLOCK, id), id);
+              locks.addAll(stripes.locksToRemove(before));
+              transaction.lock(locks);
+              List<Row<BlockRow>> rows = transaction.scan(Tables.BLOCK, id);
+              List<Invalidation> result =
+                  new ArrayList<>(stripes.removeMembers(transaction, members(rows, id)));
+              List<Long> plain =
+                  rows.stream()
+                      .filter(row -> !row.value().hasStripeId())
+                      .map(row -> row.key().firstLong())
+                      .toList();
+              result.addAll(blocks.release(transaction, id, plain));
+              transaction.delete(Tables.INODE, key);
+              transaction.delete(Tables.INODE_NAME, Tables.inodeName(id));
+              return result;
+            });
+    blocks.invalidate(gone);
+    files.remove(id);
+  }
+
+  private static List<Member> members(List<Row<BlockRow>> rows, long id) {
+    return rows.stream()
+        .filter(row -> row.value().hasStripeId())
+        .map(row -> new Member(id, row.key().firstLong(), row.value()))
+        .toList();
+  }
+
+  List<Long> fileIds() {
+    return List.copyOf(files.keySet());
+  }
+
+  /** The row of a block of a file. */
+  BlockRow block(long fileId, int index) throws IOException {
+    return store
+        .transact(fileId, transaction -> transaction.get(Tables.BLOCK, Tables.block(fileId, index)))
+        .orElseThrow();
+  }
+
+  /** The disks in service with a block of a file. */
+  List<String> live(long fileId, int index) throws IOException {
+    BlockRow block = block(fileId, index);
+    return store.transact(
+        fileId, transaction -> MemberRows.liveStorages(transaction, servers, fileId, block));
+  }
+
+  // ---- reading ---------------------------------------------------------------------------------
+
+  GetReadPlanResponseProto readPlan(long blockId, List<String> excludedServers)
+      throws ServiceException {
+    return coding.getReadPlan(
+        null,
+        GetReadPlanRequestProto.newBuilder()
+            .setBlock(
+                ExtendedBlockProto.newBuilder()
+                    .setPoolId("BP-1")
+                    .setBlockId(blockId)
+                    .setGenerationStamp(1))
+            .addAllExcludedServerUuids(excludedServers)
+            .build());
+  }
+
+  /** Every file reads as it was written, through whatever plan. */
+  void assertAllReadable() throws Exception {
+    for (Map.Entry<Long, List<byte[]>> file : files.entrySet()) {
+      for (int i = 0; i < file.getValue().size(); i++) {
+        byte[] written = file.getValue().get(i);
+        if (written.length > 0) {
+          GetReadPlanResponseProto plan = readPlan(block(file.getKey(), i).getBlockId(), List.of());
+          assertThat(
+                  servers.decode(
+                      plan.getSourcesList(),
+                      plan.getCoefficients().toByteArray(),
+                      (int) plan.getLengthBytes()))
+              .as("block %d of file %d by %s", i, file.getKey(), plan)
+              .hasValueSatisfying(bytes -> assertThat(bytes).isEqualTo(written));
+        }
+      }
+    }
+  }
+
+  // ---- transitions -----------------------------------------------------------------------------
+
+  ProposedProto propose(
+      TransitionKindProto kind, String toCode, List<Long> fileIds, List<Long> stripeIds)
+      throws ServiceException {
+    return coding
+        .propose(
+            null,
+            ProposeRequestProto.newBuilder()
+                .addDecisions(
+                    DecisionProto.newBuilder()
+                        .setKind(kind)
+                        .setToCode(toCode)
+                        .addAllFileIds(fileIds)
+                        .addAllStripeIds(stripeIds)
+                        .setPolicy("test")
+                        .setReason("because"))
+                .build())
+        .getResults(0);
+  }
+
+  List<ClaimedTransitionProto> claim(int limit) throws ServiceException {
+    return coding
+        .claim(
+            null,
+            ClaimRequestProto.newBuilder()
+                .setWorker(WORKER)
+                .setLimit(limit)
+                .setLeaseMillis(LEASE_MILLIS)
+                .build())
+        .getClaimedList();
+  }
+
+  List<CombineResponseProto> run(ClaimedTransitionProto claimed) {
+    List<CombineResponseProto> results = new ArrayList<>();
+    for (StepProto step : claimed.getStepsList()) {
+      results.add(servers.combine(step.getExecutor().getDatanodeUuid(), step.getCombine()));
+    }
+    return results;
+  }
+
+  CommitResponseProto commit(ClaimedTransitionProto claimed, List<CombineResponseProto> results)
+      throws ServiceException {
+    return coding.commit(
+        null,
+        CommitRequestProto.newBuilder()
+            .setWorker(WORKER)
+            .setTransitionId(claimed.getTransition().getId())
+            .setAttempt(claimed.getTransition().getAttempt())
+            .addAllResults(results)
+            .build());
+  }
+
+  TransitionStateProto fail(ClaimedTransitionProto claimed, String reason) throws ServiceException {
+    return coding
+        .fail(
+            null,
+            FailRequestProto.newBuilder()
+                .setWorker(WORKER)
+                .setTransitionId(claimed.getTransition().getId())
+                .setAttempt(claimed.getTransition().getAttempt())
+                .setReason(reason)
+                .build())
+        .getState();
+  }
+
+  /** Runs what is planned until nothing is left that can run; returns how many were committed. */
+  int runAll() throws Exception {
+    int committed = 0;
+    for (int round = 0; round < 40; round++) {
+      coding.tick();
+      List<ClaimedTransitionProto> claimed = claim(16);
+      for (ClaimedTransitionProto one : claimed) {
+        List<CombineResponseProto> results = run(one);
+        if (results.stream().allMatch(r -> r.getStatus() == CombineStatusProto.COMBINE_OK)) {
+          committed += commit(one, results).getCommitted() ? 1 : 0;
+        } else {
+          fail(one, "combine failed");
+        }
+      }
+      if (claimed.isEmpty() && active().isEmpty()) {
+        return committed;
+      }
+      advance(claimed.isEmpty() ? 120_000 : 10);
+    }
+    return committed;
+  }
+
+  List<TransitionRow> transitions() throws ServiceException {
+    return coding
+        .listTransitions(null, ListTransitionsRequestProto.getDefaultInstance())
+        .getTransitionsList();
+  }
+
+  List<TransitionRow> active() throws ServiceException {
+    return transitions().stream()
+        .filter(
+            t ->
+                t.getState() == TransitionStateProto.PLANNED
+                    || t.getState() == TransitionStateProto.RUNNING)
+        .toList();
+  }
+
+  TransitionRow transition(long id) throws ServiceException {
+    return coding
+        .listTransitions(
+            null, ListTransitionsRequestProto.newBuilder().addTransitionIds(id).build())
+        .getTransitions(0);
+  }
+
+  List<StripeStatusProto> stripeList() throws ServiceException {
+    return coding.listStripes(null, ListStripesRequestProto.getDefaultInstance()).getStripesList();
+  }
+
+  List<Long> stripeIds() throws ServiceException {
+    return stripeList().stream().map(s -> s.getStripe().getId()).toList();
+  }
+
+  GetClusterResponseProto cluster() throws ServiceException {
+    return coding.getCluster(null, GetClusterRequestProto.getDefaultInstance());
+  }
+
+  long counter(String name) throws ServiceException {
+    return cluster().getCountersList().stream()
+        .filter(count -> count.getName().equals(name))
+        .mapToLong(count -> count.getValue())
+        .findFirst()
+        .orElse(0);
+  }
+
+  // ---- invariants ------------------------------------------------------------------------------
+
+  void assertConsistent() throws IOException {
+    assertThat(findings(Severity.WRONG)).isEmpty();
+  }
+
+  List<Finding> findings(Severity severity) throws IOException {
+    return MetadataCheck.run(store, servers, 100).stream()
+        .filter(finding -> finding.severity() == severity)
+        .toList();
+  }
+
+  /** Nothing on live disks that no row knows, once every server has reported. */
+  void assertNoOrphans() throws IOException {
+    blocks.reportAll();
+    for (String disk : servers.disks()) {
+      if (servers.isLive(disk)) {
+        for (long blockId : servers.on(disk).keySet()) {
+          Optional<?> owner =
+              store.transact(
+                  blockId,
+                  transaction -> transaction.get(Tables.BLOCK_OWNER, Tables.blockOwner(blockId)));
+          assertThat(owner).as("owner of block %d on %s", blockId, disk).isPresent();
+        }
+      }
+    }
+  }
+}

@@ -1,0 +1,335 @@
+package io.ebbfs.namespace.coding;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ebbfs.coding.Codes;
+import io.ebbfs.namespace.coding.MetadataCheck.Severity;
+import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
+import io.ebbfs.protocol.proto.CodingProtos.ProposedProto;
+import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** The life of stripes, from files to parities and back, over servers in memory. */
+class CodingServiceTest {
+  private static final int BLOCK = 32;
+
+  @ParameterizedTest
+  @CsvSource({
+    "PC(2x5),PC(6x5),30",
+    "PC(2x5),PC(6x5),24",
+    "PC(2x5),PC(6x5),7",
+    "PC(2x5),PC(6x5),61",
+    "'LRC(12,6,2)','LRC(12,2,2)',12",
+    "'LRC(12,6,2)','LRC(12,2,2)',9",
+    "'LRC(12,6,2)','LRC(12,2,2)',31",
+    "'RS(6,3)','RS(12,3)',12",
+    "'RS(6,3)','RS(12,3)',8"
+  })
+  void convertsThereAndBackAndRepairs(String fast, String compact, int blockCount)
+      throws Exception {
+    CodingCluster cluster = new CodingCluster(12, 6, 7);
+    for (int left = blockCount; left > 0; left -= 5) {
+      cluster.createFile(Math.min(5, left), BLOCK, false);
+    }
+    encodeAll(cluster, fast);
+    int fastStripes = cluster.stripeIds().size();
+    whole(cluster);
+
+    convertAll(cluster, TransitionKindProto.UPCODE, compact);
+    assertThat(cluster.stripeIds().size()).isLessThanOrEqualTo(fastStripes);
+    whole(cluster);
+
+    convertAll(cluster, TransitionKindProto.DOWNCODE, fast);
+    assertThat(cluster.stripeIds()).hasSize(fastStripes);
+    whole(cluster);
+
+    cluster.servers.kill("server-03");
+    cluster.assertAllReadable();
+    assertThat(cluster.runAll()).isPositive();
+    whole(cluster);
+    cluster.servers.revive("server-03");
+    whole(cluster);
+
+    for (long file : cluster.fileIds()) {
+      cluster.deleteFile(file);
+      cluster.assertConsistent();
+      cluster.assertAllReadable();
+    }
+    assertThat(cluster.stripeIds()).isEmpty();
+    cluster.assertNoOrphans();
+    assertThat(cluster.servers.disks()).allMatch(disk -> cluster.servers.on(disk).isEmpty());
+  }
+
+  private static void encodeAll(CodingCluster cluster, String code) throws Exception {
+    ProposedProto proposed =
+        cluster.propose(TransitionKindProto.ENCODE, code, cluster.fileIds(), List.of());
+    assertThat(proposed.getTransitionIdsList()).as(proposed.getRefusal()).isNotEmpty();
+    assertThat(cluster.runAll()).isEqualTo(proposed.getTransitionIdsCount());
+  }
+
+  private static void convertAll(CodingCluster cluster, TransitionKindProto kind, String code)
+      throws Exception {
+    ProposedProto proposed = cluster.propose(kind, code, List.of(), cluster.stripeIds());
+    assertThat(proposed.hasRefusal()).as(proposed.getRefusal()).isFalse();
+    assertThat(cluster.runAll()).isEqualTo(proposed.getTransitionIdsCount());
+    assertThat(cluster.stripeList()).allMatch(s -> s.getStripe().getCode().equals(code));
+  }
+
+  private static void whole(CodingCluster cluster) throws Exception {
+    cluster.assertConsistent();
+    cluster.assertNoOrphans();
+    cluster.assertAllReadable();
+    assertThat(cluster.stripeList()).allMatch(s -> s.getLostPositionsCount() == 0);
+    assertThat(cluster.active()).isEmpty();
+  }
+
+  @Test
+  void placesStripesSoThatAnyServerMayBeLost() throws Exception {
+    CodingCluster cluster = new CodingCluster(12, 6, 3);
+    for (int i = 0; i < 12; i++) {
+      cluster.createFile(10, BLOCK, true);
+    }
+    encodeAll(cluster, Codes.PC_FAST);
+    convertAll(cluster, TransitionKindProto.UPCODE, Codes.PC_COMPACT);
+    assertThat(cluster.findings(Severity.WEAK)).isEmpty();
+    for (String server : cluster.servers.servers()) {
+      cluster.servers.kill(server);
+      cluster.assertAllReadable();
+      cluster.servers.revive(server);
+    }
+  }
+
+  @Test
+  void aCommitSentTwiceCountsOnce() throws Exception {
+    CodingCluster cluster = new CodingCluster(12, 6, 1);
+    cluster.createFile(12, BLOCK, true);
+    cluster.propose(TransitionKindProto.ENCODE, Codes.LRC_FAST, cluster.fileIds(), List.of());
+    ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+    var results = cluster.run(claimed);
+    assertThat(cluster.commit(claimed, results).getCommitted()).isTrue();
+    cluster.restart();
+    assertThat(cluster.commit(claimed, results).getCommitted()).isTrue();
+    assertThat(cluster.stripeIds()).hasSize(1);
+    assertThat(cluster.transition(claimed.getTransition().getId()).getBlocksRead()).isEqualTo(12);
+    whole(cluster);
+  }
+
+  @Test
+  void aLateCommitOfAnEarlierClaimIsRefused() throws Exception {
+    CodingCluster cluster = new CodingCluster(12, 6, 1);
+    cluster.createFile(12, BLOCK, true);
+    cluster.propose(TransitionKindProto.ENCODE, Codes.LRC_FAST, cluster.fileIds(), List.of());
+    ClaimedTransitionProto first = cluster.claim(1).get(0);
+    var results = cluster.run(first);
+    cluster.advance(CodingCluster.LEASE_MILLIS + 1);
+    cluster.coding.tick();
+    assertThat(cluster.claim(1)).as("backs off").isEmpty();
+    cluster.advance(60_000);
+    ClaimedTransitionProto second = cluster.claim(1).get(0);
+    assertThat(second.getTransition().getAttempt()).isEqualTo(2);
+    assertThat(cluster.commit(first, results).getCommitted()).isFalse();
+    assertThat(cluster.commit(second, cluster.run(second)).getCommitted()).isTrue();
+    assertThat(cluster.commit(first, results).getCommitted()).isFalse();
+    whole(cluster);
+  }
+
+  @Test
+  void aTransitionThatKeepsFailingEndsAndReleasesItsBlocks() throws Exception {
+    CodingCluster cluster = new CodingCluster(12, 6, 1);
+    cluster.createFile(12, BLOCK, true);
+    long id =
+        cluster
+            .propose(TransitionKindProto.ENCODE, Codes.LRC_FAST, cluster.fileIds(), List.of())
+            .getTransitionIds(0);
+    TransitionStateProto state = TransitionStateProto.PLANNED;
+    while (state == TransitionStateProto.PLANNED) {
+      cluster.advance(100_000);
+      ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+      cluster.run(claimed);
+      state = cluster.fail(claimed, "disk on fire");
+    }
+    assertThat(state).isEqualTo(TransitionStateProto.FAILED);
+    TransitionRow row = cluster.transition(id);
+    assertThat(row.getAttempt()).isEqualTo(6);
+    assertThat(row.getFailure()).isEqualTo("disk on fire");
+    whole(cluster);
+    assertThat(
+            cluster
+                .propose(TransitionKindProto.ENCODE, Codes.LRC_FAST, cluster.fileIds(), List.of())
+                .getTransitionIdsCount())
+        .isEqualTo(1);
+  }
+
+  @Test
+  void aFileDeletedWhileItIsEncodedIsLeftOut() throws Exception {
+    CodingCluster cluster = new CodingCluster(12, 6, 1);
+    long doomed = cluster.createFile(4, BLOCK, true);
+    cluster.createFile(8, BLOCK, true);
+    cluster.propose(TransitionKindProto.ENCODE, Codes.LRC_FAST, cluster.fileIds(), List.of());
+    ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+    var results = cluster.run(claimed);
+    cluster.deleteFile(doomed);
+    assertThat(cluster.commit(claimed, results).getRefusal()).contains("deleted");
+    cluster.assertConsistent();
+    assertThat(cluster.runAll()).isEqualTo(1);
+    whole(cluster);
+  }
+
+  @Test
+  void aFileDeletedWhileItsStripeIsConvertedBecomesTombstones() throws Exception {
+    CodingCluster cluster = new CodingCluster(12, 6, 1);
+    long doomed = cluster.createFile(4, BLOCK, true);
+    cluster.createFile(26, BLOCK, true);
+    encodeAll(cluster, Codes.PC_FAST);
+    cluster.propose(TransitionKindProto.UPCODE, Codes.PC_COMPACT, List.of(), cluster.stripeIds());
+    ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+    var results = cluster.run(claimed);
+    cluster.deleteFile(doomed);
+    assertThat(cluster.commit(claimed, results).getRefusal()).contains("changed");
+    assertThat(cluster.runAll()).isEqualTo(1);
+    whole(cluster);
+    StripeStatusProto stripe = cluster.stripeList().get(0);
+    assertThat(stripe.getStripe().getCode()).isEqualTo(Codes.PC_COMPACT);
+    assertThat(stripe.getDeadBytes()).isEqualTo(4 * BLOCK);
+  }
+
+  @Test
+  void aServerLostWhileAStripeIsConvertedIsRepairedFirst() throws Exception {
+    CodingCluster cluster = new CodingCluster(12, 6, 1);
+    cluster.createFile(30, BLOCK, true);
+    encodeAll(cluster, Codes.PC_FAST);
+    long upcode =
+        cluster
+            .propose(TransitionKindProto.UPCODE, Codes.PC_COMPACT, List.of(), cluster.stripeIds())
+            .getTransitionIds(0);
+    ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+    var results = cluster.run(claimed);
+    cluster.servers.kill("server-05");
+    cluster.coding.tick();
+    cluster.coding.tick();
+    assertThat(cluster.commit(claimed, results).getCommitted()).isFalse();
+    assertThat(cluster.transition(upcode).getState()).isEqualTo(TransitionStateProto.DROPPED);
+    assertThat(cluster.active())
+        .isNotEmpty()
+        .allMatch(t -> t.getKind() == TransitionKindProto.REPAIR);
+    assertThat(
+            cluster
+                .propose(
+                    TransitionKindProto.UPCODE, Codes.PC_COMPACT, List.of(), cluster.stripeIds())
+                .getRefusal())
+        .containsAnyOf("lost positions", "already");
+    cluster.runAll();
+    whole(cluster);
+    assertThat(cluster.counter("repairedBlocks.PC(2x5)")).isPositive();
+  }
+
+  @Test
+  void repairsWhatWouldBeLostNextFirst() throws Exception {
+    CodingCluster cluster = new CodingCluster(12, 6, 5);
+    long one = cluster.createFile(12, BLOCK, true);
+    encodeAll(cluster, Codes.LRC_COMPACT);
+    long other = cluster.createFile(12, BLOCK + 1, true);
+    encodeAll(cluster, Codes.LRC_COMPACT);
+    cluster.servers.failDisk(cluster.live(one, 0).get(0));
+    cluster.coding.tick();
+    for (int i = 1; i < 3; i++) {
+      cluster.servers.failDisk(cluster.live(other, i).get(0));
+    }
+    cluster.coding.tick();
+    ClaimedTransitionProto first = cluster.claim(1).get(0);
+    assertThat(first.getTransition().getStripes(0).getStripeId())
+        .isEqualTo(cluster.block(other, 0).getStripeId());
+    cluster.commit(first, cluster.run(first));
+    cluster.runAll();
+    whole(cluster);
+  }
+
+  @Test
+  void aStripeThatDoesNotDecodeStaysVisibleUntilABlockComesBack() throws Exception {
+    CodingCluster cluster = new CodingCluster(12, 6, 2);
+    long file = cluster.createFile(12, BLOCK, true);
+    encodeAll(cluster, Codes.LRC_COMPACT);
+    List<String> killed =
+        java.util.stream.IntStream.range(0, 12)
+            .mapToObj(i -> server(cluster, file, i))
+            .distinct()
+            .limit(8)
+            .toList();
+    killed.forEach(cluster.servers::kill);
+    cluster.coding.tick();
+    assertThat(cluster.cluster().getUnrecoverableStripes()).isEqualTo(1);
+    killed.forEach(cluster.servers::revive);
+    cluster.runAll();
+    assertThat(cluster.cluster().getUnrecoverableStripes()).isZero();
+    assertThat(cluster.cluster().getStripesByLossList()).isEmpty();
+    whole(cluster);
+  }
+
+  private static String server(CodingCluster cluster, long file, int index) {
+    try {
+      return cluster.servers.serverOf(cluster.live(file, index).get(0));
+    } catch (java.io.IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    }
+  }
+
+  @Test
+  void concludesNoLossInSafeMode() throws Exception {
+    CodingCluster cluster = new CodingCluster(12, 6, 2);
+    cluster.createFile(12, BLOCK, true);
+    encodeAll(cluster, Codes.LRC_FAST);
+    cluster.servers.setSafeMode(true);
+    cluster.servers.kill("server-01");
+    cluster.coding.tick();
+    assertThat(cluster.active()).isEmpty();
+    assertThat(cluster.claim(10)).isEmpty();
+  }
+
+  @Test
+  void readsAroundExcludedServersAndCountsIt() throws Exception {
+    CodingCluster cluster = new CodingCluster(12, 6, 2);
+    long file = cluster.createFile(12, BLOCK, true);
+    encodeAll(cluster, Codes.LRC_FAST);
+    long blockId = cluster.block(file, 3).getBlockId();
+    var direct = cluster.readPlan(blockId, List.of());
+    assertThat(direct.getSourcesCount()).isEqualTo(1);
+    assertThat(direct.hasCode()).isFalse();
+    var around = cluster.readPlan(blockId, List.of(server(cluster, file, 3)));
+    assertThat(around.getCode()).isEqualTo(Codes.LRC_FAST);
+    assertThat(around.getSourcesCount()).isEqualTo(2);
+    assertThat(cluster.counter("degradedReads." + Codes.LRC_FAST)).isEqualTo(1);
+    assertThat(cluster.counter("degradedReadSources." + Codes.LRC_FAST)).isEqualTo(2);
+    cluster.coding.tick();
+    cluster.restart();
+    assertThat(cluster.counter("degradedReadSources." + Codes.LRC_FAST)).isEqualTo(2);
+  }
+
+  @Test
+  void refusesWithReasons() throws Exception {
+    CodingCluster cluster = new CodingCluster(12, 6, 2);
+    long file = cluster.createFile(1, BLOCK, true);
+    assertThat(refusal(cluster, TransitionKindProto.ENCODE, "RS(9,9)", List.of(file)))
+        .contains("RS(9,9)");
+    assertThat(refusal(cluster, TransitionKindProto.ENCODE, Codes.PC_FAST, List.of(file)))
+        .contains("more space");
+    assertThat(refusal(cluster, TransitionKindProto.ENCODE, Codes.PC_FAST, List.of(99L)))
+        .contains("no file has the id 99");
+    assertThat(refusal(cluster, TransitionKindProto.UPCODE, Codes.PC_COMPACT, List.of()))
+        .contains("names no stripe");
+    assertThat(refusal(cluster, TransitionKindProto.REPAIR, Codes.PC_FAST, List.of(file)))
+        .contains("itself");
+    cluster.assertConsistent();
+  }
+
+  private static String refusal(
+      CodingCluster cluster, TransitionKindProto kind, String code, List<Long> files)
+      throws Exception {
+    return cluster.propose(kind, code, files, List.of()).getRefusal();
+  }
+}

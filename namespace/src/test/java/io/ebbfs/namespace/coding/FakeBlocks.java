@@ -1,0 +1,198 @@
+package io.ebbfs.namespace.coding;
+
+import io.ebbfs.namespace.block.BlockService;
+import io.ebbfs.namespace.store.MetadataStore;
+import io.ebbfs.namespace.store.Row;
+import io.ebbfs.namespace.store.Tables;
+import io.ebbfs.namespace.store.Transaction;
+import io.ebbfs.namespace.stripe.MemberRows;
+import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.apache.hadoop.hdfs.protocol.LocatedBlock;
+
+/** The part of the block service that stripes use, without queues: what is to go goes at once. */
+final class FakeBlocks implements BlockService {
+  private final MetadataStore store;
+  private final FakeCluster cluster;
+
+  FakeBlocks(MetadataStore store, FakeCluster cluster) {
+    this.store = store;
+    this.cluster = cluster;
+  }
+
+  @Override
+  public List<Invalidation> release(Transaction transaction, long ownerId, List<Long> indices)
+      throws IOException {
+    List<Invalidation> gone = new ArrayList<>();
+    for (long index : indices) {
+      BlockRow block = transaction.get(Tables.BLOCK, Tables.block(ownerId, index)).orElseThrow();
+      gone.addAll(removeReplicas(transaction, ownerId, block.getBlockId(), null));
+      transaction.delete(Tables.BLOCK, Tables.block(ownerId, index));
+      transaction.delete(Tables.BLOCK_OWNER, Tables.blockOwner(block.getBlockId()));
+    }
+    return gone;
+  }
+
+  @Override
+  public List<Invalidation> keepOnly(
+      Transaction transaction, long ownerId, BlockRow block, String keepStorageUuid)
+      throws IOException {
+    if (!MemberRows.allStorages(transaction, ownerId, block.getBlockId())
+        .contains(keepStorageUuid)) {
+      throw new IOException("nothing to keep of block " + block.getBlockId());
+    }
+    return removeReplicas(transaction, ownerId, block.getBlockId(), keepStorageUuid);
+  }
+
+  private List<Invalidation> removeReplicas(
+      Transaction transaction, long ownerId, long blockId, String but) throws IOException {
+    List<Invalidation> gone = new ArrayList<>();
+    for (Row<ReplicaRow> row : MemberRows.replicas(transaction, ownerId, blockId)) {
+      String storage = Tables.replicaStorage(row.key());
+      if (!storage.equals(but)) {
+        transaction.delete(Tables.REPLICA, row.key());
+        transaction.delete(
+            Tables.STORAGE_REPLICA,
+            Tables.storageReplica(cluster.disk(storage).orElseThrow().storageNumber(), blockId));
+        gone.add(new Invalidation(storage, blockId, row.value().getGenerationStamp(), 0));
+      }
+    }
+    return gone;
+  }
+
+  @Override
+  public void invalidate(List<Invalidation> invalidations) {
+    for (Invalidation invalidation : invalidations) {
+      if (cluster.isLive(invalidation.storageUuid())) {
+        cluster.on(invalidation.storageUuid()).remove(invalidation.blockId());
+      }
+    }
+  }
+
+  @Override
+  public void reportBad(long blockId, long generationStamp, String storageUuid, String why)
+      throws IOException {
+    store.transact(
+        blockId,
+        transaction -> {
+          Optional<BlockOwnerRow> owner =
+              transaction.get(Tables.BLOCK_OWNER, Tables.blockOwner(blockId));
+          if (owner.isPresent() && owner.get().hasOwnerId()) {
+            var key = Tables.replica(owner.get().getOwnerId(), blockId, storageUuid);
+            Optional<ReplicaRow> row = transaction.get(Tables.REPLICA, key);
+            if (row.isPresent()) {
+              transaction.put(
+                  Tables.REPLICA,
+                  key,
+                  row.get().toBuilder().setState(ReplicaStateProto.CORRUPT).build());
+            }
+          }
+          return null;
+        });
+  }
+
+  /** A full report of every live disk: unknown blocks go, known ones are noted, once each. */
+  void reportAll() throws IOException {
+    for (String disk : cluster.disks()) {
+      if (cluster.isLive(disk)) {
+        for (var entry : List.copyOf(cluster.on(disk).entrySet())) {
+          report(disk, entry.getKey(), entry.getValue());
+        }
+      }
+    }
+  }
+
+  private void report(String disk, long blockId, byte[] bytes) throws IOException {
+    boolean known =
+        store.transact(
+            blockId,
+            transaction -> {
+              Optional<BlockOwnerRow> owner =
+                  transaction.get(Tables.BLOCK_OWNER, Tables.blockOwner(blockId));
+              if (owner.isEmpty()) {
+                return false;
+              }
+              if (!owner.get().hasOwnerId()) {
+                return true; // of a running transition
+              }
+              long ownerId = owner.get().getOwnerId();
+              BlockRow block =
+                  transaction
+                      .get(Tables.BLOCK, Tables.block(ownerId, owner.get().getIndex()))
+                      .orElseThrow();
+              List<String> all = MemberRows.allStorages(transaction, ownerId, blockId);
+              List<String> live = MemberRows.liveStorages(transaction, cluster, ownerId, block);
+              if (all.contains(disk)) {
+                // The one that has been there longest goes if there are too many.
+                boolean surplus = live.contains(disk) && live.size() > block.getReplication();
+                if (surplus) {
+                  removeReplica(transaction, ownerId, blockId, disk);
+                }
+                return !surplus;
+              }
+              if (live.size() >= block.getReplication() || bytes.length != block.getLengthBytes()) {
+                return false;
+              }
+              MemberRows.addReplica(
+                  transaction,
+                  cluster,
+                  ownerId,
+                  blockId,
+                  block.getGenerationStamp(),
+                  bytes.length,
+                  disk);
+              return true;
+            });
+    if (!known) {
+      cluster.on(disk).remove(blockId);
+    }
+  }
+
+  private void removeReplica(Transaction transaction, long ownerId, long blockId, String disk) {
+    transaction.delete(Tables.REPLICA, Tables.replica(ownerId, blockId, disk));
+    transaction.delete(
+        Tables.STORAGE_REPLICA,
+        Tables.storageReplica(cluster.disk(disk).orElseThrow().storageNumber(), blockId));
+  }
+
+  // ---- not used by stripes ---------------------------------------------------------------------
+
+  @Override
+  public List<Target> chooseTargets(WriteRequest request) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public LocatedBlock locate(
+      Transaction transaction, long ownerId, BlockRow block, long offset, String machine) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public int liveReplicas(Transaction transaction, long ownerId, BlockRow block)
+      throws IOException {
+    return MemberRows.liveStorages(transaction, cluster, ownerId, block).size();
+  }
+
+  @Override
+  public boolean awaitReplicas(long ownerId, BlockRow block, int replicas, long millis) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public List<Invalidation> setReplication(
+      Transaction transaction, long ownerId, long index, int replication) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void recover(long ownerId, BlockRow block, long newGenerationStamp) {
+    throw new UnsupportedOperationException();
+  }
+}

@@ -1,0 +1,101 @@
+package io.ebbfs.workloads.system;
+
+import io.ebbfs.cluster.Build;
+import io.ebbfs.cluster.ClusterException;
+import io.ebbfs.cluster.ClusterSpec;
+import io.ebbfs.cluster.LocalCluster;
+import io.ebbfs.workloads.stock.StockProcess;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Stream;
+
+/** A real cluster for a test, in a temporary directory, gone when the test ends. */
+final class TestCluster implements AutoCloseable {
+  static final int BLOCK_BYTES = 1 << 20;
+
+  private final Path directory;
+  private final Build build;
+  private final LocalCluster cluster;
+
+  private TestCluster(Path directory, Build build, LocalCluster cluster) {
+    this.directory = directory;
+    this.build = build;
+    this.cluster = cluster;
+  }
+
+  static TestCluster start(int servers, int disks) throws Exception {
+    return start(servers, disks, Map.of());
+  }
+
+  static TestCluster start(int servers, int disks, Map<String, String> configuration)
+      throws Exception {
+    Path directory = Files.createTempDirectory("ebbfs-test");
+    Build build = Build.find();
+    ClusterSpec spec =
+        ClusterSpec.of(directory.resolve("cluster"))
+            .withServers(servers, disks)
+            .withBlockSize(BLOCK_BYTES)
+            .withHeartbeat(300)
+            .withPorts(0, 0)
+            .withConfFiles(configuration);
+    LocalCluster cluster = LocalCluster.create(build, spec);
+    TestCluster test = new TestCluster(directory, build, cluster);
+    try {
+      cluster.start();
+    } catch (ClusterException e) {
+      test.close();
+      throw e;
+    }
+    return test;
+  }
+
+  LocalCluster cluster() {
+    return cluster;
+  }
+
+  Path directory() {
+    return directory;
+  }
+
+  StockProcess client(int threads) throws IOException {
+    return new StockProcess(
+        build.home(),
+        threads,
+        Map.of(
+            "fs.defaultFS", cluster.stockClient().uri(),
+            "dfs.blocksize", Integer.toString(BLOCK_BYTES)),
+        directory.resolve("stock-client.log"));
+  }
+
+  record ShellResult(int exitCode, String output) {}
+
+  /** Runs the stock file system shell; standard error is part of the output. */
+  ShellResult shell(String... arguments) throws Exception {
+    List<String> command = cluster.stockClient().shell(arguments);
+    Process process = new ProcessBuilder(command).redirectErrorStream(true).start();
+    process.getOutputStream().close();
+    String output = new String(process.getInputStream().readAllBytes());
+    return new ShellResult(process.waitFor(), output);
+  }
+
+  @Override
+  public void close() throws Exception {
+    cluster.stop();
+    try (Stream<Path> all = Files.walk(directory)) {
+      all.sorted(Comparator.reverseOrder())
+          .forEach(
+              path -> {
+                try {
+                  Files.delete(path);
+                } catch (IOException e) {
+                  throw new UncheckedIOException(e);
+                }
+              });
+    }
+  }
+}
