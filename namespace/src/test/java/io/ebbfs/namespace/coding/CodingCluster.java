@@ -162,11 +162,14 @@ final class CodingCluster {
                     .setReplication(3)
                     .build();
             MemberRows.putBlock(transaction, id, i, block);
-            List<String> on = new ArrayList<>(servers.servers());
+            List<String> on =
+                new ArrayList<>(servers.liveServers().stream().map(s -> s.uuid()).toList());
             Collections.shuffle(on, random);
             for (String server : on.subList(0, 3)) {
               List<String> disks =
-                  servers.disks().stream().filter(d -> servers.serverOf(d).equals(server)).toList();
+                  servers.disks().stream()
+                      .filter(d -> servers.serverOf(d).equals(server) && servers.isLive(d))
+                      .toList();
               String disk = disks.get(random.nextInt(disks.size()));
               servers.put(disk, blockIds.get(i), contents.get(i));
               MemberRows.addReplica(

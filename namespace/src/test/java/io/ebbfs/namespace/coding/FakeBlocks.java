@@ -128,6 +128,17 @@ final class FakeBlocks implements BlockService {
                       .orElseThrow();
               List<String> all = MemberRows.allStorages(transaction, ownerId, blockId);
               List<String> live = MemberRows.liveStorages(transaction, cluster, ownerId, block);
+              if (block.hasTransitionId() && bytes.length == block.getLengthBytes()) {
+                MemberRows.addReplica(
+                    transaction,
+                    cluster,
+                    ownerId,
+                    blockId,
+                    block.getGenerationStamp(),
+                    bytes.length,
+                    disk);
+                return true; // pinned: a transition may be copying it
+              }
               if (all.contains(disk)) {
                 // The one that has been there longest goes if there are too many.
                 boolean surplus = live.contains(disk) && live.size() > block.getReplication();
@@ -159,6 +170,45 @@ final class FakeBlocks implements BlockService {
     transaction.delete(
         Tables.STORAGE_REPLICA,
         Tables.storageReplica(cluster.disk(disk).orElseThrow().storageNumber(), blockId));
+  }
+
+  /** Plain blocks with fewer live replicas than wanted. */
+  int underReplicated() throws IOException {
+    int count = 0;
+    for (Row<BlockRow> row : store.scanAll(Tables.BLOCK, null, Integer.MAX_VALUE)) {
+      if (!row.value().hasStripeId() && live(row).size() < row.value().getReplication()) {
+        count++;
+      }
+    }
+    return count;
+  }
+
+  /** What the block manager does for plain blocks. */
+  void copyUnderReplicated() throws IOException {
+    for (Row<BlockRow> row : store.scanAll(Tables.BLOCK, null, Integer.MAX_VALUE)) {
+      BlockRow block = row.value();
+      List<String> live = live(row);
+      if (!block.hasStripeId() && !live.isEmpty() && live.size() < block.getReplication()) {
+        byte[] bytes = cluster.read(live.get(0), block.getBlockId()).orElseThrow();
+        cluster.disks().stream()
+            .filter(cluster::isLive)
+            .filter(
+                disk ->
+                    cluster.disks().stream()
+                        .filter(d -> cluster.serverOf(d).equals(cluster.serverOf(disk)))
+                        .noneMatch(d -> cluster.on(d).containsKey(block.getBlockId())))
+            .findFirst()
+            .ifPresent(disk -> cluster.put(disk, block.getBlockId(), bytes));
+      }
+    }
+    reportAll();
+  }
+
+  private List<String> live(Row<BlockRow> row) throws IOException {
+    return store.transact(
+        row.key().partition(),
+        transaction ->
+            MemberRows.liveStorages(transaction, cluster, row.key().partition(), row.value()));
   }
 
   // ---- not used by stripes ---------------------------------------------------------------------
