@@ -53,6 +53,7 @@ public final class Evaluator {
   private final Clock clock;
   private final TransitionLog transitions;
   private volatile Result last;
+  private String lastRefusal;
   private volatile String problem = "no evaluation yet";
   private final List<Outcome> recent = new ArrayList<>();
 
@@ -144,25 +145,31 @@ public final class Evaluator {
       outcomes.add(
           new Outcome(atMillis, decision, List.copyOf(result.getTransitionIdsList()), refusal));
       transitions.watch(result.getTransitionIdsList());
-      if (refusal != null) {
-        LOG.warn(
-            "{} to {} of policy {} was refused: {} ({})",
-            decision.kind(),
-            decision.toCode(),
-            decision.policy(),
-            refusal,
-            decision.reason());
-      } else {
-        LOG.info(
-            "{} to {} of policy {}: {}",
-            decision.kind(),
-            decision.toCode(),
-            decision.policy(),
-            decision.reason());
-      }
+      log(decision, refusal);
     }
     keep(outcomes);
     return outcomes;
+  }
+
+  /** The same refusal, evaluation after evaluation, is logged once. */
+  private void log(Decision decision, String refusal) {
+    if (refusal == null) {
+      LOG.info(
+          "{} to {} of policy {}: {}",
+          decision.kind(),
+          decision.toCode(),
+          decision.policy(),
+          decision.reason());
+    } else if (!refusal.equals(lastRefusal)) {
+      lastRefusal = refusal;
+      LOG.warn(
+          "{} to {} of policy {} was refused, at least in part: {} ({})",
+          decision.kind(),
+          decision.toCode(),
+          decision.policy(),
+          refusal,
+          decision.reason());
+    }
   }
 
   private void keep(List<Outcome> outcomes) {

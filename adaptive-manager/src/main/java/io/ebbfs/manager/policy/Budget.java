@@ -30,6 +30,11 @@ final class Budget {
     transitions -= count;
   }
 
+  /** Whether anything is under way or proposed. */
+  boolean used() {
+    return usedBytes > 0;
+  }
+
   long transitionsLeft() {
     return transitions;
   }

@@ -49,23 +49,35 @@ final class Encodings {
     int now = longest(hot, end, n -> use(hot.subList(0, n)) <= run.ledger.strictRoom());
     List<FileView> fast = fill(hot.subList(0, now), rule.family().fastCode(), unit(), true);
     Set<Long> taken = fast.stream().map(FileView::id).collect(Collectors.toSet());
-    for (int i = 0; i < hot.size(); i++) {
-      FileView file = hot.get(i);
-      if (taken.contains(file.id())) {
-        continue;
-      }
-      if (i >= end || overdue(file)) {
-        cold.add(file);
-      } else {
-        waiting.putIfAbsent(
+    hot.subList(0, now).stream()
+        .filter(file -> !taken.contains(file.id()) && overdue(file))
+        .forEach(cold::add);
+    cold.addAll(hot.subList(end, hot.size()));
+    List<FileView> compact = fillCompact(cold, hot.subList(now, end));
+
+    encode(fast, rule.family().fastCode(), unit(), decisions);
+    ErasureCode code = rule.family().compactCode();
+    encode(compact, code, code.dataCount(), decisions);
+  }
+
+  /** Those hopeful of room in the fast code wait while something is under way that makes room. */
+  private List<FileView> fillCompact(List<FileView> cold, List<FileView> hopeful) {
+    ErasureCode code = rule.family().compactCode();
+    List<FileView> compact = fill(cold, code, code.dataCount(), false);
+    if (hopeful.isEmpty()) {
+      return compact;
+    }
+    boolean makesRoom = !compact.isEmpty() || run.budget.used();
+    for (FileView file : hopeful) {
+      if (makesRoom || !overdue(file)) {
+        waiting.put(
             file.id(),
             "read-hot; waits for compact encodings to make room for " + rule.family().fast());
+      } else {
+        cold.add(file);
       }
     }
-    encode(fast, rule.family().fastCode(), unit(), decisions);
-    ErasureCode compact = rule.family().compactCode();
-    encode(
-        fill(cold, compact, compact.dataCount(), false), compact, compact.dataCount(), decisions);
+    return makesRoom ? compact : fill(cold, code, code.dataCount(), false);
   }
 
   /** Blocks of fast stripes that will merge into one: fewer would never save anything by it. */
@@ -173,6 +185,7 @@ final class Encodings {
   }
 
   private void encode(List<FileView> taken, ErasureCode code, int unit, List<Decision> decisions) {
+    taken.forEach(file -> waiting.put(file.id(), "to " + code.name() + " by this evaluation"));
     for (List<FileView> batch : batches(taken, unit)) {
       Packing packing = Packing.of(batch, code);
       long stripes = (packing.blocks() + code.dataCount() - 1) / code.dataCount();

@@ -223,4 +223,21 @@ class PolicyTest {
     assertThat(evaluation.refusals().get(0).message())
         .contains("asks for 6 servers and 42 disks; live are 5 servers and 30 disks");
   }
+
+  @Test
+  void hotFilesWaitForRoomEvenIfNothingIsToWaitForOtherwise() {
+    World hasty = new World(World.rule("p", "product", 1.5, 0));
+    for (int i = 0; i < 150; i++) {
+      hasty.file("/p/" + i, 1, i < 30 ? 5 : 0);
+    }
+    assertThat(hasty.propose().decisions()).allMatch(d -> d.toCode().equals("PC(6x5)"));
+    assertThat(hasty.decide().decisions()).as("while those run").isEmpty();
+    hasty.completeAll();
+    assertThat(hasty.propose().decisions()).allMatch(d -> d.toCode().equals("PC(2x5)"));
+    hasty.completeAll();
+    assertThat(hasty.decide().verdicts())
+        .filteredOn(v -> v.state() == FileState.FAST)
+        .hasSize(30)
+        .allMatch(Verdict::hot);
+  }
 }
