@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -35,19 +36,30 @@ Result<std::uint32_t> ChecksumOf(LocalBlocks::OpenBlock& block, std::vector<std:
   return crc;
 }
 
-ebbfs::BlockHealthProto HealthOf(const Error& error) {
-  return error.code == ErrorCode::kNotFound ? ebbfs::BLOCK_MISSING : ebbfs::BLOCK_CORRUPT;
+// What is wrong with the block itself; nothing if the error says nothing about it (no memory, no
+// descriptors): such a block must not be given up.
+std::optional<ebbfs::BlockHealthProto> HealthOf(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::kNotFound:
+      return ebbfs::BLOCK_MISSING;
+    case ErrorCode::kCorrupt:
+    case ErrorCode::kIo:
+      return ebbfs::BLOCK_CORRUPT;
+    default:
+      return std::nullopt;
+  }
 }
 
-// A disk that cannot be read says nothing of the block yet, but it cannot be used: corrupt.
-ebbfs::VerifiedBlockProto VerifyOne(LocalBlocks& blocks,
-                                    const hadoop::hdfs::ExtendedBlockProto& block,
-                                    std::vector<std::byte>& buffer) {
+Result<ebbfs::VerifiedBlockProto> VerifyOne(LocalBlocks& blocks,
+                                            const hadoop::hdfs::ExtendedBlockProto& block,
+                                            std::vector<std::byte>& buffer) {
   ebbfs::VerifiedBlockProto verified;
   auto open = blocks.Open(block);
   auto crc = open ? ChecksumOf(*open, buffer) : std::unexpected(open.error());
   if (!crc) {
-    verified.set_health(HealthOf(crc.error()));
+    const auto health = HealthOf(crc.error());
+    if (!health) return std::unexpected(std::move(crc).error());
+    verified.set_health(*health);
     verified.set_message(crc.error().message);
     return verified;
   }
@@ -87,7 +99,7 @@ Result<ebbfs::VerifyResponseProto> ChunkService::Verify(const ebbfs::VerifyReque
   ebbfs::VerifyResponseProto response;
   std::vector<std::byte> buffer(kVerifyStepBytes);
   for (const auto& block : request.blocks()) {
-    *response.add_blocks() = VerifyOne(blocks_, block, buffer);
+    EBB_ASSIGN(*response.add_blocks(), VerifyOne(blocks_, block, buffer));
   }
   return response;
 }

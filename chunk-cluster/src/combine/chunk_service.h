@@ -21,6 +21,7 @@ class ChunkService {
 
   void RegisterAt(RpcServer& server);
 
+  // An error if a block can be called neither good nor bad for want of memory or descriptors.
   [[nodiscard]] Result<ebbfs::VerifyResponseProto> Verify(const ebbfs::VerifyRequestProto& request);
   [[nodiscard]] ebbfs::ChunkStatusResponseProto GetStatus();
 

@@ -98,6 +98,17 @@ TEST_F(ChunkServiceTest, VerifiesBlocks) {
   EXPECT_EQ(response.blocks(2).health(), ebbfs::BLOCK_MISSING);
 }
 
+TEST_F(ChunkServiceTest, WantOfMemoryMakesNoBlockBad) {
+  io_.Put(1, Bytes(1000));
+  io_.SetFault(1, {.open = Error{ErrorCode::kBusy, "no descriptor is left"}});
+  ebbfs::VerifyRequestProto request;
+  FillBlock(*request.add_blocks(), 1, 1000);
+  ebbfs::VerifyResponseProto response;
+  const auto status = client_->Call("verify", request, response);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().code, ErrorCode::kRemote);
+}
+
 TEST_F(ChunkServiceTest, ReportsItsStatus) {
   ebbfs::ChunkStatusResponseProto response;
   ASSERT_TRUE(client_->Call("status", ebbfs::ChunkStatusRequestProto(), response));
@@ -115,8 +126,8 @@ TEST(NamenodeReadPlannerTest, AsksTheNamenodeAndUnderstandsItsErrors) {
       [](const RpcCaller&,
          const ebbfs::GetReadPlanRequestProto& request) -> Result<ebbfs::GetReadPlanResponseProto> {
         if (request.block().blockid() == 404) {
-          return std::unexpected(
-              Error{ErrorCode::kNotFound, "no block 404", "java.io.FileNotFoundException"});
+          return std::unexpected(Error{ErrorCode::kNotFound, "no block 404",
+                                       "org.apache.hadoop.hdfs.BlockMissingException"});
         }
         ebbfs::GetReadPlanResponseProto plan;
         plan.set_coefficients("");

@@ -7,7 +7,7 @@ namespace ebb {
 namespace {
 constexpr char kCodingProtocol[] = "io.ebbfs.protocol.CodingProtocol";
 constexpr std::uint64_t kCodingProtocolVersion = 1;
-constexpr char kFileNotFound[] = "java.io.FileNotFoundException";
+constexpr char kBlockMissing[] = "org.apache.hadoop.hdfs.BlockMissingException";
 }  // namespace
 
 NamenodeReadPlanner::NamenodeReadPlanner(std::string host, std::uint16_t port, Timeout timeout)
@@ -23,7 +23,7 @@ Result<ebbfs::GetReadPlanResponseProto> NamenodeReadPlanner::GetReadPlan(
   }
   if (status) return response;
   Error error = std::move(status).error();
-  if (error.exception_class == kFileNotFound) error.code = ErrorCode::kNotFound;
+  if (error.exception_class == kBlockMissing) error.code = ErrorCode::kNotFound;
   return std::unexpected(std::move(error));
 }
 

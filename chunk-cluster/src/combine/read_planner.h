@@ -13,8 +13,8 @@ namespace ebb {
 class ReadPlanner {
  public:
   virtual ~ReadPlanner() = default;
-  // How to make the block out of others. kNotFound if nobody knows the block, kRemote if it cannot
-  // be made.
+  // How to make the block out of others. kNotFound if nobody knows the block, or if what is left and
+  // not excluded does not determine it.
   [[nodiscard]] virtual Result<ebbfs::GetReadPlanResponseProto> GetReadPlan(
       const ebbfs::GetReadPlanRequestProto& request) = 0;
 };
