@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <optional>
@@ -16,6 +17,13 @@ ebbfs::CombineResponseProto Answer(ebbfs::CombineStatusProto status, std::string
   response.set_status(status);
   response.set_message(std::move(message));
   return response;
+}
+
+// One combine may not want more than there is for all.
+CombineEngineOptions WithinProcess(CombineEngineOptions options) {
+  options.limits.max_combine_bytes =
+      std::min(options.limits.max_combine_bytes, options.max_process_bytes);
+  return options;
 }
 
 class Counted {
@@ -38,7 +46,7 @@ struct CombineEngine::Entry {
 };
 
 CombineEngine::CombineEngine(BlockIo& io, Options options)
-    : options_(options), io_(io), budget_(options.max_process_bytes) {}
+    : options_(WithinProcess(options)), io_(io), budget_(options.max_process_bytes) {}
 
 CombineEngine::~CombineEngine() { Stop(); }
 

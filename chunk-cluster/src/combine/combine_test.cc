@@ -330,7 +330,6 @@ TEST_F(CombineTest, TooManyRequestsAreBusyAtOnce) {
 }
 
 TEST_F(CombineTest, LongSlicesAreCutToTheLimitOfACombine) {
-  options_.limits.max_combine_bytes = 64 << 10;
   options_.max_process_bytes = 64 << 10;
   Restart();
   auto request = Request({100'000, 100'000}, {100'000});

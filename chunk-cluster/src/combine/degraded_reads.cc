@@ -172,7 +172,8 @@ class DegradedReads::DecodingSource final : public BlockSource {
 
   void ChooseSlice() {
     const Options& options = owner_.options_;
-    const std::size_t share = options.max_read_bytes / (SliceReader::kDepth * sources_.size() + 1);
+    const std::size_t share = std::min(options.max_read_bytes, options.max_process_bytes) /
+                              (SliceReader::kDepth * sources_.size() + 1);
     const std::uint64_t left = std::max<std::uint64_t>(1, end_ - position_);
     const std::size_t page = options.min_slice_bytes;
     const std::uint64_t slice =
