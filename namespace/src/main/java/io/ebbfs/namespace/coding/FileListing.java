@@ -1,5 +1,6 @@
 package io.ebbfs.namespace.coding;
 
+import io.ebbfs.namespace.inode.Inode;
 import io.ebbfs.namespace.store.Key;
 import io.ebbfs.namespace.store.MetadataStore;
 import io.ebbfs.namespace.store.MetadataStore.Durability;
@@ -29,7 +30,6 @@ final class FileListing {
   private static final int MOST_ROWS = 20_000;
   private static final int PAGE = 1_000;
   private static final int MAX_DEPTH = 10_000;
-  static final long ROOT_ID = 16385;
 
   private final MetadataStore store;
 
@@ -91,7 +91,7 @@ final class FileListing {
   /** The path of a directory without a slash at the end: the root is the empty string. */
   private Optional<String> pathOf(long directoryId, Map<Long, Optional<String>> known, int depth)
       throws IOException {
-    if (directoryId == ROOT_ID) {
+    if (directoryId == Inode.ROOT_ID) {
       return Optional.of("");
     }
     if (known.containsKey(directoryId)) {

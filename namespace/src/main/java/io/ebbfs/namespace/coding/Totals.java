@@ -1,5 +1,6 @@
 package io.ebbfs.namespace.coding;
 
+import io.ebbfs.namespace.inode.Inode;
 import io.ebbfs.namespace.store.Key;
 import io.ebbfs.namespace.store.MetadataStore;
 import io.ebbfs.namespace.store.Row;
@@ -58,7 +59,8 @@ final class Totals {
   private boolean addFiles() throws IOException {
     List<Row<InodeRow>> page = store.scanAll(Tables.INODE, scannedTo, PAGE);
     for (Row<InodeRow> row : page) {
-      if (row.value().getKind() == InodeKindProto.FILE) {
+      boolean deleted = row.key().partition() == Inode.TRASH_ID;
+      if (!deleted && row.value().getKind() == InodeKindProto.FILE) {
         files++;
         logicalBytes += row.value().getLengthBytes();
       }

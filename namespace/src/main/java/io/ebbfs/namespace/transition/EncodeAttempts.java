@@ -6,28 +6,39 @@ import io.ebbfs.coding.CombinePlan;
 import io.ebbfs.coding.ErasureCode;
 import io.ebbfs.coding.Planner;
 import io.ebbfs.namespace.block.ClusterView;
+import io.ebbfs.namespace.placement.Packing;
 import io.ebbfs.namespace.placement.Placement;
 import io.ebbfs.namespace.placement.StripeBlock;
 import io.ebbfs.namespace.placement.StripeGroup;
 import io.ebbfs.namespace.store.Tables;
 import io.ebbfs.namespace.store.Transaction;
 import io.ebbfs.namespace.stripe.MemberRows;
+import io.ebbfs.namespace.stripe.StripeState;
 import io.ebbfs.namespace.transition.AttemptPlan.Output;
 import io.ebbfs.namespace.transition.AttemptPlan.Source;
 import io.ebbfs.namespace.transition.AttemptPlan.Step;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionBlockProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** Plans how blocks of files become stripes: parities are written, data stays where it can. */
+/**
+ * Plans how blocks of files become stripes: parities are written, data stays where it can. The
+ * blocks are in no stripe (ENCODE) or in stripes that are to go (REWRITE).
+ */
 final class EncodeAttempts {
   private static final int PLACEMENT_TRIES = 8;
 
@@ -45,17 +56,21 @@ final class EncodeAttempts {
   AttemptPlan plan(Transaction transaction, TransitionRow row)
       throws IOException, NotPlannableException {
     ErasureCode code = Codes.byName(row.getToCode());
-    List<SortedMap<Integer, Data>> stripes = present(transaction, row);
-    Placement placement = place(code, stripes);
+    boolean rewrite = row.getKind() == TransitionKindProto.REWRITE;
     TransitionRow.Builder updated = row.toBuilder().clearBlocks();
+    List<SortedMap<Integer, Data>> stripes =
+        rewrite ? ofStripes(transaction, code, updated) : present(transaction, row);
+    Placement placement = place(code, stripes);
     List<Step> steps = new ArrayList<>();
     for (int s = 0; s < stripes.size(); s++) {
       steps.add(step(code, s, stripes.get(s), placement));
-      for (Data data : stripes.get(s).values()) {
-        int position = data.block().getPosition();
+      for (Map.Entry<Integer, Data> entry : stripes.get(s).entrySet()) {
+        Data data = entry.getValue();
+        int position = entry.getKey();
         updated.addBlocks(
             data.block().toBuilder()
                 .setStripeIndex(s)
+                .setPosition(position)
                 .setKeepStorageUuid(placement.disk(s, position).storageUuid())
                 .setGenerationStamp(data.row().getGenerationStamp())
                 .setLengthBytes(data.row().getLengthBytes()));
@@ -126,23 +141,88 @@ final class EncodeAttempts {
         && !row.hasStripeId();
   }
 
+  /** The live blocks of the stripes to be rewritten, packed anew; the row learns which are left. */
+  private List<SortedMap<Integer, Data>> ofStripes(
+      Transaction transaction, ErasureCode code, TransitionRow.Builder row)
+      throws IOException, NotPlannableException {
+    Map<Long, Data> live = new LinkedHashMap<>();
+    List<TransitionStripeProto> left = new ArrayList<>();
+    for (TransitionStripeProto planned : row.getStripesList()) {
+      Optional<StripeRow> stripe =
+          transaction
+              .get(Tables.STRIPE, Tables.stripe(planned.getStripeId()))
+              .filter(s -> s.getTransitionId() == row.getId());
+      if (stripe.isPresent()) {
+        left.add(planned.toBuilder().setGeneration(stripe.get().getGeneration()).build());
+        addLive(transaction, StripeState.read(transaction, cluster, stripe.get()), live);
+      }
+    }
+    if (left.isEmpty()) {
+      throw NotPlannableException.ever("its stripes are gone");
+    }
+    row.clearStripes().addAllStripes(left);
+    List<StripeBlock> blocks = new ArrayList<>();
+    live.values().forEach(data -> blocks.add(stripeBlock(data)));
+    List<SortedMap<Integer, Data>> stripes = new ArrayList<>();
+    for (StripeGroup group : Packing.pack(code, blocks, Double.MAX_VALUE).groups()) {
+      for (SortedMap<Integer, StripeBlock> stripe : group.stripes()) {
+        SortedMap<Integer, Data> packed = new TreeMap<>();
+        stripe.forEach((position, block) -> packed.put(position, live.get(block.blockId())));
+        stripes.add(packed);
+      }
+    }
+    return stripes;
+  }
+
+  private static void addLive(Transaction transaction, StripeState stripe, Map<Long, Data> live)
+      throws IOException, NotPlannableException {
+    if (!stripe.lost().isEmpty()) {
+      throw NotPlannableException.ever(
+          "stripe %d has lost positions %s: they are repaired first"
+              .formatted(stripe.id(), stripe.lost()));
+    }
+    for (StripeMemberProto member : stripe.members().values()) {
+      if (StripeState.isLiveData(stripe.code(), member)) {
+        BlockRow block =
+            transaction
+                .get(Tables.BLOCK, Tables.block(member.getOwnerId(), member.getOwnerIndex()))
+                .orElseThrow(
+                    () ->
+                        new IOException(
+                            "block %d of stripe %d has no row: run the metadata check"
+                                .formatted(member.getBlockId(), stripe.id())));
+        TransitionBlockProto planned =
+            TransitionBlockProto.newBuilder()
+                .setStripeIndex(0)
+                .setPosition(0)
+                .setOwnerId(member.getOwnerId())
+                .setOwnerIndex(member.getOwnerIndex())
+                .setBlockId(member.getBlockId())
+                .build();
+        live.put(
+            member.getBlockId(),
+            new Data(planned, block, stripe.locations().get(member.getPosition())));
+      }
+    }
+  }
+
   private static StripeGroup group(ErasureCode code, List<SortedMap<Integer, Data>> stripes) {
     List<SortedMap<Integer, StripeBlock>> group = new ArrayList<>();
     for (SortedMap<Integer, Data> stripe : stripes) {
       SortedMap<Integer, StripeBlock> blocks = new TreeMap<>();
-      stripe.forEach(
-          (position, data) ->
-              blocks.put(
-                  position,
-                  new StripeBlock(
-                      data.row().getBlockId(),
-                      data.row().getLengthBytes(),
-                      data.block().getOwnerId(),
-                      data.block().getOwnerIndex(),
-                      data.live())));
+      stripe.forEach((position, data) -> blocks.put(position, stripeBlock(data)));
       group.add(blocks);
     }
     return new StripeGroup(code, group);
+  }
+
+  private static StripeBlock stripeBlock(Data data) {
+    return new StripeBlock(
+        data.row().getBlockId(),
+        data.row().getLengthBytes(),
+        data.block().getOwnerId(),
+        data.block().getOwnerIndex(),
+        data.live());
   }
 
   /** One combine reads every data block once and writes all parities, and copies what must move. */

@@ -8,6 +8,7 @@ import io.ebbfs.namespace.block.ClusterView;
 import io.ebbfs.namespace.store.Tables;
 import io.ebbfs.namespace.store.Transaction;
 import io.ebbfs.namespace.stripe.MemberRows;
+import io.ebbfs.namespace.stripe.StripeManager;
 import io.ebbfs.namespace.transition.Commits.Kind;
 import io.ebbfs.namespace.transition.Commits.Locks;
 import io.ebbfs.namespace.transition.Commits.RefusedException;
@@ -15,8 +16,10 @@ import io.ebbfs.namespace.transition.Commits.Written;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionBlockProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionOutputProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -27,7 +30,10 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** Blocks of files become members of new stripes and lose all replicas but one. */
+/**
+ * Blocks of files become members of new stripes and lose all replicas but one. The stripes that
+ * they were in (REWRITE) go.
+ */
 final class EncodeCommit implements Kind {
   private final BlockService blocks;
   private final ClusterView cluster;
@@ -47,6 +53,7 @@ final class EncodeCommit implements Kind {
   @Override
   public Written write(Transaction transaction, TransitionRow row, long firstStripeId)
       throws IOException {
+    List<StripeRow> old = oldStripes(transaction, row);
     Map<TransitionBlockProto, BlockRow> data = unchanged(transaction, row);
     ErasureCode code = Codes.byName(row.getToCode());
     Map<Integer, StripeWriter> writers = writers(transaction, row, code, firstStripeId);
@@ -62,12 +69,49 @@ final class EncodeCommit implements Kind {
       gone.addAll(join(transaction, row, block, data.get(block), stripe));
       dataBytes += block.getLengthBytes();
     }
+    for (StripeRow stripe : old) {
+      gone.addAll(blocks.release(transaction, stripe.getId(), StripeManager.ownIndices(stripe)));
+      transaction.delete(Tables.STRIPE, Tables.stripe(stripe.getId()));
+    }
     Set<Long> stripes = new TreeSet<>();
     for (StripeWriter writer : writers.values()) {
       StripeRow written = writer.write();
       stripes.add(written.getId());
     }
     return new Written(gone, stripes, dataBytes, row.getToCode());
+  }
+
+  /**
+   * The stripes that are rewritten, as the attempt read them: all their live data is in the row.
+   */
+  private static List<StripeRow> oldStripes(Transaction transaction, TransitionRow row)
+      throws IOException {
+    List<StripeRow> stripes = new ArrayList<>();
+    for (TransitionStripeProto planned : row.getStripesList()) {
+      stripes.add(
+          transaction
+              .get(Tables.STRIPE, Tables.stripe(planned.getStripeId()))
+              .filter(s -> s.getGeneration() == planned.getGeneration())
+              .filter(s -> s.getTransitionId() == row.getId())
+              .orElseThrow(
+                  () ->
+                      new RefusedException(
+                          "stripe %d changed while it was rewritten"
+                              .formatted(planned.getStripeId()))));
+    }
+    return stripes;
+  }
+
+  private static boolean isAsPlanned(
+      TransitionRow row, TransitionBlockProto block, BlockRow known) {
+    boolean mine =
+        row.getKind() == TransitionKindProto.REWRITE
+            ? known.getBlockId() == block.getBlockId()
+                && Lifecycle.stripes(row).contains(known.getStripeId())
+            : EncodeAttempts.isEncodable(known, block, row.getId());
+    return mine
+        && known.getGenerationStamp() == block.getGenerationStamp()
+        && known.getLengthBytes() == block.getLengthBytes();
   }
 
   private Map<Integer, StripeWriter> writers(
@@ -93,9 +137,7 @@ final class EncodeCommit implements Kind {
       Optional<BlockRow> known =
           transaction
               .get(Tables.BLOCK, Tables.block(block.getOwnerId(), block.getOwnerIndex()))
-              .filter(b -> EncodeAttempts.isEncodable(b, block, row.getId()))
-              .filter(b -> b.getGenerationStamp() == block.getGenerationStamp())
-              .filter(b -> b.getLengthBytes() == block.getLengthBytes());
+              .filter(b -> isAsPlanned(row, block, b));
       if (known.isEmpty()) {
         throw new RefusedException(
             "block %d of file %d was deleted or changed while it was encoded"

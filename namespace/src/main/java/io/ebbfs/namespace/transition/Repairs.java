@@ -9,6 +9,7 @@ import io.ebbfs.namespace.store.Row;
 import io.ebbfs.namespace.store.Tables;
 import io.ebbfs.namespace.stripe.StripeManager;
 import io.ebbfs.namespace.stripe.StripeState;
+import io.ebbfs.namespace.transition.Proposals.Context;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
@@ -24,9 +25,10 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
- * Finds stripes with lost blocks and plans their repair. Hints come from the stripe manager; a slow
- * scan over all stripes finds the rest. Nothing is concluded while the cluster is in safe mode.
- * Thread-safe; {@link #tick} is called by one thread.
+ * Finds stripes with lost blocks and plans their repair, and stripes that are mostly dead, which
+ * are rewritten. Hints come from the stripe manager; a slow scan over all stripes finds the rest.
+ * Nothing is concluded while the cluster is in safe mode. Thread-safe; {@link #tick} is called by
+ * one thread.
  */
 public final class Repairs {
   /**
@@ -44,6 +46,7 @@ public final class Repairs {
   private final Lifecycle lifecycle;
   private final Clock clock;
   private final TransitionSettings settings;
+  private final Rewrites rewrites;
   private final Map<Long, Damage> damaged = new ConcurrentSkipListMap<>();
   private Key scannedTo;
 
@@ -53,8 +56,11 @@ public final class Repairs {
       ClusterView cluster,
       StripeManager stripes,
       Lifecycle lifecycle,
+      TransitionIndex index,
       Clock clock,
       TransitionSettings settings) {
+    this.rewrites =
+        new Rewrites(new Context(store, ids, cluster, lifecycle, index, clock, settings));
     this.store = store;
     this.ids = ids;
     this.cluster = cluster;
@@ -82,6 +88,7 @@ public final class Repairs {
       check(row.value().getId());
     }
     scannedTo = page.size() < settings.scanPerTick() ? null : page.get(page.size() - 1).key();
+    rewrites.flush();
     if (scannedTo == null) {
       forgetStripesThatAreGone();
     }
@@ -106,6 +113,9 @@ public final class Repairs {
     SortedSet<Integer> lost = stripe.lost();
     if (lost.isEmpty()) {
       damaged.remove(stripeId);
+      if (transition.isEmpty()) {
+        rewrites.consider(stripe);
+      }
       if (transition.isPresent()
           && transition.get().getKind() == TransitionKindProto.REPAIR
           && transition.get().getState() == TransitionStateProto.PLANNED) {

@@ -6,6 +6,7 @@ import io.ebbfs.namespace.IdGenerators;
 import io.ebbfs.namespace.block.BlockService.Invalidation;
 import io.ebbfs.namespace.coding.MetadataCheck.Finding;
 import io.ebbfs.namespace.coding.MetadataCheck.Severity;
+import io.ebbfs.namespace.inode.Inode;
 import io.ebbfs.namespace.store.InMemoryStore;
 import io.ebbfs.namespace.store.Key;
 import io.ebbfs.namespace.store.Row;
@@ -180,12 +181,12 @@ final class CodingCluster {
               Tables.INODE_NAME,
               Tables.inodeName(id),
               InodeNameRow.newBuilder()
-                  .setParentId(FileListing.ROOT_ID)
+                  .setParentId(Inode.ROOT_ID)
                   .setName(ByteString.copyFrom(name))
                   .build());
           transaction.put(
               Tables.INODE,
-              Tables.inode(FileListing.ROOT_ID, name),
+              Tables.inode(Inode.ROOT_ID, name),
               InodeRow.newBuilder()
                   .setId(id)
                   .setKind(InodeKindProto.FILE)
@@ -211,7 +212,7 @@ final class CodingCluster {
 
   void deleteFile(long id) throws IOException {
     byte[] name = ("file-" + id).getBytes(StandardCharsets.UTF_8);
-    Key key = Tables.inode(FileListing.ROOT_ID, name);
+    Key key = Tables.inode(Inode.ROOT_ID, name);
     List<Invalidation> gone =
         store.transact(
             id,

@@ -332,4 +332,51 @@ class CodingServiceTest {
       throws Exception {
     return cluster.propose(kind, code, files, List.of()).getRefusal();
   }
+
+  @ParameterizedTest
+  @CsvSource({"PC(2x5)", "PC(6x5)", "'LRC(12,6,2)'", "'LRC(12,2,2)'", "'RS(6,3)'"})
+  void rewritesStripesThatAreMostlyDead(String code) throws Exception {
+    CodingCluster cluster = new CodingCluster(12, 6, 9);
+    for (int i = 0; i < 60; i++) {
+      cluster.createFile(1, BLOCK, false);
+    }
+    encodeAll(cluster, code);
+    int before = cluster.stripeIds().size();
+    List<Long> files = cluster.fileIds();
+    for (int i = 0; i < files.size(); i++) {
+      if (i % 3 > 0) {
+        cluster.deleteFile(files.get(i));
+      }
+    }
+    whole(cluster);
+    cluster.runAll();
+    whole(cluster);
+    assertThat(cluster.transitions())
+        .anyMatch(
+            t ->
+                t.getKind() == TransitionKindProto.REWRITE
+                    && t.getState() == TransitionStateProto.DONE);
+    assertThat(cluster.stripeIds().size()).isLessThan(before);
+    assertThat(cluster.stripeList()).allMatch(s -> s.getDeadBytes() <= s.getLiveBytes());
+  }
+
+  @Test
+  void aFileDeletedWhileItsStripeIsRewrittenIsLeftOut() throws Exception {
+    CodingCluster cluster = new CodingCluster(12, 6, 9);
+    long kept = cluster.createFile(3, BLOCK, true);
+    long doomed = cluster.createFile(2, BLOCK, true);
+    long dead = cluster.createFile(7, BLOCK, true);
+    encodeAll(cluster, Codes.LRC_COMPACT);
+    cluster.deleteFile(dead);
+    cluster.coding.tick();
+    ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+    assertThat(claimed.getTransition().getKind()).isEqualTo(TransitionKindProto.REWRITE);
+    var results = cluster.run(claimed);
+    cluster.deleteFile(doomed);
+    assertThat(cluster.commit(claimed, results).getRefusal()).contains("changed");
+    cluster.runAll();
+    whole(cluster);
+    assertThat(cluster.fileIds()).containsExactly(kept);
+    assertThat(cluster.stripeList()).singleElement().matches(s -> s.getDeadBytes() == 0);
+  }
 }
