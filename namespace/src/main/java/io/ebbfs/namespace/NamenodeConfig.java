@@ -71,7 +71,8 @@ public record NamenodeConfig(
   /**
    * Reads the command line and the file that it names.
    *
-   * @throws ConfigException with everything that is wrong with the file, or the first wrong argument
+   * @throws ConfigException with everything that is wrong with the file, or the first wrong
+   *     argument
    */
   public static NamenodeConfig of(List<String> arguments) throws ConfigException {
     Arguments given = Arguments.parse(arguments);
@@ -116,7 +117,10 @@ public record NamenodeConfig(
 
   private void check(Section top) {
     if (minBlockSize < 512) {
-      top.problem("minBlockSize", "'minBlockSize: " + minBlockSize + "' is too small", "write 512B or more");
+      top.problem(
+          "minBlockSize",
+          "'minBlockSize: " + minBlockSize + "' is too small",
+          "write 512B or more");
     }
     if (blockSize < minBlockSize || blockSize % 512 != 0) {
       top.problem(
@@ -213,8 +217,7 @@ public record NamenodeConfig(
     }
 
     private static ConfigException wrong(String argument, String what) {
-      return new ConfigException(
-          List.of(new Problem("argument " + argument, 0, what, USAGE)));
+      return new ConfigException(List.of(new Problem("argument " + argument, 0, what, USAGE)));
     }
   }
 }

@@ -32,8 +32,7 @@ public final class NamenodeMain {
 
   private static void run(List<String> arguments) throws ConfigException, IOException {
     NamenodeConfig config = NamenodeConfig.of(arguments);
-    NamenodeServer server =
-        NamenodeServer.start(config, Clock.systemUTC(), new SecureRandom());
+    NamenodeServer server = NamenodeServer.start(config, Clock.systemUTC(), new SecureRandom());
     Runtime.getRuntime().addShutdownHook(new Thread(server::close, "stop"));
     if (config.readyFile() != null) {
       writeReady(config.readyFile(), server.address().getPort());

@@ -85,16 +85,14 @@ public final class NamenodeServer implements AutoCloseable {
                 config.data().resolve("metadata"), config.lockTimeout(), config.storeCache()));
     ClusterIdentity identity = ClusterIdentity.of(store, clock, random);
     BlockSettings blockSettings = blockSettings(config);
-    ClusterMap cluster =
-        new ClusterMap(store, IdGenerator.storages(store), clock, blockSettings);
+    ClusterMap cluster = new ClusterMap(store, IdGenerator.storages(store), clock, blockSettings);
     BlockManager blocks =
         new BlockManager(store, cluster, identity.blockPoolId(), clock, random, blockSettings);
     StripeManager stripes = new StripeManager(blocks);
     blocks.bind(stripes);
 
     Caller.Superuser superuser =
-        new Caller.Superuser(
-            UserGroupInformation.getCurrentUser().getShortUserName(), SUPERGROUP);
+        new Caller.Superuser(UserGroupInformation.getCurrentUser().getShortUserName(), SUPERGROUP);
     IdGenerators ids = IdGenerators.of(store);
     CodingService coding =
         new CodingService(
@@ -102,8 +100,7 @@ public final class NamenodeServer implements AutoCloseable {
             store,
             ids,
             blocks,
-            new BlockCounts(
-                blocks::underReplicatedBlocks, blocks::missingBlocks, blocks::blocksOn),
+            new BlockCounts(blocks::underReplicatedBlocks, blocks::missingBlocks, blocks::blocksOn),
             cluster,
             stripes,
             clock,
@@ -119,8 +116,7 @@ public final class NamenodeServer implements AutoCloseable {
     every(2_000, "leases", new LeaseMonitor(store, files.leases(), files.recovery())::tick);
 
     endpoint = new RpcEndpoint(config);
-    endpoint.addClients(
-        new ClientFrontEnd(files, blocks, cluster, defaults(config), superuser));
+    endpoint.addClients(new ClientFrontEnd(files, blocks, cluster, defaults(config), superuser));
     endpoint.addDatanodes(
         new DatanodeFrontEnd(
             identity,
@@ -133,8 +129,7 @@ public final class NamenodeServer implements AutoCloseable {
                         block.getBlockId(), stamp, length, close, delete, storages)));
     endpoint.addCoding(coding);
     stopsFirst(endpoint).start();
-    LOG.info(
-        "Namenode of cluster {} serves at {}", identity.clusterId(), endpoint.address());
+    LOG.info("Namenode of cluster {} serves at {}", identity.clusterId(), endpoint.address());
   }
 
   private static FileServices files(
@@ -213,7 +208,8 @@ public final class NamenodeServer implements AutoCloseable {
               thread.setDaemon(true);
               return thread;
             });
-    timer.scheduleWithFixedDelay(() -> runQuietly(name, work), millis, millis, TimeUnit.MILLISECONDS);
+    timer.scheduleWithFixedDelay(
+        () -> runQuietly(name, work), millis, millis, TimeUnit.MILLISECONDS);
     stopsFirst(
         () -> {
           timer.shutdownNow();

@@ -44,8 +44,7 @@ public final class KafkaOpenPublisher implements OpenListener, AutoCloseable {
   private final ObjectMapper json = new ObjectMapper();
   private final Producer<byte[], byte[]> producer;
   private final Counts counts;
-  private final BlockingQueue<ProducerRecord<byte[], byte[]>> queue =
-      new LinkedBlockingQueue<>();
+  private final BlockingQueue<ProducerRecord<byte[], byte[]>> queue = new LinkedBlockingQueue<>();
   private final AtomicLong queuedBytes = new AtomicLong();
   private final Thread sender = new Thread(this::sendAll, "open-events");
   private final AtomicLong lastWarned = new AtomicLong();

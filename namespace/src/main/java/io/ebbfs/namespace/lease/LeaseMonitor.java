@@ -15,8 +15,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Closes files of writers that are past the hard limit, and tries recoveries again that did not end.
- * For one thread, which calls {@link #tick} every few seconds.
+ * Closes files of writers that are past the hard limit, and tries recoveries again that did not
+ * end. For one thread, which calls {@link #tick} every few seconds.
  */
 public final class LeaseMonitor {
   private static final Logger LOG = LoggerFactory.getLogger(LeaseMonitor.class);

@@ -62,6 +62,9 @@ public final class BufferedTransaction implements Transaction {
   @Override
   public <V extends MessageLite> List<Optional<V>> getAll(Table<V> table, List<Key> keys)
       throws IOException {
+    if (keys.isEmpty()) {
+      return List.of(); // RocksDB refuses to read nothing
+    }
     List<byte[]> rows = committed.getAll(table, keys);
     NavigableMap<Key, Optional<MessageLite>> own = written(table);
     List<Optional<V>> result = new ArrayList<>(keys.size());
