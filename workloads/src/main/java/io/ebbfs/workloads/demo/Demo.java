@@ -45,6 +45,9 @@ final class Demo implements AutoCloseable {
   private static final double ZIPF_EXPONENT = 1.1;
   private static final int COLD_FILES_READ_AGAIN = 12;
   private static final int READS_OF_EACH_COLD_FILE = 25;
+  // A stripe of too few blocks would take more than their replicas: the last few may wait.
+  private static final double LEAST_ENCODED = 0.95;
+  private static final Duration SETTLED = Duration.ofSeconds(5);
   private static final Duration ADAPT_LIMIT = Duration.ofSeconds(150);
   private static final Duration REPAIR_LIMIT = Duration.ofSeconds(120);
 
@@ -63,6 +66,8 @@ final class Demo implements AutoCloseable {
   private volatile ClusterProbe probe;
   private StockProcess client;
   private boolean kept;
+  private long encodedBefore = -1;
+  private long quietSince = Long.MAX_VALUE;
 
   Demo(DataSet data, Build build, DemoOptions options, Console console) throws ClusterException {
     this.data = data;
@@ -261,9 +266,15 @@ final class Demo implements AutoCloseable {
         done += file.getStripedBlocks();
       }
     }
+    boolean quiet = active().isEmpty() && done == encodedBefore;
+    quietSince = quiet ? Math.min(quietSince, System.nanoTime()) : Long.MAX_VALUE;
+    encodedBefore = done;
+    boolean settled = quiet && System.nanoTime() - quietSince > SETTLED.toNanos();
     return new Progress(
-        done == all && active().isEmpty() && withinBounds(),
-        "%d of %d blocks, overhead %s".formatted(done, all, overheads()));
+        settled && done >= all * LEAST_ENCODED && withinBounds(),
+        "%d of %d blocks in stripes%s, overhead %s"
+            .formatted(
+                done, all, settled && done < all ? " (the rest waits for company)" : "", overheads()));
   }
 
   private boolean withinBounds() throws IOException {

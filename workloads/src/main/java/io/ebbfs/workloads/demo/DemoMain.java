@@ -61,16 +61,20 @@ public final class DemoMain {
         report = demo.run();
       } finally {
         write(demo.report(), options, console);
-      }
-      Runtime.getRuntime().removeShutdownHook(stopAtSignal);
-      if (options.keep()) {
-        demo.keepCluster();
-        console.line("");
-        console.line("The cluster stays up: dashboard %s/", demo.cluster().httpAddress());
-        console.line("Stop it with: ./ebb down --dir %s", options.clusterDirectory());
+        Runtime.getRuntime().removeShutdownHook(stopAtSignal);
+        if (options.keep()) {
+          keep(demo, options, console);
+        }
       }
     }
     return report.passed ? 0 : 1;
+  }
+
+  private static void keep(Demo demo, DemoOptions options, Console console) {
+    demo.keepCluster();
+    console.line("");
+    console.line("The cluster stays up: dashboard %s/", demo.cluster().httpAddress());
+    console.line("Stop it with: ./ebb down --dir %s", options.clusterDirectory());
   }
 
   private static void closeQuietly(Demo demo) {
