@@ -44,6 +44,7 @@ import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.StorageStatusProto;
 import java.io.IOException;
 import java.time.Clock;
+import java.util.List;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.thirdparty.protobuf.RpcController;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
@@ -107,13 +108,32 @@ public final class CodingService implements CodingProtocol {
     this.pruning = new Pruning(store, index, settings);
   }
 
-  /** Expired claims, lost blocks, sums, counters, old rows. Bounded. */
+  /**
+   * Expired claims, lost blocks, sums, counters, old rows. Bounded. What fails does not keep the
+   * rest from being done; it is tried again by the next call.
+   */
   public void tick() throws IOException {
-    claims.expire();
-    repairs.tick();
-    totals.tick();
-    pruning.tick();
-    counters.flush();
+    IOException failure = null;
+    for (Work work :
+        List.<Work>of(
+            claims::expire, repairs::tick, totals::tick, pruning::tick, counters::flush)) {
+      try {
+        work.run();
+      } catch (IOException e) {
+        if (failure == null) {
+          failure = e;
+        } else {
+          failure.addSuppressed(e);
+        }
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
+  }
+
+  private interface Work {
+    void run() throws IOException;
   }
 
   /** Counters that others raise too: opens, dropped events. */

@@ -5,6 +5,7 @@ import io.ebbfs.coding.CombinePlan;
 import io.ebbfs.coding.Planner;
 import io.ebbfs.namespace.block.ClusterView;
 import io.ebbfs.namespace.block.ClusterView.Disk;
+import io.ebbfs.namespace.block.ClusterView.Server;
 import io.ebbfs.namespace.store.MetadataStore;
 import io.ebbfs.namespace.store.MetadataStore.Durability;
 import io.ebbfs.namespace.store.Tables;
@@ -34,6 +35,10 @@ import org.apache.hadoop.thirdparty.protobuf.ByteString;
 public final class ReadPlans {
   private static final int COST = 4;
   private static final int LOCAL_COST = 3;
+  private static final int SILENT_COST = 40;
+
+  /** A server this far behind the others with its heartbeats is perhaps dead already. */
+  private static final long SILENT_MILLIS = 5_000;
 
   private final MetadataStore store;
   private final ClusterView cluster;
@@ -117,6 +122,7 @@ public final class ReadPlans {
               }
             });
     int wanted = block.getStripePosition();
+    unreadable.add(wanted);
     CombinePlan plan;
     try {
       plan =
@@ -149,7 +155,19 @@ public final class ReadPlans {
     return response.build();
   }
 
+  private boolean isSilent(String storageUuid) {
+    long newest =
+        cluster.liveServers().stream().mapToLong(Server::lastHeartbeatMillis).max().orElse(0);
+    return cluster
+        .server(serverOf(storageUuid))
+        .map(server -> newest - server.lastHeartbeatMillis() > SILENT_MILLIS)
+        .orElse(true);
+  }
+
   private int cost(GetReadPlanRequestProto request, List<String> storages) {
+    if (storages.stream().allMatch(this::isSilent)) {
+      return SILENT_COST;
+    }
     boolean local = storages.stream().anyMatch(s -> serverOf(s).equals(request.getRequesterUuid()));
     return local ? LOCAL_COST : COST;
   }

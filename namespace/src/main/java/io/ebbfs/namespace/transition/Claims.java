@@ -48,6 +48,9 @@ import org.apache.hadoop.thirdparty.protobuf.ByteString;
 public final class Claims {
   private static final long MIN_LEASE_MILLIS = 1_000;
 
+  /** A claim that takes longer returns what it has: its first leases run already. */
+  private static final long BUDGET_MILLIS = 2_000;
+
   private final MetadataStore store;
   private final IdGenerators ids;
   private final ClusterView cluster;
@@ -99,10 +102,14 @@ public final class Claims {
     kinds.addAll(request.getKindsList());
     Map<String, Integer> stepsByServer = new HashMap<>();
     // What cannot be planned leaves the front of the queue, so this ends.
+    long until = clock.millis() + BUDGET_MILLIS;
     for (int round = 0; round < 3 && response.getClaimedCount() < limit; round++) {
       int missing = limit - response.getClaimedCount();
       for (long id : index.runnable(clock.millis(), kinds, missing)) {
         claim(id, request, stepsByServer).ifPresent(response::addClaimed);
+        if (clock.millis() > until) {
+          return response.build();
+        }
       }
     }
     return response.build();
@@ -116,6 +123,7 @@ public final class Claims {
       return Optional.empty();
     }
     if (row.get().getState() != TransitionStateProto.PLANNED) {
+      index.update(row.get());
       return Optional.empty();
     }
     AttemptPlan plan;
@@ -394,7 +402,9 @@ public final class Claims {
   /** Takes claims back whose workers have not renewed them. */
   public void expire() throws IOException {
     for (long id : index.expired(clock.millis())) {
-      lifecycle.expire(id);
+      if (lifecycle.expire(id).isEmpty()) {
+        lifecycle.read(id).ifPresentOrElse(index::update, () -> index.remove(id));
+      }
     }
   }
 }

@@ -8,11 +8,10 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.io.IOException;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.Deque;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -21,7 +20,8 @@ import java.util.TreeSet;
 /**
  * Which transitions are to be run next, in memory: a cache of the rows, which stay the truth. It is
  * filled from the store once and told of every change after its commit; what it says is checked
- * under the row's lock before anything is done. Thread-safe.
+ * under the row's lock before anything is done. Changes may be told in another order than they were
+ * committed in; whoever finds an entry that is not so tells the row again. Thread-safe.
  */
 public final class TransitionIndex {
   private static final int PAGE = 1_000;
@@ -38,7 +38,7 @@ public final class TransitionIndex {
 
   private final Map<Long, Entry> active = new HashMap<>();
   private final TreeSet<Entry> planned = new TreeSet<>(ORDER);
-  private final Deque<Long> finished = new ArrayDeque<>();
+  private final Set<Long> finished = new LinkedHashSet<>();
 
   /** Reads all rows. */
   public void load(MetadataStore store) throws IOException {
@@ -67,6 +67,7 @@ public final class TransitionIndex {
       finished.add(row.getId());
       return;
     }
+    finished.remove(row.getId());
     Entry entry =
         new Entry(
             row.getId(),
@@ -121,7 +122,9 @@ public final class TransitionIndex {
   public synchronized List<Long> takeSurplusFinished(int keep, int limit) {
     List<Long> surplus = new ArrayList<>();
     while (finished.size() > keep && surplus.size() < limit) {
-      surplus.add(finished.poll());
+      long oldest = finished.iterator().next();
+      finished.remove(oldest);
+      surplus.add(oldest);
     }
     return surplus;
   }

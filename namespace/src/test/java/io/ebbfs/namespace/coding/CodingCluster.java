@@ -54,7 +54,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
-import java.util.TreeMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.ExtendedBlockProto;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
@@ -63,6 +63,11 @@ import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 final class CodingCluster {
   static final String WORKER = "worker";
   static final long LEASE_MILLIS = 10_000;
+
+  /** One tick looks at all stripes: the fake block service gives no hints. */
+  static final TransitionSettings SETTINGS =
+      new TransitionSettings(
+          6, 1_000, 60_000, 600_000, 256, 100_000, 10_000, 10_000, 1_000, 500, 0.5);
 
   final InMemoryStore store = new InMemoryStore();
   final FakeCluster servers;
@@ -73,7 +78,7 @@ final class CodingCluster {
   final TransitionSettings settings;
   CodingService coding;
   private final ManualClock clock = new ManualClock();
-  private final Map<Long, List<byte[]>> files = new TreeMap<>();
+  private final Map<Long, List<byte[]>> files = new ConcurrentSkipListMap<>();
 
   CodingCluster(int serverCount, int disksPerServer, long seed, TransitionSettings settings)
       throws IOException {
@@ -87,7 +92,7 @@ final class CodingCluster {
   }
 
   CodingCluster(int serverCount, int disksPerServer, long seed) throws IOException {
-    this(serverCount, disksPerServer, seed, TransitionSettings.defaults());
+    this(serverCount, disksPerServer, seed, SETTINGS);
   }
 
   /** A new process on the same store. */
@@ -106,12 +111,12 @@ final class CodingCluster {
             settings);
   }
 
-  void advance(long millis) {
+  synchronized void advance(long millis) {
     clock.nowMillis += millis;
   }
 
   static final class ManualClock extends Clock {
-    private long nowMillis = 1_000_000;
+    private volatile long nowMillis = 1_000_000;
 
     @Override
     public long millis() {
@@ -217,12 +222,9 @@ final class CodingCluster {
         store.transact(
             id,
             transaction -> {
-              List<RowLock> locks = new ArrayList<>();
-              locks.add(RowLock.exclusive(Tables.INODE, key));
-              List<Member> before = members(transaction.scan(Tables.BLOCK, id), id);
-              locks.addAll(stripes.locksToRemove(before));
-              transaction.lock(locks);
+              transaction.lock(List.of(RowLock.exclusive(Tables.INODE, key)));
               List<Row<BlockRow>> rows = transaction.scan(Tables.BLOCK, id);
+              transaction.lock(stripes.locksToRemove(members(rows, id)));
               List<Invalidation> result =
                   new ArrayList<>(stripes.removeMembers(transaction, members(rows, id)));
               List<Long> plain =

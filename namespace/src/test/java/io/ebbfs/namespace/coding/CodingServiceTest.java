@@ -10,7 +10,13 @@ import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -378,5 +384,60 @@ class CodingServiceTest {
     whole(cluster);
     assertThat(cluster.fileIds()).containsExactly(kept);
     assertThat(cluster.stripeList()).singleElement().matches(s -> s.getDeadBytes() == 0);
+  }
+
+  @Test
+  void workersAndDeletionsAtOnce() throws Exception {
+    CodingCluster cluster = new CodingCluster(12, 6, 4);
+    for (int i = 0; i < 200; i++) {
+      cluster.createFile(1 + i % 3, BLOCK, false);
+    }
+    List<Long> files = cluster.fileIds();
+    cluster.propose(TransitionKindProto.ENCODE, Codes.PC_FAST, files.subList(0, 100), List.of());
+    cluster.propose(
+        TransitionKindProto.ENCODE, Codes.LRC_FAST, files.subList(100, 200), List.of());
+    AtomicBoolean stop = new AtomicBoolean();
+    ExecutorService threads = Executors.newFixedThreadPool(4);
+    try {
+      List<Future<?>> running = new ArrayList<>();
+      for (int t = 0; t < 3; t++) {
+        running.add(threads.submit(() -> work(cluster, stop)));
+      }
+      running.add(threads.submit(() -> convertAndTick(cluster, stop)));
+      for (int i = 0; i < files.size(); i += 2) {
+        cluster.deleteFile(files.get(i));
+      }
+      stop.set(true);
+      for (Future<?> thread : running) {
+        thread.get(60, TimeUnit.SECONDS);
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+    cluster.advance(1_000_000);
+    cluster.runAll();
+    whole(cluster);
+  }
+
+  private static Void work(CodingCluster cluster, AtomicBoolean stop) throws Exception {
+    while (!stop.get()) {
+      for (ClaimedTransitionProto claimed : cluster.claim(2)) {
+        cluster.commit(claimed, cluster.run(claimed));
+      }
+      cluster.advance(100);
+    }
+    return null;
+  }
+
+  private static Void convertAndTick(CodingCluster cluster, AtomicBoolean stop)
+      throws Exception {
+    while (!stop.get()) {
+      cluster.coding.tick();
+      List<Long> stripes = cluster.stripeIds();
+      cluster.propose(TransitionKindProto.UPCODE, Codes.PC_COMPACT, List.of(), stripes);
+      cluster.propose(TransitionKindProto.UPCODE, Codes.LRC_COMPACT, List.of(), stripes);
+      cluster.propose(TransitionKindProto.DOWNCODE, Codes.LRC_FAST, List.of(), stripes);
+    }
+    return null;
   }
 }

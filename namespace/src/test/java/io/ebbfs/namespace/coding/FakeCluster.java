@@ -17,7 +17,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
  * Chunk servers in memory: disks with the bytes of small blocks, and the combine that the real ones
@@ -30,8 +31,8 @@ final class FakeCluster implements ClusterView {
   private final Map<String, String> serverOf = new TreeMap<>();
   private final Map<String, Long> numberOf = new TreeMap<>();
   private final Map<String, Map<Long, byte[]>> content = new TreeMap<>();
-  private final Set<String> dead = new TreeSet<>();
-  private final Set<String> failedDisks = new TreeSet<>();
+  private final Set<String> dead = ConcurrentHashMap.newKeySet();
+  private final Set<String> failedDisks = ConcurrentHashMap.newKeySet();
   private boolean safeMode;
 
   FakeCluster(int servers, int disksPerServer) {
@@ -43,7 +44,7 @@ final class FakeCluster implements ClusterView {
         disksOf.get(server).add(disk);
         serverOf.put(disk, server);
         numberOf.put(disk, (long) numberOf.size() + 1);
-        content.put(disk, new TreeMap<>());
+        content.put(disk, new ConcurrentSkipListMap<>());
       }
     }
   }
