@@ -12,6 +12,7 @@ import io.ebbfs.namespace.coding.BlockCounts;
 import io.ebbfs.namespace.coding.CodingService;
 import io.ebbfs.namespace.inode.Caller;
 import io.ebbfs.namespace.inode.Deletions;
+import io.ebbfs.namespace.inode.FileAppends;
 import io.ebbfs.namespace.inode.FileCreation;
 import io.ebbfs.namespace.inode.FileReads;
 import io.ebbfs.namespace.inode.FileSettings;
@@ -93,6 +94,9 @@ public final class NamenodeServer implements AutoCloseable {
 
     Caller.Superuser superuser =
         new Caller.Superuser(UserGroupInformation.getCurrentUser().getShortUserName(), SUPERGROUP);
+    BlockCounts counts =
+        new BlockCounts(
+            blocks::underReplicatedBlocks, blocks::missingBlocks, blocks::blocksOn);
     IdGenerators ids = IdGenerators.of(store);
     CodingService coding =
         new CodingService(
@@ -116,7 +120,7 @@ public final class NamenodeServer implements AutoCloseable {
     every(2_000, "leases", new LeaseMonitor(store, files.leases(), files.recovery())::tick);
 
     endpoint = new RpcEndpoint(config);
-    endpoint.addClients(new ClientFrontEnd(files, blocks, cluster, defaults(config), superuser));
+    endpoint.addClients(new ClientFrontEnd(files, blocks, counts, cluster, defaults(config), superuser));
     endpoint.addDatanodes(
         new DatanodeFrontEnd(
             identity,
@@ -151,6 +155,7 @@ public final class NamenodeServer implements AutoCloseable {
         new Renames(store, clock, limits, reaper::wake),
         new Deletions(store, clock, reaper::wake),
         new FileCreation(store, ids.inodes(), clock, limits, leases, recovery, reaper::wake),
+        new FileAppends(store, blocks, clock, leases, recovery),
         new FileWrites(
             store, blocks, ids.blocks(), ids.generationStamps(), clock, limits, settings),
         new FileReads(store, blocks, clock, limits, opens),

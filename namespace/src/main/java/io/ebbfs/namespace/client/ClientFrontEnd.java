@@ -5,7 +5,9 @@ import io.ebbfs.namespace.block.BlockService.Target;
 import io.ebbfs.namespace.block.ClusterView;
 import io.ebbfs.namespace.block.ClusterView.Disk;
 import io.ebbfs.namespace.block.ClusterView.Server;
+import io.ebbfs.namespace.coding.BlockCounts;
 import io.ebbfs.namespace.inode.Caller;
+import io.ebbfs.namespace.inode.FileAppends;
 import io.ebbfs.namespace.inode.FileCreation;
 import io.ebbfs.namespace.inode.FileWrites.Handle;
 import io.ebbfs.namespace.inode.Inode;
@@ -43,6 +45,7 @@ import org.apache.hadoop.hdfs.protocol.ExtendedBlock;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.DatanodeReportType;
 import org.apache.hadoop.hdfs.protocol.HdfsFileStatus;
 import org.apache.hadoop.hdfs.protocol.HdfsLocatedFileStatus;
+import org.apache.hadoop.hdfs.protocol.LastBlockWithStatus;
 import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 import org.apache.hadoop.hdfs.protocol.LocatedBlocks;
 import org.apache.hadoop.hdfs.protocol.ReplicatedBlockStats;
@@ -56,6 +59,7 @@ import org.apache.hadoop.io.EnumSetWritable;
 public final class ClientFrontEnd extends HarmlessCalls {
   private final FileServices files;
   private final BlockService blocks;
+  private final BlockCounts counts;
   private final ClusterView cluster;
   private final FsServerDefaults defaults;
   private final CallContext context;
@@ -63,12 +67,14 @@ public final class ClientFrontEnd extends HarmlessCalls {
   public ClientFrontEnd(
       FileServices files,
       BlockService blocks,
+      BlockCounts counts,
       ClusterView cluster,
       FsServerDefaults defaults,
       Caller.Superuser superuser) {
     super(cluster);
     this.files = files;
     this.blocks = blocks;
+    this.counts = counts;
     this.cluster = cluster;
     this.defaults = defaults;
     this.context = new CallContext(superuser);
@@ -269,6 +275,20 @@ public final class ClientFrontEnd extends HarmlessCalls {
   }
 
   @Override
+  public LastBlockWithStatus append(
+      String src, String clientName, EnumSetWritable<CreateFlag> flag) throws IOException {
+    boolean newBlock = flag.get().contains(CreateFlag.NEW_BLOCK);
+    FileAppends.Request request =
+        new FileAppends.Request(src, clientName, context.clientMachine(), newBlock);
+    return context.once(
+        () -> {
+          FileAppends.Opened opened = files.appends().append(context.caller(), request);
+          return new LastBlockWithStatus(
+              opened.last(), Statuses.of(opened.file(), HdfsFileStatus.EMPTY_NAME));
+        });
+  }
+
+  @Override
   public LocatedBlock addBlock(
       String src,
       String clientName,
@@ -437,7 +457,8 @@ public final class ClientFrontEnd extends HarmlessCalls {
   @Override
   public long[] getStats() {
     long[] stats = new long[STATS_ARRAY_LENGTH];
-    Arrays.fill(stats, 0);
+    stats[GET_STATS_LOW_REDUNDANCY_IDX] = counts.underReplicatedBlocks().getAsLong();
+    stats[GET_STATS_MISSING_BLOCKS_IDX] = counts.missingBlocks().getAsLong();
     for (Server server : cluster.liveServers()) {
       for (Disk disk : server.disks()) {
         stats[GET_STATS_CAPACITY_IDX] += disk.capacityBytes();
@@ -450,7 +471,13 @@ public final class ClientFrontEnd extends HarmlessCalls {
 
   @Override
   public ReplicatedBlockStats getReplicatedBlockStats() {
-    return new ReplicatedBlockStats(0, 0, 0, 0, 0, 0);
+    return new ReplicatedBlockStats(
+        counts.underReplicatedBlocks().getAsLong(),
+        0,
+        counts.missingBlocks().getAsLong(),
+        0,
+        0,
+        0);
   }
 
   @Override
@@ -469,8 +496,10 @@ public final class ClientFrontEnd extends HarmlessCalls {
 
   private List<Server> servers(DatanodeReportType type) {
     return switch (type) {
-      case ALL, LIVE -> cluster.liveServers();
-      default -> List.of();
+      case ALL -> cluster.allServers();
+      case LIVE -> cluster.liveServers();
+      case DEAD -> cluster.allServers().stream().filter(server -> !server.live()).toList();
+      default -> List.of(); // nothing is ever decommissioned or in maintenance
     };
   }
 }

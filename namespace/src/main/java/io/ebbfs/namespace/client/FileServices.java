@@ -1,6 +1,7 @@
 package io.ebbfs.namespace.client;
 
 import io.ebbfs.namespace.inode.Deletions;
+import io.ebbfs.namespace.inode.FileAppends;
 import io.ebbfs.namespace.inode.FileCreation;
 import io.ebbfs.namespace.inode.FileReads;
 import io.ebbfs.namespace.inode.FileWrites;
@@ -17,6 +18,7 @@ public record FileServices(
     Renames renames,
     Deletions deletions,
     FileCreation creation,
+    FileAppends appends,
     FileWrites writes,
     FileReads reads,
     Replication replication,

@@ -5,7 +5,6 @@ import java.util.EnumSet;
 import java.util.List;
 import org.apache.hadoop.fs.BatchedRemoteIterator;
 import org.apache.hadoop.fs.CacheFlag;
-import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.fs.XAttr;
 import org.apache.hadoop.fs.XAttrSetFlag;
@@ -24,7 +23,6 @@ import org.apache.hadoop.hdfs.protocol.ECTopologyVerifierResult;
 import org.apache.hadoop.hdfs.protocol.EncryptionZone;
 import org.apache.hadoop.hdfs.protocol.ErasureCodingPolicy;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants;
-import org.apache.hadoop.hdfs.protocol.LastBlockWithStatus;
 import org.apache.hadoop.hdfs.protocol.OpenFileEntry;
 import org.apache.hadoop.hdfs.protocol.OpenFilesIterator;
 import org.apache.hadoop.hdfs.protocol.RollingUpgradeInfo;
@@ -34,25 +32,17 @@ import org.apache.hadoop.hdfs.protocol.SnapshotStatus;
 import org.apache.hadoop.hdfs.protocol.SnapshottableDirectoryStatus;
 import org.apache.hadoop.hdfs.protocol.ZoneReencryptionStatus;
 import org.apache.hadoop.hdfs.security.token.delegation.DelegationTokenIdentifier;
-import org.apache.hadoop.io.EnumSetWritable;
 import org.apache.hadoop.security.token.Token;
 
 /**
- * The calls of ClientProtocol that EbbFS does not have: each is refused by name. What a stock
- * client asks without being told to, or what has a true answer, is answered in {@link
- * ClientFrontEnd}.
+ * The calls of ClientProtocol that EbbFS does not have: each is refused by name. What a stock client
+ * asks without being told to, or what has a true answer, is answered in {@link ClientFrontEnd}.
  */
 @SuppressWarnings("deprecation") // ClientProtocol has deprecated calls, which are still calls
 abstract class UnsupportedCalls implements ClientProtocol {
   private static UnsupportedOperationException unsupported(String call) {
     return new UnsupportedOperationException(
         "EbbFS does not support the call " + call + " of ClientProtocol");
-  }
-
-  @Override
-  public LastBlockWithStatus append(String a0, String a1, EnumSetWritable<CreateFlag> a2)
-      throws IOException {
-    throw unsupported("append");
   }
 
   @Override
@@ -76,7 +66,8 @@ abstract class UnsupportedCalls implements ClientProtocol {
   }
 
   @Override
-  public BatchedDirectoryListing getBatchedListing(String[] a0, byte[] a1, boolean a2)
+  public BatchedDirectoryListing getBatchedListing(
+      String[] a0, byte[] a1, boolean a2)
       throws IOException {
     throw unsupported("getBatchedListing");
   }
@@ -112,7 +103,8 @@ abstract class UnsupportedCalls implements ClientProtocol {
   }
 
   @Override
-  public RollingUpgradeInfo rollingUpgrade(HdfsConstants.RollingUpgradeAction a0)
+  public RollingUpgradeInfo rollingUpgrade(
+      HdfsConstants.RollingUpgradeAction a0)
       throws IOException {
     throw unsupported("rollingUpgrade");
   }
@@ -183,14 +175,16 @@ abstract class UnsupportedCalls implements ClientProtocol {
   }
 
   @Override
-  public SnapshotDiffReport getSnapshotDiffReport(String a0, String a1, String a2)
+  public SnapshotDiffReport getSnapshotDiffReport(
+      String a0, String a1, String a2)
       throws IOException {
     throw unsupported("getSnapshotDiffReport");
   }
 
   @Override
   public SnapshotDiffReportListing getSnapshotDiffReportListing(
-      String a0, String a1, String a2, byte[] a3, int a4) throws IOException {
+      String a0, String a1, String a2, byte[] a3, int a4)
+      throws IOException {
     throw unsupported("getSnapshotDiffReportListing");
   }
 
@@ -200,7 +194,8 @@ abstract class UnsupportedCalls implements ClientProtocol {
   }
 
   @Override
-  public void modifyCacheDirective(CacheDirectiveInfo a0, EnumSet<CacheFlag> a1)
+  public void modifyCacheDirective(
+      CacheDirectiveInfo a0, EnumSet<CacheFlag> a1)
       throws IOException {
     throw unsupported("modifyCacheDirective");
   }
@@ -212,7 +207,8 @@ abstract class UnsupportedCalls implements ClientProtocol {
 
   @Override
   public BatchedRemoteIterator.BatchedEntries<CacheDirectiveEntry> listCacheDirectives(
-      long a0, CacheDirectiveInfo a1) throws IOException {
+      long a0, CacheDirectiveInfo a1)
+      throws IOException {
     throw unsupported("listCacheDirectives");
   }
 
@@ -232,7 +228,8 @@ abstract class UnsupportedCalls implements ClientProtocol {
   }
 
   @Override
-  public BatchedRemoteIterator.BatchedEntries<CachePoolEntry> listCachePools(String a0)
+  public BatchedRemoteIterator.BatchedEntries<CachePoolEntry> listCachePools(
+      String a0)
       throws IOException {
     throw unsupported("listCachePools");
   }
@@ -268,20 +265,23 @@ abstract class UnsupportedCalls implements ClientProtocol {
   }
 
   @Override
-  public BatchedRemoteIterator.BatchedEntries<EncryptionZone> listEncryptionZones(long a0)
+  public BatchedRemoteIterator.BatchedEntries<EncryptionZone> listEncryptionZones(
+      long a0)
       throws IOException {
     throw unsupported("listEncryptionZones");
   }
 
   @Override
-  public void reencryptEncryptionZone(String a0, HdfsConstants.ReencryptAction a1)
+  public void reencryptEncryptionZone(
+      String a0, HdfsConstants.ReencryptAction a1)
       throws IOException {
     throw unsupported("reencryptEncryptionZone");
   }
 
   @Override
   public BatchedRemoteIterator.BatchedEntries<ZoneReencryptionStatus> listReencryptionStatus(
-      long a0) throws IOException {
+      long a0)
+      throws IOException {
     throw unsupported("listReencryptionStatus");
   }
 
@@ -311,7 +311,8 @@ abstract class UnsupportedCalls implements ClientProtocol {
   }
 
   @Override
-  public AddErasureCodingPolicyResponse[] addErasureCodingPolicies(ErasureCodingPolicy[] a0)
+  public AddErasureCodingPolicyResponse[] addErasureCodingPolicies(
+      ErasureCodingPolicy[] a0)
       throws IOException {
     throw unsupported("addErasureCodingPolicies");
   }
@@ -342,14 +343,16 @@ abstract class UnsupportedCalls implements ClientProtocol {
   }
 
   @Override
-  public BatchedRemoteIterator.BatchedEntries<OpenFileEntry> listOpenFiles(long a0)
+  public BatchedRemoteIterator.BatchedEntries<OpenFileEntry> listOpenFiles(
+      long a0)
       throws IOException {
     throw unsupported("listOpenFiles");
   }
 
   @Override
   public BatchedRemoteIterator.BatchedEntries<OpenFileEntry> listOpenFiles(
-      long a0, EnumSet<OpenFilesIterator.OpenFilesType> a1, String a2) throws IOException {
+      long a0, EnumSet<OpenFilesIterator.OpenFilesType> a1, String a2)
+      throws IOException {
     throw unsupported("listOpenFiles");
   }
 

@@ -121,18 +121,10 @@ public final class FileWrites {
   private static boolean isRepeatedAdd(FileBlocks file, Handle handle, Block previous)
       throws IOException {
     Optional<BlockRow> last = file.fromEnd(0);
-    if (matches(last, previous)) {
+    if (ends(last, previous, file)) {
       return false;
     }
-    boolean atBoundary =
-        previous == null
-            && last.isPresent()
-            && last.get().getState() == BlockStateProto.COMPLETE
-            && last.get().getLengthBytes() >= file.file().row().getBlockSizeBytes();
-    if (atBoundary) {
-      return false;
-    }
-    if (last.isPresent() && matches(file.fromEnd(1), previous)) {
+    if (last.isPresent() && ends(file.fromEnd(1), previous, file)) {
       if (last.get().getLengthBytes() != 0) {
         throw new IOException(
             "Request looked like a retry to allocate block blk_%d but it already contains %d bytes"
@@ -147,6 +139,13 @@ public final class FileWrites {
                 previous,
                 last.map(b -> "blk_" + b.getBlockId() + "_" + b.getGenerationStamp())
                     .orElse("(none)")));
+  }
+
+  /** Whether the client knows a block as the last; for a closed one it may name none. */
+  private static boolean ends(Optional<BlockRow> row, Block previous, FileBlocks file) {
+    return matches(row, previous)
+        || previous == null
+            && row.filter(block -> FileAppends.isClosed(block, file.file())).isPresent();
   }
 
   private static boolean matches(Optional<BlockRow> row, Block block) {
