@@ -1,0 +1,393 @@
+// Draws the dashboard from the API and refreshes it. Data only ever becomes text nodes.
+'use strict';
+
+const REFRESH_MILLIS = 2000;
+const STATES = [
+  ['UNDER_CONSTRUCTION', 'being written'], ['TOO_NEW', 'write-hot'], ['WAITING', 'waiting'],
+  ['ENCODING', 'encoding'], ['FAST', 'fast code'], ['MIXED', 'fast and compact'],
+  ['COMPACT', 'compact code'], ['OTHER_CODE', 'another code'], ['FAILED', 'failed'],
+  ['TOO_SMALL', 'too small'], ['NO_POLICY', 'no policy'],
+];
+const KINDS = [
+  ['ENCODE', 'Encode'], ['UPCODE', 'Ebb to compact'], ['DOWNCODE', 'Rise to fast'],
+  ['REPAIR', 'Repair'], ['REWRITE', 'Rewrite'],
+];
+const kindName = Object.fromEntries(KINDS);
+const $ = id => document.getElementById(id);
+
+function h(tag, attributes, ...children) {
+  const element = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes || {})) element.setAttribute(name, value);
+  element.append(...children.filter(child => child !== null && child !== undefined));
+  return element;
+}
+
+function s(tag, attributes, text) {
+  const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+  if (text !== undefined) element.textContent = text;
+  return element;
+}
+
+function bytes(value) {
+  const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+  let unit = 0;
+  while (Math.abs(value) >= 1024 && unit < units.length - 1) { value /= 1024; unit++; }
+  return (value >= 100 || unit === 0 ? value.toFixed(0) : value.toFixed(1)) + ' ' + units[unit];
+}
+
+const count = value => value.toLocaleString('en');
+const times = value => value ? value.toFixed(2) + '×' : '–';
+const percent = value => (100 * value).toFixed(value < 0.1 ? 1 : 0) + '%';
+
+function ago(millis) {
+  const seconds = Math.max(0, Math.round(millis / 1000));
+  if (seconds < 90) return seconds + ' s';
+  if (seconds < 5400) return Math.round(seconds / 60) + ' min';
+  return seconds < 172800 ? Math.round(seconds / 3600) + ' h' : Math.round(seconds / 86400) + ' d';
+}
+
+function bar(parts) {
+  const element = h('div', {class: 'bar'});
+  for (const [value, style, title] of parts) {
+    if (value > 0) {
+      const part = h('i', {class: style.startsWith('--') ? '' : style, title});
+      part.style.flexGrow = value;
+      part.style.flexBasis = '0';
+      if (style.startsWith('--')) part.style.background = `var(${style})`;
+      element.append(part);
+    }
+  }
+  return element;
+}
+
+// ---- health and tiles -------------------------------------------------------------------------
+
+function drawHealth(health) {
+  const status = $('status');
+  status.className = 'pill ' + health.status;
+  const n = health.messages.length;
+  status.textContent = health.status === 'OK' ? 'all well'
+      : n + (n === 1 ? ' message' : ' messages');
+  $('health').hidden = n === 0;
+  $('health').replaceChildren(...health.messages.slice(0, 8).map(m =>
+      h('div', {class: 'message ' + m.level}, h('b', {}, m.subject),
+          h('span', {}, m.message + ' ', h('span', {class: 'remedy'}, '→ ' + m.remedy)))));
+}
+
+function tile(label, value, unit, note, extra, mood) {
+  return h('div', {class: 'tile ' + (mood || '')}, h('div', {class: 'label'}, label),
+      h('div', {class: 'value'}, value, h('small', {}, unit ? ' ' + unit : '')), extra,
+      h('div', {class: 'note'}, note));
+}
+
+function riskOf(cluster) {
+  const risk = cluster.atRisk;
+  const stripes = risk.stripesByLoss.reduce((a, b) => a + b, 0);
+  return {stripes, fatal: risk.missingBlocks + risk.unrecoverableStripes,
+      all: stripes + risk.missingBlocks + risk.unrecoverableStripes + risk.underReplicatedBlocks};
+}
+
+function drawTiles(cluster, jobs, transitions) {
+  const files = hot => cluster.filesByState.filter(c => c.hot === hot)
+      .reduce((sum, c) => sum + c.files, 0);
+  const live = cluster.servers.filter(server => server.live);
+  const disks = live.flatMap(server => server.disks);
+  const good = disks.filter(disk => !disk.failed).length;
+  const running = transitions.filter(t => t.state === 'RUNNING').length;
+  const risk = riskOf(cluster);
+  const used = cluster.capacityBytes ? cluster.usedBytes / cluster.capacityBytes : 0;
+  $('tiles').replaceChildren(
+      tile('Stored per byte', times(cluster.overhead), '',
+          bytes(cluster.logicalBytes) + ' take ' + bytes(cluster.storedBytes)),
+      tile('Capacity used', percent(used), '',
+          bytes(cluster.usedBytes) + ' of ' + bytes(cluster.capacityBytes),
+          bar([[used, '--cold'], [1 - used, '--track']])),
+      tile('Files', count(cluster.files), '', count(files(true)) + ' hot, ' + count(files(false))
+          + ' cold', bar([[files(true), '--hot'], [files(false), '--cold']])),
+      tile('Transitions', count(running), 'running', count(jobs.waiting) + ' planned'),
+      tile('Servers', live.length + '', 'of ' + cluster.servers.length,
+          good + ' of ' + disks.length + ' disks well', null,
+          live.length < cluster.servers.length || good < disks.length ? 'bad' : ''),
+      tile('At risk', count(risk.all), '', risk.all ? 'blocks and stripes, see below'
+          : 'every block is safe', null, risk.fatal ? 'bad' : risk.all ? '' : 'good'));
+}
+
+// ---- policies and their charts ----------------------------------------------------------------
+
+function drawPolicies(policies, timeline) {
+  const box = $('policies');
+  const known = new Map([...box.children].map(child => [child.dataset.name, child]));
+  const wanted = policies.policies.map(policy => {
+    const element = known.get(policy.name) || h('div', {'data-name': policy.name});
+    drawPolicy(element, policy, timeline);
+    return element;
+  });
+  if (wanted.length !== box.children.length || wanted.some((e, i) => e !== box.children[i])) {
+    box.replaceChildren(...wanted);
+    wanted.forEach((element, i) => drawPolicy(element, policies.policies[i], timeline));
+  }
+}
+
+function drawPolicy(element, policy, timeline) {
+  const account = policy.account;
+  const overhead = account ? account.encodedOverhead : 0;
+  const over = policy.storageBound && overhead > policy.storageBound + 1e-9;
+  const head = h('div', {class: 'policy-head'}, h('b', {}, policy.name),
+      h('span', {class: 'codes'}, policy.fastCode + ' when hot, ' + policy.compactCode + ' when cold'),
+      h('span', {class: 'now' + (over ? ' over' : '')}, times(overhead),
+          h('small', {}, policy.storageBound ? ' of ' + times(policy.storageBound) : ' no bound')));
+  const chart = s('svg', {class: 'chart', role: 'img',
+      'aria-label': 'Overhead of policy ' + policy.name + ' over time'});
+  element.replaceChildren(head, chart, share(account));
+  const points = timeline.samples
+      .map(sample => ({time: sample.timeMillis,
+          point: sample.policies.find(p => p.policy === policy.name)}))
+      .filter(sample => sample.point);
+  drawChart(chart, points, policy.storageBound, Math.max(element.clientWidth, 280));
+}
+
+function share(account) {
+  if (!account || account.liveBytes + account.replicatedBytes === 0) {
+    return h('div', {class: 'share none'}, 'no files yet');
+  }
+  const compact = account.liveBytes - account.fastBytes;
+  const all = account.liveBytes + account.replicatedBytes;
+  const parts = [[account.fastBytes, '--hot', 'fast'], [compact, '--cold', 'compact'],
+      [account.replicatedBytes, '--loose', 'replicated']];
+  return h('div', {class: 'share'}, bar(parts), h('div', {class: 'share-text'},
+      ...parts.map(([value, color, name]) => {
+        const key = h('i', {class: 'key'});
+        key.style.background = `var(${color})`;
+        return h('span', {}, key, name + ' ' + percent(value / all) + ' · ' + bytes(value));
+      })));
+}
+
+function drawChart(svg, points, bound, width) {
+  const height = 190, left = 34, right = 46, top = 10, bottom = 22;
+  svg.setAttribute('viewBox', `0 0 ${width} ${height}`);
+  if (points.length < 2) {
+    svg.append(s('text', {x: width / 2, y: height / 2, 'text-anchor': 'middle'},
+        'the first samples come within seconds'));
+    return;
+  }
+  const values = points.flatMap(p => [p.point.totalOverhead, p.point.encodedOverhead]);
+  const highest = Math.max(...values, bound || 0, 1.5);
+  const step = highest > 2.2 ? 0.5 : 0.25;
+  const max = Math.ceil(highest / step - 1e-6) * step;
+  const from = points[0].time, to = points[points.length - 1].time;
+  const x = time => left + (width - left - right) * (time - from) / Math.max(1, to - from);
+  const y = value => top + (height - top - bottom) * (max - value) / (max - 1);
+  for (let value = 1; value <= max + 1e-9; value += step) {
+    svg.append(s('line', {class: 'grid', x1: left, x2: width - right, y1: y(value), y2: y(value)}),
+        s('text', {x: left - 6, y: y(value) + 4, 'text-anchor': 'end'}, value.toFixed(2).replace(/0$/, '')));
+  }
+  drawTimes(svg, from, to, x, height - 6, width < 420 ? 3 : 5);
+  const line = (name, of) => {
+    let path = '', pen = 'M';
+    for (const p of points) {
+      const value = of(p.point);
+      if (value > 0) { path += `${pen}${x(p.time).toFixed(1)} ${y(value).toFixed(1)}`; pen = 'L'; }
+      else pen = 'M';
+    }
+    if (path) svg.append(s('path', {class: name, d: path}));
+  };
+  if (bound) {
+    svg.append(s('line', {class: 'bound-line', x1: left, x2: width - right, y1: y(bound), y2: y(bound)}),
+        s('text', {class: 'bound-text', x: width - right + 6, y: y(bound) + 4}, bound.toFixed(2)));
+  }
+  line('total-line', p => p.totalOverhead);
+  line('encoded-line', p => p.encodedOverhead);
+  const last = points[points.length - 1];
+  if (last.point.encodedOverhead > 0) {
+    svg.append(s('circle', {class: 'dot', cx: x(last.time), cy: y(last.point.encodedOverhead), r: 4.5,
+        fill: 'var(--encoded)'}));
+  }
+  hover(svg, points, x, y, {left, right, top, bottom, width, height});
+}
+
+function drawTimes(svg, from, to, x, baseline, ticks) {
+  for (let i = 0; i < ticks; i++) {
+    const time = from + (to - from) * i / (ticks - 1);
+    const text = i === ticks - 1 ? 'now' : '−' + ago(to - time);
+    svg.append(s('text', {x: x(time), y: baseline,
+        'text-anchor': i === 0 ? 'start' : i === ticks - 1 ? 'end' : 'middle'}, text));
+  }
+}
+
+function hover(svg, points, x, y, box) {
+  const cursor = s('line', {class: 'cursor', y1: box.top, y2: box.height - box.bottom, visibility: 'hidden'});
+  svg.append(cursor);
+  svg.onpointermove = event => {
+    const area = svg.getBoundingClientRect();
+    const at = (event.clientX - area.left) * box.width / area.width;
+    let best = points[0];
+    for (const p of points) if (Math.abs(x(p.time) - at) < Math.abs(x(best.time) - at)) best = p;
+    cursor.setAttribute('x1', x(best.time));
+    cursor.setAttribute('x2', x(best.time));
+    cursor.setAttribute('visibility', 'visible');
+    const tip = $('tip');
+    tip.textContent = new Date(best.time).toLocaleTimeString() + '\nall data  '
+        + times(best.point.totalOverhead) + '\nencoded   ' + times(best.point.encodedOverhead)
+        + (best.point.bound ? '\nbound     ' + times(best.point.bound) : '');
+    tip.hidden = false;
+    tip.style.left = Math.min(event.clientX + 12, innerWidth - 150) + 'px';
+    tip.style.top = event.clientY + 12 + 'px';
+  };
+  svg.onpointerleave = () => {
+    cursor.setAttribute('visibility', 'hidden');
+    $('tip').hidden = true;
+  };
+}
+
+// ---- states, risk, bytes moved ----------------------------------------------------------------
+
+function drawStates(cluster) {
+  const rows = STATES.map(([state, name]) => {
+    const of = hot => cluster.filesByState.find(c => c.state === state && c.hot === hot)
+        || {files: 0, bytes: 0};
+    return {name, hot: of(true), cold: of(false)};
+  }).filter(row => row.hot.files + row.cold.files > 0);
+  const most = Math.max(1, ...rows.map(row => row.hot.files + row.cold.files));
+  $('states').replaceChildren(...(rows.length ? rows.map(row => {
+    const files = row.hot.files + row.cold.files;
+    return h('div', {class: 'row'}, h('span', {class: 'name'}, row.name),
+        bar([[row.hot.files, '--hot', count(row.hot.files) + ' hot'],
+            [row.cold.files, '--cold', count(row.cold.files) + ' cold'],
+            [most - files, 'gap', '']]),
+        h('span', {class: 'figure'}, count(files) + ' · ' + bytes(row.hot.bytes + row.cold.bytes)));
+  }) : [h('p', {class: 'none'}, 'no files yet')]));
+}
+
+function drawRisk(cluster) {
+  const risk = cluster.atRisk;
+  if (riskOf(cluster).all === 0) {
+    const mark = s('svg', {viewBox: '0 0 32 32'});
+    mark.append(s('circle', {cx: 16, cy: 16, r: 15, fill: 'var(--ok-soft)'}),
+        s('path', {d: 'M9 16.5l5 5 9-11', fill: 'none', stroke: 'var(--ok)', 'stroke-width': 3,
+            'stroke-linecap': 'round', 'stroke-linejoin': 'round'}));
+    $('risk').replaceChildren(h('div', {class: 'safe'}, mark, 'Nothing is lost or waits for repair'));
+    return;
+  }
+  const loss = (value, text, style) =>
+      h('div', {class: 'loss ' + (value > 0 ? style : '')}, h('b', {}, count(value)), h('span', {}, text));
+  $('risk').replaceChildren(h('div', {class: 'losses'},
+      ...risk.stripesByLoss.map((n, i) =>
+          loss(n, 'stripes lost ' + (i + 1) + (i ? ' blocks' : ' block'), 'some')),
+      loss(risk.underReplicatedBlocks, 'blocks short of replicas', 'some'),
+      loss(risk.missingBlocks, 'blocks missing', 'fatal'),
+      loss(risk.unrecoverableStripes, 'stripes beyond repair', 'fatal')));
+}
+
+function drawMoved(cluster) {
+  const moved = Object.entries(cluster.counters).filter(([name]) => name.startsWith('bytesMoved.'))
+      .map(([name, value]) => [name.slice(11), value]).sort((a, b) => b[1] - a[1]);
+  const most = Math.max(1, ...moved.map(m => m[1]));
+  const names = Object.fromEntries(KINDS.map(([kind, name]) => [kind.toLowerCase(), name]));
+  const rows = moved.map(([kind, value]) => h('div', {class: 'row'},
+      h('span', {class: 'name'}, names[kind.toLowerCase()] || kind),
+      bar([[value, '--cold', bytes(value)], [most - value, 'gap', '']]),
+      h('span', {class: 'figure'}, bytes(value))));
+  const sum = prefix => Object.entries(cluster.counters)
+      .filter(([name]) => name.startsWith(prefix)).reduce((a, [, value]) => a + value, 0);
+  rows.push(h('p', {class: 'none'}, count(sum('degradedReads.')) + ' degraded reads served, '
+      + count(sum('repairedBlocks.')) + ' blocks rebuilt, ' + count(cluster.opens.events)
+      + ' opens counted'));
+  $('moved').replaceChildren(...rows);
+}
+
+// ---- servers and transitions ------------------------------------------------------------------
+
+function drawServers(cluster) {
+  $('servers').replaceChildren(...cluster.servers.map(server =>
+      h('div', {class: 'server' + (server.live ? '' : ' dead'), title: server.uuid},
+          h('div', {class: 'name'}, server.name),
+          h('div', {class: 'disks'}, ...server.disks.map(disk => {
+            const full = disk.capacityBytes ? disk.usedBytes / disk.capacityBytes : 0;
+            const level = h('i', {});
+            level.style.height = Math.max(disk.usedBytes ? 4 : 0, 100 * full) + '%';
+            return h('div', {class: 'disk' + (disk.failed ? ' failed' : ''),
+                title: disk.failed ? 'failed' : bytes(disk.usedBytes) + ' of '
+                    + bytes(disk.capacityBytes) + ', ' + count(disk.blocks) + ' blocks'},
+                disk.failed ? null : level);
+          })),
+          h('div', {class: 'used'}, server.live
+              ? bytes(server.disks.reduce((sum, disk) => sum + (disk.failed ? 0 : disk.usedBytes), 0)) + ' used'
+              : h('span', {class: 'down'}, 'down')))));
+}
+
+function drawKinds(cluster, counts) {
+  const of = (kind, state) => counts[kind + '.' + state] || 0;
+  const rows = KINDS.map(([kind, name]) => {
+    const total = Object.entries(cluster.counters)
+        .filter(([n]) => n.toUpperCase() === 'TRANSITIONS.' + kind + '.DONE').map(([, v]) => v)[0];
+    return {name, done: Math.max(total || 0, of(kind, 'DONE')), running: of(kind, 'RUNNING'),
+        planned: of(kind, 'PLANNED'), failed: of(kind, 'FAILED')};
+  }).filter(row => row.done + row.running + row.planned + row.failed > 0);
+  $('kinds').replaceChildren(...rows.map(row => h('div', {class: 'kind'},
+      h('div', {class: 'head'}, h('span', {}, row.name), h('span', {},
+          count(row.done) + ' of ' + count(row.done + row.running + row.planned + row.failed))),
+      bar([[row.done, 'done-bar', row.done + ' done'], [row.running, 'running-bar', row.running + ' running'],
+          [row.planned, 'planned-bar', row.planned + ' planned'],
+          [row.failed, 'failed-bar', row.failed + ' failed']]))));
+}
+
+function drawTransitions(answer, now) {
+  const refused = answer.refusals.map(r => h('li', {class: 'REFUSED'},
+      h('span', {class: 'what'}, r.policy), h('span', {class: 'codes'}, 'policy'),
+      h('span', {class: 'why'}, r.message, h('em', {}, r.remedy)),
+      h('span', {class: 'state'}, h('b', {}, 'refused'))));
+  const rows = answer.transitions.slice(0, 60).map(t => h('li', {class: t.state},
+      h('span', {class: 'what'}, (kindName[t.kind] || t.kind).replace(' to', '').split(' ')[0]),
+      h('span', {class: 'codes'}, t.fromCode && t.fromCode !== t.toCode
+          ? t.fromCode + ' → ' + t.toCode : '→ ' + t.toCode),
+      h('span', {class: 'why'}, t.reason,
+          t.failure && t.state !== 'DONE' ? h('em', {}, 'attempt ' + t.attempt + ': ' + t.failure) : null),
+      h('span', {class: 'state'}, h('b', {}, t.state.toLowerCase()), ago(now - t.updatedMillis) + ' ago')));
+  const list = $('transitions');
+  const scroll = list.scrollTop;
+  list.replaceChildren(...refused, ...rows);
+  if (!refused.length && !rows.length) list.append(h('li', {class: 'none'}, 'nothing was converted yet'));
+  list.scrollTop = scroll;
+}
+
+// ---- the loop ---------------------------------------------------------------------------------
+
+async function get(path) {
+  const response = await fetch('api/v1/' + path);
+  const body = await response.json();
+  if (!response.ok) throw new Error(body.error.message + ' → ' + body.error.remedy);
+  return body;
+}
+
+const since = () => Date.now() - 3600 * 1000 * (Number(new URLSearchParams(location.search).get('hours')) || 24);
+
+async function refresh() {
+  try {
+    const health = await get('health');
+    drawHealth(health);
+    const [cluster, policies, timeline, transitions, jobs] = await Promise.all([get('cluster'),
+        get('policies'), get('timeline?points=300&since=' + Math.round(since())),
+        get('transitions'), get('jobs')]);
+    drawTiles(cluster, jobs, transitions.transitions);
+    drawPolicies(policies, timeline);
+    drawStates(cluster);
+    drawRisk(cluster);
+    drawMoved(cluster);
+    drawServers(cluster);
+    drawKinds(cluster, transitions.countsByKindAndState);
+    drawTransitions(transitions, cluster.timeMillis);
+    $('fresh').textContent = new Date(cluster.timeMillis).toLocaleTimeString();
+  } catch (error) {
+    $('status').className = 'pill ERROR';
+    $('status').textContent = error instanceof TypeError ? 'manager unreachable' : 'no answer';
+    $('fresh').textContent = error.message;
+  }
+}
+
+async function loop() {
+  if (!document.hidden) await refresh();
+  setTimeout(loop, REFRESH_MILLIS);
+}
+addEventListener('resize', refresh);
+loop();

@@ -127,7 +127,10 @@ public final class Health {
       if (server.getLive() && failed > 0) {
         warn(
             "disks",
-            failed + " failed disks at chunk server " + name,
+            failed
+                + (failed == 1 ? " disk has" : " disks have")
+                + " failed at chunk server "
+                + name,
             "replace the disk and restart the server");
       }
     }

@@ -3,7 +3,6 @@ package io.ebbfs.manager;
 import io.ebbfs.manager.cluster.Namenode;
 import io.ebbfs.manager.cluster.NamenodeException;
 import io.ebbfs.manager.cluster.Views;
-import io.ebbfs.manager.config.ConfigException;
 import io.ebbfs.manager.config.LivePolicies;
 import io.ebbfs.manager.config.ManagerConfig;
 import io.ebbfs.manager.heat.ManagerStore;
@@ -14,6 +13,7 @@ import io.ebbfs.manager.web.ApiServer;
 import io.ebbfs.protocol.CodingProtocol;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.settings.ConfigException;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.List;
@@ -90,10 +90,15 @@ public final class Manager implements AutoCloseable {
       api.start(options.httpPort());
       opens.start();
       ManagerConfig.Schedule every = config.schedule();
-      schedules.every("sample", every.sampleEveryMillis(), this::sample);
-      schedules.every(EVALUATE, every.evaluateEveryMillis(), () -> evaluator.evaluate(false));
-      schedules.every("prune", config.heat().pruneEveryMillis(), this::prune);
-      schedules.every("reload", every.reloadEveryMillis(), this::reload);
+      schedules.every("sample", 0, every.sampleEveryMillis(), this::sample);
+      schedules.every(
+          EVALUATE,
+          every.evaluateEveryMillis(),
+          every.evaluateEveryMillis(),
+          () -> evaluator.evaluate(false));
+      long prune = config.heat().pruneEveryMillis();
+      schedules.every("prune", prune, prune, this::prune);
+      schedules.every("reload", 0, every.reloadEveryMillis(), this::reload);
       schedules.start();
     } catch (SchedulerException e) {
       close();

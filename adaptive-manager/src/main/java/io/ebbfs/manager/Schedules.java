@@ -44,14 +44,14 @@ final class Schedules implements AutoCloseable {
     scheduler.getContext().put(TASKS, tasks);
   }
 
-  /** To be called before {@link #start}. */
-  void every(String name, long millis, Task task) throws SchedulerException {
+  /** The first run comes after the delay. To be called before {@link #start}. */
+  void every(String name, long delayMillis, long millis, Task task) throws SchedulerException {
     tasks.put(name, task);
     scheduler.scheduleJob(
         JobBuilder.newJob(TaskJob.class).withIdentity(name).build(),
         TriggerBuilder.newTrigger()
             .withIdentity(name)
-            .startAt(new Date(System.currentTimeMillis() + Math.min(millis, 1_000)))
+            .startAt(new Date(System.currentTimeMillis() + delayMillis))
             .withSchedule(
                 SimpleScheduleBuilder.simpleSchedule()
                     .withIntervalInMilliseconds(millis)

@@ -2,11 +2,11 @@ package io.ebbfs.controlplane;
 
 import io.ebbfs.manager.Manager;
 import io.ebbfs.manager.ManagerOptions;
-import io.ebbfs.manager.config.ConfigException;
 import io.ebbfs.manager.config.ManagerConfig;
 import io.ebbfs.manager.policy.Evaluation;
 import io.ebbfs.raid.RaidConfig;
 import io.ebbfs.raid.RaidNode;
+import io.ebbfs.settings.ConfigException;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -50,7 +50,7 @@ public final class ControlPlane {
       ManagerConfig config = ManagerConfig.load(options.conf());
       Runtime.getRuntime().addShutdownHook(new Thread(this::close, "stop"));
       return start(options, config, RaidConfig.read(options.conf()));
-    } catch (IllegalArgumentException | ConfigException | io.ebbfs.settings.ConfigException e) {
+    } catch (IllegalArgumentException | ConfigException e) {
       return fail(EXIT_CONFIG, e.getMessage());
     } catch (IOException e) {
       return fail(EXIT_RESOURCE, e.getMessage());

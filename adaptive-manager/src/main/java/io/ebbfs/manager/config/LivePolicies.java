@@ -1,5 +1,8 @@
 package io.ebbfs.manager.config;
 
+import io.ebbfs.settings.ConfigException;
+import io.ebbfs.settings.Problem;
+import io.ebbfs.settings.YamlFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

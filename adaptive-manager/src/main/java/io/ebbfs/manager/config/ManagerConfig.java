@@ -1,5 +1,8 @@
 package io.ebbfs.manager.config;
 
+import io.ebbfs.settings.ConfigException;
+import io.ebbfs.settings.Section;
+import io.ebbfs.settings.YamlFile;
 import java.nio.file.Path;
 
 /**

@@ -1,8 +1,8 @@
 package io.ebbfs.manager.policy;
 
 import io.ebbfs.manager.config.PolicyRule;
-import io.ebbfs.manager.config.Units;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.settings.Units;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;

@@ -1,7 +1,7 @@
 package io.ebbfs.manager.policy;
 
 import io.ebbfs.manager.config.PolicyRule;
-import io.ebbfs.manager.config.Units;
+import io.ebbfs.settings.Units;
 import java.util.HashMap;
 import java.util.Map;
 

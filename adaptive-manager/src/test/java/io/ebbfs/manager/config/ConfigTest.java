@@ -3,6 +3,8 @@ package io.ebbfs.manager.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.ebbfs.settings.ConfigException;
+import io.ebbfs.settings.Problem;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;

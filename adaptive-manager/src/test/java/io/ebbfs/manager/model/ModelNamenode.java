@@ -92,6 +92,8 @@ public final class ModelNamenode implements CodingProtocol {
   public int servers = 12;
   public int disksPerServer = 6;
   public boolean safeMode;
+  public int deadServer = -1;
+  public boolean failedDisk;
   public boolean down;
   public long nowMillis;
   public String worker = "job-1";
@@ -370,13 +372,13 @@ public final class ModelNamenode implements CodingProtocol {
                       .setXferPort(9000 + s)
                       .setInfoPort(0)
                       .setIpcPort(9100 + s))
-              .setLive(true)
+              .setLive(s != deadServer)
               .setLastHeartbeatMillis(nowMillis);
       for (int d = 0; d < disksPerServer; d++) {
         server.addStorages(
             StorageStatusProto.newBuilder()
                 .setStorageUuid("disk-" + s + "-" + d)
-                .setFailed(false)
+                .setFailed(failedDisk && s == 2 && d == 3)
                 .setCapacityBytes(1L << 34)
                 .setUsedBytes((long) (1L << 30) * (1 + (s * 7 + d * 3) % 9))
                 .setRemainingBytes(1L << 33)
@@ -403,8 +405,15 @@ public final class ModelNamenode implements CodingProtocol {
         .addAllStripesByLoss(lost == 0 ? List.of() : List.of(lost))
         .setUnrecoverableStripes(0)
         .addCounters(CountProto.newBuilder().setName("opens").setValue(7))
+        .addCounters(counter("bytesMoved.ENCODE", transitions.size() * 31_000_000L))
+        .addCounters(counter("bytesMoved.UPCODE", transitions.size() * 3_000_000L))
+        .addCounters(counter("degradedReads.PC(6x5)", transitions.size()))
         .setSafeMode(safeMode)
         .build();
+  }
+
+  private static CountProto counter(String name, long value) {
+    return CountProto.newBuilder().setName(name).setValue(value).build();
   }
 
   @Override
