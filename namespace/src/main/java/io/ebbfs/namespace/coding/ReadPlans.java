@@ -23,6 +23,7 @@ import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -88,16 +89,38 @@ public final class ReadPlans {
             request,
             blockId,
             MemberRows.liveStorages(transaction, cluster, owner.getOwnerId(), block));
-    if (!replicas.isEmpty()) {
-      return GetReadPlanResponseProto.newBuilder()
-          .addSources(source(blockId, block.getGenerationStamp(), block.getLengthBytes(), replicas))
-          .setCoefficients(ByteString.copyFrom(new byte[] {1}))
-          .setLengthBytes(block.getLengthBytes())
-          .build();
+    boolean allSilent = replicas.stream().allMatch(this::isSilent);
+    if (!replicas.isEmpty() && !(allSilent && block.hasStripeId())) {
+      return copy(block, replicas);
     }
     if (!block.hasStripeId()) {
       throw missing(blockId, "no live replica besides those excluded, and it is in no stripe");
     }
+    try {
+      return decode(transaction, request, block);
+    } catch (BlockMissingException e) {
+      if (replicas.isEmpty()) {
+        throw e;
+      }
+      return copy(block, replicas);
+    }
+  }
+
+  private GetReadPlanResponseProto copy(BlockRow block, List<String> replicas) {
+    List<String> silentLast = new ArrayList<>(replicas);
+    silentLast.sort(Comparator.comparing(this::isSilent));
+    return GetReadPlanResponseProto.newBuilder()
+        .addSources(
+            source(
+                block.getBlockId(), block.getGenerationStamp(), block.getLengthBytes(), silentLast))
+        .setCoefficients(ByteString.copyFrom(new byte[] {1}))
+        .setLengthBytes(block.getLengthBytes())
+        .build();
+  }
+
+  private GetReadPlanResponseProto decode(
+      Transaction transaction, GetReadPlanRequestProto request, BlockRow block) throws IOException {
+    long blockId = block.getBlockId();
     StripeRow stripe =
         transaction
             .get(Tables.STRIPE, Tables.stripe(block.getStripeId()))

@@ -317,6 +317,25 @@ class CodingServiceTest {
   }
 
   @Test
+  void readsAroundSilentServersWhereThatCanBe() throws Exception {
+    CodingCluster cluster = new CodingCluster(12, 6, 2);
+    long file = cluster.createFile(12, BLOCK, true);
+    encodeAll(cluster, Codes.LRC_FAST);
+    long blockId = cluster.block(file, 3).getBlockId();
+    cluster.servers.silence(server(cluster, file, 3));
+    var around = cluster.readPlan(blockId, List.of());
+    assertThat(around.getCode()).isEqualTo(Codes.LRC_FAST);
+    assertThat(around.getSourcesList())
+        .noneMatch(s -> s.getBlock().getBlockId() == blockId)
+        .hasSize(2);
+    cluster.servers.servers().forEach(cluster.servers::silence);
+    cluster.assertAllReadable();
+    List<String> others = new ArrayList<>(cluster.servers.servers());
+    others.remove(server(cluster, file, 3));
+    assertThat(cluster.readPlan(blockId, others).getSourcesCount()).isEqualTo(1);
+  }
+
+  @Test
   void refusesWithReasons() throws Exception {
     CodingCluster cluster = new CodingCluster(12, 6, 2);
     long file = cluster.createFile(1, BLOCK, true);
@@ -394,8 +413,7 @@ class CodingServiceTest {
     }
     List<Long> files = cluster.fileIds();
     cluster.propose(TransitionKindProto.ENCODE, Codes.PC_FAST, files.subList(0, 100), List.of());
-    cluster.propose(
-        TransitionKindProto.ENCODE, Codes.LRC_FAST, files.subList(100, 200), List.of());
+    cluster.propose(TransitionKindProto.ENCODE, Codes.LRC_FAST, files.subList(100, 200), List.of());
     AtomicBoolean stop = new AtomicBoolean();
     ExecutorService threads = Executors.newFixedThreadPool(4);
     try {
@@ -429,8 +447,7 @@ class CodingServiceTest {
     return null;
   }
 
-  private static Void convertAndTick(CodingCluster cluster, AtomicBoolean stop)
-      throws Exception {
+  private static Void convertAndTick(CodingCluster cluster, AtomicBoolean stop) throws Exception {
     while (!stop.get()) {
       cluster.coding.tick();
       List<Long> stripes = cluster.stripeIds();

@@ -33,6 +33,7 @@ final class FakeCluster implements ClusterView {
   private final Map<String, Map<Long, byte[]>> content = new TreeMap<>();
   private final Set<String> dead = ConcurrentHashMap.newKeySet();
   private final Set<String> failedDisks = ConcurrentHashMap.newKeySet();
+  private final Set<String> silent = ConcurrentHashMap.newKeySet();
   private boolean safeMode;
 
   FakeCluster(int servers, int disksPerServer) {
@@ -57,6 +58,11 @@ final class FakeCluster implements ClusterView {
 
   void revive(String server) {
     dead.remove(server);
+  }
+
+  /** Its heartbeats are overdue, though it does not count as dead yet. */
+  void silence(String server) {
+    silent.add(server);
   }
 
   void failDisk(String disk) {
@@ -190,7 +196,7 @@ final class FakeCluster implements ClusterView {
         3,
         "/rack",
         !dead.contains(uuid),
-        0,
+        silent.contains(uuid) ? 0 : 60_000,
         0,
         disksOf.get(uuid).stream().map(disk -> disk(disk).orElseThrow()).toList());
   }
