@@ -168,12 +168,27 @@ final class Layout {
     }
 
     boolean fits(int candidate) {
+      if (choices != null && isNewOnServerOfReplica(candidate)) {
+        return false;
+      }
       for (Membership membership : memberships) {
         if (!membership.view().fits(candidate, membership.position())) {
           return false;
         }
       }
       return true;
+    }
+
+    /** A server holds one replica of a block at most. */
+    private boolean isNewOnServerOfReplica(int candidate) {
+      boolean onServer = false;
+      for (int choice : choices) {
+        if (choice == candidate) {
+          return false;
+        }
+        onServer |= serverOfDisk.get(choice).equals(serverOfDisk.get(candidate));
+      }
+      return onServer;
     }
 
     void place(int target) {

@@ -12,6 +12,9 @@ import java.util.SortedMap;
  * @param moves data blocks that have no replica on their disk: to be copied there
  * @param survivesAnyServer whether every stripe decodes without any one server
  * @param weakServerPairs pairs of servers whose loss at the same time some stripe does not survive
+ * @param keepsRules false if a block had to be put where another one of its stripe is, or on a
+ *     server whose loss its stripe would not survive: better than none for a repaired block, and
+ *     nothing to begin a conversion with
  * @param compromises what could not be kept, for the operator; empty if everything was
  */
 public record Placement(
@@ -19,6 +22,7 @@ public record Placement(
     Set<BlockRef> moves,
     boolean survivesAnyServer,
     int weakServerPairs,
+    boolean keepsRules,
     List<String> compromises)
     implements PlacementResult {
   /** The disk of a position of a stripe, or null if it was not asked for. */

@@ -60,6 +60,7 @@ public final class StripePlacement {
         placement.moves(),
         placement.survivesAnyServer(),
         placement.weakServerPairs(),
+        placement.keepsRules(),
         compromises);
   }
 
@@ -253,7 +254,7 @@ public final class StripePlacement {
       parities.forEach(
           (ref, item) -> disks.get(ref.stripe()).put(ref.position(), layout.disk(item.disk())));
       return new Placement(
-          disks, moves, layout.survivesAnyServer(), layout.weakServerPairs(), List.of());
+          disks, moves, layout.survivesAnyServer(), layout.weakServerPairs(), true, List.of());
     }
 
     private static boolean holdsReplica(Item item) {
@@ -275,6 +276,7 @@ public final class StripePlacement {
     private final LayoutSearch search;
     private final SortedMap<BlockRef, Item> missing = new TreeMap<>();
     private final List<String> compromises = new ArrayList<>();
+    private boolean keepsRules = true;
     private final int stripes;
 
     Missing(
@@ -362,6 +364,7 @@ public final class StripePlacement {
           Set.of(),
           layout.survivesAnyServer(),
           layout.weakServerPairs(),
+          keepsRules,
           List.copyOf(compromises));
     }
 
@@ -381,6 +384,7 @@ public final class StripePlacement {
         }
       }
       String where = code.position(ref.position()).name() + " of stripe " + ref.stripe();
+      keepsRules &= bestBadness < FATAL_SERVER;
       if (bestBadness >= SAME_DISK) {
         compromises.add(where + " shares a disk with another block of its stripe");
       } else if (bestBadness >= FATAL_SERVER) {

@@ -161,6 +161,12 @@ class StripePlacementTest {
     }
     Placement placement = checked(new StripeGroup(code, List.of(stripe)), disks, 5);
     assertThat(placement.moves()).hasSize(10);
+    placement
+        .moves()
+        .forEach(
+            move ->
+                assertThat(placement.disk(0, move.position()).serverUuid())
+                    .isNotIn("server-0", "server-1"));
   }
 
   @Test
@@ -384,6 +390,7 @@ class StripePlacementTest {
                 code, List.of(members), List.of(Set.of(3)), 100, List.of(shared), 11));
     assertThat(forced.disk(0, 3)).isEqualTo(shared);
     assertThat(forced.compromises()).hasSize(1);
+    assertThat(forced.keepsRules()).isFalse();
     assertThat(forced.compromises().get(0)).contains("D3").contains("shares a disk");
     PlacementResult none =
         StripePlacement.placeMissing(

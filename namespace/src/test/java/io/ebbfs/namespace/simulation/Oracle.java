@@ -294,15 +294,39 @@ final class Oracle {
   }
 
   /**
-   * Whether all acknowledged data decodes without some disks. Copies that are to be deleted, or
-   * that the namenode does not know, do not count.
+   * Whether all acknowledged data, and every stripe as a whole, decodes without some disks: what
+   * the codes promise. Copies that are to be deleted, or that the namenode does not know, do not
+   * count.
    */
   boolean survives(Set<SimDisk> without) throws IOException {
     Snapshot now = snapshot();
-    return decodes(
-        now,
+    Counts counts =
         (block, disk) ->
-            !without.contains(disk) && now.finalized.contains(block.blockId() + "@" + disk.uuid));
+            !without.contains(disk) && now.finalized.contains(block.blockId() + "@" + disk.uuid);
+    for (StripeRow stripe : now.stripes.values()) {
+      if (!Codes.byName(stripe.getCode()).decodes(now.lost(stripe, counts))) {
+        return false;
+      }
+    }
+    return decodes(now, counts);
+  }
+
+  /** The stripes that would not decode without some disks, with all their places; for people. */
+  List<String> fatalFor(Set<SimDisk> without) throws IOException {
+    Snapshot now = snapshot();
+    List<String> fatal = new ArrayList<>();
+    for (StripeRow stripe : now.stripes.values()) {
+      Set<Integer> lost = now.lost(stripe, (block, disk) -> !without.contains(disk));
+      if (!Codes.byName(stripe.getCode()).decodes(lost)) {
+        Map<Integer, String> places = new TreeMap<>();
+        for (StripeMemberProto member : stripe.getMembersList()) {
+          List<SimDisk> disks = now.copyDisks.getOrDefault(member.getBlockId(), List.of());
+          places.put(member.getPosition(), disks.stream().map(disk -> disk.uuid).toList() + "");
+        }
+        fatal.add(stripe.getId() + " in " + stripe.getCode() + " loses " + lost + ": " + places);
+      }
+    }
+    return fatal;
   }
 
   /** Whether all acknowledged data decodes without one copy of a block. */

@@ -41,6 +41,8 @@ final class Simulation {
   private final List<SimWorker> workers = new ArrayList<>();
   private final List<String> log = new ArrayList<>();
   private final long seed;
+  // How many of a hundred faults that the dice ask for do happen.
+  private final int faultPercent;
   private SimNamenode namenode;
   private int disksMade;
   private long changesChecked = -1;
@@ -49,6 +51,7 @@ final class Simulation {
     this.seed = seed;
     random = new Random(new SplittableRandom(seed).nextLong());
     int servers = 8 + random.nextInt(5);
+    faultPercent = random.nextInt(101);
     cluster = new SimCluster(servers, DISKS);
     oracle = new Oracle(rows, cluster);
     client = new SimClient(cluster, oracle, random);
@@ -149,31 +152,35 @@ final class Simulation {
       worker.advance(namenode.coding(), true);
     } else if (choice < 55) {
       worker.renew(namenode.coding());
-    } else if (choice < 57) {
-      note(step, "worker crashes");
-      worker.crash();
-    } else if (choice < 60) {
-      worker.haunt(namenode.coding());
-    } else if (choice < 74) {
+    } else if (choice < 68) {
       talk(server);
-    } else if (choice < 84) {
+    } else if (choice < 78) {
       clock.advance(500 + random.nextInt(1_500));
       namenode.tick();
-    } else if (choice < 88) {
+    } else if (choice < 85) {
       everybodyBeats();
-    } else if (choice < 91) {
-      crashOrStart(step, server);
-    } else if (choice < 93) {
-      failDisk(step, server);
-    } else if (choice < 94) {
-      loseServer(step, server);
-    } else if (choice < 96) {
-      loseBlock(step, server);
-    } else if (choice < 98) {
-      store.crashAfter(random.nextInt(6), random.nextBoolean());
-    } else {
-      note(step, "namenode restarts");
-      restart();
+    } else if (random.nextInt(100) < faultPercent) {
+      fault(step, random.nextInt(16), server, worker);
+    }
+  }
+
+  private void fault(int step, int choice, SimServer server, SimWorker worker)
+      throws IOException, ServiceException {
+    switch (choice) {
+      case 0, 1 -> {
+        note(step, "worker crashes");
+        worker.crash();
+      }
+      case 2, 3, 4 -> worker.haunt(namenode.coding());
+      case 5, 6, 7 -> crashOrStart(step, server);
+      case 8, 9 -> failDisk(step, server);
+      case 10 -> loseServer(step, server);
+      case 11, 12 -> loseBlock(step, server);
+      case 13, 14 -> store.crashAfter(random.nextInt(6), random.nextBoolean());
+      default -> {
+        note(step, "namenode restarts");
+        restart();
+      }
     }
   }
 
@@ -395,7 +402,11 @@ final class Simulation {
   private void everyServerMayBeLost() throws IOException {
     for (SimServer server : cluster.servers()) {
       if (!oracle.survives(new HashSet<>(server.disks()))) {
-        throw new Violation("at rest, and yet " + server.uuid() + " may not be lost");
+        throw new Violation(
+            "at rest, and yet "
+                + server.uuid()
+                + " may not be lost: "
+                + oracle.fatalFor(new HashSet<>(server.disks())));
       }
     }
   }
