@@ -28,11 +28,22 @@ public record ProcessId(long pid, long startTicks) {
     try {
       String stat = Files.readString(PROC.resolve(pid + "/stat"), StandardCharsets.ISO_8859_1);
       String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
-      return fields[STATE].equals("Z") || fields[STATE].equals("X")
+      boolean ended = fields[STATE].equals("X") || fields[STATE].equals("Z") && !hasThreads(pid);
+      return ended
           ? Optional.empty()
           : Optional.of(new ProcessId(pid, Long.parseLong(fields[START])));
     } catch (IOException e) {
       return Optional.empty();
+    }
+  }
+
+  /**
+   * Whether more than the first thread of a process is left. The first may be a zombie while others
+   * still end, and with them the process's sockets.
+   */
+  private static boolean hasThreads(long pid) throws IOException {
+    try (Stream<Path> threads = Files.list(PROC.resolve(pid + "/task"))) {
+      return threads.count() > 1;
     }
   }
 
