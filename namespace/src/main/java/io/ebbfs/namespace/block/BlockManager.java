@@ -37,6 +37,7 @@ public final class BlockManager implements BlockService {
 
   private final MetadataStore store;
   private final ClusterMap cluster;
+  private final Clock clock;
   private final BlockSettings settings;
   private final Commands commands;
   private final ReplicaWaiters waiters = new ReplicaWaiters();
@@ -48,6 +49,7 @@ public final class BlockManager implements BlockService {
   private final Surplus surplus;
   private final Set<String> disksToForget = new LinkedHashSet<>();
   private boolean wasInSafeMode = true;
+  private long lastTickMillis;
 
   public BlockManager(
       MetadataStore store,
@@ -59,6 +61,8 @@ public final class BlockManager implements BlockService {
     SharedRandom shared = new SharedRandom(random);
     this.store = store;
     this.cluster = cluster;
+    this.lastTickMillis = clock.millis();
+    this.clock = clock;
     this.settings = settings;
     this.commands = new Commands(cluster, clock, settings);
     this.chooser = new TargetChooser(cluster, clock, shared);
@@ -80,7 +84,13 @@ public final class BlockManager implements BlockService {
    */
   public void tick() {
     try {
-      cluster.expire().forEach(redundancy::serverDied);
+      // After a stall of this process the heartbeats are waiting to be read: they come first.
+      long now = clock.millis();
+      boolean stalled = now - lastTickMillis > settings.deadAfterMillis() / 2;
+      lastTickMillis = now;
+      if (!stalled) {
+        cluster.expire().forEach(redundancy::serverDied);
+      }
       if (cluster.inSafeMode()) {
         return;
       }

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.hdfs.protocol.DatanodeID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,6 +33,7 @@ import org.slf4j.LoggerFactory;
 public final class ClusterMap implements ClusterView {
   private static final Logger LOG = LoggerFactory.getLogger(ClusterMap.class);
   private static final int PAGE = 500;
+  private static final long NEVER = Long.MIN_VALUE;
 
   /** What a heartbeat says about one disk. */
   public record DiskReport(
@@ -45,7 +47,7 @@ public final class ClusterMap implements ClusterView {
   private final IdGenerator storageNumbers;
   private final Clock clock;
   private final BlockSettings settings;
-  private final long startedMillis;
+  private final AtomicLong firstRegisteredMillis = new AtomicLong(NEVER);
 
   private final Map<String, Server> servers = new ConcurrentHashMap<>();
   private final Map<String, Disk> disks = new ConcurrentHashMap<>();
@@ -63,7 +65,6 @@ public final class ClusterMap implements ClusterView {
     this.storageNumbers = storageNumbers;
     this.clock = clock;
     this.settings = settings;
-    this.startedMillis = clock.millis();
     Key after = null;
     List<Row<ServerRow>> page;
     do {
@@ -113,12 +114,17 @@ public final class ClusterMap implements ClusterView {
 
   @Override
   public boolean inSafeMode() {
-    if (safeMode
-        && (awaited.isEmpty() || clock.millis() - startedMillis >= settings.graceMillis())) {
+    if (safeMode && (awaited.isEmpty() || graceIsOver())) {
       safeMode = false;
       LOG.info("safe mode is over; {} known disks have not reported", awaited.size());
     }
     return safeMode;
+  }
+
+  /** Counted from the first registration: before it, servers had no chance. */
+  private boolean graceIsOver() {
+    long first = firstRegisteredMillis.get();
+    return first != NEVER && clock.millis() - first >= settings.graceMillis();
   }
 
   // ---- changes ----------------------------------------------------------------------------------
@@ -145,6 +151,7 @@ public final class ClusterMap implements ClusterView {
     ServerRow row = update(id.getDatanodeUuid(), builder -> describe(builder, id));
     row.getStoragesList().forEach(storage -> reported.remove(storage.getUuid()));
     remember(toServer(row, true, clock.millis()));
+    firstRegisteredMillis.compareAndSet(NEVER, clock.millis());
   }
 
   /**

@@ -273,6 +273,27 @@ class BlockManagerTest {
   }
 
   @Test
+  void aStallOfTheNamenodeKillsNobody() throws IOException {
+    f.clock.advance(60_000);
+    f.manager.tick();
+    assertThat(f.cluster.liveServers()).hasSize(6);
+    f.clock.advance(1_000);
+    f.manager.tick();
+    assertThat(f.cluster.liveServers()).isEmpty();
+  }
+
+  @Test
+  void theGraceCountsFromTheFirstRegistration() throws IOException {
+    f.startNamenode();
+    f.clock.advance(600_000);
+    assertThat(f.cluster.inSafeMode()).isTrue();
+    f.servers.get("server-00").register(f.frontEnd);
+    assertThat(f.cluster.inSafeMode()).isTrue();
+    f.clock.advance(20_000);
+    assertThat(f.cluster.inSafeMode()).isFalse();
+  }
+
+  @Test
   void anIdentityThatLivesTwiceIsRefusedAndMovesOnceTheOldOneIsSilent() throws IOException {
     DatanodeRegistration copy =
         new DatanodeRegistration(
