@@ -60,7 +60,9 @@ public final class DemoMain {
       try {
         report = demo.run();
       } finally {
-        write(demo.report(), options, console);
+        if (demo.report().secondsPerPhase.containsKey("store")) {
+          write(demo.report(), options, console); // also of a demo that could not go on
+        }
         Runtime.getRuntime().removeShutdownHook(stopAtSignal);
         if (options.keep()) {
           keep(demo, options, console);
