@@ -32,7 +32,7 @@ public record ProcessId(long pid, long startTicks) {
       return ended
           ? Optional.empty()
           : Optional.of(new ProcessId(pid, Long.parseLong(fields[START])));
-    } catch (IOException e) {
+    } catch (IOException | java.io.UncheckedIOException e) {
       return Optional.empty();
     }
   }

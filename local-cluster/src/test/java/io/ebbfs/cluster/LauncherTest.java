@@ -39,6 +39,34 @@ final class LauncherTest {
   }
 
   @Test
+  void thePortsOfAProcessThatHasEndedAreFree() throws Exception {
+    for (int round = 0; round < 5; round++) {
+      int port = FreePorts.find(1).get(0);
+      Path ready = directory.resolve("ready-" + round);
+      ProcessId process =
+          new Launcher(directory)
+              .start(
+                  List.of(
+                      Commands.java(),
+                      "-Xmx128m",
+                      "-cp",
+                      "target/test-classes",
+                      Listener.class.getName(),
+                      String.valueOf(port),
+                      ready.toString()),
+                  Path.of("").toAbsolutePath(),
+                  log());
+      while (!Files.exists(ready)) {
+        assertThat(process.isAlive()).as(log().tail(5)).isTrue();
+      }
+      assertThat(FreePorts.isFree(port)).isFalse();
+      process.signal(true);
+      assertThat(process.awaitEnd(60_000)).isTrue();
+      assertThat(FreePorts.isFree(port)).as("port %d in round %d", port, round).isTrue();
+    }
+  }
+
+  @Test
   void aProgramThatIsMissingIsNamed() {
     Launcher launcher = new Launcher(directory);
     assertThatThrownBy(

@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Real processes: namenode, broker, control plane, chunk servers, and the stock shell. */
-@Timeout(300)
+@Timeout(900)
 final class LocalClusterSystemTest {
   private static final int SERVERS = 4;
   private static final long SEED = 20_260_101;
