@@ -1,5 +1,6 @@
 package io.ebbfs.manager.heat;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
@@ -28,6 +29,8 @@ public record OpenEvent(long fileId, long timeMillis) {
         throw new IllegalArgumentException("'time' is not milliseconds: " + time);
       }
       return new OpenEvent(inode.longValue(), time.longValue());
+    } catch (JsonProcessingException e) {
+      throw new IllegalArgumentException("the event is not JSON: " + e.getOriginalMessage(), e);
     } catch (IOException e) {
       throw new IllegalArgumentException("the event is not JSON: " + e.getMessage(), e);
     }
