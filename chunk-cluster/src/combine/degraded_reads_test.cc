@@ -217,7 +217,9 @@ TEST_F(DegradedReadsTest, GoesOnWhereItWasWhenSourcesFailMidway) {
   EXPECT_EQ(planner_.requests().size(), 4u);
   EXPECT_EQ(reads_->counters().bytes, 600'000u);
   EXPECT_EQ(reads_->counters().reads, 1u);
-  EXPECT_EQ(reads_->counters().sources, 8u);
+  // Two of each plan, less those that end before the offset at which their plan began.
+  EXPECT_GE(reads_->counters().sources, 5u);
+  EXPECT_LE(reads_->counters().sources, 8u);
 }
 
 TEST_F(DegradedReadsTest, AStalledSourceIsReplaced) {
@@ -238,7 +240,17 @@ TEST_F(DegradedReadsTest, FailsWhenThereIsNoPlan) {
   ASSERT_FALSE(block);
   EXPECT_EQ(block.error().code, ErrorCode::kRemote);
   EXPECT_EQ(reads_->counters().reads, 0u);
-  EXPECT_EQ(reads_->bytes_held(), 0u);
+}
+
+TEST_F(DegradedReadsTest, MemoryIsGivenBack) {
+  SCOPED_TRACE(Seed());
+  options_.slice_bytes = options_.min_slice_bytes;
+  options_.max_process_bytes = 5 * options_.slice_bytes;  // as much as one read holds
+  options_.busy_timeout = 60s;
+  Restart();
+  Prepare(100'000, 2);
+  io_.SetFault(1, {.at = 50'000});
+  for (int i = 0; i < 5 && !HasFatalFailure(); ++i) ExpectReads(0, lost_.size());
 }
 
 TEST_F(DegradedReadsTest, TriesABoundedNumberOfPlans) {

@@ -149,7 +149,9 @@ class RpcClient::Connection {
     if (!frame) return std::unexpected(Lost(frame.error()));
     rpc_wire::Cursor cursor(*frame);
     RpcResponseHeaderProto header;
-    EBB_TRY(cursor.Next(header, "an RPC response header"));
+    if (auto status = cursor.Next(header, "an RPC response header"); !status) {
+      return std::unexpected(Lost(status.error()));
+    }
     if (header.status() == RpcResponseHeaderProto::FATAL) {
       return std::unexpected(RemoteError(header, server_));
     }
@@ -157,8 +159,9 @@ class RpcClient::Connection {
       Deliver(header, std::unexpected(RemoteError(header, server_)));
       return {};
     }
-    EBB_ASSIGN(const std::string_view body, cursor.Next());
-    Deliver(header, std::string(body));
+    const auto body = cursor.Next();
+    if (!body) return std::unexpected(Lost(body.error()));
+    Deliver(header, std::string(*body));
     return {};
   }
 
@@ -259,7 +262,11 @@ Status RpcClient::Call(std::string_view method, const google::protobuf::MessageL
   const std::string frame = CallFrame(call_id, method, request);
   EBB_ASSIGN(const std::shared_ptr<Connection> connection, Connected());
   EBB_ASSIGN(const std::string body, connection->Exchange(call_id, frame, method, timeout));
-  return rpc_wire::Parse(response, body, fmt::format("the answer of {} to {}", server(), method));
+  auto status =
+      rpc_wire::Parse(response, body, fmt::format("the answer of {} to {}", server(), method));
+  // What the peer got wrong is not the caller's mistake.
+  if (!status) status.error().code = ErrorCode::kNetwork;
+  return status;
 }
 
 }  // namespace ebb

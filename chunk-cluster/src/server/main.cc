@@ -5,8 +5,10 @@
 #include <signal.h>
 #include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <mutex>
 
@@ -38,6 +40,13 @@ sigset_t WaitedSignals() {
 void PrepareProcess(const sigset_t& signals) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
+  // A connection takes up to three descriptors; Debian grants 1024 unless more are asked for, and a
+  // process that has none left takes its disks for failed.
+  rlimit descriptors = {};
+  if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0) {
+    descriptors.rlim_cur = std::min<rlim_t>(descriptors.rlim_max, 16'384);
+    setrlimit(RLIMIT_NOFILE, &descriptors);
+  }
 #if !defined(__SANITIZE_ADDRESS__)
   mallopt(M_ARENA_MAX, 2);
   mallopt(M_TRIM_THRESHOLD, 1 << 20);
