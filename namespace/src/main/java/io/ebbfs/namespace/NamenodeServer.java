@@ -95,8 +95,7 @@ public final class NamenodeServer implements AutoCloseable {
     Caller.Superuser superuser =
         new Caller.Superuser(UserGroupInformation.getCurrentUser().getShortUserName(), SUPERGROUP);
     BlockCounts counts =
-        new BlockCounts(
-            blocks::underReplicatedBlocks, blocks::missingBlocks, blocks::blocksOn);
+        new BlockCounts(blocks::underReplicatedBlocks, blocks::missingBlocks, blocks::blocksOn);
     IdGenerators ids = IdGenerators.of(store);
     CodingService coding =
         new CodingService(
@@ -120,7 +119,8 @@ public final class NamenodeServer implements AutoCloseable {
     every(2_000, "leases", new LeaseMonitor(store, files.leases(), files.recovery())::tick);
 
     endpoint = new RpcEndpoint(config);
-    endpoint.addClients(new ClientFrontEnd(files, blocks, counts, cluster, defaults(config), superuser));
+    endpoint.addClients(
+        new ClientFrontEnd(files, blocks, counts, cluster, defaults(config), superuser));
     endpoint.addDatanodes(
         new DatanodeFrontEnd(
             identity,

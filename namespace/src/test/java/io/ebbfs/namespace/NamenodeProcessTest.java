@@ -65,11 +65,7 @@ class NamenodeProcessTest {
     Path ready = directory.resolve("ready");
     Files.deleteIfExists(ready);
     Process process =
-        launch(
-            "nn.log",
-            "--data", data(),
-            "--port", port,
-            "--ready-file", ready.toString());
+        launch("nn.log", "--data", data(), "--port", port, "--ready-file", ready.toString());
     Await.until(
         "the namenode is ready",
         () -> {
@@ -108,7 +104,10 @@ class NamenodeProcessTest {
     refuses("in use by another namenode", "--data", data(), "--port", "0");
     refuses(
         "cannot listen at 127.0.0.1:" + port(),
-        "--data", directory.resolve("other").toString(), "--port", port());
+        "--data",
+        directory.resolve("other").toString(),
+        "--port",
+        port());
     refuses("did you mean 'blockSize'?", "--set", "blokSize=1MiB");
     Path file = Files.writeString(directory.resolve("file"), "x");
     refuses("cannot be written", "--data", file.toString(), "--port", "0");
@@ -257,7 +256,10 @@ class NamenodeProcessTest {
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
       refuses(
           "cannot listen at 127.0.0.1:" + taken.getLocalPort(),
-          "--data", data(), "--port", String.valueOf(taken.getLocalPort()));
+          "--data",
+          data(),
+          "--port",
+          String.valueOf(taken.getLocalPort()));
     }
   }
 }

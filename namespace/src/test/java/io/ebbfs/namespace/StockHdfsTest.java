@@ -146,8 +146,7 @@ class StockHdfsTest {
     byte[] content = bytes(100);
     org.apache.hadoop.fs.Path path = write("over", content);
     assertThat(read(path)).isEqualTo(content);
-    assertThatThrownBy(() -> fs.create(path, false))
-        .isInstanceOf(FileAlreadyExistsException.class);
+    assertThatThrownBy(() -> fs.create(path, false)).isInstanceOf(FileAlreadyExistsException.class);
   }
 
   @Test
@@ -183,8 +182,7 @@ class StockHdfsTest {
     byte[] content = bytes(2000);
     org.apache.hadoop.fs.Path path = write("append-new", Arrays.copyOf(content, 1000));
     try (FSDataOutputStream out =
-        fs.append(
-            path, EnumSet.of(CreateFlag.APPEND, CreateFlag.NEW_BLOCK), 4096, null)) {
+        fs.append(path, EnumSet.of(CreateFlag.APPEND, CreateFlag.NEW_BLOCK), 4096, null)) {
       out.write(content, 1000, 1000);
     }
     assertThat(read(path)).isEqualTo(content);
@@ -216,8 +214,11 @@ class StockHdfsTest {
       out.write(content, 0, BLOCK / 2);
       out.hflush();
       String victim =
-          fs.getClient().getLocatedBlocks(path.toUri().getPath(), 0).getLastLocatedBlock()
-              .getLocations()[0].getDatanodeUuid();
+          fs.getClient()
+              .getLocatedBlocks(path.toUri().getPath(), 0)
+              .getLastLocatedBlock()
+              .getLocations()[0]
+              .getDatanodeUuid();
       int index = 0;
       while (!DATANODE_LIST.get(index).getDatanodeUuid().equals(victim)) {
         index++;
@@ -287,8 +288,7 @@ class StockHdfsTest {
   void whatIsNotSupportedSaysSo() {
     assertThatThrownBy(() -> fs.createSnapshot(path("x"), "s"))
         .hasMessageContaining("does not support the call createSnapshot");
-    assertThatThrownBy(
-            () -> fs.concat(path("x"), new org.apache.hadoop.fs.Path[] {path("y")}))
+    assertThatThrownBy(() -> fs.concat(path("x"), new org.apache.hadoop.fs.Path[] {path("y")}))
         .hasMessageContaining("does not support the call concat");
   }
 

@@ -275,8 +275,8 @@ public final class ClientFrontEnd extends HarmlessCalls {
   }
 
   @Override
-  public LastBlockWithStatus append(
-      String src, String clientName, EnumSetWritable<CreateFlag> flag) throws IOException {
+  public LastBlockWithStatus append(String src, String clientName, EnumSetWritable<CreateFlag> flag)
+      throws IOException {
     boolean newBlock = flag.get().contains(CreateFlag.NEW_BLOCK);
     FileAppends.Request request =
         new FileAppends.Request(src, clientName, context.clientMachine(), newBlock);
@@ -472,12 +472,7 @@ public final class ClientFrontEnd extends HarmlessCalls {
   @Override
   public ReplicatedBlockStats getReplicatedBlockStats() {
     return new ReplicatedBlockStats(
-        counts.underReplicatedBlocks().getAsLong(),
-        0,
-        counts.missingBlocks().getAsLong(),
-        0,
-        0,
-        0);
+        counts.underReplicatedBlocks().getAsLong(), 0, counts.missingBlocks().getAsLong(), 0, 0, 0);
   }
 
   @Override

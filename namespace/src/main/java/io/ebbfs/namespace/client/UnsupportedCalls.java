@@ -35,8 +35,9 @@ import org.apache.hadoop.hdfs.security.token.delegation.DelegationTokenIdentifie
 import org.apache.hadoop.security.token.Token;
 
 /**
- * The calls of ClientProtocol that EbbFS does not have: each is refused by name. What a stock client
- * asks without being told to, or what has a true answer, is answered in {@link ClientFrontEnd}.
+ * The calls of ClientProtocol that EbbFS does not have: each is refused by name. What a stock
+ * client asks without being told to, or what has a true answer, is answered in {@link
+ * ClientFrontEnd}.
  */
 @SuppressWarnings("deprecation") // ClientProtocol has deprecated calls, which are still calls
 abstract class UnsupportedCalls implements ClientProtocol {
@@ -66,8 +67,7 @@ abstract class UnsupportedCalls implements ClientProtocol {
   }
 
   @Override
-  public BatchedDirectoryListing getBatchedListing(
-      String[] a0, byte[] a1, boolean a2)
+  public BatchedDirectoryListing getBatchedListing(String[] a0, byte[] a1, boolean a2)
       throws IOException {
     throw unsupported("getBatchedListing");
   }
@@ -103,8 +103,7 @@ abstract class UnsupportedCalls implements ClientProtocol {
   }
 
   @Override
-  public RollingUpgradeInfo rollingUpgrade(
-      HdfsConstants.RollingUpgradeAction a0)
+  public RollingUpgradeInfo rollingUpgrade(HdfsConstants.RollingUpgradeAction a0)
       throws IOException {
     throw unsupported("rollingUpgrade");
   }
@@ -175,16 +174,14 @@ abstract class UnsupportedCalls implements ClientProtocol {
   }
 
   @Override
-  public SnapshotDiffReport getSnapshotDiffReport(
-      String a0, String a1, String a2)
+  public SnapshotDiffReport getSnapshotDiffReport(String a0, String a1, String a2)
       throws IOException {
     throw unsupported("getSnapshotDiffReport");
   }
 
   @Override
   public SnapshotDiffReportListing getSnapshotDiffReportListing(
-      String a0, String a1, String a2, byte[] a3, int a4)
-      throws IOException {
+      String a0, String a1, String a2, byte[] a3, int a4) throws IOException {
     throw unsupported("getSnapshotDiffReportListing");
   }
 
@@ -194,8 +191,7 @@ abstract class UnsupportedCalls implements ClientProtocol {
   }
 
   @Override
-  public void modifyCacheDirective(
-      CacheDirectiveInfo a0, EnumSet<CacheFlag> a1)
+  public void modifyCacheDirective(CacheDirectiveInfo a0, EnumSet<CacheFlag> a1)
       throws IOException {
     throw unsupported("modifyCacheDirective");
   }
@@ -207,8 +203,7 @@ abstract class UnsupportedCalls implements ClientProtocol {
 
   @Override
   public BatchedRemoteIterator.BatchedEntries<CacheDirectiveEntry> listCacheDirectives(
-      long a0, CacheDirectiveInfo a1)
-      throws IOException {
+      long a0, CacheDirectiveInfo a1) throws IOException {
     throw unsupported("listCacheDirectives");
   }
 
@@ -228,8 +223,7 @@ abstract class UnsupportedCalls implements ClientProtocol {
   }
 
   @Override
-  public BatchedRemoteIterator.BatchedEntries<CachePoolEntry> listCachePools(
-      String a0)
+  public BatchedRemoteIterator.BatchedEntries<CachePoolEntry> listCachePools(String a0)
       throws IOException {
     throw unsupported("listCachePools");
   }
@@ -265,23 +259,20 @@ abstract class UnsupportedCalls implements ClientProtocol {
   }
 
   @Override
-  public BatchedRemoteIterator.BatchedEntries<EncryptionZone> listEncryptionZones(
-      long a0)
+  public BatchedRemoteIterator.BatchedEntries<EncryptionZone> listEncryptionZones(long a0)
       throws IOException {
     throw unsupported("listEncryptionZones");
   }
 
   @Override
-  public void reencryptEncryptionZone(
-      String a0, HdfsConstants.ReencryptAction a1)
+  public void reencryptEncryptionZone(String a0, HdfsConstants.ReencryptAction a1)
       throws IOException {
     throw unsupported("reencryptEncryptionZone");
   }
 
   @Override
   public BatchedRemoteIterator.BatchedEntries<ZoneReencryptionStatus> listReencryptionStatus(
-      long a0)
-      throws IOException {
+      long a0) throws IOException {
     throw unsupported("listReencryptionStatus");
   }
 
@@ -311,8 +302,7 @@ abstract class UnsupportedCalls implements ClientProtocol {
   }
 
   @Override
-  public AddErasureCodingPolicyResponse[] addErasureCodingPolicies(
-      ErasureCodingPolicy[] a0)
+  public AddErasureCodingPolicyResponse[] addErasureCodingPolicies(ErasureCodingPolicy[] a0)
       throws IOException {
     throw unsupported("addErasureCodingPolicies");
   }
@@ -343,16 +333,14 @@ abstract class UnsupportedCalls implements ClientProtocol {
   }
 
   @Override
-  public BatchedRemoteIterator.BatchedEntries<OpenFileEntry> listOpenFiles(
-      long a0)
+  public BatchedRemoteIterator.BatchedEntries<OpenFileEntry> listOpenFiles(long a0)
       throws IOException {
     throw unsupported("listOpenFiles");
   }
 
   @Override
   public BatchedRemoteIterator.BatchedEntries<OpenFileEntry> listOpenFiles(
-      long a0, EnumSet<OpenFilesIterator.OpenFilesType> a1, String a2)
-      throws IOException {
+      long a0, EnumSet<OpenFilesIterator.OpenFilesType> a1, String a2) throws IOException {
     throw unsupported("listOpenFiles");
   }
 

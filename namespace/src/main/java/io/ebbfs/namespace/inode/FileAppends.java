@@ -23,8 +23,7 @@ import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 /** Opens files to write on at their end. Thread-safe. */
 public final class FileAppends {
   /** What a client asks for. */
-  public record Request(
-      String src, String clientName, String clientMachine, boolean newBlock) {}
+  public record Request(String src, String clientName, String clientMachine, boolean newBlock) {}
 
   /** The file, and its last block if that has to be filled first, or null. */
   public record Opened(Inode file, LocatedBlock last) {}
@@ -62,8 +61,7 @@ public final class FileAppends {
                   Inode.ROOT_ID,
                   Durability.RELAXED,
                   transaction -> checked(transaction, caller, request));
-          recovery.takeOver(
-              seen.lastFound(), request.src(), request.clientName(), "append to");
+          recovery.takeOver(seen.lastFound(), request.src(), request.clientName(), "append to");
           return store.transact(
               seen.lastFound().id(), transaction -> open(transaction, caller, request));
         });
@@ -80,15 +78,13 @@ public final class FileAppends {
     }
     if (path.lastFound().isDirectory()) {
       throw new FileAlreadyExistsException(
-          "Cannot append to directory %s; already exists as a directory."
-              .formatted(path.path()));
+          "Cannot append to directory %s; already exists as a directory.".formatted(path.path()));
     }
     Permissions.checkAccess(caller, path, FsAction.WRITE);
     return path;
   }
 
-  private Opened open(Transaction transaction, Caller caller, Request request)
-      throws IOException {
+  private Opened open(Transaction transaction, Caller caller, Request request) throws IOException {
     ResolvedPath path = checked(transaction, caller, request);
     Inode locked = InodeLocks.lock(transaction, List.of(path.lastFound())).get(0);
     if (locked.isUnderConstruction()) {
@@ -119,11 +115,7 @@ public final class FileAppends {
     }
     LocatedBlock where =
         blocks.locate(
-            transaction,
-            file.file().id(),
-            last.get(),
-            file.lastOffset(),
-            request.clientMachine());
+            transaction, file.file().id(), last.get(), file.lastOffset(), request.clientMachine());
     if (request.newBlock()) {
       return new LocatedBlock(where.getBlock(), DatanodeInfo.EMPTY_ARRAY);
     }

@@ -3,14 +3,10 @@ package io.ebbfs.namespace.inode;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.namespace.store.Tables;
-import org.apache.hadoop.security.AccessControlException;
 import java.io.FileNotFoundException;
-import org.apache.hadoop.fs.ParentNotDirectoryException;
-import org.apache.hadoop.fs.FileAlreadyExistsException;
-import org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException;
-import java.util.Collections;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
@@ -20,7 +16,11 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.ParentNotDirectoryException;
 import org.apache.hadoop.fs.permission.FsPermission;
+import org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException;
+import org.apache.hadoop.security.AccessControlException;
 import org.junit.jupiter.api.Test;
 
 /** Many clients at once: the tree stays a tree, and nothing acknowledged goes missing. */
@@ -120,8 +120,7 @@ class ConcurrentNamespaceTest {
                     attempt(
                         () -> {
                           try {
-                            real.creation.create(
-                                real.root(), real.request(path, client, false));
+                            real.creation.create(real.root(), real.request(path, client, false));
                             return true;
                           } catch (AlreadyBeingCreatedException e) {
                             return false;
@@ -175,10 +174,7 @@ class ConcurrentNamespaceTest {
           () -> {
             for (int i = 0; i < 200; i++) {
               real.namespace.mkdirs(
-                  real.root(),
-                  "/one/dir/n" + number + "-" + i,
-                  new FsPermission(0755),
-                  true);
+                  real.root(), "/one/dir/n" + number + "-" + i, new FsPermission(0755), true);
             }
             return null;
           };

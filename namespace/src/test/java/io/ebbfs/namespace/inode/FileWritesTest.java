@@ -89,7 +89,8 @@ class FileWritesTest {
     }
     real.writes.complete(handle, previous);
     LocatedBlocks middle = real.reads.locate(real.root(), PATH, MIB + 1, MIB, "127.0.0.1");
-    assertThat(middle.getLocatedBlocks()).extracting(LocatedBlock::getStartOffset)
+    assertThat(middle.getLocatedBlocks())
+        .extracting(LocatedBlock::getStartOffset)
         .containsExactly(MIB, 2 * MIB);
     assertThat(middle.getLastLocatedBlock().getStartOffset()).isEqualTo(3 * MIB);
   }
@@ -264,8 +265,7 @@ class FileWritesTest {
                 t.get(Tables.BLOCK, Tables.block(handle.fileId(), 1))
                     .orElseThrow()
                     .getRecoveryGenerationStamp());
-    real.recovery.commitBlockSynchronization(
-        second.getBlockId(), stamp, 0, true, true, List.of());
+    real.recovery.commitBlockSynchronization(second.getBlockId(), stamp, 0, true, true, List.of());
     assertThat(blocks().isUnderConstruction()).isFalse();
     assertThat(blocks().getFileLength()).isEqualTo(MIB);
     assertThat(blocks().getLocatedBlocks()).hasSize(1);

@@ -21,7 +21,8 @@ final class ModelTree {
 
   List<String> paths() {
     List<String> paths = new ArrayList<>();
-    entries.forEach((path, directory) -> paths.add(directory && path.length() > 1 ? path + "/" : path));
+    entries.forEach(
+        (path, directory) -> paths.add(directory && path.length() > 1 ? path + "/" : path));
     paths.remove("/");
     return paths;
   }

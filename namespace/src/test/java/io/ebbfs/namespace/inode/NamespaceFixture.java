@@ -63,22 +63,19 @@ final class NamespaceFixture {
     identity = ClusterIdentity.of(store, clock, random);
     BlockSettings blockSettings = BlockSettings.brisk(10_000);
     cluster = new ClusterMap(store, IdGenerator.storages(store), clock, blockSettings);
-    blocks =
-        new BlockManager(store, cluster, identity.blockPoolId(), clock, random, blockSettings);
+    blocks = new BlockManager(store, cluster, identity.blockPoolId(), clock, random, blockSettings);
     StripeManager stripes = new StripeManager(blocks);
     blocks.bind(stripes);
     IdGenerators ids = IdGenerators.of(store);
     FileSettings settings = new FileSettings(10, RECOVERY_RETRY_MILLIS);
     reaper = new Reaper(store, blocks, stripes);
     leases = new Leases(clock, SOFT_MILLIS, HARD_MILLIS);
-    recovery =
-        new LeaseRecovery(store, blocks, leases, ids.generationStamps(), clock, settings);
+    recovery = new LeaseRecovery(store, blocks, leases, ids.generationStamps(), clock, settings);
     monitor = new LeaseMonitor(store, leases, recovery);
     namespace = new Namespace(store, ids.inodes(), clock, limits);
     renames = new Renames(store, clock, limits, () -> {});
     deletions = new Deletions(store, clock, () -> {});
-    creation =
-        new FileCreation(store, ids.inodes(), clock, limits, leases, recovery, () -> {});
+    creation = new FileCreation(store, ids.inodes(), clock, limits, leases, recovery, () -> {});
     writes =
         new FileWrites(
             store, blocks, ids.blocks(), ids.generationStamps(), clock, limits, settings);
@@ -144,8 +141,7 @@ final class NamespaceFixture {
 
   private void walk(long directoryId, String path, Map<String, Long> found, boolean check)
       throws IOException {
-    List<Row<InodeRow>> rows =
-        store.transact(directoryId, t -> t.scan(Tables.INODE, directoryId));
+    List<Row<InodeRow>> rows = store.transact(directoryId, t -> t.scan(Tables.INODE, directoryId));
     for (Row<InodeRow> row : rows) {
       Inode inode = new Inode(row.key(), row.value());
       if (check) {

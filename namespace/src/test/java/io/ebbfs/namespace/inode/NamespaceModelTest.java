@@ -70,8 +70,8 @@ class NamespaceModelTest {
     assertThat(found).as(what).isEqualTo(expected);
   }
 
-  private Object callModel(
-      int which, String path, String other, boolean flag, boolean second) throws IOException {
+  private Object callModel(int which, String path, String other, boolean flag, boolean second)
+      throws IOException {
     switch (which) {
       case 0, 1, 2:
         return model.mkdirs(path, flag);
@@ -92,8 +92,8 @@ class NamespaceModelTest {
     }
   }
 
-  private Object callReal(
-      int which, String path, String other, boolean flag, boolean second) throws IOException {
+  private Object callReal(int which, String path, String other, boolean flag, boolean second)
+      throws IOException {
     Caller root = real.root();
     switch (which) {
       case 0, 1, 2:
@@ -115,14 +115,12 @@ class NamespaceModelTest {
     }
   }
 
-  private boolean create(String path, boolean overwrite, boolean makeParents)
-      throws IOException {
+  private boolean create(String path, boolean overwrite, boolean makeParents) throws IOException {
     FileCreation.Request request =
         new FileCreation.Request(
             path, 0644, "c", "127.0.0.1", true, overwrite, makeParents, 3, 1024);
     Inode file = real.creation.create(real.root(), request);
-    return real.writes.complete(
-        new FileWrites.Handle(path, file.id(), "c", "127.0.0.1"), null);
+    return real.writes.complete(new FileWrites.Handle(path, file.id(), "c", "127.0.0.1"), null);
   }
 
   private List<String> list(String path) throws IOException {

@@ -81,8 +81,7 @@ class PermissionsTest {
   @Test
   void listingADirectoryNeedsRAndX() throws IOException {
     mode("/home/alice", 0711);
-    denied(
-        () -> real.reads.list(bob, "/home/alice", new byte[0], false, ""), "READ_EXECUTE");
+    denied(() -> real.reads.list(bob, "/home/alice", new byte[0], false, ""), "READ_EXECUTE");
     assertThat(real.reads.status(bob, "/home/alice/f", false, "").isFile()).isTrue();
   }
 

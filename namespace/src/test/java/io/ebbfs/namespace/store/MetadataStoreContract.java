@@ -76,8 +76,7 @@ abstract class MetadataStoreContract {
   @Test
   void tablesDoNotMix() throws IOException {
     put(key(1), 42);
-    assertThat(
-            store.<Optional<SettingRow>>transact(P, t -> t.get(Tables.SETTING, key(1))))
+    assertThat(store.<Optional<SettingRow>>transact(P, t -> t.get(Tables.SETTING, key(1))))
         .isEmpty();
   }
 
@@ -340,8 +339,7 @@ abstract class MetadataStoreContract {
         P,
         transaction -> {
           transaction.lock(List.of(RowLock.exclusive(Tables.COUNTER, key)));
-          long now =
-              transaction.get(Tables.COUNTER, key).map(CounterRow::getValue).orElse(0L);
+          long now = transaction.get(Tables.COUNTER, key).map(CounterRow::getValue).orElse(0L);
           transaction.put(Tables.COUNTER, key, row(now + 1));
           return null;
         });

@@ -73,7 +73,8 @@ class RocksDbStoreTest extends MetadataStoreContract {
     Path foreign = directory.resolve("other");
     try (Options options = new Options().setCreateIfMissing(true);
         RocksDB other = RocksDB.open(options, foreign.toString())) {
-      other.createColumnFamily(
+      other
+          .createColumnFamily(
               new org.rocksdb.ColumnFamilyDescriptor("songs".getBytes(StandardCharsets.UTF_8)))
           .close();
     }
@@ -111,8 +112,7 @@ class RocksDbStoreTest extends MetadataStoreContract {
     Path data = directory.resolve("killed");
     long[] acknowledged = new long[Committer.THREADS];
     Process process = startCommitter(data);
-    try (BufferedReader lines =
-        process.inputReader(StandardCharsets.UTF_8)) {
+    try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
       int read = 0;
       for (String line = lines.readLine(); line != null; line = lines.readLine()) {
         String[] words = line.split(" ");
