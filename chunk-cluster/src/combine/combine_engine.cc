@@ -1,6 +1,7 @@
 #include "combine/combine_engine.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <chrono>
@@ -24,6 +25,18 @@ CombineEngineOptions WithinProcess(CombineEngineOptions options) {
   options.limits.max_combine_bytes =
       std::min(options.limits.max_combine_bytes, options.max_process_bytes);
   return options;
+}
+
+void Log(const ebbfs::CombineRequestProto& request, const ebbfs::CombineResponseProto& response) {
+  if (response.status() != ebbfs::COMBINE_OK) {
+    spdlog::warn("combine {}: {}: {}", request.id(),
+                 ebbfs::CombineStatusProto_Name(response.status()), response.message());
+    return;
+  }
+  spdlog::debug("combine {}: {} blocks read, {} bytes in, {} bytes out, {} ms", request.id(),
+                response.blocksread(), response.bytesreadlocal() + response.bytesreadremote(),
+                response.byteswrittenlocal() + response.byteswrittenremote(),
+                response.elapsedmicros() / 1000);
 }
 
 class Counted {
@@ -84,6 +97,7 @@ ebbfs::CombineResponseProto CombineEngine::Combine(const ebbfs::CombineRequestPr
   ++requests_;
   lock.unlock();
   auto response = Execute(request);
+  Log(request, response);
   Publish(request.id(), entry, response);
   return response;
 }

@@ -168,19 +168,18 @@ class Run {
 
   std::string Summary() const {
     if (response_.status() == ebbfs::COMBINE_BUSY) return "the chunk server is stopping";
-    std::string text = fmt::format("combine {}:", request_.id());
+    std::string text;
     for (const auto& failure : response_.failedsources()) {
       const auto& block = request_.sources(static_cast<int>(failure.index())).block();
-      text += fmt::format(" source {} (block {}): {};", failure.index(), block.blockid(),
+      text += fmt::format("source {} (block {}): {}; ", failure.index(), block.blockid(),
                           failure.message());
     }
     for (const auto& failure : response_.failedtargets()) {
       const auto& block = request_.targets(static_cast<int>(failure.index())).block();
-      text += fmt::format(" target {} (block {}): {};", failure.index(), block.blockid(),
+      text += fmt::format("target {} (block {}): {}; ", failure.index(), block.blockid(),
                           failure.message());
     }
-    text.pop_back();
-    return text;
+    return text.substr(0, text.size() - 2);  // without the last "; "
   }
 
   void Report() {

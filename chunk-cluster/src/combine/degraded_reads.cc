@@ -1,6 +1,7 @@
 #include "combine/degraded_reads.h"
 
 #include <fmt/format.h>
+#include <spdlog/spdlog.h>
 
 #include <algorithm>
 #include <array>
@@ -109,6 +110,7 @@ class DegradedReads::DecodingSource final : public BlockSource {
     for (const SourceFailure& failure : failures) {
       const ebbfs::SourceProto& source = sources_[failure.index];
       last_failure_ = fmt::format("block {}: {}", source.block().blockid(), failure.error.message);
+      spdlog::info("degraded read of block {}: {}", request_.block().blockid(), last_failure_);
       if (!IsFailureOfServer(failure.error)) {
         request_.add_excludedblockids(source.block().blockid());
         continue;
@@ -224,6 +226,7 @@ Result<MissingBlock> DegradedReads::Open(const hadoop::hdfs::ExtendedBlockProto&
     return Fail(ErrorCode::kBusy, fmt::format("{}; try again later", failure.what()));
   }
   ++reads_;
+  spdlog::debug("degraded read of block {} from {}", block.blockid(), offset);
   const std::uint64_t whole = read->length_bytes();
   return MissingBlock{std::move(read), whole};
 }
