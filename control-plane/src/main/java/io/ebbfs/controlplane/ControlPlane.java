@@ -33,7 +33,7 @@ public final class ControlPlane {
   /** What runs, the latest first: closed in this order. */
   private final Deque<AutoCloseable> parts = new ArrayDeque<>();
 
-  private ControlPlane() {}
+  ControlPlane() {}
 
   /** Runs until stopped; the exit code says why it did not start. */
   public static void main(String[] arguments) throws InterruptedException {
@@ -44,7 +44,16 @@ public final class ControlPlane {
     }
   }
 
-  private int run(String[] arguments) throws InterruptedException {
+  /** Starts everything; 0 if it runs, otherwise the exit code, and nothing is left running. */
+  int run(String[] arguments) throws InterruptedException {
+    int code = startOrFail(arguments);
+    if (code != 0) {
+      close();
+    }
+    return code;
+  }
+
+  private int startOrFail(String[] arguments) throws InterruptedException {
     try {
       Arguments options = Arguments.parse(arguments);
       ManagerConfig config = ManagerConfig.load(options.conf());
@@ -106,7 +115,7 @@ public final class ControlPlane {
     return code;
   }
 
-  private void close() {
+  void close() {
     synchronized (parts) {
       while (!parts.isEmpty()) {
         try {

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What files would occupy at most if their loose blocks were packed, longest first. */
+/** What files would occupy if their loose blocks were packed into stripes, longest first. */
 record Packing(long dataBytes, long parityBytes, int blocks) {
   static final Packing NONE = new Packing(0, 0, 0);
 
@@ -28,7 +28,7 @@ record Packing(long dataBytes, long parityBytes, int blocks) {
       for (int i = from; i < Math.min(from + code.dataCount(), lengths.size()); i++) {
         stripe.put(i - from, lengths.get(i));
       }
-      parity += StripeSize.mostParityBytes(code, stripe);
+      parity += StripeSize.reckonedParityBytes(code, stripe);
     }
     return new Packing(data, parity, lengths.size());
   }

@@ -125,7 +125,7 @@ final class PolicyRun {
     }
     long parity =
         lengths.values().stream()
-            .mapToLong(stripe -> StripeSize.mostParityBytes(code, stripe))
+            .mapToLong(stripe -> StripeSize.reckonedParityBytes(code, stripe))
             .sum();
     ledger.add(data + parity, data);
     return data;

@@ -10,6 +10,8 @@ import java.util.TreeMap;
  * zeros is not stored.
  */
 final class StripeSize {
+  private static final double MARGIN = 0.1;
+
   private StripeSize() {}
 
   /** Parity bytes of one stripe with these data lengths by position, each as long as it must be. */
@@ -21,10 +23,15 @@ final class StripeSize {
     return bytes;
   }
 
-  /** At most so many parity bytes, however they are padded: each as long as the longest member. */
-  static long mostParityBytes(ErasureCode code, Map<Integer, Long> lengths) {
+  /**
+   * Parity bytes to reckon with before a stripe is arranged: blocks of different lengths may come
+   * to stand otherwise than here, so a part of what that could cost at most is added.
+   */
+  static long reckonedParityBytes(ErasureCode code, Map<Integer, Long> lengths) {
+    long exact = parityBytes(code, lengths);
     long unit = lengths.values().stream().mapToLong(Long::longValue).max().orElse(0);
-    return unit * (code.occupied(lengths.keySet()).size() - lengths.size());
+    long most = unit * (code.occupied(lengths.keySet()).size() - lengths.size());
+    return exact + (long) ((most - exact) * MARGIN);
   }
 
   /** Parity bytes of the data of a compact stripe, as the fast stripes that it would become. */

@@ -25,13 +25,13 @@ class PolicyProperties {
   private static final int STEPS = 25;
 
   /** Partly filled stripes and deletes may exceed the bound, each by what it adds and no more. */
-  @Property(tries = 25, shrinking = ShrinkingMode.OFF)
+  @Property(tries = 15, shrinking = ShrinkingMode.OFF)
   void holdsTheBoundOnEveryHistory(@ForAll long seed) {
     new History(seed, true).run();
   }
 
   /** Without them nothing ever does, in whatever order transitions end. */
-  @Property(tries = 25, shrinking = ShrinkingMode.OFF)
+  @Property(tries = 15, shrinking = ShrinkingMode.OFF)
   void neverExceedsTheBoundWithWholeStripes(@ForAll long seed) {
     History history = new History(seed, false);
     history.run();
