@@ -23,7 +23,9 @@ free_port() {
 
 # ---- a stock namenode --------------------------------------------------------------------------
 port=$(free_port)
-mkdir "$dir/conf"
+# The namenode's web server wants its pages on the class path; the jars do not hold them.
+mkdir -p "$dir/conf/webapps/hdfs/WEB-INF" "$dir/conf/webapps/static"
+echo '<web-app/>' > "$dir/conf/webapps/hdfs/WEB-INF/web.xml"
 cat > "$dir/conf/core-site.xml" <<XML
 <configuration>
   <property><name>fs.defaultFS</name><value>hdfs://127.0.0.1:$port</value></property>

@@ -87,11 +87,11 @@ class ReplicaWriter {
 struct WriteRequest {
   std::uint64_t block_id = 0;
   std::uint64_t generation_stamp = 0;
-  format::Checksum checksum;
+  format::Checksum checksum = {};
   // kBeingWritten or kTemporary.
   ReplicaState state = ReplicaState::kBeingWritten;
   // The disk wanted; empty for any.
-  std::string storage_uuid;
+  std::string storage_uuid = {};
   // Refuse rather than take another disk than the one wanted.
   bool exact_storage = false;
   // 0 if not known.

@@ -23,7 +23,7 @@ constexpr char kSoftwareVersion[] = "3.5.0";
 constexpr std::int32_t kDatanodeLayoutVersion = -57;
 
 constexpr milliseconds kFirstBackOff(250);
-constexpr milliseconds kLongestBackOff(5000);
+constexpr milliseconds kLongestBackOff(2000);
 // How long a finished block waits for the namenode to know of it.
 constexpr milliseconds kDeliveryPatience(100);
 // Beyond this a full report takes the place of the single changes.

@@ -1,0 +1,395 @@
+#include "disk/block_store.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "disk/faulty_file_system.h"
+#include "disk/test_support.h"
+
+namespace ebb {
+namespace {
+
+using Fault = FaultyFileSystem::Fault;
+using namespace testing;
+
+class BlockStoreTest : public ::testing::Test {
+ protected:
+  void Open() {
+    store_ = OpenStore(files_, {directory_ / "a", directory_ / "b"});
+    store_->SetListener(&listener_);
+  }
+  void Reopen() {
+    store_.reset();
+    Open();
+  }
+  std::unique_ptr<ReplicaWriter> Create(std::uint64_t id, std::uint64_t stamp = 1001,
+                                        ReplicaState state = ReplicaState::kBeingWritten) {
+    auto writer = store_->Create(
+        {.block_id = id, .generation_stamp = stamp, .checksum = {}, .state = state});
+    EXPECT_TRUE(writer.has_value()) << writer.error().message;
+    return writer ? std::move(writer).value() : nullptr;
+  }
+  void ExpectBlock(std::uint64_t id, const std::vector<std::byte>& data) {
+    const auto read = ReadBlock(*store_, id);
+    ASSERT_TRUE(read.has_value()) << id << ": " << read.error().message;
+    EXPECT_EQ(*read, data) << id;
+  }
+  std::size_t live_disks() const {
+    const auto disks = store_->Disks();
+    return static_cast<std::size_t>(
+        std::ranges::count_if(disks, [](const auto& disk) { return !disk.failed; }));
+  }
+
+  TemporaryDirectory directory_;
+  FaultyFileSystem files_;
+  RecordingListener listener_;
+  std::unique_ptr<BlockStore> store_;
+};
+
+TEST_F(BlockStoreTest, BlocksOfAllLengthsSurviveARestart) {
+  Open();
+  for (const auto size : kBoundarySizes) StoreBlock(*store_, 100 + size, RandomBytes(size, size));
+  for (const auto size : kBoundarySizes) ExpectBlock(100 + size, RandomBytes(size, size));
+  const auto uuid = store_->server_uuid();
+  Reopen();
+  EXPECT_EQ(store_->server_uuid(), uuid);
+  for (const auto size : kBoundarySizes) ExpectBlock(100 + size, RandomBytes(size, size));
+  std::size_t reported = 0;
+  for (const auto& disk : store_->Disks()) reported += store_->Replicas(disk.storage_uuid).size();
+  EXPECT_EQ(reported, std::size(kBoundarySizes));
+}
+
+TEST_F(BlockStoreTest, PacketsOfAnyLengthMakeTheSameBlock) {
+  Open();
+  const auto data = RandomBytes(5000, 3);
+  auto writer = Create(1);
+  // As a client that flushes in the middle of chunks: it sends the chunk again from its beginning.
+  for (const std::size_t end : {100U, 512U, 700U, 701U, 1536U, 5000U}) {
+    const std::size_t start = writer->length() / 512 * 512;
+    ASSERT_TRUE(WriteBytes(*writer, start, std::span(data).subspan(start, end - start)));
+    const auto reader = store_->OpenReader(1, 0);
+    ASSERT_TRUE(reader.has_value());
+    EXPECT_EQ((*reader)->length(), end);
+    ASSERT_TRUE(ReadBlock(*store_, 1).has_value());
+  }
+  ASSERT_TRUE(writer->Finish(false));
+  ExpectBlock(1, data);
+  // As one that appends: it fills the chunk and goes on.
+  auto appender = store_->Append(1, 1001, 1002, 5000);
+  ASSERT_TRUE(appender.has_value()) << appender.error().message;
+  const auto more = RandomBytes(2000, 4);
+  ASSERT_TRUE(WriteBytes(**appender, 5000, std::span(more).first(120)));
+  ASSERT_TRUE(WriteBytes(**appender, 5120, std::span(more).subspan(120)));
+  ASSERT_TRUE((*appender)->Finish(false));
+  auto all = data;
+  all.insert(all.end(), more.begin(), more.end());
+  ExpectBlock(1, all);
+  Reopen();
+  ExpectBlock(1, all);
+  EXPECT_EQ(store_->Find(1)->generation_stamp, 1002U);
+}
+
+TEST_F(BlockStoreTest, GapsAndDamagedPacketsAreRefused) {
+  Open();
+  const auto data = RandomBytes(1024, 1);
+  auto writer = Create(1);
+  const auto gap = WriteBytes(*writer, 512, data);
+  ASSERT_FALSE(gap.has_value());
+  EXPECT_EQ(gap.error().code, ErrorCode::kInvalid);
+  std::vector<std::byte> sums(8);
+  const auto damaged = writer->Write(0, data, sums);
+  ASSERT_FALSE(damaged.has_value());
+  EXPECT_EQ(damaged.error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(writer->length(), 0U);
+}
+
+TEST_F(BlockStoreTest, AnUnfinishedWriteLeavesNoFinalizedBlock) {
+  Open();
+  const auto data = RandomBytes(70'000, 1);
+  ASSERT_TRUE(WriteBytes(*Create(1), 0, data));
+  ASSERT_TRUE(WriteBytes(*Create(2, 1001, ReplicaState::kTemporary), 0, data));
+  EXPECT_EQ(store_->Find(1)->state, ReplicaState::kBeingWritten);
+  EXPECT_FALSE(store_->Find(2).has_value());
+  EXPECT_TRUE(directory_.Find("blk_2").empty());
+  EXPECT_TRUE(listener_.events().empty());
+  Reopen();
+  EXPECT_EQ(store_->Find(1)->state, ReplicaState::kWaiting);
+  EXPECT_EQ(store_->Find(1)->length_bytes, data.size());
+  EXPECT_FALSE(store_->Find(2).has_value());
+}
+
+TEST_F(BlockStoreTest, ATornTailIsCutAtTheStart) {
+  Open();
+  const auto data = RandomBytes(10'000, 1);
+  ASSERT_TRUE(WriteBytes(*Create(1), 0, data));
+  store_.reset();
+  FlipByte(directory_.Find("rbw/blk_1").front().ends_with(".meta")
+               ? directory_.Find("rbw/blk_1").back()
+               : directory_.Find("rbw/blk_1").front(),
+           6000);
+  Open();
+  EXPECT_EQ(store_->Find(1)->state, ReplicaState::kWaiting);
+  EXPECT_EQ(store_->Find(1)->length_bytes, 6000U / 512 * 512);
+  EXPECT_TRUE(ReadBlock(*store_, 1).has_value());
+}
+
+TEST_F(BlockStoreTest, ARebuiltPipelineTakesOverAndKeepsWhatWasAcknowledged) {
+  Open();
+  const auto data = RandomBytes(3000, 1);
+  auto first = Create(1);
+  ASSERT_TRUE(WriteBytes(*first, 0, std::span(data).first(1600)));
+  first->Acknowledge(1000);
+  bool woken = false;
+  first->OnTakeOver([&] { woken = true; });
+  EXPECT_FALSE(store_->RecoverWriter(1, 1001, 1002, 1001, 3000).has_value());
+  auto second = store_->RecoverWriter(1, 1001, 1002, 1000, 3000);
+  ASSERT_TRUE(second.has_value()) << second.error().message;
+  EXPECT_TRUE(woken);
+  EXPECT_EQ((*second)->length(), 1000U);
+  const auto late = WriteBytes(*first, 1024, std::span(data).subspan(1024, 100));
+  ASSERT_FALSE(late.has_value());
+  EXPECT_EQ(late.error().code, ErrorCode::kShutdown);
+  first.reset();
+  ASSERT_TRUE(WriteBytes(**second, 512, std::span(data).subspan(512)));
+  ASSERT_TRUE((*second)->Finish(false));
+  ExpectBlock(1, data);
+  EXPECT_EQ(store_->Find(1)->generation_stamp, 1002U);
+}
+
+TEST_F(BlockStoreTest, RecoveryBringsReplicasToOneLength) {
+  Open();
+  const auto data = RandomBytes(3000, 1);
+  ASSERT_TRUE(WriteBytes(*Create(1), 0, data));
+  const auto found = store_->StartRecovery(1, 1001, 1005);
+  ASSERT_TRUE(found.has_value() && found->has_value());
+  EXPECT_EQ((*found)->length_bytes, 3000U);
+  EXPECT_EQ(store_->Find(1)->state, ReplicaState::kUnderRecovery);
+  EXPECT_FALSE(store_->FinishRecovery(1, 1004, 700).has_value());
+  const auto done = store_->FinishRecovery(1, 1005, 700);
+  ASSERT_TRUE(done.has_value()) << done.error().message;
+  EXPECT_EQ(done->state, ReplicaState::kFinalized);
+  ExpectBlock(1, {data.begin(), data.begin() + 700});
+  const auto none = store_->StartRecovery(2, 1001, 1005);
+  ASSERT_TRUE(none.has_value());
+  EXPECT_FALSE(none->has_value());
+}
+
+TEST_F(BlockStoreTest, ACloseThatWasInterruptedIsFinished) {
+  Open();
+  const auto data = RandomBytes(800, 1);
+  ASSERT_TRUE(WriteBytes(*Create(1), 0, data));
+  EXPECT_FALSE(store_->RecoverClose(1, 1001, 1002, 801).has_value());
+  ASSERT_TRUE(store_->RecoverClose(1, 1001, 1002, 800).has_value());
+  // Once more, as after a lost answer.
+  ASSERT_TRUE(store_->RecoverClose(1, 1001, 1003, 800).has_value());
+  ExpectBlock(1, data);
+  EXPECT_EQ(store_->Find(1)->generation_stamp, 1003U);
+}
+
+TEST_F(BlockStoreTest, APublicationThatACrashInterruptedIsFinishedAtTheStart) {
+  Open();
+  const auto data = RandomBytes(800, 1);
+  StoreBlock(*store_, 1, data);
+  store_.reset();
+  for (const auto& path : directory_.Find("blk_1")) {
+    if (path.ends_with(".meta")) continue;
+    const auto disk = path.substr(0, path.find("/finalized/"));
+    std::filesystem::rename(path, disk + "/rbw/blk_1");
+  }
+  Open();
+  EXPECT_EQ(store_->Find(1)->state, ReplicaState::kFinalized);
+  ExpectBlock(1, data);
+}
+
+TEST_F(BlockStoreTest, DeletionSparesNewerReplicas) {
+  Open();
+  StoreBlock(*store_, 1, RandomBytes(10, 1), 1005);
+  EXPECT_FALSE(store_->Delete(1, 1004));
+  EXPECT_TRUE(store_->Delete(1, 1005));
+  EXPECT_FALSE(store_->Delete(1, 1005));
+  EXPECT_TRUE(directory_.Find("blk_1").empty());
+  EXPECT_EQ(listener_.events(), (std::vector<std::string>{"stored 1", "deleted 1"}));
+  for (const auto& disk : store_->Disks()) EXPECT_EQ(disk.used_bytes, 0U);
+}
+
+TEST_F(BlockStoreTest, AFileThatIsGoneIsNoticedByTheRead) {
+  Open();
+  StoreBlock(*store_, 1, RandomBytes(10, 1));
+  StoreBlock(*store_, 2, RandomBytes(10, 2));
+  for (const auto& path : directory_.Find("blk_1")) std::filesystem::remove(path);
+  const auto reader = store_->OpenReader(1, 0);
+  ASSERT_FALSE(reader.has_value());
+  EXPECT_EQ(reader.error().code, ErrorCode::kNotFound);
+  EXPECT_FALSE(store_->Find(1).has_value());
+  EXPECT_EQ(listener_.events().back(), "deleted 1");
+  EXPECT_TRUE(ReadBlock(*store_, 2).has_value());
+}
+
+TEST_F(BlockStoreTest, ADiskThatFailsIsDroppedAndTheOtherGoesOn) {
+  Open();
+  const auto disks = store_->Disks();
+  StoreBlock(*store_, 1, RandomBytes(1000, 1), 1001, disks[0].storage_uuid);
+  StoreBlock(*store_, 2, RandomBytes(1000, 2), 1001, disks[1].storage_uuid);
+  auto writer = store_->Create({.block_id = 3,
+                                .generation_stamp = 1001,
+                                .checksum = {},
+                                .storage_uuid = disks[0].storage_uuid});
+  ASSERT_TRUE(writer.has_value());
+  files_.Set(Fault::kFailAll, directory_ / "a");
+  const auto written = WriteBytes(**writer, 0, RandomBytes(1000, 3));
+  ASSERT_FALSE(written.has_value());
+  EXPECT_EQ(written.error().code, ErrorCode::kIo);
+  EXPECT_EQ(live_disks(), 1U);
+  EXPECT_EQ(listener_.events().back(), "failed " + disks[0].storage_uuid);
+  EXPECT_FALSE(store_->Find(1).has_value());
+  EXPECT_TRUE(store_->Replicas(disks[0].storage_uuid).empty());
+  writer->reset();
+  ASSERT_TRUE(ReadBlock(*store_, 2).has_value());
+  StoreBlock(*store_, 4, RandomBytes(1000, 4), 1001, disks[0].storage_uuid);
+  EXPECT_EQ(store_->Find(4)->storage_uuid, disks[1].storage_uuid);
+  const auto exact = store_->Create({.block_id = 5,
+                                     .generation_stamp = 1001,
+                                     .checksum = {},
+                                     .storage_uuid = disks[0].storage_uuid,
+                                     .exact_storage = true});
+  EXPECT_FALSE(exact.has_value());
+}
+
+TEST_F(BlockStoreTest, ADirectoryThatVanishesIsAFailedDisk) {
+  Open();
+  const auto disks = store_->Disks();
+  StoreBlock(*store_, 1, RandomBytes(1000, 1), 1001, disks[0].storage_uuid);
+  std::filesystem::remove_all(directory_ / "a");
+  store_->ProbeDisks();
+  EXPECT_EQ(live_disks(), 1U);
+  EXPECT_FALSE(store_->Find(1).has_value());
+}
+
+TEST_F(BlockStoreTest, AFullDiskFailsTheWriteAndNothingElse) {
+  Open();
+  StoreBlock(*store_, 1, RandomBytes(1000, 1));
+  {
+    auto writer = Create(2);
+    files_.Set(Fault::kFillDisk);
+    const auto written = WriteBytes(*writer, 0, RandomBytes(1000, 3));
+    ASSERT_FALSE(written.has_value());
+    EXPECT_EQ(written.error().code, ErrorCode::kBusy);
+    files_.Set(Fault::kNone);
+  }
+  EXPECT_EQ(live_disks(), 2U);
+  ASSERT_TRUE(ReadBlock(*store_, 1).has_value());
+  files_.SetFreeBytes(1000);
+  const auto refused = store_->Create(
+      {.block_id = 3, .generation_stamp = 1, .checksum = {}, .expected_bytes = 1001});
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_NE(refused.error().message.find("1000 bytes free"), std::string::npos);
+}
+
+TEST_F(BlockStoreTest, ShortReadsAreNoticed) {
+  Open();
+  StoreBlock(*store_, 1, RandomBytes(1000, 1));
+  const auto reader = store_->OpenReader(1, 0);
+  ASSERT_TRUE(reader.has_value());
+  files_.Set(Fault::kShortReads);
+  std::vector<std::byte> out(1000);
+  EXPECT_FALSE((*reader)->ReadData(0, out).has_value());
+  EXPECT_FALSE((*reader)->ReadChecksums(0, 1000, out).has_value());
+}
+
+TEST_F(BlockStoreTest, APublicationWaitsForTheDiskWhenAsked) {
+  Open();
+  const auto before = files_.syncs();
+  StoreBlock(*store_, 0x101, RandomBytes(1000, 1));
+  // The folder was new, and its parent was synced.
+  EXPECT_LE(files_.syncs() - before, 1U);
+  auto writer = Create(0x201, 1001, ReplicaState::kTemporary);
+  ASSERT_TRUE(WriteBytes(*writer, 0, RandomBytes(1000, 2)));
+  const auto between = files_.syncs();
+  ASSERT_TRUE(writer->Finish(true));
+  EXPECT_GE(files_.syncs() - between, 3U);
+  auto failing = Create(0x301, 1001, ReplicaState::kTemporary);
+  files_.Set(Fault::kFailSync, "blk_769");
+  EXPECT_FALSE(failing->Finish(true).has_value());
+  failing.reset();
+  EXPECT_FALSE(store_->Find(0x301).has_value());
+}
+
+TEST_F(BlockStoreTest, BadFilesAreLeftAloneAndNotServed) {
+  Open();
+  for (std::uint64_t id = 1; id <= 4; ++id) StoreBlock(*store_, id, RandomBytes(2000, id));
+  store_.reset();
+  const auto file = [&](const std::string& name) { return directory_.Find(name).front(); };
+  std::filesystem::resize_file(file("blk_1_1001.meta"), 9);
+  std::filesystem::remove(file("blk_2_1001.meta"));
+  std::ofstream(directory_ / "a/finalized/notes.txt") << "x";
+  std::ofstream(directory_ / "a/rbw/blk_notes") << "x";
+  std::ofstream(directory_ / "a/rbw/blk_77_5.meta") << "torn";
+  Open();
+  EXPECT_FALSE(store_->Find(1).has_value());
+  EXPECT_FALSE(store_->Find(2).has_value());
+  EXPECT_FALSE(store_->Find(77).has_value());
+  ASSERT_TRUE(ReadBlock(*store_, 3).has_value());
+  ASSERT_TRUE(ReadBlock(*store_, 4).has_value());
+  // The block may come again.
+  StoreBlock(*store_, 1, RandomBytes(50, 9), 1002);
+  ExpectBlock(1, RandomBytes(50, 9));
+}
+
+TEST_F(BlockStoreTest, AnExistingBlockIsNotWrittenOver) {
+  Open();
+  StoreBlock(*store_, 1, RandomBytes(10, 1));
+  EXPECT_FALSE(
+      store_->Create({.block_id = 1, .generation_stamp = 1002, .checksum = {}}).has_value());
+  const auto writer = Create(2);
+  EXPECT_FALSE(
+      store_->Create({.block_id = 2, .generation_stamp = 1001, .checksum = {}}).has_value());
+  const auto newer = Create(2, 1002);
+  EXPECT_EQ(store_->Find(2)->generation_stamp, 1002U);
+}
+
+TEST(BlockStoreOpenTest, ForeignUsedAndBrokenDirectoriesAreRefused) {
+  TemporaryDirectory directory;
+  FaultyFileSystem files;
+  const BlockStore::Options options = {{directory / "a"}, 0};
+  {
+    const auto store = OpenStore(files, options.directories);
+    const auto second = BlockStore::Open(files, options);
+    ASSERT_FALSE(second.has_value());
+    EXPECT_NE(second.error().message.find("in use"), std::string::npos);
+  }
+  {
+    auto store = BlockStore::Open(files, options);
+    ASSERT_TRUE(store.has_value());
+    const auto attached = (*store)->Attach("CID-2", "BP-1", 7);
+    ASSERT_FALSE(attached.has_value());
+    EXPECT_NE(attached.error().message.find("CID-2"), std::string::npos);
+    EXPECT_NE(attached.error().message.find("CID-1"), std::string::npos);
+  }
+  std::ofstream(directory / "a/VERSION") << "layoutVersion=99\n";
+  const auto broken = BlockStore::Open(files, options);
+  ASSERT_FALSE(broken.has_value());
+  EXPECT_NE(broken.error().message.find("VERSION"), std::string::npos);
+  std::ofstream(directory / "file") << "x";
+  const auto none = BlockStore::Open(files, {{directory / "file"}, 0});
+  ASSERT_FALSE(none.has_value());
+  EXPECT_NE(none.error().message.find("none of the 1"), std::string::npos);
+}
+
+TEST(FormatTest, NamesAndHeadersGoBothWays) {
+  EXPECT_EQ(format::ParseName("blk_-5")->block_id, static_cast<std::uint64_t>(-5));
+  EXPECT_EQ(format::ParseName(format::MetaFileName(12, 34))->generation_stamp, 34U);
+  for (const char* name : {"blk_", "blk_x", "blk_1_2", "blk_1.meta", "blk_1_.meta", "1", ""}) {
+    EXPECT_FALSE(format::ParseName(name).has_value()) << name;
+  }
+  std::array<std::byte, format::kMetaHeaderBytes> header;
+  const format::Checksum checksum{format::ChecksumType::kCrc32, 1000};
+  format::EncodeMetaHeader(checksum, header);
+  EXPECT_EQ(*format::DecodeMetaHeader(header), checksum);
+  EXPECT_FALSE(format::DecodeMetaHeader(std::span(header).first(6)).has_value());
+  header[1] = std::byte{9};
+  EXPECT_FALSE(format::DecodeMetaHeader(header).has_value());
+}
+
+}  // namespace
+}  // namespace ebb

@@ -1,0 +1,133 @@
+// A file system for tests: the real one, with failures on order.
+#pragma once
+
+#include <fmt/core.h>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "disk/file_system.h"
+
+namespace ebb {
+
+// Thread-safe. A fault concerns paths that contain `where`; it stays until it is cleared.
+class FaultyFileSystem final : public FileSystem {
+ public:
+  enum class Fault { kNone, kFailWrites, kFillDisk, kFailReads, kShortReads, kFailSync, kFailAll };
+
+  void Set(Fault fault, std::string where = {}) {
+    const std::lock_guard lock(mutex_);
+    fault_ = fault;
+    where_ = std::move(where);
+  }
+  // What GetSpace reports as free; negative for the truth.
+  void SetFreeBytes(std::int64_t bytes) { free_bytes_ = bytes; }
+  [[nodiscard]] std::uint64_t syncs() const { return syncs_; }
+
+  Result<std::unique_ptr<File>> OpenForReading(const std::string& path) override {
+    return Wrap(path, Fault::kFailAll, [&] { return real_.OpenForReading(path); });
+  }
+  Result<std::unique_ptr<File>> OpenForWriting(const std::string& path) override {
+    return Wrap(path, Fault::kFailWrites, [&] { return real_.OpenForWriting(path); });
+  }
+  Result<std::unique_ptr<File>> Create(const std::string& path) override {
+    return Wrap(path, Fault::kFailWrites, [&] { return real_.Create(path); });
+  }
+  Status Rename(const std::string& from, const std::string& to) override {
+    EBB_TRY(Check(from, Fault::kFailWrites));
+    return real_.Rename(from, to);
+  }
+  Status Remove(const std::string& path) override {
+    EBB_TRY(Check(path, Fault::kFailWrites));
+    return real_.Remove(path);
+  }
+  Status SyncDirectory(const std::string& path) override {
+    EBB_TRY(Check(path, Fault::kFailSync));
+    ++syncs_;
+    return real_.SyncDirectory(path);
+  }
+  Status MakeDirectories(const std::string& path) override {
+    EBB_TRY(Check(path, Fault::kFailWrites));
+    return real_.MakeDirectories(path);
+  }
+  Result<std::vector<DirectoryEntry>> List(const std::string& path) override {
+    EBB_TRY(Check(path, Fault::kFailReads));
+    return real_.List(path);
+  }
+  Result<std::uint64_t> FileSize(const std::string& path) override {
+    EBB_TRY(Check(path, Fault::kFailReads));
+    return real_.FileSize(path);
+  }
+  Result<Space> GetSpace(const std::string& path) override {
+    EBB_TRY(Check(path, Fault::kFailAll));
+    EBB_ASSIGN(auto space, real_.GetSpace(path));
+    if (free_bytes_ >= 0) space.free_bytes = static_cast<std::uint64_t>(free_bytes_);
+    return space;
+  }
+
+ private:
+  class FaultyFile final : public File {
+   public:
+    FaultyFile(FaultyFileSystem& owner, std::string path, std::unique_ptr<File> real)
+        : owner_(owner), path_(std::move(path)), real_(std::move(real)) {}
+
+    Result<std::size_t> Read(std::uint64_t offset, std::span<std::byte> out) override {
+      EBB_TRY(owner_.Check(path_, Fault::kFailReads));
+      if (owner_.Has(path_, Fault::kShortReads)) out = out.first(out.size() / 2);
+      return real_->Read(offset, out);
+    }
+    Status Write(std::uint64_t offset, std::span<const std::byte> data) override {
+      if (owner_.Has(path_, Fault::kFillDisk)) {
+        // What fits is written, as a real disk does.
+        (void)real_->Write(offset, data.first(data.size() / 2));
+        return Fail(ErrorCode::kBusy, "writing " + path_ + " failed: No space left on device");
+      }
+      EBB_TRY(owner_.Check(path_, Fault::kFailWrites));
+      return real_->Write(offset, data);
+    }
+    Status Truncate(std::uint64_t length) override {
+      EBB_TRY(owner_.Check(path_, Fault::kFailWrites));
+      return real_->Truncate(length);
+    }
+    Status Sync() override {
+      EBB_TRY(owner_.Check(path_, Fault::kFailSync));
+      ++owner_.syncs_;
+      return real_->Sync();
+    }
+    Result<std::uint64_t> Size() override { return real_->Size(); }
+
+   private:
+    FaultyFileSystem& owner_;
+    const std::string path_;
+    const std::unique_ptr<File> real_;
+  };
+
+  bool Has(const std::string& path, Fault fault) {
+    const std::lock_guard lock(mutex_);
+    return (fault_ == fault || (fault_ == Fault::kFailAll && fault != Fault::kFillDisk &&
+                                fault != Fault::kShortReads)) &&
+           path.find(where_) != std::string::npos;
+  }
+  Status Check(const std::string& path, Fault fault) {
+    if (!Has(path, fault)) return {};
+    return Fail(ErrorCode::kIo, "using " + path + " failed: Input/output error");
+  }
+  template <typename Open>
+  Result<std::unique_ptr<File>> Wrap(const std::string& path, Fault fault, Open open) {
+    EBB_TRY(Check(path, fault));
+    EBB_ASSIGN(auto file, open());
+    return std::make_unique<FaultyFile>(*this, path, std::move(file));
+  }
+
+  FileSystem& real_ = RealFileSystem();
+  std::mutex mutex_;
+  Fault fault_ = Fault::kNone;
+  std::string where_;
+  std::atomic<std::int64_t> free_bytes_ = -1;
+  std::atomic<std::uint64_t> syncs_ = 0;
+};
+
+}  // namespace ebb
