@@ -90,7 +90,8 @@ Result<std::unique_ptr<ReplicaReader>> BlockStore::OpenReader(std::uint64_t bloc
     auto reader = replica->building ? OpenBuilding(block_id, *replica)
                                     : OpenFinalized(block_id, *replica);
     if (reader || attempt > 0) {
-      if (!reader && reader.error().code != ErrorCode::kShutdown) {
+      if (!reader && reader.error().code != ErrorCode::kShutdown &&
+          reader.error().code != ErrorCode::kBusy) {
         ReportUnreadable(block_id, reader.error().message);
         reader.error().code = ErrorCode::kNotFound;
       }

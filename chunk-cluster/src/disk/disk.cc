@@ -113,14 +113,19 @@ Status Disk::CheckSpace(std::uint64_t bytes) const {
 }
 
 Status Disk::Probe() const {
+  auto probed = TryReadAndWrite();
+  // A full disk still serves what it holds, and a lack of descriptors is not the disk's.
+  if (!probed && probed.error().code == ErrorCode::kBusy) return {};
+  return probed;
+}
+
+Status Disk::TryReadAndWrite() const {
   EBB_TRY(files_.FileSize(Folder(format::kVersionFile)));
   EBB_TRY(files_.List(Folder(format::kFinalized)));
   const std::string path = Folder("probe");
   EBB_ASSIGN(const auto file, files_.Create(path));
   const std::byte byte = {};
-  auto written = file->Write(0, std::span(&byte, 1));
-  // A full disk still serves what it holds.
-  if (!written && written.error().code != ErrorCode::kBusy) return written;
+  EBB_TRY(file->Write(0, std::span(&byte, 1)));
   return files_.Remove(path);
 }
 

@@ -64,6 +64,7 @@ class Disk {
   [[nodiscard]] DiskStatus GetStatus() const;
 
  private:
+  [[nodiscard]] Status TryReadAndWrite() const;
   Disk(FileSystem& files, std::string directory, std::uint64_t reserved_bytes)
       : files_(files), directory_(std::move(directory)), reserved_bytes_(reserved_bytes) {}
 

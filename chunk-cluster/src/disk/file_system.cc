@@ -16,10 +16,16 @@ namespace ebb {
 
 namespace {
 
+// Something has run out, for now; the disk itself is well.
+bool IsShortage(int error) {
+  return error == ENOSPC || error == EDQUOT || error == EMFILE || error == ENFILE ||
+         error == ENOMEM;
+}
+
 std::unexpected<Error> Failed(const char* what, const std::string& path, int error) {
   const auto code = error == ENOENT || error == ENOTDIR ? ErrorCode::kNotFound
-                    : error == ENOSPC || error == EDQUOT ? ErrorCode::kBusy
-                                                         : ErrorCode::kIo;
+                    : IsShortage(error) ? ErrorCode::kBusy
+                                        : ErrorCode::kIo;
   return Fail(code, fmt::format("{} {} failed: {}", what, path,
                                 std::generic_category().message(error)));
 }

@@ -1,5 +1,6 @@
 // The one seam to the operating system's files, so that a test can fail the next write or fill the
-// disk. Every error names the path and what the system said.
+// disk. Every error names the path and what the system said; kBusy means that space, descriptors or
+// memory have run out, and says nothing against the disk.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,7 @@ class File {
   // Reads until `out` is full or the file ends; the count says which.
   [[nodiscard]] virtual Result<std::size_t> Read(std::uint64_t offset,
                                                  std::span<std::byte> out) = 0;
-  // All or an error. kBusy if the disk is full, kIo otherwise.
+  // All or an error.
   [[nodiscard]] virtual Status Write(std::uint64_t offset, std::span<const std::byte> data) = 0;
   [[nodiscard]] virtual Status Truncate(std::uint64_t length) = 0;
   [[nodiscard]] virtual Status Sync() = 0;

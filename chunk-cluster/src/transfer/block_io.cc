@@ -22,7 +22,7 @@ class LocalSource final : public BlockSource {
     auto status = ReadVerified(out);
     if (!status && status.error().code == ErrorCode::kCorrupt) {
       store_.ReportCorrupt(replica_->info().block_id, status.error().message);
-    } else if (!status) {
+    } else if (!status && status.error().code == ErrorCode::kIo) {
       store_.ReportUnreadable(replica_->info().block_id, status.error().message);
     }
     return status;

@@ -1,0 +1,660 @@
+// Server and client of data transfer against each other on loopback.
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "common/bytes.h"
+#include "common/crc32c.h"
+#include "disk/faulty_file_system.h"
+#include "disk/test_support.h"
+#include "transfer/block_io.h"
+#include "transfer/client.h"
+#include "transfer/md5.h"
+#include "transfer/server.h"
+
+namespace ebb::transfer {
+namespace {
+
+using namespace ebb::testing;
+using namespace hadoop::hdfs;
+using std::chrono::seconds;
+
+constexpr Timeout kPatience = seconds(20);
+
+// Serves any block as a pattern that its id seeds.
+class PatternReader final : public MissingBlockReader {
+ public:
+  static constexpr std::uint64_t kLength = 300'000;
+
+  Result<MissingBlock> Open(const ExtendedBlockProto& block, std::uint64_t offset,
+                            std::uint64_t) override {
+    if (block.blockid() == 404) return Fail(ErrorCode::kNotFound, "no such block anywhere");
+    return MissingBlock{std::make_unique<Source>(RandomBytes(kLength, block.blockid()), offset),
+                        kLength};
+  }
+
+ private:
+  class Source final : public BlockSource {
+   public:
+    Source(std::vector<std::byte> data, std::uint64_t offset)
+        : data_(std::move(data)), position_(offset) {}
+    ebb::Status Read(std::span<std::byte> out) override {
+      if (out.size() > data_.size() - position_) return Fail(ErrorCode::kInvalid, "beyond the end");
+      std::copy_n(data_.begin() + static_cast<std::ptrdiff_t>(position_), out.size(), out.begin());
+      position_ += out.size();
+      return {};
+    }
+    bool local() const override { return false; }
+
+   private:
+    const std::vector<std::byte> data_;
+    std::uint64_t position_;
+  };
+};
+
+// One chunk server without its namenode.
+struct Node {
+  explicit Node(MissingBlockReader* missing = nullptr, TransferServer::Options options = {}) {
+    store = OpenStore(files, {directory / "a", directory / "b"});
+    store->SetListener(&listener);
+    Serve(missing, options);
+  }
+  void Serve(MissingBlockReader* missing, TransferServer::Options options) {
+    server = std::make_unique<TransferServer>(options, *store, missing);
+    EXPECT_TRUE(server->Listen());
+    server->Serve();
+  }
+  DatanodeIDProto id() const {
+    DatanodeIDProto id;
+    id.set_ipaddr("127.0.0.1");
+    id.set_hostname("127.0.0.1");
+    id.set_datanodeuuid(store->server_uuid());
+    id.set_xferport(server->port());
+    id.set_infoport(0);
+    id.set_ipcport(0);
+    return id;
+  }
+  std::string storage(std::size_t i) const { return store->Disks()[i].storage_uuid; }
+
+  TemporaryDirectory directory;
+  FaultyFileSystem files;
+  RecordingListener listener;
+  std::unique_ptr<BlockStore> store;
+  std::unique_ptr<TransferServer> server;
+};
+
+ExtendedBlockProto Block(std::uint64_t id, std::uint64_t length, std::uint64_t stamp = 1001) {
+  ExtendedBlockProto block;
+  block.set_poolid("BP-1");
+  block.set_blockid(id);
+  block.set_generationstamp(stamp);
+  block.set_numbytes(length);
+  return block;
+}
+
+Result<std::vector<std::byte>> ReadFrom(const DatanodeIDProto& peer, const ExtendedBlockProto& block,
+                                        std::uint64_t offset) {
+  EBB_ASSIGN(const auto source, OpenRemoteSource(peer, block, offset));
+  std::vector<std::byte> data(block.numbytes() - offset);
+  // In pieces that fit neither chunks nor packets.
+  for (std::size_t at = 0; at < data.size();) {
+    const std::size_t n = std::min<std::size_t>(10'007, data.size() - at);
+    EBB_TRY(source->Read(std::span(data).subspan(at, n)));
+    at += n;
+  }
+  return data;
+}
+
+std::vector<std::byte> From(const std::vector<std::byte>& data, std::size_t offset) {
+  return {data.begin() + static_cast<std::ptrdiff_t>(offset), data.end()};
+}
+
+// A client as far as its bytes: it writes a pipeline by hand.
+class RawClient {
+ public:
+  explicit RawClient(const DatanodeIDProto& peer)
+      : socket_(Socket::Connect(peer.ipaddr(), static_cast<std::uint16_t>(peer.xferport()),
+                                kPatience)
+                    .value()),
+        reader_(socket_) {}
+
+  void Send(Operation operation, const google::protobuf::MessageLite& message) {
+    std::string bytes;
+    AppendOperation(bytes, operation, message);
+    ASSERT_TRUE(WriteString(socket_, bytes, kPatience));
+  }
+  void StartPipeline(const ExtendedBlockProto& block, const std::vector<DatanodeIDProto>& targets,
+                     OpWriteBlockProto::BlockConstructionStage stage =
+                         OpWriteBlockProto::PIPELINE_SETUP_CREATE,
+                     std::uint64_t new_stamp = 1001, std::uint64_t acknowledged = 0) {
+    OpWriteBlockProto op;
+    *op.mutable_header()->mutable_baseheader()->mutable_block() = block;
+    op.mutable_header()->set_clientname("DFSClient_test");
+    for (const auto& target : targets) *op.add_targets()->mutable_id() = target;
+    op.set_stage(stage);
+    op.set_pipelinesize(static_cast<std::uint32_t>(targets.size() + 1));
+    op.set_minbytesrcvd(acknowledged);
+    op.set_maxbytesrcvd(1 << 30);
+    op.set_latestgenerationstamp(new_stamp);
+    *op.mutable_requestedchecksum() = ToProto({});
+    Send(Operation::kWriteBlock, op);
+  }
+  BlockOpResponseProto Response() {
+    BlockOpResponseProto response;
+    const auto read = ReadMessage(reader_, response, kPatience);
+    EXPECT_TRUE(read.has_value()) << read.error().message;
+    return response;
+  }
+  // False once the server has gone.
+  bool SendPacket(std::int64_t sequence, std::uint64_t offset, std::span<const std::byte> data,
+                  bool last = false, bool damaged = false) {
+    const format::Checksum checksum;
+    std::vector<std::byte> sums(checksum.BytesFor(data.size()));
+    checksum.ComputeAll(data, sums.data());
+    if (damaged) sums[0] ^= std::byte{1};
+    std::string bytes;
+    AppendPacketPrefix(bytes, {.offset = offset, .sequence = sequence, .last = last,
+                               .sync = false, .sums_bytes = sums.size(),
+                               .data_bytes = data.size()});
+    bytes.append(reinterpret_cast<const char*>(sums.data()), sums.size());
+    bytes.append(reinterpret_cast<const char*>(data.data()), data.size());
+    return WriteString(socket_, bytes, kPatience).has_value();
+  }
+  PipelineAckProto Ack() {
+    PipelineAckProto ack;
+    const auto read = ReadMessage(reader_, ack, kPatience);
+    EXPECT_TRUE(read.has_value()) << read.error().message;
+    return ack;
+  }
+  // The data of all packets up to the last, and the client's thanks for them.
+  std::vector<std::byte> Packets(std::uint64_t offset, bool with_checksums) {
+    std::vector<std::byte> data;
+    for (;;) {
+      const auto packet = ReadPacket(reader_, kPatience);
+      EXPECT_TRUE(packet.has_value()) << packet.error().message;
+      if (!packet || packet->last) break;
+      EXPECT_EQ(packet->offset, offset + data.size());
+      if (with_checksums) {
+        EXPECT_FALSE(format::Checksum().FirstBad(packet->data, packet->sums).has_value());
+      } else {
+        EXPECT_TRUE(packet->sums.empty());
+      }
+      data.insert(data.end(), packet->data.begin(), packet->data.end());
+    }
+    ClientReadStatusProto thanks;
+    thanks.set_status(CHECKSUM_OK);
+    std::string bytes;
+    AppendMessage(bytes, thanks);
+    EXPECT_TRUE(WriteString(socket_, bytes, kPatience));
+    return data;
+  }
+  bool AtEnd() {
+    const auto end = reader_.AtEnd(kPatience);
+    return !end || *end;
+  }
+
+ private:
+  Socket socket_;
+  SocketReader reader_;
+};
+
+OpReadBlockProto ReadOp(const ExtendedBlockProto& block, std::uint64_t offset,
+                        std::uint64_t length) {
+  OpReadBlockProto op;
+  *op.mutable_header()->mutable_baseheader()->mutable_block() = block;
+  op.mutable_header()->set_clientname("test");
+  op.set_offset(offset);
+  op.set_len(length);
+  return op;
+}
+
+TEST(TransferTest, BlocksOfAllLengthsGoThroughASinkAndASource) {
+  Node node;
+  for (const auto size : kBoundarySizes) {
+    const auto data = RandomBytes(size, size);
+    const auto block = Block(100 + size, size);
+    auto sink = OpenRemoteSink(node.id(), block, node.storage(1));
+    ASSERT_TRUE(sink.has_value()) << sink.error().message;
+    for (std::size_t at = 0; at < size; at += 100'003) {
+      ASSERT_TRUE((*sink)->Write(std::span(data).subspan(at, std::min<std::size_t>(100'003,
+                                                                                   size - at))));
+    }
+    const auto finished = (*sink)->Finish();
+    ASSERT_TRUE(finished.has_value()) << finished.error().message;
+    EXPECT_EQ(node.store->Find(100 + size)->storage_uuid, node.storage(1));
+    for (const std::size_t offset : {std::size_t{0}, size / 3, size - size / 7}) {
+      const auto read = ReadFrom(node.id(), block, offset);
+      ASSERT_TRUE(read.has_value()) << size << " at " << offset << ": " << read.error().message;
+      EXPECT_EQ(*read, From(data, offset)) << size << " at " << offset;
+    }
+  }
+  EXPECT_GE(node.files.syncs(), 3 * std::size(kBoundarySizes));
+}
+
+TEST(TransferTest, RangesComeInWholeChunksAndTheConnectionServesTheNext) {
+  Node node;
+  const auto data = RandomBytes(5000, 1);
+  StoreBlock(*node.store, 1, data);
+  RawClient client(node.id());
+  struct Case {
+    std::uint64_t offset, length, begin, end;
+    bool checksums;
+  };
+  for (const auto& c :
+       {Case{0, 5000, 0, 5000, true}, Case{0, 1, 0, 512, true}, Case{513, 10, 512, 1024, true},
+        Case{4999, 1, 4608, 5000, true}, Case{1024, 512, 1024, 1536, true},
+        Case{100, ~std::uint64_t{0}, 0, 5000, true}, Case{5000, 0, 4608, 5000, true},
+        Case{600, 1000, 512, 2048, false}}) {
+    auto op = ReadOp(Block(1, 5000), c.offset, c.length);
+    op.set_sendchecksums(c.checksums);
+    client.Send(Operation::kReadBlock, op);
+    const auto response = client.Response();
+    ASSERT_EQ(response.status(), SUCCESS) << response.message();
+    EXPECT_EQ(response.readopchecksuminfo().chunkoffset(), c.begin);
+    EXPECT_EQ(response.readopchecksuminfo().checksum().type(),
+              c.checksums ? CHECKSUM_CRC32C : CHECKSUM_NULL);
+    EXPECT_EQ(client.Packets(c.begin, c.checksums),
+              (std::vector<std::byte>{data.begin() + static_cast<std::ptrdiff_t>(c.begin),
+                                      data.begin() + static_cast<std::ptrdiff_t>(c.end)}));
+  }
+}
+
+TEST(TransferTest, ReadsThatCannotBeServedSayWhy) {
+  Node node;
+  StoreBlock(*node.store, 1, RandomBytes(5000, 1));
+  RawClient client(node.id());
+  auto foreign = Block(1, 5000);
+  foreign.set_poolid("BP-of-another");
+  for (const auto& op : {ReadOp(Block(2, 10), 0, 10), ReadOp(Block(1, 5000), 5001, 1),
+                         ReadOp(Block(1, 5000), 0, 5001), ReadOp(Block(1, 5000, 1002), 0, 10),
+                         ReadOp(foreign, 0, 10)}) {
+    client.Send(Operation::kReadBlock, op);
+    const auto response = client.Response();
+    EXPECT_EQ(response.status(), ERROR);
+    EXPECT_FALSE(response.message().empty());
+  }
+  OpRequestShortCircuitAccessProto fds;
+  *fds.mutable_header()->mutable_block() = Block(1, 5000);
+  fds.set_maxversion(1);
+  client.Send(Operation::kRequestShortCircuitFds, fds);
+  EXPECT_EQ(client.Response().status(), ERROR_UNSUPPORTED);
+  OpCopyBlockProto copy;
+  *copy.mutable_header()->mutable_block() = Block(1, 5000);
+  client.Send(Operation::kCopyBlock, copy);
+  EXPECT_EQ(client.Response().status(), ERROR_UNSUPPORTED);
+}
+
+TEST(TransferTest, DamageOnTheDiskIsCaughtByEveryReader) {
+  Node node;
+  const auto data = RandomBytes(100'000, 1);
+  StoreBlock(*node.store, 1, data);
+  FlipByte(node.directory.Find("blk_1").front().ends_with(".meta")
+               ? node.directory.Find("blk_1").back()
+               : node.directory.Find("blk_1").front(),
+           70'000);
+  const auto remote = ReadFrom(node.id(), Block(1, data.size()), 0);
+  ASSERT_FALSE(remote.has_value());
+  EXPECT_EQ(remote.error().code, ErrorCode::kCorrupt);
+  auto local = OpenLocalSource(*node.store, 1, 1001, data.size(), 0);
+  ASSERT_TRUE(local.has_value());
+  std::vector<std::byte> out(69'632);
+  EXPECT_TRUE((*local)->Read(out));
+  const auto bad = (*local)->Read(std::span(out).first(1));
+  ASSERT_FALSE(bad.has_value());
+  EXPECT_EQ(bad.error().code, ErrorCode::kCorrupt);
+  EXPECT_EQ(node.listener.events().back(), "corrupt 1");
+}
+
+TEST(TransferTest, ABlockThatIsNotHereComesFromTheMissingBlockReader) {
+  PatternReader pattern;
+  Node node(&pattern);
+  RawClient client(node.id());
+  for (const std::size_t offset : {0U, 1U, 512U, 299'999U}) {
+    const auto block = Block(7, PatternReader::kLength);
+    client.Send(Operation::kReadBlock, ReadOp(block, offset, PatternReader::kLength - offset));
+    const auto response = client.Response();
+    ASSERT_EQ(response.status(), SUCCESS) << response.message();
+    const std::size_t begin = response.readopchecksuminfo().chunkoffset();
+    EXPECT_EQ(begin, offset / 512 * 512);
+    EXPECT_EQ(client.Packets(begin, true), From(RandomBytes(PatternReader::kLength, 7), begin));
+  }
+  EXPECT_EQ(node.server->counters().reads_of_missing_blocks, 4U);
+  client.Send(Operation::kReadBlock, ReadOp(Block(404, 10), 0, 10));
+  const auto response = client.Response();
+  EXPECT_EQ(response.status(), ERROR);
+  EXPECT_NE(response.message().find("no such block anywhere"), std::string::npos);
+  // A server that looks for a source wants the block itself or nothing.
+  EXPECT_FALSE(ReadFrom(node.id(), Block(7, PatternReader::kLength), 0).has_value());
+}
+
+TEST(TransferTest, ABlockWhoseFileIsGoneIsServedInTheSameRequest) {
+  PatternReader pattern;
+  Node node(&pattern);
+  const auto data = RandomBytes(PatternReader::kLength, 7);
+  StoreBlock(*node.store, 7, data);
+  for (const auto& path : node.directory.Find("blk_7")) std::filesystem::remove(path);
+  RawClient client(node.id());
+  client.Send(Operation::kReadBlock, ReadOp(Block(7, data.size()), 0, data.size()));
+  ASSERT_EQ(client.Response().status(), SUCCESS);
+  EXPECT_EQ(client.Packets(0, true), data);
+  EXPECT_EQ(node.listener.events().back(), "deleted 7");
+}
+
+TEST(TransferTest, APipelineOfThreeStoresThreeReplicas) {
+  Node nodes[3];
+  const auto data = RandomBytes(200'000, 1);
+  RawClient client(nodes[0].id());
+  client.StartPipeline(Block(1, 0), {nodes[1].id(), nodes[2].id()});
+  const auto response = client.Response();
+  ASSERT_EQ(response.status(), SUCCESS) << response.firstbadlink();
+  std::int64_t sequence = 0;
+  for (std::size_t at = 0; at < data.size(); at += 65'024) {
+    const std::size_t n = std::min<std::size_t>(65'024, data.size() - at);
+    ASSERT_TRUE(client.SendPacket(sequence++, at, std::span(data).subspan(at, n)));
+  }
+  ASSERT_TRUE(client.SendPacket(kHeartbeatSequence, 0, {}));
+  for (std::int64_t i = 0; i < sequence; ++i) {
+    const auto ack = client.Ack();
+    EXPECT_EQ(ack.seqno(), i);
+    EXPECT_EQ(ack.reply_size(), 3);
+    for (const int status : ack.reply()) EXPECT_EQ(status, SUCCESS);
+  }
+  EXPECT_EQ(client.Ack().seqno(), kHeartbeatSequence);
+  // Acknowledged is visible, everywhere, before the block is finished.
+  for (const auto& node : nodes) {
+    const auto reader = node.store->OpenReader(1, 0);
+    ASSERT_TRUE(reader.has_value());
+    EXPECT_EQ((*reader)->info().length_bytes, data.size());
+    EXPECT_EQ((*reader)->info().state, ReplicaState::kBeingWritten);
+  }
+  ASSERT_TRUE(client.SendPacket(sequence, data.size(), {}, true));
+  EXPECT_EQ(client.Ack().seqno(), sequence);
+  for (auto& node : nodes) {
+    EXPECT_EQ(node.store->Find(1)->state, ReplicaState::kFinalized);
+    const auto read = ReadBlock(*node.store, 1);
+    ASSERT_TRUE(read.has_value());
+    EXPECT_EQ(*read, data);
+    EXPECT_EQ(node.listener.events(), std::vector<std::string>{"stored 1"});
+  }
+}
+
+TEST(TransferTest, ABrokenPipelineLeavesNoFinalizedBlockAndCanBeRebuilt) {
+  Node first;
+  auto second = std::make_unique<Node>();
+  Node third;
+  const auto data = RandomBytes(4096, 1);
+  {
+    RawClient client(first.id());
+    client.StartPipeline(Block(1, 0), {second->id(), third.id()});
+    ASSERT_EQ(client.Response().status(), SUCCESS);
+    ASSERT_TRUE(client.SendPacket(0, 0, std::span(data).first(1024)));
+    EXPECT_EQ(client.Ack().reply_size(), 3);
+    second->server->Stop();
+    ASSERT_TRUE(client.SendPacket(1, 1024, std::span(data).subspan(1024, 1024)));
+    const auto ack = client.Ack();
+    EXPECT_EQ(ack.seqno(), 1);
+    EXPECT_EQ(ack.reply(0), SUCCESS);
+    EXPECT_EQ(ack.reply(1), ERROR);
+    EXPECT_TRUE(client.AtEnd());
+  }
+  EXPECT_TRUE(first.directory.Find("finalized").empty());
+  EXPECT_TRUE(third.directory.Find("finalized").empty());
+  // The client goes on with those that are left, under a new generation stamp.
+  RawClient client(first.id());
+  client.StartPipeline(Block(1, 0), {third.id()},
+                       OpWriteBlockProto::PIPELINE_SETUP_STREAMING_RECOVERY, 1002, 1024);
+  const auto response = client.Response();
+  ASSERT_EQ(response.status(), SUCCESS) << response.message();
+  ASSERT_TRUE(client.SendPacket(0, 1024, std::span(data).subspan(1024)));
+  ASSERT_TRUE(client.SendPacket(1, 4096, {}, true));
+  EXPECT_EQ(client.Ack().seqno(), 0);
+  EXPECT_EQ(client.Ack().seqno(), 1);
+  for (auto* node : {&first, &third}) {
+    const auto read = ReadBlock(*node->store, 1);
+    ASSERT_TRUE(read.has_value());
+    EXPECT_EQ(*read, data);
+    EXPECT_EQ(node->store->Find(1)->generation_stamp, 1002U);
+  }
+}
+
+TEST(TransferTest, AServerThatCannotBeReachedIsTheFirstBadLink) {
+  Node first;
+  DatanodeIDProto nobody = first.id();
+  nobody.set_xferport(Listener::Listen("127.0.0.1", 0)->port());
+  RawClient client(first.id());
+  client.StartPipeline(Block(1, 0), {nobody});
+  const auto response = client.Response();
+  EXPECT_EQ(response.status(), ERROR);
+  EXPECT_EQ(response.firstbadlink(), TransferAddress(nobody));
+}
+
+TEST(TransferTest, DamagedPacketsAndFailingDisksReachTheClient) {
+  Node first;
+  Node second;
+  const auto data = RandomBytes(1024, 1);
+  {
+    RawClient client(first.id());
+    client.StartPipeline(Block(1, 0), {});
+    ASSERT_EQ(client.Response().status(), SUCCESS);
+    ASSERT_TRUE(client.SendPacket(0, 0, data, false, true));
+    EXPECT_EQ(client.Ack().reply(0), ERROR_CHECKSUM);
+  }
+  RawClient client(first.id());
+  client.StartPipeline(Block(2, 0), {second.id()});
+  ASSERT_EQ(client.Response().status(), SUCCESS);
+  second.files.Set(FaultyFileSystem::Fault::kFailAll);
+  ASSERT_TRUE(client.SendPacket(0, 0, data));
+  const auto ack = client.Ack();
+  EXPECT_EQ(ack.reply(0), SUCCESS);
+  EXPECT_EQ(ack.reply(1), ERROR);
+  EXPECT_TRUE(first.directory.Find("finalized").empty());
+}
+
+TEST(TransferTest, ASinkThatIsDroppedLeavesNothing) {
+  Node node;
+  ClusterBlockIo io(*node.store);
+  ebbfs::TargetProto target;
+  *target.mutable_block() = Block(1, 100'000);
+  *target.mutable_location()->mutable_server() = node.id();
+  target.mutable_location()->set_storageuuid(node.storage(0));
+  const auto data = RandomBytes(100'000, 1);
+  {
+    auto sink = io.OpenSink(target);
+    ASSERT_TRUE(sink.has_value() && (*sink)->local());
+    ASSERT_TRUE((*sink)->Write(data));
+  }
+  EXPECT_TRUE(node.directory.Find("blk_1").empty());
+  {
+    auto sink = OpenRemoteSink(node.id(), Block(1, 100'000), node.storage(0));
+    ASSERT_TRUE(sink.has_value());
+    ASSERT_TRUE((*sink)->Write(data));
+  }
+  node.server->Stop();  // waits for the connection to notice
+  EXPECT_TRUE(node.directory.Find("blk_1").empty());
+  target.mutable_location()->set_storageuuid("DS-unknown");
+  EXPECT_FALSE(io.OpenSink(target).has_value());
+}
+
+TEST(TransferTest, SourcesGoToTheNextLocationEvenMidway) {
+  Node mine;
+  Node good;
+  Node bad;
+  const auto data = RandomBytes(600'000, 1);
+  for (auto* node : {&good, &bad}) StoreBlock(*node->store, 1, data);
+  auto path = bad.directory.Find("blk_1");
+  FlipByte(path.front().ends_with(".meta") ? path.back() : path.front(), 590'000);
+  ebbfs::SourceProto source;
+  *source.mutable_block() = Block(1, data.size());
+  for (const auto* node : {&mine, &bad, &good}) {
+    auto& location = *source.add_locations();
+    *location.mutable_server() = node->id();
+    location.set_storageuuid(node->storage(0));
+  }
+  ClusterBlockIo io(*mine.store);
+  for (const std::size_t offset : {std::size_t{0}, std::size_t{1000}}) {
+    const auto opened = io.OpenSource(source, offset);
+    ASSERT_TRUE(opened.has_value()) << opened.error().message;
+    EXPECT_FALSE((*opened)->local());
+    std::vector<std::byte> read(data.size() - offset);
+    for (std::size_t at = 0; at < read.size(); at += 64'000) {
+      const auto part = std::span(read).subspan(at, std::min<std::size_t>(64'000,
+                                                                          read.size() - at));
+      const auto status = (*opened)->Read(part);
+      ASSERT_TRUE(status.has_value()) << status.error().message;
+    }
+    EXPECT_EQ(read, From(data, offset));
+  }
+  source.mutable_locations()->DeleteSubrange(1, 2);
+  EXPECT_FALSE(io.OpenSource(source, 0).has_value());
+}
+
+TEST(TransferTest, LocalSourcesReadPiecesOfAnyLength) {
+  Node node;
+  for (const auto size : kBoundarySizes) {
+    const auto data = RandomBytes(size, size);
+    StoreBlock(*node.store, 1 + size, data);
+    for (const std::size_t piece : {1U, 100U, 512U, 1000U, 4096U, 700'000U}) {
+      if (size > 100'000 && piece < 512) continue;
+      const std::size_t offset = size / 5;
+      auto source = OpenLocalSource(*node.store, 1 + size, 1001, size, offset);
+      ASSERT_TRUE(source.has_value()) << source.error().message;
+      std::vector<std::byte> read(size - offset);
+      for (std::size_t at = 0; at < read.size(); at += piece) {
+        const std::size_t n = std::min(piece, read.size() - at);
+        ASSERT_TRUE((*source)->Read(std::span(read).subspan(at, n)));
+      }
+      EXPECT_EQ(read, From(data, offset)) << size << " by " << piece;
+    }
+  }
+}
+
+TEST(TransferTest, ReplicasAreCopiedAlongAChain) {
+  Node nodes[3];
+  for (const auto size : kBoundarySizes) {
+    const auto data = RandomBytes(size, size);
+    StoreBlock(*nodes[0].store, 1 + size, data);
+    CopyTargets targets;
+    for (const auto* node : {&nodes[1], &nodes[2]}) {
+      *targets.servers.emplace_back().mutable_id() = node->id();
+      targets.storage_uuids.push_back(node->storage(1));
+    }
+    const auto reader = nodes[0].store->OpenReader(1 + size, 0);
+    ASSERT_TRUE(reader.has_value());
+    // With a client's name the answer says that the first target has it.
+    const auto copied = CopyReplica(**reader, "BP-1", targets, "client");
+    ASSERT_TRUE(copied.has_value()) << copied.error().message;
+    const auto read = ReadBlock(*nodes[1].store, 1 + size);
+    ASSERT_TRUE(read.has_value());
+    EXPECT_EQ(*read, data);
+    EXPECT_EQ(nodes[1].store->Find(1 + size)->storage_uuid, nodes[1].storage(1));
+  }
+  nodes[2].server->Stop();  // its copies are done once its connections have ended
+  for (const auto size : kBoundarySizes) {
+    EXPECT_TRUE(ReadBlock(*nodes[2].store, 1 + size).has_value()) << size;
+  }
+}
+
+TEST(TransferTest, AReplicaBeingWrittenIsHandedToANewServerOfThePipeline) {
+  Node first;
+  Node fresh;
+  const auto data = RandomBytes(3000, 1);
+  RawClient writer(first.id());
+  writer.StartPipeline(Block(1, 0), {});
+  ASSERT_EQ(writer.Response().status(), SUCCESS);
+  ASSERT_TRUE(writer.SendPacket(0, 0, std::span(data).first(1300)));
+  EXPECT_EQ(writer.Ack().seqno(), 0);
+  OpTransferBlockProto op;
+  *op.mutable_header()->mutable_baseheader()->mutable_block() = Block(1, 0);
+  op.mutable_header()->set_clientname("DFSClient_test");
+  *op.add_targets()->mutable_id() = fresh.id();
+  RawClient client(first.id());
+  client.Send(Operation::kTransferBlock, op);
+  const auto response = client.Response();
+  ASSERT_EQ(response.status(), SUCCESS) << response.message();
+  EXPECT_EQ(fresh.store->Find(1)->state, ReplicaState::kBeingWritten);
+  EXPECT_EQ(*ReadBlock(*fresh.store, 1), (std::vector<std::byte>{data.begin(),
+                                                                 data.begin() + 1300}));
+}
+
+TEST(TransferTest, BlockChecksumsAreThoseOfHdfs) {
+  PatternReader pattern;
+  Node node(&pattern);
+  const auto data = RandomBytes(PatternReader::kLength, 7);
+  StoreBlock(*node.store, 7, data);
+  RawClient client(node.id());
+  for (const std::uint64_t length : {0U, 1U, 512U, 1000U, 300'000U}) {
+    const auto part = std::span(data).first(length);
+    std::vector<std::byte> sums(format::Checksum().BytesFor(length));
+    Crc32cChunks(part, 512, sums.data());
+    OpBlockChecksumProto op;
+    *op.mutable_header()->mutable_block() = Block(7, length);
+    client.Send(Operation::kBlockChecksum, op);
+    auto response = client.Response();
+    ASSERT_EQ(response.status(), SUCCESS) << response.message();
+    const auto digest = Md5(sums);
+    EXPECT_EQ(response.checksumresponse().blockchecksum(),
+              std::string(reinterpret_cast<const char*>(digest.data()), 16));
+    op.mutable_blockchecksumoptions()->set_blockchecksumtype(COMPOSITE_CRC);
+    client.Send(Operation::kBlockChecksum, op);
+    response = client.Response();
+    ASSERT_EQ(response.status(), SUCCESS) << response.message();
+    const auto& crc = response.checksumresponse().blockchecksum();
+    ASSERT_EQ(crc.size(), 4U);
+    EXPECT_EQ(LoadBig32(reinterpret_cast<const std::byte*>(crc.data())), Crc32c(0, part));
+  }
+  // The same of a block that has to be made.
+  OpBlockChecksumProto op;
+  *op.mutable_header()->mutable_block() = Block(9, PatternReader::kLength);
+  op.mutable_blockchecksumoptions()->set_blockchecksumtype(COMPOSITE_CRC);
+  client.Send(Operation::kBlockChecksum, op);
+  const auto made = client.Response().checksumresponse().blockchecksum();
+  EXPECT_EQ(LoadBig32(reinterpret_cast<const std::byte*>(made.data())),
+            Crc32c(0, RandomBytes(PatternReader::kLength, 9)));
+}
+
+TEST(TransferTest, ConnectionsBeyondTheLimitAreClosed) {
+  Node node(nullptr, {"127.0.0.1", 0, 1});
+  StoreBlock(*node.store, 1, RandomBytes(10, 1));
+  RawClient held(node.id());
+  held.Send(Operation::kReadBlock, ReadOp(Block(2, 10), 0, 10));
+  EXPECT_EQ(held.Response().status(), ERROR);
+  RawClient refused(node.id());
+  EXPECT_TRUE(refused.AtEnd());
+  EXPECT_EQ(node.server->counters().refused_connections, 1U);
+}
+
+TEST(TransferTest, NonsenseEndsTheConnectionAndNothingElse) {
+  Node node;
+  StoreBlock(*node.store, 1, RandomBytes(10, 1));
+  std::mt19937_64 random(20261121);  // the seed: fixed
+  for (int i = 0; i < 50; ++i) {
+    auto socket = Socket::Connect("127.0.0.1", node.server->port(), kPatience);
+    ASSERT_TRUE(socket.has_value());
+    auto bytes = RandomBytes(1 + random() % 300, random());
+    if (i % 2 == 0 && bytes.size() > 3) {
+      bytes[0] = std::byte{0};
+      bytes[1] = std::byte{28};
+      bytes[2] = static_cast<std::byte>(80 + random() % 12);
+    }
+    (void)socket->WriteAll(bytes, kPatience);
+  }
+  EXPECT_TRUE(ReadFrom(node.id(), Block(1, 10), 0).has_value());
+}
+
+// Test vectors of RFC 1321.
+TEST(Md5Test, Vectors) {
+  const auto hex = [](std::string_view text) {
+    std::string out;
+    for (const auto b : Md5(std::as_bytes(std::span(text)))) {
+      out += fmt::format("{:02x}", static_cast<int>(b));
+    }
+    return out;
+  };
+  EXPECT_EQ(hex(""), "d41d8cd98f00b204e9800998ecf8427e");
+  EXPECT_EQ(hex("abc"), "900150983cd24fb0d6963f7d28e17f72");
+  EXPECT_EQ(hex("12345678901234567890123456789012345678901234567890123456789012345678901234567890"),
+            "57edf4a22be3c955ac49da2e2107b67a");
+}
+
+}  // namespace
+}  // namespace ebb::transfer
