@@ -31,6 +31,10 @@ public final class FaultMain {
 
   /** Runs one command. */
   public static void main(String[] arguments) {
+    // Before Hadoop's classes look for it.
+    if (System.getProperty("log4j.configuration") == null) {
+      System.setProperty("log4j.configuration", "io/ebbfs/cluster/log4j.properties");
+    }
     System.exit(run(Arrays.asList(arguments)));
   }
 

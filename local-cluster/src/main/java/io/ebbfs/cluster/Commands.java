@@ -13,6 +13,9 @@ record Commands(Build build, Path directory, Layout layout) {
   static final String KAFKA = "kafka";
   static final String CONTROL = "control";
 
+  /** For processes with little to compute: the optimising compiler costs more than it gains. */
+  private static final String QUICK_START = "-XX:TieredStopAtLevel=1";
+
   static String server(int index) {
     return "server-%02d".formatted(index);
   }
@@ -47,12 +50,14 @@ record Commands(Build build, Path directory, Layout layout) {
 
   List<String> kafka(Path properties) throws ClusterException {
     List<String> command = jvm(256, "broker");
+    command.add(1, QUICK_START);
     command.addAll(List.of("kafka.Kafka", properties.toString()));
     return command;
   }
 
   List<String> control() throws ClusterException {
     List<String> command = jvm(384, "control-plane");
+    command.add(1, QUICK_START);
     command.addAll(
         List.of(
             "io.ebbfs.controlplane.ControlPlane",

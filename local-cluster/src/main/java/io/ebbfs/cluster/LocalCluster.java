@@ -196,8 +196,9 @@ public final class LocalCluster {
     for (int server = 0; server < layout.servers(); server++) {
       launchServer(server);
     }
-    awaitKafka();
+    // It does without the broker until there is one.
     launchControl();
+    awaitKafka();
     for (int server = 0; server < layout.servers(); server++) {
       awaitReady(Commands.server(server), SERVER_START_MILLIS);
     }
