@@ -248,6 +248,9 @@ final class Redundancy {
     }
     if (surplus.hasWork(block)) {
       commands.invalidate(surplus.tidy(blockId));
+      if (block.striped()) {
+        checkStripe(block.block().getStripeId());
+      }
     }
   }
 

@@ -7,6 +7,7 @@ import io.ebbfs.namespace.block.BlockService.Target;
 import io.ebbfs.namespace.block.BlockService.WriteRequest;
 import io.ebbfs.namespace.block.Replicas.Replica;
 import io.ebbfs.namespace.store.InMemoryStore;
+import io.ebbfs.namespace.store.MetadataStore;
 import io.ebbfs.namespace.store.RowLock;
 import io.ebbfs.namespace.store.Tables;
 import io.ebbfs.namespace.store.Transaction;
@@ -38,7 +39,7 @@ final class BlockFixture {
   static final long BLOCK_BYTES = 1 << 20;
 
   final ManualClock clock = new ManualClock();
-  final InMemoryStore store = new InMemoryStore();
+  final MetadataStore store;
   final Random random;
   final BlockSettings settings;
   final ClusterIdentity identity;
@@ -59,6 +60,13 @@ final class BlockFixture {
 
   BlockFixture(long seed, int serverCount, int diskCount, BlockSettings settings)
       throws IOException {
+    this(seed, serverCount, diskCount, settings, new InMemoryStore());
+  }
+
+  BlockFixture(
+      long seed, int serverCount, int diskCount, BlockSettings settings, MetadataStore store)
+      throws IOException {
+    this.store = store;
     this.random = new Random(seed);
     this.settings = settings;
     this.identity = ClusterIdentity.of(store, clock, random);
