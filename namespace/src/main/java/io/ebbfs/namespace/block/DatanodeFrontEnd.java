@@ -314,6 +314,10 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
                 }));
       }
       blocks.reports().incremental(disk, reports);
+      if (disk.failed()) {
+        // News from before the failure that arrive after it: their rows go like all others.
+        blocks.diskFailed(disk);
+      }
     }
   }
 

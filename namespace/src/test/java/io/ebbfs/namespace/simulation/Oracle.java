@@ -81,6 +81,7 @@ final class Oracle {
     final List<Row<ReplicaRow>> replicas;
     final Set<String> finalized = new HashSet<>();
     final Set<Long> files = new HashSet<>();
+    final Set<String> corrupt = new TreeSet<>();
 
     Snapshot() throws IOException {
       for (Row<BlockOwnerRow> row : all(Tables.BLOCK_OWNER)) {
@@ -107,6 +108,10 @@ final class Oracle {
       for (SimServer server : cluster.servers()) {
         for (SimDisk disk : server.disks()) {
           for (SimBlock block : disk.blocks.values()) {
+            if (block.corrupt()) {
+              corrupt.add(block.blockId() + "@" + disk.uuid);
+              continue;
+            }
             copies.computeIfAbsent(block.blockId(), id -> new ArrayList<>()).add(block);
             copyDisks.computeIfAbsent(block.blockId(), id -> new ArrayList<>()).add(disk);
           }
@@ -423,6 +428,7 @@ final class Oracle {
                 unfinished.add("block " + id + " is on a disk and belongs to nothing");
               }
             });
+    now.corrupt.forEach(copy -> unfinished.add("corrupt copy " + copy + " is still there"));
     replicaRowsAgree(now, unfinished);
     return unfinished;
   }

@@ -46,22 +46,22 @@ final class SimCluster {
     return new SimBlock(blockId, generationStamp, lengthBytes, Content.of(blockId));
   }
 
-  /** Every copy of a block on a disk that works, of servers up or down. */
-  List<SimBlock> copies(long blockId) {
-    List<SimBlock> copies = new ArrayList<>();
-    for (SimServer server : servers.values()) {
-      for (SimDisk disk : server.disks()) {
-        SimBlock block = disk.blocks.get(blockId);
-        if (block != null) {
-          copies.add(block);
-        }
-      }
-    }
-    return copies;
+  /** Those of the places of a source whose server is up and does not have the block whole. */
+  List<BlockLocationProto> badLocations(SourceProto source) {
+    return source.getLocationsList().stream()
+        .filter(
+            location -> {
+              SimServer server = servers.get(location.getServer().getDatanodeUuid());
+              return server != null
+                  && server.isUp()
+                  && read(source.toBuilder().clearLocations().addLocations(location).build())
+                      == null;
+            })
+        .toList();
   }
 
   // ---- combine
-  // --------------------------------------------------------------------------------------
+  // -----------------------------------------------------------------------------------
 
   /**
    * Combines at an executor.
@@ -99,6 +99,7 @@ final class SimCluster {
       if (server != null && server.isUp()) {
         SimBlock block = server.find(wanted.getBlockId());
         if (block != null
+            && !block.corrupt()
             && block.generationStamp() == wanted.getGenerationStamp()
             && block.lengthBytes() == wanted.getNumBytes()) {
           return block;

@@ -10,6 +10,10 @@ import org.apache.hadoop.hdfs.protocol.Block;
 import org.apache.hadoop.hdfs.protocol.BlockListAsLongs;
 import org.apache.hadoop.hdfs.protocol.BlockListAsLongs.BlockReportReplica;
 import org.apache.hadoop.hdfs.protocol.DatanodeID;
+import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
+import org.apache.hadoop.hdfs.protocol.DatanodeInfo.DatanodeInfoBuilder;
+import org.apache.hadoop.hdfs.protocol.ExtendedBlock;
+import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 import org.apache.hadoop.hdfs.security.token.block.ExportedBlockKeys;
 import org.apache.hadoop.hdfs.server.common.HdfsServerConstants.NodeType;
 import org.apache.hadoop.hdfs.server.common.HdfsServerConstants.ReplicaState;
@@ -108,6 +112,35 @@ final class SimServer {
     unsent.add(new News(disk.uuid, toBlock(block), BlockStatus.RECEIVED_BLOCK));
   }
 
+  /** Bytes of a block rot. */
+  void corrupt(SimDisk disk, long blockId) {
+    changes++;
+    disk.blocks.computeIfPresent(blockId, (id, block) -> block.corrupted());
+  }
+
+  /** Reads everything that it has, and tells what is corrupt. */
+  void scrub(DatanodeProtocol namenode) throws IOException {
+    if (registration == null) {
+      return;
+    }
+    String pool = registration.getNamespaceInfo().getBlockPoolID();
+    for (SimDisk disk : disks) {
+      for (SimBlock block : disk.blocks.values()) {
+        if (block.corrupt()) {
+          DatanodeInfo me = new DatanodeInfoBuilder().setNodeID(id).build();
+          namenode.reportBadBlocks(
+              new LocatedBlock[] {
+                new LocatedBlock(
+                    new ExtendedBlock(pool, toBlock(block)),
+                    new DatanodeInfo[] {me},
+                    new String[] {disk.uuid},
+                    new StorageType[] {StorageType.DISK})
+              });
+        }
+      }
+    }
+  }
+
   /** Loses a single block without noticing it. */
   void loseQuietly(SimDisk disk, long blockId) {
     changes++;
@@ -115,7 +148,7 @@ final class SimServer {
   }
 
   // ---- what it sends
-  // ------------------------------------------------------------------------------
+  // -----------------------------------------------------------------------------
 
   /** One heartbeat; the answer's commands wait until {@link #obey}. */
   void heartbeat(DatanodeProtocol namenode) throws IOException {
@@ -249,7 +282,7 @@ final class SimServer {
   }
 
   // ---- what it is told
-  // ----------------------------------------------------------------------------
+  // ---------------------------------------------------------------------------
 
   boolean hasOrders() {
     return !received.isEmpty();
@@ -286,7 +319,8 @@ final class SimServer {
   private void transfer(BlockCommand command, SimCluster cluster) {
     for (int b = 0; b < command.getBlocks().length; b++) {
       SimBlock block = find(command.getBlocks()[b].getBlockId());
-      for (int t = 0; block != null && t < command.getTargets()[b].length; t++) {
+      boolean readable = block != null && !block.corrupt();
+      for (int t = 0; readable && t < command.getTargets()[b].length; t++) {
         SimServer target = cluster.server(command.getTargets()[b][t].getDatanodeUuid());
         SimDisk disk = target.disk(command.getTargetStorageIDs()[b][t]);
         if (target.isUp() && disk != null && !disk.failed && !target.holds(block.blockId())) {

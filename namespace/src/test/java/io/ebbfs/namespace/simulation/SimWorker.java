@@ -1,7 +1,11 @@
 package io.ebbfs.namespace.simulation;
 
+import io.ebbfs.protocol.proto.ChunkProtos.BlockLocationProto;
+import io.ebbfs.protocol.proto.ChunkProtos.CombineFailureProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineResponseProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineStatusProto;
+import io.ebbfs.protocol.proto.ChunkProtos.SourceProto;
+import io.ebbfs.protocol.proto.CodingProtos.BadBlockProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
 import io.ebbfs.protocol.proto.CodingProtos.CodingProtocolService;
@@ -118,8 +122,24 @@ final class SimWorker {
     } else {
       jobs.remove(job);
       ghosts.add(job);
-      fail(namenode, job);
+      fail(namenode, job, response.map(r -> badBlocks(step, r)).orElse(List.of()));
     }
+  }
+
+  private List<BadBlockProto> badBlocks(StepProto step, CombineResponseProto response) {
+    List<BadBlockProto> bad = new ArrayList<>();
+    for (CombineFailureProto failed : response.getFailedSourcesList()) {
+      SourceProto source = step.getCombine().getSources(failed.getIndex());
+      for (BlockLocationProto location : cluster.badLocations(source)) {
+        bad.add(
+            BadBlockProto.newBuilder()
+                .setBlock(source.getBlock())
+                .setLocation(location)
+                .setReason("corrupt or gone")
+                .build());
+      }
+    }
+    return bad;
   }
 
   private void commit(CodingProtocolService.BlockingInterface namenode, Job job, boolean faults)
@@ -144,7 +164,8 @@ final class SimWorker {
             .build());
   }
 
-  private void fail(CodingProtocolService.BlockingInterface namenode, Job job)
+  private void fail(
+      CodingProtocolService.BlockingInterface namenode, Job job, List<BadBlockProto> bad)
       throws ServiceException {
     namenode.fail(
         null,
@@ -153,6 +174,7 @@ final class SimWorker {
             .setTransitionId(job.claimed.getTransition().getId())
             .setAttempt(job.claimed.getTransition().getAttempt())
             .setReason("a combine did not work")
+            .addAllBadBlocks(bad)
             .build());
   }
 
@@ -175,7 +197,7 @@ final class SimWorker {
           sendCommit(namenode, ghost);
         }
       }
-      default -> fail(namenode, ghost);
+      default -> fail(namenode, ghost, List.of());
     }
   }
 }

@@ -207,10 +207,10 @@ final class Simulation {
       case 2, 3 -> server.incrementalReport(namenode.datanodes());
       case 4 -> server.obey(cluster, this::mayDelete);
       default -> {
-        if (random.nextBoolean()) {
-          server.fullReport(namenode.datanodes());
-        } else {
-          server.repeatIncrementalReport(namenode.datanodes());
+        switch (random.nextInt(3)) {
+          case 0 -> server.fullReport(namenode.datanodes());
+          case 1 -> server.repeatIncrementalReport(namenode.datanodes());
+          default -> server.scrub(namenode.datanodes());
         }
       }
     }
@@ -292,13 +292,18 @@ final class Simulation {
     SimDisk disk = server.disks().get(random.nextInt(DISKS));
     if (!disk.blocks.isEmpty() && isSurvivable(Set.of(disk))) {
       long id = new ArrayList<>(disk.blocks.keySet()).get(random.nextInt(disk.blocks.size()));
-      note(step, "block " + id + " vanishes from " + disk.uuid);
-      server.loseQuietly(disk, id);
+      boolean rots = random.nextBoolean();
+      note(step, "block " + id + (rots ? " rots on " : " vanishes from ") + disk.uuid);
+      if (rots) {
+        server.corrupt(disk, id);
+      } else {
+        server.loseQuietly(disk, id);
+      }
     }
   }
 
   // ---- what clients and the manager do
-  // ------------------------------------------------------------
+  // -----------------------------------------------------------
 
   private void delete(int step) throws IOException {
     List<Long> files = new ArrayList<>(oracle.acknowledgedFiles());
@@ -354,7 +359,7 @@ final class Simulation {
   }
 
   // ---- rest
-  // ---------------------------------------------------------------------------------------
+  // --------------------------------------------------------------------------------------
 
   /** All faults end; whatever was promised for then has to come about. */
   private void settle() throws IOException, ServiceException {
@@ -378,6 +383,9 @@ final class Simulation {
       everybodyBeats();
       if (round % 10 == 0) {
         everybodyReports();
+        for (SimServer server : cluster.servers()) {
+          server.scrub(namenode.datanodes());
+        }
       }
       namenode.tick();
       work();
