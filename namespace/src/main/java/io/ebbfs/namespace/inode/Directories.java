@@ -95,8 +95,14 @@ final class Directories {
     }
   }
 
-  /** New names are short enough. */
+  /** New names, and the path as a whole, are short enough. */
   static void checkNames(ResolvedPath path, Limits limits) throws IOException {
+    if (path.path().depth() > limits.maxPathDepth()
+        || path.path().toString().length() > limits.maxPathLength()) {
+      throw new IOException(
+          "Pathname too long. Limit %d characters, %d levels."
+              .formatted(limits.maxPathLength(), limits.maxPathDepth()));
+    }
     for (int depth = path.inodes().size(); depth <= path.path().depth(); depth++) {
       int length = path.path().nameBytes(depth).length;
       if (length > limits.maxComponentBytes()) {

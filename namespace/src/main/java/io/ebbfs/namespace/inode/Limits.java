@@ -4,7 +4,7 @@ package io.ebbfs.namespace.inode;
 public record Limits(
     int maxComponentBytes,
     int maxPathDepth,
-    int maxPathBytes,
+    int maxPathLength,
     int listingPage,
     long minBlockSizeBytes,
     int maxBlocksPerFile,
@@ -15,7 +15,7 @@ public record Limits(
     return new Limits(
         maxComponentBytes,
         maxPathDepth,
-        maxPathBytes,
+        maxPathLength,
         listingPage,
         bytes,
         maxBlocksPerFile,

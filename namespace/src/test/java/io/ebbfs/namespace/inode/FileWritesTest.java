@@ -288,5 +288,8 @@ class FileWritesTest {
     assertThatThrownBy(() -> real.mkdirs("/" + "n".repeat(256)))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("256");
+    assertThatThrownBy(() -> real.mkdirs("/d".repeat(1001)))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("1000 levels");
   }
 }
