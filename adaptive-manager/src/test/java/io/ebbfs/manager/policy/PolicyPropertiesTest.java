@@ -21,7 +21,7 @@ import net.jqwik.api.ShrinkingMode;
  * Histories of writes, reads, deletes, failures and transitions that end in any order; jqwik prints
  * the seed of a history that breaks a property.
  */
-class PolicyProperties {
+class PolicyPropertiesTest {
   private static final int STEPS = 25;
 
   /** Partly filled stripes and deletes may exceed the bound, each by what it adds and no more. */
@@ -109,8 +109,8 @@ class PolicyProperties {
 
     private Map<String, Double> exceeds() {
       return Map.of(
-          "product", PolicyProperties.exceeds(world, "product"),
-          "lrc", PolicyProperties.exceeds(world, "lrc"));
+          "product", PolicyPropertiesTest.exceeds(world, "product"),
+          "lrc", PolicyPropertiesTest.exceeds(world, "lrc"));
     }
 
     private void excuse(String policy, double bytes) {
