@@ -38,13 +38,20 @@ function bytes(value) {
 
 const count = value => value.toLocaleString('en');
 const times = value => value ? value.toFixed(2) + '×' : '–';
-const percent = value => (100 * value).toFixed(value < 0.1 ? 1 : 0) + '%';
+const percent = value => value > 0 && value < 0.0005 ? '<0.1%'
+    : (100 * value).toFixed(value < 0.1 && value > 0 ? 1 : 0) + '%';
 
 function ago(millis) {
   const seconds = Math.max(0, Math.round(millis / 1000));
   if (seconds < 90) return seconds + ' s';
   if (seconds < 5400) return Math.round(seconds / 60) + ' min';
   return seconds < 172800 ? Math.round(seconds / 3600) + ' h' : Math.round(seconds / 86400) + ' d';
+}
+
+function clock(millis) {
+  const seconds = Math.round(millis / 1000);
+  return seconds < 3600 ? Math.floor(seconds / 60) + ':' + String(seconds % 60).padStart(2, '0')
+      : ago(millis);
 }
 
 function bar(parts) {
@@ -209,7 +216,7 @@ function drawChart(svg, points, bound, width) {
 function drawTimes(svg, from, to, x, baseline, ticks) {
   for (let i = 0; i < ticks; i++) {
     const time = from + (to - from) * i / (ticks - 1);
-    const text = i === ticks - 1 ? 'now' : '−' + ago(to - time);
+    const text = i === ticks - 1 ? 'now' : '−' + clock(to - time);
     svg.append(s('text', {x: x(time), y: baseline,
         'text-anchor': i === 0 ? 'start' : i === ticks - 1 ? 'end' : 'middle'}, text));
   }
@@ -296,16 +303,22 @@ function drawMoved(cluster) {
   $('moved').replaceChildren(...rows);
 }
 
+const fill = disk => disk.capacityBytes ? disk.usedBytes / disk.capacityBytes : 0;
+
 // ---- servers and transitions ------------------------------------------------------------------
 
 function drawServers(cluster) {
+  const disks = cluster.servers.flatMap(server => server.disks).filter(disk => !disk.failed);
+  const fullest = Math.max(0, ...disks.map(fill));
+  // Nearly empty disks would all look alike: then they are compared with the fullest.
+  const scale = fullest > 0 && fullest < 0.1 ? fullest : 1;
+  $('scale').textContent = scale === 1 ? 'used of capacity' : 'used, against the fullest disk';
   $('servers').replaceChildren(...cluster.servers.map(server =>
       h('div', {class: 'server' + (server.live ? '' : ' dead'), title: server.uuid},
           h('div', {class: 'name'}, server.name),
           h('div', {class: 'disks'}, ...server.disks.map(disk => {
-            const full = disk.capacityBytes ? disk.usedBytes / disk.capacityBytes : 0;
             const level = h('i', {});
-            level.style.height = Math.max(disk.usedBytes ? 4 : 0, 100 * full) + '%';
+            level.style.height = Math.max(disk.usedBytes ? 4 : 0, 100 * fill(disk) / scale) + '%';
             return h('div', {class: 'disk' + (disk.failed ? ' failed' : ''),
                 title: disk.failed ? 'failed' : bytes(disk.usedBytes) + ' of '
                     + bytes(disk.capacityBytes) + ', ' + count(disk.blocks) + ' blocks'},
@@ -332,13 +345,26 @@ function drawKinds(cluster, counts) {
           [row.failed, 'failed-bar', row.failed + ' failed']]))));
 }
 
+// Transitions of one decision differ in their blocks only: one row for all in the same state.
+function alike(transitions) {
+  const groups = new Map();
+  for (const t of transitions) {
+    const key = [t.kind, t.state, t.toCode, t.reason, t.failure].join('|');
+    const group = groups.get(key);
+    if (group) group.n++;
+    else groups.set(key, {t, n: 1});
+  }
+  return [...groups.values()];
+}
+
 function drawTransitions(answer, now) {
   const refused = answer.refusals.map(r => h('li', {class: 'REFUSED'},
       h('span', {class: 'what'}, r.policy), h('span', {class: 'codes'}, 'policy'),
       h('span', {class: 'why'}, r.message, h('em', {}, r.remedy)),
       h('span', {class: 'state'}, h('b', {}, 'refused'))));
-  const rows = answer.transitions.slice(0, 60).map(t => h('li', {class: t.state},
-      h('span', {class: 'what'}, (kindName[t.kind] || t.kind).replace(' to', '').split(' ')[0]),
+  const rows = alike(answer.transitions).slice(0, 40).map(({t, n}) => h('li', {class: t.state},
+      h('span', {class: 'what'}, (kindName[t.kind] || t.kind).split(' ')[0],
+          n > 1 ? h('span', {class: 'times'}, ' ×' + n) : null),
       h('span', {class: 'codes'}, t.fromCode && t.fromCode !== t.toCode
           ? t.fromCode + ' → ' + t.toCode : '→ ' + t.toCode),
       h('span', {class: 'why'}, t.reason,

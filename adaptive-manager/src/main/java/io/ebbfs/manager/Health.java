@@ -149,7 +149,10 @@ public final class Health {
                 account.policy(),
                 account.encodedOverhead(),
                 account.bound().getAsDouble()),
-            "nothing to do if conversions are under way; otherwise raise the bound");
+            account.fastBytes() > 0
+                ? "nothing to do while conversions are under way; otherwise raise the bound"
+                : "all of it is compact already: short blocks and deleted ones pad the stripes;"
+                    + " more files of like sizes fill them better, or raise the bound");
       }
     }
   }
