@@ -33,7 +33,7 @@ public record RaidConfig(
     Optional<Path> hadoopConf) {
   /** What holds where the file says nothing. */
   public static final RaidConfig DEFAULTS =
-      new RaidConfig(64, 4, 30_000, 250, 4, 300_000, 0, "local", Optional.empty());
+      new RaidConfig(64, 4, 30_000, 250, 4, 120_000, 0, "local", Optional.empty());
 
   /** Reads {@code raid-node.yaml} in a directory; all defaults if there is no such file. */
   public static RaidConfig read(Path confDirectory) throws ConfigException {

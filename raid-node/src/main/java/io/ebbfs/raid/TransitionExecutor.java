@@ -33,7 +33,7 @@ import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 public final class TransitionExecutor {
   private static final int MAX_BUSY_RETRIES = 8;
   private static final long BUSY_PAUSE_MILLIS = 100;
-  private static final int MAX_COMMIT_ATTEMPTS = 5;
+  private static final int MAX_COMMIT_ATTEMPTS = 7;
   private static final long COMMIT_PAUSE_MILLIS = 200;
 
   private final String worker;

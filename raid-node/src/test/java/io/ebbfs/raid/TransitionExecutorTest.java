@@ -51,7 +51,7 @@ final class TransitionExecutorTest {
   void aCommitThatNeverAnswersIsGivenUp() throws Exception {
     namenode.commitsWithoutAnswer = 1000;
     assertThat(executor.run(REPAIR, id -> false).result()).isEqualTo(Outcome.Result.ABANDONED);
-    assertThat(namenode.commits).hasSize(5);
+    assertThat(namenode.commits).hasSize(7);
   }
 
   @Test

@@ -13,6 +13,8 @@ import io.ebbfs.protocol.proto.CodingProtos.CommitRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.FailRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.RenewRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.StepProto;
+import io.ebbfs.raid.Throttle;
+import io.ebbfs.raid.TransitionExecutor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -102,6 +104,10 @@ final class SimWorker {
       return;
     }
     Job job = jobs.get(random.nextInt(jobs.size()));
+    if (job.results.isEmpty() && random.nextInt(3) == 0) {
+      runWhole(namenode, job, faults);
+      return;
+    }
     if (job.isReady()) {
       commit(namenode, job, faults);
       return;
@@ -140,6 +146,28 @@ final class SimWorker {
       }
     }
     return bad;
+  }
+
+  /** All of a job by the raid-node's own code: nothing comes between its steps but their faults. */
+  private void runWhole(CodingProtocolService.BlockingInterface namenode, Job job, boolean faults) {
+    jobs.remove(job);
+    ghosts.add(job);
+    SimChannel channel = new SimChannel(cluster, random, faults);
+    TransitionExecutor executor =
+        new TransitionExecutor(
+            name,
+            channel.overheard(namenode),
+            channel,
+            new Throttle(0, () -> 0, millis -> {}),
+            1,
+            millis -> {});
+    try {
+      executor.run(job.claimed, id -> false);
+    } catch (InterruptedException e) {
+      throw new IllegalStateException(e);
+    } finally {
+      job.results.addAll(channel.done());
+    }
   }
 
   private void commit(CodingProtocolService.BlockingInterface namenode, Job job, boolean faults)
