@@ -84,9 +84,13 @@ void WriteReadyFile(const Configuration& configuration, const BlockStore& store,
   }
 }
 
-int Die(const Error& error) {
+// What cannot be started as it was asked for is bad input; what ends later is not.
+constexpr int kBadInput = 2;
+constexpr int kFailed = 1;
+
+int Die(const Error& error, int code = kBadInput) {
   fmt::print(stderr, "chunkserver: {}\n", error.message);
-  return 1;
+  return code;
 }
 
 int Run(const Configuration& configuration, const sigset_t& signals) {
@@ -156,7 +160,7 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
   rpc.Stop();
   actor.Stop();
   const std::lock_guard lock(fatal_mutex);
-  return fatal ? Die(*fatal) : 0;
+  return fatal ? Die(*fatal, kFailed) : 0;
 }
 
 }  // namespace
