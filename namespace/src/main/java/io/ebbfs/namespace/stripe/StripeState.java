@@ -72,6 +72,13 @@ public record StripeState(
     return lost;
   }
 
+  /** Whether every block of a file that still exists is on a disk in service. */
+  public boolean hasAllLiveData() {
+    return members.values().stream()
+        .filter(member -> isLiveData(code, member))
+        .noneMatch(member -> locations.get(member.getPosition()).isEmpty());
+  }
+
   /** Whether a member belongs to a file that still exists. */
   public static boolean isLiveData(ErasureCode code, StripeMemberProto member) {
     return code.position(member.getPosition()).isData() && !member.getTombstone();

@@ -1,5 +1,6 @@
 package io.ebbfs.namespace.transition;
 
+import io.ebbfs.coding.CannotPlanException;
 import io.ebbfs.namespace.IdGenerators;
 import io.ebbfs.namespace.block.ClusterView;
 import io.ebbfs.namespace.block.ClusterView.Disk;
@@ -155,6 +156,10 @@ public final class Claims {
                 };
               } catch (NotPlannableException e) {
                 failure[0] = e;
+                return null;
+              } catch (CannotPlanException | IllegalStateException e) {
+                // A plan that fails its check must not keep the others in the queue waiting.
+                failure[0] = NotPlannableException.now(e.getMessage());
                 return null;
               }
             });

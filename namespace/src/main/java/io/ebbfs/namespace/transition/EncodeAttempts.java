@@ -60,6 +60,10 @@ final class EncodeAttempts {
     TransitionRow.Builder updated = row.toBuilder().clearBlocks();
     List<SortedMap<Integer, Data>> stripes =
         rewrite ? ofStripes(transaction, code, updated) : present(transaction, row);
+    if (stripes.isEmpty()) {
+      // Nothing but tombstones is left of them: they go, and nothing takes their place.
+      return new AttemptPlan(updated.build(), List.of());
+    }
     Placement placement = place(code, stripes);
     List<Step> steps = new ArrayList<>();
     for (int s = 0; s < stripes.size(); s++) {
@@ -176,7 +180,7 @@ final class EncodeAttempts {
 
   private static void addLive(Transaction transaction, StripeState stripe, Map<Long, Data> live)
       throws IOException, NotPlannableException {
-    if (!stripe.lost().isEmpty()) {
+    if (!stripe.hasAllLiveData()) {
       throw NotPlannableException.ever(
           "stripe %d has lost positions %s: they are repaired first"
               .formatted(stripe.id(), stripe.lost()));

@@ -8,6 +8,9 @@ import java.util.TreeSet;
 
 /** What runs first: repairs by risk, then everything else. Lower is earlier. Pure. */
 final class Priorities {
+  /** Of a stripe that protects nothing any more. */
+  static final int RESCUE = 0;
+
   private static final int CONVERSIONS = 1_000_000;
   private static final int REWRITES = 2_000_000;
   private static final int PER_MARGIN = 1_000;

@@ -125,6 +125,9 @@ public final class Repairs {
     }
     damaged.put(stripeId, new Damage(lost, stripe.code().decodes(lost)));
     if (RepairAttempts.rebuildable(stripe, lost).isEmpty()) {
+      if (transition.isEmpty() && stripe.hasAllLiveData()) {
+        rewrites.rescue(stripe);
+      }
       return; // stays visible as unrecoverable until a block comes back
     }
     int priority = Priorities.ofRepair(stripe, lost);

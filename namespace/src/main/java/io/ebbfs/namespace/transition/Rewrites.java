@@ -49,6 +49,16 @@ final class Rewrites {
     }
   }
 
+  /**
+   * Notes a stripe whose lost blocks cannot be rebuilt, but which are all tombstones and parities:
+   * its live data is whole and gets new parities.
+   */
+  void rescue(StripeState stripe) {
+    if (candidates.size() < MAX_CANDIDATES) {
+      candidates.put(stripe.id(), stripe);
+    }
+  }
+
   /** Plans what was collected: as many stripes of one kind together as fill a new group. */
   void flush() throws IOException {
     Map<List<String>, List<StripeState>> alike = new LinkedHashMap<>();
@@ -97,7 +107,7 @@ final class Rewrites {
                 id,
                 transaction -> {
                   OwnerLocks.lock(transaction, List.of(), stripeIds, List.of(id));
-                  TransitionRow.Builder built = row(id, stripes.get(0).row());
+                  TransitionRow.Builder built = row(id, stripes);
                   for (StripeState stripe : stripes) {
                     var key = Tables.stripe(stripe.id());
                     if (transaction.get(Tables.STRIPE, key).equals(Optional.of(stripe.row()))) {
@@ -118,7 +128,9 @@ final class Rewrites {
     row.ifPresent(context.lifecycle()::committed);
   }
 
-  private TransitionRow.Builder row(long id, StripeRow stripe) {
+  private TransitionRow.Builder row(long id, List<StripeState> stripes) {
+    StripeRow stripe = stripes.get(0).row();
+    boolean rescue = stripes.stream().anyMatch(s -> !s.lost().isEmpty());
     long now = context.clock().millis();
     return TransitionRow.newBuilder()
         .setId(id)
@@ -128,11 +140,13 @@ final class Rewrites {
         .setFromCode(stripe.getCode())
         .setToCode(stripe.getCode())
         .setReason(
-            "at least %.0f%% of its data was deleted"
-                .formatted(100 * context.settings().rewriteDeadShare()))
+            rescue
+                ? "blocks of it cannot be rebuilt, but its live data is whole"
+                : "at least %.0f%% of its data was deleted"
+                    .formatted(100 * context.settings().rewriteDeadShare()))
         .setCreatedMillis(now)
         .setUpdatedMillis(now)
-        .setPriority(Priorities.of(TransitionKindProto.REWRITE))
+        .setPriority(rescue ? Priorities.RESCUE : Priorities.of(TransitionKindProto.REWRITE))
         .setAttempt(0);
   }
 }

@@ -299,21 +299,15 @@ final class Oracle {
   }
 
   /**
-   * Whether all acknowledged data, and every stripe as a whole, decodes without some disks: what
-   * the codes promise. Copies that are to be deleted, or that the namenode does not know, do not
-   * count.
+   * Whether all acknowledged data decodes without some disks. Copies that are to be deleted, or
+   * that the namenode does not know, do not count.
    */
   boolean survives(Set<SimDisk> without) throws IOException {
     Snapshot now = snapshot();
-    Counts counts =
+    return decodes(
+        now,
         (block, disk) ->
-            !without.contains(disk) && now.finalized.contains(block.blockId() + "@" + disk.uuid);
-    for (StripeRow stripe : now.stripes.values()) {
-      if (!Codes.byName(stripe.getCode()).decodes(now.lost(stripe, counts))) {
-        return false;
-      }
-    }
-    return decodes(now, counts);
+            !without.contains(disk) && now.finalized.contains(block.blockId() + "@" + disk.uuid));
   }
 
   /** The stripes that would not decode without some disks, with all their places; for people. */
