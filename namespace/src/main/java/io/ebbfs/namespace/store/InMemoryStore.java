@@ -6,7 +6,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -89,7 +88,7 @@ public final class InMemoryStore implements MetadataStore {
       NavigableMap<Key, byte[]> rows = tables.get(table);
       rows = after == null ? rows.tailMap(Key.of(partition), true) : rows.tailMap(after, false);
       List<Map.Entry<Key, byte[]>> result = new ArrayList<>();
-      for (Map.Entry<Key, byte[]> row : new TreeMap<>(headOf(rows, partition)).entrySet()) {
+      for (Map.Entry<Key, byte[]> row : headOf(rows, partition).entrySet()) {
         if (result.size() >= limit) {
           break;
         }
