@@ -274,7 +274,10 @@ final class Demo implements AutoCloseable {
         settled && done >= all * LEAST_ENCODED && withinBounds(),
         "%d of %d blocks in stripes%s, overhead %s"
             .formatted(
-                done, all, settled && done < all ? " (the rest waits for company)" : "", overheads()));
+                done,
+                all,
+                settled && done < all ? " (the rest waits for company)" : "",
+                overheads()));
   }
 
   private boolean withinBounds() throws IOException {
@@ -363,13 +366,17 @@ final class Demo implements AutoCloseable {
 
   private int firstKilled;
 
+  /** All within two servers that every stripe can lose together: what the placement promises. */
   private void breakThings(FaultInjector injector)
       throws IOException, ClusterException, InterruptedException {
-    fault(injector.deleteBlock());
-    fault(injector.corruptBlock());
-    int server = random.nextInt(options.servers());
-    fault(injector.failDisk(server, random.nextInt(options.disks())));
-    firstKilled = (server + 1 + random.nextInt(options.servers() - 1)) % options.servers();
+    Survivable survivable = new Survivable(cluster, probe.stripes());
+    int[] pair = survivable.pair(random);
+    // Blocks of files, so that reading every file finds both.
+    List<Long> blocks = survivable.dataBlocksOn(pair[0], 2, random);
+    fault(injector.deleteBlock(blocks.get(0)));
+    fault(injector.corruptBlock(blocks.get(1)));
+    fault(injector.failDisk(pair[0], random.nextInt(options.disks())));
+    firstKilled = pair[1];
     fault(injector.killServer(firstKilled));
   }
 
