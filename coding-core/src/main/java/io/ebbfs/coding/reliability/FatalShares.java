@@ -88,7 +88,8 @@ public record FatalShares(double[] fatalAfter, int exactUpTo) {
     return (double) survived / SAMPLES;
   }
 
-  static long binomial(int n, int k) {
+  /** n over k. */
+  public static long binomial(int n, int k) {
     long result = 1;
     for (int i = 1; i <= k; i++) {
       result = Math.multiplyExact(result, n - k + i) / i;

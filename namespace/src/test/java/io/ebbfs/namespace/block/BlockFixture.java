@@ -2,6 +2,7 @@ package io.ebbfs.namespace.block;
 
 import com.google.common.base.Preconditions;
 import io.ebbfs.namespace.IdGenerator;
+import io.ebbfs.namespace.ManualClock;
 import io.ebbfs.namespace.block.BlockService.Invalidation;
 import io.ebbfs.namespace.block.BlockService.Target;
 import io.ebbfs.namespace.block.BlockService.WriteRequest;

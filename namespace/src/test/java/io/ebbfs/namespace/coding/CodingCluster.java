@@ -3,6 +3,7 @@ package io.ebbfs.namespace.coding;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.namespace.IdGenerators;
+import io.ebbfs.namespace.ManualClock;
 import io.ebbfs.namespace.block.BlockService.Invalidation;
 import io.ebbfs.namespace.coding.MetadataCheck.Finding;
 import io.ebbfs.namespace.coding.MetadataCheck.Severity;
@@ -44,10 +45,6 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
-import java.time.Clock;
-import java.time.Instant;
-import java.time.ZoneId;
-import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -77,7 +74,7 @@ final class CodingCluster {
   final Random random;
   final TransitionSettings settings;
   CodingService coding;
-  private final ManualClock clock = new ManualClock();
+  private final ManualClock clock = new ManualClock(1_000_000);
   private final Map<Long, List<byte[]>> files = new ConcurrentSkipListMap<>();
 
   CodingCluster(int serverCount, int disksPerServer, long seed, TransitionSettings settings)
@@ -112,31 +109,7 @@ final class CodingCluster {
   }
 
   synchronized void advance(long millis) {
-    clock.nowMillis += millis;
-  }
-
-  static final class ManualClock extends Clock {
-    private volatile long nowMillis = 1_000_000;
-
-    @Override
-    public long millis() {
-      return nowMillis;
-    }
-
-    @Override
-    public Instant instant() {
-      return Instant.ofEpochMilli(nowMillis);
-    }
-
-    @Override
-    public ZoneId getZone() {
-      return ZoneOffset.UTC;
-    }
-
-    @Override
-    public Clock withZone(ZoneId zone) {
-      return this;
-    }
+    clock.advance(millis);
   }
 
   // ---- files -----------------------------------------------------------------------------------

@@ -2,6 +2,7 @@ package io.ebbfs.namespace.simulation;
 
 import io.ebbfs.namespace.IdGenerator;
 import io.ebbfs.namespace.IdGenerators;
+import io.ebbfs.namespace.ManualClock;
 import io.ebbfs.namespace.block.BlockManager;
 import io.ebbfs.namespace.block.BlockSettings;
 import io.ebbfs.namespace.block.ClusterIdentity;
@@ -37,7 +38,7 @@ final class SimNamenode {
   private final Reaper reaper;
   private final SimClient.Namenode forClients;
 
-  SimNamenode(MetadataStore store, SimClock clock, long seed) throws IOException {
+  SimNamenode(MetadataStore store, ManualClock clock, long seed) throws IOException {
     Random random = new Random(seed);
     identity = ClusterIdentity.of(store, clock, random);
     ClusterMap cluster = new ClusterMap(store, IdGenerator.storages(store), clock, BLOCKS);

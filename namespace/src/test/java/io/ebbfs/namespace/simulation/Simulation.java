@@ -2,6 +2,7 @@ package io.ebbfs.namespace.simulation;
 
 import io.ebbfs.coding.CodeFamily;
 import io.ebbfs.coding.Codes;
+import io.ebbfs.namespace.ManualClock;
 import io.ebbfs.namespace.store.InMemoryStore;
 import io.ebbfs.protocol.proto.CodingProtos.DecisionProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetReadPlanRequestProto;
@@ -32,7 +33,7 @@ final class Simulation {
   private static final int SETTLE_ROUNDS = 400;
 
   private final Random random;
-  private final SimClock clock = new SimClock();
+  private final ManualClock clock = new ManualClock();
   private final InMemoryStore rows = new InMemoryStore();
   private final CrashingStore store = new CrashingStore(rows);
   private final SimCluster cluster;

@@ -66,7 +66,7 @@ record CodeFigures(
         IntStream.of(reads).max().orElseThrow(),
         (average + 1) * code.size() / code.dataCount(),
         code.tolerance(),
-        1 - (double) FatalShares.countSurvived(code, beyond) / choose(code.size(), beyond),
+        1 - (double) FatalShares.countSurvived(code, beyond) / FatalShares.binomial(code.size(), beyond),
         MarkovModel.HACFS.meanTimeToLossYears(code));
   }
 
@@ -109,13 +109,5 @@ record CodeFigures(
     Set<Integer> positions = new HashSet<>();
     IntStream.range(0, count).forEach(positions::add);
     return positions;
-  }
-
-  private static double choose(int n, int k) {
-    double result = 1;
-    for (int i = 1; i <= k; i++) {
-      result = result * (n - k + i) / i;
-    }
-    return Math.rint(result);
   }
 }
