@@ -50,22 +50,42 @@ std::optional<ebbfs::BlockHealthProto> HealthOf(const Error& error) {
   }
 }
 
+struct Found {
+  std::uint64_t length_bytes;
+  std::uint32_t crc32c;
+};
+
+Result<Found> ReadAll(LocalBlocks& blocks, const hadoop::hdfs::ExtendedBlockProto& block,
+                      std::vector<std::byte>& buffer) {
+  EBB_ASSIGN(auto open, blocks.Open(block));
+  buffer.resize(kVerifyStepBytes);
+  EBB_ASSIGN(const auto crc, ChecksumOf(open, buffer));
+  return Found{open.length_bytes, crc};
+}
+
+Result<Found> ReadChecksumFile(LocalBlocks& blocks, const hadoop::hdfs::ExtendedBlockProto& block,
+                               std::vector<std::byte>& buffer) {
+  EBB_ASSIGN(const auto file, blocks.ReadChecksums(block));
+  if (!file.crc32c) return ReadAll(blocks, block, buffer);
+  return Found{file.length_bytes, *file.crc32c};
+}
+
 Result<ebbfs::VerifiedBlockProto> VerifyOne(LocalBlocks& blocks,
                                             const hadoop::hdfs::ExtendedBlockProto& block,
-                                            std::vector<std::byte>& buffer) {
+                                            bool checksums_only, std::vector<std::byte>& buffer) {
   ebbfs::VerifiedBlockProto verified;
-  auto open = blocks.Open(block);
-  auto crc = open ? ChecksumOf(*open, buffer) : std::unexpected(open.error());
-  if (!crc) {
-    const auto health = HealthOf(crc.error());
-    if (!health) return std::unexpected(std::move(crc).error());
+  auto found = checksums_only ? ReadChecksumFile(blocks, block, buffer)
+                              : ReadAll(blocks, block, buffer);
+  if (!found) {
+    const auto health = HealthOf(found.error());
+    if (!health) return std::unexpected(std::move(found).error());
     verified.set_health(*health);
-    verified.set_message(crc.error().message);
+    verified.set_message(found.error().message);
     return verified;
   }
   verified.set_health(ebbfs::BLOCK_OK);
-  verified.set_lengthbytes(open->length_bytes);
-  verified.set_crc32c(*crc);
+  verified.set_lengthbytes(found->length_bytes);
+  verified.set_crc32c(found->crc32c);
   return verified;
 }
 
@@ -97,9 +117,10 @@ Result<ebbfs::VerifyResponseProto> ChunkService::Verify(const ebbfs::VerifyReque
                             request.blocks_size(), kMaxVerifiedBlocks));
   }
   ebbfs::VerifyResponseProto response;
-  std::vector<std::byte> buffer(kVerifyStepBytes);
+  std::vector<std::byte> buffer;
   for (const auto& block : request.blocks()) {
-    EBB_ASSIGN(*response.add_blocks(), VerifyOne(blocks_, block, buffer));
+    EBB_ASSIGN(*response.add_blocks(),
+               VerifyOne(blocks_, block, request.checksumsonly(), buffer));
   }
   return response;
 }

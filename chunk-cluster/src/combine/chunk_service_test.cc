@@ -24,6 +24,14 @@ class FakeLocalBlocks final : public LocalBlocks {
     EBB_ASSIGN(auto opened, io_.OpenSource(source, 0));
     return OpenBlock{std::move(opened), io_.Get(block.blockid())->size()};
   }
+  // The checksums of a block are those of the bytes it was put with; of odd blocks they are no
+  // CRC32C.
+  Result<ChecksumFile> ReadChecksums(const hadoop::hdfs::ExtendedBlockProto& block) override {
+    const auto bytes = io_.Get(block.blockid());
+    if (!bytes) return Fail(ErrorCode::kNotFound, "no such block");
+    if (block.blockid() % 2 != 0) return ChecksumFile{bytes->size()};
+    return ChecksumFile{bytes->size(), Crc32c(0, *bytes)};
+  }
   std::vector<ebbfs::DiskStatusProto> Disks() override {
     ebbfs::DiskStatusProto disk;
     disk.set_storageuuid("DS-1");
@@ -95,6 +103,24 @@ TEST_F(ChunkServiceTest, VerifiesBlocks) {
   EXPECT_EQ(response.blocks(0).crc32c(), Crc32c(0, good));
   EXPECT_EQ(response.blocks(1).health(), ebbfs::BLOCK_CORRUPT);
   EXPECT_EQ(response.blocks(1).message(), "chunk 390");
+  EXPECT_EQ(response.blocks(2).health(), ebbfs::BLOCK_MISSING);
+}
+
+TEST_F(ChunkServiceTest, VerifiesChecksumsWithoutReadingData) {
+  for (const std::uint64_t id : {1, 2}) io_.Put(id, Bytes(1000, static_cast<std::byte>(id)));
+  ebbfs::VerifyRequestProto request;
+  request.set_checksumsonly(true);
+  for (const std::uint64_t id : {1, 2, 3}) FillBlock(*request.add_blocks(), id, 1000);
+  ebbfs::VerifyResponseProto response;
+  ASSERT_TRUE(client_->Call("verify", request, response));
+  ASSERT_EQ(response.blocks_size(), 3);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(response.blocks(i).health(), ebbfs::BLOCK_OK);
+    EXPECT_EQ(response.blocks(i).lengthbytes(), 1000u);
+    EXPECT_EQ(response.blocks(i).crc32c(), Crc32c(0, Bytes(1000, static_cast<std::byte>(i + 1))));
+  }
+  EXPECT_EQ(io_.bytes_read(1), 1000u);
+  EXPECT_EQ(io_.bytes_read(2), 0u);
   EXPECT_EQ(response.blocks(2).health(), ebbfs::BLOCK_MISSING);
 }
 

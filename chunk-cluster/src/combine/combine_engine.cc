@@ -55,6 +55,8 @@ class Counted {
 struct CombineEngine::Entry {
   // Of the request: the same id must mean the same work.
   std::size_t fingerprint;
+  // Its answer is never given again later: what was true of the sources need not be so any more.
+  bool check;
   std::optional<ebbfs::CombineResponseProto> response;
 };
 
@@ -80,6 +82,7 @@ ebbfs::CombineResponseProto CombineEngine::Combine(const ebbfs::CombineRequestPr
     const EntryPtr entry = found->second;
     lock.unlock();
     auto response = Await(entry);
+    if (request.check()) return response;
     if (response.status() != ebbfs::COMBINE_OK || StillThere(request)) return response;
     lock.lock();
     Forget(request.id(), entry);
@@ -90,7 +93,7 @@ ebbfs::CombineResponseProto CombineEngine::Combine(const ebbfs::CombineRequestPr
                               "later or elsewhere",
                               requests_));
   }
-  const auto entry = std::make_shared<Entry>(Entry{fingerprint, std::nullopt});
+  const auto entry = std::make_shared<Entry>(Entry{fingerprint, request.check(), std::nullopt});
   if (!entries_.emplace(request.id(), entry).second) {
     return Answer(ebbfs::COMBINE_BUSY, "the combine was started anew meanwhile; ask again");
   }
@@ -165,7 +168,7 @@ void CombineEngine::Publish(const std::string& id, const EntryPtr& entry,
   --requests_;
   entry->response = response;
   changed_.notify_all();
-  if (response.status() != ebbfs::COMBINE_OK || options_.remembered_answers == 0) {
+  if (response.status() != ebbfs::COMBINE_OK || entry->check || options_.remembered_answers == 0) {
     entries_.erase(id);  // the next attempt is a new one
     return;
   }

@@ -46,7 +46,7 @@ class CombineEngine {
 
   // Blocks until the combine has ended. A request with the id of one that runs gets that one's
   // answer; with the id of one that ended well not long ago, its answer again if the outputs are
-  // still there. The same id with another request is refused.
+  // still there (that of a check is never kept). The same id with another request is refused.
   [[nodiscard]] ebbfs::CombineResponseProto Combine(const ebbfs::CombineRequestProto& request);
 
   // Combines that run end with COMBINE_BUSY at their next slice, later ones at once.

@@ -55,6 +55,7 @@ Status CheckBlocks(const ebbfs::CombineRequestProto& request, const CombineLimit
   }
   for (const auto& target : request.targets()) {
     EBB_TRY(check_length(target.block()));
+    if (request.check()) continue;
     if (!targets.insert(target.block().blockid()).second) {
       return Refuse(fmt::format("block {} is a target twice", target.block().blockid()));
     }

@@ -25,7 +25,7 @@ struct CombineContext {
   CombineRunOptions options;
 };
 
-// Reads the sources, writes the targets and says how it went. Whatever fails before the first
+// Reads the sources, writes the targets (unless it is a check) and says how it went. Whatever fails before the first
 // target is finished leaves no trace of any target. Where finishing one target fails, others may be
 // finished already; the block report makes the namenode collect them. `lease` covers
 // plan.memory_bytes.

@@ -106,6 +106,53 @@ TEST_F(CombineTest, WritesTheLinearCombination) {
   EXPECT_EQ(response.byteswrittenremote(), 10'000u);
 }
 
+TEST_F(CombineTest, ACheckWritesNothing) {
+  auto request = Request({10'000, 4'000, 10'001}, {10'000, 0, 10'001});
+  request.set_check(true);
+  const auto response = engine_->Combine(request);
+  ASSERT_EQ(response.status(), ebbfs::COMBINE_OK) << response.message();
+  ASSERT_EQ(response.targets_size(), 3);
+  for (int t = 0; t < 3; ++t) {
+    const std::size_t length = request.targets(t).block().numbytes();
+    const std::span row(reinterpret_cast<const std::uint8_t*>(request.coefficients().data()) +
+                            static_cast<std::size_t>(t) * 3,
+                        3);
+    EXPECT_EQ(response.targets(t).lengthbytes(), length);
+    EXPECT_EQ(response.targets(t).crc32c(), Crc32c(0, ReferenceSum(data_, row, length))) << Seed();
+  }
+  EXPECT_EQ(response.bytesreadlocal() + response.bytesreadremote(), 24'001u);
+  EXPECT_EQ(response.byteswrittenlocal() + response.byteswrittenremote(), 0u);
+  EXPECT_EQ(io_.sinks_opened(), 0);
+  ExpectNoTrace(request);
+}
+
+// What it says is compared with the block of the target, which is there, and may be a source.
+TEST_F(CombineTest, ACheckMayNameBlocksThatExist) {
+  auto request = Request({5'000, 5'000}, {5'000});
+  request.mutable_targets(0)->mutable_block()->set_blockid(1);
+  request.set_coefficients(std::string("\1\0", 2));
+  request.set_check(true);
+  const auto response = engine_->Combine(request);
+  ASSERT_EQ(response.status(), ebbfs::COMBINE_OK) << response.message();
+  EXPECT_EQ(response.targets(0).crc32c(), Crc32c(0, data_[0]));
+  EXPECT_EQ(*io_.Get(1), data_[0]);
+}
+
+TEST_F(CombineTest, ACheckIsDoneAnewEachTime) {
+  auto request = Request({5'000}, {5'000});
+  request.set_check(true);
+  const auto before = engine_->Combine(request);
+  ASSERT_EQ(before.status(), ebbfs::COMBINE_OK) << before.message();
+  io_.Put(1, Bytes(5'000, std::byte{9}));
+  const auto after = engine_->Combine(request);
+  ASSERT_EQ(after.status(), ebbfs::COMBINE_OK) << after.message();
+  EXPECT_EQ(after.targets(0).crc32c(), Crc32c(0, Bytes(5'000, std::byte{9})));
+  io_.SetFault(1, {.at = 4'500, .error = {ErrorCode::kCorrupt, "chunk 8"}});
+  const auto failed = engine_->Combine(request);
+  EXPECT_EQ(failed.status(), ebbfs::COMBINE_SOURCE_FAILED);
+  EXPECT_EQ(failed.failedsources(0).message(), "CORRUPT: chunk 8");
+}
+
 TEST_F(CombineTest, MemoryIsGivenBack) {
   options_.max_process_bytes = 3 * 4096;  // as much as one combine holds
   Restart();

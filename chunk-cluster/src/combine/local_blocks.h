@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,15 @@ class LocalBlocks {
   };
   // A finalized block with this id and generation stamp. kNotFound if there is none here.
   [[nodiscard]] virtual Result<OpenBlock> Open(const hadoop::hdfs::ExtendedBlockProto& block) = 0;
+
+  struct ChecksumFile {
+    std::uint64_t length_bytes = 0;
+    // Of the whole block, composed of the checksums in the file; nothing if they are not CRC32C.
+    std::optional<std::uint32_t> crc32c = {};
+  };
+  // Reads the checksum file of such a block and none of its data.
+  [[nodiscard]] virtual Result<ChecksumFile> ReadChecksums(
+      const hadoop::hdfs::ExtendedBlockProto& block) = 0;
   [[nodiscard]] virtual std::vector<ebbfs::DiskStatusProto> Disks() = 0;
 };
 

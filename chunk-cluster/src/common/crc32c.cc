@@ -90,15 +90,20 @@ std::uint32_t MultiplyModulo(std::uint32_t a, std::uint32_t b, std::uint32_t pol
   return product;
 }
 
-std::uint32_t Concat(std::uint32_t crc_a, std::uint32_t crc_b, std::uint64_t length_b,
-                     std::uint32_t polynomial) {
-  std::uint32_t power = 0x00800000;  // x^8, reflected
+// x^(8 * bytes), reflected, modulo the polynomial.
+std::uint32_t PowerOf(std::uint64_t bytes, std::uint32_t polynomial) {
+  std::uint32_t power = 0x00800000;  // x^8
   std::uint32_t shift = 0x80000000;  // 1
-  for (std::uint64_t n = length_b; n != 0; n >>= 1) {
+  for (std::uint64_t n = bytes; n != 0; n >>= 1) {
     if ((n & 1) != 0) shift = MultiplyModulo(shift, power, polynomial);
     power = MultiplyModulo(power, power, polynomial);
   }
-  return MultiplyModulo(shift, crc_a, polynomial) ^ crc_b;
+  return shift;
+}
+
+std::uint32_t Concat(std::uint32_t crc_a, std::uint32_t crc_b, std::uint64_t length_b,
+                     std::uint32_t polynomial) {
+  return MultiplyModulo(PowerOf(length_b, polynomial), crc_a, polynomial) ^ crc_b;
 }
 
 }  // namespace
@@ -123,6 +128,14 @@ std::uint32_t Crc32cConcat(std::uint32_t crc_a, std::uint32_t crc_b, std::uint64
 
 std::uint32_t Crc32Concat(std::uint32_t crc_a, std::uint32_t crc_b, std::uint64_t length_b) {
   return Concat(crc_a, crc_b, length_b, kIso);
+}
+
+Crc32cComposer::Crc32cComposer(std::uint64_t chunk_bytes)
+    : chunk_bytes_(chunk_bytes), shift_(PowerOf(chunk_bytes, kCastagnoli)) {}
+
+void Crc32cComposer::Append(std::uint32_t crc, std::uint64_t length) {
+  value_ = length == chunk_bytes_ ? MultiplyModulo(shift_, value_, kCastagnoli) ^ crc
+                                  : Crc32cConcat(value_, crc, length);
 }
 
 void Crc32cChunks(std::span<const std::byte> data, std::size_t chunk, std::byte* out) {

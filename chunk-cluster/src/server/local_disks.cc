@@ -2,22 +2,43 @@
 
 #include <fmt/core.h>
 
+#include "disk/composed_checksum.h"
 #include "transfer/block_io.h"
 
 namespace ebb::server {
 
-Result<LocalBlocks::OpenBlock> LocalDisks::Open(const hadoop::hdfs::ExtendedBlockProto& block) {
-  const auto found = store_.Find(block.blockid());
+Result<ReplicaInfo> LocalDisks::FindFinalized(
+    const hadoop::hdfs::ExtendedBlockProto& block) const {
+  auto found = store_.Find(block.blockid());
   if (!found || found->state != ReplicaState::kFinalized ||
       found->generation_stamp != block.generationstamp()) {
     return Fail(ErrorCode::kNotFound,
                 fmt::format("block {} with generation stamp {} is not on this server",
                             block.blockid(), block.generationstamp()));
   }
+  return *std::move(found);
+}
+
+Result<LocalBlocks::OpenBlock> LocalDisks::Open(const hadoop::hdfs::ExtendedBlockProto& block) {
+  EBB_ASSIGN(const auto found, FindFinalized(block));
   EBB_ASSIGN(auto source, transfer::OpenLocalSource(store_, block.blockid(),
-                                                    block.generationstamp(), found->length_bytes,
+                                                    block.generationstamp(), found.length_bytes,
                                                     0));
-  return OpenBlock{std::move(source), found->length_bytes};
+  return OpenBlock{std::move(source), found.length_bytes};
+}
+
+Result<LocalBlocks::ChecksumFile> LocalDisks::ReadChecksums(
+    const hadoop::hdfs::ExtendedBlockProto& block) {
+  EBB_TRY(FindFinalized(block));
+  EBB_ASSIGN(const auto replica, store_.OpenReader(block.blockid(), block.generationstamp()));
+  auto crc = ComposeCrc32c(*replica);
+  if (!crc && crc.error().code == ErrorCode::kCorrupt) {
+    store_.ReportCorrupt(block.blockid(), crc.error().message);
+  } else if (!crc && crc.error().code == ErrorCode::kIo) {
+    store_.ReportUnreadable(block.blockid(), crc.error().message);
+  }
+  if (!crc) return std::unexpected(std::move(crc).error());
+  return ChecksumFile{replica->length(), *crc};
 }
 
 std::vector<ebbfs::DiskStatusProto> LocalDisks::Disks() {

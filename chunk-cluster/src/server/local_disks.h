@@ -14,9 +14,14 @@ class LocalDisks final : public LocalBlocks {
   explicit LocalDisks(BlockStore& store) : store_(store) {}
 
   [[nodiscard]] Result<OpenBlock> Open(const hadoop::hdfs::ExtendedBlockProto& block) override;
+  [[nodiscard]] Result<ChecksumFile> ReadChecksums(
+      const hadoop::hdfs::ExtendedBlockProto& block) override;
   [[nodiscard]] std::vector<ebbfs::DiskStatusProto> Disks() override;
 
  private:
+  [[nodiscard]] Result<ReplicaInfo> FindFinalized(
+      const hadoop::hdfs::ExtendedBlockProto& block) const;
+
   BlockStore& store_;
 };
 
