@@ -1,6 +1,7 @@
 package io.ebbfs.coding;
 
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -14,6 +15,8 @@ import java.util.Set;
  * @param dropped blocks of the source stripes that no resulting stripe has: to be deleted after the
  *     commit
  * @param outputs the blocks that the plans write
+ * @param reencoded why the new parities are encoded from the data again, all of it; empty if the
+ *     codes allow a shortcut
  */
 public record Conversion(
     ErasureCode from,
@@ -21,13 +24,23 @@ public record Conversion(
     List<CombinePlan> plans,
     List<Kept> kept,
     Set<BlockRef> dropped,
-    List<BlockRef> outputs) {
+    List<BlockRef> outputs,
+    Optional<String> reencoded) {
   /** A block that stays: which it was, and which it becomes. */
   public record Kept(BlockRef before, BlockRef after) {}
 
   /** The number of blocks read. */
   public int reads() {
     return plans.stream().mapToInt(CombinePlan::reads).sum();
+  }
+
+  /** How many of the blocks read are data. */
+  public int dataReads() {
+    return (int)
+        plans.stream()
+            .flatMap(plan -> plan.inputs().stream())
+            .filter(ref -> from.position(ref.position()).isData())
+            .count();
   }
 
   /** The number of blocks written. */

@@ -1,333 +1,357 @@
 package io.ebbfs.coding;
 
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.HashMap;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Function;
 
-/** Plans conversions between fast stripes and a compact one; see docs/codes.md for the tables. */
+/**
+ * Plans how stripes of one code become stripes of another, from the two generator matrices alone.
+ *
+ * <p>The data of all stripes, in order, is numbered through; every block before and after is a
+ * vector over the data that is there. A parity that some block already is stays; of the others
+ * {@link Derivation} finds the cheapest combinations.
+ */
 final class ConversionPlanner {
-  private final Pairing pairing;
-  // Positions that hold a block: by fast stripe, and in the compact one.
-  private final List<Set<Integer>> fastOccupied = new ArrayList<>();
-  private final Set<Integer> compactOccupied;
-  private final Set<BlockRef> unavailable;
-  private final SortedMap<BlockRef, SortedMap<BlockRef, Integer>> outputs = new TreeMap<>();
-  private final Map<BlockRef, BlockRef> kept = new TreeMap<>();
-  private final Set<BlockRef> inputs = new HashSet<>();
+  private final ErasureCode from;
+  private final ErasureCode to;
+  private final int[] present;
+  // Every block that holds something, by its place before and after: its vector over the data.
+  private final SortedMap<BlockRef, byte[]> before = new TreeMap<>();
+  private final SortedMap<BlockRef, byte[]> after = new TreeMap<>();
+  private final SortedMap<BlockRef, BlockRef> kept = new TreeMap<>();
+  private final SortedMap<BlockRef, byte[]> wanted = new TreeMap<>();
+
+  private ConversionPlanner(
+      ErasureCode from, ErasureCode to, List<? extends Collection<Integer>> occupied) {
+    this.from = from;
+    this.to = to;
+    Set<Integer> data = new TreeSet<>();
+    for (int s = 0; s < occupied.size(); s++) {
+      for (int position : occupied.get(s)) {
+        if (from.position(position).isData()) {
+          data.add(s * from.dataCount() + position);
+        }
+      }
+    }
+    if (data.isEmpty()) {
+      throw new CannotPlanException(
+          from + " to " + to + ": no data to convert; drop the stripe instead");
+    }
+    this.present = data.stream().mapToInt(Integer::intValue).toArray();
+    blocks(from, before);
+    blocks(to, after);
+  }
 
   /**
-   * @param fastData present data positions by fast stripe; at most as many as make a compact stripe
+   * How many stripes of a code go with how many of another: of the smaller code as many as make one
+   * of the larger.
+   *
+   * @return how many of the first become one of the second, or of the second come from one of the
+   *     first; empty if their data counts do not divide
    */
-  private ConversionPlanner(
-      Pairing pairing, List<Set<Integer>> fastData, Set<BlockRef> unavailable) {
-    this.pairing = pairing;
-    this.unavailable = unavailable;
-    Set<Integer> compactData = new TreeSet<>();
-    for (int s = 0; s < pairing.stripes(); s++) {
-      Set<Integer> data = s < fastData.size() ? fastData.get(s) : Set.of();
-      fastOccupied.add(pairing.fast().occupied(data));
-      for (int d : data) {
-        compactData.add(pairing.compactData(s, d));
-      }
+  static Optional<int[]> stripes(ErasureCode from, ErasureCode to) {
+    int smaller = Math.min(from.dataCount(), to.dataCount());
+    int larger = Math.max(from.dataCount(), to.dataCount());
+    if (larger % smaller != 0) {
+      return Optional.empty();
     }
-    this.compactOccupied = pairing.compact().occupied(compactData);
-    if (compactData.isEmpty()) {
-      throw new CannotPlanException(
-          pairing.fast() + " and " + pairing.compact() + ": no data to convert; drop the stripe");
-    }
+    return Optional.of(new int[] {larger / from.dataCount(), larger / to.dataCount()});
   }
 
-  static Conversion upcode(
-      ErasureCode fast,
-      ErasureCode compact,
-      List<? extends Collection<Integer>> occupied,
-      Set<BlockRef> unavailable) {
-    Pairing pairing = Pairing.of(fast, compact);
-    if (occupied.size() > pairing.stripes()) {
-      throw new CannotPlanException(
-          occupied.size()
-              + " stripes of "
-              + fast
-              + " do not fit into one of "
-              + compact
-              + "; give at most "
-              + pairing.stripes());
-    }
-    List<Set<Integer>> data = new ArrayList<>();
-    occupied.forEach(positions -> data.add(dataOf(fast, positions)));
-    return new ConversionPlanner(pairing, data, unavailable).upcode();
-  }
-
-  static Conversion downcode(
-      ErasureCode compact,
-      ErasureCode fast,
-      Collection<Integer> occupied,
-      Set<BlockRef> unavailable) {
-    Pairing pairing = Pairing.of(fast, compact);
-    Map<Integer, BlockRef> inverse = pairing.inverse();
-    List<Set<Integer>> data = new ArrayList<>();
-    for (int s = 0; s < pairing.stripes(); s++) {
-      data.add(new TreeSet<>());
-    }
-    for (int position : dataOf(compact, occupied)) {
-      BlockRef ref = inverse.get(position);
-      data.get(ref.stripe()).add(ref.position());
-    }
-    return new ConversionPlanner(pairing, data, unavailable).downcode();
-  }
-
-  private static Set<Integer> dataOf(ErasureCode code, Collection<Integer> positions) {
-    Set<Integer> data = new TreeSet<>();
-    positions.stream().filter(p -> code.position(p).isData()).forEach(data::add);
-    return data;
-  }
-
-  // ---- fast to compact --------------------------------------------------------------------------
-
-  private Conversion upcode() {
-    pairing.same().forEach((ref, position) -> keep(isOccupied(ref), ref, compactRef(position)));
-    pairing
-        .sums()
-        .forEach(
-            (parent, children) -> {
-              SortedMap<BlockRef, Integer> there = occupied(children);
-              if (there.size() == 1 && there.get(there.firstKey()) == 1) {
-                keep(true, there.firstKey(), compactRef(parent));
-              } else if (!there.isEmpty()) {
-                output(compactRef(parent), cheaper(there, sumOfFastColumnParities(parent)));
-              }
-            });
-    return finish(
-        pairing.fast(),
-        pairing.compact(),
-        pairing::overCompactData,
-        ref -> pairing.compact().generator().row(ref.position()),
-        allFast());
-  }
-
-  /** The global parity of a product code as the sum of all column parities; null for others. */
-  private SortedMap<BlockRef, Integer> sumOfFastColumnParities(int parent) {
-    if (!isProductGlobal(parent)) {
-      return null;
-    }
-    SortedMap<BlockRef, Integer> sum = new TreeMap<>();
-    for (int s = 0; s < pairing.stripes(); s++) {
-      pairing.fastColumnParities(s).stream().filter(this::isOccupied).forEach(r -> sum.put(r, 1));
-    }
-    return sum;
-  }
-
-  // ---- compact to fast --------------------------------------------------------------------------
-
-  private Conversion downcode() {
-    pairing.same().forEach((ref, position) -> keep(isOccupied(ref), compactRef(position), ref));
-    pairing.sums().forEach((parent, children) -> split(parent, occupied(children)));
-    return finish(
-        pairing.compact(),
-        pairing.fast(),
-        ref -> pairing.compact().generator().row(ref.position()),
-        pairing::overCompactData,
-        compactOccupied.stream().map(ConversionPlanner::compactRef).toList());
-  }
-
-  private void split(int parent, SortedMap<BlockRef, Integer> children) {
-    if (children.size() == 1 && children.get(children.firstKey()) == 1) {
-      keep(true, compactRef(parent), children.firstKey());
-    } else if (isProductGlobal(parent)) {
-      children.keySet().forEach(this::splitProductGlobal);
-    } else {
-      splitByData(parent, children);
-    }
-  }
-
-  /** Each child from its data, but for the largest: that is what remains of the parent. */
-  private void splitByData(int parent, SortedMap<BlockRef, Integer> children) {
-    BlockRef largest = null;
-    for (BlockRef child : children.keySet()) {
-      if (largest == null || overData(child).size() >= overData(largest).size()) {
-        largest = child;
-      }
-    }
-    int parentsToRead = pairing.isProduct() || isLrc() ? 1 : pairing.sums().size();
-    SortedMap<BlockRef, Integer> rest = new TreeMap<>();
-    rest.put(compactRef(parent), 1);
-    for (Map.Entry<BlockRef, Integer> child : children.entrySet()) {
-      if (!child.getKey().equals(largest)) {
-        SortedMap<BlockRef, Integer> expression = overData(child.getKey());
-        addScaled(rest, expression, child.getValue());
-        output(child.getKey(), expression);
-      }
-    }
-    if (largest != null) {
-      boolean subtract = overData(largest).size() > parentsToRead;
-      output(
-          largest,
-          subtract ? scaled(rest, Gf256.inverse(children.get(largest))) : overData(largest));
-    }
-  }
-
-  /** As the sum of the column parities of its stripe, or of the row parities, which stay. */
-  private void splitProductGlobal(BlockRef global) {
-    SortedMap<BlockRef, Integer> ofColumns = new TreeMap<>();
-    for (BlockRef column : pairing.fastColumnParities(global.stripe())) {
-      if (outputs.containsKey(column)) {
-        addScaled(ofColumns, outputs.get(column), 1);
-      } else if (isOccupied(column)) {
-        Expressions.addTerm(ofColumns, keptAs(column), 1);
-      }
-    }
-    SortedMap<BlockRef, Integer> ofRows = new TreeMap<>();
-    Shape.Product shape = (Shape.Product) pairing.fast().shape();
-    for (int r = 0; r < shape.rows(); r++) {
-      BlockRef row = new BlockRef(global.stripe(), shape.rowParity(r));
-      if (isOccupied(row)) {
-        ofRows.put(compactRef(pairing.same().get(row)), 1);
-      }
-    }
-    output(global, cheaper(ofColumns, ofRows));
-  }
-
-  private BlockRef keptAs(BlockRef after) {
-    return kept.entrySet().stream()
-        .filter(entry -> entry.getValue().equals(after))
-        .map(Map.Entry::getKey)
-        .findFirst()
-        .orElseThrow();
-  }
-
-  private boolean isLrc() {
-    return pairing.fast().shape() instanceof Shape.Lrc;
-  }
-
-  /** A block of a fast stripe as a combination of data blocks of the compact one. */
-  private SortedMap<BlockRef, Integer> overData(BlockRef child) {
-    SortedMap<BlockRef, Integer> expression = new TreeMap<>();
-    for (int d = 0; d < pairing.fast().dataCount(); d++) {
-      int coefficient = pairing.fast().generator().get(child.position(), d);
-      if (coefficient != 0 && fastOccupied.get(child.stripe()).contains(d)) {
-        expression.put(compactRef(pairing.compactData(child.stripe(), d)), coefficient);
-      }
-    }
-    return expression;
-  }
-
-  // ---- common -----------------------------------------------------------------------------------
-
-  private boolean isProductGlobal(int parent) {
-    return pairing.compact().shape() instanceof Shape.Product shape && parent == shape.global();
-  }
-
-  private static BlockRef compactRef(int position) {
-    return new BlockRef(0, position);
-  }
-
-  private boolean isOccupied(BlockRef fastRef) {
-    return fastOccupied.get(fastRef.stripe()).contains(fastRef.position());
-  }
-
-  private SortedMap<BlockRef, Integer> occupied(SortedMap<BlockRef, Integer> fastTerms) {
-    SortedMap<BlockRef, Integer> there = new TreeMap<>(fastTerms);
-    there.keySet().removeIf(ref -> !isOccupied(ref));
-    return there;
-  }
-
-  private List<BlockRef> allFast() {
-    List<BlockRef> all = new ArrayList<>();
-    for (int s = 0; s < fastOccupied.size(); s++) {
-      for (int position : fastOccupied.get(s)) {
-        all.add(new BlockRef(s, position));
-      }
-    }
-    return all;
-  }
-
-  private void keep(boolean occupied, BlockRef before, BlockRef after) {
-    if (occupied) {
-      kept.put(before, after);
-    }
-  }
-
-  private void output(BlockRef ref, SortedMap<BlockRef, Integer> expression) {
-    outputs.put(ref, expression);
-    inputs.addAll(expression.keySet());
-  }
-
-  /** The one that adds fewer inputs and needs nothing unavailable; the second may be null. */
-  private SortedMap<BlockRef, Integer> cheaper(
-      SortedMap<BlockRef, Integer> one, SortedMap<BlockRef, Integer> two) {
-    return two != null && added(two) < added(one) ? two : one;
-  }
-
-  private long added(SortedMap<BlockRef, Integer> expression) {
-    if (expression.keySet().stream().anyMatch(unavailable::contains)) {
-      return Long.MAX_VALUE;
-    }
-    return expression.keySet().stream().filter(ref -> !inputs.contains(ref)).count();
-  }
-
-  private static void addScaled(
-      SortedMap<BlockRef, Integer> target, SortedMap<BlockRef, Integer> terms, int factor) {
-    terms.forEach((ref, c) -> Expressions.addTerm(target, ref, Gf256.multiply(c, factor)));
-  }
-
-  private static SortedMap<BlockRef, Integer> scaled(
-      SortedMap<BlockRef, Integer> terms, int factor) {
-    SortedMap<BlockRef, Integer> scaled = new TreeMap<>();
-    addScaled(scaled, terms, factor);
-    return scaled;
-  }
-
-  private Conversion finish(
+  static Conversion plan(
       ErasureCode from,
       ErasureCode to,
-      Function<BlockRef, byte[]> sourceVectors,
-      Function<BlockRef, byte[]> resultVectors,
-      Collection<BlockRef> sources) {
-    for (BlockRef input : new TreeSet<>(inputs)) {
-      if (unavailable.contains(input)) {
-        throw new CannotPlanException(
-            from
-                + " to "
-                + to
-                + ": needs "
-                + from.position(input.position()).name()
-                + " (position "
-                + input.position()
-                + ") of stripe "
-                + input.stripe()
-                + ", which cannot be read; repair it first");
+      List<? extends Collection<Integer>> occupied,
+      Set<BlockRef> unavailable) {
+    int most =
+        stripes(from, to)
+            .orElseThrow(
+                () ->
+                    new CannotPlanException(
+                        "stripes of %s and %s do not convert into each other: of %d and %d data blocks one must be a multiple of the other; pairs in use: %s"
+                            .formatted(
+                                from,
+                                to,
+                                from.dataCount(),
+                                to.dataCount(),
+                                Codes.families().stream()
+                                    .map(f -> f.fast() + " and " + f.compact())
+                                    .toList())))[0];
+    if (occupied.size() > most) {
+      throw new CannotPlanException(
+          "%d stripes of %s do not fit into one of %s; give at most %d"
+              .formatted(occupied.size(), from, to, most));
+    }
+    return new ConversionPlanner(from, to, occupied).plan(unavailable);
+  }
+
+  /** The blocks of all stripes of a code; those over virtual zeros alone are none. */
+  private void blocks(ErasureCode code, SortedMap<BlockRef, byte[]> blocks) {
+    int k = code.dataCount();
+    for (int i = 0; i < present.length; i++) {
+      for (int p = 0; p < code.size(); p++) {
+        int coefficient = code.generator().get(p, present[i] % k);
+        if (coefficient != 0) {
+          BlockRef ref = new BlockRef(present[i] / k, p);
+          blocks.computeIfAbsent(ref, r -> new byte[present.length])[i] = (byte) coefficient;
+        }
       }
     }
-    Function<BlockRef, byte[]> before = projected(sourceVectors);
-    Function<BlockRef, byte[]> after = projected(resultVectors);
+  }
+
+  private Conversion plan(Set<BlockRef> unavailable) {
+    keepData();
+    keepParities();
+    after.forEach(
+        (ref, vector) -> {
+          if (!kept.containsValue(ref)) {
+            wanted.put(ref, vector);
+          }
+        });
+    if (wanted.isEmpty()) {
+      return finish(List.of(), Optional.empty());
+    }
+    SortedMap<BlockRef, byte[]> readable = new TreeMap<>(before);
+    readable.keySet().removeAll(unavailable);
+    // Data and parities cost the same to read; where there is a choice, the shorter sum is taken.
+    Derivation.Found found =
+        new Derivation(readable, wanted, ref -> 1)
+            .cheapest(orders(readable.keySet()))
+            .orElseThrow(() -> unreadable(unavailable));
+    Set<BlockRef> covered = covered();
+    if (found.cost() < covered.size() || covered.size() == 1) {
+      return finish(List.of(CombinePlan.of(found.expressions())), Optional.empty());
+    }
+    boolean anew = readable.keySet().containsAll(covered);
+    return finish(
+        List.of(CombinePlan.of(anew ? fromData() : found.expressions())),
+        Optional.of(
+            "no combination of blocks of %s gives the new parities of %s with fewer reads than the %d data blocks"
+                .formatted(from, to, covered.size())));
+  }
+
+  /** The data blocks that the wanted parities cover. */
+  private Set<BlockRef> covered() {
+    Set<BlockRef> covered = new TreeSet<>();
+    wanted.values().forEach(vector -> covered.addAll(support(vector).keySet()));
+    return covered;
+  }
+
+  private SortedMap<BlockRef, SortedMap<BlockRef, Integer>> fromData() {
+    SortedMap<BlockRef, SortedMap<BlockRef, Integer>> expressions = new TreeMap<>();
+    wanted.forEach((ref, vector) -> expressions.put(ref, support(vector)));
+    return expressions;
+  }
+
+  private SortedMap<BlockRef, Integer> support(byte[] vector) {
+    SortedMap<BlockRef, Integer> support = new TreeMap<>();
+    for (int i = 0; i < present.length; i++) {
+      if (vector[i] != 0) {
+        support.put(
+            new BlockRef(present[i] / from.dataCount(), present[i] % from.dataCount()),
+            vector[i] & 0xff);
+      }
+    }
+    return support;
+  }
+
+  // ---- what stays -------------------------------------------------------------------------------
+
+  private void keepData() {
+    for (int index : present) {
+      kept.put(
+          new BlockRef(index / from.dataCount(), index % from.dataCount()),
+          new BlockRef(index / to.dataCount(), index % to.dataCount()));
+    }
+  }
+
+  /** Pairs parities that hold the same; of several, those of the same kind go together. */
+  private void keepParities() {
+    Map<String, Set<BlockRef>> holding = new HashMap<>();
+    before.forEach(
+        (ref, vector) -> {
+          if (from.position(ref.position()).isParity()) {
+            holding.computeIfAbsent(Arrays.toString(vector), v -> new TreeSet<>()).add(ref);
+          }
+        });
+    for (boolean sameKind : new boolean[] {true, false}) {
+      after.forEach(
+          (ref, vector) -> {
+            if (to.position(ref.position()).isParity() && !kept.containsValue(ref)) {
+              holding.getOrDefault(Arrays.toString(vector), Set.of()).stream()
+                  .filter(old -> !kept.containsKey(old))
+                  .filter(old -> !sameKind || kind(from, old) == kind(to, ref))
+                  .findFirst()
+                  .ifPresent(old -> kept.put(old, ref));
+            }
+          });
+    }
+  }
+
+  private static PositionKind kind(ErasureCode code, BlockRef ref) {
+    return code.position(ref.position()).kind();
+  }
+
+  // ---- what is read -----------------------------------------------------------------------------
+
+  /**
+   * Where to look from: parities that go away first, then data, last the data of one wanted block
+   * or of one resulting stripe, which is what need not be read; then the same with the parities
+   * that stay before the data; and data alone, which is to encode anew.
+   */
+  private Set<List<BlockRef>> orders(Set<BlockRef> readable) {
+    List<BlockRef> leaving = new ArrayList<>();
+    List<BlockRef> staying = new ArrayList<>();
+    List<BlockRef> data = new ArrayList<>();
+    for (BlockRef ref : readable) {
+      if (from.position(ref.position()).isData()) {
+        data.add(ref);
+      } else {
+        (kept.containsKey(ref) ? staying : leaving).add(ref);
+      }
+    }
+    Set<List<BlockRef>> orders = new LinkedHashSet<>();
+    for (Set<BlockRef> last : leftOut()) {
+      List<BlockRef> first = data.stream().filter(ref -> !last.contains(ref)).toList();
+      orders.add(concat(leaving, first, staying, List.copyOf(last), readable));
+    }
+    orders.add(concat(leaving, staying, data, List.of(), readable));
+    orders.add(concat(data, leaving, staying, List.of(), readable));
+    return orders;
+  }
+
+  /** Sets of data blocks that may turn out not to be needed. */
+  private Set<Set<BlockRef>> leftOut() {
+    Set<Set<BlockRef>> sets = new LinkedHashSet<>();
+    sets.add(Set.of());
+    SortedMap<Integer, Set<BlockRef>> byResult = new TreeMap<>();
+    kept.forEach(
+        (old, now) -> {
+          if (to.position(now.position()).isData()) {
+            byResult.computeIfAbsent(now.stripe(), s -> new TreeSet<>()).add(old);
+          }
+        });
+    sets.addAll(byResult.values());
+    wanted.values().forEach(vector -> sets.add(support(vector).keySet()));
+    return sets;
+  }
+
+  private static List<BlockRef> concat(
+      List<BlockRef> one,
+      List<BlockRef> two,
+      List<BlockRef> three,
+      List<BlockRef> four,
+      Set<BlockRef> readable) {
+    Set<BlockRef> order = new LinkedHashSet<>(one);
+    order.addAll(two);
+    order.addAll(three);
+    order.addAll(four);
+    order.retainAll(readable);
+    return List.copyOf(order);
+  }
+
+  private CannotPlanException unreadable(Set<BlockRef> unavailable) {
+    List<String> missing = new ArrayList<>();
+    for (BlockRef ref : new TreeSet<>(unavailable)) {
+      if (before.containsKey(ref)) {
+        missing.add(
+            "%s (position %d) of stripe %d"
+                .formatted(from.position(ref.position()).name(), ref.position(), ref.stripe()));
+      }
+    }
+    return new CannotPlanException(
+        from
+            + " to "
+            + to
+            + ": cannot be computed without "
+            + String.join(", ", missing)
+            + ", which cannot be read; repair it first");
+  }
+
+  // ---- the result -------------------------------------------------------------------------------
+
+  private Conversion finish(List<CombinePlan> plans, Optional<String> reencoded) {
     String what = from + " to " + to;
-    List<CombinePlan> plans = outputs.isEmpty() ? List.of() : List.of(CombinePlan.of(outputs));
-    plans.forEach(plan -> SymbolicCheck.verify(plan, what, before, after));
+    Function<BlockRef, byte[]> old = ref -> vector(before, ref);
+    Function<BlockRef, byte[]> now = ref -> vector(after, ref);
+    plans.forEach(plan -> SymbolicCheck.verify(plan, what, old, now));
     List<Conversion.Kept> keptBlocks = new ArrayList<>();
     kept.forEach(
         (one, other) -> {
-          byte[] same = {1};
-          CombinePlan copy = new CombinePlan(List.of(one), List.of(other), same);
-          SymbolicCheck.verify(copy, what + ", kept", before, after);
+          if (!Arrays.equals(vector(before, one), vector(after, other))) {
+            throw new IllegalStateException(what + ": " + one + " is not " + other);
+          }
           keptBlocks.add(new Conversion.Kept(one, other));
         });
-    Set<BlockRef> dropped = new TreeSet<>(sources);
+    Set<BlockRef> dropped = new TreeSet<>(before.keySet());
     dropped.removeAll(kept.keySet());
     return new Conversion(
-        from, to, plans, List.copyOf(keptBlocks), dropped, List.copyOf(outputs.keySet()));
+        from,
+        to,
+        plans,
+        List.copyOf(keptBlocks),
+        java.util.Collections.unmodifiableSet(dropped),
+        List.copyOf(wanted.keySet()),
+        reencoded);
   }
 
-  private Function<BlockRef, byte[]> projected(Function<BlockRef, byte[]> vectors) {
-    Map<BlockRef, byte[]> known = new HashMap<>();
-    return ref ->
-        known.computeIfAbsent(ref, r -> SymbolicCheck.project(vectors.apply(r), compactOccupied));
+  private byte[] vector(SortedMap<BlockRef, byte[]> blocks, BlockRef ref) {
+    byte[] vector = blocks.get(ref);
+    return vector == null ? new byte[present.length] : vector;
+  }
+
+  /** Plans made before, since a claim plans what its commit plans again; bounded. */
+  static final class Cache {
+    private static final int MOST = 512;
+
+    private record Key(
+        String from, String to, List<? extends Collection<Integer>> data, Set<BlockRef> missing) {}
+
+    private final Map<Key, Conversion> plans =
+        new LinkedHashMap<>(16, 0.75f, true) {
+          private static final long serialVersionUID = 1L;
+
+          @Override
+          protected boolean removeEldestEntry(Map.Entry<Key, Conversion> eldest) {
+            return size() > MOST;
+          }
+        };
+
+    /** As {@link ConversionPlanner#plan}; two that ask at once may both compute it. */
+    Conversion plan(
+        ErasureCode from,
+        ErasureCode to,
+        List<? extends Collection<Integer>> occupied,
+        Set<BlockRef> unavailable) {
+      List<Set<Integer>> data = new ArrayList<>();
+      for (Collection<Integer> positions : occupied) {
+        Set<Integer> ofStripe = new TreeSet<>();
+        positions.stream().filter(p -> from.position(p).isData()).forEach(ofStripe::add);
+        data.add(ofStripe);
+      }
+      Key key = new Key(from.name(), to.name(), data, Set.copyOf(unavailable));
+      synchronized (plans) {
+        Conversion known = plans.get(key);
+        if (known != null) {
+          return known;
+        }
+      }
+      Conversion planned = ConversionPlanner.plan(from, to, data, unavailable);
+      synchronized (plans) {
+        plans.put(key, planned);
+      }
+      return planned;
+    }
   }
 }

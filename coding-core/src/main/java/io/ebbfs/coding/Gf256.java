@@ -12,6 +12,9 @@ public final class Gf256 {
   private static final byte[] EXP = new byte[2 * ORDER];
   private static final int[] LOG = new int[256];
 
+  /** PRODUCTS[a][b] = a * b. */
+  private static final byte[][] PRODUCTS = new byte[256][256];
+
   static {
     int x = 1;
     for (int i = 0; i < ORDER; i++) {
@@ -23,13 +26,18 @@ public final class Gf256 {
         x ^= POLYNOMIAL;
       }
     }
+    for (int a = 1; a < 256; a++) {
+      for (int b = 1; b < 256; b++) {
+        PRODUCTS[a][b] = EXP[LOG[a] + LOG[b]];
+      }
+    }
   }
 
   private Gf256() {}
 
   /** The product of two elements. */
   public static int multiply(int a, int b) {
-    return a == 0 || b == 0 ? 0 : EXP[LOG[a] + LOG[b]] & 0xff;
+    return PRODUCTS[a][b] & 0xff;
   }
 
   /**
@@ -62,8 +70,9 @@ public final class Gf256 {
     if (coefficient == 0) {
       return;
     }
+    byte[] products = PRODUCTS[coefficient];
     for (int i = 0; i < source.length; i++) {
-      target[i] ^= (byte) multiply(coefficient, source[i] & 0xff);
+      target[i] ^= products[source[i] & 0xff];
     }
   }
 }

@@ -3,6 +3,7 @@ package io.ebbfs.coding;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -15,6 +16,8 @@ import java.util.TreeSet;
  * CannotPlanException} that says why.
  */
 public final class Planner {
+  private static final ConversionPlanner.Cache CONVERSIONS = new ConversionPlanner.Cache();
+
   private Planner() {}
 
   /**
@@ -81,7 +84,7 @@ public final class Planner {
   }
 
   /**
-   * Makes one compact stripe of the fast stripes of a group.
+   * Makes one compact stripe of the fast stripes of a group, as {@link #convert} does.
    *
    * @param occupied the positions that hold a block, by slot of the group; slots may be empty or
    *     missing at the end. Only data positions are looked at: the parities follow from them
@@ -92,11 +95,11 @@ public final class Planner {
       ErasureCode compact,
       List<? extends Collection<Integer>> occupied,
       Set<BlockRef> unavailable) {
-    return ConversionPlanner.upcode(fast, compact, occupied, unavailable);
+    return convert(fast, compact, occupied, unavailable);
   }
 
   /**
-   * Makes the fast stripes of a group of one compact stripe.
+   * Makes the fast stripes of a group of one compact stripe, as {@link #convert} does.
    *
    * @param occupied the positions that hold a block. Only data positions are looked at
    * @param unavailable blocks of the compact stripe (its index is 0) that cannot be read
@@ -106,6 +109,34 @@ public final class Planner {
       ErasureCode fast,
       Collection<Integer> occupied,
       Set<BlockRef> unavailable) {
-    return ConversionPlanner.downcode(compact, fast, occupied, unavailable);
+    return convert(compact, fast, List.of(occupied), unavailable);
+  }
+
+  /**
+   * Makes stripes of one code of stripes of another, with the fewest reads that the two generator
+   * matrices allow as far as a search finds them; data stays in its order. If one code has m times
+   * the data of the other, m stripes become one or one becomes m.
+   *
+   * @param occupied the positions that hold a block, by stripe; stripes may be empty or missing at
+   *     the end. Only data positions are looked at: the parities follow from them
+   * @param unavailable blocks of these stripes that cannot be read; they may stay as they are, and
+   *     other combinations are sought where one would have to be read
+   */
+  public static Conversion convert(
+      ErasureCode from,
+      ErasureCode to,
+      List<? extends Collection<Integer>> occupied,
+      Set<BlockRef> unavailable) {
+    return CONVERSIONS.plan(from, to, occupied, unavailable);
+  }
+
+  /**
+   * How many full stripes a conversion is about: of these it makes those.
+   *
+   * @return the number of stripes of {@code from}, then of {@code to}, one of them 1; empty if
+   *     neither data count is a multiple of the other
+   */
+  public static Optional<int[]> stripes(ErasureCode from, ErasureCode to) {
+    return ConversionPlanner.stripes(from, to);
   }
 }

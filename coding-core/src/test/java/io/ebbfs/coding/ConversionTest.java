@@ -91,23 +91,113 @@ class ConversionTest {
   }
 
   @Test
-  void anUnreadableInputIsRefusedAndAnUnusedOneIsNot() {
+  void anotherDerivationIsFoundAroundWhatCannotBeRead() {
     CodeFamily family = Codes.family("product");
+    Conversion aroundColumn = upcodeWithout(new BlockRef(1, 13));
+    // The global parity of that stripe and its other columns give the missing column parity.
+    assertThat(aroundColumn.reads()).isEqualTo(15);
+    assertThat(aroundColumn.plans().get(0).inputs())
+        .contains(new BlockRef(1, 17))
+        .doesNotContain(new BlockRef(1, 13));
+    assertThat(upcodeWithout(new BlockRef(1, 13), new BlockRef(1, 17)).reads()).isEqualTo(16);
+    assertThat(upcodeWithout(new BlockRef(1, 3)).reads()).isEqualTo(15);
+    Conversion down =
+        Planner.downcode(
+            family.compactCode(),
+            family.fastCode(),
+            PlannerTest.range(0, 30),
+            Set.of(new BlockRef(0, 36), new BlockRef(0, 0)));
+    assertThat(down.reads()).isEqualTo(25);
+  }
+
+  private static Conversion upcodeWithout(BlockRef... unavailable) {
+    CodeFamily family = Codes.family("product");
+    return Planner.upcode(
+        family.fastCode(), family.compactCode(), full(family), Set.of(unavailable));
+  }
+
+  @Test
+  void whatDoesNotFollowFromWhatCanBeReadIsRefused() {
     assertThatThrownBy(
             () ->
-                Planner.upcode(
-                    family.fastCode(),
-                    family.compactCode(),
-                    full(family),
-                    Set.of(new BlockRef(1, 13))))
+                upcodeWithout(
+                    new BlockRef(1, 13),
+                    new BlockRef(1, 17),
+                    new BlockRef(1, 1),
+                    new BlockRef(1, 0),
+                    new BlockRef(1, 12)))
         .isInstanceOf(CannotPlanException.class)
         .hasMessageContaining("C1")
         .hasMessageContaining("stripe 1")
         .hasMessageContaining("repair it first");
-    Conversion up =
-        Planner.upcode(
-            family.fastCode(), family.compactCode(), full(family), Set.of(new BlockRef(1, 3)));
-    assertThat(up.reads()).isEqualTo(15);
+  }
+
+  /** Reads of them data, and writes, of full stripes there and back. */
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = '|',
+      value = {
+        "PC(2x5)     | PC(6x5)         | 15 |  0 |  6 | 25 | 20 | 18",
+        "PC(2x5)     | PC(4x5)         | 10 |  0 |  6 | 15 | 10 | 12",
+        "PC(2x5)     | PC(10x5)        | 25 |  0 |  6 | 45 | 40 | 30",
+        "PC(3x4)     | PC(12x4)        | 16 |  0 |  5 | 40 | 36 | 20",
+        "LRC(12,6,2) | LRC(12,2,2)     |  6 |  0 |  2 | 10 |  8 |  6",
+        "RS(6,3)     | RS(12,3)        |  6 |  0 |  3 |  9 |  6 |  6",
+        "RS(4,2)     | RS(12,2)        |  6 |  0 |  2 | 10 |  8 |  6",
+        "RS(10,4)    | RS(30,4)        | 12 |  0 |  4 | 24 | 20 | 12",
+        // No shortcut: all the data is read. The sums over all data are the same block in both.
+        "PC(2x5)     | RS(10,4)        | 10 | 10 |  3 | 10 | 10 |  7",
+        "LRC(12,6,2) | RS(6,3)         | 12 | 12 |  6 | 12 | 12 |  8",
+      })
+  void convertsBothWaysAtTheCostThatTheAlgebraAllows(
+      String one,
+      String other,
+      int reads,
+      int dataReads,
+      int writes,
+      int readsBack,
+      int dataReadsBack,
+      int writesBack) {
+    figuresOf(one, other, reads, dataReads, writes);
+    figuresOf(other, one, readsBack, dataReadsBack, writesBack);
+  }
+
+  private static void figuresOf(String from, String to, int reads, int dataReads, int writes) {
+    ErasureCode code = Codes.byName(from);
+    int stripes = Planner.stripes(code, Codes.byName(to)).orElseThrow()[0];
+    Conversion conversion =
+        Planner.convert(
+            code,
+            Codes.byName(to),
+            java.util.Collections.nCopies(stripes, PlannerTest.range(0, code.dataCount())),
+            Set.of());
+    assertThat(List.of(conversion.reads(), conversion.dataReads(), conversion.writes()))
+        .as("%s to %s", from, to)
+        .containsExactly(reads, dataReads, writes);
+    assertThat(conversion.reencoded().isPresent())
+        .isEqualTo(dataReads == stripes * code.dataCount());
+    accountsForEveryBlock(conversion, stripes * code.size());
+  }
+
+  @Test
+  void planningIsQuickWithoutTheCache() {
+    ErasureCode fast = Codes.byName(Codes.PC_FAST);
+    ErasureCode compact = Codes.byName(Codes.PC_COMPACT);
+    java.lang.management.ThreadMXBean clock =
+        java.lang.management.ManagementFactory.getThreadMXBean();
+    List<Long> nanos = new ArrayList<>();
+    Random random = new Random(7);
+    for (int i = 0; i < 200; i++) {
+      Set<Integer> data = PlannerTest.range(0, 30);
+      data.remove(random.nextInt(30));
+      data.remove(random.nextInt(30));
+      long start = clock.getCurrentThreadCpuTime();
+      ConversionPlanner.plan(compact, fast, List.of(data), Set.of());
+      nanos.add(clock.getCurrentThreadCpuTime() - start);
+    }
+    List<Long> warm = nanos.subList(100, 200).stream().sorted().toList();
+    assertThat(warm.get(50)).as("median of CPU nanoseconds").isLessThan(10_000_000);
+    System.out.println("PC(6x5) to 3 x PC(2x5): planned in " + warm.get(50) / 1000 + " us CPU");
   }
 
   @Test
@@ -120,7 +210,8 @@ class ConversionTest {
                     List.of(Set.of(0)),
                     Set.of()))
         .isInstanceOf(CannotPlanException.class)
-        .hasMessageContaining("PC(2x5) and PC(6x5)");
+        .hasMessageContaining("PC(2x5) and PC(6x5)")
+        .hasMessageContaining("10 and 12");
     assertThatThrownBy(
             () ->
                 Planner.upcode(
