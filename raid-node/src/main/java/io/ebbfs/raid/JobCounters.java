@@ -9,7 +9,8 @@ import org.apache.hadoop.mapreduce.TaskAttemptContext;
 /**
  * The counters of a job, in the group "EbbFS": {@code KIND.committed}, {@code KIND.refused}, {@code
  * KIND.failed}, {@code KIND.abandoned}, {@code KIND.blocksRead}, {@code KIND.bytesRead}, {@code
- * KIND.bytesWritten}.
+ * KIND.bytesWritten}, {@code KIND.checks}, {@code KIND.checkBlocksRead}, {@code
+ * KIND.checkBytesRead}.
  */
 final class JobCounters {
   private static final String GROUP = "EbbFS";
@@ -22,6 +23,9 @@ final class JobCounters {
     add(context, kind + ".blocksRead", outcome.work().blocksRead());
     add(context, kind + ".bytesRead", outcome.work().bytesRead());
     add(context, kind + ".bytesWritten", outcome.work().bytesWritten());
+    add(context, kind + ".checks", outcome.work().checks());
+    add(context, kind + ".checkBlocksRead", outcome.work().checkBlocksRead());
+    add(context, kind + ".checkBytesRead", outcome.work().checkBytesRead());
   }
 
   private static void add(TaskAttemptContext context, String name, long value) {

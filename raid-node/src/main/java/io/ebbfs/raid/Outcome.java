@@ -32,16 +32,32 @@ public record Outcome(
    * @param bytesRead bytes of them
    * @param bytesWritten bytes of outputs written
    * @param micros time of all combines, one after the other
+   * @param checks passed of what was written; what they read is counted on its own
    */
-  public record Work(long blocksRead, long bytesRead, long bytesWritten, long micros) {
-    static final Work NONE = new Work(0, 0, 0, 0);
+  public record Work(
+      long blocksRead,
+      long bytesRead,
+      long bytesWritten,
+      long micros,
+      int checks,
+      long checkBlocksRead,
+      long checkBytesRead) {
+    static final Work NONE = new Work(0, 0, 0, 0, 0, 0, 0);
+
+    Work plus(Verifier.Result checked) {
+      return plus(
+          new Work(0, 0, 0, 0, checked.passed(), checked.blocksRead(), checked.bytesRead()));
+    }
 
     Work plus(Work other) {
       return new Work(
           blocksRead + other.blocksRead,
           bytesRead + other.bytesRead,
           bytesWritten + other.bytesWritten,
-          micros + other.micros);
+          micros + other.micros,
+          checks + other.checks,
+          checkBlocksRead + other.checkBlocksRead,
+          checkBytesRead + other.checkBytesRead);
     }
   }
 }

@@ -24,8 +24,9 @@ import org.apache.hadoop.ipc.RemoteException;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 
 /**
- * Runs one claimed transition: its combines in order, then one commit. Knows nothing of MapReduce
- * and starts no thread. Thread-safe: several transitions run at once, each in its caller's thread.
+ * Runs one claimed transition: its combines in order, the checks of what they wrote, then one
+ * commit. Nothing is published that a check has not passed. Knows nothing of MapReduce and starts
+ * no thread. Thread-safe: several transitions run at once, each in its caller's thread.
  *
  * <p>Nothing here needs undoing. Outputs of an attempt that is not committed belong to nothing and
  * are collected by the namenode; an attempt that is cut off leaves a claim that expires.
@@ -113,6 +114,11 @@ public final class TransitionExecutor {
       }
       results.add(response);
     }
+    Verifier.Result checked = new Verifier(chunks, this::combine).run(claimed.getChecksList());
+    work = work.plus(checked);
+    if (checked.failure() != null) {
+      return fail(row, checked.failure(), checked.bad(), checked.wrong(), work);
+    }
     if (lost.test(row.getId())) {
       return outcome(row, Result.ABANDONED, "the claim ended while it ran", work);
     }
@@ -159,6 +165,9 @@ public final class TransitionExecutor {
             .setTransitionId(row.getId())
             .setAttempt(row.getAttempt())
             .addAllResults(results)
+            .setChecksPassed(work.checks())
+            .setCheckBlocksRead((int) work.checkBlocksRead())
+            .setCheckBytesRead(work.checkBytesRead())
             .build();
     String failure = "";
     for (int attempt = 0; attempt < MAX_COMMIT_ATTEMPTS; attempt++) {
@@ -183,6 +192,11 @@ public final class TransitionExecutor {
   // ---- failure ----------------------------------------------------------------------------------
 
   private Outcome fail(TransitionRow row, String reason, List<BadBlockProto> bad, Work work) {
+    return fail(row, reason, bad, false, work);
+  }
+
+  private Outcome fail(
+      TransitionRow row, String reason, List<BadBlockProto> bad, boolean wrong, Work work) {
     try {
       coding.fail(
           null,
@@ -192,6 +206,7 @@ public final class TransitionExecutor {
               .setAttempt(row.getAttempt())
               .setReason(reason)
               .addAllBadBlocks(bad)
+              .setVerificationFailed(wrong)
               .build());
       return outcome(row, Result.FAILED, reason, work);
     } catch (ServiceException e) {
@@ -203,7 +218,7 @@ public final class TransitionExecutor {
     return new BadSources(chunks).among(step.getCombine(), response);
   }
 
-  private static String reason(CombineResponseProto response) {
+  static String reason(CombineResponseProto response) {
     StringBuilder text = new StringBuilder(response.getStatus().name());
     if (response.hasMessage()) {
       text.append(": ").append(response.getMessage());
@@ -248,7 +263,10 @@ public final class TransitionExecutor {
         response.getBlocksRead(),
         response.getBytesReadLocal() + response.getBytesReadRemote(),
         response.getBytesWrittenLocal() + response.getBytesWrittenRemote(),
-        response.getElapsedMicros());
+        response.getElapsedMicros(),
+        0,
+        0,
+        0);
   }
 
   private static Outcome outcome(TransitionRow row, Result result, String detail, Work work) {

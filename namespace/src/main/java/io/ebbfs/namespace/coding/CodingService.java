@@ -103,7 +103,7 @@ public final class CodingService implements CodingProtocol {
     this.proposals = new Proposals(store, ids, cluster, lifecycle, index, clock, settings);
     this.claims = new Claims(store, ids, cluster, wire, index, lifecycle, clock, random, settings);
     this.commits = new Commits(store, ids, blocks, stripes, cluster, lifecycle, counters, clock);
-    this.failures = new Failures(blocks, lifecycle);
+    this.failures = new Failures(blocks, lifecycle, counters);
     this.repairs = new Repairs(store, ids, cluster, stripes, lifecycle, index, clock, settings);
     this.pruning = new Pruning(store, index, settings);
   }

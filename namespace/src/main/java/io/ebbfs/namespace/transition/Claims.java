@@ -3,20 +3,14 @@ package io.ebbfs.namespace.transition;
 import io.ebbfs.coding.CannotPlanException;
 import io.ebbfs.namespace.IdGenerators;
 import io.ebbfs.namespace.block.ClusterView;
-import io.ebbfs.namespace.block.ClusterView.Disk;
-import io.ebbfs.namespace.block.ClusterView.Server;
 import io.ebbfs.namespace.store.MetadataStore;
 import io.ebbfs.namespace.store.MetadataStore.Durability;
 import io.ebbfs.namespace.store.RowLock;
 import io.ebbfs.namespace.store.Tables;
 import io.ebbfs.namespace.stripe.Wire;
 import io.ebbfs.namespace.transition.AttemptPlan.Output;
-import io.ebbfs.namespace.transition.AttemptPlan.Source;
 import io.ebbfs.namespace.transition.AttemptPlan.Step;
-import io.ebbfs.protocol.proto.ChunkProtos.BlockLocationProto;
-import io.ebbfs.protocol.proto.ChunkProtos.CombineRequestProto;
-import io.ebbfs.protocol.proto.ChunkProtos.SourceProto;
-import io.ebbfs.protocol.proto.ChunkProtos.TargetProto;
+import io.ebbfs.protocol.proto.CodingProtos.CheckProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
@@ -31,7 +25,6 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
@@ -39,7 +32,6 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.random.RandomGenerator;
-import org.apache.hadoop.thirdparty.protobuf.ByteString;
 
 /**
  * Hands transitions out to workers. What is to be done is planned anew for each attempt, from the
@@ -55,11 +47,11 @@ public final class Claims {
   private final MetadataStore store;
   private final IdGenerators ids;
   private final ClusterView cluster;
-  private final Wire wire;
+  private final StepMessages messages;
+  private final Checks checks;
   private final TransitionIndex index;
   private final Lifecycle lifecycle;
   private final Clock clock;
-  private final RandomGenerator random;
   private final TransitionSettings settings;
   private final EncodeAttempts encodes;
   private final ConversionAttempts conversions;
@@ -78,11 +70,11 @@ public final class Claims {
     this.store = store;
     this.ids = ids;
     this.cluster = cluster;
-    this.wire = wire;
+    this.messages = new StepMessages(cluster, wire, random);
+    this.checks = new Checks(messages, settings.verification());
     this.index = index;
     this.lifecycle = lifecycle;
     this.clock = clock;
-    this.random = random;
     this.settings = settings;
     DiskChoice disks = new DiskChoice(cluster, random);
     this.encodes = new EncodeAttempts(cluster, disks);
@@ -138,7 +130,12 @@ public final class Claims {
       }
       return Optional.empty();
     }
-    return start(row.get(), withIds(plan), request, stepsByServer);
+    try {
+      return start(row.get(), withIds(plan), request, stepsByServer);
+    } catch (CannotPlanException e) {
+      lifecycle.retryLater(id, row.get().getAttempt(), e.getMessage());
+      return Optional.empty();
+    }
   }
 
   private AttemptPlan plan(TransitionRow row) throws IOException, NotPlannableException {
@@ -188,7 +185,7 @@ public final class Claims {
       }
       steps.add(new Step(step.sources(), outputs, step.coefficients()));
     }
-    return new AttemptPlan(plan.row(), steps);
+    return new AttemptPlan(plan.row(), steps, plan.results());
   }
 
   private Optional<ClaimedTransitionProto> start(
@@ -210,21 +207,34 @@ public final class Claims {
     List<StepProto> steps = new ArrayList<>();
     for (int s = 0; s < plan.steps().size(); s++) {
       String name = "transition-%d-%d-%d".formatted(before.getId(), running.getAttempt(), s);
-      Optional<StepProto> step = step(name, plan.steps().get(s), stepsByServer);
+      Optional<StepProto> step = messages.step(name, plan.steps().get(s), stepsByServer);
       if (step.isEmpty()) {
-        lifecycle.retryLater(
-            before.getId(), before.getAttempt(), "a server went away while this was planned");
-        return Optional.empty();
+        return serverWentAway(before);
       }
       steps.add(step.get());
     }
-    TransitionRow row = running.build();
+    String name = "check-%d-%d".formatted(before.getId(), running.getAttempt());
+    Optional<List<CheckProto>> planned = checks.of(name, plan, stepsByServer);
+    if (planned.isEmpty()) {
+      return serverWentAway(before);
+    }
+    TransitionRow row = running.setChecks(planned.get().size()).build();
     if (!reserve(before, row)) {
       return Optional.empty();
     }
     lifecycle.committed(row);
     return Optional.of(
-        ClaimedTransitionProto.newBuilder().setTransition(row).addAllSteps(steps).build());
+        ClaimedTransitionProto.newBuilder()
+            .setTransition(row)
+            .addAllSteps(steps)
+            .addAllChecks(planned.get())
+            .build());
+  }
+
+  private Optional<ClaimedTransitionProto> serverWentAway(TransitionRow before) throws IOException {
+    lifecycle.retryLater(
+        before.getId(), before.getAttempt(), "a server went away while this was planned");
+    return Optional.empty();
   }
 
   private static TransitionOutputProto row(Output output) {
@@ -269,104 +279,6 @@ public final class Claims {
   private long leaseEnd(long leaseMillis) {
     return clock.millis()
         + Math.min(Math.max(leaseMillis, MIN_LEASE_MILLIS), settings.maxLeaseMillis());
-  }
-
-  // ---- steps -----------------------------------------------------------------------------------
-
-  /** The step as a message; empty if a server that it needs is not in service any more. */
-  private Optional<StepProto> step(String name, Step step, Map<String, Integer> stepsByServer) {
-    Optional<Server> executor = executor(step, stepsByServer);
-    if (executor.isEmpty()) {
-      return Optional.empty();
-    }
-    CombineRequestProto.Builder combine =
-        CombineRequestProto.newBuilder()
-            .setId(name)
-            .setCoefficients(ByteString.copyFrom(step.coefficients()));
-    for (Source source : step.sources()) {
-      List<BlockLocationProto> locations = locations(source, executor.get());
-      if (locations.isEmpty()) {
-        return Optional.empty();
-      }
-      combine.addSources(
-          SourceProto.newBuilder()
-              .setBlock(
-                  wire.block(source.blockId(), source.generationStamp(), source.lengthBytes()))
-              .addAllLocations(locations));
-    }
-    for (Output output : step.outputs()) {
-      Optional<BlockLocationProto> location = wire.location(output.storageUuid());
-      if (location.isEmpty()) {
-        return Optional.empty();
-      }
-      combine.addTargets(
-          TargetProto.newBuilder()
-              .setBlock(
-                  wire.block(output.blockId(), output.generationStamp(), output.lengthBytes()))
-              .setLocation(location.get()));
-    }
-    stepsByServer.merge(executor.get().uuid(), 1, Integer::sum);
-    return Optional.of(
-        StepProto.newBuilder()
-            .setExecutor(Wire.server(executor.get()))
-            .setCombine(combine)
-            .build());
-  }
-
-  /** The executor's own disk first, the others in any order. */
-  private List<BlockLocationProto> locations(Source source, Server executor) {
-    List<BlockLocationProto> locations = new ArrayList<>();
-    for (String storage : source.storageUuids()) {
-      wire.location(storage)
-          .ifPresent(
-              location -> {
-                boolean own = location.getServer().getDatanodeUuid().equals(executor.uuid());
-                int at = own ? 0 : randomUpTo(locations.size());
-                locations.add(at, location);
-              });
-    }
-    locations.sort(
-        Comparator.comparing(l -> !l.getServer().getDatanodeUuid().equals(executor.uuid())));
-    return locations;
-  }
-
-  /** A server that holds many of the blocks read or written and has few steps of this claim. */
-  private Optional<Server> executor(Step step, Map<String, Integer> stepsByServer) {
-    Map<String, Integer> blocksOn = new HashMap<>();
-    step.sources()
-        .forEach(
-            s ->
-                s.storageUuids().stream()
-                    .map(this::serverOf)
-                    .flatMap(Optional::stream)
-                    .distinct()
-                    .forEach(uuid -> blocksOn.merge(uuid, 1, Integer::sum)));
-    step.outputs()
-        .forEach(o -> serverOf(o.storageUuid()).ifPresent(u -> blocksOn.merge(u, 1, Integer::sum)));
-    Server best = null;
-    double bestScore = 0;
-    for (Server server : cluster.liveServers()) {
-      double score =
-          blocksOn.getOrDefault(server.uuid(), 0)
-              - stepsByServer.getOrDefault(server.uuid(), 0)
-              - 0.1 * server.activeTransfers()
-              + 0.001 * randomUpTo(100);
-      if (blocksOn.containsKey(server.uuid()) && (best == null || score > bestScore)) {
-        best = server;
-        bestScore = score;
-      }
-    }
-    return Optional.ofNullable(best);
-  }
-
-  private Optional<String> serverOf(String storageUuid) {
-    return cluster.disk(storageUuid).map(Disk::serverUuid);
-  }
-
-  private int randomUpTo(int bound) {
-    synchronized (random) {
-      return random.nextInt(bound + 1);
-    }
   }
 
   // ---- renew and expire ------------------------------------------------------------------------

@@ -108,7 +108,9 @@ public final class Commits {
     if (known.isPresent()) {
       return known.get();
     }
-    Optional<String> incomplete = incomplete(before.get(), request.getResultsList());
+    Optional<String> incomplete =
+        incomplete(before.get(), request.getResultsList())
+            .or(() -> unverified(before.get(), request));
     if (incomplete.isPresent()) {
       return refused(incomplete.get());
     }
@@ -186,6 +188,15 @@ public final class Commits {
     return Optional.empty();
   }
 
+  /** Why the written blocks are not known to be right. */
+  private static Optional<String> unverified(TransitionRow row, CommitRequestProto request) {
+    return request.getChecksPassed() >= row.getChecks()
+        ? Optional.empty()
+        : Optional.of(
+            "%d of %d checks of what transition %d has written were passed: run all of them"
+                .formatted(request.getChecksPassed(), row.getChecks(), row.getId()));
+  }
+
   private Outcome write(
       Transaction transaction, CommitRequestProto request, TransitionRow before, long firstStripeId)
       throws IOException {
@@ -204,7 +215,7 @@ public final class Commits {
       throw new ChangedMeanwhileException("members changed hands meanwhile");
     }
     Written written = kind.write(transaction, now.get(), firstStripeId);
-    TransitionRow done = done(now.get(), request.getResultsList(), written);
+    TransitionRow done = done(now.get(), request, written);
     Lifecycle.clearMarks(transaction, done);
     transaction.put(Tables.TRANSITION, Lifecycle.key(done.getId()), done);
     return new Outcome(done, written);
@@ -218,12 +229,11 @@ public final class Commits {
     };
   }
 
-  private TransitionRow done(
-      TransitionRow row, List<CombineResponseProto> results, Written written) {
+  private TransitionRow done(TransitionRow row, CommitRequestProto request, Written written) {
     long bytesRead = 0;
     long bytesWritten = 0;
     int blocksRead = 0;
-    for (CombineResponseProto result : results) {
+    for (CombineResponseProto result : request.getResultsList()) {
       bytesRead += result.getBytesReadLocal() + result.getBytesReadRemote();
       bytesWritten += result.getBytesWrittenLocal() + result.getBytesWrittenRemote();
       blocksRead += result.getBlocksRead();
@@ -238,11 +248,16 @@ public final class Commits {
         .setBlocksRead(blocksRead)
         .setBlocksWritten(row.getOutputsCount())
         .setDataBytes(written.dataBytes())
+        .setCheckBlocksRead(request.getCheckBlocksRead())
+        .setCheckBytesRead(request.getCheckBytesRead())
         .build();
   }
 
   private void count(TransitionRow row, String code) {
     counters.add("bytesMoved." + row.getKind(), row.getBytesRead() + row.getBytesWritten());
+    counters.add("verifications." + row.getKind(), row.getChecks());
+    counters.add("verificationBlocksRead." + row.getKind(), row.getCheckBlocksRead());
+    counters.add("verificationBytesRead." + row.getKind(), row.getCheckBytesRead());
     if (row.getKind() == TransitionKindProto.REPAIR) {
       counters.add("repairedBlocks." + code, row.getOutputsCount());
       counters.add("repairBlocksRead." + code, row.getBlocksRead());

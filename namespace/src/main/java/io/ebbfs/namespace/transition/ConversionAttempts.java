@@ -12,6 +12,7 @@ import io.ebbfs.namespace.store.Tables;
 import io.ebbfs.namespace.store.Transaction;
 import io.ebbfs.namespace.stripe.StripeState;
 import io.ebbfs.namespace.transition.AttemptPlan.Output;
+import io.ebbfs.namespace.transition.AttemptPlan.Result;
 import io.ebbfs.namespace.transition.AttemptPlan.Source;
 import io.ebbfs.namespace.transition.AttemptPlan.Step;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
@@ -24,6 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -63,7 +65,8 @@ final class ConversionAttempts {
                     TransitionStripeProto.newBuilder()
                         .setStripeId(stripe.id())
                         .setGeneration(stripe.row().getGeneration())));
-    return new AttemptPlan(updated.build(), steps);
+    return new AttemptPlan(
+        updated.build(), steps, results(row, conversion, sources, placement.disks().size()));
   }
 
   /** The stripes that are still there, by their slot. */
@@ -118,6 +121,25 @@ final class ConversionAttempts {
               + String.join("; ", placement.compromises()));
     }
     return placement;
+  }
+
+  private static List<Result> results(
+      TransitionRow row, Conversion conversion, Map<Integer, StripeState> sources, int stripes) {
+    List<Result> results = new ArrayList<>();
+    for (int s = 0; s < stripes; s++) {
+      SortedMap<Integer, Source> stored = new TreeMap<>();
+      for (Conversion.Kept kept : conversion.kept()) {
+        if (kept.after().stripe() == s) {
+          StripeState before = Conversions.source(sources, kept.before());
+          stored.put(kept.after().position(), source(before, kept.before().position()));
+        }
+      }
+      String name =
+          "new stripe %d in %s of transition %d".formatted(s, conversion.to(), row.getId());
+      // What is read are mostly blocks of the old stripes: the checks see none of them.
+      results.add(new Result(s, name, conversion.to(), stored, Set.of(), Set.of()));
+    }
+    return results;
   }
 
   private static Step step(

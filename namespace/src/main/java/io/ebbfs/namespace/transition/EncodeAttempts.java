@@ -15,6 +15,7 @@ import io.ebbfs.namespace.store.Transaction;
 import io.ebbfs.namespace.stripe.MemberRows;
 import io.ebbfs.namespace.stripe.StripeState;
 import io.ebbfs.namespace.transition.AttemptPlan.Output;
+import io.ebbfs.namespace.transition.AttemptPlan.Result;
 import io.ebbfs.namespace.transition.AttemptPlan.Source;
 import io.ebbfs.namespace.transition.AttemptPlan.Step;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
@@ -32,6 +33,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
@@ -62,12 +64,14 @@ final class EncodeAttempts {
         rewrite ? ofStripes(transaction, code, updated) : present(transaction, row);
     if (stripes.isEmpty()) {
       // Nothing but tombstones is left of them: they go, and nothing takes their place.
-      return new AttemptPlan(updated.build(), List.of());
+      return new AttemptPlan(updated.build(), List.of(), List.of());
     }
     Placement placement = place(code, stripes);
     List<Step> steps = new ArrayList<>();
+    List<Result> results = new ArrayList<>();
     for (int s = 0; s < stripes.size(); s++) {
       steps.add(step(code, s, stripes.get(s), placement));
+      results.add(result(row, code, s, stripes.get(s), placement));
       for (Map.Entry<Integer, Data> entry : stripes.get(s).entrySet()) {
         Data data = entry.getValue();
         int position = entry.getKey();
@@ -80,7 +84,7 @@ final class EncodeAttempts {
                 .setLengthBytes(data.row().getLengthBytes()));
       }
     }
-    return new AttemptPlan(updated.build(), steps);
+    return new AttemptPlan(updated.build(), steps, results);
   }
 
   /** A server tells its blocks apart by id: it cannot take a copy of one that it has. */
@@ -229,6 +233,34 @@ final class EncodeAttempts {
         data.live());
   }
 
+  private static Result result(
+      TransitionRow row,
+      ErasureCode code,
+      int stripe,
+      SortedMap<Integer, Data> present,
+      Placement placement) {
+    SortedMap<Integer, Source> stored = new TreeMap<>();
+    present.forEach(
+        (position, data) -> {
+          List<String> disks = new ArrayList<>(data.live());
+          String kept = placement.disk(stripe, position).storageUuid();
+          if (disks.remove(kept)) {
+            disks.add(0, kept);
+          }
+          stored.put(position, source(data, disks));
+        });
+    String name = "new stripe %d in %s of transition %d".formatted(stripe, code, row.getId());
+    return new Result(stripe, name, code, stored, Set.of(), present.keySet());
+  }
+
+  private static Source source(Data data, List<String> disks) {
+    return new Source(
+        data.row().getBlockId(),
+        data.row().getGenerationStamp(),
+        data.row().getLengthBytes(),
+        disks);
+  }
+
   /** One combine reads every data block once and writes all parities, and copies what must move. */
   private static Step step(
       ErasureCode code, int stripe, SortedMap<Integer, Data> present, Placement placement) {
@@ -236,12 +268,7 @@ final class EncodeAttempts {
     List<Source> sources = new ArrayList<>();
     for (int position : plan.inputPositions()) {
       Data data = present.get(position);
-      sources.add(
-          new Source(
-              data.row().getBlockId(),
-              data.row().getGenerationStamp(),
-              data.row().getLengthBytes(),
-              data.live()));
+      sources.add(source(data, data.live()));
     }
     List<Output> outputs = new ArrayList<>();
     for (int position : plan.outputPositions()) {

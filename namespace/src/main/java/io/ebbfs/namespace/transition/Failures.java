@@ -13,10 +13,12 @@ import java.util.Optional;
 public final class Failures {
   private final BlockService blocks;
   private final Lifecycle lifecycle;
+  private final Counters counters;
 
-  public Failures(BlockService blocks, Lifecycle lifecycle) {
+  public Failures(BlockService blocks, Lifecycle lifecycle, Counters counters) {
     this.blocks = blocks;
     this.lifecycle = lifecycle;
+    this.counters = counters;
   }
 
   /** A report about an attempt that is over changes nothing but what it says of bad blocks. */
@@ -40,6 +42,9 @@ public final class Failures {
             ? lifecycle.retryLater(
                 request.getTransitionId(), request.getAttempt(), request.getReason())
             : Optional.empty();
+    if (after.isPresent() && request.getVerificationFailed()) {
+      counters.add("verificationsFailed." + row.get().getKind(), 1);
+    }
     return FailResponseProto.newBuilder().setState(after.orElse(row.get().getState())).build();
   }
 }

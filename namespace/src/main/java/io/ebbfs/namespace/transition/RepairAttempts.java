@@ -12,6 +12,7 @@ import io.ebbfs.namespace.store.Transaction;
 import io.ebbfs.namespace.stripe.MemberRows;
 import io.ebbfs.namespace.stripe.StripeState;
 import io.ebbfs.namespace.transition.AttemptPlan.Output;
+import io.ebbfs.namespace.transition.AttemptPlan.Result;
 import io.ebbfs.namespace.transition.AttemptPlan.Source;
 import io.ebbfs.namespace.transition.AttemptPlan.Step;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
@@ -25,6 +26,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
@@ -72,7 +74,7 @@ final class RepairAttempts {
                     .setGeneration(stripeRow.getGeneration())
                     .addAllPositions(rebuildable))
             .build();
-    return new AttemptPlan(updated, steps);
+    return new AttemptPlan(updated, steps, List.of(result(stripe, lost, rebuildable, plans)));
   }
 
   /** Those of the lost positions that follow from what is left; mostly all of them. */
@@ -149,6 +151,21 @@ final class RepairAttempts {
       }
     }
     return servers;
+  }
+
+  private static Result result(
+      StripeState stripe, Set<Integer> lost, Set<Integer> rebuildable, List<CombinePlan> plans) {
+    SortedMap<Integer, Source> stored = new TreeMap<>();
+    for (int position : stripe.occupied()) {
+      if (!lost.contains(position)) {
+        stored.put(position, ConversionAttempts.source(stripe, position));
+      }
+    }
+    Set<Integer> staysLost = new TreeSet<>(lost);
+    staysLost.removeAll(rebuildable);
+    Set<Integer> read = new TreeSet<>();
+    plans.forEach(plan -> read.addAll(plan.inputPositions()));
+    return new Result(0, "stripe " + stripe.id(), stripe.code(), stored, staysLost, read);
   }
 
   private static Step step(StripeState stripe, CombinePlan plan, Map<Integer, String> targets) {

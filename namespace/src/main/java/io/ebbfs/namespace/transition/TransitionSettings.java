@@ -15,6 +15,7 @@ package io.ebbfs.namespace.transition;
  * @param scanPerTick stripes that one tick checks without a hint
  * @param rewriteDeadShare share of dead bytes of a stripe's data from which it is written anew;
  *     more than 1 switches it off
+ * @param verification what is checked before a commit
  */
 public record TransitionSettings(
     int maxAttempts,
@@ -27,7 +28,17 @@ public record TransitionSettings(
     int keepFinished,
     int hintsPerTick,
     int scanPerTick,
-    double rewriteDeadShare) {
+    double rewriteDeadShare,
+    Verification verification) {
+  /** What is checked of written blocks before they are published. */
+  public enum Verification {
+    /** Every written block. */
+    ON,
+    /** Only what checksums prove: no data is read for it. */
+    CHECKSUMS,
+    OFF
+  }
+
   public TransitionSettings {
     if (maxAttempts < 1 || maxClaim < 1 || maxActive < 1 || maxFilesPerDecision < 1) {
       throw new IllegalArgumentException(
@@ -38,7 +49,52 @@ public record TransitionSettings(
 
   public static TransitionSettings defaults() {
     return new TransitionSettings(
-        6, 1_000, 60_000, 600_000, 256, 100_000, 10_000, 10_000, 1_000, 50, 0.5);
+        6, 1_000, 60_000, 600_000, 256, 100_000, 10_000, 10_000, 1_000, 50, 0.5, Verification.ON);
+  }
+
+  /** With everything verified. */
+  public TransitionSettings(
+      int maxAttempts,
+      long backOffMillis,
+      long maxBackOffMillis,
+      long maxLeaseMillis,
+      int maxClaim,
+      int maxActive,
+      int maxFilesPerDecision,
+      int keepFinished,
+      int hintsPerTick,
+      int scanPerTick,
+      double rewriteDeadShare) {
+    this(
+        maxAttempts,
+        backOffMillis,
+        maxBackOffMillis,
+        maxLeaseMillis,
+        maxClaim,
+        maxActive,
+        maxFilesPerDecision,
+        keepFinished,
+        hintsPerTick,
+        scanPerTick,
+        rewriteDeadShare,
+        Verification.ON);
+  }
+
+  /** The same with another threshold of rewriting, and another verification. */
+  public TransitionSettings with(double newRewriteDeadShare, Verification newVerification) {
+    return new TransitionSettings(
+        maxAttempts,
+        backOffMillis,
+        maxBackOffMillis,
+        maxLeaseMillis,
+        maxClaim,
+        maxActive,
+        maxFilesPerDecision,
+        keepFinished,
+        hintsPerTick,
+        scanPerTick,
+        newRewriteDeadShare,
+        newVerification);
   }
 
   long backOffMillis(int attempt) {

@@ -315,8 +315,10 @@ final class CodingCluster {
     return results;
   }
 
+  /** Commits; what the checks say of the bytes written must hold. */
   CommitResponseProto commit(ClaimedTransitionProto claimed, List<CombineResponseProto> results)
       throws ServiceException {
+    assertThat(claimed.getChecksList()).allMatch(servers::holds);
     return coding.commit(
         null,
         CommitRequestProto.newBuilder()
@@ -324,6 +326,7 @@ final class CodingCluster {
             .setTransitionId(claimed.getTransition().getId())
             .setAttempt(claimed.getTransition().getAttempt())
             .addAllResults(results)
+            .setChecksPassed(claimed.getChecksCount())
             .build());
   }
 

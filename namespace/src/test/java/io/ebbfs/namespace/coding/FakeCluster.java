@@ -2,6 +2,7 @@ package io.ebbfs.namespace.coding;
 
 import io.ebbfs.coding.Gf256;
 import io.ebbfs.namespace.block.ClusterView;
+import io.ebbfs.protocol.proto.ChunkProtos.BlockHealthProto;
 import io.ebbfs.protocol.proto.ChunkProtos.BlockLocationProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineFailureProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineRequestProto;
@@ -10,6 +11,11 @@ import io.ebbfs.protocol.proto.ChunkProtos.CombineStatusProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombinedTargetProto;
 import io.ebbfs.protocol.proto.ChunkProtos.SourceProto;
 import io.ebbfs.protocol.proto.ChunkProtos.TargetProto;
+import io.ebbfs.protocol.proto.ChunkProtos.VerifiedBlockProto;
+import io.ebbfs.protocol.proto.ChunkProtos.VerifyRequestProto;
+import io.ebbfs.protocol.proto.ChunkProtos.VerifyResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.CheckProto;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -19,6 +25,8 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.zip.CRC32C;
+import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.ExtendedBlockProto;
 
 /**
  * Chunk servers in memory: disks with the bytes of small blocks, and the combine that the real ones
@@ -122,16 +130,84 @@ final class FakeCluster implements ClusterView {
     for (int t = 0; t < request.getTargetsCount(); t++) {
       TargetProto target = request.getTargets(t);
       String disk = target.getLocation().getStorageUuid();
-      if (!isLive(disk)) {
+      if (!request.getCheck() && !isLive(disk)) {
         return response.setStatus(CombineStatusProto.COMBINE_TARGET_FAILED).build();
       }
       byte[] row = Arrays.copyOfRange(coefficients, t * sources.size(), (t + 1) * sources.size());
       byte[] out = combine(sources, row, (int) target.getBlock().getNumBytes());
-      content.get(disk).put(target.getBlock().getBlockId(), out);
-      response.addTargets(CombinedTargetProto.newBuilder().setLengthBytes(out.length).setCrc32C(0));
-      response.setBytesWrittenRemote(response.getBytesWrittenRemote() + out.length);
+      response.addTargets(
+          CombinedTargetProto.newBuilder().setLengthBytes(out.length).setCrc32C(crc32c(out)));
+      if (!request.getCheck()) {
+        content.get(disk).put(target.getBlock().getBlockId(), out);
+        response.setBytesWrittenRemote(response.getBytesWrittenRemote() + out.length);
+      }
     }
-    return response.setBlocksRead(sources.size()).build();
+    return response
+        .setBlocksRead(sources.size())
+        .setBytesReadRemote(sources.stream().mapToLong(b -> b.length).sum())
+        .build();
+  }
+
+  static int crc32c(byte[] bytes) {
+    CRC32C crc = new CRC32C();
+    crc.update(bytes);
+    return (int) crc.getValue();
+  }
+
+  /** What a server finds out about its replicas. */
+  VerifyResponseProto verify(String server, VerifyRequestProto request) throws IOException {
+    if (dead.contains(server)) {
+      throw new IOException(server + " is dead");
+    }
+    VerifyResponseProto.Builder response = VerifyResponseProto.newBuilder();
+    for (ExtendedBlockProto block : request.getBlocksList()) {
+      Optional<byte[]> bytes =
+          disksOf.get(server).stream()
+              .map(disk -> read(disk, block.getBlockId()))
+              .flatMap(Optional::stream)
+              .filter(b -> b.length == block.getNumBytes())
+              .findFirst();
+      response.addBlocks(
+          bytes.isEmpty()
+              ? VerifiedBlockProto.newBuilder().setHealth(BlockHealthProto.BLOCK_MISSING)
+              : VerifiedBlockProto.newBuilder()
+                  .setHealth(BlockHealthProto.BLOCK_OK)
+                  .setLengthBytes(bytes.get().length)
+                  .setCrc32C(crc32c(bytes.get())));
+    }
+    return response.build();
+  }
+
+  /** Whether a check holds of the bytes themselves; true if they cannot be read now. */
+  boolean holds(CheckProto check) {
+    List<byte[]> members = new ArrayList<>();
+    for (SourceProto member : check.getMembersList()) {
+      read(member).ifPresent(members::add);
+    }
+    if (members.size() < check.getMembersCount()) {
+      return true;
+    }
+    if (!check.hasDecode()) {
+      byte[] ones = new byte[members.size()];
+      Arrays.fill(ones, (byte) 1);
+      int length = (int) check.getLengthBytes();
+      return Arrays.equals(combine(members, ones, length), new byte[length]);
+    }
+    CombineRequestProto combine = check.getDecode().getCombine();
+    for (int t = 0; t < combine.getTargetsCount(); t++) {
+      int sources = combine.getSourcesCount();
+      int length = (int) combine.getTargets(t).getBlock().getNumBytes();
+      Optional<byte[]> decoded =
+          decode(
+              combine.getSourcesList(),
+              combine.getCoefficients().substring(t * sources, (t + 1) * sources).toByteArray(),
+              length);
+      if (decoded.isPresent()
+          && !Arrays.equals(decoded.get(), Arrays.copyOf(members.get(t), length))) {
+        return false;
+      }
+    }
+    return true;
   }
 
   private Optional<byte[]> read(SourceProto source) {

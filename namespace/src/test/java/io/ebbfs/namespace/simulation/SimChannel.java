@@ -55,7 +55,7 @@ final class SimChannel implements ChunkChannel {
     if (happens(20)) {
       throw new IOException("connection reset");
     }
-    if (response.getStatus() == CombineStatusProto.COMBINE_OK) {
+    if (response.getStatus() == CombineStatusProto.COMBINE_OK && !request.getCheck()) {
       done.add(response);
     }
     return response;
@@ -70,7 +70,13 @@ final class SimChannel implements ChunkChannel {
     }
     VerifyResponseProto.Builder response = VerifyResponseProto.newBuilder();
     for (ExtendedBlockProto wanted : request.getBlocksList()) {
-      response.addBlocks(VerifiedBlockProto.newBuilder().setHealth(health(server, wanted)));
+      VerifiedBlockProto.Builder verified =
+          VerifiedBlockProto.newBuilder().setHealth(health(server, wanted));
+      if (verified.getHealth() == BlockHealthProto.BLOCK_OK) {
+        SimBlock block = server.find(wanted.getBlockId());
+        verified.setLengthBytes(block.lengthBytes()).setCrc32C(cluster.crc32c(block));
+      }
+      response.addBlocks(verified);
     }
     return response.build();
   }

@@ -1,5 +1,6 @@
 package io.ebbfs.namespace.simulation;
 
+import io.ebbfs.coding.Gf256;
 import io.ebbfs.protocol.proto.ChunkProtos.BlockLocationProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineFailureProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineRequestProto;
@@ -89,7 +90,9 @@ final class SimCluster {
     if (failure.getFailedSourcesCount() > 0) {
       return java.util.Optional.of(failure.build());
     }
-    return write(executor, request, sources, writes);
+    return request.getCheck()
+        ? java.util.Optional.of(computed(request, sources))
+        : write(executor, request, sources, writes);
   }
 
   private SimBlock read(SourceProto source) {
@@ -107,6 +110,43 @@ final class SimCluster {
       }
     }
     return null;
+  }
+
+  /** Of a check: nothing is written. */
+  private CombineResponseProto computed(CombineRequestProto request, List<SimBlock> sources) {
+    CombineResponseProto.Builder response =
+        CombineResponseProto.newBuilder().setStatus(CombineStatusProto.COMBINE_OK);
+    for (int t = 0; t < request.getTargetsCount(); t++) {
+      SimBlock output = output(request, t, sources);
+      response.addTargets(
+          CombinedTargetProto.newBuilder()
+              .setLengthBytes(output.lengthBytes())
+              .setCrc32C(crc32c(output)));
+    }
+    return response.setBlocksRead(sources.size()).build();
+  }
+
+  /**
+   * A checksum that adds up as that of bytes does: of bytes that are made up for each data block
+   * and combined with the block's coefficients.
+   */
+  int crc32c(SimBlock block) {
+    byte[] bytes = new byte[(int) block.lengthBytes()];
+    block
+        .content()
+        .terms()
+        .forEach(
+            (id, coefficient) -> {
+              long length = Math.min(dataLengths.getOrDefault(id, 8L), bytes.length);
+              long noise = new java.util.SplittableRandom(id).nextLong() | 1;
+              for (int i = 0; i < Math.min(8, length); i++) {
+                int value = (int) (noise >>> (8 * i)) & 0xff;
+                bytes[i] ^= (byte) Gf256.multiply(coefficient, value);
+              }
+            });
+    java.util.zip.CRC32C crc = new java.util.zip.CRC32C();
+    crc.update(bytes);
+    return (int) crc.getValue();
   }
 
   private java.util.Optional<CombineResponseProto> write(

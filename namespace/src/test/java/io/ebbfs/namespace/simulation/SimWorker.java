@@ -189,6 +189,7 @@ final class SimWorker {
             .setTransitionId(job.claimed.getTransition().getId())
             .setAttempt(job.claimed.getTransition().getAttempt())
             .addAllResults(job.results)
+            .setChecksPassed(job.claimed.getChecksCount())
             .build());
   }
 

@@ -1,0 +1,190 @@
+package io.ebbfs.namespace.transition;
+
+import io.ebbfs.coding.CheckPlanner;
+import io.ebbfs.coding.CombinePlan;
+import io.ebbfs.coding.StripeCheck;
+import io.ebbfs.namespace.transition.AttemptPlan.Output;
+import io.ebbfs.namespace.transition.AttemptPlan.Result;
+import io.ebbfs.namespace.transition.AttemptPlan.Source;
+import io.ebbfs.namespace.transition.AttemptPlan.Step;
+import io.ebbfs.namespace.transition.TransitionSettings.Verification;
+import io.ebbfs.protocol.proto.ChunkProtos.SourceProto;
+import io.ebbfs.protocol.proto.CodingProtos.CheckProto;
+import io.ebbfs.protocol.proto.CodingProtos.StepProto;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+
+/**
+ * What must hold of the blocks that an attempt writes before they are published: see {@link
+ * CheckPlanner} for the blocks of a stripe. A data block that was copied must be what its other
+ * replicas are. Thread-safe.
+ */
+final class Checks {
+  private final StepMessages messages;
+  private final Verification verification;
+
+  Checks(StepMessages messages, Verification verification) {
+    this.messages = messages;
+    this.verification = verification;
+  }
+
+  /** A disk that is needed went away while this was planned. */
+  private static final class GoneException extends Exception {
+    private static final long serialVersionUID = 1;
+  }
+
+  /**
+   * The checks of an attempt whose new blocks have their ids.
+   *
+   * @param name names the combines of the checks
+   * @return empty if a server that is needed is not in service any more
+   */
+  Optional<List<CheckProto>> of(String name, AttemptPlan plan, Map<String, Integer> stepsByServer) {
+    List<CheckProto> checks = new ArrayList<>();
+    if (verification == Verification.OFF) {
+      return Optional.of(checks);
+    }
+    try {
+      for (Result result : plan.results()) {
+        new OfStripe(name, result, outputs(plan, result), stepsByServer).addTo(checks);
+      }
+    } catch (GoneException e) {
+      return Optional.empty();
+    }
+    return Optional.of(checks);
+  }
+
+  private static SortedMap<Integer, Source> outputs(AttemptPlan plan, Result result) {
+    SortedMap<Integer, Source> outputs = new TreeMap<>();
+    for (Step step : plan.steps()) {
+      for (Output output : step.outputs()) {
+        if (output.stripeIndex() == result.stripeIndex()) {
+          outputs.put(
+              output.position(),
+              new Source(
+                  output.blockId(),
+                  output.generationStamp(),
+                  output.lengthBytes(),
+                  List.of(output.storageUuid())));
+        }
+      }
+    }
+    return outputs;
+  }
+
+  /** The checks of one stripe. */
+  private final class OfStripe {
+    private final String name;
+    private final Result result;
+    private final SortedMap<Integer, Source> outputs;
+    private final Map<String, Integer> stepsByServer;
+    // Every block of the stripe after the attempt, where it will stay.
+    private final SortedMap<Integer, Source> blocks;
+
+    OfStripe(
+        String name,
+        Result result,
+        SortedMap<Integer, Source> outputs,
+        Map<String, Integer> stepsByServer) {
+      this.name = name;
+      this.result = result;
+      this.outputs = outputs;
+      this.stepsByServer = stepsByServer;
+      this.blocks = new TreeMap<>(result.stored());
+      blocks.putAll(outputs);
+    }
+
+    void addTo(List<CheckProto> checks) throws GoneException {
+      Set<Integer> written = new TreeSet<>(outputs.keySet());
+      for (int position : outputs.keySet()) {
+        if (result.stored().containsKey(position)) {
+          written.remove(position);
+          checks.add(copy(position));
+        }
+      }
+      if (written.isEmpty()) {
+        return;
+      }
+      Set<Integer> occupied = new TreeSet<>(blocks.keySet());
+      occupied.addAll(result.lost());
+      for (StripeCheck check :
+          CheckPlanner.plan(
+              result.code(), occupied, written, result.lost(), result.derivedFrom())) {
+        if (check instanceof StripeCheck.Xor xor) {
+          List<Source> members = xor.positions().stream().map(blocks::get).toList();
+          checks.add(xor(named(xor.written()), members));
+        } else if (verification == Verification.ON) {
+          checks.add(decode((StripeCheck.Decode) check, name + "-" + checks.size()));
+        }
+      }
+    }
+
+    private CheckProto copy(int position) throws GoneException {
+      return xor(
+          "the copy of " + named(Set.of(position)),
+          List.of(outputs.get(position), result.stored().get(position)));
+    }
+
+    private String named(Collection<Integer> positions) {
+      return positions.stream()
+          .map(p -> result.code().position(p).name())
+          .collect(Collectors.joining(", ", "", " of " + result.name()));
+    }
+
+    private CheckProto xor(String what, List<Source> members) throws GoneException {
+      CheckProto.Builder check =
+          CheckProto.newBuilder().setName(what).setLengthBytes(longest(members));
+      for (Source member : members) {
+        check.addMembers(message(member));
+      }
+      return check.build();
+    }
+
+    private CheckProto decode(StripeCheck.Decode check, String combineName) throws GoneException {
+      CombinePlan plan = check.plan();
+      List<Source> sources = plan.inputPositions().stream().map(blocks::get).toList();
+      List<Source> known = plan.outputPositions().stream().map(blocks::get).toList();
+      long length = Math.max(longest(sources), longest(known));
+      List<Output> targets = new ArrayList<>();
+      for (int k = 0; k < known.size(); k++) {
+        // As long as the longest: what is wrong beyond the end of a short block shows, too.
+        targets.add(
+            new Output(
+                result.stripeIndex(),
+                plan.outputPositions().get(k),
+                known.get(k).blockId(),
+                known.get(k).generationStamp(),
+                length,
+                known.get(k).storageUuids().get(0)));
+      }
+      StepProto step =
+          messages
+              .step(combineName, new Step(sources, targets, plan.coefficients()), stepsByServer)
+              .orElseThrow(GoneException::new);
+      CheckProto.Builder proto =
+          CheckProto.newBuilder()
+              .setName(named(check.written()))
+              .setDecode(step.toBuilder().setCombine(step.getCombine().toBuilder().setCheck(true)));
+      for (Source member : known) {
+        proto.addMembers(message(member));
+      }
+      return proto.build();
+    }
+
+    private SourceProto message(Source source) throws GoneException {
+      return messages.source(source).orElseThrow(GoneException::new);
+    }
+
+    private static long longest(List<Source> sources) {
+      return sources.stream().mapToLong(Source::lengthBytes).max().orElse(0);
+    }
+  }
+}

@@ -1,0 +1,124 @@
+package io.ebbfs.raid;
+
+import io.ebbfs.coding.Crc32cAlgebra;
+import io.ebbfs.protocol.proto.ChunkProtos.BlockHealthProto;
+import io.ebbfs.protocol.proto.ChunkProtos.BlockLocationProto;
+import io.ebbfs.protocol.proto.ChunkProtos.SourceProto;
+import io.ebbfs.protocol.proto.ChunkProtos.VerifiedBlockProto;
+import io.ebbfs.protocol.proto.ChunkProtos.VerifyRequestProto;
+import io.ebbfs.protocol.proto.ChunkProtos.VerifyResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.BadBlockProto;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.DatanodeIDProto;
+
+/**
+ * The CRC32C of stored blocks, out of their checksum files: each server is asked once for all that
+ * it has. A block that its first place does not answer for is asked for at the next one. Not
+ * thread-safe.
+ */
+final class Checksums {
+  /** Keeps one answer, and the time that it takes, small. */
+  private static final int MOST_AT_ONCE = 256;
+
+  private final ChunkChannel chunks;
+  private final Map<SourceProto, Crc32cAlgebra.Sum> known = new LinkedHashMap<>();
+  private final Map<SourceProto, String> problems = new LinkedHashMap<>();
+  private final List<BadBlockProto> bad = new ArrayList<>();
+
+  Checksums(ChunkChannel chunks) {
+    this.chunks = chunks;
+  }
+
+  /** A block at one of its places. */
+  private record Asked(SourceProto source, BlockLocationProto at) {}
+
+  /** Asks for what is not known yet; what cannot be had stays unknown, see {@link #problem}. */
+  void fetch(Collection<SourceProto> sources) {
+    Set<SourceProto> open = new LinkedHashSet<>(sources);
+    open.removeAll(known.keySet());
+    for (int place = 0; !open.isEmpty(); place++) {
+      Map<DatanodeIDProto, List<Asked>> byServer = new LinkedHashMap<>();
+      for (SourceProto source : List.copyOf(open)) {
+        if (place < source.getLocationsCount()) {
+          BlockLocationProto at = source.getLocations(place);
+          byServer
+              .computeIfAbsent(at.getServer(), server -> new ArrayList<>())
+              .add(new Asked(source, at));
+        } else {
+          open.remove(source);
+        }
+      }
+      byServer.forEach(this::ask);
+      open.removeAll(known.keySet());
+    }
+  }
+
+  /** The checksum of a block; null if nobody answered for it. */
+  Crc32cAlgebra.Sum of(SourceProto source) {
+    return known.get(source);
+  }
+
+  /** Why the checksum of a block is not known. */
+  String problem(SourceProto source) {
+    return "no checksum of block %d: %s"
+        .formatted(source.getBlock().getBlockId(), problems.getOrDefault(source, "it is nowhere"));
+  }
+
+  /** Replicas that their own servers found missing or corrupt. */
+  List<BadBlockProto> bad() {
+    return bad;
+  }
+
+  private void ask(DatanodeIDProto server, List<Asked> blocks) {
+    for (int from = 0; from < blocks.size(); from += MOST_AT_ONCE) {
+      List<Asked> some = blocks.subList(from, Math.min(blocks.size(), from + MOST_AT_ONCE));
+      VerifyRequestProto.Builder request = VerifyRequestProto.newBuilder().setChecksumsOnly(true);
+      some.forEach(asked -> request.addBlocks(asked.source().getBlock()));
+      try {
+        VerifyResponseProto response = chunks.verify(server, request.build());
+        if (response.getBlocksCount() != some.size()) {
+          throw new IOException(
+              "%d answers for %d blocks".formatted(response.getBlocksCount(), some.size()));
+        }
+        for (int i = 0; i < some.size(); i++) {
+          take(some.get(i), response.getBlocks(i));
+        }
+      } catch (IOException e) {
+        some.forEach(asked -> problems.put(asked.source(), where(asked) + ": " + e));
+      }
+    }
+  }
+
+  private void take(Asked asked, VerifiedBlockProto answer) {
+    long length = asked.source().getBlock().getNumBytes();
+    if (answer.getHealth() != BlockHealthProto.BLOCK_OK) {
+      String reason = answer.getHealth() + ": " + answer.getMessage();
+      problems.put(asked.source(), where(asked) + ": " + reason);
+      bad.add(
+          BadBlockProto.newBuilder()
+              .setBlock(asked.source().getBlock())
+              .setLocation(asked.at())
+              .setReason(reason)
+              .build());
+    } else if (!answer.hasCrc32C() || answer.getLengthBytes() != length) {
+      problems.put(
+          asked.source(),
+          "%s: the answer is about %d bytes, the block has %d"
+              .formatted(where(asked), answer.getLengthBytes(), length));
+    } else {
+      known.put(asked.source(), new Crc32cAlgebra.Sum(answer.getCrc32C(), length));
+    }
+  }
+
+  private static String where(Asked asked) {
+    DatanodeIDProto server = asked.at().getServer();
+    return server.getIpAddr() + ":" + server.getIpcPort();
+  }
+}
