@@ -1,7 +1,11 @@
 package io.ebbfs.coding;
 
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Set;
 import java.util.function.IntToLongFunction;
@@ -49,6 +53,24 @@ public final class ErasureCode {
     this.checkColumns = checkColumns(parityRows, dataCount);
   }
 
+  /** The same code under another name and with another claim. */
+  ErasureCode renamed(String newName, int newTolerance) {
+    List<byte[]> rows = new ArrayList<>();
+    for (int p = dataCount; p < size(); p++) {
+      rows.add(generator.row(p));
+    }
+    return new ErasureCode(
+        newName, family, shape, dataCount, newTolerance, positions, rows, equations);
+  }
+
+  /** Whether both have the name, the claim and the generator matrix in common. */
+  boolean sameAs(ErasureCode other) {
+    return name.equals(other.name)
+        && tolerance == other.tolerance
+        && dataCount == other.dataCount
+        && generator.equals(other.generator);
+  }
+
   private static byte[][] checkColumns(List<byte[]> parityRows, int dataCount) {
     int parities = parityRows.size();
     byte[][] columns = new byte[dataCount + parities][parities];
@@ -66,7 +88,7 @@ public final class ErasureCode {
     return name;
   }
 
-  /** "product", "lrc" or "rs". */
+  /** "product", "lrc", "rs", "xor" or "custom". */
   public String family() {
     return family;
   }
@@ -118,6 +140,23 @@ public final class ErasureCode {
     return tolerance;
   }
 
+  /**
+   * Tells codes apart by what they compute: the same for the same data count and generator matrix,
+   * whatever the names; 32 hexadecimal digits of a SHA-256.
+   */
+  public String fingerprint() {
+    try {
+      MessageDigest digest = MessageDigest.getInstance("SHA-256");
+      digest.update((dataCount + "+" + parityCount() + ":").getBytes(StandardCharsets.US_ASCII));
+      for (int p = dataCount; p < size(); p++) {
+        digest.update(generator.row(p));
+      }
+      return HexFormat.of().formatHex(digest.digest(), 0, 16);
+    } catch (NoSuchAlgorithmException e) {
+      throw new IllegalStateException("every Java platform has SHA-256", e);
+    }
+  }
+
   /** Sparse parity checks of the code; they span all of them. */
   List<Equation> equations() {
     return equations;
@@ -159,8 +198,14 @@ public final class ErasureCode {
     if (count > parityCount()) {
       return false;
     }
-    // The lost blocks are determined if and only if their columns of the parity check matrix are
-    // linearly independent.
+    return independent(lost, count);
+  }
+
+  /**
+   * Whether the columns of the parity check matrix of the first {@code count} positions are
+   * linearly independent: that is if and only if these blocks, when lost, are determined.
+   */
+  boolean independent(int[] lost, int count) {
     byte[][] basis = new byte[parityCount()][];
     for (int i = 0; i < count; i++) {
       if (!extend(basis, checkColumns[lost[i]].clone())) {

@@ -2,31 +2,105 @@ package io.ebbfs.coding;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
- * Locally repairable codes whose globals agree, so that only local parities change at a conversion.
- * The coefficients make every loss decode that can decode in theory; docs/codes.md says how they
- * were chosen.
+ * Locally repairable codes: a parity for each group of data, and globals over everything. Any
+ * globals + 1 losses decode, which is proven when a code is built; docs/codes.md says how the
+ * coefficients are found.
  */
 final class LrcCodes {
-  private static final int TOLERANCE = 3;
-  private static final int DATA = 12;
-  private static final int GLOBALS = 2;
+  private static final int MAX_DATA = 128;
+  private static final int MAX_GLOBALS = 4;
+  // For 12 data blocks and two globals: every loss decodes that can decode in theory.
   private static final int[] FIRST_HALF = {8, 13, 15, 14, 11, 7};
 
   private LrcCodes() {}
 
   static ErasureCode build(int data, int groups, int globals) {
     String name = "LRC(" + data + "," + groups + "," + globals + ")";
-    if (data != DATA || globals != GLOBALS || groups != 6 && groups != 2) {
-      throw new IllegalArgumentException(
-          name
-              + ": no coefficients are known that make it decode every possible loss; use "
-              + Codes.LRC_FAST
-              + " or "
-              + Codes.LRC_COMPACT);
+    checkSizes(name, data, groups, globals);
+    String failure = "";
+    for (int[] coefficients : candidates(data, groups, globals)) {
+      ErasureCode code = build(name, data, groups, powers(coefficients, globals));
+      Optional<List<Position>> fatal = ToleranceCheck.firstFatal(code, code.tolerance());
+      if (fatal.isEmpty()) {
+        return code;
+      }
+      failure = ": with the best of them the loss of " + ToleranceCheck.names(fatal.get());
     }
-    Shape.Lrc shape = new Shape.Lrc(data, groups, globals);
+    throw new IllegalArgumentException(
+        "%s: no coefficients were found with which any %d losses decode%s does not; use less data in a group, fewer globals, or a code such as %s"
+            .formatted(name, globals + 1, failure, Codes.LRC_FAST));
+  }
+
+  /**
+   * The code that stripes of a Reed-Solomon code make when each keeps its parity 0, a plain sum, as
+   * the local parity of a group, and only the others are merged. Its globals are those of the
+   * Reed-Solomon code over all data but for the first.
+   */
+  static ErasureCode ofReedSolomon(int data, int groups, int globals) {
+    String name = "RS-LRC(" + data + "," + groups + "," + globals + ")";
+    checkSizes(name, data, groups, globals);
+    if (globals + 1 > RsCodes.MAX_PARITIES) {
+      throw new IllegalArgumentException(
+          "%s: Reed-Solomon codes here have at most %d parities, so globals must be at most %d"
+              .formatted(name, RsCodes.MAX_PARITIES, RsCodes.MAX_PARITIES - 1));
+    }
+    List<byte[]> rows = RsCodes.parityRows(data, globals + 1);
+    return ToleranceCheck.proven(
+        build(name, data, groups, rows.subList(1, rows.size())), "use less data or fewer globals");
+  }
+
+  private static void checkSizes(String name, int data, int groups, int globals) {
+    if (data < 1
+        || data > MAX_DATA
+        || groups < 1
+        || data % groups != 0
+        || globals < 1
+        || globals > MAX_GLOBALS) {
+      throw new IllegalArgumentException(
+          "%s: data must be 1 to %d and a multiple of the groups, globals 1 to %d; choose in these, as %s does"
+              .formatted(name, MAX_DATA, MAX_GLOBALS, Codes.LRC_FAST));
+    }
+  }
+
+  private static List<int[]> candidates(int data, int groups, int globals) {
+    List<int[]> candidates = new ArrayList<>();
+    if (data == 2 * FIRST_HALF.length && globals == 2) {
+      candidates.add(ofTwelve());
+    }
+    if (globals > 1) {
+      LrcCoefficients.distinctSums(data).ifPresent(candidates::add);
+      LrcCoefficients.distinctSumsBetweenGroups(data, groups).ifPresent(candidates::add);
+    }
+    candidates.add(LrcCoefficients.counting(data));
+    return candidates;
+  }
+
+  private static int[] ofTwelve() {
+    int[] coefficients = new int[2 * FIRST_HALF.length];
+    for (int d = 0; d < coefficients.length; d++) {
+      coefficients[d] = FIRST_HALF[d % FIRST_HALF.length] << (d < FIRST_HALF.length ? 0 : 4);
+    }
+    return coefficients;
+  }
+
+  /** The rows of the globals: the coefficients, their squares, and so on. */
+  private static List<byte[]> powers(int[] coefficients, int globals) {
+    List<byte[]> rows = new ArrayList<>();
+    for (int g = 1; g <= globals; g++) {
+      byte[] row = new byte[coefficients.length];
+      for (int d = 0; d < row.length; d++) {
+        row[d] = (byte) Gf256.power(coefficients[d], g);
+      }
+      rows.add(row);
+    }
+    return rows;
+  }
+
+  private static ErasureCode build(String name, int data, int groups, List<byte[]> globals) {
+    Shape.Lrc shape = new Shape.Lrc(data, groups, globals.size());
     List<Position> positions = new ArrayList<>();
     for (int d = 0; d < data; d++) {
       positions.add(new Position(d, "D" + d, PositionKind.DATA));
@@ -34,35 +108,30 @@ final class LrcCodes {
     for (int g = 0; g < groups; g++) {
       positions.add(new Position(shape.localParity(g), "L" + g, PositionKind.LOCAL_PARITY));
     }
-    for (int g = 0; g < globals; g++) {
+    for (int g = 0; g < globals.size(); g++) {
       positions.add(new Position(shape.global(g), "G" + g, PositionKind.GLOBAL_PARITY));
     }
-    List<byte[]> parities = parityRows(shape);
-    return new ErasureCode(
-        name, "lrc", shape, data, TOLERANCE, positions, parities, equations(parities, data));
-  }
-
-  private static List<byte[]> parityRows(Shape.Lrc shape) {
     List<byte[]> parities = new ArrayList<>();
-    for (int g = 0; g < shape.groups(); g++) {
-      byte[] local = new byte[DATA];
+    for (int g = 0; g < groups; g++) {
+      byte[] local = new byte[data];
       for (int i = 0; i < shape.groupSize(); i++) {
         local[g * shape.groupSize() + i] = 1;
       }
       parities.add(local);
     }
-    byte[] first = new byte[DATA];
-    byte[] squares = new byte[DATA];
-    for (int d = 0; d < DATA; d++) {
-      int c = FIRST_HALF[d % FIRST_HALF.length] << (d < FIRST_HALF.length ? 0 : 4);
-      first[d] = (byte) c;
-      squares[d] = (byte) Gf256.multiply(c, c);
-    }
-    parities.add(first);
-    parities.add(squares);
-    return parities;
+    parities.addAll(globals);
+    return new ErasureCode(
+        name,
+        "lrc",
+        shape,
+        data,
+        globals.size() + 1,
+        positions,
+        parities,
+        equations(parities, data));
   }
 
+  /** That each parity is what its row says. */
   static List<Equation> equations(List<byte[]> parities, int data) {
     List<Equation> equations = new ArrayList<>();
     for (int j = 0; j < parities.size(); j++) {

@@ -2,6 +2,7 @@ package io.ebbfs.coding;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Reed-Solomon codes that convert by their parities alone: parity j of data i has the coefficient
@@ -10,6 +11,7 @@ import java.util.List;
  * code recover every loss of m blocks, so each is checked when it is built.
  */
 final class RsCodes {
+  static final int MAX_PARITIES = 4;
   private static final int[] UP_TO_THREE = {0x01, 0x02, 0x04};
   private static final int[] FOUR = {0x01, 0x0c, 0x35, 0x61};
 
@@ -21,18 +23,18 @@ final class RsCodes {
 
   static ErasureCode build(int data, int parities) {
     String name = "RS(" + data + "," + parities + ")";
-    if (data < 1 || data > 255 || parities < 1 || parities > FOUR.length) {
+    if (data < 1 || data > 255 || parities < 1 || parities > MAX_PARITIES) {
       throw new IllegalArgumentException(
-          name + ": data must be 1 to 255 and parities 1 to " + FOUR.length + "; choose in these");
+          name + ": data must be 1 to 255 and parities 1 to " + MAX_PARITIES + "; choose in these");
     }
     List<byte[]> rows = parityRows(data, parities);
-    if (!everyMinorIsNonzero(rows, data)) {
-      throw new IllegalArgumentException(
-          name
-              + ": some losses of "
-              + parities
-              + " blocks would not decode; use less data (33 at most with four parities)");
-    }
+    fatalLoss(rows, data)
+        .ifPresent(
+            lost -> {
+              throw new IllegalArgumentException(
+                  "%s: the loss of %s would not decode; use less data (33 at most with four parities)"
+                      .formatted(name, lost));
+            });
     Shape.Rs shape = new Shape.Rs(data, parities);
     List<Position> positions = new ArrayList<>();
     for (int d = 0; d < data; d++) {
@@ -45,7 +47,7 @@ final class RsCodes {
         name, "rs", shape, data, parities, positions, rows, LrcCodes.equations(rows, data));
   }
 
-  private static List<byte[]> parityRows(int data, int parities) {
+  static List<byte[]> parityRows(int data, int parities) {
     int[] points = points(parities);
     List<byte[]> rows = new ArrayList<>();
     for (int j = 0; j < parities; j++) {
@@ -59,9 +61,11 @@ final class RsCodes {
   }
 
   /**
-   * The code recovers any m losses if and only if every square minor of its parities is nonzero.
+   * A loss of m blocks that does not decode, by the names of the positions: there is none if and
+   * only if every square minor of the parities is nonzero. Where one is zero, its data columns are
+   * lost together with the parities that it leaves out.
    */
-  private static boolean everyMinorIsNonzero(List<byte[]> rows, int data) {
+  private static Optional<String> fatalLoss(List<byte[]> rows, int data) {
     int[][] cells = new int[rows.size()][data];
     for (int j = 0; j < rows.size(); j++) {
       for (int i = 0; i < data; i++) {
@@ -70,17 +74,24 @@ final class RsCodes {
     }
     for (int subset = 1; subset < 1 << rows.size(); subset++) {
       int[][] chosen = new int[Integer.bitCount(subset)][];
+      List<String> lost = new ArrayList<>();
       int count = 0;
       for (int j = 0; j < rows.size(); j++) {
         if ((subset >> j & 1) != 0) {
           chosen[count++] = cells[j];
+        } else {
+          lost.add("P" + j);
         }
       }
-      if (count <= data && !columnsAreFree(chosen, new int[count], 0, 0, data)) {
-        return false;
+      int[] columns = new int[count];
+      if (count <= data && !columnsAreFree(chosen, columns, 0, 0, data)) {
+        for (int i = count - 1; i >= 0; i--) {
+          lost.add(0, "D" + columns[i]);
+        }
+        return Optional.of(String.join(", ", lost));
       }
     }
-    return true;
+    return Optional.empty();
   }
 
   private static boolean columnsAreFree(

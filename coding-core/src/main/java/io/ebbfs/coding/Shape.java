@@ -43,4 +43,7 @@ public sealed interface Shape {
       return data + index;
     }
   }
+
+  /** Parities over any of the data, as a user defines them; also a single sum. */
+  record General(int data, int parities) implements Shape {}
 }

@@ -25,7 +25,7 @@ class ConversionTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"product, 15, 6, 0", "lrc, 6, 2, 0", "rs, 6, 3, 0"})
+  @CsvSource({"product, 15, 6, 0", "lrc, 6, 2, 0", "rs, 6, 3, 0", "rs-lrc, 4, 2, 0"})
   void upcodeReadsAndWritesWhatTheTableSays(String name, int reads, int writes, int dataReads) {
     CodeFamily family = Codes.family(name);
     Conversion up = Planner.upcode(family.fastCode(), family.compactCode(), full(family), Set.of());
@@ -37,7 +37,7 @@ class ConversionTest {
   }
 
   @ParameterizedTest
-  @CsvSource({"product, 25, 18, 20", "lrc, 10, 6, 8", "rs, 9, 6, 6"})
+  @CsvSource({"product, 25, 18, 20", "lrc, 10, 6, 8", "rs, 9, 6, 6", "rs-lrc, 8, 4, 6"})
   void downcodeReadsAndWritesWhatTheTableSays(String name, int reads, int writes, int dataReads) {
     CodeFamily family = Codes.family(name);
     ErasureCode compact = family.compactCode();
@@ -145,6 +145,9 @@ class ConversionTest {
         "RS(6,3)     | RS(12,3)        |  6 |  0 |  3 |  9 |  6 |  6",
         "RS(4,2)     | RS(12,2)        |  6 |  0 |  2 | 10 |  8 |  6",
         "RS(10,4)    | RS(30,4)        | 12 |  0 |  4 | 24 | 20 | 12",
+        "RS(6,3)     | RS-LRC(12,2,2)  |  4 |  0 |  2 |  8 |  6 |  4",
+        "LRC(16,8,2) | LRC(16,2,2)     |  8 |  0 |  2 | 14 | 12 |  8",
+        "XOR(2,1)    | XOR(6,1)        |  3 |  0 |  1 |  5 |  4 |  3",
         // No shortcut: all the data is read. The sums over all data are the same block in both.
         "PC(2x5)     | RS(10,4)        | 10 | 10 |  3 | 10 | 10 |  7",
         "LRC(12,6,2) | RS(6,3)         | 12 | 12 |  6 | 12 | 12 |  8",
@@ -243,7 +246,7 @@ class ConversionTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"product", "lrc", "rs"})
+  @ValueSource(strings = {"product", "lrc", "rs", "rs-lrc"})
   void bytesSurviveConversionsThereAndBackWithHolesAndUnequalLengths(String name) {
     CodeFamily family = Codes.family(name);
     for (long seed = 1; seed <= 150; seed++) {

@@ -20,7 +20,19 @@ class ErasureCodeTest {
     "'RS(6,3)', 6, 9, 1.5, 3",
     "'RS(12,3)', 12, 15, 1.25, 3",
     "'RS(10,4)', 10, 14, 1.4, 4",
-    "'RS(2,1)', 2, 3, 1.5, 1"
+    "'RS(2,1)', 2, 3, 1.5, 1",
+    "'RS(200,2)', 200, 202, 1.01, 2",
+    "'RS(33,4)', 33, 37, 1.1212, 4",
+    "'RS-LRC(12,2,2)', 12, 16, 1.3333, 3",
+    "'RS-LRC(12,4,3)', 12, 19, 1.5833, 4",
+    "'XOR(2,1)', 2, 3, 1.5, 1",
+    "'XOR(10,1)', 10, 11, 1.1, 1",
+    "'LRC(10,5,2)', 10, 17, 1.7, 3",
+    "'LRC(10,2,1)', 10, 13, 1.3, 2",
+    "'LRC(24,4,2)', 24, 30, 1.25, 3",
+    "'LRC(60,5,2)', 60, 67, 1.1167, 3",
+    "PC(10x10), 100, 121, 1.21, 3",
+    "PC(1x1), 1, 4, 4, 3"
   })
   void hasTheParametersOfItsName(String name, int data, int size, double overhead, int tolerance) {
     ErasureCode code = Codes.byName(name);
@@ -40,6 +52,7 @@ class ErasureCodeTest {
     "PC(2x5), 3060, 45",
     "'LRC(12,6,2)', 4845, 30",
     "'LRC(12,2,2)', 1820, 252",
+    "'RS-LRC(12,2,2)', 1820, 252",
     "'RS(10,4)', 1001, 0",
     "PC(6x5), 111930, 315"
   })
@@ -57,6 +70,10 @@ class ErasureCodeTest {
         "PC(2x5)",
         "LRC(12,6,2)",
         "LRC(12,2,2)",
+        "RS-LRC(12,2,2)",
+        "LRC(16,4,2)",
+        "LRC(8,2,3)",
+        "XOR(4,1)",
         "RS(6,3)",
         "RS(12,3)",
         "PC(1x1)",
@@ -81,7 +98,8 @@ class ErasureCodeTest {
   void lrcDecodesWhatCanDecodeInTheory() {
     // With two globals and a local parity per group: recoverable if and only if at most two losses
     // remain after each group has absorbed one.
-    for (String name : List.of(Codes.LRC_FAST, Codes.LRC_COMPACT)) {
+    for (String name :
+        List.of(Codes.LRC_FAST, Codes.LRC_COMPACT, Codes.RS_LRC_COMPACT, "LRC(16,2,2)")) {
       ErasureCode code = Codes.byName(name);
       Shape.Lrc shape = (Shape.Lrc) code.shape();
       int most = name.equals(Codes.LRC_FAST) ? 5 : 4;
@@ -136,7 +154,7 @@ class ErasureCodeTest {
         .hasMessageContaining("PC(2*5)")
         .hasMessageContaining("PC(2x5)")
         .hasMessageContaining("RS(10,4)");
-    assertThatThrownBy(() -> Codes.byName("LRC(10,5,2)")).hasMessageContaining("LRC(12,6,2)");
+    assertThatThrownBy(() -> Codes.byName("LRC(10,4,2)")).hasMessageContaining("LRC(12,6,2)");
     assertThatThrownBy(() -> Codes.byName("RS(34,4)")).hasMessageContaining("33");
     assertThatThrownBy(() -> Codes.byName("PC(0x5)")).hasMessageContaining("at least 1");
     assertThatThrownBy(() -> Codes.family("xor")).hasMessageContaining("product");
