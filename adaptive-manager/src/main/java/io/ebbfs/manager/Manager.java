@@ -87,7 +87,7 @@ public final class Manager implements AutoCloseable {
    */
   public void start() throws IOException {
     try {
-      api.start(options.httpPort());
+      api.start(options.httpHost(), options.httpPort());
       opens.start();
       ManagerConfig.Schedule every = config.schedule();
       schedules.every("sample", 0, every.sampleEveryMillis(), this::sample);

@@ -8,6 +8,7 @@ import java.nio.file.Path;
  * @param confDirectory holds manager.yaml and policies.yaml
  * @param dataDirectory for its RocksDB
  * @param kafka bootstrap servers, host:port
- * @param httpPort of 127.0.0.1; 0 lets the kernel choose
+ * @param httpHost the address that the API listens at; it has no authentication of its own
+ * @param httpPort 0 lets the kernel choose
  */
-public record ManagerOptions(Path confDirectory, Path dataDirectory, String kafka, int httpPort) {}
+public record ManagerOptions(Path confDirectory, Path dataDirectory, String kafka, String httpHost, int httpPort) {}

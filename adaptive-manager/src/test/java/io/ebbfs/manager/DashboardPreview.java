@@ -69,6 +69,7 @@ public final class DashboardPreview {
                 directory,
                 directory.resolve("data"),
                 "127.0.0.1:1",
+                "127.0.0.1",
                 Integer.parseInt(arguments[0])),
             config,
             () -> namenode,

@@ -62,7 +62,7 @@ class ManagerTest {
             calm.limits(),
             calm.startup());
     return new Manager(
-        new ManagerOptions(directory, directory.resolve("data"), "127.0.0.1:1", 0),
+        new ManagerOptions(directory, directory.resolve("data"), "127.0.0.1:1", "127.0.0.1", 0),
         config,
         () -> namenode,
         Clock.systemUTC());
@@ -206,7 +206,7 @@ class ManagerTest {
     Path other = Files.createDirectories(directory.resolve("other"));
     Manager second =
         new Manager(
-            new ManagerOptions(directory, other, "127.0.0.1:1", taken),
+            new ManagerOptions(directory, other, "127.0.0.1:1", "127.0.0.1", taken),
             ManagerConfig.defaults(),
             () -> namenode,
             Clock.systemUTC());

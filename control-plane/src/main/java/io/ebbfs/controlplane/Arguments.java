@@ -9,17 +9,25 @@ import java.util.Map;
 /**
  * The command line of the control plane.
  *
+ * @param httpHost where the API listens; 127.0.0.1 unless given
  * @param readyFile is written with the API's address once everything runs; null for none
  */
 record Arguments(
-    Path conf, InetSocketAddress namenode, String kafka, int httpPort, Path data, Path readyFile) {
+    Path conf,
+    InetSocketAddress namenode,
+    String kafka,
+    String httpHost,
+    int httpPort,
+    Path data,
+    Path readyFile) {
 
   static final String USAGE =
       "usage: ControlPlane --conf DIR --namenode HOST:PORT --kafka HOST:PORT --http-port N"
-          + " --data DIR [--ready-file F]";
+          + " --data DIR [--http-host H] [--ready-file F]";
 
-  private static final List<String> KNOWN =
-      List.of("--conf", "--namenode", "--kafka", "--http-port", "--data", "--ready-file");
+  private static final List<String> REQUIRED =
+      List.of("--conf", "--namenode", "--kafka", "--http-port", "--data");
+  private static final List<String> OPTIONAL = List.of("--http-host", "--ready-file");
 
   /**
    * @throws IllegalArgumentException naming what is wrong and what to write instead
@@ -27,7 +35,7 @@ record Arguments(
   static Arguments parse(String[] arguments) {
     Map<String, String> values = new HashMap<>();
     for (int i = 0; i < arguments.length; i += 2) {
-      if (!KNOWN.contains(arguments[i])) {
+      if (!REQUIRED.contains(arguments[i]) && !OPTIONAL.contains(arguments[i])) {
         throw new IllegalArgumentException("unknown option " + arguments[i] + "; " + USAGE);
       }
       if (i + 1 == arguments.length) {
@@ -35,7 +43,7 @@ record Arguments(
       }
       values.put(arguments[i], arguments[i + 1]);
     }
-    for (String required : KNOWN.subList(0, KNOWN.size() - 1)) {
+    for (String required : REQUIRED) {
       if (!values.containsKey(required)) {
         throw new IllegalArgumentException(required + " is missing; " + USAGE);
       }
@@ -45,6 +53,7 @@ record Arguments(
         Path.of(values.get("--conf")),
         address("--namenode", values.get("--namenode")),
         values.get("--kafka"),
+        values.getOrDefault("--http-host", "127.0.0.1"),
         port("--http-port", values.get("--http-port"), 0),
         Path.of(values.get("--data")),
         values.containsKey("--ready-file") ? Path.of(values.get("--ready-file")) : null);

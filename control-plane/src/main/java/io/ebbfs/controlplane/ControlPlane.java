@@ -77,6 +77,7 @@ public final class ControlPlane {
                     options.conf(),
                     options.data().resolve("manager"),
                     options.kafka(),
+                    options.httpHost(),
                     options.httpPort()),
                 config,
                 namenode.supplier(),
@@ -91,7 +92,7 @@ public final class ControlPlane {
     }
     started(RaidNode.overRpc(raidConfig, options.data().resolve("raid-node"), options.namenode()))
         .start();
-    ready(options.readyFile(), "http://127.0.0.1:" + manager.httpPort() + "/");
+    ready(options.readyFile(), "http://" + options.httpHost() + ":" + manager.httpPort() + "/");
     return 0;
   }
 

@@ -5,6 +5,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
@@ -63,6 +64,20 @@ final class ClusterFiles {
       }
     } catch (IOException e) {
       throw new ClusterException("%s cannot be read: %s".formatted(directory, e), e);
+    }
+  }
+
+  /** Deletes a cluster's directory and all below it. */
+  static void delete(Path directory) throws ClusterException {
+    if (!Files.exists(directory)) {
+      return;
+    }
+    try (Stream<Path> files = Files.walk(directory)) {
+      for (Path file : (Iterable<Path>) files.sorted(Comparator.reverseOrder())::iterator) {
+        Files.delete(file);
+      }
+    } catch (IOException e) {
+      throw new ClusterException("%s cannot be deleted: %s".formatted(directory, e), e);
     }
   }
 

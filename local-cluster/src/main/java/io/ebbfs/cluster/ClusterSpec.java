@@ -15,6 +15,7 @@ import java.util.Map;
  * @param heartbeatMillis how often a chunk server reports
  * @param confFiles files of the configuration, by path below {@code conf}, that take the place of
  *     the examples that come with EbbFS
+ * @param lab the network to live in; null for loopback
  */
 public record ClusterSpec(
     Path directory,
@@ -24,7 +25,8 @@ public record ClusterSpec(
     int port,
     Integer httpPort,
     long heartbeatMillis,
-    Map<String, String> confFiles) {
+    Map<String, String> confFiles,
+    Lab lab) {
   private static final int MAX = 64;
   private static final long MIN_BLOCK_BYTES = 64 * 1024;
 
@@ -35,37 +37,51 @@ public record ClusterSpec(
   /** A cluster as {@code ebb up} makes it: 12 servers of 6 disks, blocks of 64 MiB. */
   public static ClusterSpec of(Path directory) {
     return new ClusterSpec(
-        directory, 12, 6, 64L << 20, Ports.DEFAULT_NAMENODE, null, 1000, Map.of());
+        directory, 12, 6, 64L << 20, Ports.DEFAULT_NAMENODE, null, 1000, Map.of(), null);
   }
 
   /** The same with other numbers of servers and of disks each. */
   public ClusterSpec withServers(int servers, int disks) {
     return new ClusterSpec(
-        directory, servers, disks, blockSizeBytes, port, httpPort, heartbeatMillis, confFiles);
+        directory, servers, disks, blockSizeBytes, port, httpPort, heartbeatMillis, confFiles, lab);
   }
 
   /** The same with another block size. */
   public ClusterSpec withBlockSize(long bytes) {
     return new ClusterSpec(
-        directory, servers, disks, bytes, port, httpPort, heartbeatMillis, confFiles);
+        directory, servers, disks, bytes, port, httpPort, heartbeatMillis, confFiles, lab);
   }
 
   /** The same with other ports; 0 for any free ones, a null HTTP port follows from the first. */
   public ClusterSpec withPorts(int port, Integer httpPort) {
     return new ClusterSpec(
-        directory, servers, disks, blockSizeBytes, port, httpPort, heartbeatMillis, confFiles);
+        directory, servers, disks, blockSizeBytes, port, httpPort, heartbeatMillis, confFiles, lab);
   }
 
   /** The same with another interval of heartbeats. */
   public ClusterSpec withHeartbeat(long millis) {
     return new ClusterSpec(
-        directory, servers, disks, blockSizeBytes, port, httpPort, millis, confFiles);
+        directory, servers, disks, blockSizeBytes, port, httpPort, millis, confFiles, lab);
   }
 
   /** The same with these configuration files in place of the examples. */
   public ClusterSpec withConfFiles(Map<String, String> files) {
     return new ClusterSpec(
-        directory, servers, disks, blockSizeBytes, port, httpPort, heartbeatMillis, files);
+        directory, servers, disks, blockSizeBytes, port, httpPort, heartbeatMillis, files, lab);
+  }
+
+  /** The same in a network of its own. */
+  public ClusterSpec in(Lab network) {
+    return new ClusterSpec(
+        directory,
+        servers,
+        disks,
+        blockSizeBytes,
+        port,
+        httpPort,
+        heartbeatMillis,
+        confFiles,
+        network);
   }
 
   void check() throws ClusterException {

@@ -38,11 +38,11 @@ record Commands(Build build, Path directory, Layout layout) {
             "--data",
             directory.resolve(NAMENODE).toString(),
             "--host",
-            "127.0.0.1",
+            layout.host(NAMENODE),
             "--port",
             String.valueOf(layout.ports().namenode()),
             "--kafka",
-            address(layout.ports().kafka()),
+            layout.address(KAFKA, layout.ports().kafka()),
             "--ready-file",
             readyFile(NAMENODE).toString()));
     return command;
@@ -64,9 +64,11 @@ record Commands(Build build, Path directory, Layout layout) {
             "--conf",
             conf().toString(),
             "--namenode",
-            address(layout.ports().namenode()),
+            layout.address(NAMENODE, layout.ports().namenode()),
             "--kafka",
-            address(layout.ports().kafka()),
+            layout.address(KAFKA, layout.ports().kafka()),
+            "--http-host",
+            layout.host(CONTROL),
             "--http-port",
             String.valueOf(layout.ports().http()),
             "--data",
@@ -84,11 +86,11 @@ record Commands(Build build, Path directory, Layout layout) {
     return List.of(
         build.chunkServer().toString(),
         "--namenode",
-        address(layout.ports().namenode()),
+        layout.address(NAMENODE, layout.ports().namenode()),
         "--data",
         disks,
         "--host",
-        "127.0.0.1",
+        layout.host(server(index)),
         "--transfer-port",
         String.valueOf(layout.ports().transfer().get(index)),
         "--ipc-port",
@@ -113,10 +115,6 @@ record Commands(Build build, Path directory, Layout layout) {
 
   Path conf() {
     return directory.resolve("conf");
-  }
-
-  static String address(int port) {
-    return "127.0.0.1:" + port;
   }
 
   private List<String> jvm(int heapMebibytes, String module) throws ClusterException {

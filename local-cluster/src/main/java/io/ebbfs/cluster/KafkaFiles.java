@@ -14,12 +14,12 @@ final class KafkaFiles {
 
   private KafkaFiles() {}
 
-  /** Writes {@code server.properties} for the ports; sized for signals, not for data. */
-  static Path writeProperties(Path directory, Ports ports) throws IOException {
+  /** Writes {@code server.properties} for the address; sized for signals, not for data. */
+  static Path writeProperties(Path directory, String host, Ports ports) throws IOException {
     Files.createDirectories(directory);
     Path file = directory.resolve("server.properties");
-    String broker = "BROKER://127.0.0.1:" + ports.kafka();
-    String controller = "127.0.0.1:" + ports.controller();
+    String broker = "BROKER://" + host + ":" + ports.kafka();
+    String controller = host + ":" + ports.controller();
     return Files.writeString(
         file,
         String.join(

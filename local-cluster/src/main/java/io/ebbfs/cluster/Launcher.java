@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Starts processes that outlive the one that starts them. Each runs in a session of its own, so
@@ -53,5 +54,10 @@ record Launcher(Path clusterDirectory) {
   /** Every process that any launcher has started for this cluster and that still runs. */
   List<ProcessId> running() throws IOException {
     return ProcessId.withEnvironment(MARK, clusterDirectory.toString());
+  }
+
+  /** The directory of the cluster that a process was started for; empty if for none. */
+  static Optional<Path> clusterOf(long pid) {
+    return ProcessId.of(pid).flatMap(process -> process.environment(MARK)).map(Path::of);
   }
 }

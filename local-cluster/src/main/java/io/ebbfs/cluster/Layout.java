@@ -22,6 +22,7 @@ import java.util.TreeMap;
  * @param blockSizeBytes block size that clients of this cluster write with
  * @param heartbeatMillis how often a chunk server reports
  * @param ports all ports
+ * @param lab the network that its processes live in; null for loopback
  * @param processes by process name: {@code namenode}, {@code kafka}, {@code control}, {@code
  *     server-NN}
  */
@@ -32,6 +33,7 @@ public record Layout(
     long blockSizeBytes,
     long heartbeatMillis,
     Ports ports,
+    Lab lab,
     Map<String, ProcessId> processes) {
   static final int FORMAT = 1;
   private static final String FILE = "cluster.json";
@@ -86,7 +88,18 @@ public record Layout(
         StandardCopyOption.REPLACE_EXISTING);
   }
 
+  /** The address that a process listens at. */
+  String host(String process) {
+    return lab == null ? "127.0.0.1" : lab.host(process);
+  }
+
+  /** Where a process listens at a port: {@code host:port}. */
+  String address(String process, int port) {
+    return host(process) + ":" + port;
+  }
+
   Layout withPorts(Ports other) {
-    return new Layout(format, servers, disks, blockSizeBytes, heartbeatMillis, other, processes);
+    return new Layout(
+        format, servers, disks, blockSizeBytes, heartbeatMillis, other, lab, processes);
   }
 }

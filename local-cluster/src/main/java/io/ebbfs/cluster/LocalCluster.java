@@ -3,7 +3,6 @@ package io.ebbfs.cluster;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
 import java.io.IOException;
-import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.file.Files;
@@ -53,7 +52,9 @@ public final class LocalCluster {
               .formatted(directory));
     }
     Ports ports = spec.choosePorts();
-    ports.checkFree();
+    if (spec.lab() == null) {
+      ports.checkFree();
+    }
     ClusterFiles.create(spec, build.conf());
     Layout layout =
         new Layout(
@@ -63,6 +64,7 @@ public final class LocalCluster {
             spec.blockSizeBytes(),
             spec.heartbeatMillis(),
             ports,
+            spec.lab(),
             Map.of());
     return new LocalCluster(build, directory, layout);
   }
@@ -95,18 +97,18 @@ public final class LocalCluster {
     return new StockClient(
         build,
         directory.resolve("conf/client"),
-        layout.ports().namenode(),
+        layout.address(Commands.NAMENODE, layout.ports().namenode()),
         layout.blockSizeBytes());
   }
 
   /** The namenode, asked directly; the caller closes it. */
   public synchronized NamenodeClient namenodeClient() throws IOException {
-    return new NamenodeClient(layout.ports().namenode());
+    return new NamenodeClient(layout.host(Commands.NAMENODE), layout.ports().namenode());
   }
 
   /** The address of the REST API and the dashboard. */
   public synchronized String httpAddress() {
-    return "http://127.0.0.1:" + layout.ports().http();
+    return "http://" + layout.address(Commands.CONTROL, layout.ports().http());
   }
 
   /** The directory of one disk. */
@@ -142,7 +144,7 @@ public final class LocalCluster {
     try (ClusterLock lock = ClusterLock.take(directory)) {
       checkNotRunning();
       ClusterFiles.checkSpace(directory);
-      layout.ports().checkFree();
+      prepareNetwork();
       // Before anything is started: is everything there that will be?
       build.chunkServer();
       for (String module : List.of("namespace", "broker", "control-plane", "stock-client")) {
@@ -172,6 +174,14 @@ public final class LocalCluster {
     } catch (IllegalStateException e) {
       // The JVM is going down, and the hook with it does its work.
       return;
+    }
+  }
+
+  private void prepareNetwork() throws ClusterException, InterruptedException {
+    if (layout.lab() == null) {
+      layout.ports().checkFree();
+    } else {
+      layout.lab().up(layout.servers());
     }
   }
 
@@ -401,7 +411,7 @@ public final class LocalCluster {
 
   private void launchKafka() throws ClusterException, IOException, InterruptedException {
     Path data = directory.resolve(Commands.KAFKA);
-    Path properties = KafkaFiles.writeProperties(data, layout.ports());
+    Path properties = KafkaFiles.writeProperties(data, layout.host(Commands.KAFKA), layout.ports());
     KafkaFiles.format(data, properties, build.classPath("broker"), commands().log(Commands.KAFKA));
     launch(Commands.KAFKA, commands().kafka(properties));
   }
@@ -427,7 +437,8 @@ public final class LocalCluster {
       if (aborted) {
         throw new ClusterException("stopped while starting " + name);
       }
-      layout.processes().put(name, launcher.start(command, work, commands().log(name)));
+      List<String> placed = layout.lab() == null ? command : layout.lab().command(name, command);
+      layout.processes().put(name, launcher.start(placed, work, commands().log(name)));
       save();
     }
   }
@@ -453,7 +464,7 @@ public final class LocalCluster {
 
   private void awaitKafka() throws ClusterException, InterruptedException {
     InetSocketAddress address =
-        new InetSocketAddress(InetAddress.getLoopbackAddress(), layout.ports().kafka());
+        new InetSocketAddress(layout.host(Commands.KAFKA), layout.ports().kafka());
     await(
         Commands.KAFKA,
         JVM_START_MILLIS,

@@ -17,7 +17,7 @@ public final class NamenodeClient implements AutoCloseable {
   private final CodingProtocol coding;
 
   /** Does not connect before the first call. */
-  public NamenodeClient(int port) throws IOException {
+  public NamenodeClient(String host, int port) throws IOException {
     Configuration conf = new Configuration(false);
     conf.setInt("ipc.client.connect.max.retries", 0);
     conf.setInt("ipc.client.connect.max.retries.on.timeouts", 0);
@@ -26,10 +26,7 @@ public final class NamenodeClient implements AutoCloseable {
     RPC.setProtocolEngine(conf, CodingProtocol.class, ProtobufRpcEngine2.class);
     coding =
         RPC.getProxy(
-            CodingProtocol.class,
-            CodingProtocol.VERSION,
-            new InetSocketAddress("127.0.0.1", port),
-            conf);
+            CodingProtocol.class, CodingProtocol.VERSION, new InetSocketAddress(host, port), conf);
   }
 
   /** The protocol itself. */

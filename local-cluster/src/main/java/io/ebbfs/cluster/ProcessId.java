@@ -106,6 +106,14 @@ public record ProcessId(long pid, long startTicks) {
     return found;
   }
 
+  /** The value of a variable of its environment; empty if it has none, or ended. */
+  Optional<String> environment(String name) {
+    return environment(PROC.resolve(String.valueOf(pid))).stream()
+        .filter(variable -> variable.startsWith(name + "="))
+        .map(variable -> variable.substring(name.length() + 1))
+        .findFirst();
+  }
+
   boolean hasEnvironment(String name, String value) {
     return environment(PROC.resolve(String.valueOf(pid))).contains(name + "=" + value);
   }

@@ -13,13 +13,13 @@ import java.util.List;
  *
  * @param build the built tree
  * @param conf the directory with {@code core-site.xml}, made by {@link #writeConf}
- * @param namenodePort where the cluster is
+ * @param namenode where the cluster is: {@code host:port}
  * @param blockSizeBytes what to write with
  */
-public record StockClient(Build build, Path conf, int namenodePort, long blockSizeBytes) {
+public record StockClient(Build build, Path conf, String namenode, long blockSizeBytes) {
   /** The cluster's default file system, as Hadoop's {@code fs.defaultFS}. */
   public String uri() {
-    return "hdfs://127.0.0.1:" + namenodePort;
+    return "hdfs://" + namenode;
   }
 
   /** {@code hdfs dfs ARGUMENTS}: {@code shell("-put", "file", "/")}. */

@@ -17,10 +17,9 @@ import org.eclipse.jetty.util.thread.QueuedThreadPool;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The REST API and the dashboard, at 127.0.0.1 only. Thread-safe. */
+/** The REST API and the dashboard. Thread-safe. */
 public final class ApiServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ApiServer.class);
-  private static final String HOST = "127.0.0.1";
   private static final int THREADS = 12;
   private static final Map<String, String> PAGE =
       Map.of("/", "index.html", "/dashboard.css", "dashboard.css", "/dashboard.js", "dashboard.js");
@@ -39,13 +38,13 @@ public final class ApiServer implements AutoCloseable {
   /**
    * @throws IOException if the port is in use
    */
-  public void start(int port) throws IOException {
+  public void start(String host, int port) throws IOException {
     try {
-      app = Javalin.create(this::configure).start(HOST, port);
+      app = Javalin.create(this::configure).start(host, port);
     } catch (RuntimeException e) {
       throw new IOException(
           "The HTTP port "
-              + HOST
+              + host
               + ":"
               + port
               + " cannot be bound ("
@@ -53,7 +52,7 @@ public final class ApiServer implements AutoCloseable {
               + "); choose another with --http-port, or stop the process that holds it",
           e);
     }
-    LOG.info("API and dashboard at http://{}:{}/", HOST, app.port());
+    LOG.info("API and dashboard at http://{}:{}/", host, app.port());
   }
 
   private static String rootMessage(Throwable e) {

@@ -1,0 +1,175 @@
+package io.ebbfs.cluster;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * A laboratory on this machine: a cluster whose chunk servers and clients have links of a given
+ * rate. Exit code 0: done; 2: refused, with one message that says why and what to do.
+ */
+public final class LabMain {
+  private static final String USAGE =
+      """
+      usage: lab up     [--servers 11] [--disks 6] [--rate 100mbit] [--block-size 4m] [--dir D]
+             lab status [--dir D]
+             lab dfs    ARGUMENTS    a stock 'hdfs dfs' where the clients are
+             lab exec   COMMAND...   any command where the clients are
+             lab down   [--dir D]    stops it and removes its network, its files and what a lab
+                                     that was killed has left
+      A network namespace for each chunk server, one for clients, one for the namenode, Kafka and
+      the control plane. The links of servers and clients have the rate in each direction. Needs
+      root. The directory is ~/.ebbfs-lab unless named.""";
+
+  /** Locked while the networks of this machine are made or looked through. */
+  private static final Path LABS = Path.of("/run/ebbfs-lab");
+
+  private LabMain() {}
+
+  /** Runs one command. */
+  public static void main(String[] arguments) {
+    if (System.getProperty("log4j.configuration") == null) {
+      System.setProperty("log4j.configuration", "io/ebbfs/cluster/log4j.properties");
+    }
+    System.exit(run(Arrays.asList(arguments)));
+  }
+
+  static int run(List<String> arguments) {
+    try {
+      String command = arguments.isEmpty() ? "" : arguments.get(0);
+      List<String> options = arguments.subList(Math.min(1, arguments.size()), arguments.size());
+      switch (command) {
+        case "up" -> up(options);
+        case "down" -> down(options);
+        case "status" ->
+            System.out.print(
+                new StatusReport(open(directory(Arguments.parse(options, List.of("dir"))))).text());
+        case "dfs" -> {
+          LocalCluster cluster = open(directory(Arguments.parse(List.of(), List.of())));
+          return inLab(cluster, cluster.stockClient().shell(options.toArray(String[]::new)));
+        }
+        case "exec" -> {
+          return inLab(open(directory(Arguments.parse(List.of(), List.of()))), options);
+        }
+        default ->
+            throw new ClusterException(
+                (command.isEmpty()
+                        ? "lab needs a command"
+                        : "unknown command 'lab " + command + "'")
+                    + "\n"
+                    + USAGE);
+      }
+      return 0;
+    } catch (ClusterException e) {
+      System.err.println("error: " + e.getMessage());
+      return 2;
+    } catch (InterruptedException e) {
+      System.err.println("error: interrupted; 'lab down' removes what was started");
+      return 2;
+    }
+  }
+
+  private static void up(List<String> options) throws ClusterException, InterruptedException {
+    Arguments given =
+        Arguments.parse(options, List.of("dir", "servers", "disks", "rate", "block-size"));
+    Path directory = directory(given);
+    if (LocalCluster.exists(directory)) {
+      throw new ClusterException(
+          "%s holds a lab already: end it with 'lab down' first".formatted(directory));
+    }
+    ClusterSpec spec =
+        ClusterSpec.of(directory)
+            .withServers(given.number("servers", 11), given.number("disks", 6))
+            .withBlockSize(given.bytes("block-size", 4L << 20))
+            .in(Lab.choose(given.text("rate", "100mbit")));
+    LocalCluster cluster = LocalCluster.create(Build.find(), spec);
+    long start = System.nanoTime();
+    try (ClusterLock lock = lockAll()) {
+      cluster.start();
+    } catch (ClusterException | InterruptedException e) {
+      spec.lab().down();
+      throw e;
+    }
+    System.out.printf(
+        "lab of %d servers with %d disks each is up after %.1f s in %s%n"
+            + "  links        %s each way, of each server and of the clients%n"
+            + "  file system  %s%n  dashboard    %s%n  clients      ebb lab exec COMMAND%n",
+        spec.servers(),
+        spec.disks(),
+        (System.nanoTime() - start) / 1e9,
+        directory,
+        spec.lab().rate(),
+        cluster.stockClient().uri(),
+        cluster.httpAddress());
+  }
+
+  private static void down(List<String> options) throws ClusterException, InterruptedException {
+    Lab.checkRoot();
+    Path directory = directory(Arguments.parse(options, List.of("dir")));
+    int processes = 0;
+    if (LocalCluster.exists(directory)) {
+      LocalCluster cluster = open(directory);
+      processes = cluster.running().size();
+      cluster.stop();
+      cluster.layout().lab().down();
+    }
+    int left = removeAbandoned();
+    ClusterFiles.delete(directory);
+    System.out.printf(
+        "lab in %s is down: %d processes stopped, its network and files removed%s%n",
+        directory, processes, left == 0 ? "" : "; %d abandoned networks removed".formatted(left));
+  }
+
+  /** What labs leave whose directory is gone or whose start was killed half way. */
+  private static int removeAbandoned() throws ClusterException, InterruptedException {
+    int left = 0;
+    try (ClusterLock lock = lockAll()) {
+      for (Lab lab : Lab.all()) {
+        if (lab.isAbandoned()) {
+          lab.down();
+          left++;
+        }
+      }
+    }
+    return left;
+  }
+
+  private static ClusterLock lockAll() throws ClusterException {
+    try {
+      Files.createDirectories(LABS);
+    } catch (IOException e) {
+      throw new ClusterException("%s cannot be made: %s".formatted(LABS, e), e);
+    }
+    return ClusterLock.take(LABS);
+  }
+
+  private static int inLab(LocalCluster cluster, List<String> command)
+      throws ClusterException, InterruptedException {
+    if (command.isEmpty()) {
+      throw new ClusterException("lab exec needs a command\n" + USAGE);
+    }
+    try {
+      List<String> wrapped = new ArrayList<>(cluster.layout().lab().clientCommand(command));
+      return new ProcessBuilder(wrapped).inheritIO().start().waitFor();
+    } catch (IOException e) {
+      throw new ClusterException("'ip' could not be started: " + e, e);
+    }
+  }
+
+  private static LocalCluster open(Path directory) throws ClusterException {
+    LocalCluster cluster = LocalCluster.open(Build.find(), directory);
+    if (cluster.layout().lab() == null) {
+      throw new ClusterException(
+          directory + " holds a cluster on loopback, no lab: use 'ebb status' and 'ebb down'");
+    }
+    return cluster;
+  }
+
+  private static Path directory(Arguments given) {
+    Path home = Path.of(System.getProperty("user.home"), ".ebbfs-lab");
+    return Path.of(given.text("dir", home.toString())).toAbsolutePath().normalize();
+  }
+}

@@ -1,0 +1,89 @@
+package io.ebbfs.cluster;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assumptions.assumeThat;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Real namespaces, links and processes. */
+@Timeout(600)
+final class LabSystemTest {
+  private static final int SERVERS = 3;
+  private static final long SEED = 20_261_121;
+  private static final int BYTES = 4 << 20;
+  private static final double BYTES_PER_SECOND = 20e6 / 8;
+
+  @TempDir Path temp;
+  private Lab lab;
+
+  @AfterEach
+  void leaveNothingBehind() throws Exception {
+    if (lab != null) {
+      lab.down();
+    }
+  }
+
+  @Test
+  void linksHaveTheRateAndNothingIsLeftAfterACrash() throws Exception {
+    assumeThat(System.getProperty("user.name")).as("a lab needs root").isEqualTo("root");
+    System.out.println("seed " + SEED);
+    byte[] data = new byte[BYTES];
+    new Random(SEED).nextBytes(data);
+    Path file = Files.write(temp.resolve("file"), data);
+    lab = Lab.choose("20mbit");
+    LocalCluster cluster =
+        LocalCluster.create(
+            Build.find(),
+            ClusterSpec.of(temp.resolve("lab")).withServers(SERVERS, 1).withHeartbeat(200).in(lab));
+    cluster.start();
+
+    long[] before = lab.serverBytes(SERVERS);
+    long start = System.nanoTime();
+    client(cluster, "-put", file.toString(), "/file");
+    double seconds = (System.nanoTime() - start) / 1e9;
+    long[] after = lab.serverBytes(SERVERS);
+    // Three replicas in a chain: the first two servers pass on what they get.
+    assertThat(after[1] - before[1]).isBetween(3L * BYTES, 33L * BYTES / 10);
+    assertThat(after[0] - before[0]).isGreaterThan(2L * BYTES);
+    assertThat(seconds).isGreaterThan(0.9 * BYTES / BYTES_PER_SECOND);
+    client(cluster, "-get", "/file", temp.resolve("back").toString());
+    assertThat(Files.readAllBytes(temp.resolve("back"))).isEqualTo(data);
+
+    // The launcher is gone, and somebody has removed the directory: the processes run on.
+    assertThat(lab.isAbandoned()).isFalse();
+    List<ProcessId> processes = List.copyOf(cluster.running().values());
+    Files.delete(cluster.directory().resolve("cluster.json"));
+    assertThat(lab.isAbandoned()).isTrue();
+    assertThat(Lab.all()).contains(new Lab(lab.number(), "100mbit"));
+    lab.down();
+    assertThat(processes).noneMatch(ProcessId::isAlive);
+    assertThat(Lab.all()).extracting(Lab::number).doesNotContain(lab.number());
+  }
+
+  @Test
+  void aRateThatIsNoneIsRefused() {
+    assertThatThrownBy(() -> Lab.choose("fast"))
+        .isInstanceOf(ClusterException.class)
+        .hasMessageContaining("--rate fast")
+        .hasMessageContaining("100mbit");
+  }
+
+  private void client(LocalCluster cluster, String... arguments) throws Exception {
+    Process process =
+        new ProcessBuilder(lab.clientCommand(cluster.stockClient().shell(arguments)))
+            .redirectErrorStream(true)
+            .redirectOutput(temp.resolve("client.log").toFile())
+            .start();
+    assertThat(process.waitFor(120, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.exitValue()).as(Files.readString(temp.resolve("client.log"))).isZero();
+  }
+}
