@@ -1,10 +1,12 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "gf/backend.h"
 #include "gf/field.h"
 #include "gf/linear_map.h"
 #include "gf/xor.h"
@@ -87,10 +89,11 @@ std::vector<std::byte> Expected(const std::vector<std::vector<std::byte>>& sourc
 }
 
 // Runs the map once, checks it against the reference and that nothing around the targets changed.
-void CheckOnce(Random& random, std::size_t sources, std::size_t targets, std::size_t length) {
+void CheckOnce(Backend backend, Random& random, const std::vector<std::uint8_t>& matrix,
+               std::size_t sources, std::size_t length) {
   constexpr std::size_t kGuard = 64;
-  const std::vector<std::uint8_t> matrix = RandomMatrix(random, sources, targets);
-  const LinearMap map(matrix, sources, targets);
+  const std::size_t targets = matrix.size() / sources;
+  const LinearMap map(matrix, sources, targets, backend);
   const std::size_t in_offset = random.Below(kGuard);
   const std::size_t out_offset = random.Below(kGuard);
   std::vector<std::vector<std::byte>> in;
@@ -125,30 +128,118 @@ void CheckOnce(Random& random, std::size_t sources, std::size_t targets, std::si
   }
 }
 
-TEST(LinearMapTest, EveryShortLength) {
-  Random random;
-  SCOPED_TRACE(random.trace());
-  for (std::size_t length = 0; length <= 600 && !HasFatalFailure(); ++length) {
-    CheckOnce(random, 1 + random.Below(8), 1 + random.Below(7), length);
+void CheckOnce(Backend backend, Random& random, std::size_t sources, std::size_t targets,
+               std::size_t length) {
+  CheckOnce(backend, random, RandomMatrix(random, sources, targets), sources, length);
+}
+
+std::vector<Backend> AvailableBackends() {
+  std::vector<Backend> backends;
+  std::ranges::copy_if(kAllBackends, std::back_inserter(backends), IsAvailable);
+  return backends;
+}
+
+// What every backend does alike.
+class BackendTest : public testing::TestWithParam<Backend> {
+ protected:
+  Random random_;
+  testing::ScopedTrace trace_{__FILE__, __LINE__, random_.trace()};
+};
+
+INSTANTIATE_TEST_SUITE_P(All, BackendTest, testing::ValuesIn(AvailableBackends()),
+                         [](const auto& backend) {
+                           std::string name(Name(backend.param));
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+TEST_P(BackendTest, EveryShortLength) {
+  for (std::size_t length = 0; length <= 340 && !HasFatalFailure(); ++length) {
+    CheckOnce(GetParam(), random_, 1 + random_.Below(8), 1 + random_.Below(7), length);
   }
 }
 
-TEST(LinearMapTest, RandomShapesAndLengths) {
-  Random random;
-  SCOPED_TRACE(random.trace());
-  for (int i = 0; i < 60 && !HasFatalFailure(); ++i) {
-    CheckOnce(random, 1 + random.Below(36), 1 + random.Below(12), random.Below(70001));
+TEST_P(BackendTest, RandomShapesAndLengths) {
+  for (int i = 0; i < 25 && !HasFatalFailure(); ++i) {
+    CheckOnce(GetParam(), random_, 1 + random_.Below(36), 1 + random_.Below(12),
+              random_.Below(70001));
   }
 }
 
-TEST(LinearMapTest, ManySources) {
-  Random random;
-  SCOPED_TRACE(random.trace());
-  CheckOnce(random, 200, 40, 1000);
+TEST_P(BackendTest, ManySources) { CheckOnce(GetParam(), random_, 200, 40, 1000); }
+
+TEST_P(BackendTest, EveryCoefficientOfEveryByte) {
+  std::vector<std::uint8_t> matrix(256);
+  std::vector<std::byte> data(256);
+  for (unsigned v = 0; v < 256; ++v) {
+    matrix[v] = static_cast<std::uint8_t>(v);
+    data[v] = static_cast<std::byte>(v);
+  }
+  const LinearMap map(matrix, 1, 256, GetParam());
+  std::vector<std::vector<std::byte>> out(256, std::vector<std::byte>(256));
+  std::vector<std::byte*> targets;
+  for (auto& target : out) targets.push_back(target.data());
+  const std::array<const std::byte*, 1> sources = {data.data()};
+  map.Apply(sources, targets, 256);
+  for (unsigned c = 0; c < 256; ++c) {
+    for (unsigned v = 0; v < 256; ++v) ASSERT_EQ(out[c][v], std::byte{ReferenceMul(c, v)});
+  }
 }
 
-TEST(LinearMapTest, NoSourcesMeansZeros) {
-  const LinearMap map({}, 0, 2);
+// Sums of rows, of columns and of all in a grid, in any order: some rows contain others.
+TEST_P(BackendTest, SumsOfAGrid) {
+  for (int i = 0; i < 20 && !HasFatalFailure(); ++i) {
+    const std::size_t rows = 1 + random_.Below(6);
+    const std::size_t columns = 1 + random_.Below(6);
+    std::vector<std::vector<std::uint8_t>> sums(rows + columns + 2,
+                                                std::vector<std::uint8_t>(rows * columns));
+    for (std::size_t s = 0; s < rows * columns; ++s) {
+      sums[s / columns][s] = sums[rows + s % columns][s] = 1;
+      sums[rows + columns][s] = 1;
+      sums[rows + columns + 1][s] = static_cast<std::uint8_t>(s + 2);
+    }
+    for (std::size_t t = sums.size(); t > 1; --t) std::swap(sums[t - 1], sums[random_.Below(t)]);
+    std::vector<std::uint8_t> matrix;
+    for (const auto& sum : sums) matrix.insert(matrix.end(), sum.begin(), sum.end());
+    CheckOnce(GetParam(), random_, matrix, rows * columns, random_.Below(5000));
+  }
+}
+
+// Slices as long as those of the chunk server, at page boundaries and off them.
+TEST(BackendsTest, AllGiveTheSameBytes) {
+  Random random;
+  SCOPED_TRACE(random.trace());
+  constexpr std::size_t kSources = 14;
+  constexpr std::size_t kTargets = 5;
+  for (const std::size_t length : {0, 1, 4096, 131072, 131071, 262147}) {
+    const auto matrix = RandomMatrix(random, kSources, kTargets);
+    const std::size_t shift = random.Below(2) * random.Below(64);
+    std::vector<std::vector<std::byte>> in;
+    std::vector<const std::byte*> sources;
+    for (std::size_t s = 0; s < kSources; ++s) {
+      in.push_back(random.Bytes(length + shift));
+      sources.push_back(in.back().data() + shift);
+    }
+    std::vector<std::vector<std::byte>> first;
+    for (const Backend backend : AvailableBackends()) {
+      std::vector<std::vector<std::byte>> out(kTargets, std::vector<std::byte>(length));
+      std::vector<std::byte*> targets;
+      for (auto& target : out) targets.push_back(target.data());
+      LinearMap(matrix, kSources, kTargets, backend).Apply(sources, targets, length);
+      if (first.empty()) first = out;
+      ASSERT_TRUE(out == first) << Name(backend) << ", length " << length;
+    }
+  }
+}
+
+TEST(BackendsTest, AreFoundByName) {
+  for (const Backend backend : kAllBackends) EXPECT_EQ(BackendByName(Name(backend)), backend);
+  EXPECT_EQ(BackendByName("abacus"), std::nullopt);
+  EXPECT_TRUE(IsAvailable(DefaultBackend()));
+}
+
+TEST_P(BackendTest, NoSourcesMeansZeros) {
+  const LinearMap map({}, 0, 2, GetParam());
   std::vector<std::byte> a(100, std::byte{1});
   std::vector<std::byte> b(100, std::byte{1});
   const std::array<std::byte*, 2> targets = {a.data(), b.data()};
@@ -157,9 +248,9 @@ TEST(LinearMapTest, NoSourcesMeansZeros) {
   EXPECT_EQ(b, std::vector<std::byte>(100));
 }
 
-TEST(LinearMapTest, ASourceWithoutCoefficientsIsNotRead) {
+TEST_P(BackendTest, ASourceWithoutCoefficientsIsNotRead) {
   const std::vector<std::uint8_t> matrix = {1, 0, 1, 7, 0, 9};
-  const LinearMap map(matrix, 3, 2);
+  const LinearMap map(matrix, 3, 2, GetParam());
   const std::vector<std::byte> data(1000, std::byte{3});
   std::vector<std::byte> a(1000);
   std::vector<std::byte> b(1000);

@@ -1,52 +1,29 @@
 #include "gf/linear_map.h"
 
-#include <isa-l/erasure_code.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 
+#include "gf/pointers.h"
 #include "gf/xor.h"
 
 namespace ebb::gf {
 
 namespace {
 
-// ISA-L's expanded form of one coefficient.
-constexpr std::size_t kTableBytes = 32;
-// Where several groups of rows read the same sources, a piece of all of them is kept in the L2
-// cache for the next group.
-constexpr std::size_t kPieceTotalBytes = std::size_t{256} << 10;
-constexpr std::size_t kPieceMinBytes = std::size_t{4} << 10;
-
-// ISA-L takes pointers to mutable sources but does not write to them.
-unsigned char* Mutable(const std::byte* data) {
-  return reinterpret_cast<unsigned char*>(const_cast<std::byte*>(data));
-}
-
-unsigned char* Raw(std::byte* data) { return reinterpret_cast<unsigned char*>(data); }
-
-// The pointers of a few sources or targets, without the heap.
-template <typename Pointer>
-class Pointers {
- public:
-  explicit Pointers(std::size_t size) : large_(size > small_.size() ? size : 0) {
-    begin_ = large_.empty() ? small_.data() : large_.data();
-  }
-  Pointer& operator[](std::size_t i) { return begin_[i]; }
-  Pointer* data() { return begin_; }
-
- private:
-  std::array<Pointer, 32> small_;
-  std::vector<Pointer> large_;
-  Pointer* begin_;
-};
+// Where several groups of rows read the same sources, a piece of all of them is kept in the L1
+// cache for the next group, but not so short a piece that calling costs more than computing.
+constexpr std::size_t kPieceTotalBytes = std::size_t{32} << 10;
+constexpr std::size_t kPieceMinBytes = 1024;
+// What the kernels compute at once.
+constexpr std::size_t kStepBytes = 256;
 
 }  // namespace
 
 LinearMap::LinearMap(std::span<const std::uint8_t> coefficients, std::size_t sources,
-                     std::size_t targets)
+                     std::size_t targets, Backend backend)
     : sources_(sources),
       targets_(targets),
       coefficients_(coefficients.begin(), coefficients.end()) {
@@ -55,53 +32,74 @@ LinearMap::LinearMap(std::span<const std::uint8_t> coefficients, std::size_t sou
                  targets, sources);
     std::abort();
   }
+  if (!IsAvailable(backend)) {
+    std::fprintf(stderr, "gf::LinearMap: this processor cannot run %s; choose another backend\n",
+                 Name(backend).data());
+    std::abort();
+  }
+  const auto only_ones = [&](std::size_t t) {
+    return std::ranges::all_of(std::span(coefficients_).subspan(t * sources_, sources_),
+                               [](std::uint8_t value) { return value <= 1; });
+  };
   for (std::size_t t = 0; t < targets; ++t) {
-    std::vector<std::size_t> used;
-    bool only_ones = true;
-    for (std::size_t s = 0; s < sources; ++s) {
-      if (coefficient(t, s) != 0) used.push_back(s);
-      only_ones = only_ones && coefficient(t, s) <= 1;
-    }
-    if (only_ones) {
-      xor_rows_.push_back({t, std::move(used)});
-    } else {
-      AddDenseRow(t, std::move(used));
-    }
+    if (only_ones(t)) continue;
+    auto columns = Columns(t);
+    if (!JoinGroup(t, columns)) groups_.push_back({{t}, std::move(columns), nullptr});
   }
-  for (DenseRows& rows : dense_rows_) MakeTables(rows);
+  for (std::size_t t = 0; t < targets; ++t) {
+    if (!only_ones(t)) continue;
+    auto columns = Columns(t);
+    if (!JoinGroup(t, columns)) AddXorRow(t, std::move(columns));
+  }
+  for (Group& group : groups_) {
+    std::vector<std::uint8_t> matrix;
+    for (const std::size_t t : group.targets) {
+      for (const std::size_t s : group.sources) matrix.push_back(coefficient(t, s));
+    }
+    group.rows = MakeDenseRows(backend, matrix, group.sources.size(), group.targets.size());
+  }
 }
 
-void LinearMap::AddDenseRow(std::size_t target, std::vector<std::size_t> sources) {
-  for (DenseRows& rows : dense_rows_) {
-    if (rows.sources != sources) continue;
-    rows.targets.push_back(target);
-    return;
+std::vector<std::size_t> LinearMap::Columns(std::size_t target) const {
+  std::vector<std::size_t> columns;
+  for (std::size_t s = 0; s < sources_; ++s) {
+    if (coefficient(target, s) != 0) columns.push_back(s);
   }
-  dense_rows_.push_back({{target}, std::move(sources), {}});
+  return columns;
 }
 
-void LinearMap::MakeTables(DenseRows& rows) const {
-  std::vector<std::uint8_t> matrix;
-  for (const std::size_t t : rows.targets) {
-    for (const std::size_t s : rows.sources) matrix.push_back(coefficient(t, s));
+bool LinearMap::JoinGroup(std::size_t target, const std::vector<std::size_t>& columns) {
+  for (Group& group : groups_) {
+    if (group.sources != columns || group.targets.size() == DenseRows::kMostRows) continue;
+    group.targets.push_back(target);
+    return true;
   }
-  rows.tables.resize(matrix.size() * kTableBytes);
-  ec_init_tables(static_cast<int>(rows.sources.size()), static_cast<int>(rows.targets.size()),
-                 matrix.data(), rows.tables.data());
+  return false;
+}
+
+// A product code's sum of all data is the sum of its row parities: six blocks instead of thirty.
+void LinearMap::AddXorRow(std::size_t target, std::vector<std::size_t> columns) {
+  XorRow row{target, columns, std::move(columns), {}};
+  for (const XorRow& earlier : xor_rows_) {
+    if (earlier.columns.size() < 2) continue;
+    if (!std::ranges::includes(row.sources, earlier.columns)) continue;
+    std::vector<std::size_t> rest;
+    std::ranges::set_difference(row.sources, earlier.columns, std::back_inserter(rest));
+    row.sources = std::move(rest);
+    row.earlier.push_back(earlier.target);
+  }
+  xor_rows_.push_back(std::move(row));
 }
 
 void LinearMap::Apply(std::span<const std::byte* const> sources,
                       std::span<std::byte* const> targets, std::size_t length) const {
-  if (xor_rows_.size() + dense_rows_.size() <= 1) {
-    // One pass over the sources in any case; ISA-L counts in int.
-    constexpr std::size_t kMost = std::size_t{1} << 30;
-    for (std::size_t at = 0; at < length; at += kMost) {
-      ApplyPiece(sources, targets, at, std::min(kMost, length - at));
-    }
+  if (groups_.size() + xor_rows_.size() <= 1) {
+    // One pass over the sources in any case.
+    ApplyPiece(sources, targets, 0, length);
     return;
   }
   const std::size_t even_share = kPieceTotalBytes / std::max<std::size_t>(1, sources_ + targets_);
-  const std::size_t piece = std::max(kPieceMinBytes, even_share / 1024 * 1024);
+  const std::size_t piece = std::max(kPieceMinBytes, even_share / kStepBytes * kStepBytes);
   for (std::size_t at = 0; at < length; at += piece) {
     ApplyPiece(sources, targets, at, std::min(piece, length - at));
   }
@@ -110,45 +108,38 @@ void LinearMap::Apply(std::span<const std::byte* const> sources,
 void LinearMap::ApplyPiece(std::span<const std::byte* const> sources,
                            std::span<std::byte* const> targets, std::size_t offset,
                            std::size_t length) const {
-  for (const DenseRows& rows : dense_rows_) {
-    Pointers<unsigned char*> in(rows.sources.size());
-    Pointers<unsigned char*> out(rows.targets.size());
-    for (std::size_t i = 0; i < rows.sources.size(); ++i) {
-      in[i] = Mutable(sources[rows.sources[i]] + offset);
+  for (const Group& group : groups_) {
+    Pointers<const std::byte*> in(group.sources.size());
+    std::array<std::byte*, DenseRows::kMostRows> out;
+    for (std::size_t i = 0; i < group.sources.size(); ++i) {
+      in[i] = sources[group.sources[i]] + offset;
     }
-    for (std::size_t i = 0; i < rows.targets.size(); ++i) {
-      out[i] = Raw(targets[rows.targets[i]] + offset);
+    for (std::size_t i = 0; i < group.targets.size(); ++i) {
+      out[i] = targets[group.targets[i]] + offset;
     }
-    ec_encode_data(static_cast<int>(length), static_cast<int>(rows.sources.size()),
-                   static_cast<int>(rows.targets.size()),
-                   const_cast<unsigned char*>(rows.tables.data()), in.data(), out.data());
+    group.rows->Apply(in.data(), out.data(), length);
   }
   for (const XorRow& row : xor_rows_) {
-    Pointers<const std::byte*> in(row.sources.size());
-    for (std::size_t i = 0; i < row.sources.size(); ++i) in[i] = sources[row.sources[i]] + offset;
-    XorInto(targets[row.target] + offset, {in.data(), row.sources.size()}, length);
+    Pointers<const std::byte*> in(row.sources.size() + row.earlier.size());
+    std::size_t count = 0;
+    for (const std::size_t s : row.sources) in[count++] = sources[s] + offset;
+    for (const std::size_t t : row.earlier) in[count++] = targets[t] + offset;
+    XorInto(targets[row.target] + offset, {in.data(), count}, length);
   }
 }
 
 void LinearMap::Accumulate(std::size_t source, const std::byte* data,
                            std::span<std::byte* const> targets, std::size_t length) const {
-  for (const DenseRows& rows : dense_rows_) {
-    const auto found = std::lower_bound(rows.sources.begin(), rows.sources.end(), source);
-    if (found == rows.sources.end() || *found != source) continue;
-    Pointers<unsigned char*> out(rows.targets.size());
-    constexpr std::size_t kMost = std::size_t{1} << 30;
-    for (std::size_t at = 0; at < length; at += kMost) {
-      for (std::size_t i = 0; i < rows.targets.size(); ++i) {
-        out[i] = Raw(targets[rows.targets[i]] + at);
-      }
-      ec_encode_data_update(
-          static_cast<int>(std::min(kMost, length - at)), static_cast<int>(rows.sources.size()),
-          static_cast<int>(rows.targets.size()), static_cast<int>(found - rows.sources.begin()),
-          const_cast<unsigned char*>(rows.tables.data()), Mutable(data + at), out.data());
-    }
+  for (const Group& group : groups_) {
+    const auto found = std::ranges::lower_bound(group.sources, source);
+    if (found == group.sources.end() || *found != source) continue;
+    std::array<std::byte*, DenseRows::kMostRows> out;
+    for (std::size_t i = 0; i < group.targets.size(); ++i) out[i] = targets[group.targets[i]];
+    group.rows->Accumulate(static_cast<std::size_t>(found - group.sources.begin()), data,
+                           out.data(), length);
   }
   for (const XorRow& row : xor_rows_) {
-    if (!std::binary_search(row.sources.begin(), row.sources.end(), source)) continue;
+    if (!std::ranges::binary_search(row.columns, source)) continue;
     const std::array<const std::byte*, 2> in = {targets[row.target], data};
     XorInto(targets[row.target], in, length);
   }

@@ -4,20 +4,27 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
+
+#include "gf/backend.h"
+#include "gf/dense_rows.h"
 
 namespace ebb::gf {
 
 // A matrix of coefficients made ready to be applied to many slices. Immutable and thread-safe.
 //
-// What it costs: a row of zeros and ones is XORed, reading only the sources with a one; other rows
-// go to ISA-L, rows with the same non-zero columns together. A zero coefficient costs nothing.
+// What it costs: a row of zeros and ones is XORed, reading only the sources with a one, or a row
+// computed before that has many of them; other rows go to the backend, rows with the same non-zero
+// columns together (a row of ones joins them). A zero coefficient costs nothing.
 class LinearMap {
  public:
-  // `coefficients` is row-major: `targets` rows of `sources` values. Its size must be their product
-  // (checked: the process ends otherwise).
-  LinearMap(std::span<const std::uint8_t> coefficients, std::size_t sources, std::size_t targets);
+  // `coefficients` is row-major: `targets` rows of `sources` values. Its size must be their
+  // product, and the backend available (checked: the process ends otherwise). Every backend gives
+  // the same bytes.
+  LinearMap(std::span<const std::uint8_t> coefficients, std::size_t sources, std::size_t targets,
+            Backend backend = DefaultBackend());
 
   // targets[t][i] = sum over s of coefficient(t, s) * sources[s][i], for i below `length` bytes
   // (any length, any alignment). A source whose column is all zeros is not read and may be null.
@@ -37,28 +44,31 @@ class LinearMap {
   }
 
  private:
-  // A row of zeros and ones.
-  struct XorRow {
-    std::size_t target;
-    std::vector<std::size_t> sources;
-  };
-  // Rows with the same non-zero columns, and ISA-L's tables for the matrix of just these.
-  struct DenseRows {
+  // Rows that are computed in one pass over the same non-zero columns.
+  struct Group {
     std::vector<std::size_t> targets;
     std::vector<std::size_t> sources;
-    std::vector<std::uint8_t> tables;
+    std::shared_ptr<const DenseRows> rows;
+  };
+  // A row of zeros and ones: the XOR of sources and of the targets of rows before this one.
+  struct XorRow {
+    std::size_t target;
+    std::vector<std::size_t> columns;
+    std::vector<std::size_t> sources;
+    std::vector<std::size_t> earlier;
   };
 
-  void AddDenseRow(std::size_t target, std::vector<std::size_t> sources);
-  void MakeTables(DenseRows& rows) const;
+  [[nodiscard]] std::vector<std::size_t> Columns(std::size_t target) const;
+  bool JoinGroup(std::size_t target, const std::vector<std::size_t>& columns);
+  void AddXorRow(std::size_t target, std::vector<std::size_t> columns);
   void ApplyPiece(std::span<const std::byte* const> sources, std::span<std::byte* const> targets,
                   std::size_t offset, std::size_t length) const;
 
   std::size_t sources_;
   std::size_t targets_;
   std::vector<std::uint8_t> coefficients_;
+  std::vector<Group> groups_;
   std::vector<XorRow> xor_rows_;
-  std::vector<DenseRows> dense_rows_;
 };
 
 }  // namespace ebb::gf

@@ -19,14 +19,24 @@ __attribute__((always_inline)) inline std::size_t XorSteps(
     std::byte* target, std::span<const std::byte* const> sources, std::size_t length) {
   std::size_t at = 0;
   for (; at + kStepBytes <= length; at += kStepBytes) {
+    // Every loop over these is unrolled in full, or the compiler would keep them in memory.
     Vector sum[kUnroll];
-    std::memcpy(sum, sources[0] + at, kStepBytes);
-    for (std::size_t s = 1; s < sources.size(); ++s) {
-      Vector value[kUnroll];
-      std::memcpy(value, sources[s] + at, kStepBytes);
-      for (std::size_t u = 0; u < kUnroll; ++u) sum[u] ^= value[u];
+#pragma GCC unroll 8
+    for (std::size_t u = 0; u < kUnroll; ++u) {
+      std::memcpy(&sum[u], sources[0] + at + u * kVectorBytes, kVectorBytes);
     }
-    std::memcpy(target + at, sum, kStepBytes);
+    for (std::size_t s = 1; s < sources.size(); ++s) {
+#pragma GCC unroll 8
+      for (std::size_t u = 0; u < kUnroll; ++u) {
+        Vector value;
+        std::memcpy(&value, sources[s] + at + u * kVectorBytes, kVectorBytes);
+        sum[u] ^= value;
+      }
+    }
+#pragma GCC unroll 8
+    for (std::size_t u = 0; u < kUnroll; ++u) {
+      std::memcpy(target + at + u * kVectorBytes, &sum[u], kVectorBytes);
+    }
   }
   return at;
 }

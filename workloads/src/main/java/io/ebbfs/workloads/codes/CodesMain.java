@@ -13,24 +13,29 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 
 /** {@code ebb codes}: what every code costs and survives, and what converting costs. */
 public final class CodesMain {
   private static final String USAGE =
       """
-      usage: ebb codes [NAME ...] [--json]
-        NAME    codes to show, as PC(2x5), LRC(12,2,2), RS(10,4) (default: those in common use)
-        --json  the same for programs
+      usage: ebb codes [NAME ...] [--kernels] [--json]
+        NAME       codes to show, as PC(2x5), LRC(12,2,2), RS(10,4) (default: those in common use)
+        --kernels  instead: GB/s of every kernel, of ISA-L and jerasure alone, and of a memory copy
+        --json     the same for programs
       """;
 
   private CodesMain() {}
 
   public static void main(String[] arguments) throws IOException {
     boolean json = false;
+    boolean kernels = false;
     List<ErasureCode> codes = new ArrayList<>();
     for (String argument : arguments) {
       if (argument.equals("--json")) {
         json = true;
+      } else if (argument.equals("--kernels")) {
+        kernels = true;
       } else if (argument.startsWith("-")) {
         System.err.print("ebb codes: unknown option '" + argument + "'\n" + USAGE);
         System.exit(2);
@@ -38,7 +43,20 @@ public final class CodesMain {
         codes.add(named(argument));
       }
     }
-    print(codes.isEmpty() ? Codes.known() : codes, json);
+    List<ErasureCode> shown = codes.isEmpty() ? Codes.known() : codes;
+    if (kernels) {
+      System.exit(KernelSpeeds.run(shown, json));
+    }
+    print(shown, json);
+  }
+
+  private static Optional<KernelSpeeds.Measurement> kernels(List<ErasureCode> codes) {
+    try {
+      return KernelSpeeds.measureShortly(codes);
+    } catch (IOException e) {
+      System.err.println("ebb codes: the kernels were not measured: " + e.getMessage());
+      return Optional.empty();
+    }
   }
 
   private static ErasureCode named(String name) {
@@ -58,20 +76,27 @@ public final class CodesMain {
             .filter(family -> shown(family, codes))
             .flatMap(family -> CodeFigures.conversions(family).stream())
             .toList();
+    Optional<KernelSpeeds.Measurement> kernels = kernels(codes);
     if (json) {
       Map<String, Object> all = new LinkedHashMap<>();
       all.put("codes", figures);
       all.put("conversions", conversions);
       all.put("threeReplicasMeanTimeToLossYears", replicas());
+      all.put("kernels", kernels.orElse(null));
       ObjectMapper mapper = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
       System.out.println(mapper.writeValueAsString(all));
       return;
     }
     System.out.println(
-        "code          data+parity  overhead   blocks read per repair    read+write per  survives  fatal share   MTTF of a");
+        "code          data+parity  overhead   blocks read per repair    read+write per  survives  fatal share   MTTF of a   kernel GB/s");
     System.out.println(
-        "                                       data   average  worst   lost data block      any   of one more  stripe, years");
-    figures.forEach(f -> System.out.println(line(f)));
+        "                                       data   average  worst   lost data block      any   of one more  stripe, years   enc / dec");
+    figures.forEach(
+        f ->
+            System.out.println(
+                line(f)
+                    + "   "
+                    + kernels.map(measured -> measured.speeds(f.code())).orElse("-")));
     System.out.printf(
         Locale.ROOT,
         "%-14s%-13s%8s%11s%10s%7s%18s%9s%14s%15.1e%n",
@@ -85,6 +110,7 @@ public final class CodesMain {
         "2",
         "100%",
         replicas());
+    kernels.ifPresent(measured -> System.out.println(measured.footnote()));
     System.out.println();
     System.out.println(
         "conversion                              blocks read  of them data  written");
