@@ -11,6 +11,7 @@
 #include "combine/pages.h"
 #include "combine/slice_reader.h"
 #include "common/crc32c.h"
+#include "common/fail_point.h"
 
 namespace ebb {
 
@@ -88,6 +89,7 @@ class Run {
         target.sink = std::make_unique<DiscardingSink>();
         return {};
       }
+      EBB_TRY(fail_point::Reach(fail_point::kCombineCreate));
       auto sink = context_.io.OpenSink(proto);
       if (!sink) sink = OpenExisting(proto, target, std::move(sink).error());
       if (!sink) return std::unexpected(std::move(sink).error());
@@ -125,6 +127,12 @@ class Run {
       for (std::size_t t = 0; t < targets_.size(); ++t) {
         if (!WriteSlice(t, at, length)) return false;
       }
+      if (half_.ReachedBy(at + length, plan_.length_bytes)) {
+        if (auto status = fail_point::Reach(fail_point::kCombineHalf); !status) {
+          SetTargetFailure(0, status.error());
+          return false;
+        }
+      }
     }
     return true;
   }
@@ -144,7 +152,12 @@ class Run {
   }
 
   bool FinishTargets() {
-    return ForEachTarget([&](std::size_t t) { return targets_[t].sink->Finish(); });
+    const bool all = ForEachTarget([&](std::size_t t) -> Status {
+      EBB_TRY(fail_point::Reach(fail_point::kCombineFinalize));
+      return targets_[t].sink->Finish();
+    });
+    if (all) (void)fail_point::Reach(fail_point::kCombineAnswer);
+    return all;
   }
 
   // False, with the failures in the response, unless all went well.
@@ -215,6 +228,7 @@ class Run {
   std::vector<Target> targets_;
   SliceReader reader_;
   CombineResponseProto response_;
+  fail_point::Half half_;
 };
 
 std::string_view Word(ErrorCode code) {

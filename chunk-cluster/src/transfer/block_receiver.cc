@@ -7,6 +7,7 @@
 
 #include <cerrno>
 
+#include "common/fail_point.h"
 #include "transfer/client.h"
 
 namespace ebb::transfer {
@@ -72,6 +73,7 @@ ebb::Status BlockReceiver::OpenReplica() {
   const std::uint64_t id = block_.blockid();
   const std::uint64_t stamp = block_.generationstamp();
   const std::uint64_t new_stamp = op_.latestgenerationstamp();
+  EBB_TRY(fail_point::Reach(fail_point::kTargetCreate));
   const auto open = [this](Result<std::unique_ptr<ReplicaWriter>> writer) -> ebb::Status {
     if (!writer) return std::unexpected(std::move(writer).error());
     writer_ = std::move(writer).value();
@@ -223,6 +225,9 @@ ebb::Status BlockReceiver::TakePacket() {
 
 ebb::Status BlockReceiver::Store(const Packet& packet) {
   if (!packet.data.empty()) EBB_TRY(writer_->Write(packet.offset, packet.data, packet.sums));
+  if (half_.ReachedBy(writer_->length(), block_.numbytes())) {
+    EBB_TRY(fail_point::Reach(fail_point::kTargetHalf));
+  }
   if (packet.last) return Finish(packet.sync);
   if (packet.sync) return writer_->Sync();
   return {};
@@ -230,11 +235,13 @@ ebb::Status BlockReceiver::Store(const Packet& packet) {
 
 ebb::Status BlockReceiver::Finish(bool sync) {
   writer_->OnTakeOver(nullptr);
+  EBB_TRY(fail_point::Reach(fail_point::kTargetFinalize));
   if (op_.stage() == OpWriteBlockProto::TRANSFER_RBW) {
     EBB_TRY(writer_->MakeVisible());
   } else {
     EBB_TRY(writer_->Finish(sync));
   }
+  EBB_TRY(fail_point::Reach(fail_point::kTargetAnswer));
   if (!transfer_) return {};
   BlockOpResponseProto response;
   response.set_status(SUCCESS);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "common/error.h"
+#include "common/fail_point.h"
 #include "common/socket.h"
 #include "common/socket_reader.h"
 #include "disk/block_store.h"
@@ -68,6 +69,7 @@ class BlockReceiver {
   std::optional<Socket> mirror_;
   std::optional<SocketReader> mirror_reader_;
   bool mirror_failed_ = false;
+  fail_point::Half half_;
   std::deque<PendingPacket> pending_;
   // Of the packet at hand.
   std::int64_t sequence_ = 0;

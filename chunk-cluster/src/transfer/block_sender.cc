@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "common/fail_point.h"
 #include "transfer/wire.h"
 
 namespace ebb::transfer {
@@ -33,9 +34,13 @@ Status SendReplica(Socket& socket, const ReplicaReader& replica, const SendRange
   std::int64_t sequence = 0;
   const bool corked = range.end - range.offset > kCopyBytes;
   if (corked) socket.Cork(true);
+  fail_point::Half half;
   for (std::uint64_t offset = range.offset; offset < range.end; offset += step) {
     const std::size_t bytes = std::min<std::uint64_t>(step, range.end - offset);
     const std::size_t sums = range.with_checksums ? checksum.BytesFor(bytes) : 0;
+    if (half.ReachedBy(offset - range.offset, range.end - range.offset)) {
+      EBB_TRY(fail_point::Reach(fail_point::kSourceHalf));
+    }
     AppendPacketPrefix(buffer, {.offset = offset, .sequence = sequence++, .last = false,
                                 .sync = false, .sums_bytes = sums, .data_bytes = bytes});
     if (sums > 0) EBB_TRY(replica.ReadChecksums(offset, offset + bytes, Extend(buffer, sums)));
@@ -47,6 +52,7 @@ Status SendReplica(Socket& socket, const ReplicaReader& replica, const SendRange
       EBB_TRY(socket.SendFile(replica.descriptor(), offset, bytes, range.timeout));
     }
   }
+  if (half.ReachedBy(1, 1)) EBB_TRY(fail_point::Reach(fail_point::kSourceHalf));
   AppendEnd(buffer, range, sequence);
   EBB_TRY(WriteString(socket, buffer, range.timeout));
   if (corked) socket.Cork(false);

@@ -4,6 +4,8 @@ import io.ebbfs.cluster.Arguments;
 import io.ebbfs.cluster.Build;
 import io.ebbfs.cluster.ClusterException;
 import io.ebbfs.cluster.LocalCluster;
+import io.ebbfs.settings.FailPoint;
+import io.ebbfs.settings.FailPoints.Armed;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -24,6 +26,10 @@ public final class FaultMain {
              kill-server [N]                SIGKILL
              revive-server [N]              start it again
              kill-all                       SIGKILL to every process of the cluster
+             points                         the fail points, by name (docs/faults.md)
+             arm POINT                      the next process that passes it dies; --action A:
+                                            kill, error or 'stall SECONDS'; --skip N passes first;
+                                            --server N or --process NAME: only that one
       options: --dir D (the cluster's directory; ~/.ebbfs)
                --seed S (what is not named is chosen at random; the same seed chooses the same)""";
 
@@ -65,15 +71,49 @@ public final class FaultMain {
     while (end < words.size() && !words.get(end).startsWith("--")) {
       end++;
     }
-    Arguments options = Arguments.parse(words.subList(end, words.size()), List.of("dir", "seed"));
+    Arguments options =
+        Arguments.parse(
+            words.subList(end, words.size()),
+            List.of("dir", "seed", "action", "skip", "server", "process"));
     if (end == 0) {
       throw new ClusterException("no command\n" + USAGE);
     }
+    if (words.get(0).equals("points")) {
+      for (FailPoint point : FailPoint.values()) {
+        System.out.printf("%-30s %s%n", point.pointName(), point.meaning());
+      }
+      return;
+    }
     String home = Path.of(System.getProperty("user.home"), ".ebbfs").toString();
     LocalCluster cluster = LocalCluster.open(Build.find(), Path.of(options.text("dir", home)));
+    if (words.get(0).equals("arm")) {
+      arm(cluster, words.subList(1, end), options);
+      return;
+    }
     long seed = options.has("seed") ? options.number("seed", 0) : new Random().nextInt();
     Command command = new Command(new FaultInjector(cluster, new Random(seed)));
     System.out.printf("%s (seed %d)%n", command.run(words.subList(0, end)), seed);
+  }
+
+  private static void arm(LocalCluster cluster, List<String> words, Arguments options)
+      throws ClusterException {
+    FailPoint point = words.size() == 1 ? FailPoint.byName(words.get(0)) : null;
+    if (point == null) {
+      throw new ClusterException(
+          "no fail point '" + String.join(" ", words) + "': 'fault points' lists them");
+    }
+    String action = options.text("action", "kill");
+    String process =
+        options.has("server")
+            ? "server-%02d".formatted(options.number("server", 0))
+            : options.text("process", "");
+    try {
+      Armed armed = Armed.parse(action).in(process).after(options.number("skip", 0));
+      cluster.arm(point, armed);
+      System.out.printf("armed %s: %s%n", point.pointName(), armed.text().replace('\n', ' '));
+    } catch (IOException e) {
+      throw new ClusterException(e.getMessage() + ": choose kill, error or 'stall SECONDS'", e);
+    }
   }
 
   private record Command(FaultInjector injector) {

@@ -2,6 +2,7 @@ package io.ebbfs.cluster;
 
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
@@ -13,7 +14,7 @@ public final class ClusterMain {
   private static final String USAGE =
       """
       usage: up     [--dir D] [--servers N] [--disks N] [--block-size B] [--port P]
-                    [--http-port P] [--heartbeat-millis M]
+                    [--http-port P] [--heartbeat-millis M] [--fail-points]
              down   [--dir D]
              status [--dir D]
              dfs    [--dir D] ARGUMENTS    a stock 'hdfs dfs' against it
@@ -57,15 +58,20 @@ public final class ClusterMain {
   }
 
   private static void up(List<String> options) throws ClusterException, InterruptedException {
+    List<String> valued = new ArrayList<>(options);
+    boolean failPoints = valued.remove("--fail-points");
     Arguments given =
         Arguments.parse(
-            options,
+            valued,
             List.of(
                 "dir", "servers", "disks", "block-size", "port", "http-port", "heartbeat-millis"));
     Path directory = directory(given);
     long start = System.nanoTime();
     LocalCluster cluster =
         LocalCluster.exists(directory) ? reopen(directory, given) : create(directory, given);
+    if (failPoints) {
+      cluster.withFailPoints();
+    }
     cluster.start();
     System.out.printf(
         "cluster of %d servers with %d disks each is up after %.1f s in %s%n"

@@ -1,7 +1,9 @@
 package io.ebbfs.cluster;
 
+import io.ebbfs.settings.FailPoints;
 import java.io.File;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -15,7 +17,13 @@ import java.util.Optional;
 record Launcher(Path clusterDirectory) {
   private static final String MARK = "EBBFS_CLUSTER";
 
-  ProcessId start(List<String> command, Path workDirectory, ServerLog log) throws ClusterException {
+  /** Where the fail points of the cluster are armed; if it exists, its processes have them. */
+  Path failPoints() {
+    return clusterDirectory.resolve("fail-points");
+  }
+
+  ProcessId start(String name, List<String> command, Path workDirectory, ServerLog log)
+      throws ClusterException {
     List<String> detached = new ArrayList<>(List.of("setsid"));
     detached.addAll(command);
     try {
@@ -27,6 +35,10 @@ record Launcher(Path clusterDirectory) {
               .redirectOutput(ProcessBuilder.Redirect.appendTo(log.file().toFile()))
               .redirectInput(new File("/dev/null"));
       builder.environment().put(MARK, clusterDirectory.toString());
+      if (Files.isDirectory(failPoints())) {
+        builder.environment().put(FailPoints.DIRECTORY, failPoints().toString());
+        builder.environment().put(FailPoints.PROCESS, name);
+      }
       long pid = builder.start().pid();
       ProcessId process = awaitMark(pid);
       if (process == null) {

@@ -2,6 +2,8 @@ package io.ebbfs.cluster;
 
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
+import io.ebbfs.settings.FailPoint;
+import io.ebbfs.settings.FailPoints;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -126,6 +128,47 @@ public final class LocalCluster {
     Map<String, ProcessId> running = new java.util.TreeMap<>(layout.processes());
     running.values().removeIf(process -> !process.isAlive());
     return running;
+  }
+
+  // ---- fail points ------------------------------------------------------------------------------
+
+  /** Processes that are started from now on have fail points. See docs/faults.md. */
+  public Path withFailPoints() throws ClusterException {
+    try {
+      return Files.createDirectories(launcher.failPoints());
+    } catch (IOException e) {
+      throw new ClusterException("%s: %s".formatted(launcher.failPoints(), e), e);
+    }
+  }
+
+  /** Makes a process do something at a point; the first that passes it, if none is named. */
+  public void arm(FailPoint point, FailPoints.Armed armed) throws ClusterException {
+    Path directory = launcher.failPoints();
+    if (!Files.isDirectory(directory)) {
+      throw new ClusterException(
+          "the processes of %s have no fail points: stop it, and start it with 'up --fail-points'"
+              .formatted(this.directory));
+    }
+    try {
+      FailPoints.arm(directory, point, armed);
+    } catch (IOException e) {
+      throw new ClusterException("%s: %s".formatted(directory, e), e);
+    }
+  }
+
+  /** Takes back what {@link #arm} did, unless the point has fired. */
+  public void disarm(FailPoint point) throws ClusterException {
+    try {
+      Files.deleteIfExists(launcher.failPoints().resolve(point.pointName()));
+    } catch (IOException e) {
+      throw new ClusterException("%s: %s".formatted(launcher.failPoints(), e), e);
+    }
+  }
+
+  /** Whether a point has fired since it was armed; false as long as it waits. */
+  public boolean hasFired(FailPoint point) {
+    return !Files.exists(launcher.failPoints().resolve(point.pointName()))
+        && Files.exists(launcher.failPoints().resolve(point.pointName() + FailPoints.FIRED));
   }
 
   // ---- the whole --------------------------------------------------------------------------------
@@ -438,7 +481,7 @@ public final class LocalCluster {
         throw new ClusterException("stopped while starting " + name);
       }
       List<String> placed = layout.lab() == null ? command : layout.lab().command(name, command);
-      layout.processes().put(name, launcher.start(placed, work, commands().log(name)));
+      layout.processes().put(name, launcher.start(name, placed, work, commands().log(name)));
       save();
     }
   }

@@ -5,6 +5,7 @@ import io.ebbfs.protocol.proto.CodingProtos.ClaimRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
 import io.ebbfs.protocol.proto.CodingProtos.RenewRequestProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.settings.FailPoint;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -149,6 +150,7 @@ public final class RaidNode implements AutoCloseable {
         List<ClaimedTransitionProto> batch = claim(worker, kinds);
         trouble = "";
         if (!batch.isEmpty()) {
+          FailPoint.RAID_AFTER_CLAIM.reach();
           runJob(queue, worker, batch);
           worker = workerName(queue);
           continue;

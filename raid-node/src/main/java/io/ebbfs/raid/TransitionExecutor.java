@@ -15,6 +15,7 @@ import io.ebbfs.protocol.proto.CodingProtos.StepProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.raid.Outcome.Result;
 import io.ebbfs.raid.Outcome.Work;
+import io.ebbfs.settings.FailPoint;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -100,7 +101,9 @@ public final class TransitionExecutor {
       }
       CombineResponseProto response;
       try {
+        FailPoint.RAID_BEFORE_COMBINE.reach();
         response = combine(step);
+        FailPoint.RAID_AFTER_COMBINE.reach();
       } catch (IOException e) {
         return fail(row, describe(step) + ": no answer: " + e, List.of(), work);
       }
@@ -114,6 +117,7 @@ public final class TransitionExecutor {
       }
       results.add(response);
     }
+    FailPoint.RAID_BEFORE_CHECKS.reach();
     Verifier.Result checked = new Verifier(chunks, this::combine).run(claimed.getChecksList());
     work = work.plus(checked);
     if (checked.failure() != null) {
@@ -170,12 +174,14 @@ public final class TransitionExecutor {
             .setCheckBytesRead(work.checkBytesRead())
             .build();
     String failure = "";
+    FailPoint.RAID_BEFORE_COMMIT.reach();
     for (int attempt = 0; attempt < MAX_COMMIT_ATTEMPTS; attempt++) {
       if (attempt > 0) {
         pause.millis(COMMIT_PAUSE_MILLIS << attempt);
       }
       try {
         CommitResponseProto response = coding.commit(null, request);
+        FailPoint.RAID_AFTER_COMMIT.reach();
         return response.getCommitted()
             ? outcome(row, Result.COMMITTED, "", work)
             : outcome(row, Result.REFUSED, response.getRefusal(), work);

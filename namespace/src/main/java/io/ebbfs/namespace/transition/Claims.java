@@ -22,6 +22,7 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionOutputProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.settings.FailPoint;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -219,9 +220,11 @@ public final class Claims {
       return serverWentAway(before);
     }
     TransitionRow row = running.setChecks(planned.get().size()).build();
+    FailPoint.NAMENODE_CLAIM_BEFORE_RESERVE.reach();
     if (!reserve(before, row)) {
       return Optional.empty();
     }
+    FailPoint.NAMENODE_CLAIM_AFTER_RESERVE.reach();
     lifecycle.committed(row);
     return Optional.of(
         ClaimedTransitionProto.newBuilder()

@@ -17,6 +17,7 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionOutputProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.settings.FailPoint;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -116,6 +117,7 @@ public final class Commits {
     }
     long firstStripeId = ids.inodes().nextRun(MAX_STRIPES);
     Outcome outcome;
+    FailPoint.NAMENODE_COMMIT_BEFORE.reach();
     try {
       outcome =
           OwnerLocks.transact(
@@ -126,10 +128,12 @@ public final class Commits {
       lifecycle.retryLater(request.getTransitionId(), request.getAttempt(), e.getMessage());
       return refused(e.getMessage());
     }
+    FailPoint.NAMENODE_COMMIT_AFTER.reach();
     lifecycle.committed(outcome.row());
     blocks.invalidate(outcome.written().gone());
     outcome.written().stripes().forEach(stripes::check);
     count(outcome.row(), outcome.written().code());
+    FailPoint.NAMENODE_COMMIT_ANSWER.reach();
     return CommitResponseProto.newBuilder().setCommitted(true).build();
   }
 

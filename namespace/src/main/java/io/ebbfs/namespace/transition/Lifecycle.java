@@ -15,6 +15,7 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionOutputProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
+import io.ebbfs.settings.FailPoint;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -60,6 +61,9 @@ public final class Lifecycle {
 
   /** Makes a committed change known. */
   void committed(TransitionRow row) {
+    if (row.getState() == TransitionStateProto.PLANNED && row.getAttempt() == 0) {
+      FailPoint.NAMENODE_PLANNED.reach();
+    }
     index.update(row);
     if (!TransitionIndex.isActive(row.getState())) {
       counters.add("transitions." + row.getKind() + "." + row.getState(), 1);

@@ -11,6 +11,7 @@ import io.ebbfs.protocol.proto.CodingProtos.ProposeRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposeResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposedProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.settings.FailPoint;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.List;
@@ -54,10 +55,12 @@ public final class Proposals {
           "%d decisions in one call: send at most %d at a time"
               .formatted(request.getDecisionsCount(), MAX_DECISIONS));
     }
+    FailPoint.NAMENODE_PROPOSE_BEFORE.reach();
     ProposeResponseProto.Builder response = ProposeResponseProto.newBuilder();
     for (DecisionProto decision : request.getDecisionsList()) {
       response.addResults(decide(decision));
     }
+    FailPoint.NAMENODE_PROPOSE_ANSWER.reach();
     return response.build();
   }
 
