@@ -17,8 +17,11 @@ import io.ebbfs.namespace.stripe.MemberRows;
 import io.ebbfs.namespace.stripe.StripeManager;
 import io.ebbfs.namespace.stripe.StripeService.Member;
 import io.ebbfs.namespace.transition.TransitionSettings;
+import io.ebbfs.protocol.proto.ChunkProtos.CombineRequestProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineResponseProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineStatusProto;
+import io.ebbfs.protocol.proto.ChunkProtos.VerifyRequestProto;
+import io.ebbfs.protocol.proto.ChunkProtos.VerifyResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
 import io.ebbfs.protocol.proto.CodingProtos.CommitRequestProto;
@@ -43,6 +46,10 @@ import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.raid.ChunkChannel;
+import io.ebbfs.raid.Outcome;
+import io.ebbfs.raid.Throttle;
+import io.ebbfs.raid.TransitionExecutor;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -52,6 +59,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.ConcurrentSkipListMap;
+import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.DatanodeIDProto;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.ExtendedBlockProto;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
@@ -341,6 +349,26 @@ final class CodingCluster {
                 .setReason(reason)
                 .build())
         .getState();
+  }
+
+  /** Runs a claimed transition to its end with the raid-node's own executor. */
+  Outcome execute(ClaimedTransitionProto claimed) throws InterruptedException {
+    ChunkChannel channel =
+        new ChunkChannel() {
+          @Override
+          public CombineResponseProto combine(DatanodeIDProto executor, CombineRequestProto r) {
+            return servers.combine(executor.getDatanodeUuid(), r);
+          }
+
+          @Override
+          public VerifyResponseProto verify(DatanodeIDProto server, VerifyRequestProto r)
+              throws IOException {
+            return servers.verify(server.getDatanodeUuid(), r);
+          }
+        };
+    Throttle unlimited = new Throttle(0, () -> 0, millis -> {});
+    return new TransitionExecutor(WORKER, coding, channel, unlimited, 1, millis -> {})
+        .run(claimed, id -> false);
   }
 
   /** Runs what is planned until nothing is left that can run; returns how many were committed. */

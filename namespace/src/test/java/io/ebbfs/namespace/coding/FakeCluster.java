@@ -43,6 +43,12 @@ final class FakeCluster implements ClusterView {
   private final Set<String> failedDisks = ConcurrentHashMap.newKeySet();
   private final Set<String> silent = ConcurrentHashMap.newKeySet();
   private boolean safeMode;
+  CombineFault combineFault = (request, sources, coefficients) -> {};
+
+  /** Something that goes wrong in the memory of a server between reading and writing. */
+  interface CombineFault {
+    void apply(CombineRequestProto request, List<byte[]> sources, byte[] coefficients);
+  }
 
   FakeCluster(int servers, int disksPerServer) {
     for (int s = 0; s < servers; s++) {
@@ -127,6 +133,9 @@ final class FakeCluster implements ClusterView {
       sources.add(bytes.get());
     }
     byte[] coefficients = request.getCoefficients().toByteArray();
+    if (!request.getCheck()) {
+      combineFault.apply(request, sources, coefficients);
+    }
     for (int t = 0; t < request.getTargetsCount(); t++) {
       TargetProto target = request.getTargets(t);
       String disk = target.getLocation().getStorageUuid();
