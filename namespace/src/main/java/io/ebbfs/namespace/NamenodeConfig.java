@@ -1,5 +1,7 @@
 package io.ebbfs.namespace;
 
+import io.ebbfs.namespace.transition.TransitionSettings;
+import io.ebbfs.namespace.transition.TransitionSettings.Verification;
 import io.ebbfs.settings.ConfigException;
 import io.ebbfs.settings.Problem;
 import io.ebbfs.settings.Section;
@@ -7,6 +9,7 @@ import io.ebbfs.settings.YamlFile;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 
 /**
@@ -29,6 +32,9 @@ import java.util.Optional;
  * @param completeWait how long closing a file waits for the first report of its last block
  * @param lockTimeout how long an operation waits for another on the same file
  * @param storeCache memory for cached rows, and as much again for rows not yet in files
+ * @param verify what is checked of the blocks that a transition writes before they are published
+ * @param rewriteDeadShare share of deleted data from which a stripe is written anew; over 1 is
+ *     never
  */
 public record NamenodeConfig(
     Path data,
@@ -46,7 +52,9 @@ public record NamenodeConfig(
     long leaseHardLimit,
     long completeWait,
     long lockTimeout,
-    long storeCache) {
+    long storeCache,
+    Verification verify,
+    double rewriteDeadShare) {
 
   public static NamenodeConfig defaults() {
     return new NamenodeConfig(
@@ -65,7 +73,9 @@ public record NamenodeConfig(
         1_200_000,
         1_000,
         10_000,
-        64L << 20);
+        64L << 20,
+        TransitionSettings.defaults().verification(),
+        TransitionSettings.defaults().rewriteDeadShare());
   }
 
   /**
@@ -110,9 +120,25 @@ public record NamenodeConfig(
             top.durationMillis("leaseHardLimit", otherwise.leaseHardLimit),
             top.durationMillis("completeWait", otherwise.completeWait),
             top.durationMillis("lockTimeout", otherwise.lockTimeout),
-            top.sizeBytes("storeCache", otherwise.storeCache));
+            top.sizeBytes("storeCache", otherwise.storeCache),
+            verify(top, otherwise.verify),
+            top.number("rewriteDeadShare", 0.05, 2).orElse(otherwise.rewriteDeadShare));
     config.check(top);
     return config;
+  }
+
+  private static Verification verify(Section top, Verification otherwise) {
+    Optional<String> text = top.text("verify");
+    for (Verification verification : Verification.values()) {
+      if (text.equals(Optional.of(verification.name().toLowerCase(Locale.ROOT)))) {
+        return verification;
+      }
+    }
+    text.ifPresent(
+        unknown ->
+            top.problem(
+                "verify", "'verify: " + unknown + "' is unknown", "choose on, checksums or off"));
+    return otherwise;
   }
 
   private void check(Section top) {
@@ -168,7 +194,9 @@ public record NamenodeConfig(
         leaseHardLimit,
         completeWait,
         lockTimeout,
-        storeCache);
+        storeCache,
+        verify,
+        rewriteDeadShare);
   }
 
   /** The command line as it was typed. */

@@ -108,7 +108,7 @@ public final class NamenodeServer implements AutoCloseable {
             stripes,
             clock,
             random,
-            TransitionSettings.defaults());
+            TransitionSettings.defaults().with(config.rewriteDeadShare(), config.verify()));
     Reaper reaper = stopsFirst(new Reaper(store, blocks, stripes));
     OpenListener opens = opens(config, coding);
     FileServices files = files(config, store, ids, blocks, clock, opens, reaper);

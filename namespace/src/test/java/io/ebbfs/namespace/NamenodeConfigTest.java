@@ -3,6 +3,7 @@ package io.ebbfs.namespace;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ebbfs.namespace.transition.TransitionSettings.Verification;
 import io.ebbfs.settings.ConfigException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,7 +20,24 @@ class NamenodeConfigTest {
   void theExampleFileShowsTheDefaults() throws Exception {
     NamenodeConfig none =
         new NamenodeConfig(
-            Path.of("x"), "x", 1, "x", null, 1, 1024, 512, 1, 1000, 1, 1, 1, 1, 1, 8 << 20);
+            Path.of("x"),
+            "x",
+            1,
+            "x",
+            null,
+            1,
+            1024,
+            512,
+            1,
+            1000,
+            1,
+            1,
+            1,
+            1,
+            1,
+            8 << 20,
+            Verification.OFF,
+            2);
 
     assertThat(NamenodeConfig.parse(EXAMPLE, Files.readString(EXAMPLE), none))
         .isEqualTo(NamenodeConfig.defaults());
@@ -64,6 +82,18 @@ class NamenodeConfigTest {
         .hasMessageContaining("did you mean 'blockSize'?")
         .hasMessageContaining("n.yaml:2")
         .hasMessageContaining("n.yaml:3");
+  }
+
+  @Test
+  void verificationIsOnUnlessItIsSetToSomethingElse() throws Exception {
+    assertThat(NamenodeConfig.defaults().verify()).isEqualTo(Verification.ON);
+    NamenodeConfig config =
+        NamenodeConfig.of(List.of("--set", "verify=checksums", "--set", "rewriteDeadShare=0.5"));
+    assertThat(config.verify()).isEqualTo(Verification.CHECKSUMS);
+    assertThat(config.rewriteDeadShare()).isEqualTo(0.5);
+    assertThatThrownBy(() -> NamenodeConfig.of(List.of("--set", "verify=maybe")))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("choose on, checksums or off");
   }
 
   @Test

@@ -83,7 +83,9 @@ class StockDataNodesTest {
             d.leaseHardLimit(),
             d.completeWait(),
             d.lockTimeout(),
-            d.storeCache());
+            d.storeCache(),
+            d.verify(),
+            d.rewriteDeadShare());
     return NamenodeServer.start(config, Clock.systemUTC(), new Random(1));
   }
 

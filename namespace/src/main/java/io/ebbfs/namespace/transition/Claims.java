@@ -127,7 +127,9 @@ public final class Claims {
       if (e.forEver()) {
         lifecycle.drop(id, e.getMessage());
       } else {
-        lifecycle.retryLater(id, row.get().getAttempt(), e.getMessage());
+        // Finding out what is missing takes time: only where it is the last word.
+        Optional<Shortage> shortage = lifecycle.isLast(row.get()) ? e.shortage() : Optional.empty();
+        lifecycle.retryLater(id, row.get().getAttempt(), e.getMessage(), shortage);
       }
       return Optional.empty();
     }

@@ -113,14 +113,7 @@ final class ConversionAttempts {
     conversion.outputs().forEach(ref -> missing.get(ref.stripe()).add(ref.position()));
     long unit =
         sources.values().stream().mapToLong(s -> s.row().getUnitLengthBytes()).max().orElse(0);
-    Placement placement = disks.placeMissing(conversion.to(), members, missing, unit, Set.of());
-    if (!placement.keepsRules()) {
-      // Unlike a lost block, a conversion can wait for better times.
-      throw NotPlannableException.now(
-          "the servers in service give no good place: "
-              + String.join("; ", placement.compromises()));
-    }
-    return placement;
+    return disks.placeMissing(conversion.to(), members, missing, unit, Set.of(), true);
   }
 
   private static List<Result> results(

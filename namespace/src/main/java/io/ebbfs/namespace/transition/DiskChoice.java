@@ -30,20 +30,34 @@ final class DiskChoice {
   }
 
   Placement placeNew(StripeGroup group) throws NotPlannableException {
-    return placed(StripePlacement.place(group, inService(Set.of()), seed()));
+    long seed = seed();
+    Ask ask = disks -> StripePlacement.place(group, disks, seed);
+    return placed(ask, group.unitLengthBytes(), inService(Set.of()), false);
   }
 
-  /** Servers left out take no new block. */
+  /** A placement with these disks. */
+  private interface Ask {
+    PlacementResult with(List<Disk> disks);
+  }
+
+  /**
+   * Servers left out take no new block.
+   *
+   * @param strict whether a placement that breaks a rule is none: unlike a lost block, a conversion
+   *     can wait for better times
+   */
   Placement placeMissing(
       ErasureCode code,
       List<? extends Map<Integer, Disk>> members,
       List<? extends Collection<Integer>> missing,
       long lengthBytes,
-      Set<String> excludedServerUuids)
+      Set<String> excludedServerUuids,
+      boolean strict)
       throws NotPlannableException {
-    return placed(
-        StripePlacement.placeMissing(
-            code, members, missing, lengthBytes, inService(excludedServerUuids), seed()));
+    long seed = seed();
+    Ask ask =
+        disks -> StripePlacement.placeMissing(code, members, missing, lengthBytes, disks, seed);
+    return placed(ask, lengthBytes, inService(excludedServerUuids), strict);
   }
 
   /** The disk as placement sees it. */
@@ -79,11 +93,23 @@ final class DiskChoice {
     return disks;
   }
 
-  private static Placement placed(PlacementResult result) throws NotPlannableException {
-    if (result instanceof Refusal refusal) {
-      throw NotPlannableException.now(refusal.reason());
+  private static Placement placed(Ask ask, long lengthBytes, List<Disk> disks, boolean strict)
+      throws NotPlannableException {
+    PlacementResult result = ask.with(disks);
+    if (isGood(result, strict)) {
+      return (Placement) result;
     }
-    return (Placement) result;
+    String reason =
+        result instanceof Refusal refusal
+            ? refusal.reason()
+            : "the servers in service give no good place: "
+                + String.join("; ", ((Placement) result).compromises());
+    throw NotPlannableException.noPlace(
+        reason, () -> Shortage.of(lengthBytes, disks, more -> isGood(ask.with(more), strict)));
+  }
+
+  private static boolean isGood(PlacementResult result, boolean strict) {
+    return result instanceof Placement placement && (!strict || placement.keepsRules());
   }
 
   private long seed() {

@@ -79,17 +79,30 @@ public final class Lifecycle {
    */
   public Optional<TransitionStateProto> retryLater(long id, int attempt, String reason)
       throws IOException {
+    return retryLater(id, attempt, reason, Optional.empty());
+  }
+
+  /** As above; where it has failed for good, it ends as what was missing says. */
+  Optional<TransitionStateProto> retryLater(
+      long id, int attempt, String reason, Optional<Shortage> shortage) throws IOException {
     return end(
         id,
         row -> TransitionIndex.isActive(row.getState()) && row.getAttempt() == attempt,
-        this::afterFailure,
-        reason);
+        row -> afterFailure(row, shortage.map(Shortage::endsAs)),
+        reason,
+        shortage);
   }
 
-  private TransitionStateProto afterFailure(TransitionRow row) {
-    return row.getAttempt() >= settings.maxAttempts()
-        ? TransitionStateProto.FAILED
+  private TransitionStateProto afterFailure(
+      TransitionRow row, Optional<TransitionStateProto> otherEnd) {
+    return isLast(row)
+        ? otherEnd.orElse(TransitionStateProto.FAILED)
         : TransitionStateProto.PLANNED;
+  }
+
+  /** Whether the transition ends if it cannot be run this time. */
+  boolean isLast(TransitionRow row) {
+    return row.getAttempt() >= settings.maxAttempts();
   }
 
   /** As {@link #retryLater}, if the claim has not been renewed meanwhile. */
@@ -99,7 +112,7 @@ public final class Lifecycle {
         row ->
             row.getState() == TransitionStateProto.RUNNING
                 && row.getLeaseEndsMillis() < clock.millis(),
-        this::afterFailure,
+        row -> afterFailure(row, Optional.empty()),
         "the worker did not renew its claim in time");
   }
 
@@ -122,6 +135,12 @@ public final class Lifecycle {
 
   private Optional<TransitionStateProto> end(
       long id, Condition condition, Outcome outcome, String reason) throws IOException {
+    return end(id, condition, outcome, reason, Optional.empty());
+  }
+
+  private Optional<TransitionStateProto> end(
+      long id, Condition condition, Outcome outcome, String reason, Optional<Shortage> shortage)
+      throws IOException {
     Optional<Ended> ended =
         OwnerLocks.transact(
             store,
@@ -138,7 +157,7 @@ public final class Lifecycle {
                 throw new ChangedMeanwhileException("transition " + id + " changed meanwhile");
               }
               return Optional.of(
-                  write(transaction, locked.get(), outcome.of(locked.get()), reason));
+                  write(transaction, locked.get(), outcome.of(locked.get()), reason, shortage));
             });
     ended.ifPresent(
         e -> {
@@ -149,7 +168,11 @@ public final class Lifecycle {
   }
 
   private Ended write(
-      Transaction transaction, TransitionRow row, TransitionStateProto state, String reason)
+      Transaction transaction,
+      TransitionRow row,
+      TransitionStateProto state,
+      String reason,
+      Optional<Shortage> shortage)
       throws IOException {
     List<Invalidation> orphans = giveUpOutputs(transaction, row);
     TransitionRow.Builder changed =
@@ -169,10 +192,19 @@ public final class Lifecycle {
           .setNotBeforeMillis(clock.millis() + settings.backOffMillis(attempt));
     } else {
       clearMarks(transaction, row);
+      shortage.ifPresent(missing -> describe(changed, reason, missing));
     }
     TransitionRow after = changed.build();
     transaction.put(Tables.TRANSITION, key(row.getId()), after);
     return new Ended(after, orphans);
+  }
+
+  private static void describe(TransitionRow.Builder row, String reason, Shortage missing) {
+    row.setFailure(reason + "; " + missing.remedy())
+        .setMissingBytes(missing.missingBytes())
+        .setClusterServers(missing.servers())
+        .setClusterDisks(missing.disks())
+        .setClusterFreeBytes(missing.freeBytes());
   }
 
   private static void lockFor(Transaction transaction, TransitionRow row, boolean forGood)

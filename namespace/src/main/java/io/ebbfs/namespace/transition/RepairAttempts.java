@@ -131,7 +131,8 @@ final class RepairAttempts {
             List.of(members),
             List.of(rebuildable),
             unit,
-            serversWithBadReplicas(transaction, stripe, lost));
+            serversWithBadReplicas(transaction, stripe, lost),
+            false);
     Map<Integer, String> targets = new HashMap<>();
     rebuildable.forEach(p -> targets.put(p, placement.disk(0, p).storageUuid()));
     return targets;

@@ -49,7 +49,7 @@ public record TransitionSettings(
 
   public static TransitionSettings defaults() {
     return new TransitionSettings(
-        6, 1_000, 60_000, 600_000, 256, 100_000, 10_000, 10_000, 1_000, 50, 0.5, Verification.ON);
+        6, 1_000, 60_000, 600_000, 256, 100_000, 10_000, 10_000, 1_000, 50, 0.33, Verification.ON);
   }
 
   /** With everything verified. */

@@ -33,7 +33,7 @@ import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.ExtendedBlockProto;
  * do, written as its definition.
  */
 final class FakeCluster implements ClusterView {
-  private static final long CAPACITY = 1L << 30;
+  long capacityBytes = 1L << 30;
 
   private final Map<String, List<String>> disksOf = new TreeMap<>();
   private final Map<String, String> serverOf = new TreeMap<>();
@@ -298,9 +298,9 @@ final class FakeCluster implements ClusterView {
             numberOf.get(storageUuid),
             serverOf.get(storageUuid),
             failedDisks.contains(storageUuid),
-            CAPACITY,
+            capacityBytes,
             used,
-            CAPACITY - used));
+            capacityBytes - used));
   }
 
   @Override
