@@ -66,7 +66,9 @@ record CodeFigures(
         IntStream.of(reads).max().orElseThrow(),
         (average + 1) * code.size() / code.dataCount(),
         code.tolerance(),
-        1 - (double) FatalShares.countSurvived(code, beyond) / FatalShares.binomial(code.size(), beyond),
+        1
+            - (double) FatalShares.countSurvived(code, beyond)
+                / FatalShares.binomial(code.size(), beyond),
         MarkovModel.HACFS.meanTimeToLossYears(code));
   }
 

@@ -4,6 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.workloads.stock.StockProcess;
 import io.ebbfs.workloads.system.TestCluster.ShellResult;
+import io.ebbfs.workloads.traffic.Generator;
+import io.ebbfs.workloads.traffic.Profile;
+import io.ebbfs.workloads.traffic.Replay;
+import io.ebbfs.workloads.traffic.Workload;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -16,6 +20,7 @@ import org.junit.jupiter.api.Test;
 /** What a stock HDFS client does to a real cluster comes back as it was. */
 class StockClientSystemTest {
   private static final int BLOCK = TestCluster.BLOCK_BYTES;
+  private static final long SEED = 20_261_122;
 
   private static TestCluster test;
   private static StockProcess client;
@@ -70,6 +75,30 @@ class StockClientSystemTest {
       assertThat(read.bytes()).isEqualTo(sizes[i]);
       assertThat(read.sha256()).as("bytes of %d", sizes[i]).isEqualTo(stored.get(i).sha256());
     }
+  }
+
+  @Test
+  void aWorkloadIsReplayedAndEveryReadCompared() throws Exception {
+    Workload workload = new Generator(20, 32 << 10, 2, 8, 1000, SEED).generate(Profile.of("CC4"));
+    Replay replay = new Replay(workload, client, "/replay", SEED);
+    Path temporary = Files.createDirectories(test.directory().resolve("replay"));
+    replay.store(temporary, (done, of) -> {});
+    assertThat(temporary).isEmptyDirectory();
+
+    Replay.Outcome outcome = replay.read((done, of) -> {});
+    assertThat(outcome.failures()).isEmpty();
+    assertThat(outcome.micros()).hasSize(workload.reads().size()).isSorted();
+    assertThat(outcome.millis(50)).isPositive().isLessThanOrEqualTo(outcome.millis(99));
+
+    // Another file takes the place of the first, and the second goes.
+    long ofFirst = workload.reads().stream().filter(read -> read.file() == 0).count();
+    long ofSecond = workload.reads().stream().filter(read -> read.file() == 1).count();
+    ok("-rm", "/replay/" + workload.files().get(0).path());
+    client.put(randomFile(77), "/replay/" + workload.files().get(0).path()).get();
+    ok("-rm", "/replay/" + workload.files().get(1).path());
+    Replay.Outcome broken = replay.read((done, of) -> {});
+    assertThat(broken.wrong()).isEqualTo((int) ofFirst);
+    assertThat(broken.unreadable()).isEqualTo((int) ofSecond);
   }
 
   @Test
