@@ -135,6 +135,7 @@ ebbfs::ChunkStatusResponseProto ChunkService::GetStatus() {
   response.set_degradedreads(reads.reads);
   response.set_degradedreadbytes(reads.bytes);
   response.set_degradedreadsources(reads.sources);
+  blocks_.DescribeScrub(response);
   return response;
 }
 

@@ -39,6 +39,9 @@ class FakeLocalBlocks final : public LocalBlocks {
     disk.set_failed(false);
     return {disk};
   }
+  void DescribeScrub(ebbfs::ChunkStatusResponseProto& status) override {
+    status.set_blocksscrubbed(7);
+  }
 
  private:
   FakeBlockIo& io_;
@@ -143,6 +146,7 @@ TEST_F(ChunkServiceTest, ReportsItsStatus) {
   EXPECT_GT(response.residentbytes(), 1u << 20);
   EXPECT_EQ(response.combinesrunning(), 0u);
   EXPECT_EQ(response.degradedreads(), 0u);
+  EXPECT_EQ(response.blocksscrubbed(), 7u);
 }
 
 TEST(NamenodeReadPlannerTest, AsksTheNamenodeAndUnderstandsItsErrors) {

@@ -35,6 +35,8 @@ class LocalBlocks {
   [[nodiscard]] virtual Result<ChecksumFile> ReadChecksums(
       const hadoop::hdfs::ExtendedBlockProto& block) = 0;
   [[nodiscard]] virtual std::vector<ebbfs::DiskStatusProto> Disks() = 0;
+  // Adds the counts of the scrub.
+  virtual void DescribeScrub(ebbfs::ChunkStatusResponseProto& status) = 0;
 };
 
 }  // namespace ebb

@@ -66,6 +66,35 @@ std::vector<ReplicaInfo> BlockStore::Replicas(const std::string& storage_uuid) c
   return found;
 }
 
+BlockStore::Ahead BlockStore::FinalizedAfter(const std::string& storage_uuid, std::uint64_t after,
+                                             std::size_t limit) const {
+  // The blocks of the smallest ids so far: a heap with the largest of them on top.
+  using Entry = std::pair<std::uint64_t, const Replica*>;
+  std::vector<Entry> nearest;
+  Ahead ahead;
+  const std::lock_guard lock(mutex_);
+  for (const auto& [block_id, replica] : replicas_) {
+    if (block_id <= after || replica.state != ReplicaState::kFinalized || replica.building ||
+        replica.disk->identity().storage_uuid != storage_uuid) {
+      continue;
+    }
+    ++ahead.count;
+    ahead.bytes += replica.length;
+    if (nearest.size() == limit) {
+      if (limit == 0 || nearest.front().first < block_id) continue;
+      std::ranges::pop_heap(nearest);
+      nearest.pop_back();
+    }
+    nearest.emplace_back(block_id, &replica);
+    std::ranges::push_heap(nearest);
+  }
+  std::ranges::sort_heap(nearest);
+  for (const auto& [block_id, replica] : nearest) {
+    ahead.blocks.push_back(Describe(block_id, *replica));
+  }
+  return ahead;
+}
+
 bool BlockStore::Update(const Building& building, const std::function<void(Replica&)>& change) {
   const std::lock_guard lock(mutex_);
   const auto it = replicas_.find(building.block_id);
@@ -77,7 +106,8 @@ bool BlockStore::Update(const Building& building, const std::function<void(Repli
 // ---- reading --------------------------------------------------------------------------------
 
 Result<std::unique_ptr<ReplicaReader>> BlockStore::OpenReader(std::uint64_t block_id,
-                                                              std::uint64_t min_generation_stamp) {
+                                                              std::uint64_t min_generation_stamp,
+                                                              bool* dropped) {
   // The second look is for a replica that moved or was renamed between the look and the opening.
   for (int attempt = 0;; ++attempt) {
     const auto replica = Get(block_id);
@@ -92,7 +122,8 @@ Result<std::unique_ptr<ReplicaReader>> BlockStore::OpenReader(std::uint64_t bloc
     if (reader || attempt > 0) {
       if (!reader && reader.error().code != ErrorCode::kShutdown &&
           reader.error().code != ErrorCode::kBusy) {
-        ReportUnreadable(block_id, reader.error().message);
+        const bool gone = ReportUnreadable(block_id, reader.error().message);
+        if (dropped != nullptr) *dropped = gone;
         reader.error().code = ErrorCode::kNotFound;
       }
       return reader;
@@ -174,20 +205,21 @@ void BlockStore::ReportCorrupt(std::uint64_t block_id, const std::string& why) {
   if (listener_ != nullptr) listener_->OnCorrupt(*replica, why);
 }
 
-void BlockStore::ReportUnreadable(std::uint64_t block_id, const std::string& why) {
+bool BlockStore::ReportUnreadable(std::uint64_t block_id, const std::string& why) {
   const auto replica = Get(block_id);
-  if (!replica) return;
+  if (!replica) return false;
   Suspect(*replica->disk, why);
-  if (replica->disk->failed() || replica->building) return;
+  if (replica->disk->failed() || replica->building) return false;
   {
     const std::lock_guard lock(mutex_);
     const auto it = replicas_.find(block_id);
-    if (it == replicas_.end() || it->second.building) return;
+    if (it == replicas_.end() || it->second.building) return false;
     replicas_.erase(it);
   }
   replica->disk->SubtractUsed(1, replica->length);
   spdlog::warn("block {} is dropped: {}", block_id, why);
   if (listener_ != nullptr) listener_->OnDeleted(Describe(block_id, *replica));
+  return true;
 }
 
 // ---- writing --------------------------------------------------------------------------------

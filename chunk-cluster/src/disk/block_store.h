@@ -125,13 +125,27 @@ class BlockStore {
   [[nodiscard]] std::vector<ReplicaInfo> Replicas(const std::string& storage_uuid) const;
   [[nodiscard]] std::optional<ReplicaInfo> Find(std::uint64_t block_id) const;
 
+  // What a walk over the finalized blocks of a disk has before it.
+  struct Ahead {
+    // The next ones, by id.
+    std::vector<ReplicaInfo> blocks;
+    // Of all that are ahead.
+    std::uint64_t count = 0;
+    std::uint64_t bytes = 0;
+  };
+  // The blocks with an id beyond `after`; at most `limit` of them are named.
+  [[nodiscard]] Ahead FinalizedAfter(const std::string& storage_uuid, std::uint64_t after,
+                                     std::size_t limit) const;
+
   // kNotFound if it is not here, or turns out not to be (the listener then hears of it).
+  // `dropped` is set if it was thought to be here until now.
   [[nodiscard]] Result<std::unique_ptr<ReplicaReader>> OpenReader(
-      std::uint64_t block_id, std::uint64_t min_generation_stamp);
+      std::uint64_t block_id, std::uint64_t min_generation_stamp, bool* dropped = nullptr);
   // The block's bytes contradicted their checksums; the listener hears of it.
   void ReportCorrupt(std::uint64_t block_id, const std::string& why);
-  // Tells a disk that lost a file from one that is gone, and drops the replica or the disk.
-  void ReportUnreadable(std::uint64_t block_id, const std::string& why);
+  // Tells a disk that lost a file from one that is gone, and drops the replica or the disk. True if
+  // it was the replica.
+  bool ReportUnreadable(std::uint64_t block_id, const std::string& why);
 
   [[nodiscard]] Result<std::unique_ptr<ReplicaWriter>> Create(const WriteRequest& request);
   // For a client that rebuilds its pipeline: the previous writer ends, unacknowledged bytes go.

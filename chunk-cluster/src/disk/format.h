@@ -16,6 +16,7 @@ namespace ebb::format {
 inline constexpr int kLayoutVersion = 1;
 inline constexpr std::string_view kVersionFile = "VERSION";
 inline constexpr std::string_view kLockFile = "in_use.lock";
+inline constexpr std::string_view kScrubFile = "scrub.cursor";
 inline constexpr std::string_view kFinalized = "finalized";
 inline constexpr std::string_view kBeingWritten = "rbw";
 inline constexpr std::string_view kTemporary = "tmp";

@@ -80,6 +80,14 @@ Configuration ParseCommandLine(int argc, char** argv) {
                  "buffers of all degraded reads")
       ->capture_default_str()
       ->check(CLI::Range(std::size_t{1} << 20, std::size_t{1} << 40));
+  app.add_option("--scrub-period-seconds", c.scrub_period_seconds,
+                 "every block is compared with its checksums once in this time; 0: never")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 366 * 24 * 3600));
+  app.add_option("--scrub-bytes-per-second", c.scrub_bytes_per_second,
+                 "the most that the scrub reads of one disk")
+      ->capture_default_str()
+      ->check(CLI::Range(std::uint64_t{4096}, std::uint64_t{1} << 40));
   app.add_option("--ready-file", c.ready_file, "written with the ports once registered");
   app.add_option("--log-level", c.log_level, "debug, info, warn or error")
       ->capture_default_str()

@@ -20,6 +20,10 @@ struct Configuration {
   std::size_t max_connections = 512;
   std::size_t combine_memory_bytes = std::size_t{64} << 20;
   std::size_t degraded_read_memory_bytes = std::size_t{32} << 20;
+  // How long one pass of the scrub takes; 0 for no scrub.
+  std::uint64_t scrub_period_seconds = 3 * 7 * 24 * 3600;
+  // The most that the scrub reads of one disk.
+  std::uint64_t scrub_bytes_per_second = std::uint64_t{16} << 20;
   // Written once the server is registered; empty for none.
   std::string ready_file;
   std::string log_level = "info";

@@ -41,7 +41,22 @@ Result<LocalBlocks::ChecksumFile> LocalDisks::ReadChecksums(
   return ChecksumFile{replica->length(), *crc};
 }
 
+namespace {
+
+void AddScrub(const std::vector<ScrubStatus>& scrubs, ebbfs::DiskStatusProto& disk) {
+  for (const auto& scrub : scrubs) {
+    if (scrub.storage_uuid != disk.storageuuid()) continue;
+    if (scrub.pass_started_millis != 0) disk.set_scrubstartedmillis(scrub.pass_started_millis);
+    if (scrub.pass_ended_millis != 0) disk.set_scrubendedmillis(scrub.pass_ended_millis);
+    disk.set_scrubbedbytes(scrub.pass_bytes);
+    disk.set_scrubremainingbytes(scrub.remaining_bytes);
+  }
+}
+
+}  // namespace
+
 std::vector<ebbfs::DiskStatusProto> LocalDisks::Disks() {
+  const auto scrubs = scrubber_.Status();
   std::vector<ebbfs::DiskStatusProto> disks;
   for (const auto& disk : store_.Disks()) {
     auto& status = disks.emplace_back();
@@ -52,8 +67,23 @@ std::vector<ebbfs::DiskStatusProto> LocalDisks::Disks() {
     status.set_blocks(disk.blocks);
     status.set_usedbytes(disk.used_bytes);
     status.set_freebytes(disk.remaining_bytes);
+    AddScrub(scrubs, status);
   }
   return disks;
+}
+
+void LocalDisks::DescribeScrub(ebbfs::ChunkStatusResponseProto& status) {
+  ScrubStatus sum;
+  for (const auto& scrub : scrubber_.Status()) {
+    sum.blocks += scrub.blocks;
+    sum.bytes += scrub.bytes;
+    sum.corrupt += scrub.corrupt;
+    sum.missing += scrub.missing;
+  }
+  status.set_blocksscrubbed(sum.blocks);
+  status.set_bytesscrubbed(sum.bytes);
+  status.set_scrubcorruptfound(sum.corrupt);
+  status.set_scrubmissingfound(sum.missing);
 }
 
 }  // namespace ebb::server

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <mutex>
 
@@ -22,6 +23,7 @@
 #include "server/hdfs_services.h"
 #include "server/local_disks.h"
 #include "server/namenode_actor.h"
+#include "server/scrubber.h"
 #include "transfer/block_io.h"
 #include "transfer/server.h"
 
@@ -110,7 +112,10 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
   degraded_options.server_uuid = store.server_uuid();
   degraded_options.max_process_bytes = configuration.degraded_read_memory_bytes;
   DegradedReads degraded_reads(io, planner, degraded_options);
-  LocalDisks local_disks(store);
+  Scrubber scrubber(store, RealFileSystem(),
+                    {.period = std::chrono::seconds(configuration.scrub_period_seconds),
+                     .max_bytes_per_second = configuration.scrub_bytes_per_second});
+  LocalDisks local_disks(store, scrubber);
   ChunkService chunk_service(combines, degraded_reads, local_disks);
 
   transfer::TransferServer transfers({configuration.host, configuration.transfer_port,
@@ -125,7 +130,10 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
   std::mutex fatal_mutex;
   std::optional<Error> fatal;
   NamenodeActor::Events events;
-  events.on_attached = [&] { transfers.Serve(); };
+  events.on_attached = [&] {
+    transfers.Serve();
+    scrubber.Start();
+  };
   events.on_registered = [&] {
     WriteReadyFile(configuration, store, transfers.port(), rpc.port());
   };
@@ -156,6 +164,7 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
   sigwait(&signals, &signal);
   spdlog::info("stopping after signal {}", signal);
   combines.Stop();
+  scrubber.Stop();
   transfers.Stop();
   rpc.Stop();
   actor.Stop();

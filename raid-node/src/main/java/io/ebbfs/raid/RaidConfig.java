@@ -20,6 +20,7 @@ import java.util.Optional;
  * @param bytesPerSecond cap on what background work reads and writes; 0 is none
  * @param framework {@code local} or {@code yarn}
  * @param hadoopConf directory with Hadoop's configuration, needed for YARN
+ * @param scrub how the equations of stripes are scrubbed
  */
 public record RaidConfig(
     int batch,
@@ -30,10 +31,12 @@ public record RaidConfig(
     long combineTimeoutMillis,
     long bytesPerSecond,
     String framework,
-    Optional<Path> hadoopConf) {
+    Optional<Path> hadoopConf,
+    ScrubConfig scrub) {
   /** What holds where the file says nothing. */
   public static final RaidConfig DEFAULTS =
-      new RaidConfig(64, 4, 30_000, 250, 4, 120_000, 0, "local", Optional.empty());
+      new RaidConfig(
+          64, 4, 30_000, 250, 4, 120_000, 0, "local", Optional.empty(), ScrubConfig.DEFAULTS);
 
   /** Reads {@code raid-node.yaml} in a directory; all defaults if there is no such file. */
   public static RaidConfig read(Path confDirectory) throws ConfigException {
@@ -57,7 +60,8 @@ public record RaidConfig(
         duration(top, "combineTimeout", d.combineTimeoutMillis, 1_000, 3_600_000),
         top.sizeBytes("bytesPerSecond", d.bytesPerSecond),
         framework(top),
-        top.text("hadoopConf").map(Path::of));
+        top.text("hadoopConf").map(Path::of),
+        ScrubConfig.of(top.section("scrub")));
   }
 
   private static long duration(Section top, String key, long otherwise, long least, long most) {

@@ -9,6 +9,7 @@ import io.ebbfs.settings.FailPoint;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -41,6 +42,7 @@ public final class RaidNode implements AutoCloseable {
           TransitionKindProto.REWRITE);
   private static final long CODING_TIMEOUT_MILLIS = 60_000;
   private static final long CLOSE_MILLIS = 10_000;
+  private static final long SCRUB_LOOK_MILLIS = 10_000;
 
   private final RaidConfig config;
   private final Supplier<CodingProtocol> coding;
@@ -49,6 +51,7 @@ public final class RaidNode implements AutoCloseable {
   private final JobRunner jobs;
   private final TransitionExecutor executor;
   private final JobHistory history = new JobHistory();
+  private final EquationScrub scrub;
 
   /** What is claimed now, and under which name: each batch has its own. */
   private final Map<Long, String> held = new ConcurrentHashMap<>();
@@ -77,14 +80,17 @@ public final class RaidNode implements AutoCloseable {
     this.coding = coding;
     this.name = "raid-" + UUID.randomUUID().toString().substring(0, 8);
     this.jobs = new JobRunner(config, data, namenode);
+    Throttle bytes = new Throttle(config.bytesPerSecond(), System::nanoTime, Thread::sleep);
     this.executor =
-        new TransitionExecutor(
-            name,
-            coding.get(),
+        new TransitionExecutor(name, coding.get(), chunks, bytes, config.combines(), Thread::sleep);
+    this.scrub =
+        new EquationScrub(
+            config.scrub(),
+            coding,
             chunks,
-            new Throttle(config.bytesPerSecond(), System::nanoTime, Thread::sleep),
-            config.combines(),
-            Thread::sleep);
+            new Throttle(config.scrub().stripesPerSecond(), System::nanoTime, Thread::sleep),
+            bytes,
+            Clock.systemUTC());
     this.renewals =
         Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "raid-renewals"));
   }
@@ -118,6 +124,9 @@ public final class RaidNode implements AutoCloseable {
     renewals.scheduleWithFixedDelay(this::renew, third, third, TimeUnit.MILLISECONDS);
     queues.add(daemon(() -> loop("repair", REPAIRS), "raid-repair"));
     queues.add(daemon(() -> loop("convert", CONVERSIONS), "raid-convert"));
+    if (config.scrub().periodMillis() > 0) {
+      queues.add(daemon(this::scrubLoop, "raid-scrub"));
+    }
     queues.forEach(Thread::start);
   }
 
@@ -166,6 +175,30 @@ public final class RaidNode implements AutoCloseable {
       }
       if (!await(seen)) {
         return;
+      }
+    }
+  }
+
+  // ---- the scrub --------------------------------------------------------------------------------
+
+  private void scrubLoop() {
+    String trouble = "";
+    while (!closed) {
+      try {
+        long wait = scrub.step();
+        trouble = "";
+        // Not too long at once: another raid-node may do the passes, or the clock be set.
+        Thread.sleep(Math.min(wait, SCRUB_LOOK_MILLIS));
+      } catch (InterruptedException e) {
+        return;
+      } catch (IOException | RuntimeException e) {
+        if (!closed && !trouble.equals(e.toString())) {
+          trouble = e.toString();
+          LOG.warn("scrub: {}; trying on", trouble);
+        }
+        if (!await(wakeUps())) {
+          return;
+        }
       }
     }
   }

@@ -29,6 +29,7 @@ final class FakeNamenode implements CodingProtocol {
   final Set<Long> renewed = new HashSet<>();
   final Set<Long> lost = new HashSet<>();
   int commitsWithoutAnswer;
+  FakeStripes stripes = new FakeStripes();
 
   static ClaimedTransitionProto transition(
       long id, TransitionKindProto kind, long stripe, long bytes) {
@@ -156,12 +157,17 @@ final class FakeNamenode implements CodingProtocol {
 
   @Override
   public ListStripesResponseProto listStripes(RpcController c, ListStripesRequestProto r) {
-    throw new UnsupportedOperationException();
+    return stripes.list(r);
   }
 
   @Override
   public GetClusterResponseProto getCluster(RpcController c, GetClusterRequestProto r) {
-    throw new UnsupportedOperationException();
+    return stripes.cluster();
+  }
+
+  @Override
+  public ReportScrubResponseProto reportScrub(RpcController c, ReportScrubRequestProto r) {
+    return stripes.report(r);
   }
 
   @Override

@@ -501,6 +501,11 @@ public final class ModelNamenode implements CodingProtocol {
   }
 
   @Override
+  public ReportScrubResponseProto reportScrub(RpcController c, ReportScrubRequestProto request) {
+    throw new UnsupportedOperationException("the manager does not scrub");
+  }
+
+  @Override
   public synchronized ListTransitionsResponseProto listTransitions(
       RpcController controller, ListTransitionsRequestProto request) throws ServiceException {
     check();

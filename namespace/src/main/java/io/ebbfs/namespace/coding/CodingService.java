@@ -40,6 +40,8 @@ import io.ebbfs.protocol.proto.CodingProtos.ProposeRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposeResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.RenewRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.RenewResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ReportScrubRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ReportScrubResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.StorageStatusProto;
 import java.io.IOException;
@@ -70,6 +72,7 @@ public final class CodingService implements CodingProtocol {
   private final Failures failures;
   private final Repairs repairs;
   private final Pruning pruning;
+  private final ScrubReports scrubs;
 
   /**
    * Reads the transitions that a previous process has left.
@@ -98,7 +101,7 @@ public final class CodingService implements CodingProtocol {
     Lifecycle lifecycle = new Lifecycle(store, blocks, index, counters, clock, settings);
     this.readPlans = new ReadPlans(store, cluster, wire, counters);
     this.files = new FileListing(store);
-    this.stripeListing = new StripeListing(store, cluster);
+    this.stripeListing = new StripeListing(store, cluster, wire);
     this.totals = new Totals(store, TOTALS_ROWS_PER_TICK);
     this.proposals = new Proposals(store, ids, cluster, lifecycle, index, clock, settings);
     this.claims = new Claims(store, ids, cluster, wire, index, lifecycle, clock, random, settings);
@@ -106,6 +109,7 @@ public final class CodingService implements CodingProtocol {
     this.failures = new Failures(blocks, lifecycle, counters);
     this.repairs = new Repairs(store, ids, cluster, stripes, lifecycle, index, clock, settings);
     this.pruning = new Pruning(store, index, settings);
+    this.scrubs = new ScrubReports(store, blocks, counters);
   }
 
   /**
@@ -215,6 +219,12 @@ public final class CodingService implements CodingProtocol {
     return answer(() -> failures.fail(request));
   }
 
+  @Override
+  public ReportScrubResponseProto reportScrub(
+      RpcController controller, ReportScrubRequestProto request) throws ServiceException {
+    return answer(() -> scrubs.report(request));
+  }
+
   // ---- the cluster as a whole ------------------------------------------------------------------
 
   private GetClusterResponseProto clusterNow() {
@@ -229,6 +239,7 @@ public final class CodingService implements CodingProtocol {
             .setSafeMode(cluster.inSafeMode());
     cluster.allServers().forEach(server -> response.addServers(status(server)));
     addDamage(response);
+    scrubs.status().ifPresent(response::setScrub);
     counters
         .values()
         .forEach(

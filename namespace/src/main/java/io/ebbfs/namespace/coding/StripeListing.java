@@ -10,10 +10,13 @@ import io.ebbfs.namespace.store.Row;
 import io.ebbfs.namespace.store.Tables;
 import io.ebbfs.namespace.store.Transaction;
 import io.ebbfs.namespace.stripe.StripeState;
+import io.ebbfs.namespace.stripe.Wire;
+import io.ebbfs.protocol.proto.ChunkProtos.SourceProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListStripesRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListStripesResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListTransitionsRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListTransitionsResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.StoredMemberProto;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
@@ -31,10 +34,12 @@ final class StripeListing {
 
   private final MetadataStore store;
   private final ClusterView cluster;
+  private final Wire wire;
 
-  StripeListing(MetadataStore store, ClusterView cluster) {
+  StripeListing(MetadataStore store, ClusterView cluster, Wire wire) {
     this.store = store;
     this.cluster = cluster;
+    this.wire = wire;
   }
 
   /** Ids that do not exist (any more) are left out. */
@@ -45,7 +50,7 @@ final class StripeListing {
         throw tooMany(request.getStripeIdsCount(), MOST_STRIPES);
       }
       for (long id : request.getStripeIdsList()) {
-        status(id).ifPresent(response::addStripes);
+        status(id, request.getWithLocations()).ifPresent(response::addStripes);
       }
       return response.build();
     }
@@ -53,7 +58,7 @@ final class StripeListing {
     Key after = Cursor.parse(request.hasCursor(), request.getCursor());
     List<Row<StripeRow>> page = store.scanAll(Tables.STRIPE, after, limit);
     for (Row<StripeRow> row : page) {
-      status(row.value().getId()).ifPresent(response::addStripes);
+      status(row.value().getId(), request.getWithLocations()).ifPresent(response::addStripes);
     }
     if (page.size() == limit) {
       response.setCursor(Cursor.of(page.get(page.size() - 1).key()));
@@ -65,17 +70,20 @@ final class StripeListing {
     return new IOException("%d ids in one call: send at most %d".formatted(asked, most));
   }
 
-  private Optional<StripeStatusProto> status(long id) throws IOException {
+  private Optional<StripeStatusProto> status(long id, boolean withLocations) throws IOException {
     return store.transact(
         id,
         Durability.RELAXED,
         transaction -> {
           Optional<StripeRow> row = transaction.get(Tables.STRIPE, Tables.stripe(id));
-          return row.isEmpty() ? Optional.empty() : Optional.of(status(transaction, row.get()));
+          return row.isEmpty()
+              ? Optional.empty()
+              : Optional.of(status(transaction, row.get(), withLocations));
         });
   }
 
-  private StripeStatusProto status(Transaction transaction, StripeRow row) throws IOException {
+  private StripeStatusProto status(Transaction transaction, StripeRow row, boolean withLocations)
+      throws IOException {
     ErasureCode code = Codes.byName(row.getCode());
     long live = 0;
     long dead = 0;
@@ -89,17 +97,36 @@ final class StripeListing {
         live += member.getLengthBytes();
       }
     }
+    StripeState state = StripeState.read(transaction, cluster, row);
     StripeStatusProto.Builder status =
         StripeStatusProto.newBuilder()
             .setStripe(row)
             .setLiveBytes(live)
             .setDeadBytes(dead)
             .setParityBytes(parity)
-            .addAllLostPositions(StripeState.read(transaction, cluster, row).lost());
+            .addAllLostPositions(state.lost());
     if (row.hasTransitionId()) {
       status.setTransitionId(row.getTransitionId());
     }
+    if (withLocations) {
+      row.getMembersList().forEach(member -> status.addStored(stored(state, member)));
+    }
     return status.build();
+  }
+
+  private StoredMemberProto stored(StripeState state, StripeMemberProto member) {
+    SourceProto.Builder source =
+        SourceProto.newBuilder()
+            .setBlock(
+                wire.block(
+                    member.getBlockId(), member.getGenerationStamp(), member.getLengthBytes()));
+    for (String storage : state.locations().get(member.getPosition())) {
+      wire.location(storage).ifPresent(source::addLocations);
+    }
+    return StoredMemberProto.newBuilder()
+        .setPosition(member.getPosition())
+        .setBlock(source)
+        .build();
   }
 
   /** Without states: all. */
