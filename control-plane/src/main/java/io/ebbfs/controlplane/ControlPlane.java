@@ -7,6 +7,7 @@ import io.ebbfs.manager.policy.Evaluation;
 import io.ebbfs.raid.RaidConfig;
 import io.ebbfs.raid.RaidNode;
 import io.ebbfs.settings.ConfigException;
+import io.ebbfs.settings.codes.CodesFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -56,6 +57,7 @@ public final class ControlPlane {
   private int startOrFail(String[] arguments) throws InterruptedException {
     try {
       Arguments options = Arguments.parse(arguments);
+      CodesFile.defineIn(options.conf());
       ManagerConfig config = ManagerConfig.load(options.conf());
       Runtime.getRuntime().addShutdownHook(new Thread(this::close, "stop"));
       return start(options, config, RaidConfig.read(options.conf()));

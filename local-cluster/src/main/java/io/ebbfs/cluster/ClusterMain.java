@@ -1,10 +1,12 @@
 package io.ebbfs.cluster;
 
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Starts, stops and shows a cluster on this machine. Exit code 0: done; 2: refused, with one
@@ -14,7 +16,7 @@ public final class ClusterMain {
   private static final String USAGE =
       """
       usage: up     [--dir D] [--servers N] [--disks N] [--block-size B] [--port P]
-                    [--http-port P] [--heartbeat-millis M] [--fail-points]
+                    [--http-port P] [--heartbeat-millis M] [--fail-points] [--codes FILE]
              down   [--dir D]
              status [--dir D]
              dfs    [--dir D] ARGUMENTS    a stock 'hdfs dfs' against it
@@ -64,7 +66,14 @@ public final class ClusterMain {
         Arguments.parse(
             valued,
             List.of(
-                "dir", "servers", "disks", "block-size", "port", "http-port", "heartbeat-millis"));
+                "dir",
+                "servers",
+                "disks",
+                "block-size",
+                "port",
+                "http-port",
+                "heartbeat-millis",
+                "codes"));
     Path directory = directory(given);
     long start = System.nanoTime();
     LocalCluster cluster =
@@ -92,10 +101,30 @@ public final class ClusterMain {
                 given.number("servers", base.servers()), given.number("disks", base.disks()))
             .withBlockSize(given.bytes("block-size", base.blockSizeBytes()))
             .withPorts(given.number("port", base.port()), optional(given, "http-port"))
-            .withHeartbeat(given.number("heartbeat-millis", (int) base.heartbeatMillis())));
+            .withHeartbeat(given.number("heartbeat-millis", (int) base.heartbeatMillis()))
+            .withConfFiles(codes(given)));
+  }
+
+  /** The user's codes in place of the example, which defines none. */
+  private static Map<String, String> codes(Arguments given) throws ClusterException {
+    if (!given.has("codes")) {
+      return Map.of();
+    }
+    Path file = Path.of(given.text("codes", ""));
+    try {
+      return Map.of("codes.yaml", Files.readString(file));
+    } catch (IOException e) {
+      throw new ClusterException(
+          "--codes %s cannot be read (%s): name a file like conf/codes.yaml".formatted(file, e), e);
+    }
   }
 
   private static LocalCluster reopen(Path directory, Arguments given) throws ClusterException {
+    if (given.has("codes")) {
+      throw new ClusterException(
+          "--codes is for a new cluster: edit %s of this one and start it again"
+              .formatted(directory.resolve("conf").resolve("codes.yaml")));
+    }
     LocalCluster cluster = LocalCluster.open(Build.find(), directory);
     Layout layout = cluster.layout();
     List<Long> has =

@@ -31,6 +31,10 @@ record Commands(Build build, Path directory, Layout layout) {
     if (Files.exists(settings)) {
       command.addAll(List.of("--conf", settings.toString()));
     }
+    Path codes = conf().resolve("codes.yaml");
+    if (Files.exists(codes)) {
+      command.addAll(List.of("--codes", codes.toString()));
+    }
     command.addAll(
         List.of(
             "--set",

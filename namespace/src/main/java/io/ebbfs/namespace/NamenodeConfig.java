@@ -35,6 +35,7 @@ import java.util.Optional;
  * @param verify what is checked of the blocks that a transition writes before they are published
  * @param rewriteDeadShare share of deleted data from which a stripe is written anew; over 1 is
  *     never
+ * @param codes a file that defines codes; empty for none
  */
 public record NamenodeConfig(
     Path data,
@@ -54,7 +55,8 @@ public record NamenodeConfig(
     long lockTimeout,
     long storeCache,
     Verification verify,
-    double rewriteDeadShare) {
+    double rewriteDeadShare,
+    String codes) {
 
   public static NamenodeConfig defaults() {
     return new NamenodeConfig(
@@ -75,7 +77,8 @@ public record NamenodeConfig(
         10_000,
         64L << 20,
         TransitionSettings.defaults().verification(),
-        TransitionSettings.defaults().rewriteDeadShare());
+        TransitionSettings.defaults().rewriteDeadShare(),
+        "");
   }
 
   /**
@@ -122,7 +125,8 @@ public record NamenodeConfig(
             top.durationMillis("lockTimeout", otherwise.lockTimeout),
             top.sizeBytes("storeCache", otherwise.storeCache),
             verify(top, otherwise.verify),
-            top.number("rewriteDeadShare", 0.05, 2).orElse(otherwise.rewriteDeadShare));
+            top.number("rewriteDeadShare", 0.05, 2).orElse(otherwise.rewriteDeadShare),
+            top.text("codes").orElse(otherwise.codes));
     config.check(top);
     return config;
   }
@@ -196,7 +200,8 @@ public record NamenodeConfig(
         lockTimeout,
         storeCache,
         verify,
-        rewriteDeadShare);
+        rewriteDeadShare,
+        codes);
   }
 
   /** The command line as it was typed. */
@@ -204,7 +209,7 @@ public record NamenodeConfig(
       Optional<Path> confFile, List<Override> overrides, Optional<Path> readyFile) {
     private static final String USAGE =
         "usage: NamenodeMain [--conf FILE] [--data DIR] [--host ADDRESS] [--port N]"
-            + " [--kafka HOST:PORT] [--ready-file FILE] [--set KEY=VALUE]...";
+            + " [--kafka HOST:PORT] [--codes FILE] [--ready-file FILE] [--set KEY=VALUE]...";
 
     /** One key over the file, as a line of it. */
     private record Override(String argument, String yaml) {}
@@ -222,7 +227,7 @@ public record NamenodeConfig(
         switch (option) {
           case "--conf" -> conf = Optional.of(Path.of(value));
           case "--ready-file" -> ready = Optional.of(Path.of(value));
-          case "--data", "--host", "--port", "--kafka" ->
+          case "--data", "--host", "--port", "--kafka", "--codes" ->
               overrides.add(override(option, option.substring(2), value));
           case "--set" -> {
             int equals = value.indexOf('=');

@@ -31,8 +31,11 @@ import io.ebbfs.namespace.store.MetadataStore;
 import io.ebbfs.namespace.store.RocksDbStore;
 import io.ebbfs.namespace.stripe.StripeManager;
 import io.ebbfs.namespace.transition.TransitionSettings;
+import io.ebbfs.settings.ConfigException;
+import io.ebbfs.settings.codes.CodesFile;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -80,6 +83,7 @@ public final class NamenodeServer implements AutoCloseable {
 
   private void build(NamenodeConfig config, Clock clock, RandomGenerator random)
       throws IOException {
+    defineCodes(config);
     MetadataStore store =
         stopsFirst(
             RocksDbStore.open(
@@ -134,6 +138,16 @@ public final class NamenodeServer implements AutoCloseable {
     endpoint.addCoding(coding);
     stopsFirst(endpoint).start();
     LOG.info("Namenode of cluster {} serves at {}", identity.clusterId(), endpoint.address());
+  }
+
+  private static void defineCodes(NamenodeConfig config) throws IOException {
+    if (!config.codes().isBlank()) {
+      try {
+        CodesFile.define(Path.of(config.codes()));
+      } catch (ConfigException e) {
+        throw new IOException(e.getMessage(), e);
+      }
+    }
   }
 
   private static FileServices files(

@@ -37,7 +37,8 @@ class NamenodeConfigTest {
             1,
             8 << 20,
             Verification.OFF,
-            2);
+            2,
+            "x");
 
     assertThat(NamenodeConfig.parse(EXAMPLE, Files.readString(EXAMPLE), none))
         .isEqualTo(NamenodeConfig.defaults());

@@ -85,7 +85,8 @@ class StockDataNodesTest {
             d.lockTimeout(),
             d.storeCache(),
             d.verify(),
-            d.rewriteDeadShare());
+            d.rewriteDeadShare(),
+            d.codes());
     return NamenodeServer.start(config, Clock.systemUTC(), new Random(1));
   }
 

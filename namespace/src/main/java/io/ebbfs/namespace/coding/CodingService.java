@@ -9,6 +9,7 @@ import io.ebbfs.namespace.store.MetadataStore;
 import io.ebbfs.namespace.stripe.StripeManager;
 import io.ebbfs.namespace.stripe.Wire;
 import io.ebbfs.namespace.transition.Claims;
+import io.ebbfs.namespace.transition.CodeBook;
 import io.ebbfs.namespace.transition.Commits;
 import io.ebbfs.namespace.transition.Counters;
 import io.ebbfs.namespace.transition.Failures;
@@ -75,7 +76,7 @@ public final class CodingService implements CodingProtocol {
   private final ScrubReports scrubs;
 
   /**
-   * Reads the transitions that a previous process has left.
+   * Reads the transitions that a previous process has left, and checks the codes in use.
    *
    * @param blockPoolId of the cluster, as blocks are named to chunk servers
    * @param stripes the one that the rest of the namenode gives its hints to
@@ -103,7 +104,8 @@ public final class CodingService implements CodingProtocol {
     this.files = new FileListing(store);
     this.stripeListing = new StripeListing(store, cluster, wire);
     this.totals = new Totals(store, TOTALS_ROWS_PER_TICK);
-    this.proposals = new Proposals(store, ids, cluster, lifecycle, index, clock, settings);
+    this.proposals =
+        new Proposals(store, ids, CodeBook.open(store), cluster, lifecycle, index, clock, settings);
     this.claims = new Claims(store, ids, cluster, wire, index, lifecycle, clock, random, settings);
     this.commits = new Commits(store, ids, blocks, stripes, cluster, lifecycle, counters, clock);
     this.failures = new Failures(blocks, lifecycle, counters);

@@ -32,18 +32,21 @@ public final class Proposals {
   private static final int MAX_DECISIONS = 1_000;
 
   private final Context context;
+  private final CodeBook codes;
   private final EncodeProposals encode;
   private final ConversionProposals conversion;
 
   public Proposals(
       MetadataStore store,
       IdGenerators ids,
+      CodeBook codes,
       ClusterView cluster,
       Lifecycle lifecycle,
       TransitionIndex index,
       Clock clock,
       TransitionSettings settings) {
     this.context = new Context(store, ids, cluster, lifecycle, index, clock, settings);
+    this.codes = codes;
     this.encode = new EncodeProposals(context);
     this.conversion = new ConversionProposals(context);
   }
@@ -69,6 +72,7 @@ public final class Proposals {
     if (objection.isPresent()) {
       return refusal(objection.get());
     }
+    codes.remember(Codes.byName(decision.getToCode()));
     return switch (decision.getKind()) {
       case ENCODE -> encode.propose(decision);
       case UPCODE, DOWNCODE -> conversion.propose(decision);

@@ -96,6 +96,21 @@ class CodingServiceTest {
   }
 
   @Test
+  void aUsersPairOfCodesIsEncodedAndConvertedBothWays() throws Exception {
+    Codes.define(
+        List.of(Codes.named("nn-fast", 2, "RS(4,2)"), Codes.named("nn-compact", 2, "RS(8,2)")),
+        List.of(new io.ebbfs.coding.CodeFamily("nn", "nn-fast", "nn-compact", 2)));
+    CodingCluster cluster = new CodingCluster(10, 2, 5);
+    for (int file = 0; file < 8; file++) {
+      cluster.createFile(500, 400);
+    }
+    encodeAll(cluster, "nn-fast");
+    cluster.restart();
+    convertAll(cluster, TransitionKindProto.UPCODE, "nn-compact");
+    convertAll(cluster, TransitionKindProto.DOWNCODE, "nn-fast");
+  }
+
+  @Test
   void placesStripesSoThatAnyServerMayBeLost() throws Exception {
     CodingCluster cluster = new CodingCluster(12, 6, 3);
     for (int i = 0; i < 12; i++) {

@@ -1,0 +1,122 @@
+package io.ebbfs.namespace.transition;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.ebbfs.coding.Codes;
+import io.ebbfs.namespace.store.InMemoryStore;
+import io.ebbfs.namespace.store.Key;
+import io.ebbfs.namespace.store.Tables;
+import io.ebbfs.protocol.proto.StoreProtos.SettingRow;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import java.io.IOException;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+
+class CodeBookTest {
+  private final InMemoryStore store = new InMemoryStore();
+
+  private void stripe(long id, String code) throws IOException {
+    StripeRow row =
+        StripeRow.newBuilder()
+            .setId(id)
+            .setCode(code)
+            .setUnitLengthBytes(1)
+            .setGeneration(1)
+            .setPolicy("p")
+            .setCreatedMillis(1)
+            .buildPartial();
+    store.transact(
+        id,
+        transaction -> {
+          transaction.put(Tables.STRIPE, Tables.stripe(id), row);
+          return null;
+        });
+  }
+
+  private void transition(long id, String code, TransitionStateProto state) throws IOException {
+    TransitionRow row =
+        TransitionRow.newBuilder()
+            .setId(id)
+            .setKind(TransitionKindProto.ENCODE)
+            .setState(state)
+            .setPolicy("p")
+            .setToCode(code)
+            .setReason("r")
+            .setCreatedMillis(1)
+            .setUpdatedMillis(1)
+            .setPriority(1)
+            .setAttempt(0)
+            .build();
+    store.transact(
+        id,
+        transaction -> {
+          transaction.put(Tables.TRANSITION, Tables.transition(id), row);
+          return null;
+        });
+  }
+
+  private void fingerprint(String code, String value) throws IOException {
+    Key key = Tables.named("code." + code);
+    store.transact(
+        key.partition(),
+        transaction -> {
+          transaction.put(Tables.SETTING, key, SettingRow.newBuilder().setValue(value).build());
+          return null;
+        });
+  }
+
+  private Optional<String> fingerprint(String code) throws IOException {
+    Key key = Tables.named("code." + code);
+    return store.transact(
+        key.partition(),
+        transaction -> transaction.get(Tables.SETTING, key).map(SettingRow::getValue));
+  }
+
+  @Test
+  void codesInUseAreRemembered() throws Exception {
+    stripe(1, "PC(2x5)");
+    CodeBook book = CodeBook.open(store);
+    assertThat(fingerprint("PC(2x5)")).contains(Codes.byName("PC(2x5)").fingerprint());
+    assertThat(fingerprint("RS(6,3)")).isEmpty();
+    book.remember(Codes.byName("RS(6,3)"));
+    assertThat(fingerprint("RS(6,3)")).contains(Codes.byName("RS(6,3)").fingerprint());
+    CodeBook.open(store);
+  }
+
+  @Test
+  void aStripeOfACodeThatIsNotDefinedKeepsTheNamenodeFromStarting() throws Exception {
+    stripe(7, "somebodys-code");
+    assertThatThrownBy(() -> CodeBook.open(store))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("stripe 7")
+        .hasMessageContaining("somebodys-code")
+        .hasMessageContaining("--codes");
+  }
+
+  @Test
+  void aPlannedTransitionNeedsItsCodeAndAFinishedOneDoesNot() throws Exception {
+    transition(3, "gone-code", TransitionStateProto.DONE);
+    CodeBook.open(store);
+    transition(4, "gone-code", TransitionStateProto.PLANNED);
+    assertThatThrownBy(() -> CodeBook.open(store)).hasMessageContaining("transition 4");
+  }
+
+  @Test
+  void aChangedCodeIsRefusedWhileStripesUseIt() throws Exception {
+    fingerprint("LRC(12,2,2)", "0123456789abcdef");
+    CodeBook book = CodeBook.open(store);
+    stripe(9, "LRC(12,2,2)");
+    assertThatThrownBy(() -> CodeBook.open(store))
+        .hasMessageContaining("stripe 9")
+        .hasMessageContaining("LRC(12,2,2)")
+        .hasMessageContaining("0123456789abcdef")
+        .hasMessageContaining("another name");
+    assertThat(fingerprint("LRC(12,2,2)")).contains("0123456789abcdef");
+    book.remember(Codes.byName("LRC(12,2,2)"));
+    CodeBook.open(store);
+  }
+}
