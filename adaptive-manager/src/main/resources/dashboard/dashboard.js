@@ -299,7 +299,9 @@ function drawMoved(cluster) {
       .filter(([name]) => name.startsWith(prefix)).reduce((a, [, value]) => a + value, 0);
   rows.push(h('p', {class: 'none'}, count(sum('degradedReads.')) + ' degraded reads served, '
       + count(sum('repairedBlocks.')) + ' blocks rebuilt, ' + count(cluster.opens.events)
-      + ' opens counted'));
+      + ' opens counted, ' + count(sum('verifications.')) + ' checks of written blocks passed, '
+      + count(sum('verificationsFailed.')) + ' failed, ' + bytes(sum('verificationBytesRead.'))
+      + ' read for them'));
   $('moved').replaceChildren(...rows);
 }
 
@@ -335,7 +337,7 @@ function drawKinds(cluster, counts) {
     const total = Object.entries(cluster.counters)
         .filter(([n]) => n.toUpperCase() === 'TRANSITIONS.' + kind + '.DONE').map(([, v]) => v)[0];
     return {name, done: Math.max(total || 0, of(kind, 'DONE')), running: of(kind, 'RUNNING'),
-        planned: of(kind, 'PLANNED'), failed: of(kind, 'FAILED')};
+        planned: of(kind, 'PLANNED'), failed: of(kind, 'FAILED') + of(kind, 'NO_SPACE') + of(kind, 'NO_DOMAINS')};
   }).filter(row => row.done + row.running + row.planned + row.failed > 0);
   $('kinds').replaceChildren(...rows.map(row => h('div', {class: 'kind'},
       h('div', {class: 'head'}, h('span', {}, row.name), h('span', {},
@@ -369,7 +371,7 @@ function drawTransitions(answer, now) {
           ? t.fromCode + ' → ' + t.toCode : '→ ' + t.toCode),
       h('span', {class: 'why'}, t.reason,
           t.failure && t.state !== 'DONE' ? h('em', {}, 'attempt ' + t.attempt + ': ' + t.failure) : null),
-      h('span', {class: 'state'}, h('b', {}, t.state.toLowerCase()), ago(now - t.updatedMillis) + ' ago')));
+      h('span', {class: 'state'}, h('b', {}, t.state.toLowerCase().replace('_', ' ')), ago(now - t.updatedMillis) + ' ago')));
   const list = $('transitions');
   const scroll = list.scrollTop;
   list.replaceChildren(...refused, ...rows);

@@ -4,9 +4,12 @@ import io.ebbfs.manager.config.LivePolicies;
 import io.ebbfs.manager.heat.OpenConsumer;
 import io.ebbfs.manager.policy.Account;
 import io.ebbfs.manager.policy.Evaluation;
+import io.ebbfs.manager.policy.TransitionView;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.StorageStatusProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -42,7 +45,7 @@ public final class Health {
       OpenConsumer.Status opens,
       LivePolicies.Current policies,
       Evaluator.Result last,
-      int failedTransitions) {
+      List<TransitionRow> undone) {
     Health health = new Health();
     if (namenodeProblem != null) {
       health.error("namenode", namenodeProblem, "start the namenode, or see its log");
@@ -75,15 +78,34 @@ public final class Health {
     if (last != null) {
       health.evaluation(last.evaluation());
     }
-    if (failedTransitions > 0) {
-      health.warn(
-          "transitions",
-          failedTransitions + " transitions have failed",
-          "see their failures at /api/v1/transitions?state=FAILED");
+    for (TransitionStateProto state : TransitionView.UNDONE) {
+      health.undone(state, undone.stream().filter(row -> row.getState() == state).toList());
     }
     health.messages.sort(Comparator.comparing(Message::level).reversed());
     Level worst = health.messages.isEmpty() ? Level.OK : health.messages.get(0).level();
     return new Report(worst, List.copyOf(health.messages));
+  }
+
+  /** The latest of those that ended so, with what it says of the remedy. */
+  private void undone(TransitionStateProto state, List<TransitionRow> rows) {
+    if (!rows.isEmpty()) {
+      String how =
+          switch (state) {
+            case NO_SPACE -> " found no space";
+            case NO_DOMAINS -> " found too few failure domains";
+            default -> " failed";
+          };
+      warn(
+          "transitions",
+          "%d transitions%s; the latest, %s to %s: %s"
+              .formatted(
+                  rows.size(),
+                  how,
+                  rows.get(0).getKind(),
+                  rows.get(0).getToCode(),
+                  rows.get(0).getFailure()),
+          "see all of them at /api/v1/transitions?state=" + state);
+    }
   }
 
   private void cluster(GetClusterResponseProto cluster) {

@@ -9,10 +9,11 @@ import io.ebbfs.manager.heat.ManagerStore;
 import io.ebbfs.manager.heat.OpenConsumer;
 import io.ebbfs.manager.policy.ClusterFit;
 import io.ebbfs.manager.policy.Evaluation;
+import io.ebbfs.manager.policy.TransitionView;
 import io.ebbfs.manager.web.ApiServer;
 import io.ebbfs.protocol.CodingProtocol;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
-import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.settings.ConfigException;
 import java.io.IOException;
 import java.time.Clock;
@@ -164,13 +165,12 @@ public final class Manager implements AutoCloseable {
 
   /** What is wrong now. */
   public Health.Report health() {
-    int failed =
-        (int)
-            transitions.ended().stream()
-                .filter(row -> row.getState() == TransitionStateProto.FAILED)
-                .count();
+    List<TransitionRow> undone =
+        transitions.ended().stream()
+            .filter(row -> TransitionView.UNDONE.contains(row.getState()))
+            .toList();
     return Health.report(
-        cluster, namenode.problem(), opens.status(), policies.current(), evaluator.last(), failed);
+        cluster, namenode.problem(), opens.status(), policies.current(), evaluator.last(), undone);
   }
 
   /** The cluster as of the last look; null before the first. */

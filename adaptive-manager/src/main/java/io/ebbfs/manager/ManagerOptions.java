@@ -11,4 +11,5 @@ import java.nio.file.Path;
  * @param httpHost the address that the API listens at; it has no authentication of its own
  * @param httpPort 0 lets the kernel choose
  */
-public record ManagerOptions(Path confDirectory, Path dataDirectory, String kafka, String httpHost, int httpPort) {}
+public record ManagerOptions(
+    Path confDirectory, Path dataDirectory, String kafka, String httpHost, int httpPort) {}

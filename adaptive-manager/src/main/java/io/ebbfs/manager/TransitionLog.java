@@ -1,6 +1,7 @@
 package io.ebbfs.manager;
 
 import io.ebbfs.manager.cluster.Namenode;
+import io.ebbfs.manager.policy.TransitionView;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.util.ArrayList;
@@ -11,6 +12,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * The transitions under way, and those that ended lately: what was active at one look and is no
@@ -21,6 +23,9 @@ public final class TransitionLog {
   private static final int ASKED_AT_ONCE = 500;
   private static final Set<TransitionStateProto> ACTIVE =
       Set.of(TransitionStateProto.PLANNED, TransitionStateProto.RUNNING);
+
+  private static final List<TransitionStateProto> ENDED =
+      Stream.concat(Stream.of(TransitionStateProto.DONE), TransitionView.UNDONE.stream()).toList();
 
   private final Map<Long, TransitionRow> ended = new LinkedHashMap<>();
   private final Set<Long> watched = new HashSet<>();
@@ -34,9 +39,7 @@ public final class TransitionLog {
   /** Looks again. */
   synchronized void refresh(Namenode namenode) {
     if (!primed) {
-      namenode
-          .allTransitions(List.of(TransitionStateProto.DONE, TransitionStateProto.FAILED), KEPT)
-          .forEach(this::keep);
+      namenode.allTransitions(ENDED, KEPT).forEach(this::keep);
       primed = true;
     }
     List<TransitionRow> now = namenode.allTransitions(ACTIVE, Integer.MAX_VALUE);

@@ -125,6 +125,26 @@ final class StatusReport {
             view.getMissingBlocks(),
             view.getUnrecoverableStripes(),
             view.getSafeMode() ? "; in safe mode" : ""));
+    unfinished(view);
+  }
+
+  /** What could not be converted, over the life of the namespace. */
+  private void unfinished(GetClusterResponseProto view) {
+    long space = counted(view, "transitions.", ".NO_SPACE");
+    long domains = counted(view, "transitions.", ".NO_DOMAINS");
+    long wrong = counted(view, "verificationsFailed.", "");
+    if (space + domains + wrong > 0) {
+      out.append(
+          "%d transitions have ended for lack of space and %d of failure domains, %d attempts did not pass their checks: see /api/v1/transitions for what is missing%n"
+              .formatted(space, domains, wrong));
+    }
+  }
+
+  private static long counted(GetClusterResponseProto view, String prefix, String suffix) {
+    return view.getCountersList().stream()
+        .filter(c -> c.getName().startsWith(prefix) && c.getName().endsWith(suffix))
+        .mapToLong(c -> c.getValue())
+        .sum();
   }
 
   static String bytes(long bytes) {

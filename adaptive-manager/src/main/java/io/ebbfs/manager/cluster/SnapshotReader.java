@@ -33,7 +33,7 @@ public final class SnapshotReader {
             List.of(TransitionStateProto.PLANNED, TransitionStateProto.RUNNING), Integer.MAX_VALUE)
         .forEach(row -> transitions.add(Views.transition(row)));
     namenode
-        .allTransitions(List.of(TransitionStateProto.FAILED), MOST_FAILED)
+        .allTransitions(TransitionView.UNDONE, MOST_FAILED)
         .forEach(row -> transitions.add(Views.transition(row)));
     List<FileView> files = new ArrayList<>();
     namenode.eachFile(page -> page.getFilesList().forEach(f -> files.add(Views.file(f))));

@@ -7,6 +7,7 @@ import io.ebbfs.manager.policy.TransitionView;
 import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
+import io.ebbfs.protocol.proto.CodingProtos.StorageStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
@@ -73,18 +74,31 @@ public final class Views {
                     new TransitionView.Block(
                         b.getStripeIndex(), b.getPosition(), b.getOwnerId(), b.getOwnerIndex()))
             .toList(),
-        row.getStripesList().stream().map(TransitionStripeProto::getStripeId).toList());
+        row.getStripesList().stream().map(TransitionStripeProto::getStripeId).toList(),
+        !row.hasClusterServers()
+            ? null
+            : new TransitionView.Lack(
+                row.getMissingBytes(),
+                new Snapshot.Cluster(
+                    row.getClusterServers(),
+                    row.getClusterDisks(),
+                    row.getClusterFreeBytes(),
+                    false)));
   }
 
   public static Snapshot.Cluster cluster(GetClusterResponseProto cluster) {
     int servers = 0;
     int disks = 0;
+    long free = 0;
     for (ServerStatusProto server : cluster.getServersList()) {
       if (server.getLive()) {
         servers++;
-        disks += (int) server.getStoragesList().stream().filter(s -> !s.getFailed()).count();
+        for (StorageStatusProto disk : server.getStoragesList()) {
+          disks += disk.getFailed() ? 0 : 1;
+          free += disk.getFailed() ? 0 : disk.getRemainingBytes();
+        }
       }
     }
-    return new Snapshot.Cluster(servers, disks, cluster.getSafeMode());
+    return new Snapshot.Cluster(servers, disks, free, cluster.getSafeMode());
   }
 }

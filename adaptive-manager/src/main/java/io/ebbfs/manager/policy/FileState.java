@@ -20,6 +20,8 @@ public enum FileState {
   MIXED,
   /** In a code that its policy does not name. */
   OTHER_CODE,
-  /** The last encoding failed for good; it is tried again later. */
+  /**
+   * The last encoding failed for good; it is tried again later, or once there is what it lacked.
+   */
   FAILED
 }

@@ -103,7 +103,8 @@ final class PolicyRun {
 
   private void enterFailure(TransitionView transition) {
     long retryAt = transition.updatedMillis() + snapshot.limits().retryFailedAfterMillis();
-    if (snapshot.nowMillis() < retryAt) {
+    boolean more = transition.lack() != null && transition.lack().isMet(snapshot.cluster());
+    if (snapshot.nowMillis() < retryAt && !more) {
       transition.blocks().forEach(block -> failedFiles.put(block.ownerId(), transition));
       failedStripes.addAll(transition.stripeIds());
     }

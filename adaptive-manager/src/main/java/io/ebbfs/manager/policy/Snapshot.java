@@ -25,7 +25,7 @@ public record Snapshot(
   public record Limits(int maxPendingTransitions, long retryFailedAfterMillis) {}
 
   /** What is live. */
-  public record Cluster(int liveServers, int liveDisks, boolean safeMode) {}
+  public record Cluster(int liveServers, int liveDisks, long freeBytes, boolean safeMode) {}
 
   public double heatOf(long fileId) {
     return heat.getOrDefault(fileId, 0.0);

@@ -73,7 +73,8 @@ final class Verdicts {
               + failed.failure()
               + "; tried again "
               + Units.showMillis(run.snapshot.limits().retryFailedAfterMillis())
-              + " after it");
+              + " after it"
+              + (failed.lack() == null ? "" : ", or once servers, disks or space are added"));
     }
     String why = held != null ? held : waiting.getOrDefault(file.id(), "the next run encodes it");
     return verdict(file, FileState.WAITING, why);

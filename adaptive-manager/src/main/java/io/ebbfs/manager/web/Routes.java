@@ -53,7 +53,10 @@ final class Routes {
             "/api/v1/transitions",
             "Transitions with their reasons, and what was decided or refused lately",
             transitions::transitions,
-            new Parameter("state", "string", "PLANNED, RUNNING, DONE, FAILED or DROPPED"),
+            new Parameter(
+                "state",
+                "string",
+                "PLANNED, RUNNING, DONE, FAILED, DROPPED, NO_SPACE or NO_DOMAINS"),
             CURSOR,
             LIMIT));
     routes.add(

@@ -3,6 +3,7 @@ package io.ebbfs.manager.web;
 import io.ebbfs.manager.Evaluator;
 import io.ebbfs.manager.Manager;
 import io.ebbfs.manager.policy.Evaluation;
+import io.ebbfs.manager.policy.TransitionView;
 import io.ebbfs.protocol.proto.CodingProtos.ListTransitionsResponseProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
@@ -44,7 +45,11 @@ final class TransitionAnswers {
       Long bytesWritten,
       Integer blocksRead,
       Integer blocksWritten,
-      Long dataBytes) {
+      Long dataBytes,
+      Integer checks,
+      Integer checkBlocksRead,
+      Long checkBytesRead,
+      Long missingBytes) {
     static TransitionAnswer of(TransitionRow row) {
       return new TransitionAnswer(
           row.getId(),
@@ -66,7 +71,11 @@ final class TransitionAnswers {
           row.hasBytesWritten() ? row.getBytesWritten() : null,
           row.hasBlocksRead() ? row.getBlocksRead() : null,
           row.hasBlocksWritten() ? row.getBlocksWritten() : null,
-          row.hasDataBytes() ? row.getDataBytes() : null);
+          row.hasDataBytes() ? row.getDataBytes() : null,
+          row.hasChecks() ? row.getChecks() : null,
+          row.hasCheckBlocksRead() ? row.getCheckBlocksRead() : null,
+          row.hasCheckBytesRead() ? row.getCheckBytesRead() : null,
+          row.hasMissingBytes() ? row.getMissingBytes() : null);
     }
   }
 
@@ -182,7 +191,7 @@ final class TransitionAnswers {
         worker,
         count(rows, TransitionStateProto.RUNNING),
         count(rows, TransitionStateProto.DONE),
-        count(rows, TransitionStateProto.FAILED),
+        rows.stream().filter(row -> TransitionView.UNDONE.contains(row.getState())).count(),
         kinds,
         rows.stream().mapToLong(TransitionRow::getDataBytes).sum(),
         rows.stream().mapToLong(TransitionRow::getBytesRead).sum(),

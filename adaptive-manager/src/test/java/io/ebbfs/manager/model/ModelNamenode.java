@@ -90,6 +90,10 @@ public final class ModelNamenode implements CodingProtocol {
   private final Map<Long, List<Map<Integer, Data>>> encodings = new TreeMap<>();
   public final List<DecisionProto> proposed = new ArrayList<>();
   public int servers = 12;
+
+  /** More space than at first, on one disk. */
+  public long freedBytes;
+
   public int disksPerServer = 6;
   public boolean safeMode;
   public int deadServer = -1;
@@ -143,6 +147,28 @@ public final class ModelNamenode implements CodingProtocol {
             .setState(TransitionStateProto.FAILED)
             .setFailure(reason)
             .setUpdatedMillis(nowMillis)
+            .build());
+  }
+
+  /** Ends it as the namenode does what has no place: with what was missing, and what there was. */
+  public synchronized void failForLack(long id, TransitionStateProto state, long missingBytes)
+      throws ServiceException {
+    fail(id, "no place");
+    int disks = 0;
+    long free = 0;
+    var servers = getCluster(null, GetClusterRequestProto.getDefaultInstance()).getServersList();
+    for (var server : servers) {
+      disks += server.getStoragesCount();
+      free += server.getStoragesList().stream().mapToLong(s -> s.getRemainingBytes()).sum();
+    }
+    transitions.put(
+        id,
+        transitions.get(id).toBuilder()
+            .setState(state)
+            .setMissingBytes(missingBytes)
+            .setClusterServers(servers.size())
+            .setClusterDisks(disks)
+            .setClusterFreeBytes(free)
             .build());
   }
 
@@ -381,7 +407,7 @@ public final class ModelNamenode implements CodingProtocol {
                 .setFailed(failedDisk && s == 2 && d == 3)
                 .setCapacityBytes(1L << 34)
                 .setUsedBytes((long) (1L << 30) * (1 + (s * 7 + d * 3) % 9))
-                .setRemainingBytes(1L << 33)
+                .setRemainingBytes((1L << 33) + (s == 0 && d == 0 ? freedBytes : 0))
                 .setBlocks(100 + s + d));
       }
       cluster.addServers(server);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.manager.model.ModelNamenode.ModelFile;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -205,6 +206,40 @@ class PolicyTest {
     assertThat(world.verdict(evaluation, id).state()).isEqualTo(FileState.FAILED);
     assertThat(world.verdict(evaluation, id).reason()).contains("no space on any disk");
     world.now += 60_000;
+    assertThat(world.propose().decisions()).hasSize(1);
+  }
+
+  @Test
+  void whatLackedSpaceIsTriedAgainOnceThereIsMore() throws Exception {
+    for (int i = 0; i < 30; i++) {
+      world.file("/p/" + i, 1, 0);
+    }
+    world.propose();
+    long missing = 1_000_000;
+    world.namenode.failForLack(
+        world.namenode.activeIds().get(0), TransitionStateProto.NO_SPACE, missing);
+    Evaluation evaluation = world.propose();
+    assertThat(evaluation.decisions()).isEmpty();
+    assertThat(evaluation.verdicts())
+        .anySatisfy(v -> assertThat(v.reason()).contains("no place", "space are added"));
+    world.namenode.freedBytes += missing - 1;
+    assertThat(world.propose().decisions()).isEmpty();
+    world.namenode.freedBytes += 1;
+    assertThat(world.propose().decisions()).hasSize(1);
+  }
+
+  @Test
+  void whatLackedServersIsTriedAgainOnceThereAreMore() throws Exception {
+    for (int i = 0; i < 30; i++) {
+      world.file("/p/" + i, 1, 0);
+    }
+    world.propose();
+    world.namenode.failForLack(
+        world.namenode.activeIds().get(0), TransitionStateProto.NO_DOMAINS, 0);
+    assertThat(world.propose().decisions()).isEmpty();
+    world.namenode.freedBytes += 1L << 40;
+    assertThat(world.propose().decisions()).as("space is not what was missing").isEmpty();
+    world.namenode.servers++;
     assertThat(world.propose().decisions()).hasSize(1);
   }
 
