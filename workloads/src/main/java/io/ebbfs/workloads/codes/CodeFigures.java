@@ -1,15 +1,11 @@
 package io.ebbfs.workloads.codes;
 
-import io.ebbfs.coding.CodeFamily;
 import io.ebbfs.coding.CombinePlan;
-import io.ebbfs.coding.Conversion;
 import io.ebbfs.coding.ErasureCode;
 import io.ebbfs.coding.Planner;
 import io.ebbfs.coding.ReadCost;
 import io.ebbfs.coding.reliability.FatalShares;
 import io.ebbfs.coding.reliability.MarkovModel;
-import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -41,16 +37,6 @@ record CodeFigures(
     double fatalShareOfOneMore,
     double meanTimeToLossYears) {
 
-  /** Blocks read and written when full stripes of one code become stripes of another. */
-  record ConversionFigures(
-      String from,
-      String to,
-      int stripesFrom,
-      int stripesTo,
-      int reads,
-      int dataReads,
-      int writes) {}
-
   static CodeFigures of(ErasureCode code) {
     int[] reads = IntStream.range(0, code.size()).map(p -> repairReads(code, p)).toArray();
     double data = IntStream.range(0, code.dataCount()).map(p -> reads[p]).average().orElseThrow();
@@ -77,34 +63,6 @@ record CodeFigures(
     List<CombinePlan> plans =
         Planner.repair(code, all, Set.of(position), Set.of(), ReadCost.UNIFORM);
     return plans.stream().mapToInt(CombinePlan::reads).sum();
-  }
-
-  static List<ConversionFigures> conversions(CodeFamily family) {
-    ErasureCode fast = family.fastCode();
-    ErasureCode compact = family.compactCode();
-    List<Collection<Integer>> occupied = new ArrayList<>();
-    for (int i = 0; i < family.groupSize(); i++) {
-      occupied.add(positions(fast.size()));
-    }
-    Conversion up = Planner.upcode(fast, compact, occupied, Set.of());
-    Conversion down = Planner.downcode(compact, fast, positions(compact.size()), Set.of());
-    return List.of(figures(up, family.groupSize(), 1), figures(down, 1, family.groupSize()));
-  }
-
-  private static ConversionFigures figures(Conversion conversion, int from, int to) {
-    int dataReads =
-        conversion.plans().stream()
-            .flatMap(plan -> plan.inputs().stream())
-            .mapToInt(in -> conversion.from().position(in.position()).isParity() ? 0 : 1)
-            .sum();
-    return new ConversionFigures(
-        conversion.from().name(),
-        conversion.to().name(),
-        from,
-        to,
-        conversion.reads(),
-        dataReads,
-        conversion.writes());
   }
 
   private static Set<Integer> positions(int count) {
