@@ -2,6 +2,7 @@ package io.ebbfs.namespace.store;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -17,14 +18,14 @@ import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 public final class BufferedTransaction implements Transaction {
   /** The committed rows of an implementation. */
   public interface Committed {
-    /** The encoded row, or null. */
-    byte[] get(Table<?> table, Key key) throws IOException;
+    /** The row, or null. */
+    <V extends MessageLite> V get(Table<V> table, Key key) throws IOException;
 
     /** As {@link #get}, for many keys in one round trip. */
-    List<byte[]> getAll(Table<?> table, List<Key> keys) throws IOException;
+    <V extends MessageLite> List<V> getAll(Table<V> table, List<Key> keys) throws IOException;
 
-    /** Encoded rows of a partition in key order, after the given key, at most limit. */
-    List<Map.Entry<Key, byte[]>> scan(Table<?> table, long partition, Key after, int limit)
+    /** Rows of a partition in key order, after the given key, at most limit. */
+    <V extends MessageLite> List<Row<V>> scan(Table<V> table, long partition, Key after, int limit)
         throws IOException;
   }
 
@@ -55,8 +56,7 @@ public final class BufferedTransaction implements Transaction {
     if (written != null) {
       return cast(written);
     }
-    byte[] bytes = committed.get(table, key);
-    return bytes == null ? Optional.empty() : Optional.of(table.parse(key, bytes));
+    return Optional.ofNullable(committed.get(table, key));
   }
 
   @Override
@@ -65,17 +65,12 @@ public final class BufferedTransaction implements Transaction {
     if (keys.isEmpty()) {
       return List.of(); // RocksDB refuses to read nothing
     }
-    List<byte[]> rows = committed.getAll(table, keys);
+    List<V> rows = committed.getAll(table, keys);
     NavigableMap<Key, Optional<MessageLite>> own = written(table);
     List<Optional<V>> result = new ArrayList<>(keys.size());
     for (int i = 0; i < keys.size(); i++) {
       Optional<MessageLite> written = own.get(keys.get(i));
-      byte[] bytes = rows.get(i);
-      if (written != null) {
-        result.add(cast(written));
-      } else {
-        result.add(bytes == null ? Optional.empty() : Optional.of(table.parse(keys.get(i), bytes)));
-      }
+      result.add(written != null ? cast(written) : Optional.ofNullable(rows.get(i)));
     }
     return result;
   }
@@ -87,18 +82,14 @@ public final class BufferedTransaction implements Transaction {
     // Deletions of ours may hide committed rows: ask for as many more.
     int hidden = (int) own.values().stream().filter(Optional::isEmpty).count();
     int wanted = limit > Integer.MAX_VALUE - hidden ? Integer.MAX_VALUE : limit + hidden;
-    List<Map.Entry<Key, byte[]>> below = committed.scan(table, partition, after, wanted);
-    return merge(table, own, below, limit);
+    List<Row<V>> below = committed.scan(table, partition, after, wanted);
+    return own.isEmpty() ? below : merge(own, below, limit);
   }
 
   private static <V extends MessageLite> List<Row<V>> merge(
-      Table<V> table,
-      NavigableMap<Key, Optional<MessageLite>> own,
-      List<Map.Entry<Key, byte[]>> below,
-      int limit) {
+      NavigableMap<Key, Optional<MessageLite>> own, List<Row<V>> below, int limit) {
     TreeMap<Key, Optional<MessageLite>> rows = new TreeMap<>();
-    below.forEach(
-        row -> rows.put(row.getKey(), Optional.of(table.parse(row.getKey(), row.getValue()))));
+    below.forEach(row -> rows.put(row.key(), Optional.of(row.value())));
     rows.putAll(own);
     List<Row<V>> result = new ArrayList<>();
     Iterator<Map.Entry<Key, Optional<MessageLite>>> all = rows.entrySet().iterator();
@@ -129,7 +120,7 @@ public final class BufferedTransaction implements Transaction {
 
   private NavigableMap<Key, Optional<MessageLite>> written(Table<?> table) {
     NavigableMap<Key, Optional<MessageLite>> own = writes.get(table);
-    return own == null ? new TreeMap<>() : own;
+    return own == null ? Collections.emptyNavigableMap() : own;
   }
 
   @SuppressWarnings("unchecked") // a row of a table was written as that table's type

@@ -12,11 +12,11 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 
 /**
- * The store without a disk, for simulations and unit tests. It keeps rows encoded, as the others
- * do. It survives {@link #close}, so that a test can stop and start what works on it.
+ * The store without a disk, for simulations and unit tests. Rows are immutable, and kept as they
+ * were written. It survives {@link #close}, so that a test can stop and start what works on it.
  */
 public final class InMemoryStore implements MetadataStore {
-  private final Map<Table<?>, ConcurrentNavigableMap<Key, byte[]>> tables =
+  private final Map<Table<?>, ConcurrentNavigableMap<Key, MessageLite>> tables =
       new ConcurrentHashMap<>();
   private final LockTable locks;
 
@@ -46,7 +46,7 @@ public final class InMemoryStore implements MetadataStore {
             rows.forEach(
                 (key, value) -> {
                   if (value.isPresent()) {
-                    tables.get(table).put(key, value.get().toByteArray());
+                    tables.get(table).put(key, value.get());
                   } else {
                     tables.get(table).remove(key);
                   }
@@ -55,16 +55,24 @@ public final class InMemoryStore implements MetadataStore {
 
   @Override
   public <V extends MessageLite> List<Row<V>> scanAll(Table<V> table, Key after, int limit) {
-    ConcurrentNavigableMap<Key, byte[]> rows = tables.get(table);
+    ConcurrentNavigableMap<Key, MessageLite> rows = tables.get(table);
+    return page(after == null ? rows : rows.tailMap(after, false), limit);
+  }
+
+  private static <V extends MessageLite> List<Row<V>> page(Map<Key, MessageLite> rows, int limit) {
     List<Row<V>> result = new ArrayList<>();
-    for (Map.Entry<Key, byte[]> row :
-        (after == null ? rows : rows.tailMap(after, false)).entrySet()) {
+    for (Map.Entry<Key, MessageLite> row : rows.entrySet()) {
       if (result.size() >= limit) {
         break;
       }
-      result.add(new Row<>(row.getKey(), table.parse(row.getKey(), row.getValue())));
+      result.add(new Row<>(row.getKey(), cast(row.getValue())));
     }
     return result;
+  }
+
+  @SuppressWarnings("unchecked") // a row of a table was written as that table's type
+  private static <V extends MessageLite> V cast(MessageLite value) {
+    return (V) value;
   }
 
   @Override
@@ -72,32 +80,27 @@ public final class InMemoryStore implements MetadataStore {
 
   private final class CommittedRows implements BufferedTransaction.Committed {
     @Override
-    public byte[] get(Table<?> table, Key key) {
-      return tables.get(table).get(key);
+    public <V extends MessageLite> V get(Table<V> table, Key key) {
+      return cast(tables.get(table).get(key));
     }
 
     @Override
-    public List<byte[]> getAll(Table<?> table, List<Key> keys) {
-      List<byte[]> rows = new ArrayList<>(keys.size());
-      keys.forEach(key -> rows.add(tables.get(table).get(key)));
+    public <V extends MessageLite> List<V> getAll(Table<V> table, List<Key> keys) {
+      List<V> rows = new ArrayList<>(keys.size());
+      keys.forEach(key -> rows.add(get(table, key)));
       return rows;
     }
 
     @Override
-    public List<Map.Entry<Key, byte[]>> scan(Table<?> table, long partition, Key after, int limit) {
-      NavigableMap<Key, byte[]> rows = tables.get(table);
+    public <V extends MessageLite> List<Row<V>> scan(
+        Table<V> table, long partition, Key after, int limit) {
+      NavigableMap<Key, MessageLite> rows = tables.get(table);
       rows = after == null ? rows.tailMap(Key.of(partition), true) : rows.tailMap(after, false);
-      List<Map.Entry<Key, byte[]>> result = new ArrayList<>();
-      for (Map.Entry<Key, byte[]> row : headOf(rows, partition).entrySet()) {
-        if (result.size() >= limit) {
-          break;
-        }
-        result.add(row);
-      }
-      return result;
+      return page(headOf(rows, partition), limit);
     }
 
-    private NavigableMap<Key, byte[]> headOf(NavigableMap<Key, byte[]> rows, long partition) {
+    private NavigableMap<Key, MessageLite> headOf(
+        NavigableMap<Key, MessageLite> rows, long partition) {
       return partition == -1L ? rows : rows.headMap(Key.of(partition + 1), false);
     }
   }

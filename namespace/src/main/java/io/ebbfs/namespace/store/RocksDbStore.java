@@ -2,7 +2,6 @@ package io.ebbfs.namespace.store;
 
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.AbstractMap.SimpleImmutableEntry;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -122,20 +121,16 @@ public final class RocksDbStore implements MetadataStore {
     try {
       throwIfClosed();
       byte[] from = after == null ? new byte[0] : successor(after.encode());
-      List<Row<V>> rows = new ArrayList<>();
-      for (Map.Entry<Key, byte[]> row : page(table, from, null, limit)) {
-        rows.add(new Row<>(row.getKey(), table.parse(row.getKey(), row.getValue())));
-      }
-      return rows;
+      return page(table, from, null, limit);
     } finally {
       open.readLock().unlock();
     }
   }
 
   /** Rows from a key (included) to another (excluded, or null for the end). */
-  private List<Map.Entry<Key, byte[]>> page(Table<?> table, byte[] from, byte[] to, int limit)
-      throws IOException {
-    List<Map.Entry<Key, byte[]>> rows = new ArrayList<>();
+  private <V extends MessageLite> List<Row<V>> page(
+      Table<V> table, byte[] from, byte[] to, int limit) throws IOException {
+    List<Row<V>> rows = new ArrayList<>();
     try (Slice bound = to == null ? null : new Slice(to);
         ReadOptions options = new ReadOptions()) {
       if (bound != null) {
@@ -143,7 +138,8 @@ public final class RocksDbStore implements MetadataStore {
       }
       try (RocksIterator iterator = files.database().newIterator(files.family(table), options)) {
         for (iterator.seek(from); iterator.isValid() && rows.size() < limit; iterator.next()) {
-          rows.add(new SimpleImmutableEntry<>(Key.decode(iterator.key()), iterator.value()));
+          Key key = Key.decode(iterator.key());
+          rows.add(new Row<>(key, table.parse(key, iterator.value())));
         }
         iterator.status();
       }
@@ -187,16 +183,17 @@ public final class RocksDbStore implements MetadataStore {
 
   private final class CommittedRows implements BufferedTransaction.Committed {
     @Override
-    public byte[] get(Table<?> table, Key key) throws IOException {
+    public <V extends MessageLite> V get(Table<V> table, Key key) throws IOException {
       try {
-        return files.database().get(files.family(table), key.encode());
+        return parse(table, key, files.database().get(files.family(table), key.encode()));
       } catch (RocksDBException e) {
         throw failed("read of table '" + table.name() + "'", e);
       }
     }
 
     @Override
-    public List<byte[]> getAll(Table<?> table, List<Key> keys) throws IOException {
+    public <V extends MessageLite> List<V> getAll(Table<V> table, List<Key> keys)
+        throws IOException {
       List<ColumnFamilyHandle> families = new ArrayList<>(keys.size());
       List<byte[]> encoded = new ArrayList<>(keys.size());
       for (Key key : keys) {
@@ -204,15 +201,24 @@ public final class RocksDbStore implements MetadataStore {
         encoded.add(key.encode());
       }
       try {
-        return files.database().multiGetAsList(families, encoded);
+        List<byte[]> found = files.database().multiGetAsList(families, encoded);
+        List<V> rows = new ArrayList<>(keys.size());
+        for (int i = 0; i < keys.size(); i++) {
+          rows.add(parse(table, keys.get(i), found.get(i)));
+        }
+        return rows;
       } catch (RocksDBException e) {
         throw failed("read of table '" + table.name() + "'", e);
       }
     }
 
+    private <V extends MessageLite> V parse(Table<V> table, Key key, byte[] found) {
+      return found == null ? null : table.parse(key, found);
+    }
+
     @Override
-    public List<Map.Entry<Key, byte[]>> scan(Table<?> table, long partition, Key after, int limit)
-        throws IOException {
+    public <V extends MessageLite> List<Row<V>> scan(
+        Table<V> table, long partition, Key after, int limit) throws IOException {
       byte[] from = after == null ? Key.of(partition).encode() : successor(after.encode());
       byte[] to = partition == -1L ? null : Key.of(partition + 1).encode();
       return page(table, from, to, limit);

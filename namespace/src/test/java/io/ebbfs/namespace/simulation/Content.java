@@ -22,17 +22,28 @@ record Content(Map<Long, Integer> terms) {
     return new Content(Map.of(-1L, 1));
   }
 
-  Content plus(int coefficient, Content other) {
-    Map<Long, Integer> sum = new TreeMap<>(terms);
-    other.terms.forEach(
-        (id, c) -> {
-          int term = sum.getOrDefault(id, 0) ^ Gf256.multiply(coefficient, c);
-          if (term == 0) {
-            sum.remove(id);
-          } else {
-            sum.put(id, term);
-          }
-        });
-    return new Content(sum);
+  /** Adds up multiples of contents. */
+  static final class Sum {
+    private final Map<Long, Integer> terms = new TreeMap<>();
+
+    Sum add(int coefficient, Content content) {
+      if (coefficient != 0) {
+        content.terms.forEach((id, c) -> add(Gf256.multiply(coefficient, c), id));
+      }
+      return this;
+    }
+
+    private void add(int coefficient, long id) {
+      int term = terms.getOrDefault(id, 0) ^ coefficient;
+      if (term == 0) {
+        terms.remove(id);
+      } else {
+        terms.put(id, term);
+      }
+    }
+
+    Content content() {
+      return new Content(terms);
+    }
   }
 }

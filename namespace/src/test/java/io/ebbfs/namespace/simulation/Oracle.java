@@ -2,21 +2,17 @@ package io.ebbfs.namespace.simulation;
 
 import io.ebbfs.coding.Codes;
 import io.ebbfs.coding.ErasureCode;
+import io.ebbfs.namespace.simulation.Copies.Copy;
+import io.ebbfs.namespace.simulation.CrashingStore.Write;
 import io.ebbfs.namespace.store.Key;
-import io.ebbfs.namespace.store.MetadataStore;
-import io.ebbfs.namespace.store.Row;
-import io.ebbfs.namespace.store.Table;
 import io.ebbfs.namespace.store.Tables;
+import io.ebbfs.namespace.transition.TransitionIndex;
 import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
-import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
-import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
-import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -25,7 +21,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 
 /**
  * Knows everything, and says whether a promise was broken. It compares the rows with what is truly
@@ -35,225 +30,321 @@ import org.apache.hadoop.thirdparty.protobuf.MessageLite;
  *   <li>every acknowledged block can be read or decoded, by rank;
  *   <li>every member of every stripe holds what its code says, wherever a copy of it is;
  *   <li>every block has one owner, every owner knows its blocks, every mark a transition;
+ *   <li>no commit of a transition makes data depend on one more server;
  *   <li>once everything has come to rest: nothing is lost, nothing is left over, nothing waits.
  * </ul>
+ *
+ * <p>A check looks at what changed since the one before. Used by one thread.
  */
-final class Oracle {
-  private final MetadataStore store;
-  private final SimCluster cluster;
-  // What clients were told is safe: block ids with their lengths, by file.
-  private final Map<Long, Map<Long, Long>> acknowledged = new TreeMap<>();
+final class Oracle implements CrashingStore.Listener {
+  /** Which copies of blocks are taken into account. */
+  interface Counts {
+    Counts ALL = copy -> true;
 
-  Oracle(MetadataStore store, SimCluster cluster) {
-    this.store = store;
+    boolean counts(Copy copy);
+  }
+
+  private final Rows rows = new Rows();
+  private final Copies copies;
+  private final SimCluster cluster;
+  private final Tally tally;
+  // What clients were told is safe: block ids with their lengths, by file; and the file by block.
+  private final Map<Long, Map<Long, Long>> acknowledged = new TreeMap<>();
+  private final Map<Long, Long> fileOf = new HashMap<>();
+  private final Set<Long> doubtful = new TreeSet<>();
+
+  Oracle(SimCluster cluster, Tally tally) {
     this.cluster = cluster;
+    this.copies = cluster.copies();
+    this.tally = tally;
+  }
+
+  Rows rows() {
+    return rows;
   }
 
   void acknowledge(long fileId, Map<Long, Long> blockLengths) {
     acknowledged.put(fileId, blockLengths);
+    blockLengths.keySet().forEach(id -> fileOf.put(id, fileId));
+    doubtful.addAll(blockLengths.keySet());
   }
 
   /** Called before a file is deleted: from then on it may be gone or not. */
   void forget(long fileId) {
-    acknowledged.remove(fileId);
+    Map<Long, Long> lengths = acknowledged.remove(fileId);
+    if (lengths != null) {
+      fileOf.keySet().removeAll(lengths.keySet());
+    }
   }
 
   Set<Long> acknowledgedFiles() {
     return acknowledged.keySet();
   }
 
-  /** Which copies of blocks are taken into account. */
-  interface Counts {
-    Counts ALL = (block, disk) -> true;
-
-    boolean counts(SimBlock block, SimDisk disk);
+  boolean anyRunning() {
+    return rows.transitions.values().stream()
+        .anyMatch(row -> row.getState() == TransitionStateProto.RUNNING);
   }
 
-  /** Everything that the rows say, and where every block truly is. */
-  final class Snapshot {
-    final Map<Long, BlockOwnerRow> owners = new HashMap<>();
-    final Map<Long, BlockRow> blocks = new HashMap<>();
-    final Map<Long, Key> blockKeys = new HashMap<>();
-    final Map<Long, StripeRow> stripes = new TreeMap<>();
-    final Map<Long, TransitionRow> transitions = new TreeMap<>();
-    final Map<Long, List<SimBlock>> copies = new HashMap<>();
-    final Map<Long, List<SimDisk>> copyDisks = new HashMap<>();
-    final List<Row<ReplicaRow>> replicas;
-    final Set<String> finalized = new HashSet<>();
-    final Set<Long> files = new HashSet<>();
-    final Set<String> corrupt = new TreeSet<>();
+  // ---- at every commit --------------------------------------------------------------------------
 
-    Snapshot() throws IOException {
-      for (Row<BlockOwnerRow> row : all(Tables.BLOCK_OWNER)) {
-        owners.put(row.key().partition(), row.value());
-      }
-      for (Row<BlockRow> row : all(Tables.BLOCK)) {
-        long id = row.value().getBlockId();
-        if (blocks.put(id, row.value()) != null) {
-          throw new Violation("block " + id + " has two rows");
-        }
-        blockKeys.put(id, row.key());
-      }
-      all(Tables.STRIPE).forEach(row -> stripes.put(row.key().partition(), row.value()));
-      all(Tables.TRANSITION).forEach(row -> transitions.put(row.key().partition(), row.value()));
-      for (Row<InodeRow> row : all(Tables.INODE)) {
-        files.add(row.value().getId());
-      }
-      replicas = all(Tables.REPLICA);
-      for (Row<ReplicaRow> row : replicas) {
-        if (row.value().getState() == ReplicaStateProto.FINALIZED) {
-          finalized.add(row.key().firstLong() + "@" + Tables.replicaStorage(row.key()));
-        }
-      }
-      for (SimServer server : cluster.servers()) {
-        for (SimDisk disk : server.disks()) {
-          for (SimBlock block : disk.blocks.values()) {
-            if (block.corrupt()) {
-              corrupt.add(block.blockId() + "@" + disk.uuid);
-              continue;
-            }
-            copies.computeIfAbsent(block.blockId(), id -> new ArrayList<>()).add(block);
-            copyDisks.computeIfAbsent(block.blockId(), id -> new ArrayList<>()).add(disk);
-          }
+  @Override
+  public void committed(List<Write> writes) {
+    List<TransitionRow> published = new ArrayList<>();
+    for (Write write : writes) {
+      if (write.table() == Tables.TRANSITION && write.value() instanceof TransitionRow row) {
+        count(row);
+        if (row.getState() == TransitionStateProto.DONE && rows.isActive(row.getId())) {
+          published.add(row);
         }
       }
     }
-
-    boolean isActive(long transitionId) {
-      TransitionRow row = transitions.get(transitionId);
-      return row != null
-          && (row.getState() == TransitionStateProto.PLANNED
-              || row.getState() == TransitionStateProto.RUNNING);
-    }
-
-    List<SimBlock> whole(long blockId, long generationStamp, long lengthBytes) {
-      return copies.getOrDefault(blockId, List.of()).stream()
-          .filter(b -> b.generationStamp() == generationStamp && b.lengthBytes() == lengthBytes)
-          .toList();
-    }
-
-    /** Positions of which no whole copy counts. */
-    Set<Integer> lost(StripeRow stripe, Counts counts) {
-      Set<Integer> lost = new TreeSet<>();
-      for (StripeMemberProto member : stripe.getMembersList()) {
-        List<SimBlock> found = copies.getOrDefault(member.getBlockId(), List.of());
-        List<SimDisk> disks = copyDisks.getOrDefault(member.getBlockId(), List.of());
-        boolean there = false;
-        for (int i = 0; i < found.size(); i++) {
-          there |=
-              counts.counts(found.get(i), disks.get(i))
-                  && found.get(i).generationStamp() == member.getGenerationStamp()
-                  && found.get(i).lengthBytes() == member.getLengthBytes();
-        }
-        if (!there) {
-          lost.add(member.getPosition());
-        }
-      }
-      return lost;
-    }
+    Map<Long, Set<String>> before = new TreeMap<>();
+    published.forEach(row -> before.putAll(neededServers(row)));
+    rows.apply(writes);
+    published.forEach(row -> notLessProtected(row, before));
   }
 
-  Snapshot snapshot() throws IOException {
-    return new Snapshot();
-  }
-
-  private <V extends MessageLite> List<Row<V>> all(Table<V> table) throws IOException {
-    return store.scanAll(table, null, Integer.MAX_VALUE);
-  }
-
-  // ---- at any time ------------------------------------------------------------------------------
-
-  void check() throws IOException {
-    Snapshot now = snapshot();
-    stripesAreWhatTheirCodesSay(now);
-    rowsAgree(now);
-    everythingDecodes(now, Counts.ALL);
-  }
-
-  private static void stripesAreWhatTheirCodesSay(Snapshot now) {
-    for (StripeRow stripe : now.stripes.values()) {
-      ErasureCode code = Codes.byName(stripe.getCode());
-      Map<Integer, Long> data = new TreeMap<>();
-      for (StripeMemberProto member : stripe.getMembersList()) {
-        if (code.position(member.getPosition()).isData()) {
-          data.put(member.getPosition(), member.getBlockId());
-        }
-      }
-      Set<Integer> positions = new TreeSet<>();
-      for (StripeMemberProto member : stripe.getMembersList()) {
-        if (!positions.add(member.getPosition())) {
-          throw new Violation("stripe " + stripe.getId() + " has two members at one position");
-        }
-        contentIsRight(now, stripe, code, data, member);
-      }
-      if (!positions.equals(code.occupied(data.keySet()))) {
-        throw new Violation(
-            "stripe %d in %s has members at %s, its data needs %s"
-                .formatted(stripe.getId(), code, positions, code.occupied(data.keySet())));
+  private void count(TransitionRow row) {
+    TransitionRow old = rows.transitions.get(row.getId());
+    if (old == null || old.getState() != row.getState() || old.getAttempt() != row.getAttempt()) {
+      boolean ended = !TransitionIndex.isActive(row.getState());
+      tally.add((ended ? "ended " : "reached ") + row.getKind() + " " + row.getState());
+      if (ended && row.getState() == TransitionStateProto.DONE && row.getAttempt() > 1) {
+        tally.add("after a failed attempt " + row.getKind());
       }
     }
   }
 
-  private static void contentIsRight(
-      Snapshot now,
-      StripeRow stripe,
-      ErasureCode code,
-      Map<Integer, Long> data,
-      StripeMemberProto member) {
-    Map<Long, Integer> terms = new TreeMap<>();
-    for (Map.Entry<Integer, Long> block : data.entrySet()) {
-      int coefficient = code.generator().get(member.getPosition(), block.getKey());
-      if (coefficient != 0) {
-        terms.put(block.getValue(), coefficient);
-      }
+  /**
+   * The servers that each acknowledged block of a transition depends on, as far as the namenode
+   * knows.
+   */
+  private Map<Long, Set<String>> neededServers(TransitionRow row) {
+    Set<Long> blocks = new TreeSet<>();
+    row.getBlocksList().forEach(block -> blocks.add(block.getBlockId()));
+    row.getStripesList().stream()
+        .map(stripe -> rows.stripes.get(stripe.getStripeId()))
+        .filter(stripe -> stripe != null)
+        .forEach(stripe -> stripe.getMembersList().forEach(m -> blocks.add(m.getBlockId())));
+    blocks.retainAll(fileOf.keySet());
+    Map<Long, Set<String>> needed = new TreeMap<>();
+    Map<Long, Set<String>> byStripe = new HashMap<>();
+    for (long id : blocks) {
+      needed.put(id, neededServers(id, byStripe));
     }
-    Content expected = new Content(terms);
-    for (SimBlock copy :
-        now.whole(member.getBlockId(), member.getGenerationStamp(), member.getLengthBytes())) {
-      if (!copy.content().equals(expected)) {
-        throw new Violation(
-            "stripe %d in %s, position %d: block %d holds %s, should hold %s"
-                .formatted(
-                    stripe.getId(),
-                    code,
-                    member.getPosition(),
-                    copy.blockId(),
-                    copy.content(),
-                    expected));
-      }
-    }
+    return needed;
   }
 
-  private static void rowsAgree(Snapshot now) {
-    Map<Long, Long> stripeOf = new HashMap<>();
-    for (StripeRow stripe : now.stripes.values()) {
-      for (StripeMemberProto member : stripe.getMembersList()) {
-        memberAgrees(now, stripe, member);
-        if (stripeOf.put(member.getBlockId(), stripe.getId()) != null) {
-          throw new Violation("block " + member.getBlockId() + " is in two stripes");
-        }
-      }
-      if (stripe.hasTransitionId() && !now.isActive(stripe.getTransitionId())) {
-        throw new Violation(
-            "stripe %d waits for transition %d, which has ended"
-                .formatted(stripe.getId(), stripe.getTransitionId()));
+  private Set<String> neededServers(long blockId, Map<Long, Set<String>> byStripe) {
+    Set<String> servers = new HashSet<>();
+    rows.storagesOf(blockId).forEach(storage -> servers.add(copies.serverOf(storage)));
+    BlockRow block = rows.block(blockId);
+    if (servers.size() > 1 || block == null) {
+      return Set.of();
+    }
+    if (!block.hasStripeId() || !rows.stripes.containsKey(block.getStripeId())) {
+      return servers;
+    }
+    Set<String> ofStripe =
+        byStripe.computeIfAbsent(block.getStripeId(), id -> fatalServers(rows.stripes.get(id)));
+    if (servers.isEmpty()) {
+      return ofStripe;
+    }
+    servers.retainAll(ofStripe);
+    return servers;
+  }
+
+  /** Servers without which a stripe does not decode, as far as the namenode knows. */
+  private Set<String> fatalServers(StripeRow stripe) {
+    ErasureCode code = Codes.byName(stripe.getCode());
+    Set<Integer> lost = new TreeSet<>();
+    Map<String, Set<Integer>> only = new TreeMap<>();
+    for (StripeMemberProto member : stripe.getMembersList()) {
+      Set<String> servers = new HashSet<>();
+      rows.storagesOf(member.getBlockId()).forEach(s -> servers.add(copies.serverOf(s)));
+      if (servers.isEmpty()) {
+        lost.add(member.getPosition());
+      } else if (servers.size() == 1) {
+        only.computeIfAbsent(servers.iterator().next(), s -> new TreeSet<>())
+            .add(member.getPosition());
       }
     }
-    now.blocks.forEach(
-        (id, block) -> {
-          blockAgrees(now, id, block);
-          if (block.hasStripeId() && !Long.valueOf(block.getStripeId()).equals(stripeOf.get(id))) {
-            throw new Violation(
-                "block %d says it is in stripe %d, which does not have it"
-                    .formatted(id, block.getStripeId()));
+    Set<String> fatal = new TreeSet<>();
+    only.forEach(
+        (server, positions) -> {
+          positions.addAll(lost);
+          if (!code.decodes(positions)) {
+            fatal.add(server);
           }
         });
-    now.owners.forEach((id, owner) -> ownerAgrees(now, id, owner));
+    return fatal;
   }
 
-  private static void memberAgrees(Snapshot now, StripeRow stripe, StripeMemberProto member) {
-    BlockRow block = now.blocks.get(member.getBlockId());
-    Key key = now.blockKeys.get(member.getBlockId());
+  private void notLessProtected(TransitionRow row, Map<Long, Set<String>> before) {
+    Map<Long, Set<String>> byStripe = new HashMap<>();
+    before.forEach(
+        (id, needed) -> {
+          Set<String> more = new TreeSet<>(neededServers(id, byStripe));
+          more.removeAll(needed);
+          if (!more.isEmpty()) {
+            throw new Violation(
+                "%s %d to %s published: block %d now depends on %s, before on %s: %s"
+                    .formatted(
+                        row.getKind(), row.getId(), row.getToCode(), id, more, needed, places(id)));
+          }
+        });
+  }
+
+  /** Where the members of a block's stripe are, as far as the namenode knows; for people. */
+  private String places(long blockId) {
+    StripeRow stripe = rows.stripes.get(rows.block(blockId).getStripeId());
+    Map<Integer, Set<String>> places = new TreeMap<>();
+    if (stripe != null) {
+      for (StripeMemberProto member : stripe.getMembersList()) {
+        places.put(member.getPosition(), rows.storagesOf(member.getBlockId()));
+      }
+    }
+    return places.toString();
+  }
+
+  // ---- after every step -------------------------------------------------------------------------
+
+  /** Looks at everything, changed or not. */
+  void checkAll() {
+    rows.touchAll();
+    doubtful.addAll(fileOf.keySet());
+    check();
+  }
+
+  void check() {
+    Set<Long> blocks = copies.takeChanged();
+    blocks.addAll(rows.changedBlocks);
+    blocks.addAll(doubtful);
+    Set<Long> stripes = new TreeSet<>(rows.changedStripes);
+    for (long id : blocks) {
+      blockAgrees(id);
+      BlockRow row = rows.block(id);
+      if (row != null && row.hasStripeId()) {
+        stripes.add(row.getStripeId());
+      }
+    }
+    for (long id : stripes) {
+      StripeRow stripe = rows.stripes.get(id);
+      if (stripe != null) {
+        stripeAgrees(stripe);
+        stripe.getMembersList().forEach(member -> blocks.add(member.getBlockId()));
+      }
+    }
+    rows.changedFiles.forEach(this::ownsNothing);
+    if (rows.changedTransitions.stream().anyMatch(id -> !rows.isActive(id))) {
+      marksAgree();
+    }
+    decode(blocks, Counts.ALL);
+    rows.forgetChanges();
+    doubtful.clear();
+  }
+
+  private void ownsNothing(long fileId) {
+    if (!rows.files.contains(fileId)) {
+      rows.blocks.forEach(
+          (key, block) -> {
+            if (key.partition() == fileId) {
+              blockAgrees(block.getBlockId());
+            }
+          });
+    }
+  }
+
+  private void marksAgree() {
+    rows.blocks.values().forEach(block -> markAgrees(block));
+    rows.owners.forEach(this::reservationAgrees);
+    for (StripeRow stripe : rows.stripes.values()) {
+      markAgrees(stripe);
+    }
+  }
+
+  private void markAgrees(BlockRow block) {
+    if (block.hasTransitionId() && !rows.isActive(block.getTransitionId())) {
+      throw new Violation(
+          "block %d waits for transition %d, which has ended"
+              .formatted(block.getBlockId(), block.getTransitionId()));
+    }
+  }
+
+  private void markAgrees(StripeRow stripe) {
+    if (stripe.hasTransitionId() && !rows.isActive(stripe.getTransitionId())) {
+      throw new Violation(
+          "stripe %d waits for transition %d, which has ended"
+              .formatted(stripe.getId(), stripe.getTransitionId()));
+    }
+  }
+
+  private void reservationAgrees(long id, BlockOwnerRow owner) {
+    if (!owner.hasOwnerId() && !rows.isActive(owner.getTransitionId())) {
+      throw new Violation(
+          "block %d is reserved by transition %d, which has ended"
+              .formatted(id, owner.getTransitionId()));
+    }
+  }
+
+  private void blockAgrees(long id) {
+    BlockOwnerRow owner = rows.owners.get(id);
+    Key key = rows.keyOf(id);
+    if (key == null) {
+      if (owner != null && owner.hasOwnerId()) {
+        throw new Violation(
+            "block %d is owned by %s, which has no such block".formatted(id, owner));
+      }
+      if (owner != null) {
+        reservationAgrees(id, owner);
+      }
+      return;
+    }
+    if (owner == null
+        || owner.getOwnerId() != key.partition()
+        || owner.getIndex() != key.firstLong()) {
+      throw new Violation("block %d is owned by %s, its row is at %s".formatted(id, owner, key));
+    }
+    if (!rows.files.contains(key.partition()) && !rows.stripes.containsKey(key.partition())) {
+      throw new Violation("block %d belongs to %s, which does not exist".formatted(id, key));
+    }
+    BlockRow block = rows.blocks.get(key);
+    markAgrees(block);
+    if (block.hasStripeId() && !rows.hasMember(block.getStripeId(), id)) {
+      throw new Violation(
+          "block %d says it is in stripe %d, which does not have it"
+              .formatted(id, block.getStripeId()));
+    }
+  }
+
+  private void stripeAgrees(StripeRow stripe) {
+    markAgrees(stripe);
+    ErasureCode code = Codes.byName(stripe.getCode());
+    Map<Integer, Long> data = new TreeMap<>();
+    Set<Integer> positions = new TreeSet<>();
+    for (StripeMemberProto member : stripe.getMembersList()) {
+      if (code.position(member.getPosition()).isData()) {
+        data.put(member.getPosition(), member.getBlockId());
+      }
+      if (!positions.add(member.getPosition())) {
+        throw new Violation("stripe " + stripe.getId() + " has two members at one position");
+      }
+      memberAgrees(stripe, member);
+    }
+    for (StripeMemberProto member : stripe.getMembersList()) {
+      contentIsRight(stripe, code, data, member);
+    }
+    if (!positions.equals(code.occupied(data.keySet()))) {
+      throw new Violation(
+          "stripe %d in %s has members at %s, its data needs %s"
+              .formatted(stripe.getId(), code, positions, code.occupied(data.keySet())));
+    }
+  }
+
+  private void memberAgrees(StripeRow stripe, StripeMemberProto member) {
+    BlockRow block = rows.block(member.getBlockId());
+    Key key = rows.keyOf(member.getBlockId());
     boolean agrees =
         block != null
             && key.partition() == member.getOwnerId()
@@ -269,113 +360,100 @@ final class Oracle {
     }
   }
 
-  private static void blockAgrees(Snapshot now, long id, BlockRow block) {
-    Key key = now.blockKeys.get(id);
-    BlockOwnerRow owner = now.owners.get(id);
-    if (owner == null
-        || owner.getOwnerId() != key.partition()
-        || owner.getIndex() != key.firstLong()) {
-      throw new Violation("block %d is owned by %s, its row is at %s".formatted(id, owner, key));
-    }
-    if (!now.files.contains(key.partition()) && !now.stripes.containsKey(key.partition())) {
-      throw new Violation("block %d belongs to %s, which does not exist".formatted(id, key));
-    }
-    if (block.hasTransitionId() && !now.isActive(block.getTransitionId())) {
-      throw new Violation(
-          "block %d waits for transition %d, which has ended"
-              .formatted(id, block.getTransitionId()));
+  private void contentIsRight(
+      StripeRow stripe, ErasureCode code, Map<Integer, Long> data, StripeMemberProto member) {
+    Map<Long, Integer> terms = new TreeMap<>();
+    data.forEach(
+        (position, blockId) -> {
+          int coefficient = code.generator().get(member.getPosition(), position);
+          if (coefficient != 0) {
+            terms.put(blockId, coefficient);
+          }
+        });
+    Content expected = new Content(terms);
+    for (Copy copy : copies.of(member.getBlockId())) {
+      SimBlock block = copy.block();
+      if (block.is(member.getGenerationStamp(), member.getLengthBytes())
+          && !block.content().equals(expected)) {
+        throw new Violation(
+            "stripe %d in %s, position %d: block %d holds %s, should hold %s"
+                .formatted(
+                    stripe.getId(),
+                    code,
+                    member.getPosition(),
+                    block.blockId(),
+                    block.content(),
+                    expected));
+      }
     }
   }
 
-  private static void ownerAgrees(Snapshot now, long id, BlockOwnerRow owner) {
-    if (owner.hasOwnerId() && !now.blocks.containsKey(id)) {
-      throw new Violation("block %d is owned by %s, which has no such block".formatted(id, owner));
-    }
-    if (!owner.hasOwnerId() && !now.isActive(owner.getTransitionId())) {
-      throw new Violation(
-          "block %d is reserved by transition %d, which has ended"
-              .formatted(id, owner.getTransitionId()));
-    }
-  }
+  // ---- whether data decodes ---------------------------------------------------------------------
 
   /**
    * Whether all acknowledged data decodes without some disks. Copies that are to be deleted, or
    * that the namenode does not know, do not count.
    */
-  boolean survives(Set<SimDisk> without) throws IOException {
-    Snapshot now = snapshot();
+  boolean survives(Set<SimDisk> without) {
     return decodes(
-        now,
-        (block, disk) ->
-            !without.contains(disk) && now.finalized.contains(block.blockId() + "@" + disk.uuid));
-  }
-
-  /** The stripes that would not decode without some disks, with all their places; for people. */
-  List<String> fatalFor(Set<SimDisk> without) throws IOException {
-    Snapshot now = snapshot();
-    List<String> fatal = new ArrayList<>();
-    for (StripeRow stripe : now.stripes.values()) {
-      Set<Integer> lost = now.lost(stripe, (block, disk) -> !without.contains(disk));
-      if (!Codes.byName(stripe.getCode()).decodes(lost)) {
-        Map<Integer, String> places = new TreeMap<>();
-        for (StripeMemberProto member : stripe.getMembersList()) {
-          List<SimDisk> disks = now.copyDisks.getOrDefault(member.getBlockId(), List.of());
-          places.put(member.getPosition(), disks.stream().map(disk -> disk.uuid).toList() + "");
-        }
-        fatal.add(stripe.getId() + " in " + stripe.getCode() + " loses " + lost + ": " + places);
-      }
-    }
-    return fatal;
+        fileOf.keySet(),
+        copy ->
+            !without.contains(copy.disk())
+                && rows.replicaRows(copy.block().blockId(), copy.disk().uuid) > 0);
   }
 
   /** Whether all acknowledged data decodes without one copy of a block. */
-  boolean survivesDeletion(SimBlock deleted, SimDisk from) throws IOException {
-    return decodes(snapshot(), (block, disk) -> block != deleted || disk != from);
+  boolean survivesDeletion(SimBlock deleted, SimDisk from) {
+    Set<Long> concerned = new TreeSet<>(Set.of(deleted.blockId()));
+    BlockRow row = rows.block(deleted.blockId());
+    if (row != null && rows.stripes.containsKey(row.getStripeId())) {
+      rows.stripes
+          .get(row.getStripeId())
+          .getMembersList()
+          .forEach(member -> concerned.add(member.getBlockId()));
+    }
+    return decodes(concerned, copy -> copy.block() != deleted || copy.disk() != from);
   }
 
-  private boolean decodes(Snapshot now, Counts counts) {
+  private boolean decodes(Set<Long> blocks, Counts counts) {
     try {
-      everythingDecodes(now, counts);
+      decode(blocks, counts);
       return true;
     } catch (Violation e) {
       return false;
     }
   }
 
-  private void everythingDecodes(Snapshot now, Counts counts) {
+  /** Those of the blocks that are acknowledged. */
+  private void decode(Set<Long> blocks, Counts counts) {
     Map<Long, Set<Integer>> lostOf = new HashMap<>();
-    acknowledged.forEach(
-        (file, lengths) ->
-            lengths.forEach((id, length) -> decodes(now, file, id, length, counts, lostOf)));
+    for (long id : blocks) {
+      Long file = fileOf.get(id);
+      if (file != null) {
+        decode(file, id, acknowledged.get(file).get(id), counts, lostOf);
+      }
+    }
   }
 
-  private static void decodes(
-      Snapshot now,
-      long file,
-      long id,
-      long length,
-      Counts counts,
-      Map<Long, Set<Integer>> lostOf) {
-    BlockRow block = now.blocks.get(id);
-    if (block == null || now.blockKeys.get(id).partition() != file) {
+  private void decode(
+      long file, long id, long length, Counts counts, Map<Long, Set<Integer>> lostOf) {
+    BlockRow block = rows.block(id);
+    if (block == null || rows.keyOf(id).partition() != file) {
       throw new Violation("block %d of file %d is not known any more".formatted(id, file));
     }
-    List<SimBlock> copies = now.copies.getOrDefault(id, List.of());
-    List<SimDisk> disks = now.copyDisks.getOrDefault(id, List.of());
-    for (int i = 0; i < copies.size(); i++) {
-      if (counts.counts(copies.get(i), disks.get(i))
-          && copies.get(i).lengthBytes() == length
-          && copies.get(i).content().equals(Content.of(id))) {
+    for (Copy copy : copies.of(id)) {
+      if (counts.counts(copy)
+          && copy.block().lengthBytes() == length
+          && copy.block().content().equals(Content.of(id))) {
         return;
       }
     }
     if (!block.hasStripeId()) {
       throw new Violation("block %d of file %d has no replica left".formatted(id, file));
     }
-    StripeRow stripe = now.stripes.get(block.getStripeId());
+    StripeRow stripe = rows.stripes.get(block.getStripeId());
     ErasureCode code = Codes.byName(stripe.getCode());
-    Set<Integer> lost =
-        lostOf.computeIfAbsent(stripe.getId(), stripeId -> now.lost(stripe, counts));
+    Set<Integer> lost = lostOf.computeIfAbsent(stripe.getId(), s -> lost(stripe, counts));
     if (!code.decodes(lost)) {
       throw new Violation(
           "block %d of file %d: stripe %d in %s does not decode without %s"
@@ -383,75 +461,116 @@ final class Oracle {
     }
   }
 
+  /** Positions of which no whole copy counts. */
+  private Set<Integer> lost(StripeRow stripe, Counts counts) {
+    Set<Integer> lost = new TreeSet<>();
+    for (StripeMemberProto member : stripe.getMembersList()) {
+      boolean there = false;
+      for (Copy copy : copies.of(member.getBlockId())) {
+        there |=
+            counts.counts(copy)
+                && copy.block().is(member.getGenerationStamp(), member.getLengthBytes());
+      }
+      if (!there) {
+        lost.add(member.getPosition());
+      }
+    }
+    return lost;
+  }
+
   // ---- at rest ----------------------------------------------------------------------------------
 
+  /** The stripes that would not decode without some disks, with all their places; for people. */
+  List<String> fatalFor(Set<SimDisk> without) {
+    List<String> fatal = new ArrayList<>();
+    for (StripeRow stripe : rows.stripes.values()) {
+      Set<Integer> lost = lost(stripe, copy -> !without.contains(copy.disk()));
+      if (!Codes.byName(stripe.getCode()).decodes(lost)) {
+        Map<Integer, String> places = new TreeMap<>();
+        for (StripeMemberProto member : stripe.getMembersList()) {
+          places.put(member.getPosition(), copies.of(member.getBlockId()) + "");
+        }
+        fatal.add(stripe.getId() + " in " + stripe.getCode() + " loses " + lost + ": " + places);
+      }
+    }
+    return fatal;
+  }
+
   /** What is left to do, for people; empty at rest. */
-  List<String> unfinished() throws IOException {
-    Snapshot now = snapshot();
+  List<String> unfinished() {
     List<String> unfinished = new ArrayList<>();
-    now.transitions.forEach(
-        (id, row) -> {
-          if (now.isActive(id)) {
-            unfinished.add(
-                "transition %d %s is %s: %s"
-                    .formatted(id, row.getKind(), row.getState(), row.getFailure()));
-          }
-        });
-    now.stripes
+    rows.transitions
         .values()
         .forEach(
-            stripe -> {
-              Set<Integer> lost = now.lost(stripe, Counts.ALL);
-              if (!lost.isEmpty()) {
-                unfinished.add("stripe %d lacks %s".formatted(stripe.getId(), lost));
+            row -> {
+              if (rows.isActive(row.getId())) {
+                unfinished.add(
+                    "transition %d %s is %s: %s"
+                        .formatted(row.getId(), row.getKind(), row.getState(), row.getFailure()));
               }
             });
-    now.blocks.forEach(
-        (id, block) -> {
-          int copies = now.copies.getOrDefault(id, List.of()).size();
-          int wanted = block.hasStripeId() ? 1 : block.getReplication();
-          if (copies != wanted) {
-            unfinished.add("block %d has %d copies of %d".formatted(id, copies, wanted));
-          }
-        });
-    now.copies
-        .keySet()
-        .forEach(
-            id -> {
-              if (!now.blocks.containsKey(id)) {
-                unfinished.add("block " + id + " is on a disk and belongs to nothing");
-              }
-            });
-    now.corrupt.forEach(copy -> unfinished.add("corrupt copy " + copy + " is still there"));
-    replicaRowsAgree(now, unfinished);
+    for (StripeRow stripe : rows.stripes.values()) {
+      Set<Integer> lost = lost(stripe, Counts.ALL);
+      if (!lost.isEmpty()) {
+        unfinished.add("stripe %d lacks %s".formatted(stripe.getId(), lost));
+      }
+    }
+    for (BlockRow block : rows.blocks.values()) {
+      int found = copies.of(block.getBlockId()).size();
+      int wanted = block.hasStripeId() ? 1 : block.getReplication();
+      if (found != wanted) {
+        unfinished.add(
+            "block %d has %d copies of %d: %s"
+                .formatted(block.getBlockId(), found, wanted, copies.of(block.getBlockId())));
+      }
+    }
+    for (long id : copies.blockIds()) {
+      if (rows.keyOf(id) == null) {
+        unfinished.add("block " + id + " is on a disk and belongs to nothing");
+      }
+    }
+    copies.corrupt().forEach(c -> unfinished.add("corrupt copy " + c + " is still there"));
+    replicaRowsAgree(unfinished);
     return unfinished;
   }
 
-  private void replicaRowsAgree(Snapshot now, List<String> unfinished) {
-    Map<String, Integer> rows = new HashMap<>();
-    for (Row<ReplicaRow> row : now.replicas) {
-      long id = row.key().firstLong();
-      String storage = Tables.replicaStorage(row.key());
-      if (row.value().getState() != ReplicaStateProto.FINALIZED) {
-        unfinished.add("replica of %d on %s is %s".formatted(id, storage, row.value().getState()));
+  private void replicaRowsAgree(List<String> unfinished) {
+    rows.replicas.forEach(
+        (key, row) -> {
+          long id = key.firstLong();
+          String storage = Tables.replicaStorage(key);
+          if (cluster.server(copies.serverOf(storage)) == null) {
+            return; // of a server that left: kept in case that it comes back
+          }
+          List<Copy> there =
+              copies.of(id).stream().filter(c -> c.disk().uuid.equals(storage)).toList();
+          if (there.isEmpty()) {
+            unfinished.add("row of replica %d@%s has no copy".formatted(id, storage));
+          } else if (rows.replicaRows(id, storage) != 1
+              || !there.get(0).block().is(row.getGenerationStamp(), row.getLengthBytes())) {
+            unfinished.add(
+                "replica %s is %s of %d bytes and has %d rows"
+                    .formatted(
+                        there,
+                        row.getState(),
+                        row.getLengthBytes(),
+                        rows.replicaRows(id, storage)));
+          }
+        });
+    for (long id : copies.blockIds()) {
+      for (Copy copy : copies.of(id)) {
+        if (rows.replicaRows(id, copy.disk().uuid) == 0) {
+          unfinished.add("copy " + copy + " has no row");
+        }
       }
-      rows.merge(id + "@" + storage, 1, Integer::sum);
     }
-    Set<String> truth = new HashSet<>();
-    now.copyDisks.forEach((id, disks) -> disks.forEach(disk -> truth.add(id + "@" + disk.uuid)));
-    truth.forEach(
-        copy -> {
-          if (!rows.containsKey(copy)) {
-            unfinished.add("copy " + copy + " has no row");
-          }
-        });
-    rows.forEach(
-        (replica, count) -> {
-          if (!truth.contains(replica)) {
-            unfinished.add("row of replica " + replica + " has no copy");
-          } else if (count != 1) {
-            unfinished.add("replica " + replica + " is counted " + count + " times");
-          }
-        });
+  }
+
+  /** The bytes of all blocks on the disks of the cluster. */
+  long bytesOnDisks() {
+    return cluster.servers().stream()
+        .flatMap(server -> server.disks().stream())
+        .mapToLong(SimDisk::used)
+        .sum();
   }
 }

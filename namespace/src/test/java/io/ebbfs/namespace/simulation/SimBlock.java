@@ -1,5 +1,7 @@
 package io.ebbfs.namespace.simulation;
 
+import org.apache.hadoop.hdfs.protocol.Block;
+
 /**
  * A finalized block on a simulated disk.
  *
@@ -13,5 +15,13 @@ record SimBlock(
 
   SimBlock corrupted() {
     return new SimBlock(blockId, generationStamp, lengthBytes, Content.garbage(), true);
+  }
+
+  boolean is(long wantedStamp, long wantedLength) {
+    return generationStamp == wantedStamp && lengthBytes == wantedLength;
+  }
+
+  Block toBlock() {
+    return new Block(blockId, lengthBytes, generationStamp);
   }
 }

@@ -28,9 +28,11 @@ final class SimChannel implements ChunkChannel {
   private final SimCluster cluster;
   private final Random random;
   private final boolean faults;
+  private final Tally tally;
   private final List<CombineResponseProto> done = new ArrayList<>();
 
-  SimChannel(SimCluster cluster, Random random, boolean faults) {
+  SimChannel(SimCluster cluster, Random random, boolean faults, Tally tally) {
+    this.tally = tally;
     this.cluster = cluster;
     this.random = random;
     this.faults = faults;
@@ -44,15 +46,18 @@ final class SimChannel implements ChunkChannel {
   @Override
   public CombineResponseProto combine(DatanodeIDProto executor, CombineRequestProto request)
       throws IOException {
-    if (happens(30)) {
+    if (happens(30, "combine refused as busy")) {
       return CombineResponseProto.newBuilder().setStatus(CombineStatusProto.COMBINE_BUSY).build();
     }
-    int writes = happens(25) ? random.nextInt(request.getTargetsCount() + 1) : Integer.MAX_VALUE;
+    int writes =
+        happens(25, "server died in a combine")
+            ? random.nextInt(request.getTargetsCount() + 1)
+            : Integer.MAX_VALUE;
     CombineResponseProto response =
         cluster
             .combine(executor.getDatanodeUuid(), request, writes)
             .orElseThrow(() -> new IOException("connection refused"));
-    if (happens(20)) {
+    if (happens(20, "answer of a combine lost")) {
       throw new IOException("connection reset");
     }
     if (response.getStatus() == CombineStatusProto.COMBINE_OK && !request.getCheck()) {
@@ -65,7 +70,7 @@ final class SimChannel implements ChunkChannel {
   public VerifyResponseProto verify(DatanodeIDProto id, VerifyRequestProto request)
       throws IOException {
     SimServer server = cluster.server(id.getDatanodeUuid());
-    if (server == null || !server.isUp() || happens(20)) {
+    if (server == null || !server.answers() || happens(20, "verify not answered")) {
       throw new IOException("connection refused");
     }
     VerifyResponseProto.Builder response = VerifyResponseProto.newBuilder();
@@ -104,14 +109,18 @@ final class SimChannel implements ChunkChannel {
               } catch (InvocationTargetException e) {
                 throw e.getCause();
               }
-              if (happens(10)) {
+              if (happens(10, "answer of the namenode lost")) {
                 throw new ServiceException(new IOException("connection reset"));
               }
               return answer;
             });
   }
 
-  private boolean happens(int oneIn) {
-    return faults && random.nextInt(oneIn) == 0;
+  private boolean happens(int oneIn, String what) {
+    boolean happens = faults && random.nextInt(oneIn) == 0;
+    if (happens) {
+      tally.add("fault " + what);
+    }
+    return happens;
   }
 }

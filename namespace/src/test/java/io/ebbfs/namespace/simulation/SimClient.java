@@ -94,7 +94,7 @@ final class SimClient {
           namenode
               .blocks()
               .chooseTargets(new WriteRequest("/f", REPLICATION, 1, "", Set.of(), Set.of()));
-      boolean allUp = targets.stream().allMatch(t -> cluster.server(t.server().uuid()).isUp());
+      boolean allUp = targets.stream().allMatch(t -> answers(t.server().uuid()));
       // Fewer would be at the mercy of the next fault before they are copied.
       return allUp && targets.size() == REPLICATION ? targets : List.of();
     } catch (IOException e) {
@@ -102,12 +102,17 @@ final class SimClient {
     }
   }
 
+  private boolean answers(String serverUuid) {
+    SimServer server = cluster.server(serverUuid);
+    return server != null && server.answers();
+  }
+
   private void send(Namenode namenode, List<Written> written) throws IOException {
     for (Written block : written) {
       for (Target target : block.targets()) {
         SimServer server = cluster.server(target.server().uuid());
         SimDisk disk = server.disk(target.disk().storageUuid());
-        if (disk != null && !disk.failed) {
+        if (disk != null && !disk.hasFailed()) {
           server.store(
               disk,
               cluster.write(

@@ -21,10 +21,12 @@ final class SimCluster {
   // The lengths of all data blocks ever written, by id.
   private final Map<Long, Long> dataLengths = new HashMap<>();
 
+  private final Copies copies = new Copies();
+  private int made;
+
   SimCluster(int serverCount, int disksPerServer) {
     for (int s = 0; s < serverCount; s++) {
-      SimServer server = new SimServer(s, disksPerServer);
-      servers.put(server.uuid(), server);
+      join(disksPerServer);
     }
   }
 
@@ -36,9 +38,22 @@ final class SimCluster {
     return servers.get(uuid);
   }
 
-  /** If it is the same as before, no block has changed. */
-  long changes() {
-    return servers.values().stream().mapToLong(SimServer::changes).sum();
+  Copies copies() {
+    return copies;
+  }
+
+  /** A new, empty server. */
+  SimServer join(int diskCount) {
+    SimServer server = new SimServer(made++, diskCount, copies);
+    servers.put(server.uuid(), server);
+    return server;
+  }
+
+  /** A server goes for good, with all that it has. */
+  void leave(SimServer server) {
+    server.crash();
+    server.disks().forEach(SimDisk::clear);
+    servers.remove(server.uuid());
   }
 
   /** A client writes a block of a file. */
@@ -54,7 +69,7 @@ final class SimCluster {
             location -> {
               SimServer server = servers.get(location.getServer().getDatanodeUuid());
               return server != null
-                  && server.isUp()
+                  && server.answers()
                   && read(source.toBuilder().clearLocations().addLocations(location).build())
                       == null;
             })
@@ -73,7 +88,7 @@ final class SimCluster {
   java.util.Optional<CombineResponseProto> combine(
       String executorUuid, CombineRequestProto request, int writes) {
     SimServer executor = servers.get(executorUuid);
-    if (executor == null || !executor.isUp()) {
+    if (executor == null || !executor.answers()) {
       return java.util.Optional.empty();
     }
     List<SimBlock> sources = new ArrayList<>();
@@ -99,7 +114,7 @@ final class SimCluster {
     ExtendedBlockProto wanted = source.getBlock();
     for (BlockLocationProto location : source.getLocationsList()) {
       SimServer server = servers.get(location.getServer().getDatanodeUuid());
-      if (server != null && server.isUp()) {
+      if (server != null && server.answers()) {
         SimBlock block = server.find(wanted.getBlockId());
         if (block != null
             && !block.corrupt()
@@ -161,33 +176,36 @@ final class SimCluster {
       TargetProto target = request.getTargets(t);
       SimServer server = servers.get(target.getLocation().getServer().getDatanodeUuid());
       SimDisk disk =
-          server == null || !server.isUp()
+          server == null || !server.answers()
               ? null
               : server.disk(target.getLocation().getStorageUuid());
-      if (disk == null || disk.failed) {
-        return java.util.Optional.of(
-            CombineResponseProto.newBuilder()
-                .setStatus(CombineStatusProto.COMBINE_TARGET_FAILED)
-                .addFailedTargets(
-                    CombineFailureProto.newBuilder().setIndex(t).setMessage("no such disk"))
-                .build());
+      if (disk == null || disk.hasFailed()) {
+        return java.util.Optional.of(targetFailed(t, "no such disk"));
       }
       SimBlock output = output(request, t, sources);
-      server.store(disk, output);
+      if (!server.create(disk, output)) {
+        return java.util.Optional.of(targetFailed(t, "the block is there already"));
+      }
       response.addTargets(
           CombinedTargetProto.newBuilder().setLengthBytes(output.lengthBytes()).setCrc32C(0));
     }
     return java.util.Optional.of(response.setBlocksRead(sources.size()).build());
   }
 
+  private static CombineResponseProto targetFailed(int target, String why) {
+    return CombineResponseProto.newBuilder()
+        .setStatus(CombineStatusProto.COMBINE_TARGET_FAILED)
+        .addFailedTargets(CombineFailureProto.newBuilder().setIndex(target).setMessage(why))
+        .build();
+  }
+
   private SimBlock output(CombineRequestProto request, int target, List<SimBlock> sources) {
-    Content content = Content.ZERO;
+    Content.Sum sum = new Content.Sum();
     for (int s = 0; s < sources.size(); s++) {
       int coefficient = request.getCoefficients().byteAt(target * sources.size() + s) & 0xff;
-      if (coefficient != 0) {
-        content = content.plus(coefficient, sources.get(s).content());
-      }
+      sum.add(coefficient, sources.get(s).content());
     }
+    Content content = sum.content();
     ExtendedBlockProto block = request.getTargets(target).getBlock();
     if (isCut(content, block.getNumBytes())) {
       content = Content.garbage();
@@ -204,14 +222,14 @@ final class SimCluster {
 
   /** What a reader gets from a plan, or null if a source is not there. */
   Content decode(List<SourceProto> sources, byte[] coefficients) {
-    Content content = Content.ZERO;
+    Content.Sum sum = new Content.Sum();
     for (int s = 0; s < sources.size(); s++) {
       SimBlock block = read(sources.get(s));
       if (block == null) {
         return null;
       }
-      content = content.plus(coefficients[s] & 0xff, block.content());
+      sum.add(coefficients[s] & 0xff, block.content());
     }
-    return content;
+    return sum.content();
   }
 }

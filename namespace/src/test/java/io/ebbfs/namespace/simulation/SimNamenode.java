@@ -10,6 +10,9 @@ import io.ebbfs.namespace.block.ClusterMap;
 import io.ebbfs.namespace.block.DatanodeFrontEnd;
 import io.ebbfs.namespace.coding.BlockCounts;
 import io.ebbfs.namespace.coding.CodingService;
+import io.ebbfs.namespace.coding.MetadataCheck;
+import io.ebbfs.namespace.coding.MetadataCheck.Finding;
+import io.ebbfs.namespace.coding.MetadataCheck.Severity;
 import io.ebbfs.namespace.inode.Caller;
 import io.ebbfs.namespace.inode.Deletions;
 import io.ebbfs.namespace.inode.Limits;
@@ -20,6 +23,7 @@ import io.ebbfs.namespace.stripe.StripeManager;
 import io.ebbfs.namespace.transition.TransitionSettings;
 import io.ebbfs.protocol.CodingProtocol;
 import java.io.IOException;
+import java.util.List;
 import java.util.Random;
 import org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol;
 
@@ -31,7 +35,9 @@ final class SimNamenode {
   private static final TransitionSettings TRANSITIONS =
       new TransitionSettings(6, 500, 4_000, 60_000, 64, 1_000, 1_000, 10_000, 100, 100, 0.5);
 
+  private final MetadataStore store;
   private final ClusterIdentity identity;
+  private final ClusterMap cluster;
   private final BlockManager blocks;
   private final DatanodeFrontEnd datanodes;
   private final CodingService coding;
@@ -39,9 +45,10 @@ final class SimNamenode {
   private final SimClient.Namenode forClients;
 
   SimNamenode(MetadataStore store, ManualClock clock, long seed) throws IOException {
+    this.store = store;
     Random random = new Random(seed);
     identity = ClusterIdentity.of(store, clock, random);
-    ClusterMap cluster = new ClusterMap(store, IdGenerator.storages(store), clock, BLOCKS);
+    cluster = new ClusterMap(store, IdGenerator.storages(store), clock, BLOCKS);
     blocks = new BlockManager(store, cluster, identity.blockPoolId(), clock, random, BLOCKS);
     StripeManager stripes = new StripeManager(blocks);
     blocks.bind(stripes);
@@ -85,6 +92,13 @@ final class SimNamenode {
 
   SimClient.Namenode forClients() {
     return forClients;
+  }
+
+  /** What the rows contradict each other in. */
+  List<Finding> check() throws IOException {
+    return MetadataCheck.run(store, cluster, 10).stream()
+        .filter(finding -> finding.severity() == Severity.WRONG)
+        .toList();
   }
 
   /** All periodic work, once. */

@@ -7,8 +7,6 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.protocol.Block;
-import org.apache.hadoop.hdfs.protocol.BlockListAsLongs;
-import org.apache.hadoop.hdfs.protocol.BlockListAsLongs.BlockReportReplica;
 import org.apache.hadoop.hdfs.protocol.DatanodeID;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo.DatanodeInfoBuilder;
@@ -16,7 +14,6 @@ import org.apache.hadoop.hdfs.protocol.ExtendedBlock;
 import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 import org.apache.hadoop.hdfs.security.token.block.ExportedBlockKeys;
 import org.apache.hadoop.hdfs.server.common.HdfsServerConstants.NodeType;
-import org.apache.hadoop.hdfs.server.common.HdfsServerConstants.ReplicaState;
 import org.apache.hadoop.hdfs.server.common.StorageInfo;
 import org.apache.hadoop.hdfs.server.protocol.BlockCommand;
 import org.apache.hadoop.hdfs.server.protocol.BlockReportContext;
@@ -45,30 +42,27 @@ final class SimServer {
   private record News(String storageUuid, Block block, BlockStatus status) {}
 
   private final DatanodeID id;
+  private final Copies copies;
   private final List<SimDisk> disks = new ArrayList<>();
   private final List<News> unsent = new ArrayList<>();
   private final List<News> lastSent = new ArrayList<>();
   private final List<DatanodeCommand> received = new ArrayList<>();
   private DatanodeRegistration registration;
   private boolean up = true;
+  private boolean stalled;
   private long reportId = 1;
-  private long changes;
 
-  SimServer(int number, int diskCount) {
+  SimServer(int number, int diskCount, Copies copies) {
+    this.copies = copies;
     String host = "server-" + number;
     id = new DatanodeID("127.0.0.1", host, host, 10_000 + number, 0, 0, 20_000 + number);
     for (int d = 0; d < diskCount; d++) {
-      disks.add(new SimDisk(host + "-disk-" + d));
+      disks.add(new SimDisk(host + "-disk-" + d, host, copies));
     }
   }
 
   String uuid() {
     return id.getDatanodeUuid();
-  }
-
-  /** Raised by every change of what is on the disks. */
-  long changes() {
-    return changes;
   }
 
   boolean isUp() {
@@ -82,6 +76,7 @@ final class SimServer {
   /** The process dies: what was not sent is forgotten, the disks keep what they have. */
   void crash() {
     up = false;
+    stalled = false;
     registration = null;
     unsent.clear();
     lastSent.clear();
@@ -90,32 +85,56 @@ final class SimServer {
 
   void start() {
     up = true;
+    stalled = false;
+  }
+
+  boolean isStalled() {
+    return stalled;
+  }
+
+  /** Hangs: says and does nothing, forgets nothing; old orders are carried out once it goes on. */
+  void stall(boolean stalls) {
+    stalled = stalls;
+  }
+
+  boolean answers() {
+    return up && !stalled;
   }
 
   /** Everything on a disk is gone and the server says so. */
   void failDisk(SimDisk disk) {
-    changes++;
-    disk.blocks.clear();
-    disk.failed = true;
+    disk.fail();
   }
 
   /** A new, empty disk takes the place of a failed one. */
   void replaceDisk(SimDisk failed, String newUuid) {
-    changes++;
-    disks.set(disks.indexOf(failed), new SimDisk(newUuid));
+    failed.clear();
+    disks.set(disks.indexOf(failed), new SimDisk(newUuid, uuid(), copies));
   }
 
   /** A block was written whole. */
   void store(SimDisk disk, SimBlock block) {
-    changes++;
-    disk.blocks.put(block.blockId(), block);
-    unsent.add(new News(disk.uuid, toBlock(block), BlockStatus.RECEIVED_BLOCK));
+    disk.put(block);
+    unsent.add(new News(disk.uuid, block.toBlock(), BlockStatus.RECEIVED_BLOCK));
+  }
+
+  /**
+   * Writes the output of a combine. A server has a block once: where it is already, on whatever
+   * disk, nothing is written.
+   *
+   * @return false if it is there already with other bytes
+   */
+  boolean create(SimDisk disk, SimBlock block) {
+    SimBlock existing = find(block.blockId());
+    if (existing == null) {
+      store(disk, block);
+    }
+    return existing == null || existing.equals(block);
   }
 
   /** Bytes of a block rot. */
   void corrupt(SimDisk disk, long blockId) {
-    changes++;
-    disk.blocks.computeIfPresent(blockId, (id, block) -> block.corrupted());
+    disk.put(disk.get(blockId).corrupted());
   }
 
   /** Reads everything that it has, and tells what is corrupt. */
@@ -125,13 +144,13 @@ final class SimServer {
     }
     String pool = registration.getNamespaceInfo().getBlockPoolID();
     for (SimDisk disk : disks) {
-      for (SimBlock block : disk.blocks.values()) {
+      for (SimBlock block : disk.blocks()) {
         if (block.corrupt()) {
           DatanodeInfo me = new DatanodeInfoBuilder().setNodeID(id).build();
           namenode.reportBadBlocks(
               new LocatedBlock[] {
                 new LocatedBlock(
-                    new ExtendedBlock(pool, toBlock(block)),
+                    new ExtendedBlock(pool, block.toBlock()),
                     new DatanodeInfo[] {me},
                     new String[] {disk.uuid},
                     new StorageType[] {StorageType.DISK})
@@ -143,8 +162,7 @@ final class SimServer {
 
   /** Loses a single block without noticing it. */
   void loseQuietly(SimDisk disk, long blockId) {
-    changes++;
-    disk.blocks.remove(blockId);
+    disk.remove(blockId);
   }
 
   // ---- what it sends
@@ -162,10 +180,10 @@ final class SimServer {
       reports.add(
           new StorageReport(
               storage(disk),
-              disk.failed,
-              disk.failed ? 0 : SimDisk.CAPACITY,
+              disk.hasFailed(),
+              disk.hasFailed() ? 0 : SimDisk.CAPACITY,
               used,
-              disk.failed ? 0 : SimDisk.CAPACITY - used,
+              disk.hasFailed() ? 0 : SimDisk.CAPACITY - used,
               used,
               0));
     }
@@ -222,14 +240,8 @@ final class SimServer {
     }
     List<StorageBlockReport> reports = new ArrayList<>();
     for (SimDisk disk : disks) {
-      if (!disk.failed) {
-        BlockListAsLongs.Builder list = BlockListAsLongs.builder();
-        for (SimBlock block : disk.blocks.values()) {
-          BlockReportReplica replica = new BlockReportReplica(toBlock(block));
-          replica.setState(ReplicaState.FINALIZED);
-          list.add(replica);
-        }
-        reports.add(new StorageBlockReport(storage(disk), list.build()));
+      if (!disk.hasFailed()) {
+        reports.add(new StorageBlockReport(storage(disk), disk.report()));
       }
     }
     namenode.blockReport(
@@ -305,12 +317,11 @@ final class SimServer {
   private void invalidate(BlockCommand command, DeletionCheck check) {
     for (Block block : command.getBlocks()) {
       for (SimDisk disk : disks) {
-        SimBlock known = disk.blocks.get(block.getBlockId());
+        SimBlock known = disk.get(block.getBlockId());
         if (known != null && known.generationStamp() <= block.getGenerationStamp()) {
           check.mayDelete(disk, known);
-          changes++;
-          disk.blocks.remove(known.blockId());
-          unsent.add(new News(disk.uuid, toBlock(known), BlockStatus.DELETED_BLOCK));
+          disk.remove(known.blockId());
+          unsent.add(new News(disk.uuid, known.toBlock(), BlockStatus.DELETED_BLOCK));
         }
       }
     }
@@ -322,8 +333,11 @@ final class SimServer {
       boolean readable = block != null && !block.corrupt();
       for (int t = 0; readable && t < command.getTargets()[b].length; t++) {
         SimServer target = cluster.server(command.getTargets()[b][t].getDatanodeUuid());
-        SimDisk disk = target.disk(command.getTargetStorageIDs()[b][t]);
-        if (target.isUp() && disk != null && !disk.failed && !target.holds(block.blockId())) {
+        SimDisk disk = target == null ? null : target.disk(command.getTargetStorageIDs()[b][t]);
+        if (disk != null
+            && target.answers()
+            && !disk.hasFailed()
+            && !target.holds(block.blockId())) {
           target.store(disk, block);
         }
       }
@@ -336,8 +350,9 @@ final class SimServer {
 
   SimBlock find(long blockId) {
     for (SimDisk disk : disks) {
-      if (disk.blocks.containsKey(blockId)) {
-        return disk.blocks.get(blockId);
+      SimBlock block = disk.get(blockId);
+      if (block != null) {
+        return block;
       }
     }
     return null;
@@ -350,11 +365,7 @@ final class SimServer {
   private static DatanodeStorage storage(SimDisk disk) {
     return new DatanodeStorage(
         disk.uuid,
-        disk.failed ? DatanodeStorage.State.FAILED : DatanodeStorage.State.NORMAL,
+        disk.hasFailed() ? DatanodeStorage.State.FAILED : DatanodeStorage.State.NORMAL,
         StorageType.DISK);
-  }
-
-  private static Block toBlock(SimBlock block) {
-    return new Block(block.blockId(), block.lengthBytes(), block.generationStamp());
   }
 }

@@ -34,6 +34,10 @@ final class SimWorker {
       this.claimed = claimed;
     }
 
+    String nextStep() {
+      return isReady() ? "commit" : results.size() < 3 ? results.size() + 1 + "" : "4 or later";
+    }
+
     boolean isReady() {
       return results.size() == claimed.getStepsCount();
     }
@@ -42,11 +46,13 @@ final class SimWorker {
   private final String name;
   private final SimCluster cluster;
   private final Random random;
+  private final Tally tally;
   private final List<Job> jobs = new ArrayList<>();
   // What it once held: messages of theirs may still arrive.
   private final List<Job> ghosts = new ArrayList<>();
 
-  SimWorker(String name, SimCluster cluster, Random random) {
+  SimWorker(String name, SimCluster cluster, Random random, Tally tally) {
+    this.tally = tally;
     this.name = name;
     this.cluster = cluster;
     this.random = random;
@@ -58,6 +64,7 @@ final class SimWorker {
 
   /** Dies and starts again. */
   void crash() {
+    jobs.forEach(job -> tally.add("fault worker crashed before step " + job.nextStep()));
     ghosts.addAll(jobs);
     jobs.clear();
   }
@@ -115,12 +122,16 @@ final class SimWorker {
     StepProto step = job.claimed.getSteps(job.results.size());
     int targets = step.getCombine().getTargetsCount();
     boolean dies = faults && random.nextInt(25) == 0;
+    if (dies) {
+      tally.add("fault server died in a combine");
+    }
     Optional<CombineResponseProto> response =
         cluster.combine(
             step.getExecutor().getDatanodeUuid(),
             step.getCombine(),
             dies ? random.nextInt(targets + 1) : Integer.MAX_VALUE);
     if (faults && random.nextInt(20) == 0) {
+      tally.add("fault answer of a combine lost");
       response = Optional.empty();
     }
     if (response.isPresent() && response.get().getStatus() == CombineStatusProto.COMBINE_OK) {
@@ -152,7 +163,7 @@ final class SimWorker {
   private void runWhole(CodingProtocolService.BlockingInterface namenode, Job job, boolean faults) {
     jobs.remove(job);
     ghosts.add(job);
-    SimChannel channel = new SimChannel(cluster, random, faults);
+    SimChannel channel = new SimChannel(cluster, random, faults, tally);
     TransitionExecutor executor =
         new TransitionExecutor(
             name,
@@ -176,6 +187,7 @@ final class SimWorker {
     ghosts.add(job);
     sendCommit(namenode, job);
     if (faults && random.nextInt(10) == 0) {
+      tally.add("fault commit sent twice");
       sendCommit(namenode, job);
     }
   }
@@ -216,6 +228,7 @@ final class SimWorker {
     switch (random.nextInt(4)) {
       case 0, 1 -> {
         if (ghost.claimed.getStepsCount() > 0) {
+          tally.add("fault combine of an old claim arrives late");
           StepProto step = ghost.claimed.getSteps(random.nextInt(ghost.claimed.getStepsCount()));
           cluster.combine(
               step.getExecutor().getDatanodeUuid(), step.getCombine(), Integer.MAX_VALUE);
@@ -223,10 +236,14 @@ final class SimWorker {
       }
       case 2 -> {
         if (ghost.isReady()) {
+          tally.add("fault commit of an old claim arrives late");
           sendCommit(namenode, ghost);
         }
       }
-      default -> fail(namenode, ghost, List.of());
+      default -> {
+        tally.add("fault failure of an old claim arrives late");
+        fail(namenode, ghost, List.of());
+      }
     }
   }
 }

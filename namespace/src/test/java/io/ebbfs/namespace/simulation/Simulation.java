@@ -3,6 +3,7 @@ package io.ebbfs.namespace.simulation;
 import io.ebbfs.coding.CodeFamily;
 import io.ebbfs.coding.Codes;
 import io.ebbfs.namespace.ManualClock;
+import io.ebbfs.namespace.coding.MetadataCheck.Finding;
 import io.ebbfs.namespace.store.InMemoryStore;
 import io.ebbfs.protocol.proto.CodingProtos.DecisionProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetReadPlanRequestProto;
@@ -17,49 +18,50 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.SplittableRandom;
-import java.util.TreeMap;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.ExtendedBlockProto;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 
 /** One schedule of events and faults. Everything random comes from the seed; one thread. */
 final class Simulation {
-  private static final int DISKS = 6;
   private static final int FILES = 25;
   private static final int MAX_LENGTH = 1_000;
   private static final int SETTLE_ROUNDS = 400;
 
   private final Random random;
   private final ManualClock clock = new ManualClock();
-  private final InMemoryStore rows = new InMemoryStore();
-  private final CrashingStore store = new CrashingStore(rows);
+  private final Tally tally = new Tally();
   private final SimCluster cluster;
   private final Oracle oracle;
+  private final CrashingStore store;
   private final SimClient client;
   private final List<SimWorker> workers = new ArrayList<>();
   private final List<String> log = new ArrayList<>();
   private final long seed;
+  private final int disksPerServer;
   // How many of a hundred faults that the dice ask for do happen.
   private final int faultPercent;
   private SimNamenode namenode;
   private int disksMade;
-  private long changesChecked = -1;
+  private int joined;
 
   Simulation(long seed) throws IOException {
     this.seed = seed;
     random = new Random(new SplittableRandom(seed).nextLong());
-    int servers = 8 + random.nextInt(5);
+    int servers = 6 + random.nextInt(5);
+    disksPerServer = 3 + random.nextInt(4);
     faultPercent = random.nextInt(101);
-    cluster = new SimCluster(servers, DISKS);
-    oracle = new Oracle(rows, cluster);
+    cluster = new SimCluster(servers, disksPerServer);
+    oracle = new Oracle(cluster, tally);
+    store = new CrashingStore(new InMemoryStore(), oracle);
     client = new SimClient(cluster, oracle, random);
-    workers.add(new SimWorker("worker-0", cluster, random));
-    workers.add(new SimWorker("worker-1", cluster, random));
+    workers.add(new SimWorker("worker-0", cluster, random, tally));
+    workers.add(new SimWorker("worker-1", cluster, random, tally));
     start();
-    log.add("seed %d, %d servers of %d disks".formatted(seed, servers, DISKS));
+    log.add("seed %d, %d servers of %d disks".formatted(seed, servers, disksPerServer));
   }
 
   private void start() throws IOException {
@@ -72,15 +74,9 @@ final class Simulation {
     return log;
   }
 
-  /** How many transitions of each kind ended in each state, for judging what was exercised. */
-  Map<String, Integer> transitions() throws IOException {
-    Map<String, Integer> counts = new TreeMap<>();
-    oracle
-        .snapshot()
-        .transitions
-        .values()
-        .forEach(row -> counts.merge(row.getKind() + " " + row.getState(), 1, Integer::sum));
-    return counts;
+  /** What was exercised. */
+  Tally tally() {
+    return tally;
   }
 
   // ---- a schedule -------------------------------------------------------------------------------
@@ -88,25 +84,19 @@ final class Simulation {
   /** Random events, a check after each, then rest and a last check. */
   void run(int steps) throws IOException, ServiceException {
     everybodyReports();
-    for (int f = 0; f < 6; f++) {
-      client.write(namenode.forClients(), 1 + random.nextInt(8), MAX_LENGTH);
+    int files = 2 + random.nextInt(5);
+    for (int f = 0; f < files; f++) {
+      write();
     }
     if (random.nextInt(4) > 0) {
       encodeInPeace();
     }
     for (int step = 0; step < steps; step++) {
       event(step);
-      check();
+      oracle.check();
     }
     settle();
-  }
-
-  private void check() throws IOException {
-    long changes = store.transactions() + cluster.changes();
-    if (changes != changesChecked) {
-      oracle.check();
-      changesChecked = changes;
-    }
+    tally.add("schedules");
   }
 
   /** So that there are stripes to convert and to repair when the faults begin. */
@@ -114,10 +104,10 @@ final class Simulation {
     for (int i = 0; i < 2; i++) {
       encode(-1);
     }
-    for (int round = 0; round < 3; round++) {
+    for (int round = 0; round < 2; round++) {
       everybodyBeats();
       work();
-      check();
+      oracle.check();
     }
   }
 
@@ -127,6 +117,7 @@ final class Simulation {
       act(step, choice);
     } catch (CrashingStore.Crash e) {
       note(step, "the namenode dies in event " + choice);
+      tally.add("fault namenode died at a transaction");
     } catch (IOException | ServiceException e) {
       note(step, "refused: " + e.getMessage());
     }
@@ -136,13 +127,11 @@ final class Simulation {
   }
 
   private void act(int step, int choice) throws IOException, ServiceException {
-    SimServer server = cluster.servers().get(random.nextInt(cluster.servers().size()));
+    SimServer server = anyServer();
     SimWorker worker = workers.get(random.nextInt(workers.size()));
-    if (choice < 6) {
-      if (oracle.acknowledgedFiles().size() < FILES) {
-        note(step, "write");
-        client.write(namenode.forClients(), 1 + random.nextInt(8), MAX_LENGTH);
-      }
+    if (choice < 5) {
+      note(step, "write");
+      write();
     } else if (choice < 9) {
       delete(step);
     } else if (choice < 17) {
@@ -150,18 +139,37 @@ final class Simulation {
     } else if (choice < 26) {
       worker.claim(namenode.coding(), 1 + random.nextInt(4));
     } else if (choice < 52) {
-      worker.advance(namenode.coding(), true);
+      worker.advance(namenode.coding(), faultPercent > 0);
     } else if (choice < 55) {
       worker.renew(namenode.coding());
-    } else if (choice < 68) {
+    } else if (choice < 66) {
       talk(server);
-    } else if (choice < 78) {
+    } else if (choice < 76) {
       clock.advance(500 + random.nextInt(1_500));
       namenode.tick();
+    } else if (choice < 78) {
+      timePasses(step);
     } else if (choice < 85) {
       everybodyBeats();
     } else if (random.nextInt(100) < faultPercent) {
-      fault(step, random.nextInt(16), server, worker);
+      if (oracle.anyRunning()) {
+        tally.add("fault while a transition runs");
+      }
+      fault(step, random.nextInt(20), server, worker);
+    }
+  }
+
+  private SimServer anyServer() {
+    return cluster.servers().get(random.nextInt(cluster.servers().size()));
+  }
+
+  /** Long enough for leases to end and for silent servers to be declared dead. */
+  private void timePasses(int step) throws IOException {
+    note(step, "time passes");
+    for (int i = 0; i < 4; i++) {
+      clock.advance(2_500);
+      everybodyBeats();
+      namenode.tick();
     }
   }
 
@@ -177,16 +185,23 @@ final class Simulation {
       case 8, 9 -> failDisk(step, server);
       case 10 -> loseServer(step, server);
       case 11, 12 -> loseBlock(step, server);
-      case 13, 14 -> store.crashAfter(random.nextInt(6), random.nextBoolean());
+      case 13, 14, 15 -> store.crashAfter(random.nextInt(6), random.nextBoolean());
+      case 16, 17 -> stallOrGoOn(step, server);
+      case 18 -> joinOrLeave(step, server);
       default -> {
-        note(step, "namenode restarts");
+        happens(step, "namenode restarts", "");
         restart();
       }
     }
   }
 
   private void note(int step, String what) {
-    log.add("step %d: %s".formatted(step, what));
+    log.add("step " + step + ": " + what);
+  }
+
+  private void happens(int step, String fault, String where) {
+    note(step, fault + " " + where);
+    tally.add("fault " + fault);
   }
 
   private void restart() throws IOException {
@@ -200,7 +215,7 @@ final class Simulation {
   // ---- what servers do --------------------------------------------------------------------------
 
   private void talk(SimServer server) throws IOException {
-    if (!server.isUp()) {
+    if (!server.answers()) {
       return;
     }
     switch (random.nextInt(6)) {
@@ -210,7 +225,10 @@ final class Simulation {
       default -> {
         switch (random.nextInt(3)) {
           case 0 -> server.fullReport(namenode.datanodes());
-          case 1 -> server.repeatIncrementalReport(namenode.datanodes());
+          case 1 -> {
+            tally.add("fault news sent twice");
+            server.repeatIncrementalReport(namenode.datanodes());
+          }
           default -> server.scrub(namenode.datanodes());
         }
       }
@@ -219,7 +237,7 @@ final class Simulation {
 
   private void everybodyBeats() throws IOException {
     for (SimServer server : cluster.servers()) {
-      if (server.isUp()) {
+      if (server.answers()) {
         server.heartbeat(namenode.datanodes());
         server.obey(cluster, this::mayDelete);
         server.incrementalReport(namenode.datanodes());
@@ -229,7 +247,7 @@ final class Simulation {
 
   private void everybodyReports() throws IOException {
     for (SimServer server : cluster.servers()) {
-      if (server.isUp()) {
+      if (server.answers()) {
         server.heartbeat(namenode.datanodes());
         server.fullReport(namenode.datanodes());
       }
@@ -238,66 +256,92 @@ final class Simulation {
 
   /** An order to delete must never take what nothing else replaces. */
   private void mayDelete(SimDisk disk, SimBlock block) {
-    try {
-      if (!oracle.survivesDeletion(block, disk)) {
-        throw new Violation(
-            "block %d is ordered to be deleted from %s, and nothing takes its place"
-                .formatted(block.blockId(), disk.uuid));
-      }
-    } catch (IOException e) {
-      throw new AssertionError(e);
+    if (!oracle.survivesDeletion(block, disk)) {
+      throw new Violation(
+          "block %d is ordered to be deleted from %s, and nothing takes its place"
+              .formatted(block.blockId(), disk.uuid));
     }
   }
 
   // ---- faults -----------------------------------------------------------------------------------
+
+  private long silentServers() {
+    return cluster.servers().stream().filter(s -> !s.answers()).count();
+  }
 
   private void crashOrStart(int step, SimServer server) throws IOException {
     if (!server.isUp()) {
       note(step, server.uuid() + " starts");
       server.start();
       server.heartbeat(namenode.datanodes());
-    } else if (cluster.servers().stream().filter(s -> !s.isUp()).count() < 2) {
-      note(step, server.uuid() + " crashes");
+    } else if (silentServers() < 2) {
+      happens(step, "server crashes", server.uuid());
       server.crash();
     }
   }
 
+  private void stallOrGoOn(int step, SimServer server) {
+    if (server.isStalled()) {
+      note(step, server.uuid() + " goes on");
+      server.stall(false);
+      if (random.nextBoolean()) {
+        server.obey(cluster, this::mayDelete); // orders of long ago
+      }
+    } else if (server.isUp() && silentServers() < 2) {
+      happens(step, "server stalls", server.uuid());
+      server.stall(true);
+    }
+  }
+
+  private void joinOrLeave(int step, SimServer server) throws IOException {
+    if (random.nextBoolean() && joined < 3) {
+      joined++;
+      happens(step, "server joins", "");
+      cluster.join(disksPerServer).heartbeat(namenode.datanodes());
+    } else if (cluster.servers().size() > 7 && isSurvivable(new HashSet<>(server.disks()))) {
+      happens(step, "server leaves for good", server.uuid());
+      cluster.leave(server);
+    }
+  }
+
   /** Nothing beyond what the codes promise to survive is destroyed. */
-  private boolean isSurvivable(Set<SimDisk> disks) throws IOException {
+  private boolean isSurvivable(Set<SimDisk> disks) {
     return oracle.survives(disks);
   }
 
   private void failDisk(int step, SimServer server) throws IOException {
-    SimDisk disk = server.disks().get(random.nextInt(DISKS));
-    if (!disk.failed && isSurvivable(Set.of(disk))) {
-      note(step, disk.uuid + " fails");
+    SimDisk disk = server.disks().get(random.nextInt(disksPerServer));
+    if (!disk.hasFailed() && isSurvivable(Set.of(disk))) {
+      happens(step, "disk fails", disk.uuid);
       server.failDisk(disk);
-    } else if (disk.failed && random.nextBoolean()) {
+    } else if (disk.hasFailed() && random.nextBoolean()) {
       note(step, disk.uuid + " is replaced");
-      server.replaceDisk(disk, server.uuid() + "-disk-new-" + disksMade++);
+      replace(server, disk);
     }
+  }
+
+  private void replace(SimServer server, SimDisk disk) {
+    server.replaceDisk(disk, server.uuid() + "-disk-new-" + disksMade++);
   }
 
   /** A machine burns down: all its disks are gone, empty ones take their place. */
   private void loseServer(int step, SimServer server) throws IOException {
     if (isSurvivable(new HashSet<>(server.disks()))) {
-      note(step, server.uuid() + " loses all its disks");
+      happens(step, "server loses all its disks", server.uuid());
       server.crash();
-      for (SimDisk disk : List.copyOf(server.disks())) {
-        server.replaceDisk(disk, server.uuid() + "-disk-new-" + disksMade++);
-      }
+      List.copyOf(server.disks()).forEach(disk -> replace(server, disk));
     }
   }
 
   private void loseBlock(int step, SimServer server) throws IOException {
-    SimDisk disk = server.disks().get(random.nextInt(DISKS));
-    if (!disk.blocks.isEmpty() && isSurvivable(Set.of(disk))) {
-      long id = new ArrayList<>(disk.blocks.keySet()).get(random.nextInt(disk.blocks.size()));
-      boolean rots = random.nextBoolean();
-      note(step, "block " + id + (rots ? " rots on " : " vanishes from ") + disk.uuid);
-      if (rots) {
+    SimDisk disk = server.disks().get(random.nextInt(disksPerServer));
+    if (!disk.isEmpty() && isSurvivable(Set.of(disk))) {
+      long id = new ArrayList<>(disk.blockIds()).get(random.nextInt(disk.blockIds().size()));
+      if (random.nextBoolean()) {
+        happens(step, "block rots", id + "@" + disk.uuid);
         server.corrupt(disk, id);
       } else {
+        happens(step, "block vanishes", id + "@" + disk.uuid);
         server.loseQuietly(disk, id);
       }
     }
@@ -306,28 +350,43 @@ final class Simulation {
   // ---- what clients and the manager do
   // -----------------------------------------------------------
 
+  private void write() throws IOException {
+    if (oracle.acknowledgedFiles().size() < FILES) {
+      client.write(namenode.forClients(), 1 + random.nextInt(8), MAX_LENGTH);
+    }
+  }
+
   private void delete(int step) throws IOException {
     List<Long> files = new ArrayList<>(oracle.acknowledgedFiles());
-    if (!files.isEmpty()) {
-      long file = files.get(random.nextInt(files.size()));
-      note(step, "delete file " + file);
-      client.delete(namenode.forClients(), file);
+    if (files.isEmpty()) {
+      return;
+    }
+    long file = files.get(random.nextInt(files.size()));
+    boolean overwritten = random.nextInt(4) == 0;
+    note(step, (overwritten ? "overwrite" : "delete") + " file " + file);
+    tally.add(overwritten ? "overwrites" : "deletes");
+    client.delete(namenode.forClients(), file);
+    if (overwritten) {
+      write();
     }
   }
 
   private void propose(int step) throws IOException, ServiceException {
-    List<StripeRow> stripes = new ArrayList<>(oracle.snapshot().stripes.values());
+    List<StripeRow> stripes = new ArrayList<>(oracle.rows().stripes.values());
     if (random.nextInt(3) == 0 || stripes.isEmpty()) {
       encode(step);
       return;
     }
     StripeRow any = stripes.get(random.nextInt(stripes.size()));
-    CodeFamily family = Codes.familyOf(any.getCode()).orElseThrow();
-    boolean up = family.fast().equals(any.getCode());
+    Optional<CodeFamily> family = Codes.familyOf(any.getCode());
+    if (family.isEmpty()) {
+      return;
+    }
+    boolean up = family.get().fast().equals(any.getCode());
     DecisionProto.Builder decision =
         DecisionProto.newBuilder()
             .setKind(up ? TransitionKindProto.UPCODE : TransitionKindProto.DOWNCODE)
-            .setToCode(up ? family.compact() : family.fast());
+            .setToCode(up ? family.get().compact() : family.get().fast());
     for (StripeRow stripe : stripes) {
       boolean together =
           any.hasGroupId() && stripe.hasGroupId() && stripe.getGroupId() == any.getGroupId();
@@ -372,8 +431,8 @@ final class Simulation {
     for (SimServer server : cluster.servers()) {
       server.start();
       for (SimDisk disk : List.copyOf(server.disks())) {
-        if (disk.failed) {
-          server.replaceDisk(disk, server.uuid() + "-disk-new-" + disksMade++);
+        if (disk.hasFailed()) {
+          replace(server, disk);
         }
       }
     }
@@ -390,14 +449,19 @@ final class Simulation {
       }
       namenode.tick();
       work();
-      check();
-      unfinished = round % 5 == 4 ? oracle.unfinished() : unfinished;
+      oracle.check();
+      unfinished = oracle.unfinished();
     }
     if (!unfinished.isEmpty()) {
       throw new Violation("does not come to rest: " + unfinished);
     }
+    oracle.checkAll();
     everyServerMayBeLost();
     everyBlockCanBeRead();
+    List<Finding> findings = namenode.check();
+    if (!findings.isEmpty()) {
+      throw new Violation("the namenode's own check finds " + findings);
+    }
   }
 
   private void work() throws ServiceException {
@@ -408,7 +472,7 @@ final class Simulation {
     }
   }
 
-  private void everyServerMayBeLost() throws IOException {
+  private void everyServerMayBeLost() {
     for (SimServer server : cluster.servers()) {
       if (!oracle.survives(new HashSet<>(server.disks()))) {
         throw new Violation(
@@ -421,12 +485,11 @@ final class Simulation {
   }
 
   /** Degraded reads: each data member is decoded without its own block. */
-  private void everyBlockCanBeRead() throws IOException, ServiceException {
-    Oracle.Snapshot now = oracle.snapshot();
-    for (StripeRow stripe : now.stripes.values()) {
+  private void everyBlockCanBeRead() throws ServiceException {
+    for (StripeRow stripe : oracle.rows().stripes.values()) {
       for (StripeMemberProto member : stripe.getMembersList()) {
         boolean isFile = oracle.acknowledgedFiles().contains(member.getOwnerId());
-        if (isFile && random.nextInt(3) == 0) {
+        if (isFile && random.nextInt(6) == 0) {
           decodes(member);
         }
       }
