@@ -113,7 +113,30 @@ final class ConversionAttempts {
     conversion.outputs().forEach(ref -> missing.get(ref.stripe()).add(ref.position()));
     long unit =
         sources.values().stream().mapToLong(s -> s.row().getUnitLengthBytes()).max().orElse(0);
-    return disks.placeMissing(conversion.to(), members, missing, unit, Set.of(), true);
+    Placement placement =
+        disks.placeMissing(conversion.to(), members, missing, unit, Set.of(), true);
+    for (int s = 0; s < results; s++) {
+      Map<Integer, Disk> whole = new TreeMap<>(members.get(s));
+      whole.putAll(placement.disks().get(s));
+      survivesAnyServer(conversion.to(), whole);
+    }
+    return placement;
+  }
+
+  /** Also what stays in place may be too much together: the old stripes were placed one by one. */
+  private static void survivesAnyServer(ErasureCode code, Map<Integer, Disk> members)
+      throws NotPlannableException {
+    Map<String, Set<Integer>> byServer = new TreeMap<>();
+    members.forEach(
+        (position, disk) ->
+            byServer.computeIfAbsent(disk.serverUuid(), s -> new TreeSet<>()).add(position));
+    for (Map.Entry<String, Set<Integer>> server : byServer.entrySet()) {
+      if (!code.decodes(server.getValue())) {
+        throw NotPlannableException.now(
+            "the stripe in %s would not survive the loss of server %s, which has its positions %s: add servers or disks, and the members are spread"
+                .formatted(code, server.getKey(), server.getValue()));
+      }
+    }
   }
 
   private static List<Result> results(

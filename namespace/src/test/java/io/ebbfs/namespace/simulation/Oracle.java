@@ -95,6 +95,7 @@ final class Oracle implements CrashingStore.Listener {
       if (write.table() == Tables.TRANSITION && write.value() instanceof TransitionRow row) {
         count(row);
         if (row.getState() == TransitionStateProto.DONE && rows.isActive(row.getId())) {
+          tally.add("published %s to %s".formatted(row.getKind(), row.getToCode()));
           published.add(row);
         }
       }

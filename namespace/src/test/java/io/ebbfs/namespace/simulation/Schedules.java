@@ -1,5 +1,7 @@
 package io.ebbfs.namespace.simulation;
 
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -25,12 +27,15 @@ final class Schedules {
     }
   }
 
+  private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
+
   private final int steps;
   private final AtomicLong nextSeed;
   private final long endSeed;
   private final AtomicBoolean stopped = new AtomicBoolean();
   private final Tally tally = new Tally();
   private Failure failure;
+  private long cpuNanos;
 
   /** Seeds from the first on, at most as many as given. */
   Schedules(long firstSeed, long count, int steps) {
@@ -63,9 +68,20 @@ final class Schedules {
       if (seed >= endSeed) {
         return;
       }
+      long before = THREADS.getCurrentThreadCpuTime();
       run(seed);
+      addCpuNanos(THREADS.getCurrentThreadCpuTime() - before);
       done.accept(seed);
     }
+  }
+
+  private synchronized void addCpuNanos(long nanos) {
+    cpuNanos += nanos;
+  }
+
+  /** What all schedules took of the processors, whoever else uses them. */
+  synchronized long cpuNanos() {
+    return cpuNanos;
   }
 
   private void run(long seed) {

@@ -11,12 +11,12 @@ import org.junit.jupiter.api.Test;
  */
 class SimulationTest {
   private static final long FIRST_SEED = Long.getLong("ebbfs.simulation.seed", 1L);
-  private static final int STEPS = Integer.getInteger("ebbfs.simulation.steps", 100);
+  private static final int STEPS = Integer.getInteger("ebbfs.simulation.steps", 40);
 
   @Test
   void everyPromiseHoldsInEverySchedule() throws InterruptedException {
     boolean replay = System.getProperty("ebbfs.simulation.seed") != null;
-    int schedules = Integer.getInteger("ebbfs.simulation.schedules", replay ? 1 : 60);
+    int schedules = Integer.getInteger("ebbfs.simulation.schedules", replay ? 1 : 300);
     Schedules run = new Schedules(FIRST_SEED, schedules, STEPS);
     run.run(1, () -> false, seed -> {});
     run.failure()
