@@ -15,7 +15,7 @@ final class LauncherTest {
   @Test
   void aProcessIsFoundByItsMarkAndEndedBySignal() throws Exception {
     Launcher launcher = new Launcher(directory);
-    ProcessId process = launcher.start(List.of("sleep", "300"), directory, log());
+    ProcessId process = launcher.start("sleeper", List.of("sleep", "300"), directory, log());
     try {
       assertThat(process.isAlive()).isTrue();
       assertThat(launcher.running()).contains(process);
@@ -46,6 +46,7 @@ final class LauncherTest {
       ProcessId process =
           new Launcher(directory)
               .start(
+                  "listener",
                   List.of(
                       Commands.java(),
                       "-Xmx128m",
@@ -71,7 +72,7 @@ final class LauncherTest {
     Launcher launcher = new Launcher(directory);
     assertThatThrownBy(
             () -> {
-              ProcessId process = launcher.start(List.of("/no/such/program"), directory, log());
+              ProcessId process = launcher.start("none", List.of("/no/such/program"), directory, log());
               process.awaitEnd(10_000);
               throw new ClusterException(log().tail(5));
             })
