@@ -112,7 +112,7 @@ Result<CombinePlan> PlanCombine(const ebbfs::CombineRequestProto& request,
   }
   EBB_ASSIGN(const std::size_t slice, ChooseSlice(request, limits, used.size(), length));
   const std::size_t memory = SliceReader::MemoryBytes(used.size(), slice) + targets * slice;
-  gf::LinearMap map(matrix, used.size(), targets);
+  gf::LinearMap map(matrix, used.size(), targets, limits.backend);
   return CombinePlan{std::move(used), std::move(map), length, slice, memory};
 }
 

@@ -21,6 +21,8 @@ struct CombineLimits {
   std::size_t max_combine_bytes = std::size_t{24} << 20;
   // No HDFS block is longer than a client could ever want one.
   std::uint64_t max_block_bytes = std::uint64_t{1} << 40;
+  // What multiplies; no limit, but chosen at the same place.
+  gf::Backend backend = gf::DefaultBackend();
 };
 
 struct CombinePlan {

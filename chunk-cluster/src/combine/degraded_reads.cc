@@ -156,7 +156,7 @@ class DegradedReads::DecodingSource final : public BlockSource {
       sources_.push_back(plan.sources(s));
       row.push_back(coefficient);
     }
-    map_.emplace(row, sources_.size(), 1);
+    map_.emplace(row, sources_.size(), 1, owner_.options_.backend);
     ChooseSlice();
     const std::size_t bytes =
         SliceReader::MemoryBytes(sources_.size(), slice_bytes_) + slice_bytes_;

@@ -12,6 +12,7 @@
 #include "combine/read_planner.h"
 #include "combine/slice_reader.h"
 #include "combine/threads.h"
+#include "gf/backend.h"
 #include "transfer/missing_block_reader.h"
 
 namespace ebb {
@@ -19,6 +20,8 @@ namespace ebb {
 struct DegradedReadOptions {
   // This server, so that the namenode does not name it as a source of the block.
   std::string server_uuid;
+  // What multiplies.
+  gf::Backend backend = gf::DefaultBackend();
   std::size_t slice_bytes = std::size_t{64} << 10;
   std::size_t min_slice_bytes = std::size_t{4} << 10;
   // Buffers of one read, and of all together. What does not fit gets shorter slices.

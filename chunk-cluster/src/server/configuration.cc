@@ -44,12 +44,26 @@ void CheckDirectories(const std::vector<std::string>& directories) {
   }
 }
 
+gf::Backend ParseKernel(const std::string& name) {
+  const auto backend = gf::BackendByName(name);
+  if (!backend) {
+    Refuse(fmt::format("--kernel '{}' is unknown; give auto, isal, jerasure, gfni-avx2 or "
+                       "gfni-avx512",
+                       name));
+  }
+  if (!gf::IsAvailable(*backend)) {
+    Refuse(fmt::format("--kernel {}: this processor has no such instructions; give auto", name));
+  }
+  return *backend;
+}
+
 }  // namespace
 
 Configuration ParseCommandLine(int argc, char** argv) {
   Configuration c;
   std::string namenode;
   std::string rack;
+  std::string kernel = "auto";
   CLI::App app("EbbFS chunk server: stores blocks, serves them to HDFS clients, combines them.");
   app.add_option("--namenode", namenode, "HOST:PORT of the namenode's RPC server")->required();
   app.add_option("--data", c.directories, "directories, one per disk, separated by commas")
@@ -88,6 +102,9 @@ Configuration ParseCommandLine(int argc, char** argv) {
                  "the most that the scrub reads of one disk")
       ->capture_default_str()
       ->check(CLI::Range(std::uint64_t{4096}, std::uint64_t{1} << 40));
+  app.add_option("--kernel", kernel,
+                 "auto: the fastest here; or isal, jerasure, gfni-avx2, gfni-avx512")
+      ->capture_default_str();
   app.add_option("--ready-file", c.ready_file, "written with the ports once registered");
   app.add_option("--log-level", c.log_level, "debug, info, warn or error")
       ->capture_default_str()
@@ -102,6 +119,7 @@ Configuration ParseCommandLine(int argc, char** argv) {
   }
   ParseAddress(namenode, c);
   CheckDirectories(c.directories);
+  if (kernel != "auto") c.kernel = ParseKernel(kernel);
   return c;
 }
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "gf/backend.h"
+
 namespace ebb::server {
 
 struct Configuration {
@@ -24,6 +26,8 @@ struct Configuration {
   std::uint64_t scrub_period_seconds = 3 * 7 * 24 * 3600;
   // The most that the scrub reads of one disk.
   std::uint64_t scrub_bytes_per_second = std::uint64_t{16} << 20;
+  // What computes combines and degraded reads.
+  gf::Backend kernel = gf::DefaultBackend();
   // Written once the server is registered; empty for none.
   std::string ready_file;
   std::string log_level = "info";

@@ -105,12 +105,14 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
   transfer::ClusterBlockIo io(store);
   CombineEngineOptions combine_options;
   combine_options.max_process_bytes = configuration.combine_memory_bytes;
+  combine_options.limits.backend = configuration.kernel;
   CombineEngine combines(io, combine_options);
   NamenodeReadPlanner planner(configuration.namenode_host, configuration.namenode_port,
                               std::chrono::seconds(10));
   DegradedReadOptions degraded_options;
   degraded_options.server_uuid = store.server_uuid();
   degraded_options.max_process_bytes = configuration.degraded_read_memory_bytes;
+  degraded_options.backend = configuration.kernel;
   DegradedReads degraded_reads(io, planner, degraded_options);
   Scrubber scrubber(store, RealFileSystem(),
                     {.period = std::chrono::seconds(configuration.scrub_period_seconds),

@@ -19,6 +19,9 @@ class DenseRows {
 
   virtual ~DenseRows() = default;
 
+  // Slices shorter than this cost more in calling than they save by staying in the cache.
+  [[nodiscard]] virtual std::size_t LeastSliceBytes() const = 0;
+
   // Every target from all sources; any length and alignment.
   virtual void Apply(const std::byte* const* sources, std::byte* const* targets,
                      std::size_t length) const = 0;

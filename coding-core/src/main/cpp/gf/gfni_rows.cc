@@ -75,6 +75,8 @@ class GfniRows final : public DenseRows {
     }
   }
 
+  std::size_t LeastSliceBytes() const override { return 1024; }
+
   void Apply(const std::byte* const* sources, std::byte* const* targets,
              std::size_t length) const override {
     kernel_(matrices_.data(), sources_, sources, targets, length);

@@ -29,6 +29,8 @@ class IsalRows final : public DenseRows {
     ec_init_tables(sources_, targets_, const_cast<unsigned char*>(matrix.data()), tables_.data());
   }
 
+  std::size_t LeastSliceBytes() const override { return std::size_t{8} << 10; }
+
   void Apply(const std::byte* const* sources, std::byte* const* targets,
              std::size_t length) const override {
     if (length <= kMostBytes) {

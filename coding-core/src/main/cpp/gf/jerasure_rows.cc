@@ -50,6 +50,8 @@ class JerasureRows final : public DenseRows {
     }();
   }
 
+  std::size_t LeastSliceBytes() const override { return std::size_t{8} << 10; }
+
   void Apply(const std::byte* const* sources, std::byte* const* targets,
              std::size_t length) const override {
     bool aligned = length <= (std::size_t{1} << 30);  // jerasure counts in int

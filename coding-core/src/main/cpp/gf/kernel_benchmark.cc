@@ -362,7 +362,9 @@ int main(int argc, char** argv) {
                 "\"results\": [",
                 processor.c_str(), backend.c_str(), options.samples);
   } else {
-    std::printf("GB/s of the blocks read, on one core of %s; the default here is %s\n",
+    std::printf("GB/s of the blocks read, on one core of %s\n"
+                "direct: the library alone, on the whole matrix; the last columns: each backend "
+                "as the chunk server uses it, by default %s\n",
                 processor.c_str(), backend.c_str());
   }
   bool head = true;

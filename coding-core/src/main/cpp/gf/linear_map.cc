@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
+#include <limits>
 
 #include "gf/pointers.h"
 #include "gf/xor.h"
@@ -16,7 +17,7 @@ namespace {
 // Where several groups of rows read the same sources, a piece of all of them is kept in the L1
 // cache for the next group, but not so short a piece that calling costs more than computing.
 constexpr std::size_t kPieceTotalBytes = std::size_t{32} << 10;
-constexpr std::size_t kPieceMinBytes = 1024;
+constexpr std::size_t kLeastXorBytes = 1024;
 // What the kernels compute at once.
 constexpr std::size_t kStepBytes = 256;
 
@@ -58,6 +59,16 @@ LinearMap::LinearMap(std::span<const std::uint8_t> coefficients, std::size_t sou
     }
     group.rows = MakeDenseRows(backend, matrix, group.sources.size(), group.targets.size());
   }
+  piece_bytes_ = PieceBytes();
+}
+
+std::size_t LinearMap::PieceBytes() const {
+  // One pass over the sources in any case.
+  if (groups_.size() + xor_rows_.size() <= 1) return std::numeric_limits<std::size_t>::max();
+  std::size_t piece = kPieceTotalBytes / (sources_ + targets_) / kStepBytes * kStepBytes;
+  piece = std::max(piece, kLeastXorBytes);
+  for (const Group& group : groups_) piece = std::max(piece, group.rows->LeastSliceBytes());
+  return piece;
 }
 
 std::vector<std::size_t> LinearMap::Columns(std::size_t target) const {
@@ -93,15 +104,10 @@ void LinearMap::AddXorRow(std::size_t target, std::vector<std::size_t> columns) 
 
 void LinearMap::Apply(std::span<const std::byte* const> sources,
                       std::span<std::byte* const> targets, std::size_t length) const {
-  if (groups_.size() + xor_rows_.size() <= 1) {
-    // One pass over the sources in any case.
-    ApplyPiece(sources, targets, 0, length);
-    return;
-  }
-  const std::size_t even_share = kPieceTotalBytes / std::max<std::size_t>(1, sources_ + targets_);
-  const std::size_t piece = std::max(kPieceMinBytes, even_share / kStepBytes * kStepBytes);
-  for (std::size_t at = 0; at < length; at += piece) {
-    ApplyPiece(sources, targets, at, std::min(piece, length - at));
+  for (std::size_t at = 0; at < length;) {
+    const std::size_t piece = std::min(piece_bytes_, length - at);
+    ApplyPiece(sources, targets, at, piece);
+    at += piece;
   }
 }
 

@@ -61,6 +61,7 @@ class LinearMap {
   [[nodiscard]] std::vector<std::size_t> Columns(std::size_t target) const;
   bool JoinGroup(std::size_t target, const std::vector<std::size_t>& columns);
   void AddXorRow(std::size_t target, std::vector<std::size_t> columns);
+  [[nodiscard]] std::size_t PieceBytes() const;
   void ApplyPiece(std::span<const std::byte* const> sources, std::span<std::byte* const> targets,
                   std::size_t offset, std::size_t length) const;
 
@@ -69,6 +70,8 @@ class LinearMap {
   std::vector<std::uint8_t> coefficients_;
   std::vector<Group> groups_;
   std::vector<XorRow> xor_rows_;
+  // All groups and rows are applied to so many bytes before the next.
+  std::size_t piece_bytes_;
 };
 
 }  // namespace ebb::gf
