@@ -25,14 +25,14 @@ import org.apache.hadoop.thirdparty.protobuf.ByteString;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 
 /** Asks the namenode about the state of the cluster, over CodingProtocol. Thread-safe. */
-final class ClusterProbe implements AutoCloseable {
+public final class ClusterProbe implements AutoCloseable {
   private static final int PAGE = 2000;
 
   private final NamenodeClient client;
   private final CodingProtocol namenode;
 
   /** Closes the client when it is closed. */
-  ClusterProbe(NamenodeClient client) {
+  public ClusterProbe(NamenodeClient client) {
     this.client = client;
     this.namenode = client.coding();
   }
@@ -44,7 +44,8 @@ final class ClusterProbe implements AutoCloseable {
     }
   }
 
-  GetClusterResponseProto cluster() throws IOException {
+  /** The cluster as the namenode sees it. */
+  public GetClusterResponseProto cluster() throws IOException {
     return client.cluster();
   }
 
@@ -58,7 +59,8 @@ final class ClusterProbe implements AutoCloseable {
                 counter -> counter.getValue()));
   }
 
-  List<FileStatusProto> files(String path) throws IOException {
+  /** The files at a path and below it. */
+  public List<FileStatusProto> files(String path) throws IOException {
     List<FileStatusProto> files = new ArrayList<>();
     pages(
         cursor -> {
@@ -74,7 +76,8 @@ final class ClusterProbe implements AutoCloseable {
     return files;
   }
 
-  List<StripeStatusProto> stripes() throws IOException {
+  /** All stripes. */
+  public List<StripeStatusProto> stripes() throws IOException {
     List<StripeStatusProto> stripes = new ArrayList<>();
     pages(
         cursor -> {
@@ -90,7 +93,8 @@ final class ClusterProbe implements AutoCloseable {
     return stripes;
   }
 
-  List<TransitionRow> transitions(TransitionStateProto... states) throws IOException {
+  /** The transitions in these states; without any, all. */
+  public List<TransitionRow> transitions(TransitionStateProto... states) throws IOException {
     List<TransitionRow> transitions = new ArrayList<>();
     pages(
         cursor -> {

@@ -1,0 +1,89 @@
+package io.ebbfs.workloads.prove;
+
+import io.ebbfs.cluster.ClusterException;
+import io.ebbfs.cluster.LocalCluster;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.Stream;
+
+/**
+ * What lies on the disks of a cluster at one moment, read behind the servers' backs.
+ *
+ * @param byStorage finished blocks by disk uuid and block id: the data file
+ * @param serverOf which server a disk uuid belongs to
+ * @param loose files that belong to no finished block, relative to the cluster
+ */
+record Disks(
+    Map<String, Map<Long, Path>> byStorage, Map<String, Integer> serverOf, List<String> loose) {
+
+  static Disks read(LocalCluster cluster) throws IOException, ClusterException {
+    Disks disks = new Disks(new HashMap<>(), new HashMap<>(), new ArrayList<>());
+    for (int server = 0; server < cluster.layout().servers(); server++) {
+      for (int disk = 0; disk < cluster.layout().disks(); disk++) {
+        disks.add(server, cluster.diskDirectory(server, disk));
+      }
+    }
+    return disks;
+  }
+
+  private void add(int server, Path disk) throws IOException {
+    String uuid = "";
+    for (String line : Files.readAllLines(disk.resolve("VERSION"))) {
+      if (line.startsWith("storageUuid=")) {
+        uuid = line.substring("storageUuid=".length()).strip();
+      }
+    }
+    serverOf.put(uuid, server);
+    Map<Long, Path> blocks = new TreeMap<>();
+    byStorage.put(uuid, blocks);
+    Map<Long, Path> sums = new TreeMap<>();
+    for (Path file : files(disk)) {
+      String name = file.getFileName().toString();
+      if (!file.startsWith(disk.resolve("finalized"))) {
+        loose.add(disk.getParent().getParent().relativize(file).toString());
+      } else if (name.endsWith(".meta")) {
+        sums.put(Long.parseLong(name.split("_")[1]), file);
+      } else {
+        blocks.put(Long.parseLong(name.split("_")[1]), file);
+      }
+    }
+    for (Map.Entry<Long, Path> sum : sums.entrySet()) {
+      if (!blocks.containsKey(sum.getKey())) {
+        loose.add(disk.getParent().getParent().relativize(sum.getValue()).toString());
+      }
+    }
+  }
+
+  /** Block files below a disk; those that vanish meanwhile are left out. */
+  private static List<Path> files(Path disk) throws IOException {
+    for (int tries = 0; ; tries++) {
+      try (Stream<Path> all = Files.walk(disk)) {
+        return all.filter(file -> file.getFileName().toString().startsWith("blk_")).toList();
+      } catch (UncheckedIOException e) {
+        if (tries > 20 || !(e.getCause() instanceof NoSuchFileException)) {
+          throw e.getCause();
+        }
+      }
+    }
+  }
+
+  /** The servers that hold a finished replica of a block. */
+  List<Integer> serversOf(long blockId) {
+    List<Integer> servers = new ArrayList<>();
+    byStorage.forEach(
+        (storage, blocks) -> {
+          if (blocks.containsKey(blockId)) {
+            servers.add(serverOf.get(storage));
+          }
+        });
+    return servers;
+  }
+}
