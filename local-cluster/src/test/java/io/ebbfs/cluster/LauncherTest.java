@@ -72,7 +72,8 @@ final class LauncherTest {
     Launcher launcher = new Launcher(directory);
     assertThatThrownBy(
             () -> {
-              ProcessId process = launcher.start("none", List.of("/no/such/program"), directory, log());
+              ProcessId process =
+                  launcher.start("none", List.of("/no/such/program"), directory, log());
               process.awaitEnd(10_000);
               throw new ClusterException(log().tail(5));
             })

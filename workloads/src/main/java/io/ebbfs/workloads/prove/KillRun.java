@@ -41,6 +41,7 @@ final class KillRun {
 
   private static final int TRIES = 5;
   private static final long DEATH_MILLIS = 20_000;
+  private static final long AFTER_END_NANOS = 1_500_000_000;
   private static final long END_MILLIS = 60_000;
   private static final Set<TransitionStateProto> GOOD_ENDS =
       EnumSet.of(TransitionStateProto.DONE, TransitionStateProto.DROPPED);
@@ -94,6 +95,7 @@ final class KillRun {
     Thread trigger = new Thread(() -> triggerQuietly(scenario), "trigger");
     trigger.start();
     try {
+      boolean ended = false;
       long deadline = System.nanoTime() + DEATH_MILLIS * 1_000_000;
       while (System.nanoTime() < deadline) {
         for (Map.Entry<String, ProcessId> process : running.entrySet()) {
@@ -101,8 +103,10 @@ final class KillRun {
             return process.getKey();
           }
         }
-        if (!trigger.isAlive() && !cluster.local().hasFired(cell.point()) && ended()) {
-          return "";
+        if (!ended && !trigger.isAlive() && ended()) {
+          // What comes after the end of the transition is still to be passed.
+          ended = true;
+          deadline = Math.min(deadline, System.nanoTime() + AFTER_END_NANOS);
         }
         Thread.sleep(5);
       }
