@@ -255,11 +255,16 @@ final class ProvingCluster implements AutoCloseable {
       chunk = RPC.getProxy(ChunkProtocol.class, ChunkProtocol.VERSION, address, conf);
       chunks.put(address, chunk);
     }
-    try {
-      return chunk.verify(null, request);
-    } catch (ServiceException e) {
-      throw e.getCause() instanceof IOException io ? io : new IOException(e);
+    IOException failure = null;
+    for (int tries = 0; tries < 3; tries++) {
+      try {
+        return chunk.verify(null, request);
+      } catch (ServiceException e) {
+        // A connection that is kept from before the server died says so once.
+        failure = e.getCause() instanceof IOException io ? io : new IOException(e);
+      }
     }
+    throw failure;
   }
 
   /** Makes every server send a full block report now. */
