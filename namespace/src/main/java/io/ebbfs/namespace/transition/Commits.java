@@ -64,9 +64,6 @@ public final class Commits {
 
   private record Outcome(TransitionRow row, Written written) {}
 
-  /** Most stripes that one commit makes. */
-  private static final int MAX_STRIPES = 16;
-
   private final MetadataStore store;
   private final IdGenerators ids;
   private final BlockService blocks;
@@ -115,7 +112,9 @@ public final class Commits {
     if (incomplete.isPresent()) {
       return refused(incomplete.get());
     }
-    long firstStripeId = ids.inodes().nextRun(MAX_STRIPES);
+    int encoded =
+        before.get().getBlocksList().stream().mapToInt(b -> b.getStripeIndex() + 1).max().orElse(0);
+    long firstStripeId = ids.inodes().nextRun(Math.max(Conversions.MAX_STRIPES, encoded));
     Outcome outcome;
     FailPoint.NAMENODE_COMMIT_BEFORE.reach();
     try {

@@ -23,7 +23,6 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -49,7 +48,7 @@ final class ConversionAttempts {
                 .formatted(stripe.id(), stripe.lost()));
       }
     }
-    Conversion conversion = Conversions.of(row, rows(sources), Codes.byName(row.getToCode()));
+    Conversion conversion = Conversions.of(rows(sources), Codes.byName(row.getToCode()));
     Map<BlockRef, StripeMemberProto> kept = Conversions.keptMembers(conversion, rows(sources));
     Placement placement = place(conversion, sources);
     List<Step> steps = new ArrayList<>();
@@ -72,17 +71,20 @@ final class ConversionAttempts {
   /** The stripes that are still there, by their slot. */
   private Map<Integer, StripeState> sources(Transaction transaction, TransitionRow row)
       throws IOException, NotPlannableException {
-    Map<Integer, StripeState> sources = new TreeMap<>();
+    List<StripeRow> left = new ArrayList<>();
     for (TransitionStripeProto planned : row.getStripesList()) {
-      Optional<StripeRow> stripe =
-          transaction.get(Tables.STRIPE, Tables.stripe(planned.getStripeId()));
-      if (stripe.isPresent() && stripe.get().getTransitionId() == row.getId()) {
-        sources.put(
-            Conversions.slot(stripe.get()), StripeState.read(transaction, cluster, stripe.get()));
-      }
+      transaction
+          .get(Tables.STRIPE, Tables.stripe(planned.getStripeId()))
+          .filter(stripe -> stripe.getTransitionId() == row.getId())
+          .ifPresent(left::add);
     }
-    if (sources.isEmpty()) {
+    if (left.isEmpty()) {
       throw NotPlannableException.ever("its stripes are gone: their files were deleted");
+    }
+    Map<Integer, StripeState> sources = new TreeMap<>();
+    for (Map.Entry<Integer, StripeRow> entry :
+        Conversions.bySlot(left, row.getToCode()).entrySet()) {
+      sources.put(entry.getKey(), StripeState.read(transaction, cluster, entry.getValue()));
     }
     return sources;
   }
@@ -124,7 +126,7 @@ final class ConversionAttempts {
   }
 
   /** Also what stays in place may be too much together: the old stripes were placed one by one. */
-  private static void survivesAnyServer(ErasureCode code, Map<Integer, Disk> members)
+  private void survivesAnyServer(ErasureCode code, Map<Integer, Disk> members)
       throws NotPlannableException {
     Map<String, Set<Integer>> byServer = new TreeMap<>();
     members.forEach(
@@ -132,8 +134,8 @@ final class ConversionAttempts {
             byServer.computeIfAbsent(disk.serverUuid(), s -> new TreeSet<>()).add(position));
     for (Map.Entry<String, Set<Integer>> server : byServer.entrySet()) {
       if (!code.decodes(server.getValue())) {
-        throw NotPlannableException.now(
-            "the stripe in %s would not survive the loss of server %s, which has its positions %s: add servers or disks, and the members are spread"
+        throw disks.crowded(
+            "the stripe in %s would not survive the loss of server %s, which has its positions %s"
                 .formatted(code, server.getKey(), server.getValue()));
       }
     }

@@ -103,7 +103,7 @@ final class ConversionCommit implements Kind {
   private static Conversion conversion(TransitionRow row, Map<Integer, StripeRow> sources)
       throws RefusedException {
     try {
-      return Conversions.of(row, sources, Codes.byName(row.getToCode()));
+      return Conversions.of(sources, Codes.byName(row.getToCode()));
     } catch (NotPlannableException e) {
       throw new RefusedException(e.getMessage());
     }
@@ -111,7 +111,7 @@ final class ConversionCommit implements Kind {
 
   private Map<Integer, StripeRow> unchanged(Transaction transaction, TransitionRow row)
       throws IOException {
-    Map<Integer, StripeRow> sources = new TreeMap<>();
+    List<StripeRow> sources = new ArrayList<>();
     for (TransitionStripeProto planned : row.getStripesList()) {
       Optional<StripeRow> stripe =
           transaction
@@ -122,9 +122,9 @@ final class ConversionCommit implements Kind {
         throw new RefusedException(
             "stripe %d changed while it was converted".formatted(planned.getStripeId()));
       }
-      sources.put(Conversions.slot(stripe.get()), stripe.get());
+      sources.add(stripe.get());
     }
-    return sources;
+    return Conversions.bySlot(sources, row.getToCode());
   }
 
   private void checkOutputs(TransitionRow row) throws RefusedException {

@@ -1,7 +1,8 @@
 package io.ebbfs.namespace.transition;
 
-import io.ebbfs.coding.CodeFamily;
 import io.ebbfs.coding.Codes;
+import io.ebbfs.coding.ErasureCode;
+import io.ebbfs.coding.Planner;
 import io.ebbfs.namespace.store.Tables;
 import io.ebbfs.namespace.store.Transaction;
 import io.ebbfs.namespace.stripe.StripeState;
@@ -34,25 +35,17 @@ final class ConversionProposals {
     if (decision.getStripeIdsCount() == 0) {
       return Proposals.refusal(decision.getKind() + " names no stripe: give the ids of stripes");
     }
-    Optional<CodeFamily> family = Codes.familyOf(decision.getToCode());
-    boolean up = decision.getKind() == TransitionKindProto.UPCODE;
-    if (family.isEmpty()
-        || !decision.getToCode().equals(up ? family.get().compact() : family.get().fast())) {
-      return Proposals.refusal(
-          "%s to %s: it is not the %s code of a family"
-              .formatted(decision.getKind(), decision.getToCode(), up ? "compact" : "fast"));
-    }
-    String fromCode = up ? family.get().fast() : family.get().compact();
     List<String> refusals = new ArrayList<>();
     List<Long> transitions = new ArrayList<>();
     Set<Long> seen = new HashSet<>();
     for (long stripeId : decision.getStripeIdsList()) {
       if (!seen.contains(stripeId)) {
-        Group group = groupOf(stripeId, fromCode, up ? family.get().groupSize() : 1);
+        Group group = groupOf(stripeId, decision, seen);
         group.stripes().forEach(stripe -> seen.add(stripe.getId()));
         if (group.objection() != null) {
           refusals.add(group.objection());
         } else {
+          String fromCode = group.stripes().get(0).getCode();
           plan(decision, fromCode, group.stripes(), refusals).ifPresent(transitions::add);
         }
       }
@@ -60,7 +53,8 @@ final class ConversionProposals {
     return Proposals.result(transitions, refusals);
   }
 
-  private Group groupOf(long stripeId, String fromCode, int groupSize) throws IOException {
+  /** The stripes that are converted with this one; those seen already are left alone. */
+  private Group groupOf(long stripeId, DecisionProto decision, Set<Long> seen) throws IOException {
     return context
         .store()
         .transact(
@@ -70,25 +64,78 @@ final class ConversionProposals {
               if (row.isEmpty()) {
                 return new Group(List.of(), "stripe " + stripeId + " does not exist (any more)");
               }
-              List<StripeRow> stripes = siblings(transaction, row.get(), groupSize);
-              return new Group(stripes, objection(transaction, stripes, fromCode));
+              Optional<String> mismatch = mismatch(row.get(), decision);
+              if (mismatch.isPresent()) {
+                return new Group(List.of(), mismatch.get());
+              }
+              int together = Conversions.sourcesTogether(row.get().getCode(), decision.getToCode());
+              List<StripeRow> stripes =
+                  row.get().hasGroupId()
+                      ? siblings(transaction, row.get(), together)
+                      : others(transaction, row.get(), together, decision, seen);
+              return new Group(stripes, objection(transaction, stripes, row.get().getCode()));
             });
   }
 
-  /** The stripes that were placed with this one and are still there. */
-  private static List<StripeRow> siblings(Transaction transaction, StripeRow stripe, int groupSize)
-      throws IOException {
-    if (groupSize == 1 || !stripe.hasGroupId()) {
-      return List.of(stripe);
+  /** Why a stripe cannot be converted so, whatever its state. */
+  private static Optional<String> mismatch(StripeRow stripe, DecisionProto decision) {
+    ErasureCode from = Codes.byName(stripe.getCode());
+    ErasureCode to = Codes.byName(decision.getToCode());
+    Optional<int[]> counts = Planner.stripes(from, to);
+    boolean up = decision.getKind() == TransitionKindProto.UPCODE;
+    String what = "stripe %d from %s to %s: ".formatted(stripe.getId(), from, to);
+    if (from.equals(to)) {
+      return Optional.of("stripe %d is in %s already".formatted(stripe.getId(), to));
     }
+    if (counts.isEmpty()) {
+      return Optional.of(
+          what + "the data of neither is a multiple of the other's; choose another code");
+    }
+    if (Math.max(counts.get()[0], counts.get()[1]) > Conversions.MAX_STRIPES) {
+      return Optional.of(
+          what + "more than %d stripes are concerned".formatted(Conversions.MAX_STRIPES));
+    }
+    if (up ? to.overhead() > from.overhead() : to.overhead() < from.overhead()) {
+      return Optional.of(
+          what
+              + "it would store %s; propose it as %s"
+                  .formatted(up ? "more" : "less", up ? "DOWNCODE" : "UPCODE"));
+    }
+    return Optional.empty();
+  }
+
+  /** The stripes that were placed with this one, are merged with it, and are still there. */
+  private static List<StripeRow> siblings(Transaction transaction, StripeRow stripe, int together)
+      throws IOException {
     List<StripeRow> siblings = new ArrayList<>();
-    for (int slot = 0; slot < groupSize; slot++) {
+    int first = stripe.getGroupSlot() / together * together;
+    for (int slot = first; slot < first + together; slot++) {
       transaction
           .get(Tables.STRIPE, Tables.stripe(stripe.getGroupId() + slot))
           .filter(s -> s.getGroupId() == stripe.getGroupId())
           .ifPresent(siblings::add);
     }
     return siblings;
+  }
+
+  /** Stripes of no group are merged with others of the same decision. */
+  private static List<StripeRow> others(
+      Transaction transaction,
+      StripeRow stripe,
+      int together,
+      DecisionProto decision,
+      Set<Long> seen)
+      throws IOException {
+    List<StripeRow> stripes = new ArrayList<>(List.of(stripe));
+    for (long id : decision.getStripeIdsList()) {
+      if (stripes.size() < together && id != stripe.getId() && !seen.contains(id)) {
+        transaction
+            .get(Tables.STRIPE, Tables.stripe(id))
+            .filter(s -> !s.hasGroupId() && s.getCode().equals(stripe.getCode()))
+            .ifPresent(stripes::add);
+      }
+    }
+    return stripes;
   }
 
   private String objection(Transaction transaction, List<StripeRow> stripes, String fromCode)

@@ -8,42 +8,58 @@ import io.ebbfs.coding.ErasureCode;
 import io.ebbfs.coding.Planner;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
-import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
-import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 
 /** What planning and committing a conversion have in common. Pure. */
 final class Conversions {
   private Conversions() {}
 
-  /** The place of a stripe in its group. */
-  static int slot(StripeRow stripe) {
-    return stripe.getGroupSlot();
+  /** Most stripes that one conversion is about, before or after it. */
+  static final int MAX_STRIPES = 16;
+
+  /** How many stripes of a code are converted together, to become one of another. */
+  static int sourcesTogether(String fromCode, String toCode) {
+    return Planner.stripes(Codes.byName(fromCode), Codes.byName(toCode))
+        .map(counts -> counts[0])
+        .orElse(1);
+  }
+
+  /**
+   * Stripes in the order in which they are merged: that of their group, so that the blocks come to
+   * be where the placement wanted them; stripes of no group as they are given.
+   */
+  static SortedMap<Integer, StripeRow> bySlot(List<StripeRow> stripes, String toCode) {
+    int together = sourcesTogether(stripes.get(0).getCode(), toCode);
+    SortedMap<Integer, StripeRow> bySlot = new TreeMap<>();
+    boolean oneGroup =
+        stripes.get(0).hasGroupId()
+            && stripes.stream().map(StripeRow::getGroupId).distinct().count() == 1;
+    for (int i = 0; i < stripes.size(); i++) {
+      bySlot.put(oneGroup ? stripes.get(i).getGroupSlot() % together : i, stripes.get(i));
+    }
+    return bySlot;
   }
 
   /**
    * The conversion of these stripes.
    *
-   * @param sources by slot; for a downcode the one stripe, whatever its slot
+   * @param sources by slot
    */
-  static Conversion of(TransitionRow row, Map<Integer, StripeRow> sources, ErasureCode to)
+  static Conversion of(Map<Integer, StripeRow> sources, ErasureCode to)
       throws NotPlannableException {
     try {
-      StripeRow any = sources.values().iterator().next();
-      ErasureCode from = Codes.byName(any.getCode());
-      if (row.getKind() == TransitionKindProto.UPCODE) {
-        int slots = sources.keySet().stream().max(Integer::compare).orElse(0) + 1;
-        List<List<Integer>> occupied = new ArrayList<>();
-        for (int slot = 0; slot < slots; slot++) {
-          occupied.add(sources.containsKey(slot) ? positions(sources.get(slot)) : List.of());
-        }
-        return Planner.upcode(from, to, occupied, Set.of());
+      ErasureCode from = Codes.byName(sources.values().iterator().next().getCode());
+      int slots = sources.keySet().stream().max(Integer::compare).orElse(0) + 1;
+      List<List<Integer>> occupied = new ArrayList<>();
+      for (int slot = 0; slot < slots; slot++) {
+        occupied.add(sources.containsKey(slot) ? positions(sources.get(slot)) : List.of());
       }
-      return Planner.downcode(from, to, positions(any), Set.of());
+      return Planner.convert(from, to, occupied, Set.of());
     } catch (CannotPlanException e) {
       throw NotPlannableException.ever(e.getMessage());
     }
@@ -55,9 +71,7 @@ final class Conversions {
 
   /** The source stripe of an input or of a block that stays. */
   static <S> S source(Map<Integer, S> sources, BlockRef ref) {
-    S source = sources.get(ref.stripe());
-    // The one compact stripe of a downcode is stripe 0 of the plan.
-    return source != null ? source : sources.values().iterator().next();
+    return sources.get(ref.stripe());
   }
 
   /** How many resulting stripes there may be; some of them may be empty. */

@@ -108,6 +108,11 @@ final class DiskChoice {
         reason, () -> Shortage.of(lengthBytes, disks, more -> isGood(ask.with(more), strict)));
   }
 
+  /** What stays where it is, is too much together: more servers help once members have moved. */
+  NotPlannableException crowded(String reason) {
+    return NotPlannableException.noPlace(reason, () -> Shortage.crowded(inService(Set.of())));
+  }
+
   private static boolean isGood(PlacementResult result, boolean strict) {
     return result instanceof Placement placement && (!strict || placement.keepsRules());
   }

@@ -95,6 +95,15 @@ record Shortage(
         disks);
   }
 
+  /** Members that stay are too much together. */
+  static Shortage crowded(List<Disk> disks) {
+    return of(
+        TransitionStateProto.NO_DOMAINS,
+        "add servers or disks: members are spread over them in the background",
+        0,
+        disks);
+  }
+
   private static Shortage of(
       TransitionStateProto endsAs, String remedy, long missingBytes, List<Disk> disks) {
     long free = disks.stream().mapToLong(Disk::freeBytes).sum();
