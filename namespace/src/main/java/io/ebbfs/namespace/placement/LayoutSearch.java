@@ -2,7 +2,6 @@ package io.ebbfs.namespace.placement;
 
 import io.ebbfs.namespace.placement.Layout.Item;
 import io.ebbfs.namespace.placement.Layout.Membership;
-import io.ebbfs.namespace.placement.Layout.View;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -14,7 +13,6 @@ final class LayoutSearch {
   private static final int EJECTION_DEPTH = 3;
   private static final int EJECTION_WIDTH = 12;
   private static final int MAX_EJECTIONS = 400;
-  private static final int IMPROVEMENTS = 60;
 
   private final Layout layout;
   private final Random random;
@@ -118,106 +116,11 @@ final class LayoutSearch {
   }
 
   private static boolean shareView(Item one, Item other) {
-    for (Membership a : one.memberships) {
-      for (Membership b : other.memberships) {
-        if (a.view() == b.view()) {
-          return true;
-        }
+    for (Membership membership : one.memberships()) {
+      if (other.isIn(membership.view())) {
+        return true;
       }
     }
     return false;
-  }
-
-  /**
-   * Moves items about, while that costs no copy, so that more pairs of servers may be lost at once.
-   */
-  void improve() {
-    for (int round = 0; round < IMPROVEMENTS; round++) {
-      Item item = itemOfAWeakPair();
-      if (item == null) {
-        return;
-      }
-      improve(item);
-    }
-  }
-
-  private Item itemOfAWeakPair() {
-    List<View> views = new ArrayList<>(layout.views());
-    Collections.shuffle(views, random);
-    int first = random.nextInt(layout.serverCount());
-    for (View view : views) {
-      for (int i = 0; i < layout.serverCount(); i++) {
-        int server = (first + i) % layout.serverCount();
-        if (view.countOn(server) > 0 && view.weakPairs(server) > 0) {
-          List<Item> there = new ArrayList<>();
-          for (Item item : layout.items()) {
-            if (item.isPlaced()
-                && !item.isPinned()
-                && item.server() == server
-                && item.memberships.stream().anyMatch(m -> m.view() == view)) {
-              there.add(item);
-            }
-          }
-          if (!there.isEmpty()) {
-            return there.get(random.nextInt(there.size()));
-          }
-        }
-      }
-    }
-    return null;
-  }
-
-  /** Tries other servers for an item; keeps the best, or one as good as before. */
-  private void improve(Item item) {
-    int was = item.disk();
-    int best = was;
-    int bestGain = Integer.MIN_VALUE;
-    int[] candidates = item.choices == null ? oneDiskPerServer(item) : item.choices;
-    for (int candidate : candidates) {
-      if (layout.serverOf(candidate) == layout.serverOf(was)) {
-        continue;
-      }
-      int before = weakPairs(item, layout.serverOf(was), layout.serverOf(candidate));
-      item.remove();
-      if (item.fits(candidate)) {
-        item.place(candidate);
-        int gain = before - weakPairs(item, layout.serverOf(was), layout.serverOf(candidate));
-        if (gain > bestGain || gain == bestGain && random.nextBoolean()) {
-          best = candidate;
-          bestGain = gain;
-        }
-        item.remove();
-      }
-      item.place(was);
-    }
-    if (bestGain >= 0) {
-      item.remove();
-      item.place(best);
-    }
-  }
-
-  private int[] oneDiskPerServer(Item item) {
-    int[] best = new int[layout.serverCount()];
-    java.util.Arrays.fill(best, Layout.NOWHERE);
-    for (int disk : allDisks()) {
-      int server = layout.serverOf(disk);
-      boolean isFree =
-          item.memberships.stream()
-              .allMatch(membership -> membership.view().countOnDisk(disk) == 0);
-      if (isFree
-          && (best[server] == Layout.NOWHERE || item.score(disk) < item.score(best[server]))) {
-        best[server] = disk;
-      }
-    }
-    return java.util.Arrays.stream(best).filter(d -> d != Layout.NOWHERE).toArray();
-  }
-
-  private static int weakPairs(Item item, int one, int other) {
-    int weak = 0;
-    for (Membership membership : item.memberships) {
-      View view = membership.view();
-      weak += view.weakPairs(one) + view.weakPairs(other);
-    }
-    return weak;
   }
 }

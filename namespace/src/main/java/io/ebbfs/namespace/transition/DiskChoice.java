@@ -79,6 +79,7 @@ final class DiskChoice {
         disk.storageUuid(),
         server.uuid(),
         server.rack() == null ? "" : server.rack(),
+        disk.capacityBytes(),
         disk.remainingBytes(),
         server.activeTransfers() / BUSY_TRANSFERS);
   }

@@ -29,6 +29,7 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -67,6 +68,7 @@ final class EncodeAttempts {
       return new AttemptPlan(updated.build(), List.of(), List.of());
     }
     Placement placement = place(code, stripes);
+    stripes = arranged(stripes, placement);
     List<Step> steps = new ArrayList<>();
     List<Result> results = new ArrayList<>();
     for (int s = 0; s < stripes.size(); s++) {
@@ -97,7 +99,7 @@ final class EncodeAttempts {
               .anyMatch(
                   move ->
                       hasReplica(
-                          stripes.get(move.stripe()).get(move.position()),
+                          arranged(stripes, placement).get(move.stripe()).get(move.position()),
                           placement.disk(move.stripe(), move.position()).serverUuid()));
       if (!clash) {
         return placement;
@@ -105,6 +107,21 @@ final class EncodeAttempts {
     }
     throw NotPlannableException.now(
         "a block would have to move between disks of one server: it is placed anew later");
+  }
+
+  /** Blocks of like length may have changed positions. */
+  private static List<SortedMap<Integer, Data>> arranged(
+      List<SortedMap<Integer, Data>> stripes, Placement placement) {
+    Map<Long, Data> byBlock = new HashMap<>();
+    stripes.forEach(
+        stripe -> stripe.values().forEach(data -> byBlock.put(data.row().getBlockId(), data)));
+    List<SortedMap<Integer, Data>> arranged = new ArrayList<>();
+    for (SortedMap<Integer, StripeBlock> stripe : placement.stripes()) {
+      SortedMap<Integer, Data> blocks = new TreeMap<>();
+      stripe.forEach((position, block) -> blocks.put(position, byBlock.get(block.blockId())));
+      arranged.add(blocks);
+    }
+    return arranged;
   }
 
   private boolean hasReplica(Data data, String serverUuid) {

@@ -17,7 +17,14 @@ final class Clusters {
     for (int s = 0; s < servers; s++) {
       for (int d = 0; d < disksPerServer; d++) {
         long free = 50_000_000_000L + random.nextInt(50) * 1_000_000_000L;
-        disks.add(new Disk("disk-" + s + "-" + d, "server-" + s, "/default-rack", free, 0.0));
+        disks.add(
+            new Disk(
+                "disk-" + s + "-" + d,
+                "server-" + s,
+                "/default-rack",
+                110_000_000_000L,
+                free,
+                0.0));
       }
     }
     return disks;

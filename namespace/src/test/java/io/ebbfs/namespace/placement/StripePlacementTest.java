@@ -80,7 +80,7 @@ class StripePlacementTest {
       ruled(code, at);
       for (int position : group.stripes().get(s).keySet()) {
         boolean stays =
-            group
+            placement
                 .stripes()
                 .get(s)
                 .get(position)
@@ -90,8 +90,14 @@ class StripePlacementTest {
       }
     }
     assertThat(placement.survivesAnyServer()).isTrue();
+    assertThat(blocks(placement.stripes()))
+        .containsExactlyInAnyOrderElementsOf(blocks(group.stripes()));
     mergedStripe(group, placement).ifPresent(merged -> ruled(compactOf(code), merged));
     return placement;
+  }
+
+  private static List<StripeBlock> blocks(List<SortedMap<Integer, StripeBlock>> stripes) {
+    return stripes.stream().flatMap(stripe -> stripe.values().stream()).toList();
   }
 
   private static void ruled(ErasureCode code, Map<Integer, Disk> at) {
@@ -131,7 +137,7 @@ class StripePlacementTest {
   }
 
   @Test
-  void twelveServersOfSixDisksNeedHardlyAnyMoveAndSurviveMostPairs() {
+  void twelveServersOfSixDisksNeedHardlyAnyMoveAndSurviveAnyTwo() {
     int groups = 60;
     for (String name : List.of("PC(2x5)", "PC(6x5)", "LRC(12,6,2)", "LRC(12,2,2)")) {
       int moves = 0;
@@ -145,8 +151,7 @@ class StripePlacementTest {
         weak += placement.weakServerPairs();
       }
       assertThat(moves).as("moves of %s", name).isLessThanOrEqualTo(groups / 20);
-      // Of 66 pairs of servers.
-      assertThat((double) weak / groups).as("weak pairs of %s", name).isLessThan(2);
+      assertThat(weak).as("weak pairs of %s", name).isZero();
     }
   }
 
@@ -213,7 +218,9 @@ class StripePlacementTest {
     List<Disk> disks = new ArrayList<>();
     for (Disk disk : Clusters.cluster(12, 6, random)) {
       boolean full = disk.storageUuid().endsWith("-0");
-      disks.add(new Disk(disk.storageUuid(), disk.serverUuid(), "/r", full ? 10 : 1L << 40, 0.0));
+      disks.add(
+          new Disk(
+              disk.storageUuid(), disk.serverUuid(), "/r", 1L << 41, full ? 10 : 1L << 40, 0.0));
     }
     StripeGroup group = Clusters.fullGroup(Codes.byName("LRC(12,6,2)"), disks, random);
     Placement placement = checked(group, disks, 8);
@@ -255,6 +262,7 @@ class StripePlacementTest {
                           d.storageUuid(),
                           d.serverUuid(),
                           "/r",
+                          1000L << 20,
                           free.get(d.storageUuid()) << 20,
                           0.0))
               .toList();

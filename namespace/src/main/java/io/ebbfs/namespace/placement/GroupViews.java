@@ -1,0 +1,69 @@
+package io.ebbfs.namespace.placement;
+
+import io.ebbfs.coding.BlockRef;
+import io.ebbfs.coding.Conversion;
+import io.ebbfs.coding.ErasureCode;
+import io.ebbfs.coding.Planner;
+import io.ebbfs.namespace.placement.Layout.Item;
+import io.ebbfs.namespace.placement.Layout.View;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/** The views of a group: its stripes, and the compact stripe that they may become. */
+final class GroupViews {
+  /** The stripes that will be count more than the one that may come of them. */
+  private static final double WEIGHT_NOW = 10;
+
+  final List<View> stripes = new ArrayList<>();
+
+  /** The stripe to come, or null. */
+  final View merged;
+
+  /** Positions of the stripe to come that a merge will write. */
+  final List<Integer> onlyMerged = new ArrayList<>();
+
+  private final Map<BlockRef, Integer> inMerged = new HashMap<>();
+
+  /**
+   * @param compact the code of the stripe to come, if one is considered
+   * @param occupied by stripe of the group
+   */
+  GroupViews(
+      Layout layout,
+      ErasureCode code,
+      Optional<ErasureCode> compact,
+      List<? extends Collection<Integer>> occupied) {
+    occupied.forEach(positions -> stripes.add(layout.addView(code, WEIGHT_NOW)));
+    merged = compact.map(c -> layout.addView(c, 1)).orElse(null);
+    if (compact.isPresent()) {
+      Conversion conversion = Planner.upcode(code, compact.get(), occupied, Set.of());
+      conversion.kept().forEach(kept -> inMerged.put(kept.before(), kept.after().position()));
+      conversion.outputs().forEach(output -> onlyMerged.add(output.position()));
+    }
+  }
+
+  /** Makes an item the block at a position, in all views. */
+  Item join(Item item, BlockRef ref) {
+    item.in(stripes.get(ref.stripe()), ref.position());
+    if (inMerged.containsKey(ref)) {
+      item.in(merged, inMerged.get(ref));
+    }
+    return item;
+  }
+
+  /** Pairs of servers that the stripe to come would not survive. */
+  int weakPairsOfMerged(Layout layout) {
+    return merged == null ? 0 : layout.weakServerPairs(List.of(merged));
+  }
+
+  /** Where an item is that joined: its stripe and position. */
+  BlockRef refOf(Item item) {
+    Layout.Membership own = item.memberships().get(0);
+    return new BlockRef(stripes.indexOf(own.view()), own.position());
+  }
+}

@@ -1,0 +1,73 @@
+package io.ebbfs.namespace.prove;
+
+import io.ebbfs.coding.Codes;
+import io.ebbfs.coding.ErasureCode;
+import java.io.PrintStream;
+import java.util.List;
+
+/** The table of {@code ./ebb prove placement}. */
+final class PlacementFigures {
+  private static final int DISK_BLOCKS = 200;
+  private static final double FILL = 0.5;
+  private static final List<Integer> SERVERS =
+      List.of(6, 7, 8, 9, 10, 11, 12, 14, 16, 20, 24, 32, 40);
+
+  private PlacementFigures() {}
+
+  static void print(List<String> codes, long seed, PrintStream out) {
+    out.printf(
+        "Placement, seed %d. Servers of 8 to 12 disks, filled to %.0f%%.%n", seed, FILL * 100);
+    out.printf(
+        "%-12s %7s %5s %5s %6s %7s %7s %7s %7s %7s %8s %8s %7s %7s%n",
+        "code",
+        "servers",
+        "racks",
+        "disks",
+        "groups",
+        "server",
+        "rack",
+        "pairs",
+        "merged",
+        "moves",
+        "max/mean",
+        "possible",
+        "ms",
+        "max ms");
+    for (String name : codes) {
+      for (int servers : SERVERS) {
+        int racks = servers >= 16 ? servers / 4 : 1;
+        PlacementSimulation.Result r =
+            PlacementSimulation.run(
+                Codes.byName(name), servers, racks, DISK_BLOCKS, FILL, seed + servers);
+        out.printf(
+            "%-12s %7d %5d %5d %6d %7d %7d %7d %7d %7.4f %8.3f %8.3f %7.2f %7.2f%n",
+            r.code(),
+            r.servers(),
+            r.racks(),
+            r.disks(),
+            r.groups(),
+            r.weakServers(),
+            r.weakRacks(),
+            r.weakPairs(),
+            r.weakPairsMerged(),
+            (double) r.moves() / r.dataBlocks(),
+            r.fullest(),
+            r.attainable(),
+            r.meanMillis(),
+            r.slowestMillis());
+      }
+    }
+    out.println(
+        """
+        server, rack, pairs: what some stripe would not survive, over all groups (pairs of servers);
+        merged: pairs that the compact stripe to come would not survive. moves: copies per data
+        block. max/mean: utilisation (used / capacity) of the fullest disk; possible: with few
+        servers all must hold about the same number of blocks if any two may be lost, however many
+        disks they have.""");
+  }
+
+  /** The code itself, or the one that its stripes will merge into. */
+  static ErasureCode widest(ErasureCode code) {
+    return Codes.familyOf(code.name()).map(family -> family.compactCode()).orElse(code);
+  }
+}

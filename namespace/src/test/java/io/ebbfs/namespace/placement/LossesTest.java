@@ -1,0 +1,28 @@
+package io.ebbfs.namespace.placement;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ebbfs.coding.Codes;
+import io.ebbfs.coding.ErasureCode;
+import java.util.Random;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class LossesTest {
+  @Test
+  void answersAreThoseOfTheCode() {
+    long seed = new Random().nextLong();
+    Random random = new Random(seed);
+    for (ErasureCode code : Codes.known()) {
+      Losses losses = Losses.of(code);
+      for (int i = 0; i < 400; i++) {
+        int count = random.nextInt(Math.min(code.size(), code.parityCount() + 2)) + 1;
+        int[] lost =
+            IntStream.generate(() -> random.nextInt(code.size())).distinct().limit(count).toArray();
+        assertThat(losses.survives(lost, count))
+            .as("seed %d: %s without %s", seed, code, lost)
+            .isEqualTo(code.decodes(lost, count));
+      }
+    }
+  }
+}
