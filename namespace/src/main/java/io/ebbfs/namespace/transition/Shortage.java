@@ -122,6 +122,6 @@ record Shortage(
 
   private static Disk disk(
       String storageUuid, String serverUuid, String rack, long freeBytes, double load) {
-    return new Disk(storageUuid, serverUuid, rack, freeBytes, load);
+    return new Disk(storageUuid, serverUuid, rack, Math.max(1, 2 * freeBytes), freeBytes, load);
   }
 }
