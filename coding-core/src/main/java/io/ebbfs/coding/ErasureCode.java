@@ -162,13 +162,6 @@ public final class ErasureCode {
     return equations;
   }
 
-  /**
-   * The column of a position in the parity check matrix; one byte per parity. Not to be changed.
-   */
-  byte[] checkColumn(int position) {
-    return checkColumns[position];
-  }
-
   /** Whether everything can be rebuilt from the positions that are not lost. Exact. */
   public boolean decodes(Collection<Integer> lostPositions) {
     if (lostPositions.size() > parityCount()) {

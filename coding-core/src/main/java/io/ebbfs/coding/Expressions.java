@@ -1,14 +1,19 @@
 package io.ebbfs.coding;
 
+import java.util.Comparator;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** Finds the cheapest way to compute one block of a stripe from blocks that can be read. */
+/** Finds the cheapest way to compute blocks of a stripe from blocks that can be read. */
 final class Expressions {
   /** How many equations may be added up to get around unreadable blocks. */
   private static final int MAX_EQUATIONS = 4;
+
+  /** In larger stripes than this only the equations of the code are searched, where they do. */
+  private static final int MAX_DERIVED = 160;
 
   private final ErasureCode code;
   private final Set<Integer> occupied;
@@ -28,7 +33,71 @@ final class Expressions {
         search.extend(restricted(equation.terms()), 1);
       }
     }
-    return search.best != null ? Optional.of(search.best) : solve(wanted, readable);
+    boolean exact = equationsAreShort() && costsAreEqual(readable);
+    if (search.best != null && (exact || !isSmall())) {
+      return Optional.of(search.best);
+    }
+    Optional<SortedMap<Integer, Integer>> derived =
+        derive(Set.of(wanted), readable).map(found -> found.get(wanted));
+    boolean searched =
+        search.best != null && (derived.isEmpty() || search.bestCost <= costOf(derived.get()));
+    return searched ? Optional.of(search.best) : derived;
+  }
+
+  /** Whether the stripe is small enough to derive in some milliseconds. */
+  boolean isSmall() {
+    return occupied.size() <= MAX_DERIVED;
+  }
+
+  /** Of a user's code there may be shorter equations than its parity rows. */
+  private boolean equationsAreShort() {
+    return !(code.shape() instanceof Shape.General);
+  }
+
+  private boolean costsAreEqual(Set<Integer> readable) {
+    return readable.stream().mapToInt(cost::of).distinct().limit(2).count() < 2;
+  }
+
+  /**
+   * All these blocks from the same reads, which together cost little; empty if they do not follow.
+   * Whatever follows from cheap blocks alone is computed from those, however many they are, unless
+   * dearer ones cost less in sum.
+   */
+  Optional<SortedMap<Integer, SortedMap<Integer, Integer>>> derive(
+      Set<Integer> wanted, Set<Integer> readable) {
+    int[] data = occupied.stream().filter(p -> p < code.dataCount()).mapToInt(p -> p).toArray();
+    SortedMap<BlockRef, byte[]> from = new TreeMap<>();
+    readable.forEach(p -> from.put(RepairPlanner.ref(p), vector(p, data)));
+    SortedMap<BlockRef, byte[]> to = new TreeMap<>();
+    wanted.forEach(p -> to.put(RepairPlanner.ref(p), vector(p, data)));
+    Comparator<BlockRef> cheapFirst = Comparator.comparingInt(ref -> cost.of(ref.position()));
+    List<BlockRef> dataFirst = from.keySet().stream().sorted(cheapFirst).toList();
+    List<BlockRef> paritiesFirst =
+        from.keySet().stream().sorted(Comparator.reverseOrder()).sorted(cheapFirst).toList();
+    return new Derivation(from, to, ref -> cost.of(ref.position()))
+        .cheapest(List.of(dataFirst, paritiesFirst))
+        .map(
+            found -> {
+              SortedMap<Integer, SortedMap<Integer, Integer>> byPosition = new TreeMap<>();
+              found
+                  .expressions()
+                  .forEach((ref, terms) -> byPosition.put(ref.position(), positions(terms)));
+              return byPosition;
+            });
+  }
+
+  private byte[] vector(int position, int[] data) {
+    byte[] vector = new byte[data.length];
+    for (int i = 0; i < data.length; i++) {
+      vector[i] = (byte) code.generator().get(position, data[i]);
+    }
+    return vector;
+  }
+
+  private static SortedMap<Integer, Integer> positions(SortedMap<BlockRef, Integer> terms) {
+    SortedMap<Integer, Integer> positions = new TreeMap<>();
+    terms.forEach((ref, coefficient) -> positions.put(ref.position(), coefficient));
+    return positions;
   }
 
   long costOf(SortedMap<Integer, Integer> expression) {
@@ -112,36 +181,5 @@ final class Expressions {
     } else {
       terms.put(key, sum);
     }
-  }
-
-  /** Some parity check that has the wanted block and no other unreadable one; any cost. */
-  private Optional<SortedMap<Integer, Integer>> solve(int wanted, Set<Integer> readable) {
-    java.util.List<byte[]> constraints = new java.util.ArrayList<>();
-    constraints.add(code.checkColumn(wanted));
-    for (int p : occupied) {
-      if (p != wanted && !readable.contains(p)) {
-        constraints.add(code.checkColumn(p));
-      }
-    }
-    byte[] right = new byte[constraints.size()];
-    right[0] = 1;
-    return GfMatrix.ofRows(constraints, code.parityCount())
-        .solve(right)
-        .map(weights -> checkOf(weights).solvedFor(wanted));
-  }
-
-  private Equation checkOf(byte[] weights) {
-    SortedMap<Integer, Integer> terms = new TreeMap<>();
-    for (int p : occupied) {
-      byte[] column = code.checkColumn(p);
-      int sum = 0;
-      for (int j = 0; j < column.length; j++) {
-        sum ^= Gf256.multiply(weights[j] & 0xff, column[j] & 0xff);
-      }
-      if (sum != 0) {
-        terms.put(p, sum);
-      }
-    }
-    return new Equation(terms);
   }
 }

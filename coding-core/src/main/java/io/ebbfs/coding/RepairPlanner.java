@@ -10,8 +10,9 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Plans the repair of several blocks: the cheapest one first, then the next with its help, and so
- * on; then combines are joined where that reads less.
+ * Plans the repair of several blocks, the cheapest of three ways: the cheapest block first, then
+ * the next with its help, and so on; each for itself; or all in one combine. In the first two,
+ * combines are joined where that reads less.
  */
 final class RepairPlanner {
   private final ErasureCode code;
@@ -30,6 +31,25 @@ final class RepairPlanner {
     Set<Integer> readable = new HashSet<>(occupied);
     readable.removeAll(lost);
     readable.removeAll(unavailable);
+    List<Step> best = inTurn(lost, readable);
+    if (lost.size() > 1 && expressions.isSmall()) {
+      best = cheaper(best, together(lost, readable));
+      best = cheaper(best, apart(lost, readable));
+    }
+    return best.stream().map(Step::toPlan).toList();
+  }
+
+  /** The one that costs less; of equal ones the first. */
+  private static List<Step> cheaper(List<Step> one, Optional<List<Step>> other) {
+    return other.isPresent() && cost(other.get()) < cost(one) ? other.get() : one;
+  }
+
+  private static long cost(List<Step> steps) {
+    return steps.stream().mapToLong(Step::cost).sum();
+  }
+
+  private List<Step> inTurn(Set<Integer> lost, Set<Integer> survivors) {
+    Set<Integer> readable = new HashSet<>(survivors);
     List<Step> steps = new ArrayList<>();
     Set<Integer> open = new TreeSet<>(lost);
     while (!open.isEmpty()) {
@@ -39,7 +59,33 @@ final class RepairPlanner {
       readable.addAll(next.outputs.keySet());
     }
     join(steps);
-    return steps.stream().map(Step::toPlan).toList();
+    return steps;
+  }
+
+  private Optional<List<Step>> together(Set<Integer> lost, Set<Integer> readable) {
+    return expressions
+        .derive(lost, readable)
+        .map(
+            found -> {
+              Step step = new Step();
+              step.outputs.putAll(found);
+              return List.of(step);
+            });
+  }
+
+  private Optional<List<Step>> apart(Set<Integer> lost, Set<Integer> readable) {
+    List<Step> steps = new ArrayList<>();
+    for (int position : new TreeSet<>(lost)) {
+      Optional<SortedMap<Integer, Integer>> found = expressions.cheapest(position, readable);
+      if (found.isEmpty()) {
+        return Optional.empty();
+      }
+      Step step = new Step();
+      step.outputs.put(position, found.get());
+      steps.add(step);
+    }
+    join(steps);
+    return Optional.of(steps);
   }
 
   private Step cheapestOf(Set<Integer> open, Set<Integer> readable) {

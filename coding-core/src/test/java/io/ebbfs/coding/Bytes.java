@@ -23,7 +23,24 @@ final class Bytes {
       random.nextBytes(block);
       stripe.put(d, block);
     }
-    for (int p : code.occupied(data)) {
+    return withParities(code, stripe);
+  }
+
+  /** All blocks of the same length. */
+  static Map<Integer, byte[]> randomStripe(
+      ErasureCode code, Set<Integer> data, Random random, int bytes) {
+    Map<Integer, byte[]> stripe = new TreeMap<>();
+    for (int d : data) {
+      byte[] block = new byte[bytes];
+      random.nextBytes(block);
+      stripe.put(d, block);
+    }
+    return withParities(code, stripe);
+  }
+
+  private static Map<Integer, byte[]> withParities(ErasureCode code, Map<Integer, byte[]> data) {
+    Map<Integer, byte[]> stripe = new TreeMap<>(data);
+    for (int p : code.occupied(data.keySet())) {
       if (code.position(p).isParity()) {
         stripe.put(p, parity(code, stripe, p));
       }
