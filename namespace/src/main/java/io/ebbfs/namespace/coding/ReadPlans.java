@@ -5,12 +5,12 @@ import io.ebbfs.coding.CombinePlan;
 import io.ebbfs.coding.Planner;
 import io.ebbfs.namespace.block.ClusterView;
 import io.ebbfs.namespace.block.ClusterView.Disk;
-import io.ebbfs.namespace.block.ClusterView.Server;
 import io.ebbfs.namespace.store.MetadataStore;
 import io.ebbfs.namespace.store.MetadataStore.Durability;
 import io.ebbfs.namespace.store.Tables;
 import io.ebbfs.namespace.store.Transaction;
 import io.ebbfs.namespace.stripe.MemberRows;
+import io.ebbfs.namespace.stripe.SourceCosts;
 import io.ebbfs.namespace.stripe.StripeState;
 import io.ebbfs.namespace.stripe.Wire;
 import io.ebbfs.namespace.transition.Counters;
@@ -34,13 +34,6 @@ import org.apache.hadoop.thirdparty.protobuf.ByteString;
 
 /** How a block can be read by a server that does not hold it. Takes no locks. Thread-safe. */
 public final class ReadPlans {
-  private static final int COST = 4;
-  private static final int LOCAL_COST = 3;
-  private static final int SILENT_COST = 40;
-
-  /** A server this far behind the others with its heartbeats is perhaps dead already. */
-  private static final long SILENT_MILLIS = 5_000;
-
   private final MetadataStore store;
   private final ClusterView cluster;
   private final Wire wire;
@@ -89,9 +82,10 @@ public final class ReadPlans {
             request,
             blockId,
             MemberRows.liveStorages(transaction, cluster, owner.getOwnerId(), block));
-    boolean allSilent = replicas.stream().allMatch(this::isSilent);
+    SourceCosts costs = new SourceCosts(cluster, request.getRequesterUuid());
+    boolean allSilent = replicas.stream().allMatch(costs::isSilent);
     if (!replicas.isEmpty() && !(allSilent && block.hasStripeId())) {
-      return copy(block, replicas);
+      return copy(block, replicas, costs);
     }
     if (!block.hasStripeId()) {
       throw missing(blockId, "no live replica besides those excluded, and it is in no stripe");
@@ -102,13 +96,13 @@ public final class ReadPlans {
       if (replicas.isEmpty()) {
         throw e;
       }
-      return copy(block, replicas);
+      return copy(block, replicas, costs);
     }
   }
 
-  private GetReadPlanResponseProto copy(BlockRow block, List<String> replicas) {
+  private GetReadPlanResponseProto copy(BlockRow block, List<String> replicas, SourceCosts costs) {
     List<String> silentLast = new ArrayList<>(replicas);
-    silentLast.sort(Comparator.comparing(this::isSilent));
+    silentLast.sort(Comparator.comparing(costs::isSilent));
     return GetReadPlanResponseProto.newBuilder()
         .addSources(
             source(
@@ -146,6 +140,7 @@ public final class ReadPlans {
             });
     int wanted = block.getStripePosition();
     unreadable.add(wanted);
+    SourceCosts costs = new SourceCosts(cluster, request.getRequesterUuid());
     CombinePlan plan;
     try {
       plan =
@@ -154,7 +149,7 @@ public final class ReadPlans {
               stripe.occupied(),
               unreadable,
               wanted,
-              position -> cost(request, usable.get(position)));
+              position -> costs.of(usable.get(position)));
     } catch (CannotPlanException e) {
       throw missing(
           block.getBlockId(),
@@ -176,23 +171,6 @@ public final class ReadPlans {
               usable.get(position)));
     }
     return response.build();
-  }
-
-  private boolean isSilent(String storageUuid) {
-    long newest =
-        cluster.liveServers().stream().mapToLong(Server::lastHeartbeatMillis).max().orElse(0);
-    return cluster
-        .server(serverOf(storageUuid))
-        .map(server -> newest - server.lastHeartbeatMillis() > SILENT_MILLIS)
-        .orElse(true);
-  }
-
-  private int cost(GetReadPlanRequestProto request, List<String> storages) {
-    if (storages.stream().allMatch(this::isSilent)) {
-      return SILENT_COST;
-    }
-    boolean local = storages.stream().anyMatch(s -> serverOf(s).equals(request.getRequesterUuid()));
-    return local ? LOCAL_COST : COST;
   }
 
   /** Without what failed the caller, and without what the caller does not have. */

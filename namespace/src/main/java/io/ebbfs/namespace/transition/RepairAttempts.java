@@ -10,6 +10,7 @@ import io.ebbfs.namespace.placement.Placement;
 import io.ebbfs.namespace.store.Tables;
 import io.ebbfs.namespace.store.Transaction;
 import io.ebbfs.namespace.stripe.MemberRows;
+import io.ebbfs.namespace.stripe.SourceCosts;
 import io.ebbfs.namespace.stripe.StripeState;
 import io.ebbfs.namespace.transition.AttemptPlan.Output;
 import io.ebbfs.namespace.transition.AttemptPlan.Result;
@@ -94,8 +95,7 @@ final class RepairAttempts {
     return rebuildable;
   }
 
-  private static List<CombinePlan> plans(
-      StripeState stripe, Set<Integer> lost, Set<Integer> rebuildable)
+  private List<CombinePlan> plans(StripeState stripe, Set<Integer> lost, Set<Integer> rebuildable)
       throws NotPlannableException {
     Set<Integer> unavailable = new TreeSet<>(lost);
     unavailable.removeAll(rebuildable);
@@ -103,8 +103,13 @@ final class RepairAttempts {
       throw NotPlannableException.now(unrecoverable(stripe, lost));
     }
     try {
+      SourceCosts costs = new SourceCosts(cluster, "");
       return Planner.repair(
-          stripe.code(), stripe.occupied(), rebuildable, unavailable, ReadCost.UNIFORM);
+          stripe.code(),
+          stripe.occupied(),
+          rebuildable,
+          unavailable,
+          position -> costs.of(stripe.locations().getOrDefault(position, List.of())));
     } catch (CannotPlanException e) {
       throw NotPlannableException.now(e.getMessage());
     }
