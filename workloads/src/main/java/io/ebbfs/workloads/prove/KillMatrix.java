@@ -77,7 +77,8 @@ public final class KillMatrix implements AutoCloseable {
 
   private boolean passes(KillCase cell, Random random, String path) throws Exception {
     if (cluster == null) {
-      cluster = ProvingCluster.start(directory.resolve("cluster-" + clusters++), SERVERS, DISKS);
+      cluster =
+          ProvingCluster.start(directory.resolve("cluster-" + clusters++), SERVERS, DISKS, "");
     }
     List<String> wrong;
     try {

@@ -39,6 +39,21 @@ final class Measurements {
   private static final int DISKS = 6;
   private static final String LINE = "%-24s %-26s %9s %9s %21s %21s  %s%n";
 
+  /** Pairs besides those that are always there. */
+  private static final String PAIRS =
+      """
+      pairs:
+        - name: rs-4-2
+          fast: RS(4,2)
+          compact: RS(12,2)
+        - name: rs-10-4
+          fast: RS(10,4)
+          compact: RS(30,4)
+        - name: xor
+          fast: XOR(3,1)
+          compact: XOR(9,1)
+      """;
+
   /** Blocks and bytes, read and written. */
   record Figures(long blocksRead, long blocksWritten, long bytesRead, long bytesWritten) {
     Figures plus(Figures other) {
@@ -74,7 +89,7 @@ final class Measurements {
     System.out.printf(
         "conversions and repairs, measured / planned; blocks of %d KiB, seed %d%n",
         ProvingCluster.BLOCK_BYTES >> 10, options.seed());
-    try (ProvingCluster cluster = ProvingCluster.start(directory, SERVERS, DISKS)) {
+    try (ProvingCluster cluster = ProvingCluster.start(directory, SERVERS, DISKS, PAIRS)) {
       return new Measurements(cluster, new Random(options.seed())).all();
     } finally {
       if (options.directory().isEmpty()) {

@@ -15,6 +15,8 @@ import io.ebbfs.protocol.proto.CodingProtos.ProposedProto;
 import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.settings.ConfigException;
+import io.ebbfs.settings.codes.CodesFile;
 import io.ebbfs.workloads.demo.ClusterProbe;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -98,8 +100,17 @@ final class ProvingCluster implements AutoCloseable {
     }
   }
 
-  static ProvingCluster start(Path directory, int servers, int disks)
+  /**
+   * Starts a cluster.
+   *
+   * @param codes of a user's own, as in {@code codes.yaml}; may be empty
+   */
+  static ProvingCluster start(Path directory, int servers, int disks, String codes)
       throws ClusterException, IOException, InterruptedException {
+    Map<String, String> configuration = new HashMap<>(CONFIGURATION);
+    if (!codes.isEmpty()) {
+      configuration.put(CodesFile.FILE, codes);
+    }
     LocalCluster local =
         LocalCluster.create(
             Build.find(),
@@ -108,10 +119,20 @@ final class ProvingCluster implements AutoCloseable {
                 .withBlockSize(BLOCK_BYTES)
                 .withHeartbeat(200)
                 .withPorts(0, 0)
-                .withConfFiles(CONFIGURATION));
+                .withConfFiles(configuration));
+    define(directory.resolve("conf"));
     local.withFailPoints();
     local.start();
     return new ProvingCluster(directory, local);
+  }
+
+  /** This process plans with them, too. */
+  private static void define(Path conf) throws IOException {
+    try {
+      CodesFile.defineIn(conf);
+    } catch (ConfigException e) {
+      throw new IOException(e.getMessage(), e);
+    }
   }
 
   LocalCluster local() {
