@@ -8,9 +8,12 @@ import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * How a block stands.
@@ -18,7 +21,8 @@ import java.util.List;
  * @param live good replicas on live disks
  * @param trusted those of them whose disk has reported since its server registered: only these
  *     count when something is to be deleted
- * @param wrong replicas that are corrupt, or of another generation or length, on live disks
+ * @param wrong replicas that are corrupt, or of another generation or length, on live disks;
+ *     without those that a running repair has written and not yet committed
  * @param excess replicas that are to be deleted, on live disks
  * @param pinned a running transition holds the block or its stripe: no replica is given up
  */
@@ -45,11 +49,44 @@ record Assessment(
             new ArrayList<>(),
             isPinned(transaction, block));
     for (Replica replica : all) {
-      if (cluster.isLive(replica.storageUuid())) {
+      if (cluster.isLive(replica.storageUuid())
+          && !(isCorrupt(replica) && isUnverified(transaction, block, replica.storageUuid()))) {
         result.sort(cluster, block, replica);
       }
     }
     return result;
+  }
+
+  private static boolean isCorrupt(Replica replica) {
+    return replica.row().getState() == ReplicaStateProto.CORRUPT;
+  }
+
+  /**
+   * True if a running repair writes the block to that disk. Until its commit, which comes after the
+   * checks of what was written, such a replica is not to be trusted: its row says CORRUPT, and
+   * stays so if the repair ends without a commit.
+   */
+  static boolean isUnverified(Transaction transaction, BlockRow block, String storageUuid)
+      throws IOException {
+    if (!block.hasStripeId()) {
+      return false;
+    }
+    Optional<StripeRow> stripe = transaction.get(Tables.STRIPE, Tables.stripe(block.getStripeId()));
+    if (stripe.isEmpty() || !stripe.get().hasTransitionId()) {
+      return false;
+    }
+    return transaction
+        .get(Tables.TRANSITION, Tables.transition(stripe.get().getTransitionId()))
+        .filter(row -> row.getState() == TransitionStateProto.RUNNING)
+        .filter(row -> row.getKind() == TransitionKindProto.REPAIR)
+        .filter(
+            row ->
+                row.getOutputsList().stream()
+                    .anyMatch(
+                        output ->
+                            output.getBlockId() == block.getBlockId()
+                                && output.getStorageUuid().equals(storageUuid)))
+        .isPresent();
   }
 
   private void sort(ClusterMap cluster, BlockRow block, Replica replica) {

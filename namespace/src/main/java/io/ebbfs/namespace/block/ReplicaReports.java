@@ -43,7 +43,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A row that is CORRUPT or EXCESS stays so whatever is reported about the same generation: such
  * a replica is doomed, and only its deletion (or {@link Redundancy}, if it turns out to be needed
- * after all) ends that.
+ * after all) ends that. A replica of a member of a stripe that is new and that no commit has told
+ * of is CORRUPT too: it was written by a repair, and nobody has verified it.
  */
 final class ReplicaReports {
   private static final Logger LOG = LoggerFactory.getLogger(ReplicaReports.class);
@@ -120,7 +121,7 @@ final class ReplicaReports {
           deletions.note(disk.storageUuid(), report.blockId(), now);
         }
       }
-      applyAll(disk, reports);
+      applyAll(disk, reports, true);
     }
   }
 
@@ -146,7 +147,7 @@ final class ReplicaReports {
           next++;
         }
         compare(disk, page, sorted.subList(from, next), now, differences);
-        applyAll(disk, differences);
+        applyAll(disk, differences, false);
         differences.clear();
         after = last ? null : page.get(page.size() - 1).key();
       } while (after != null);
@@ -163,7 +164,8 @@ final class ReplicaReports {
       List<Row<StorageReplicaRow>> page = rowsOf(disk, null);
       applyAll(
           disk,
-          page.stream().map(row -> new Report(row.key().firstLong(), 0, 0, Kind.MISSING)).toList());
+          page.stream().map(row -> new Report(row.key().firstLong(), 0, 0, Kind.MISSING)).toList(),
+          false);
       return page.size() == PAGE;
     }
   }
@@ -246,7 +248,7 @@ final class ReplicaReports {
   // ---- changes
   // --------------------------------------------------------------------------------------
 
-  private void applyAll(Disk disk, List<Report> reports) throws IOException {
+  private void applyAll(Disk disk, List<Report> reports, boolean justWritten) throws IOException {
     for (int i = 0; i < reports.size(); i += BATCH) {
       List<Report> batch = reports.subList(i, Math.min(i + BATCH, reports.size()));
       List<Long> ids = batch.stream().map(Report::blockId).distinct().toList();
@@ -259,7 +261,8 @@ final class ReplicaReports {
                 Map<Long, Owned> owners = BlockOwners.lock(transaction, ids, RowLock.Mode.SHARED);
                 Effects batchEffects = new Effects();
                 for (Report report : batch) {
-                  apply(transaction, disk, owners.get(report.blockId()), report, batchEffects);
+                  Owned owned = owners.get(report.blockId());
+                  apply(transaction, disk, owned, report, justWritten, batchEffects);
                 }
                 return batchEffects;
               });
@@ -280,7 +283,12 @@ final class ReplicaReports {
   }
 
   private void apply(
-      Transaction transaction, Disk disk, Owned owned, Report report, Effects effects)
+      Transaction transaction,
+      Disk disk,
+      Owned owned,
+      Report report,
+      boolean justWritten,
+      Effects effects)
       throws IOException {
     boolean gone = report.kind() == Kind.DELETED || report.kind() == Kind.MISSING;
     if (owned == null) {
@@ -306,7 +314,7 @@ final class ReplicaReports {
     } else if (gone) {
       applyGone(transaction, disk, owned, report, effects);
     } else {
-      applyPresent(transaction, disk, owned, report, effects);
+      applyPresent(transaction, disk, owned, report, justWritten, effects);
     }
   }
 
@@ -327,7 +335,12 @@ final class ReplicaReports {
   }
 
   private void applyPresent(
-      Transaction transaction, Disk disk, Owned owned, Report report, Effects effects)
+      Transaction transaction,
+      Disk disk,
+      Owned owned,
+      Report report,
+      boolean justWritten,
+      Effects effects)
       throws IOException {
     BlockRow block = owned.block();
     Optional<ReplicaRow> known = replica(transaction, disk, owned, report.blockId());
@@ -344,7 +357,9 @@ final class ReplicaReports {
     if (known.isPresent() && known.get().getGenerationStamp() > report.generationStamp()) {
       return; // late news of a generation that was replaced on this disk
     }
-    boolean corrupt = isWrong(block, report);
+    boolean corrupt =
+        isWrong(block, report)
+            || (known.isEmpty() && isUnverified(transaction, disk, block, justWritten));
     ReplicaRow row =
         Replicas.row(
             corrupt ? ReplicaStateProto.CORRUPT : ReplicaStateProto.FINALIZED,
@@ -374,6 +389,17 @@ final class ReplicaReports {
     }
     return report.kind() == Kind.ABANDONED
         || !Replicas.agrees(block, report.generationStamp(), report.lengthBytes());
+  }
+
+  /**
+   * True if what came is the work of a repair that has not been committed. A commit comes after the
+   * checks of what was written, and writes the row; whatever else is written of a member of a
+   * stripe is not to be trusted, also after its repair has given up.
+   */
+  private static boolean isUnverified(
+      Transaction transaction, Disk disk, BlockRow block, boolean justWritten) throws IOException {
+    return block.hasStripeId()
+        && (justWritten || Assessment.isUnverified(transaction, block, disk.storageUuid()));
   }
 
   private static void changed(Owned owned, long blockId, Effects effects) {

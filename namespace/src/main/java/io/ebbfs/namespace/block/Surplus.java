@@ -120,7 +120,8 @@ final class Surplus {
     }
     Set<String> occupied = new HashSet<>();
     block.all().forEach(replica -> occupied.add(serverOf(replica)));
-    return !block.trusted().isEmpty()
+    // A lost member of a stripe is rebuilt from others.
+    return (block.striped() || !block.trusted().isEmpty())
         && cluster.liveServers().stream().allMatch(server -> occupied.contains(server.uuid()));
   }
 
@@ -138,7 +139,7 @@ final class Surplus {
         && switch (replica.get().row().getState()) {
           case FINALIZED -> false;
           case EXCESS -> block.whole();
-          case CORRUPT -> corruptMayGo(block);
+          case CORRUPT -> block.wrong().contains(replica.get()) && corruptMayGo(block);
         };
   }
 

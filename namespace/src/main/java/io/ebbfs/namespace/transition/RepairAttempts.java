@@ -35,8 +35,9 @@ import java.util.TreeSet;
  * Plans how lost blocks of a stripe are rebuilt.
  *
  * <p>A rebuilt block keeps its id and generation stamp: its bytes are those of the lost replica. If
- * the lost one comes back with its server, both are right, and one is removed as surplus; if a
- * rebuilt one is reported before its commit, the stripe is whole so much earlier.
+ * the lost one comes back with its server, both are right, and one is removed as surplus. A rebuilt
+ * one that is reported before its commit counts as corrupt until then: its checks are still to
+ * come.
  */
 final class RepairAttempts {
   private final ClusterView cluster;

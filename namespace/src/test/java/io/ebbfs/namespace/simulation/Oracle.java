@@ -81,11 +81,6 @@ final class Oracle implements CrashingStore.Listener {
     return acknowledged.keySet();
   }
 
-  boolean anyRunning() {
-    return rows.transitions.values().stream()
-        .anyMatch(row -> row.getState() == TransitionStateProto.RUNNING);
-  }
-
   // ---- at every commit --------------------------------------------------------------------------
 
   @Override
@@ -374,7 +369,9 @@ final class Oracle implements CrashingStore.Listener {
     Content expected = new Content(terms);
     for (Copy copy : copies.of(member.getBlockId())) {
       SimBlock block = copy.block();
-      if (block.is(member.getGenerationStamp(), member.getLengthBytes())
+      // What the namenode does not trust, nobody reads.
+      if (rows.replicaRows(block.blockId(), copy.disk().uuid) > 0
+          && block.is(member.getGenerationStamp(), member.getLengthBytes())
           && !block.content().equals(expected)) {
         throw new Violation(
             "stripe %d in %s, position %d: block %d holds %s, should hold %s"
@@ -401,6 +398,39 @@ final class Oracle implements CrashingStore.Listener {
         copy ->
             !without.contains(copy.disk())
                 && rows.replicaRows(copy.block().blockId(), copy.disk().uuid) > 0);
+  }
+
+  /**
+   * Whether the namenode believes in a member of a stripe that is not there. No code survives more
+   * losses than it was made for, and what the namenode has not heard of, it may build on.
+   */
+  boolean anyHiddenLoss() {
+    for (StripeRow stripe : rows.stripes.values()) {
+      for (StripeMemberProto member : stripe.getMembersList()) {
+        Set<String> believed = rows.storagesOf(member.getBlockId());
+        if (believed.size() > there(member, believed)) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  private long there(StripeMemberProto member, Set<String> storages) {
+    return copies.of(member.getBlockId()).stream()
+        .filter(copy -> storages.contains(copy.disk().uuid))
+        .count();
+  }
+
+  /** The attempts that are running, by transition and number. */
+  Set<String> runningAttempts() {
+    Set<String> running = new TreeSet<>();
+    for (TransitionRow row : rows.transitions.values()) {
+      if (row.getState() == TransitionStateProto.RUNNING) {
+        running.add(row.getId() + "/" + row.getAttempt());
+      }
+    }
+    return running;
   }
 
   /** Whether all acknowledged data decodes without one copy of a block. */

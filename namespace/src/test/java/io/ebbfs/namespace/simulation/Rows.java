@@ -109,6 +109,7 @@ final class Rows {
     ReplicaRow old = set(replicas, key, row);
     int change = (isFinalized(row) ? 1 : 0) - (isFinalized(old) ? 1 : 0);
     if (change != 0) {
+      changedBlocks.add(key.firstLong());
       finalized
           .computeIfAbsent(key.firstLong(), id -> new HashMap<>(4))
           .merge(

@@ -9,6 +9,7 @@ import io.ebbfs.protocol.proto.ChunkProtos.CombineStatusProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombinedTargetProto;
 import io.ebbfs.protocol.proto.ChunkProtos.SourceProto;
 import io.ebbfs.protocol.proto.ChunkProtos.TargetProto;
+import io.ebbfs.protocol.proto.CodingProtos.CheckProto;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -23,6 +24,8 @@ final class SimCluster {
 
   private final Copies copies = new Copies();
   private int made;
+  // How many of the next outputs come out wrong, unnoticed by whoever computes them.
+  private int wrongOutputs;
 
   SimCluster(int serverCount, int disksPerServer) {
     for (int s = 0; s < serverCount; s++) {
@@ -36,6 +39,11 @@ final class SimCluster {
 
   SimServer server(String uuid) {
     return servers.get(uuid);
+  }
+
+  /** The next output of a combine is computed with a wrong coefficient. */
+  void plantWrongOutput() {
+    wrongOutputs = 1;
   }
 
   Copies copies() {
@@ -183,6 +191,10 @@ final class SimCluster {
         return java.util.Optional.of(targetFailed(t, "no such disk"));
       }
       SimBlock output = output(request, t, sources);
+      if (wrongOutputs > 0) {
+        wrongOutputs--;
+        output = wrong(output, sources);
+      }
       if (!server.create(disk, output)) {
         return java.util.Optional.of(targetFailed(t, "the block is there already"));
       }
@@ -214,10 +226,42 @@ final class SimCluster {
         block.getBlockId(), block.getGenerationStamp(), block.getNumBytes(), content);
   }
 
+  /** As if the coefficient of the first source were another one; its checksums are those of it. */
+  private static SimBlock wrong(SimBlock output, List<SimBlock> sources) {
+    Content content =
+        new Content.Sum().add(1, output.content()).add(0x35, sources.get(0).content()).content();
+    return new SimBlock(output.blockId(), output.generationStamp(), output.lengthBytes(), content);
+  }
+
   /** Whether an output of this length would lack the end of a block that it covers. */
   private boolean isCut(Content content, long lengthBytes) {
     return content.terms().keySet().stream()
         .anyMatch(id -> dataLengths.getOrDefault(id, Long.MAX_VALUE) > lengthBytes);
+  }
+
+  /**
+   * Runs a check of a claim on contents instead of checksums.
+   *
+   * @return whether it holds; empty if a block that it reads is not there
+   */
+  java.util.Optional<Boolean> holds(CheckProto check) {
+    List<SimBlock> members = check.getMembersList().stream().map(this::read).toList();
+    List<SimBlock> sources =
+        check.getDecode().getCombine().getSourcesList().stream().map(this::read).toList();
+    if (members.contains(null) || sources.contains(null)) {
+      return java.util.Optional.empty();
+    }
+    if (!check.hasDecode()) {
+      Content.Sum sum = new Content.Sum();
+      members.forEach(member -> sum.add(1, member.content()));
+      return java.util.Optional.of(sum.content().equals(Content.ZERO));
+    }
+    boolean holds = true;
+    for (int t = 0; t < members.size(); t++) {
+      Content decoded = output(check.getDecode().getCombine(), t, sources).content();
+      holds &= decoded.equals(members.get(t).content());
+    }
+    return java.util.Optional.of(holds);
   }
 
   /** What a reader gets from a plan, or null if a source is not there. */

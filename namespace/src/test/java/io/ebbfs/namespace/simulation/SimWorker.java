@@ -29,13 +29,16 @@ final class SimWorker {
   private static final class Job {
     private final ClaimedTransitionProto claimed;
     private final List<CombineResponseProto> results = new ArrayList<>();
+    private int checksPassed;
 
     Job(ClaimedTransitionProto claimed) {
       this.claimed = claimed;
     }
 
     String nextStep() {
-      return isReady() ? "commit" : results.size() < 3 ? results.size() + 1 + "" : "4 or later";
+      return isReady()
+          ? checksPassed == claimed.getChecksCount() ? "commit" : "check"
+          : results.size() < 3 ? results.size() + 1 + "" : "4 or later";
     }
 
     boolean isReady() {
@@ -116,7 +119,7 @@ final class SimWorker {
       return;
     }
     if (job.isReady()) {
-      commit(namenode, job, faults);
+      check(namenode, job, faults);
       return;
     }
     StepProto step = job.claimed.getSteps(job.results.size());
@@ -141,6 +144,34 @@ final class SimWorker {
       ghosts.add(job);
       fail(namenode, job, response.map(r -> badBlocks(step, r)).orElse(List.of()));
     }
+  }
+
+  /** One check, or the commit after the last one. */
+  private void check(CodingProtocolService.BlockingInterface namenode, Job job, boolean faults)
+      throws ServiceException {
+    if (job.checksPassed == job.claimed.getChecksCount()) {
+      commit(namenode, job, faults);
+      return;
+    }
+    Optional<Boolean> holds = cluster.holds(job.claimed.getChecks(job.checksPassed));
+    if (holds.orElse(false)) {
+      job.checksPassed++;
+      return;
+    }
+    jobs.remove(job);
+    ghosts.add(job);
+    if (holds.isPresent()) {
+      tally.add("fault caught by a check");
+    }
+    namenode.fail(
+        null,
+        FailRequestProto.newBuilder()
+            .setWorker(name)
+            .setTransitionId(job.claimed.getTransition().getId())
+            .setAttempt(job.claimed.getTransition().getAttempt())
+            .setReason("a check was not passed")
+            .setVerificationFailed(holds.isPresent())
+            .build());
   }
 
   private List<BadBlockProto> badBlocks(StepProto step, CombineResponseProto response) {
@@ -201,7 +232,7 @@ final class SimWorker {
             .setTransitionId(job.claimed.getTransition().getId())
             .setAttempt(job.claimed.getTransition().getAttempt())
             .addAllResults(job.results)
-            .setChecksPassed(job.claimed.getChecksCount())
+            .setChecksPassed(job.checksPassed)
             .build());
   }
 
@@ -235,7 +266,7 @@ final class SimWorker {
         }
       }
       case 2 -> {
-        if (ghost.isReady()) {
+        if (ghost.isReady() && ghost.checksPassed == ghost.claimed.getChecksCount()) {
           tally.add("fault commit of an old claim arrives late");
           sendCommit(namenode, ghost);
         }

@@ -48,6 +48,8 @@ final class Simulation {
   private int disksMade;
   private int joined;
   private boolean faultInTransition;
+  // Attempts during which something was destroyed.
+  private final Set<String> hitAttempts = new HashSet<>();
 
   Simulation(long seed) throws IOException {
     this.seed = seed;
@@ -156,10 +158,10 @@ final class Simulation {
     } else if (choice < 85) {
       everybodyBeats();
     } else if (random.nextInt(100) < faultPercent) {
-      if (oracle.anyRunning()) {
+      if (!oracle.runningAttempts().isEmpty()) {
         faultInTransition = true;
       }
-      fault(step, random.nextInt(20), server, worker);
+      fault(step, random.nextInt(22), server, worker);
     }
   }
 
@@ -192,6 +194,10 @@ final class Simulation {
       case 13, 14, 15 -> store.crashAfter(random.nextInt(6), random.nextBoolean());
       case 16, 17 -> stallOrGoOn(step, server);
       case 18 -> joinOrLeave(step, server);
+      case 19, 20 -> {
+        happens(step, "output computed wrong", "next");
+        cluster.plantWrongOutput();
+      }
       default -> {
         happens(step, "namenode restarts", "");
         restart();
@@ -308,9 +314,20 @@ final class Simulation {
     }
   }
 
-  /** Nothing beyond what the codes promise to survive is destroyed. */
+  /**
+   * Nothing beyond what the codes promise to survive is destroyed: of what a transition reads or
+   * writes, one thing at a time, and never more that the namenode has yet to hear of.
+   */
   private boolean isSurvivable(Set<SimDisk> disks) {
-    return oracle.survives(disks);
+    Set<String> running = oracle.runningAttempts();
+    boolean survivable =
+        !oracle.anyHiddenLoss()
+            && Collections.disjoint(running, hitAttempts)
+            && oracle.survives(disks);
+    if (survivable) {
+      hitAttempts.addAll(running);
+    }
+    return survivable;
   }
 
   private void failDisk(int step, SimServer server) throws IOException {
