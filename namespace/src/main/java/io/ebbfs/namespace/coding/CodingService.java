@@ -48,6 +48,8 @@ import io.ebbfs.protocol.proto.CodingProtos.StorageStatusProto;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.thirdparty.protobuf.RpcController;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
@@ -241,6 +243,7 @@ public final class CodingService implements CodingProtocol {
             .setSafeMode(cluster.inSafeMode());
     cluster.allServers().forEach(server -> response.addServers(status(server)));
     addDamage(response);
+    addSpace(response, sums);
     scrubs.status().ifPresent(response::setScrub);
     counters
         .values()
@@ -248,6 +251,19 @@ public final class CodingService implements CodingProtocol {
             (name, value) ->
                 response.addCounters(CountProto.newBuilder().setName(name).setValue(value)));
     return response.build();
+  }
+
+  private static void addSpace(GetClusterResponseProto.Builder response, Totals.Sums sums) {
+    long inStripes = sums.liveBytes() + sums.deadBytes() + sums.parityBytes();
+    Map<String, Long> space = new TreeMap<>();
+    space.put("replicated", Math.max(0, sums.storedBytes() - inStripes));
+    space.put("live", sums.liveBytes());
+    space.put("dead", sums.deadBytes());
+    space.put("parity", sums.parityBytes());
+    space.put("reserved", sums.reservedBytes());
+    space.forEach(
+        (name, bytes) ->
+            response.addSpaceBytes(CountProto.newBuilder().setName(name).setValue(bytes)));
   }
 
   private void addDamage(GetClusterResponseProto.Builder response) {

@@ -1,5 +1,7 @@
 package io.ebbfs.namespace.coding;
 
+import io.ebbfs.coding.Codes;
+import io.ebbfs.coding.ErasureCode;
 import io.ebbfs.namespace.inode.Inode;
 import io.ebbfs.namespace.store.Key;
 import io.ebbfs.namespace.store.MetadataStore;
@@ -9,6 +11,11 @@ import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionOutputProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.io.IOException;
 import java.util.List;
 
@@ -19,16 +26,44 @@ import java.util.List;
 final class Totals {
   private static final int PAGE = 2_000;
 
-  /** Sums of one pass. */
-  record Sums(long files, long logicalBytes, long storedBytes) {}
+  /**
+   * Sums of one pass.
+   *
+   * @param storedBytes all replicas, of which these parts are in stripes:
+   * @param liveBytes of files
+   * @param deadBytes of tombstones
+   * @param parityBytes of parities
+   * @param reservedBytes what running transitions write; not part of the stored bytes
+   */
+  record Sums(
+      long files,
+      long logicalBytes,
+      long storedBytes,
+      long liveBytes,
+      long deadBytes,
+      long parityBytes,
+      long reservedBytes) {
+    static final Sums NONE = new Sums(0, 0, 0, 0, 0, 0, 0);
+  }
+
+  private enum Stage {
+    FILES,
+    REPLICAS,
+    STRIPES,
+    TRANSITIONS
+  }
 
   private final MetadataStore store;
   private final int rowsPerTick;
-  private volatile Sums published = new Sums(0, 0, 0);
+  private volatile Sums published = Sums.NONE;
   private long files;
   private long logicalBytes;
   private long storedBytes;
-  private boolean inReplicas;
+  private long liveBytes;
+  private long deadBytes;
+  private long parityBytes;
+  private long reservedBytes;
+  private Stage stage = Stage.FILES;
   private Key scannedTo;
 
   Totals(MetadataStore store, int rowsPerTick) {
@@ -43,17 +78,64 @@ final class Totals {
   /** Goes on with the pass, at most to its end. */
   void tick() throws IOException {
     for (int rows = 0; rows < rowsPerTick; rows += PAGE) {
-      boolean last = inReplicas ? addReplicas() : addFiles();
-      if (last && inReplicas) {
-        published = new Sums(files, logicalBytes, storedBytes);
-        files = 0;
-        logicalBytes = 0;
-        storedBytes = 0;
-        inReplicas = false;
+      boolean last =
+          switch (stage) {
+            case FILES -> addFiles();
+            case REPLICAS -> addReplicas();
+            case STRIPES -> addStripes();
+            case TRANSITIONS -> addTransitions();
+          };
+      if (last && stage == Stage.TRANSITIONS) {
+        publish();
         return;
       }
-      inReplicas |= last;
+      if (last) {
+        stage = Stage.values()[stage.ordinal() + 1];
+      }
     }
+  }
+
+  private void publish() {
+    published =
+        new Sums(
+            files, logicalBytes, storedBytes, liveBytes, deadBytes, parityBytes, reservedBytes);
+    files = 0;
+    logicalBytes = 0;
+    storedBytes = 0;
+    liveBytes = 0;
+    deadBytes = 0;
+    parityBytes = 0;
+    reservedBytes = 0;
+    stage = Stage.FILES;
+  }
+
+  private boolean addStripes() throws IOException {
+    List<Row<StripeRow>> page = store.scanAll(Tables.STRIPE, scannedTo, PAGE);
+    for (Row<StripeRow> row : page) {
+      ErasureCode code = Codes.byName(row.value().getCode());
+      for (StripeMemberProto member : row.value().getMembersList()) {
+        if (code.position(member.getPosition()).isParity()) {
+          parityBytes += member.getLengthBytes();
+        } else if (member.getTombstone()) {
+          deadBytes += member.getLengthBytes();
+        } else {
+          liveBytes += member.getLengthBytes();
+        }
+      }
+    }
+    return next(page);
+  }
+
+  private boolean addTransitions() throws IOException {
+    List<Row<TransitionRow>> page = store.scanAll(Tables.TRANSITION, scannedTo, PAGE);
+    for (Row<TransitionRow> row : page) {
+      if (row.value().getState() == TransitionStateProto.RUNNING) {
+        for (TransitionOutputProto output : row.value().getOutputsList()) {
+          reservedBytes += output.getLengthBytes();
+        }
+      }
+    }
+    return next(page);
   }
 
   private boolean addFiles() throws IOException {

@@ -43,6 +43,7 @@ import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
@@ -54,10 +55,13 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.DatanodeIDProto;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.ExtendedBlockProto;
@@ -445,6 +449,69 @@ final class CodingCluster {
     return MetadataCheck.run(store, servers, 100).stream()
         .filter(finding -> finding.severity() == severity)
         .toList();
+  }
+
+  /**
+   * Every byte on the disks in service is accounted for: by a row, as the output of a running
+   * transition, or as something that the next report has deleted.
+   */
+  void assertSpaceAccounted() throws Exception {
+    SpaceAccount account = SpaceAccount.of(store, servers::isLive);
+    long onDisks = 0;
+    long written = 0;
+    long pending = 0;
+    Set<String> reserved = new HashSet<>();
+    for (TransitionRow row : active()) {
+      row.getOutputsList().forEach(o -> reserved.add(o.getBlockId() + "@" + o.getStorageUuid()));
+    }
+    Set<String> known = new HashSet<>();
+    for (Row<ReplicaRow> row : store.scanAll(Tables.REPLICA, null, Integer.MAX_VALUE)) {
+      known.add(row.key().firstLong() + "@" + Tables.replicaStorage(row.key()));
+    }
+    for (String disk : servers.disks()) {
+      if (servers.isLive(disk)) {
+        for (Map.Entry<Long, byte[]> block : servers.on(disk).entrySet()) {
+          String replica = block.getKey() + "@" + disk;
+          onDisks += block.getValue().length;
+          if (!known.contains(replica)) {
+            written += reserved.contains(replica) ? block.getValue().length : 0;
+            pending += reserved.contains(replica) ? 0 : block.getValue().length;
+          }
+        }
+      }
+    }
+    assertThat(onDisks).isEqualTo(account.rows() + written + pending);
+    assertThat(written).isLessThanOrEqualTo(account.reserved());
+  }
+
+  /** At rest nothing is on the disks but what rows account for, each part as the listings say. */
+  void assertSpaceExact() throws Exception {
+    blocks.reportAll();
+    assertSpaceAccounted();
+    SpaceAccount account = SpaceAccount.of(store, servers::isLive);
+    long onDisks = 0;
+    for (String disk : servers.disks()) {
+      if (servers.isLive(disk)) {
+        onDisks += servers.on(disk).values().stream().mapToLong(b -> b.length).sum();
+      }
+    }
+    assertThat(account.rows()).isEqualTo(onDisks);
+    assertThat(account.reserved()).isZero();
+    assertThat(account.leaving()).isZero();
+    coding.tick();
+    Map<String, Long> space = new TreeMap<>();
+    cluster().getSpaceBytesList().forEach(count -> space.put(count.getName(), count.getValue()));
+    assertThat(space)
+        .containsEntry("live", account.live())
+        .containsEntry("dead", account.dead())
+        .containsEntry("parity", account.parity())
+        .containsEntry("replicated", account.replicated())
+        .containsEntry("reserved", 0L);
+    assertThat(cluster().getStoredBytes()).isEqualTo(onDisks);
+    assertThat(stripeList().stream().mapToLong(s -> s.getDeadBytes()).sum())
+        .isEqualTo(account.dead());
+    assertThat(stripeList().stream().mapToLong(s -> s.getParityBytes()).sum())
+        .isEqualTo(account.parity());
   }
 
   /** Nothing on live disks that no row knows, once every server has reported. */

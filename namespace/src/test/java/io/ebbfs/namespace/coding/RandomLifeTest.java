@@ -47,6 +47,7 @@ class RandomLifeTest {
         last = step();
         cluster.assertConsistent();
         cluster.assertAllReadable();
+        cluster.assertSpaceAccounted();
       } catch (Exception | AssertionError e) {
         throw new AssertionError(
             "seed %d, step %d (%s): %s".formatted(seed, step, last, e.getMessage()), e);
@@ -65,6 +66,7 @@ class RandomLifeTest {
     cluster.assertConsistent();
     cluster.assertAllReadable();
     cluster.assertNoOrphans();
+    cluster.assertSpaceExact();
     assertThat(cluster.active()).isEmpty();
     assertThat(cluster.stripeList()).allMatch(s -> s.getLostPositionsCount() == 0);
     for (long file : cluster.fileIds()) {
