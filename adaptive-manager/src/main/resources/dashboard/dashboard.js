@@ -95,7 +95,18 @@ function riskOf(cluster) {
       all: stripes + risk.missingBlocks + risk.unrecoverableStripes + risk.underReplicatedBlocks};
 }
 
-function drawTiles(cluster, jobs, transitions) {
+// The last whole pass over the stripes' equations, and what it found.
+function scrubTile(scrub, now) {
+  if (!scrub.passStartedMillis) return tile('Scrub', '–', '', 'no stripe was scrubbed yet');
+  const ended = scrub.endedMillis;
+  const note = scrub.suspectStripes ? scrub.suspectStripes + ' stripes with suspect data'
+      : ended ? count(scrub.endedStripes) + ' stripes ' + ago(now - ended) + ' ago'
+      : count(scrub.passStripes) + ' stripes so far';
+  return tile('Scrub', count(ended ? scrub.endedFindings : scrub.passFindings), 'found', note, null,
+      scrub.suspectStripes ? 'bad' : '');
+}
+
+function drawTiles(cluster, jobs, transitions, scrub) {
   const files = hot => cluster.filesByState.filter(c => c.hot === hot)
       .reduce((sum, c) => sum + c.files, 0);
   const live = cluster.servers.filter(server => server.live);
@@ -117,7 +128,8 @@ function drawTiles(cluster, jobs, transitions) {
           good + ' of ' + disks.length + ' disks well', null,
           live.length < cluster.servers.length || good < disks.length ? 'bad' : ''),
       tile('At risk', count(risk.all), '', risk.all ? 'blocks and stripes, see below'
-          : 'every block is safe', null, risk.fatal ? 'bad' : risk.all ? '' : 'good'));
+          : 'every block is safe', null, risk.fatal ? 'bad' : risk.all ? '' : 'good'),
+      scrubTile(scrub, cluster.timeMillis));
 }
 
 // ---- policies and their charts ----------------------------------------------------------------
@@ -397,7 +409,7 @@ async function refresh() {
     const [cluster, policies, timeline, transitions, jobs] = await Promise.all([get('cluster'),
         get('policies'), get('timeline?points=300&since=' + Math.round(since())),
         get('transitions'), get('jobs')]);
-    drawTiles(cluster, jobs, transitions.transitions);
+    drawTiles(cluster, jobs, transitions.transitions, health.scrub);
     drawPolicies(policies, timeline);
     drawStates(cluster);
     drawRisk(cluster);

@@ -6,6 +6,8 @@ import io.ebbfs.manager.policy.Account;
 import io.ebbfs.manager.policy.Evaluation;
 import io.ebbfs.manager.policy.TransitionView;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ScrubStatusProto;
+import io.ebbfs.protocol.proto.CodingProtos.ScrubSuspectProto;
 import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.StorageStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
@@ -27,8 +29,38 @@ public final class Health {
   /** One message and what to do about it. */
   public record Message(Level level, String subject, String message, String remedy) {}
 
+  /**
+   * How far the scrub of the stripes is; times are 0 for none.
+   *
+   * @param endedMillis when the last whole pass ended, with its stripes and findings
+   * @param passStripes of the pass under way, or of the last
+   * @param suspectStripes whose data is in doubt
+   */
+  public record Scrub(
+      long passStartedMillis,
+      long passStripes,
+      long passFindings,
+      long endedMillis,
+      long endedStripes,
+      long endedFindings,
+      long suspectStripes) {
+    static Scrub of(GetClusterResponseProto cluster) {
+      ScrubStatusProto s = cluster == null ? NO_SCRUB : cluster.getScrub();
+      return new Scrub(
+          s.getPassStartedMillis(),
+          s.getPassStripes(),
+          s.getPassFindings(),
+          s.getEndedMillis(),
+          s.getEndedStripes(),
+          s.getEndedFindings(),
+          s.getSuspectsCount());
+    }
+  }
+
   /** All of them; the level is that of the worst. */
-  public record Report(Level status, List<Message> messages) {}
+  public record Report(Level status, List<Message> messages, Scrub scrub) {}
+
+  private static final ScrubStatusProto NO_SCRUB = ScrubStatusProto.getDefaultInstance();
 
   private final List<Message> messages = new ArrayList<>();
 
@@ -52,6 +84,7 @@ public final class Health {
     }
     if (cluster != null) {
       health.cluster(cluster);
+      health.scrub(cluster.getScrub());
     }
     if (!opens.connected()) {
       health.warn("kafka", opens.problem(), "start the broker, or see --kafka");
@@ -83,7 +116,7 @@ public final class Health {
     }
     health.messages.sort(Comparator.comparing(Message::level).reversed());
     Level worst = health.messages.isEmpty() ? Level.OK : health.messages.get(0).level();
-    return new Report(worst, List.copyOf(health.messages));
+    return new Report(worst, List.copyOf(health.messages), Scrub.of(cluster));
   }
 
   /** The latest of those that ended so, with what it says of the remedy. */
@@ -155,6 +188,16 @@ public final class Health {
                 + name,
             "replace the disk and restart the server");
       }
+    }
+  }
+
+  private void scrub(ScrubStatusProto scrub) {
+    for (ScrubSuspectProto suspect : scrub.getSuspectsList()) {
+      error(
+          "scrub",
+          suspect.getMessage(),
+          "nothing was changed: compare the files of the stripe with copies of them, and write"
+              + " again what is wrong");
     }
   }
 

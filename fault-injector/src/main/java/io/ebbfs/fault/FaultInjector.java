@@ -61,6 +61,34 @@ public final class FaultInjector {
     return corrupt(replicaOf(path));
   }
 
+  /** Forges one replica of any block: other bytes of the same length, and checksums that fit. */
+  public Injected forgeBlock() throws IOException, ClusterException {
+    return forge(anyReplica(replicas()));
+  }
+
+  /** Forges one replica of a block. */
+  public Injected forgeBlock(long blockId) throws IOException, ClusterException {
+    return forge(replicaOf(blockId));
+  }
+
+  /** Forges one replica of one block of a file of the file system. */
+  public Injected forgeBlock(String path) throws IOException, ClusterException {
+    return forge(replicaOf(path));
+  }
+
+  private Injected forge(Replica replica) throws IOException, ClusterException {
+    byte[] data = Files.readAllBytes(replica.file());
+    for (int i = 0; i < FLIPPED_BYTES; i++) {
+      data[random.nextInt(data.length)] ^= (byte) (1 + random.nextInt(255));
+    }
+    ChecksumFile.forge(replica, data);
+    return new Injected(
+        "forged block %d: other bytes with checksums that fit in %s"
+            .formatted(replica.blockId(), relative(replica.file())),
+        List.of(replica.blockId()),
+        replica.files());
+  }
+
   private Injected delete(Replica replica) throws IOException {
     List<Path> files = replica.files();
     for (Path file : files) {

@@ -22,6 +22,7 @@ public final class FaultMain {
       """
       usage: delete-block [PATH|BLOCKID]    delete a replica: its data and checksum file
              corrupt-block [PATH|BLOCKID]   flip some bytes of a replica
+             forge-block [PATH|BLOCKID]     give a replica other bytes, and checksums that fit
              fail-disk [SERVER DISK]        delete all blocks of a disk, restart its server
              kill-server [N]                SIGKILL
              revive-server [N]              start it again
@@ -127,6 +128,9 @@ public final class FaultMain {
         case "corrupt-block 0" -> injector.corruptBlock();
         case "corrupt-block 1" ->
             id ? injector.corruptBlock(Long.parseLong(target)) : injector.corruptBlock(target);
+        case "forge-block 0" -> injector.forgeBlock();
+        case "forge-block 1" ->
+            id ? injector.forgeBlock(Long.parseLong(target)) : injector.forgeBlock(target);
         case "fail-disk 0" -> injector.failDisk();
         case "fail-disk 2" -> injector.failDisk(number(words.get(1)), number(words.get(2)));
         case "kill-server 0" -> injector.killServer();

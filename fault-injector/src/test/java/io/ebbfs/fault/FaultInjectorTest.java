@@ -7,10 +7,14 @@ import io.ebbfs.cluster.Build;
 import io.ebbfs.cluster.ClusterException;
 import io.ebbfs.cluster.ClusterSpec;
 import io.ebbfs.cluster.LocalCluster;
+import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Random;
+import java.util.stream.Stream;
+import java.util.zip.CRC32C;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -63,6 +67,26 @@ final class FaultInjectorTest {
     byte[] now = Files.readAllBytes(done.files().get(0));
     assertThat(now).hasSize(DATA.length).isNotEqualTo(DATA);
     assertThat(left()).hasSize(8);
+  }
+
+  @Test
+  void aForgedBlockIsAnotherWithChecksumsThatFit() throws Exception {
+    Path meta = cluster.diskDirectory(1, 0).resolve("finalized/05/blk_5_1001.meta");
+    Files.write(meta, HexFormat.of().parseHex("00010200000200" + "00".repeat(32)));
+    Injected done = new FaultInjector(cluster, new Random(1)).forgeBlock(5);
+    assertThat(done.files()).hasSize(2);
+    byte[] data = Files.readAllBytes(done.files().get(0));
+    assertThat(data).hasSize(DATA.length).isNotEqualTo(DATA);
+    ByteBuffer sums = ByteBuffer.wrap(Files.readAllBytes(meta)).position(7);
+    for (int at = 0; at < data.length; at += 512) {
+      CRC32C crc = new CRC32C();
+      crc.update(data, at, 512);
+      assertThat(sums.getInt()).isEqualTo((int) crc.getValue());
+    }
+    assertThat(sums.remaining()).isZero();
+    try (Stream<Path> beside = Files.list(meta.getParent())) {
+      assertThat(beside).hasSize(2);
+    }
   }
 
   @Test

@@ -87,22 +87,26 @@ record Commands(Build build, Path directory, Layout layout) {
         IntStream.range(0, layout.disks())
             .mapToObj(disk -> disk(index, disk).toString())
             .collect(Collectors.joining(","));
-    return List.of(
-        build.chunkServer().toString(),
-        "--namenode",
-        layout.address(NAMENODE, layout.ports().namenode()),
-        "--data",
-        disks,
-        "--host",
-        layout.host(server(index)),
-        "--transfer-port",
-        String.valueOf(layout.ports().transfer().get(index)),
-        "--ipc-port",
-        String.valueOf(layout.ports().ipc().get(index)),
-        "--heartbeat-millis",
-        String.valueOf(layout.heartbeatMillis()),
-        "--ready-file",
-        readyFile(server(index)).toString());
+    List<String> command = new ArrayList<>();
+    command.addAll(
+        List.of(
+            build.chunkServer().toString(),
+            "--namenode",
+            layout.address(NAMENODE, layout.ports().namenode()),
+            "--data",
+            disks,
+            "--host",
+            layout.host(server(index)),
+            "--transfer-port",
+            String.valueOf(layout.ports().transfer().get(index)),
+            "--ipc-port",
+            String.valueOf(layout.ports().ipc().get(index)),
+            "--heartbeat-millis",
+            String.valueOf(layout.heartbeatMillis()),
+            "--ready-file",
+            readyFile(server(index)).toString()));
+    command.addAll(ChunkServerConfig.read(conf()).options());
+    return command;
   }
 
   Path disk(int server, int disk) {

@@ -108,6 +108,12 @@ public final class LocalCluster {
     return new NamenodeClient(layout.host(Commands.NAMENODE), layout.ports().namenode());
   }
 
+  /** A chunk server, asked directly; the caller closes it. */
+  public synchronized ChunkServerClient chunkServerClient(int server) throws IOException {
+    return new ChunkServerClient(
+        layout.host(Commands.server(server)), layout.ports().ipc().get(server));
+  }
+
   /** The address of the REST API and the dashboard. */
   public synchronized String httpAddress() {
     return "http://" + layout.address(Commands.CONTROL, layout.ports().http());

@@ -1,5 +1,6 @@
 package io.ebbfs.cluster;
 
+import io.ebbfs.protocol.proto.ChunkProtos.ChunkStatusResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.StorageStatusProto;
@@ -126,6 +127,9 @@ final class StatusReport {
             view.getUnrecoverableStripes(),
             view.getSafeMode() ? "; in safe mode" : ""));
     unfinished(view);
+    long now = System.currentTimeMillis();
+    out.append(ScrubReport.blocks(askServers(), now));
+    out.append(ScrubReport.stripes(view, now));
   }
 
   /** What could not be converted, over the life of the namespace. */
@@ -145,6 +149,21 @@ final class StatusReport {
         .filter(c -> c.getName().startsWith(prefix) && c.getName().endsWith(suffix))
         .mapToLong(c -> c.getValue())
         .sum();
+  }
+
+  /** What the servers that run say of themselves; one that does not answer is left out. */
+  private List<ChunkStatusResponseProto> askServers() {
+    List<ChunkStatusResponseProto> answers = new ArrayList<>();
+    for (int i = 0; i < layout.servers(); i++) {
+      if (running.containsKey(Commands.server(i))) {
+        try (ChunkServerClient server = cluster.chunkServerClient(i)) {
+          answers.add(server.status());
+        } catch (IOException e) {
+          out.append("%s does not answer: %s%n".formatted(Commands.server(i), e.getMessage()));
+        }
+      }
+    }
+    return answers;
   }
 
   static String bytes(long bytes) {

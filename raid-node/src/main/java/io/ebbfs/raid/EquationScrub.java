@@ -1,5 +1,6 @@
 package io.ebbfs.raid;
 
+import io.ebbfs.coding.Codes;
 import io.ebbfs.protocol.CodingProtocol;
 import io.ebbfs.protocol.proto.CodingProtos.BadBlockProto;
 import io.ebbfs.protocol.proto.CodingProtos.CountProto;
@@ -126,7 +127,11 @@ final class EquationScrub {
     ListStripesResponseProto page = coding.get().listStripes(null, request.build());
     for (StripeStatusProto stripe : page.getStripesList()) {
       stripes.acquire(1);
-      check(stripe, status);
+      if (isKnown(stripe.getStripe().getCode())) {
+        check(stripe, status);
+      } else {
+        count("unknownCode", 1);
+      }
     }
     status
         .setPeriodMillis(config.periodMillis())
@@ -137,6 +142,16 @@ final class EquationScrub {
       end(status);
     }
     report(status.build());
+  }
+
+  /** A code that a user defined may be known to the namenode and not to this process. */
+  private static boolean isKnown(String code) {
+    try {
+      Codes.byName(code);
+      return true;
+    } catch (IllegalArgumentException e) {
+      return false;
+    }
   }
 
   private void end(ScrubStatusProto.Builder status) throws ServiceException {

@@ -36,8 +36,15 @@ final class Metrics {
     if (last != null) {
       evaluation(last);
     }
-    family("ebbfs_health", "gauge", "Health messages by level");
     Health.Report report = manager.health();
+    family(
+        "ebbfs_scrub_ended_seconds",
+        "gauge",
+        "When the last whole scrub of stripes ended; 0 never");
+    line("ebbfs_scrub_ended_seconds", "", report.scrub().endedMillis() / 1_000.0);
+    family("ebbfs_scrub_suspect_stripes", "gauge", "Stripes whose data the scrub doubts");
+    line("ebbfs_scrub_suspect_stripes", "", report.scrub().suspectStripes());
+    family("ebbfs_health", "gauge", "Health messages by level");
     for (Health.Level level : Health.Level.values()) {
       long count = report.messages().stream().filter(m -> m.level() == level).count();
       line("ebbfs_health", label("level", level.name().toLowerCase(Locale.ROOT)), count);

@@ -1,0 +1,72 @@
+package io.ebbfs.cluster;
+
+import io.ebbfs.settings.ConfigException;
+import io.ebbfs.settings.Section;
+import io.ebbfs.settings.YamlFile;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * The settings of the chunk servers of a cluster on this machine, as {@code conf/chunk-server.yaml}
+ * holds them. (A chunk server itself is configured by its command line alone.)
+ *
+ * @param scrubPeriodMillis every block is compared with its checksums once in this time; whole
+ *     seconds; 0 for never
+ * @param scrubBytesPerSecond the most that is read for it of one disk
+ */
+record ChunkServerConfig(long scrubPeriodMillis, long scrubBytesPerSecond) {
+  /** A machine that people play with is seldom up for weeks. */
+  static final ChunkServerConfig DEFAULTS = new ChunkServerConfig(3_600_000, 16L << 20);
+
+  private static final String FILE = "chunk-server.yaml";
+  private static final long MOST_SECONDS = 366L * 24 * 3600;
+  private static final long LEAST_RATE = 4096;
+
+  /** Reads the file in a directory; all defaults if there is none. */
+  static ChunkServerConfig read(Path confDirectory) throws ClusterException {
+    Path file = confDirectory.resolve(FILE);
+    if (!Files.exists(file)) {
+      return DEFAULTS;
+    }
+    try {
+      return parse(file, YamlFile.text(file));
+    } catch (ConfigException e) {
+      throw new ClusterException(e.getMessage(), e);
+    }
+  }
+
+  static ChunkServerConfig parse(Path file, String text) throws ConfigException {
+    return YamlFile.parse(file, text, top -> scrub(top.section("scrub")));
+  }
+
+  private static ChunkServerConfig scrub(Section scrub) {
+    long period = scrub.durationMillis("period", DEFAULTS.scrubPeriodMillis);
+    if (period % 1000 != 0 || period > MOST_SECONDS * 1000) {
+      scrub.problem(
+          "period",
+          "'scrub.period' is no number of whole seconds up to a year",
+          "write something like 1h, or 0 for no scrub");
+      period = DEFAULTS.scrubPeriodMillis;
+    }
+    long rate = scrub.sizeBytes("bytesPerSecond", DEFAULTS.scrubBytesPerSecond);
+    if (rate < LEAST_RATE) {
+      scrub.problem(
+          "bytesPerSecond",
+          "'scrub.bytesPerSecond: " + rate + "' is too little to get anywhere",
+          "write 4KiB at least, or 'period: 0' for no scrub");
+      rate = DEFAULTS.scrubBytesPerSecond;
+    }
+    scrub.end();
+    return new ChunkServerConfig(period, rate);
+  }
+
+  /** As options of the chunk server's command line. */
+  List<String> options() {
+    return List.of(
+        "--scrub-period-seconds",
+        String.valueOf(scrubPeriodMillis / 1000),
+        "--scrub-bytes-per-second",
+        String.valueOf(scrubBytesPerSecond));
+  }
+}
