@@ -62,7 +62,6 @@ gf::Backend ParseKernel(const std::string& name) {
 Configuration ParseCommandLine(int argc, char** argv) {
   Configuration c;
   std::string namenode;
-  std::string rack;
   std::string kernel = "auto";
   CLI::App app("EbbFS chunk server: stores blocks, serves them to HDFS clients, combines them.");
   app.add_option("--namenode", namenode, "HOST:PORT of the namenode's RPC server")->required();
@@ -74,8 +73,6 @@ Configuration ParseCommandLine(int argc, char** argv) {
   app.add_option("--transfer-port", c.transfer_port, "port of DataTransferProtocol; 0: any")
       ->capture_default_str();
   app.add_option("--ipc-port", c.ipc_port, "port of Hadoop RPC; 0: any")->capture_default_str();
-  app.add_option("--rack", rack,
-                 "for the operator: the namenode's own topology mapping decides the rack");
   app.add_option("--reserved-bytes", c.reserved_bytes, "bytes per disk that are never written")
       ->capture_default_str();
   app.add_option("--heartbeat-millis", c.heartbeat_millis, "time between heartbeats")

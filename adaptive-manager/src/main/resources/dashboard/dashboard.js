@@ -323,13 +323,14 @@ const fill = disk => disk.capacityBytes ? disk.usedBytes / disk.capacityBytes : 
 
 function drawServers(cluster) {
   const disks = cluster.servers.flatMap(server => server.disks).filter(disk => !disk.failed);
+  const racks = new Set(cluster.servers.map(server => server.rack)).size;
   const fullest = Math.max(0, ...disks.map(fill));
   // Nearly empty disks would all look alike: then they are compared with the fullest.
   const scale = fullest > 0 && fullest < 0.1 ? fullest : 1;
   $('scale').textContent = scale === 1 ? 'used of capacity' : 'used, against the fullest disk';
   $('servers').replaceChildren(...cluster.servers.map(server =>
       h('div', {class: 'server' + (server.live ? '' : ' dead'), title: server.uuid},
-          h('div', {class: 'name'}, server.name),
+          h('div', {class: 'name'}, server.name + (racks > 1 ? ' ' + server.rack : '')),
           h('div', {class: 'disks'}, ...server.disks.map(disk => {
             const level = h('i', {});
             level.style.height = Math.max(disk.usedBytes ? 4 : 0, 100 * fill(disk) / scale) + '%';

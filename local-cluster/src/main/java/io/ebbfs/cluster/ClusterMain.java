@@ -15,7 +15,7 @@ import java.util.Map;
 public final class ClusterMain {
   private static final String USAGE =
       """
-      usage: up     [--dir D] [--servers N] [--disks N] [--block-size B] [--port P]
+      usage: up     [--dir D] [--servers N] [--disks N] [--racks N] [--block-size B] [--port P]
                     [--http-port P] [--heartbeat-millis M] [--fail-points] [--codes FILE]
              down   [--dir D]
              status [--dir D]
@@ -73,6 +73,7 @@ public final class ClusterMain {
                 "port",
                 "http-port",
                 "heartbeat-millis",
+                "racks",
                 "codes"));
     Path directory = directory(given);
     long start = System.nanoTime();
@@ -99,6 +100,7 @@ public final class ClusterMain {
         Build.find(),
         base.withServers(
                 given.number("servers", base.servers()), given.number("disks", base.disks()))
+            .withRacks(given.number("racks", base.racks()))
             .withBlockSize(given.bytes("block-size", base.blockSizeBytes()))
             .withPorts(given.number("port", base.port()), optional(given, "http-port"))
             .withHeartbeat(given.number("heartbeat-millis", (int) base.heartbeatMillis()))
@@ -120,6 +122,11 @@ public final class ClusterMain {
   }
 
   private static LocalCluster reopen(Path directory, Arguments given) throws ClusterException {
+    if (given.has("racks")) {
+      throw new ClusterException(
+          "--racks is for a new cluster: edit %s of this one, which is read at once"
+              .formatted(directory.resolve("topology")));
+    }
     if (given.has("codes")) {
       throw new ClusterException(
           "--codes is for a new cluster: edit %s of this one and start it again"

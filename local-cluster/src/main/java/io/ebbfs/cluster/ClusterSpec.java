@@ -16,6 +16,7 @@ import java.util.Map;
  * @param confFiles files of the configuration, by path below {@code conf}, that take the place of
  *     the examples that come with EbbFS
  * @param lab the network to live in; null for loopback
+ * @param racks that the servers are spread over, one after the other
  */
 public record ClusterSpec(
     Path directory,
@@ -26,7 +27,8 @@ public record ClusterSpec(
     Integer httpPort,
     long heartbeatMillis,
     Map<String, String> confFiles,
-    Lab lab) {
+    Lab lab,
+    int racks) {
   private static final int MAX = 64;
   private static final long MIN_BLOCK_BYTES = 64 * 1024;
 
@@ -37,37 +39,79 @@ public record ClusterSpec(
   /** A cluster as {@code ebb up} makes it: 12 servers of 6 disks, blocks of 64 MiB. */
   public static ClusterSpec of(Path directory) {
     return new ClusterSpec(
-        directory, 12, 6, 64L << 20, Ports.DEFAULT_NAMENODE, null, 1000, Map.of(), null);
+        directory, 12, 6, 64L << 20, Ports.DEFAULT_NAMENODE, null, 1000, Map.of(), null, 1);
   }
 
   /** The same with other numbers of servers and of disks each. */
   public ClusterSpec withServers(int servers, int disks) {
     return new ClusterSpec(
-        directory, servers, disks, blockSizeBytes, port, httpPort, heartbeatMillis, confFiles, lab);
+        directory,
+        servers,
+        disks,
+        blockSizeBytes,
+        port,
+        httpPort,
+        heartbeatMillis,
+        confFiles,
+        lab,
+        racks);
+  }
+
+  /** The same with the servers spread over so many racks. */
+  public ClusterSpec withRacks(int number) {
+    return new ClusterSpec(
+        directory,
+        servers,
+        disks,
+        blockSizeBytes,
+        port,
+        httpPort,
+        heartbeatMillis,
+        confFiles,
+        lab,
+        number);
   }
 
   /** The same with another block size. */
   public ClusterSpec withBlockSize(long bytes) {
     return new ClusterSpec(
-        directory, servers, disks, bytes, port, httpPort, heartbeatMillis, confFiles, lab);
+        directory, servers, disks, bytes, port, httpPort, heartbeatMillis, confFiles, lab, racks);
   }
 
   /** The same with other ports; 0 for any free ones, a null HTTP port follows from the first. */
   public ClusterSpec withPorts(int port, Integer httpPort) {
     return new ClusterSpec(
-        directory, servers, disks, blockSizeBytes, port, httpPort, heartbeatMillis, confFiles, lab);
+        directory,
+        servers,
+        disks,
+        blockSizeBytes,
+        port,
+        httpPort,
+        heartbeatMillis,
+        confFiles,
+        lab,
+        racks);
   }
 
   /** The same with another interval of heartbeats. */
   public ClusterSpec withHeartbeat(long millis) {
     return new ClusterSpec(
-        directory, servers, disks, blockSizeBytes, port, httpPort, millis, confFiles, lab);
+        directory, servers, disks, blockSizeBytes, port, httpPort, millis, confFiles, lab, racks);
   }
 
   /** The same with these configuration files in place of the examples. */
   public ClusterSpec withConfFiles(Map<String, String> files) {
     return new ClusterSpec(
-        directory, servers, disks, blockSizeBytes, port, httpPort, heartbeatMillis, files, lab);
+        directory,
+        servers,
+        disks,
+        blockSizeBytes,
+        port,
+        httpPort,
+        heartbeatMillis,
+        files,
+        lab,
+        racks);
   }
 
   /** The same in a network of its own. */
@@ -81,12 +125,14 @@ public record ClusterSpec(
         httpPort,
         heartbeatMillis,
         confFiles,
-        network);
+        network,
+        racks);
   }
 
   void check() throws ClusterException {
     checkRange("servers", servers, 1, MAX);
     checkRange("disks", disks, 1, MAX);
+    checkRange("racks", racks, 1, servers);
     checkRange("block size", blockSizeBytes, MIN_BLOCK_BYTES, 1L << 31);
     checkRange("heartbeat millis", heartbeatMillis, 50, 60_000);
     checkRange("port", port, 0, 65_535);

@@ -1,5 +1,6 @@
 package io.ebbfs.cluster;
 
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -49,7 +50,29 @@ record Commands(Build build, Path directory, Layout layout) {
             layout.address(KAFKA, layout.ports().kafka()),
             "--ready-file",
             readyFile(NAMENODE).toString()));
+    if (layout.racks() > 1) {
+      command.addAll(List.of("--set", "topology=" + topology()));
+    }
     return command;
+  }
+
+  /** Writes which rack each server is in; ports may have changed since the last start. */
+  private Path topology() throws ClusterException {
+    StringBuilder lines = new StringBuilder("# Written at each start: HOST:PORT /rack\n");
+    for (int server = 0; server < layout.servers(); server++) {
+      lines.append(
+          "%s %s%n"
+              .formatted(
+                  layout.address(server(server), layout.ports().transfer().get(server)),
+                  layout.rack(server)));
+    }
+    Path file = directory.resolve("topology");
+    try {
+      Files.writeString(file, lines);
+    } catch (IOException e) {
+      throw new ClusterException("%s cannot be written: %s".formatted(file, e), e);
+    }
+    return file;
   }
 
   List<String> kafka(Path properties) throws ClusterException {

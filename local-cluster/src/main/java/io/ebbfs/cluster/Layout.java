@@ -23,6 +23,7 @@ import java.util.TreeMap;
  * @param heartbeatMillis how often a chunk server reports
  * @param ports all ports
  * @param lab the network that its processes live in; null for loopback
+ * @param racks that the servers are spread over; 0 and 1 are the same
  * @param processes by process name: {@code namenode}, {@code kafka}, {@code control}, {@code
  *     server-NN}
  */
@@ -34,6 +35,7 @@ public record Layout(
     long heartbeatMillis,
     Ports ports,
     Lab lab,
+    int racks,
     Map<String, ProcessId> processes) {
   static final int FORMAT = 1;
   private static final String FILE = "cluster.json";
@@ -93,6 +95,11 @@ public record Layout(
     return lab == null ? "127.0.0.1" : lab.host(process);
   }
 
+  /** The rack of a server of a cluster that has racks. */
+  String rack(int server) {
+    return "/rack-%02d".formatted(server % racks);
+  }
+
   /** Where a process listens at a port: {@code host:port}. */
   String address(String process, int port) {
     return host(process) + ":" + port;
@@ -100,6 +107,6 @@ public record Layout(
 
   Layout withPorts(Ports other) {
     return new Layout(
-        format, servers, disks, blockSizeBytes, heartbeatMillis, other, lab, processes);
+        format, servers, disks, blockSizeBytes, heartbeatMillis, other, lab, racks, processes);
   }
 }

@@ -67,6 +67,7 @@ public final class LocalCluster {
             spec.heartbeatMillis(),
             ports,
             spec.lab(),
+            spec.racks(),
             Map.of());
     return new LocalCluster(build, directory, layout);
   }

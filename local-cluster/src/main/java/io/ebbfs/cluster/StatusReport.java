@@ -13,7 +13,7 @@ import java.util.Map;
 /** The state of a cluster as a text of two tables. */
 final class StatusReport {
   private static final String PROCESS_ROW = "%-12s %8s %9s  %-8s %s%n";
-  private static final String SERVER_ROW = "%-12s %-6s %6s %8s %10s %10s  %s%n";
+  private static final String SERVER_ROW = "%-12s %-14s %-6s %6s %8s %10s %10s  %s%n";
 
   private final LocalCluster cluster;
   private final Layout layout;
@@ -69,7 +69,8 @@ final class StatusReport {
       GetClusterResponseProto view = namenode.cluster();
       out.append("%nas the namenode sees it:%n".formatted());
       out.append(
-          SERVER_ROW.formatted("SERVER", "STATE", "DISKS", "BLOCKS", "USED", "FREE", "FAILED"));
+          SERVER_ROW.formatted(
+              "SERVER", "RACK", "STATE", "DISKS", "BLOCKS", "USED", "FREE", "FAILED"));
       for (int i = 0; i < layout.servers(); i++) {
         server(i, view);
       }
@@ -87,7 +88,7 @@ final class StatusReport {
         return;
       }
     }
-    out.append(SERVER_ROW.formatted(Commands.server(index), "new", "-", "-", "-", "-", ""));
+    out.append(SERVER_ROW.formatted(Commands.server(index), "-", "new", "-", "-", "-", "-", ""));
   }
 
   private void serverRow(int index, ServerStatusProto server) {
@@ -101,6 +102,7 @@ final class StatusReport {
     out.append(
         SERVER_ROW.formatted(
             Commands.server(index),
+            server.getRack(),
             server.getLive() ? "live" : "dead",
             disks.size(),
             disks.stream().mapToLong(StorageStatusProto::getBlocks).sum(),

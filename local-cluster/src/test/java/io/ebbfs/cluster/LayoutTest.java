@@ -23,6 +23,7 @@ final class LayoutTest {
             200,
             Ports.fixed(9000, 0, 3),
             new Lab(3, "100mbit"),
+            2,
             Map.of("namenode", new ProcessId(17, 4711)));
     layout.write(directory);
     assertThat(Layout.read(directory)).isEqualTo(layout);

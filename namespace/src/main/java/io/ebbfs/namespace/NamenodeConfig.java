@@ -31,6 +31,7 @@ import java.util.Optional;
  * @param leaseHardLimit a silent writer's file is closed after it
  * @param completeWait how long closing a file waits for the first report of its last block
  * @param lockTimeout how long an operation waits for another on the same file
+ * @param topology file that says which rack each server is in; empty: all are in one
  * @param storeCache memory for cached rows, and as much again for rows not yet in files
  * @param verify what is checked of the blocks that a transition writes before they are published
  * @param rewriteDeadShare share of deleted data from which a stripe is written anew; over 1 is
@@ -53,6 +54,7 @@ public record NamenodeConfig(
     long leaseHardLimit,
     long completeWait,
     long lockTimeout,
+    String topology,
     long storeCache,
     Verification verify,
     double rewriteDeadShare,
@@ -75,6 +77,7 @@ public record NamenodeConfig(
         1_200_000,
         1_000,
         10_000,
+        "",
         64L << 20,
         TransitionSettings.defaults().verification(),
         TransitionSettings.defaults().rewriteDeadShare(),
@@ -123,6 +126,7 @@ public record NamenodeConfig(
             top.durationMillis("leaseHardLimit", otherwise.leaseHardLimit),
             top.durationMillis("completeWait", otherwise.completeWait),
             top.durationMillis("lockTimeout", otherwise.lockTimeout),
+            top.text("topology").orElse(otherwise.topology),
             top.sizeBytes("storeCache", otherwise.storeCache),
             verify(top, otherwise.verify),
             top.number("rewriteDeadShare", 0.05, 2).orElse(otherwise.rewriteDeadShare),
@@ -198,6 +202,7 @@ public record NamenodeConfig(
         leaseHardLimit,
         completeWait,
         lockTimeout,
+        topology,
         storeCache,
         verify,
         rewriteDeadShare,

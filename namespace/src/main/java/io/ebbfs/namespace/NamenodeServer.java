@@ -5,6 +5,7 @@ import io.ebbfs.namespace.block.BlockSettings;
 import io.ebbfs.namespace.block.ClusterIdentity;
 import io.ebbfs.namespace.block.ClusterMap;
 import io.ebbfs.namespace.block.DatanodeFrontEnd;
+import io.ebbfs.namespace.block.Topology;
 import io.ebbfs.namespace.client.ClientFrontEnd;
 import io.ebbfs.namespace.client.FileServices;
 import io.ebbfs.namespace.client.KafkaOpenPublisher;
@@ -90,7 +91,15 @@ public final class NamenodeServer implements AutoCloseable {
                 config.data().resolve("metadata"), config.lockTimeout(), config.storeCache()));
     ClusterIdentity identity = ClusterIdentity.of(store, clock, random);
     BlockSettings blockSettings = blockSettings(config);
-    ClusterMap cluster = new ClusterMap(store, IdGenerator.storages(store), clock, blockSettings);
+    ClusterMap cluster =
+        new ClusterMap(
+            store,
+            IdGenerator.storages(store),
+            clock,
+            blockSettings,
+            config.topology().isBlank()
+                ? Topology.none()
+                : Topology.of(Path.of(config.topology())));
     BlockManager blocks =
         new BlockManager(store, cluster, identity.blockPoolId(), clock, random, blockSettings);
     StripeManager stripes = new StripeManager(blocks);
@@ -120,6 +129,7 @@ public final class NamenodeServer implements AutoCloseable {
     reaper.start();
     every(1_000, "blocks", blocks::tick);
     every(1_000, "coding", coding::tick);
+    every(5_000, "topology", cluster::refreshRacks);
     every(2_000, "leases", new LeaseMonitor(store, files.leases(), files.recovery())::tick);
 
     endpoint = new RpcEndpoint(config);

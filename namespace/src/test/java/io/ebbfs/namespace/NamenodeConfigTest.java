@@ -35,6 +35,7 @@ class NamenodeConfigTest {
             1,
             1,
             1,
+            "x",
             8 << 20,
             Verification.OFF,
             2,

@@ -83,6 +83,7 @@ class StockDataNodesTest {
             d.leaseHardLimit(),
             d.completeWait(),
             d.lockTimeout(),
+            d.topology(),
             d.storeCache(),
             d.verify(),
             d.rewriteDeadShare(),

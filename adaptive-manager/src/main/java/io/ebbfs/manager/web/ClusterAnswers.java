@@ -40,7 +40,12 @@ final class ClusterAnswers {
       Map<String, Long> counters) {}
 
   record Server(
-      String name, String uuid, boolean live, long lastHeartbeatMillis, List<Disk> disks) {}
+      String name,
+      String uuid,
+      String rack,
+      boolean live,
+      long lastHeartbeatMillis,
+      List<Disk> disks) {}
 
   record Disk(
       String uuid,
@@ -99,6 +104,7 @@ final class ClusterAnswers {
     return new Server(
         server.getServer().getHostName() + ":" + server.getServer().getXferPort(),
         server.getServer().getDatanodeUuid(),
+        server.getRack(),
         server.getLive(),
         server.getLastHeartbeatMillis(),
         disks);

@@ -47,6 +47,7 @@ public final class ClusterMap implements ClusterView {
   private final IdGenerator storageNumbers;
   private final Clock clock;
   private final BlockSettings settings;
+  private final Topology topology;
   private final AtomicLong firstRegisteredMillis = new AtomicLong(NEVER);
 
   private final Map<String, Server> servers = new ConcurrentHashMap<>();
@@ -57,10 +58,22 @@ public final class ClusterMap implements ClusterView {
   private final Set<String> awaited = ConcurrentHashMap.newKeySet();
   private volatile boolean safeMode = true;
 
-  /** Reads the known servers from the store; none of them is live before it registers. */
+  /** With all servers in one rack. */
   public ClusterMap(
       MetadataStore store, IdGenerator storageNumbers, Clock clock, BlockSettings settings)
       throws IOException {
+    this(store, storageNumbers, clock, settings, Topology.none());
+  }
+
+  /** Reads the known servers from the store; none of them is live before it registers. */
+  public ClusterMap(
+      MetadataStore store,
+      IdGenerator storageNumbers,
+      Clock clock,
+      BlockSettings settings,
+      Topology topology)
+      throws IOException {
+    this.topology = topology;
     this.store = store;
     this.storageNumbers = storageNumbers;
     this.clock = clock;
@@ -148,6 +161,7 @@ public final class ClusterMap implements ClusterView {
                   known.ipAddress(),
                   known.transferPort()));
     }
+    topology.refresh();
     ServerRow row = update(id.getDatanodeUuid(), builder -> describe(builder, id));
     row.getStoragesList().forEach(storage -> reported.remove(storage.getUuid()));
     remember(toServer(row, true, clock.millis()));
@@ -340,12 +354,27 @@ public final class ClusterMap implements ClusterView {
         });
   }
 
-  private static void describe(ServerRow.Builder row, DatanodeID id) {
+  private void describe(ServerRow.Builder row, DatanodeID id) {
     row.setHostName(id.getHostName())
         .setIpAddress(id.getIpAddr())
         .setTransferPort(id.getXferPort())
         .setInfoPort(id.getInfoPort())
-        .setIpcPort(id.getIpcPort());
+        .setIpcPort(id.getIpcPort())
+        .setRack(topology.rackOf(id.getHostName(), id.getIpAddr(), id.getXferPort()));
+  }
+
+  /** Takes over a changed topology, also for servers that have registered. */
+  public synchronized void refreshRacks() throws IOException {
+    if (!topology.refresh()) {
+      return;
+    }
+    for (Server server : List.copyOf(servers.values())) {
+      String rack = topology.rackOf(server.hostName(), server.ipAddress(), server.transferPort());
+      if (!rack.equals(server.rack())) {
+        LOG.info("chunk server {} is in rack {} now, not {}", server.uuid(), rack, server.rack());
+        remember(update(server.uuid(), row -> row.setRack(rack)));
+      }
+    }
   }
 
   private void remember(ServerRow row) {
@@ -381,7 +410,7 @@ public final class ClusterMap implements ClusterView {
         row.getTransferPort(),
         row.getInfoPort(),
         row.getIpcPort(),
-        row.hasRack() ? row.getRack() : "/default-rack",
+        row.hasRack() ? row.getRack() : Topology.DEFAULT_RACK,
         live,
         lastHeartbeatMillis,
         0,

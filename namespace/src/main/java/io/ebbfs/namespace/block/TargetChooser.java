@@ -4,6 +4,8 @@ import io.ebbfs.namespace.block.BlockService.Target;
 import io.ebbfs.namespace.block.BlockService.WriteRequest;
 import io.ebbfs.namespace.block.ClusterView.Disk;
 import io.ebbfs.namespace.block.ClusterView.Server;
+import io.ebbfs.namespace.placement.ReplicaChoice;
+import io.ebbfs.namespace.placement.ReplicaChoice.Candidate;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -15,10 +17,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Disks for new replicas: every replica on another server; of two random servers the one with less
- * to do for its free space, then its least used disk. Random pairs keep the combinations of servers
- * and disks of consecutive blocks apart, so that any few blocks can later pick one replica each on
- * different disks and form a stripe. Thread-safe.
+ * Disks for new replicas: every replica on another server, chosen as {@link ReplicaChoice} says, on
+ * two racks if there are, then its least used disk. Thread-safe.
  */
 final class TargetChooser {
   // What was placed a while ago shows in heartbeats, or is over.
@@ -75,7 +75,7 @@ final class TargetChooser {
     }
     while (targets.size() < request.replication() && !(fit.isEmpty() && stale.isEmpty())) {
       List<Server> from = fit.isEmpty() ? stale : fit;
-      take(betterOfTwo(from), from, request, targets);
+      take(next(from, request, targets), from, request, targets);
     }
     if (targets.isEmpty()) {
       throw new IOException(noPlace(request, live, refusals));
@@ -120,10 +120,27 @@ final class TargetChooser {
         && (machine.equals(server.ipAddress()) || machine.equals(server.hostName()));
   }
 
-  private Server betterOfTwo(List<Server> servers) {
-    Server one = servers.get(random.below(servers.size()));
-    Server other = servers.get(random.below(servers.size()));
-    return load(one) <= load(other) ? one : other;
+  private Server next(List<Server> servers, WriteRequest request, List<Target> targets) {
+    List<String> racks = new ArrayList<>();
+    request.chosenStorageUuids().stream()
+        .flatMap(storage -> cluster.disk(storage).stream())
+        .flatMap(disk -> cluster.server(disk.serverUuid()).stream())
+        .forEach(server -> racks.add(server.rack()));
+    targets.forEach(target -> racks.add(target.server().rack()));
+    List<Candidate> candidates = new ArrayList<>();
+    for (Server server : servers) {
+      double free =
+          server.disks().stream()
+              .filter(disk -> !disk.failed())
+              .mapToDouble(Disk::remainingBytes)
+              .sum();
+      candidates.add(new Candidate(server.uuid(), server.rack(), free, load(server)));
+    }
+    int chosen =
+        candidates.indexOf(
+            ReplicaChoice.next(
+                candidates, racks, () -> random.below(1 << 30) / (double) (1 << 30)));
+    return servers.get(chosen);
   }
 
   private void take(Server server, List<Server> from, WriteRequest request, List<Target> targets) {
@@ -159,7 +176,8 @@ final class TargetChooser {
         capacity += disk.capacityBytes();
       }
     }
-    return (1 + placedHere + server.activeTransfers()) / freeShare(free, capacity);
+    int disks = Math.max(1, server.disks().size());
+    return (1 + placedHere + server.activeTransfers()) / disks / freeShare(free, capacity);
   }
 
   private double load(Disk disk) {

@@ -284,6 +284,7 @@ public final class CodingService implements CodingProtocol {
         ServerStatusProto.newBuilder()
             .setServer(Wire.server(server))
             .setLive(server.live())
+            .setRack(server.rack())
             .setLastHeartbeatMillis(server.lastHeartbeatMillis());
     for (Disk disk : server.disks()) {
       status.addStorages(
