@@ -11,8 +11,6 @@ import io.ebbfs.namespace.store.Tables;
 import io.ebbfs.protocol.proto.ChunkProtos.BlockHealthProto;
 import io.ebbfs.protocol.proto.ChunkProtos.VerifiedBlockProto;
 import io.ebbfs.protocol.proto.ChunkProtos.VerifyRequestProto;
-import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
-import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.ServerRow;
@@ -41,7 +39,6 @@ final class Audit {
   private static final long ORPHANS_MILLIS = 20_000;
   private static final long REPORT_EVERY_NANOS = 2_000_000_000L;
   private static final int MAX_FINDINGS = 20;
-  private static final int REPLICATION = 3;
 
   private final ProvingCluster cluster;
   private final List<String> wrong = new ArrayList<>();
@@ -114,33 +111,12 @@ final class Audit {
               cluster.triggerReports();
               nextReport[0] = System.nanoTime() + REPORT_EVERY_NANOS;
             }
-            String imbalance = imbalance();
+            String imbalance = cluster.imbalance();
             return imbalance != null ? imbalance : difference();
           });
     } catch (ProveException e) {
       report("%s", e.getMessage());
     }
-  }
-
-  private String imbalance() throws IOException {
-    Disks disks;
-    try {
-      disks = Disks.read(cluster.local());
-    } catch (ClusterException e) {
-      throw new IOException(e);
-    }
-    if (!disks.loose().isEmpty()) {
-      return "left over: " + disks.loose();
-    }
-    long onDisks = disks.byStorage().values().stream().mapToLong(Map::size).sum();
-    long wanted = 0;
-    for (StripeStatusProto stripe : cluster.probe().stripes()) {
-      wanted += stripe.getStripe().getMembersCount();
-    }
-    for (FileStatusProto file : cluster.probe().files("/")) {
-      wanted += (long) REPLICATION * (file.getBlocks() - file.getStripedBlocks());
-    }
-    return onDisks == wanted ? null : "%d blocks on disks, %d wanted".formatted(onDisks, wanted);
   }
 
   /** How replica rows and files differ, one by one; null if they do not. */

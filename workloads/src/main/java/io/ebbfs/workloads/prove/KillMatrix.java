@@ -6,7 +6,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
+import java.util.stream.Stream;
 
 /**
  * The kill matrix: each kind of transition, and each point at which a process may die meanwhile. A
@@ -32,9 +34,13 @@ public final class KillMatrix implements AutoCloseable {
             .filter(
                 cell ->
                     options.only().isEmpty()
-                        || options.only().stream().anyMatch(cell.toString()::contains))
+                        || options.only().stream().anyMatch(words -> has(cell, words)))
             .toList();
     return run(chosen, options.seed(), options.directory());
+  }
+
+  private static boolean has(KillCase cell, String words) {
+    return Stream.of(words.strip().split("\\s+")).allMatch(cell.toString()::contains);
   }
 
   /**
@@ -43,10 +49,10 @@ public final class KillMatrix implements AutoCloseable {
    * @return true if all passed; what was found is printed
    */
   public static boolean quick(long seed) throws Exception {
-    return run(KillCase.oneOfEach(seed), seed, java.util.Optional.empty());
+    return run(KillCase.oneOfEach(seed), seed, Optional.empty());
   }
 
-  private static boolean run(List<KillCase> cells, long seed, java.util.Optional<Path> place)
+  private static boolean run(List<KillCase> cells, long seed, Optional<Path> place)
       throws Exception {
     Path directory = place.isPresent() ? place.get() : Files.createTempDirectory("ebbfs-kills");
     Files.createDirectories(directory);

@@ -1,5 +1,6 @@
 package io.ebbfs.workloads.prove;
 
+import io.ebbfs.cluster.ClusterException;
 import io.ebbfs.cluster.ProcessId;
 import io.ebbfs.coding.CodeFamily;
 import io.ebbfs.coding.Codes;
@@ -8,6 +9,7 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import io.ebbfs.settings.FailPoints.Armed;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -162,8 +164,10 @@ final class KillRun {
   private static void retrigger(Scenario scenario) throws IOException {
     try {
       scenario.trigger();
-    } catch (io.ebbfs.cluster.ClusterException e) {
+    } catch (ClusterException e) {
       throw new IOException(e);
+    } catch (InterruptedException e) {
+      throw new InterruptedIOException("while triggering");
     }
   }
 

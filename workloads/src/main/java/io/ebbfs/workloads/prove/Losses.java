@@ -18,8 +18,10 @@ final class Losses {
 
   /** Deletes the files; no server knows of it yet. */
   Losses(ProvingCluster cluster, String pool, Collection<StripeMemberProto> members)
-      throws IOException, ClusterException {
+      throws IOException, ClusterException, InterruptedException {
     this.cluster = cluster;
+    // While a second replica waits to be removed, the loss of the other one need not show.
+    ProvingCluster.await("the end of all surplus", 30_000, cluster::imbalance);
     Disks disks = Disks.read(cluster.local());
     FaultInjector injector = new FaultInjector(cluster.local(), new Random(0));
     for (StripeMemberProto member : members) {

@@ -13,7 +13,8 @@ public final class ProveMain {
       usage: ebb prove WHAT [OPTIONS]
         kills        kill a process at every fail point of every kind of transition, restart it,
                      and look whether anything is lost, wrong or left over
-                     [--seed S] [--only WORDS]  (cases whose name has one of the words)
+                     [--seed S] [--only 'WORDS,WORDS']  (cases whose name has all words of
+                     one part: 'REPAIR chunk-,raid-after')
                      [--dir D] [--quick]        (--quick: one case of each kind and process)
         conversions  blocks and bytes that conversions and repairs take on a cluster, beside
                      those of their plans [--seed S] [--dir D]

@@ -9,7 +9,7 @@ import java.util.Optional;
  * What a proof is told.
  *
  * @param seed of all random choices; without one it is chosen and printed
- * @param only cases whose name contains one of these words; all if empty
+ * @param only cases whose name contains all words of one of these; all if empty
  * @param directory where its clusters live; a temporary one if empty
  * @param quick a part that takes a minute
  */
@@ -24,7 +24,7 @@ record ProveOptions(long seed, List<String> only, Optional<Path> directory, bool
       String argument = left.next();
       switch (argument) {
         case "--seed" -> seed = number(value(argument, left));
-        case "--only" -> only = List.of(value(argument, left).split("[ ,]+"));
+        case "--only" -> only = List.of(value(argument, left).split(","));
         case "--dir" -> directory = Optional.of(Path.of(value(argument, left)).toAbsolutePath());
         case "--quick" -> quick = true;
         default ->

@@ -9,10 +9,12 @@ import io.ebbfs.protocol.ChunkProtocol;
 import io.ebbfs.protocol.proto.ChunkProtos.VerifyRequestProto;
 import io.ebbfs.protocol.proto.ChunkProtos.VerifyResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.DecisionProto;
+import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposeRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposedProto;
 import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
+import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import io.ebbfs.settings.ConfigException;
@@ -49,6 +51,7 @@ final class ProvingCluster implements AutoCloseable {
   static final int BLOCK_BYTES = 384 << 10;
 
   private static final int RPC_TIMEOUT_MILLIS = 20_000;
+  private static final int REPLICATION = 3;
   private static final Map<String, String> CONFIGURATION =
       Map.of(
           "policies.yaml",
@@ -232,6 +235,28 @@ final class ProvingCluster implements AutoCloseable {
               row.getId(), row.getKind(), row.getState(), row.getAttempt(), row.getFailure());
     }
     return null;
+  }
+
+  /** Why disks do not hold as many blocks as the metadata wants; null if they do. */
+  String imbalance() throws IOException {
+    Disks disks;
+    try {
+      disks = Disks.read(local);
+    } catch (ClusterException e) {
+      throw new IOException(e);
+    }
+    if (!disks.loose().isEmpty()) {
+      return "left over: " + disks.loose();
+    }
+    long onDisks = disks.byStorage().values().stream().mapToLong(Map::size).sum();
+    long wanted = 0;
+    for (StripeStatusProto stripe : probe.stripes()) {
+      wanted += stripe.getStripe().getMembersCount();
+    }
+    for (FileStatusProto file : probe.files("/")) {
+      wanted += (long) REPLICATION * (file.getBlocks() - file.getStripedBlocks());
+    }
+    return onDisks == wanted ? null : "%d blocks on disks, %d wanted".formatted(onDisks, wanted);
   }
 
   /** Waits until a condition has no objection any more; errors of a call are objections too. */

@@ -118,7 +118,7 @@ final class Scenario {
   // ---- the transition ---------------------------------------------------------------------------
 
   /** Makes the transition happen. Called again, it does only what is still missing. */
-  void trigger() throws IOException, ClusterException {
+  void trigger() throws IOException, ClusterException, InterruptedException {
     switch (kind) {
       case ENCODE -> cluster.propose(encoding(family.fast(), List.copyOf(files.keySet())));
       case UPCODE -> cluster.propose(conversion(family.compact()));
@@ -156,7 +156,7 @@ final class Scenario {
   }
 
   /** Loses two blocks of a stripe, on two servers. */
-  private void lose() throws IOException, ClusterException {
+  private void lose() throws IOException, ClusterException, InterruptedException {
     if (losses == null) {
       StripeRow stripe = cluster.probe().stripes().get(0).getStripe();
       List<StripeMemberProto> members = new ArrayList<>(stripe.getMembersList());
