@@ -24,6 +24,7 @@ public final class ProveMain {
     String what = arguments.length == 0 ? "" : arguments[0];
     switch (what) {
       case "placement" -> PlacementFigures.print(codes.isEmpty() ? CODES : codes, seed, System.out);
+      case "packing" -> PackingFigures.print(codes.isEmpty() ? CODES : codes, seed, System.out);
       default -> {
         System.err.println(USAGE);
         System.exit(2);

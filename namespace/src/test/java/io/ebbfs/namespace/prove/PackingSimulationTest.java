@@ -1,0 +1,31 @@
+package io.ebbfs.namespace.prove;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ebbfs.coding.Codes;
+import io.ebbfs.namespace.prove.PackingSimulation.Result;
+import java.util.Random;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class PackingSimulationTest {
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"PC(6x5)", "PC(2x5)", "LRC(12,2,2)", "LRC(12,6,2)", "RS(12,3)", "RS(6,3)"})
+  void tenThousandSmallFilesComeWithinThreeHundredths(String name) {
+    long seed = new Random().nextLong();
+    for (int proposals : new int[] {1, 10}) {
+      Result result = PackingSimulation.run(Codes.byName(name), 10_000, proposals, seed);
+      assertThat(result.overhead() - result.ofCode())
+          .as("seed %d: %s", seed, result)
+          .isBetween(0.0, 0.03);
+      double explained =
+          (double) (result.paddingBytes() + result.unfilledBytes() + result.leftOutBytes())
+              / result.dataBytes();
+      assertThat(explained)
+          .as("seed %d: %s", seed, result)
+          .isCloseTo(
+              result.overhead() - result.ofCode(), org.assertj.core.data.Offset.offset(1e-6));
+    }
+  }
+}
