@@ -24,10 +24,11 @@ import java.util.Set;
 public final class CodesMain {
   private static final String USAGE =
       """
-      usage: ebb codes [NAME ...] [--codes FILE] [--kernels] [--json]
+      usage: ebb codes [NAME ...] [--codes FILE] [--kernels | --simulate] [--json]
         NAME       codes to show, as PC(2x5), LRC(12,2,2), RS(10,4) (default: those in common use)
         --codes    a file that defines codes of your own, such as conf/codes.yaml
         --kernels  instead: GB/s of every kernel, of ISA-L and jerasure alone, and of a memory copy
+        --simulate instead: the Monte Carlo simulation beside the model, and on a cluster
         --json     the same for programs
       """;
 
@@ -39,6 +40,7 @@ public final class CodesMain {
   public static void main(String[] arguments) throws IOException {
     boolean json = false;
     boolean kernels = false;
+    boolean simulate = false;
     List<String> names = new ArrayList<>();
     Iterator<String> rest = List.of(arguments).iterator();
     while (rest.hasNext()) {
@@ -46,6 +48,7 @@ public final class CodesMain {
       switch (argument) {
         case "--json" -> json = true;
         case "--kernels" -> kernels = true;
+        case "--simulate" -> simulate = true;
         case "--codes" -> define(rest);
         default -> {
           if (argument.startsWith("-")) {
@@ -59,6 +62,10 @@ public final class CodesMain {
         names.isEmpty() ? Codes.known() : names.stream().map(CodesMain::named).toList();
     if (kernels) {
       System.exit(KernelSpeeds.run(shown, json));
+    }
+    if (simulate) {
+      SimulatedReliability.print(shown, 1, System.out);
+      return;
     }
     print(shown, conversions(shown, names.isEmpty()), json);
   }
