@@ -8,12 +8,10 @@ import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
-import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
 
 /**
  * How a block stands.
@@ -22,7 +20,7 @@ import java.util.Optional;
  * @param trusted those of them whose disk has reported since its server registered: only these
  *     count when something is to be deleted
  * @param wrong replicas that are corrupt, or of another generation or length, on live disks;
- *     without those that a running repair has written and not yet committed
+ *     without those that a running transition has written and not yet committed
  * @param excess replicas that are to be deleted, on live disks
  * @param pinned a running transition holds the block or its stripe: no replica is given up
  */
@@ -62,23 +60,26 @@ record Assessment(
   }
 
   /**
-   * True if a running repair writes the block to that disk. Until its commit, which comes after the
-   * checks of what was written, such a replica is not to be trusted: its row says CORRUPT, and
-   * stays so if the repair ends without a commit.
+   * True if a running transition writes the block, a rebuilt one or a copy, to that disk. Until its
+   * commit, which comes after the checks of what was written, such a replica is not to be trusted:
+   * its row says CORRUPT, and stays so if the transition ends without a commit.
    */
   static boolean isUnverified(Transaction transaction, BlockRow block, String storageUuid)
       throws IOException {
-    if (!block.hasStripeId()) {
-      return false;
+    long transitionId = block.getTransitionId();
+    if (block.hasStripeId()) {
+      transitionId =
+          transaction
+              .get(Tables.STRIPE, Tables.stripe(block.getStripeId()))
+              .map(StripeRow::getTransitionId)
+              .orElse(0L);
     }
-    Optional<StripeRow> stripe = transaction.get(Tables.STRIPE, Tables.stripe(block.getStripeId()));
-    if (stripe.isEmpty() || !stripe.get().hasTransitionId()) {
+    if (transitionId == 0) {
       return false;
     }
     return transaction
-        .get(Tables.TRANSITION, Tables.transition(stripe.get().getTransitionId()))
+        .get(Tables.TRANSITION, Tables.transition(transitionId))
         .filter(row -> row.getState() == TransitionStateProto.RUNNING)
-        .filter(row -> row.getKind() == TransitionKindProto.REPAIR)
         .filter(
             row ->
                 row.getOutputsList().stream()

@@ -392,14 +392,14 @@ final class ReplicaReports {
   }
 
   /**
-   * True if what came is the work of a repair that has not been committed. A commit comes after the
-   * checks of what was written, and writes the row; whatever else is written of a member of a
+   * True if what came is the work of a transition that has not been committed. A commit comes after
+   * the checks of what was written, and writes the row; whatever else is written of a member of a
    * stripe is not to be trusted, also after its repair has given up.
    */
   private static boolean isUnverified(
       Transaction transaction, Disk disk, BlockRow block, boolean justWritten) throws IOException {
-    return block.hasStripeId()
-        && (justWritten || Assessment.isUnverified(transaction, block, disk.storageUuid()));
+    return (block.hasStripeId() && justWritten)
+        || Assessment.isUnverified(transaction, block, disk.storageUuid());
   }
 
   private static void changed(Owned owned, long blockId, Effects effects) {

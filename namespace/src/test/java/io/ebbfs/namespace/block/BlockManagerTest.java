@@ -11,6 +11,10 @@ import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionOutputProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.io.IOException;
 import java.util.HashSet;
 import java.util.List;
@@ -108,6 +112,67 @@ class BlockManagerTest {
     f.seconds(10);
     assertThat(f.liveReplicas(block.getBlockId())).isEqualTo(2);
     assertThat(f.physical(block.getBlockId())).hasSize(2).doesNotContain(bad);
+  }
+
+  /** Wrong bytes of a copy have checksums that fit them: nobody may read it before its checks. */
+  @Test
+  void aCopyThatATransitionWritesIsNotReadBeforeItsCommit() throws IOException {
+    BlockRow block = f.writeFile(3);
+    f.second();
+    Set<String> holders = Set.copyOf(f.physical(block.getBlockId()));
+    SimulatedServer other =
+        f.servers.values().stream()
+            .filter(s -> s.storages().stream().noneMatch(holders::contains))
+            .findFirst()
+            .orElseThrow();
+    String disk = other.storages().get(0);
+    putEncoding(block, disk, TransitionStateProto.RUNNING);
+    other.write(disk, new Block(block.getBlockId(), block.getLengthBytes(), 1001));
+    f.seconds(5);
+    assertThat(f.liveStorages(block.getBlockId())).hasSize(3).doesNotContain(disk);
+    assertThat(f.physical(block.getBlockId())).as("kept for the commit").contains(disk);
+    putEncoding(block, disk, TransitionStateProto.FAILED);
+    f.seconds(30);
+    assertThat(f.liveStorages(block.getBlockId())).hasSize(3).doesNotContain(disk);
+    assertThat(f.physical(block.getBlockId())).isEqualTo(holders);
+  }
+
+  private void putEncoding(BlockRow block, String disk, TransitionStateProto state)
+      throws IOException {
+    long owner = f.ownerOf(block.getBlockId());
+    boolean running = state == TransitionStateProto.RUNNING;
+    f.store.transact(
+        owner,
+        t -> {
+          t.put(
+              Tables.BLOCK,
+              Tables.block(owner, 0),
+              running ? block.toBuilder().setTransitionId(77).build() : block);
+          t.put(
+              Tables.TRANSITION,
+              Tables.transition(77),
+              TransitionRow.newBuilder()
+                  .setId(77)
+                  .setKind(TransitionKindProto.ENCODE)
+                  .setState(state)
+                  .setPolicy("p")
+                  .setToCode("PC(2x5)")
+                  .setReason("test")
+                  .setCreatedMillis(0)
+                  .setUpdatedMillis(0)
+                  .setPriority(1)
+                  .setAttempt(1)
+                  .addOutputs(
+                      TransitionOutputProto.newBuilder()
+                          .setStripeIndex(0)
+                          .setPosition(0)
+                          .setBlockId(block.getBlockId())
+                          .setGenerationStamp(1001)
+                          .setLengthBytes(block.getLengthBytes())
+                          .setStorageUuid(disk))
+                  .build());
+          return null;
+        });
   }
 
   @Test
