@@ -60,6 +60,7 @@ final class Audit {
 
   /** Everything; the files as they were written. */
   Audit all(Map<String, byte[]> files) throws Exception {
+    cluster.reconnect();
     files(files);
     awaitNoOrphans();
     try (StoreCopy copy = StoreCopy.of(cluster.directory())) {

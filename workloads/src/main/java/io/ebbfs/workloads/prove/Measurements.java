@@ -110,10 +110,11 @@ final class Measurements {
   private void family(CodeFamily family) throws Exception {
     write("/" + family.name(), family.fastCode().dataCount() * family.groupSize());
     encode(family.fast());
-    repairs(family.fastCode());
+    // A group is placed so that it can merge; what is repaired is placed for its stripe alone.
     convert(family, TransitionKindProto.UPCODE);
     repairs(family.compactCode());
     convert(family, TransitionKindProto.DOWNCODE);
+    repairs(family.fastCode());
     clear("/" + family.name());
     write("/" + family.name() + "-compact", family.compactCode().dataCount());
     encode(family.compact());

@@ -165,6 +165,20 @@ final class ProvingCluster implements AutoCloseable {
     }
   }
 
+  /**
+   * A stock client without high availability gives up a call whose connection turns out to be from
+   * before the namenode's death. Afterwards it has one that works.
+   */
+  void reconnect() throws InterruptedException {
+    await(
+        "an answer of the namenode",
+        20_000,
+        () -> {
+          files.getFileStatus(new org.apache.hadoop.fs.Path("/"));
+          return null;
+        });
+  }
+
   boolean delete(String path) throws IOException {
     return files.delete(new org.apache.hadoop.fs.Path(path), true);
   }
