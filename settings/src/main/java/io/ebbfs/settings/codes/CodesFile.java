@@ -11,9 +11,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * The codes that a user defines: a family with parameters or rows of coefficients, under a name and
@@ -58,11 +60,13 @@ public final class CodesFile {
 
   private static Definitions read(Section top) {
     Map<String, ErasureCode> codes = new HashMap<>();
+    Set<String> refused = new HashSet<>();
     List<ErasureCode> inOrder = new ArrayList<>();
     for (Section section : top.sections("codes")) {
       Optional<ErasureCode> code = readCode(section);
       section.end();
-      code.ifPresent(inOrder::add);
+      code.ifPresentOrElse(
+          inOrder::add, () -> section.text("name").ifPresent(name -> refused.add(name)));
       if (code.isPresent() && codes.put(code.get().name(), code.get()) != null) {
         section.problem(
             "name", "a second code is named '" + code.get() + "'", "give each its own name");
@@ -70,7 +74,7 @@ public final class CodesFile {
     }
     List<CodeFamily> pairs = new ArrayList<>();
     for (Section section : top.sections("pairs")) {
-      readPair(section, codes).ifPresent(pairs::add);
+      readPair(section, codes, refused).ifPresent(pairs::add);
       section.end();
     }
     return new Definitions(List.copyOf(inOrder), List.copyOf(pairs));
@@ -139,10 +143,11 @@ public final class CodesFile {
     }
   }
 
-  private static Optional<CodeFamily> readPair(Section section, Map<String, ErasureCode> own) {
+  private static Optional<CodeFamily> readPair(
+      Section section, Map<String, ErasureCode> own, Set<String> refused) {
     Optional<String> name = required(section, "name", "name: my-pair");
-    Optional<ErasureCode> fast = readHalf(section, "fast", own);
-    Optional<ErasureCode> compact = readHalf(section, "compact", own);
+    Optional<ErasureCode> fast = readHalf(section, "fast", own, refused);
+    Optional<ErasureCode> compact = readHalf(section, "compact", own, refused);
     if (name.isEmpty() || fast.isEmpty() || compact.isEmpty()) {
       return Optional.empty();
     }
@@ -152,8 +157,11 @@ public final class CodesFile {
   }
 
   private static Optional<ErasureCode> readHalf(
-      Section section, String key, Map<String, ErasureCode> own) {
+      Section section, String key, Map<String, ErasureCode> own, Set<String> refused) {
     Optional<String> name = required(section, key, key + ": RS(6,3)");
+    if (name.isPresent() && refused.contains(name.get())) {
+      return Optional.empty(); // what is wrong with it has been said
+    }
     if (name.isEmpty() || own.containsKey(name.get())) {
       return name.map(own::get);
     }

@@ -87,6 +87,26 @@ class CodesFileTest {
     refused("codez: []\n", "unknown key 'codez'; did you mean 'codes'?");
   }
 
+  @Test
+  void aPairOfACodeThatWasRefusedIsNoFurtherProblem() {
+    assertThatThrownBy(
+            () ->
+                parse(
+                    """
+                    codes:
+                      - name: one
+                        tolerance: 5
+                        code: RS(4,2)
+                    pairs:
+                      - name: mine
+                        fast: one
+                        compact: RS(8,2)
+                    """))
+        .hasMessageContaining("one: a tolerance of 5 is claimed")
+        .message()
+        .doesNotContain("unknown code");
+  }
+
   private static void refused(String text, String... problems) {
     assertThatThrownBy(() -> parse(text))
         .isInstanceOf(ConfigException.class)
