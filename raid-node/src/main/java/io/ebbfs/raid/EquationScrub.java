@@ -270,7 +270,8 @@ final class EquationScrub {
       return;
     }
     String message =
-        "stripe %d: the data at position %s contradicts several parities, though its own checksums hold"
+        ("stripe %d: the data at position %s contradicts several parities,"
+                + " though its own checksums hold")
             .formatted(id, result.verdict().suspectData());
     LOG.error("{}; nothing is changed: compare the file with a copy of it", message);
     count("suspectStripes", 1);
