@@ -90,7 +90,7 @@ final class Measurements {
         "conversions and repairs, measured / planned; blocks of %d KiB, seed %d%n",
         ProvingCluster.BLOCK_BYTES >> 10, options.seed());
     try (ProvingCluster cluster = ProvingCluster.start(directory, SERVERS, DISKS, PAIRS)) {
-      return new Measurements(cluster, new Random(options.seed())).all();
+      return new Measurements(cluster, new Random(options.seed())).all(options.only());
     } finally {
       if (options.directory().isEmpty()) {
         ProvingCluster.deleteTree(directory);
@@ -98,10 +98,12 @@ final class Measurements {
     }
   }
 
-  private boolean all() throws Exception {
+  private boolean all(List<String> only) throws Exception {
     System.out.printf(LINE, "", "", "blk read", "written", "bytes read", "bytes written", "");
     for (CodeFamily family : Codes.families()) {
-      family(family);
+      if (only.isEmpty() || only.contains(family.name())) {
+        family(family);
+      }
     }
     System.out.printf("%d compared, %d equal%n", compared, equal);
     return compared == equal;
@@ -217,7 +219,7 @@ final class Measurements {
         planned);
   }
 
-  /** One block of each kind of position, and two at once. */
+  /** One block of each kind of position, and two at once where the code survives it. */
   private void repairs(ErasureCode code) throws Exception {
     Map<String, Integer> kinds = new TreeMap<>();
     for (int p = 0; p < code.size(); p++) {
@@ -227,7 +229,9 @@ final class Measurements {
     for (Map.Entry<String, Integer> kind : kinds.entrySet()) {
       repair(code, "REPAIR " + code.position(kind.getValue()).name(), List.of(kind.getValue()));
     }
-    repair(code, "REPAIR two data", List.of(0, 1));
+    if (code.tolerance() > 1) {
+      repair(code, "REPAIR two data", List.of(0, 1));
+    }
   }
 
   private void repair(ErasureCode code, String what, List<Integer> positions) throws Exception {

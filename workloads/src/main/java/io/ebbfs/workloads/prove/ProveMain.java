@@ -17,7 +17,7 @@ public final class ProveMain {
                      one part: 'REPAIR chunk-,raid-after')
                      [--dir D] [--quick]        (--quick: one case of each kind and process)
         conversions  blocks and bytes that conversions and repairs take on a cluster, beside
-                     those of their plans [--seed S] [--dir D]
+                     those of their plans [--seed S] [--dir D] [--only FAMILY,FAMILY]
         simulator    thousands of seeded schedules of faults in one process; see its --help
       """;
 

@@ -52,6 +52,7 @@ final class ProvingCluster implements AutoCloseable {
 
   private static final int RPC_TIMEOUT_MILLIS = 20_000;
   private static final int REPLICATION = 3;
+  private static final int INTERRUPTED = 130;
   private static final Map<String, String> CONFIGURATION =
       Map.of(
           "policies.yaml",
@@ -101,6 +102,8 @@ final class ProvingCluster implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+    // The main thread still runs, and would start again what it finds dead.
+    Runtime.getRuntime().halt(INTERRUPTED);
   }
 
   /**
