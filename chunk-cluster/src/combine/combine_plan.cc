@@ -6,6 +6,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "combine/slice_reader.h"
 
@@ -39,7 +40,8 @@ Status CheckShape(const ebbfs::CombineRequestProto& request, const CombineLimits
 }
 
 Status CheckBlocks(const ebbfs::CombineRequestProto& request, const CombineLimits& limits) {
-  std::set<std::uint64_t> sources;
+  // By id and the server that has it.
+  std::set<std::pair<std::uint64_t, std::string>> sources;
   std::set<std::uint64_t> targets;
   const auto check_length = [&](const hadoop::hdfs::ExtendedBlockProto& block) -> Status {
     if (block.numbytes() <= limits.max_block_bytes) return {};
@@ -51,7 +53,9 @@ Status CheckBlocks(const ebbfs::CombineRequestProto& request, const CombineLimit
     if (source.block().numbytes() > 0 && source.locations_size() == 0) {
       return Refuse(fmt::format("source block {} has no location", source.block().blockid()));
     }
-    sources.insert(source.block().blockid());
+    for (const auto& location : source.locations()) {
+      sources.emplace(source.block().blockid(), location.server().datanodeuuid());
+    }
   }
   for (const auto& target : request.targets()) {
     EBB_TRY(check_length(target.block()));
@@ -59,9 +63,11 @@ Status CheckBlocks(const ebbfs::CombineRequestProto& request, const CombineLimit
     if (!targets.insert(target.block().blockid()).second) {
       return Refuse(fmt::format("block {} is a target twice", target.block().blockid()));
     }
-    if (sources.contains(target.block().blockid())) {
-      return Refuse(fmt::format("block {} is a source and a target; outputs are new blocks",
-                                target.block().blockid()));
+    // A copy keeps its id; a server tells its blocks apart by id, and has each of them once.
+    if (const auto& server = target.location().server().datanodeuuid();
+        sources.contains({target.block().blockid(), server})) {
+      return Refuse(fmt::format("block {} is a source and a target at server {}; copy it elsewhere",
+                                target.block().blockid(), server));
     }
   }
   return {};

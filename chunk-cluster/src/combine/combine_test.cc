@@ -213,7 +213,11 @@ TEST_F(CombineTest, RefusesWhatContradictsItself) {
   refused([](auto& r) { r.clear_targets(), r.set_coefficients(""); });
   refused([](auto& r) { r.clear_sources(), r.set_coefficients(""); });
   refused([](auto& r) { r.mutable_sources(0)->clear_locations(); });
-  refused([](auto& r) { r.mutable_targets(0)->mutable_block()->set_blockid(2); });
+  refused([](auto& r) {
+    // A copy to another server may have the source's id, not one to the same.
+    r.mutable_targets(0)->mutable_block()->set_blockid(2);
+    *r.mutable_targets(0)->mutable_location() = r.sources(1).locations(0);
+  });
   refused([](auto& r) { r.mutable_targets(0)->mutable_block()->set_numbytes(~0ull); });
   refused([](auto& r) {
     *r.add_targets() = r.targets(0);
