@@ -5,7 +5,10 @@ import io.ebbfs.namespace.store.MetadataStore;
 import io.ebbfs.namespace.store.Row;
 import io.ebbfs.namespace.store.RowLock;
 import io.ebbfs.namespace.store.Table;
+import io.ebbfs.namespace.store.Tables;
 import io.ebbfs.namespace.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,13 +39,15 @@ final class CrashingStore implements MetadataStore {
 
   private final MetadataStore store;
   private final Listener listener;
+  private final Bug bug;
   private int transactionsLeft = -1;
   private boolean afterCommit;
   private boolean dead;
   private long transactions;
 
-  CrashingStore(MetadataStore store, Listener listener) {
+  CrashingStore(MetadataStore store, Listener listener, Bug bug) {
     this.store = store;
+    this.bug = bug;
     this.listener = listener;
   }
 
@@ -76,19 +81,27 @@ final class CrashingStore implements MetadataStore {
     boolean dies = transactionsLeft == 0;
     transactionsLeft = Math.max(-1, transactionsLeft - 1);
     List<Write> writes = new ArrayList<>();
-    R result =
-        store.transact(
-            partitionHint,
-            durability,
-            transaction -> {
-              writes.clear();
-              R value = body.run(new Recorded(transaction, writes));
-              if (dies && !afterCommit) {
-                dead = true;
-                throw new Crash();
-              }
-              return value;
-            });
+    R result;
+    try {
+      result =
+          store.transact(
+              partitionHint,
+              durability,
+              transaction -> {
+                writes.clear();
+                R value = body.run(new Recorded(transaction, writes, bug));
+                if (dies && !afterCommit) {
+                  dead = true;
+                  throw new Crash();
+                }
+                return value;
+              });
+    } catch (Crash e) {
+      if (bug == Bug.TEARS_TRANSACTIONS) {
+        tear(writes.subList(0, writes.size() / 2));
+      }
+      throw e;
+    }
     if (!writes.isEmpty()) {
       listener.committed(writes);
     }
@@ -97,6 +110,25 @@ final class CrashingStore implements MetadataStore {
       throw new Crash();
     }
     return result;
+  }
+
+  private void tear(List<Write> half) throws IOException {
+    store.transact(
+        0,
+        transaction -> {
+          half.forEach(write -> apply(transaction, write));
+          return null;
+        });
+    listener.committed(half);
+  }
+
+  @SuppressWarnings("unchecked") // a row of a table was written as that table's type
+  private static void apply(Transaction transaction, Write write) {
+    if (write.value() == null) {
+      transaction.delete(write.table(), write.key());
+    } else {
+      transaction.put((Table<MessageLite>) write.table(), write.key(), write.value());
+    }
   }
 
   @Override
@@ -111,7 +143,8 @@ final class CrashingStore implements MetadataStore {
   @Override
   public void close() {}
 
-  private record Recorded(Transaction transaction, List<Write> writes) implements Transaction {
+  private record Recorded(Transaction transaction, List<Write> writes, Bug bug)
+      implements Transaction {
     @Override
     public void lock(List<RowLock> rows) throws IOException {
       transaction.lock(rows);
@@ -136,12 +169,25 @@ final class CrashingStore implements MetadataStore {
 
     @Override
     public <V extends MessageLite> void put(Table<V> table, Key key, V value) {
+      if (bug == Bug.TRUSTS_UNVERIFIED
+          && value instanceof ReplicaRow row
+          && row.getState() == ReplicaStateProto.CORRUPT) {
+        record(Tables.REPLICA, key, row.toBuilder().setState(ReplicaStateProto.FINALIZED).build());
+      } else {
+        record(table, key, value);
+      }
+    }
+
+    private <V extends MessageLite> void record(Table<V> table, Key key, V value) {
       transaction.put(table, key, value);
       writes.add(new Write(table, key, value));
     }
 
     @Override
     public void delete(Table<?> table, Key key) {
+      if (bug == Bug.FORGETS_DELETIONS && table == Tables.BLOCK_OWNER) {
+        return;
+      }
       transaction.delete(table, key);
       writes.add(new Write(table, key, null));
     }

@@ -11,6 +11,7 @@ import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionOutputProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.util.ArrayList;
@@ -30,7 +31,8 @@ import java.util.TreeSet;
  *   <li>every acknowledged block can be read or decoded, by rank;
  *   <li>every member of every stripe holds what its code says, wherever a copy of it is;
  *   <li>every block has one owner, every owner knows its blocks, every mark a transition;
- *   <li>no commit of a transition makes data depend on one more server;
+ *   <li>no commit of a transition makes data depend on one more server, and what it publishes is
+ *       there;
  *   <li>once everything has come to rest: nothing is lost, nothing is left over, nothing waits.
  * </ul>
  *
@@ -52,6 +54,8 @@ final class Oracle implements CrashingStore.Listener {
   private final Map<Long, Map<Long, Long>> acknowledged = new TreeMap<>();
   private final Map<Long, Long> fileOf = new HashMap<>();
   private final Set<Long> doubtful = new TreeSet<>();
+  // Attempts during which something was destroyed, by transition and number.
+  private final Set<String> hitAttempts = new HashSet<>();
 
   Oracle(SimCluster cluster, Tally tally) {
     this.cluster = cluster;
@@ -99,6 +103,7 @@ final class Oracle implements CrashingStore.Listener {
     published.forEach(row -> before.putAll(neededServers(row)));
     rows.apply(writes);
     published.forEach(row -> notLessProtected(row, before));
+    published.forEach(this::outputsAreThere);
   }
 
   private void count(TransitionRow row) {
@@ -175,6 +180,23 @@ final class Oracle implements CrashingStore.Listener {
           }
         });
     return fatal;
+  }
+
+  /** Unless something was destroyed meanwhile, what is published was written. */
+  private void outputsAreThere(TransitionRow row) {
+    if (hitAttempts.contains(attempt(row))) {
+      return;
+    }
+    for (TransitionOutputProto output : row.getOutputsList()) {
+      String server = copies.serverOf(output.getStorageUuid());
+      if (copies.of(output.getBlockId()).stream()
+          .noneMatch(copy -> copy.disk().serverUuid.equals(server))) {
+        throw new Violation(
+            "%s %d published block %d on %s, which is not there"
+                .formatted(
+                    row.getKind(), row.getId(), output.getBlockId(), output.getStorageUuid()));
+      }
+    }
   }
 
   private void notLessProtected(TransitionRow row, Map<Long, Set<String>> before) {
@@ -427,10 +449,24 @@ final class Oracle implements CrashingStore.Listener {
     Set<String> running = new TreeSet<>();
     for (TransitionRow row : rows.transitions.values()) {
       if (row.getState() == TransitionStateProto.RUNNING) {
-        running.add(row.getId() + "/" + row.getAttempt());
+        running.add(attempt(row));
       }
     }
     return running;
+  }
+
+  private static String attempt(TransitionRow row) {
+    return row.getId() + "/" + row.getAttempt();
+  }
+
+  /** Something is destroyed while these attempts run. */
+  void hit(Set<String> attempts) {
+    hitAttempts.addAll(attempts);
+  }
+
+  /** Whether something was destroyed since one of these attempts began. */
+  boolean isHit(Set<String> attempts) {
+    return attempts.stream().anyMatch(hitAttempts::contains);
   }
 
   /** Whether all acknowledged data decodes without one copy of a block. */

@@ -30,6 +30,7 @@ final class Schedules {
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
   private final int steps;
+  private final Bug bug;
   private final AtomicLong nextSeed;
   private final long endSeed;
   private final AtomicBoolean stopped = new AtomicBoolean();
@@ -39,7 +40,13 @@ final class Schedules {
 
   /** Seeds from the first on, at most as many as given. */
   Schedules(long firstSeed, long count, int steps) {
+    this(firstSeed, count, steps, Bug.NONE);
+  }
+
+  /** Of programs with a bug, to see whether it is found. */
+  Schedules(long firstSeed, long count, int steps, Bug bug) {
     this.steps = steps;
+    this.bug = bug;
     nextSeed = new AtomicLong(firstSeed);
     endSeed = firstSeed + count;
   }
@@ -87,7 +94,7 @@ final class Schedules {
   private void run(long seed) {
     Simulation simulation = null;
     try {
-      simulation = new Simulation(seed);
+      simulation = new Simulation(seed, bug);
       simulation.run(steps);
       synchronized (this) {
         tally.addAll(simulation.tally());

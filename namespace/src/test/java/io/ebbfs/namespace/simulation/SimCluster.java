@@ -23,11 +23,13 @@ final class SimCluster {
   private final Map<Long, Long> dataLengths = new HashMap<>();
 
   private final Copies copies = new Copies();
+  private final Bug bug;
   private int made;
   // How many of the next outputs come out wrong, unnoticed by whoever computes them.
   private int wrongOutputs;
 
-  SimCluster(int serverCount, int disksPerServer) {
+  SimCluster(int serverCount, int disksPerServer, Bug bug) {
+    this.bug = bug;
     for (int s = 0; s < serverCount; s++) {
       join(disksPerServer);
     }
@@ -52,7 +54,7 @@ final class SimCluster {
 
   /** A new, empty server. */
   SimServer join(int diskCount) {
-    SimServer server = new SimServer(made++, diskCount, copies);
+    SimServer server = new SimServer(made++, diskCount, copies, bug);
     servers.put(server.uuid(), server);
     return server;
   }
@@ -194,6 +196,7 @@ final class SimCluster {
       if (wrongOutputs > 0) {
         wrongOutputs--;
         output = wrong(output, sources);
+        server.noteWrong(output.blockId());
       }
       if (!server.create(disk, output)) {
         return java.util.Optional.of(targetFailed(t, "the block is there already"));
@@ -213,6 +216,10 @@ final class SimCluster {
 
   private SimBlock output(CombineRequestProto request, int target, List<SimBlock> sources) {
     Content.Sum sum = new Content.Sum();
+    if (bug == Bug.SWAPS_SOURCES && sources.size() > 1 && !request.getCheck()) {
+      sources = new ArrayList<>(sources);
+      java.util.Collections.swap(sources, 0, 1);
+    }
     for (int s = 0; s < sources.size(); s++) {
       int coefficient = request.getCoefficients().byteAt(target * sources.size() + s) & 0xff;
       sum.add(coefficient, sources.get(s).content());

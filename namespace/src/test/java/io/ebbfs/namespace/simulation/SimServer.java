@@ -2,8 +2,10 @@ package io.ebbfs.namespace.simulation;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.protocol.Block;
@@ -43,8 +45,11 @@ final class SimServer {
 
   private final DatanodeID id;
   private final Copies copies;
+  private final Bug bug;
   private final List<SimDisk> disks = new ArrayList<>();
   private final List<News> unsent = new ArrayList<>();
+  // Outputs that were computed wrong.
+  private final Set<Long> wrong = new HashSet<>();
   private final List<News> lastSent = new ArrayList<>();
   private final List<DatanodeCommand> received = new ArrayList<>();
   private DatanodeRegistration registration;
@@ -52,7 +57,8 @@ final class SimServer {
   private boolean stalled;
   private long reportId = 1;
 
-  SimServer(int number, int diskCount, Copies copies) {
+  SimServer(int number, int diskCount, Copies copies, Bug bug) {
+    this.bug = bug;
     this.copies = copies;
     String host = "server-" + number;
     id = new DatanodeID("127.0.0.1", host, host, 10_000 + number, 0, 0, 20_000 + number);
@@ -78,6 +84,12 @@ final class SimServer {
     up = false;
     stalled = false;
     registration = null;
+    // A wrong one of which only a full report tells, after its repair has given up, would be
+    // believed: the namenode keeps no mark of it.
+    unsent.stream()
+        .map(news -> news.block().getBlockId())
+        .filter(wrong::contains)
+        .forEach(blockId -> disks.forEach(disk -> disk.remove(blockId)));
     unsent.clear();
     lastSent.clear();
     received.clear();
@@ -130,6 +142,10 @@ final class SimServer {
       store(disk, block);
     }
     return existing == null || existing.equals(block);
+  }
+
+  void noteWrong(long blockId) {
+    wrong.add(blockId);
   }
 
   /** Bytes of a block rot. */
@@ -238,6 +254,7 @@ final class SimServer {
     if (registration == null) {
       return;
     }
+    incrementalReport(namenode); // news go first, as from the chunk server
     List<StorageBlockReport> reports = new ArrayList<>();
     for (SimDisk disk : disks) {
       if (!disk.hasFailed()) {
@@ -322,6 +339,9 @@ final class SimServer {
           check.mayDelete(disk, known);
           disk.remove(known.blockId());
           unsent.add(new News(disk.uuid, known.toBlock(), BlockStatus.DELETED_BLOCK));
+          if (bug == Bug.DELETES_TOO_MUCH && !disk.isEmpty()) {
+            disk.remove(disk.blockIds().iterator().next());
+          }
         }
       }
     }

@@ -4,6 +4,7 @@ import io.ebbfs.protocol.proto.ChunkProtos.BlockLocationProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineFailureProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineResponseProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineStatusProto;
+import io.ebbfs.protocol.proto.ChunkProtos.CombinedTargetProto;
 import io.ebbfs.protocol.proto.ChunkProtos.SourceProto;
 import io.ebbfs.protocol.proto.CodingProtos.BadBlockProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimRequestProto;
@@ -13,6 +14,7 @@ import io.ebbfs.protocol.proto.CodingProtos.CommitRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.FailRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.RenewRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.StepProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.raid.Throttle;
 import io.ebbfs.raid.TransitionExecutor;
 import java.util.ArrayList;
@@ -48,13 +50,17 @@ final class SimWorker {
 
   private final String name;
   private final SimCluster cluster;
+  private final Oracle oracle;
   private final Random random;
   private final Tally tally;
+  private final Bug bug;
   private final List<Job> jobs = new ArrayList<>();
   // What it once held: messages of theirs may still arrive.
   private final List<Job> ghosts = new ArrayList<>();
 
-  SimWorker(String name, SimCluster cluster, Random random, Tally tally) {
+  SimWorker(String name, SimCluster cluster, Oracle oracle, Random random, Tally tally, Bug bug) {
+    this.oracle = oracle;
+    this.bug = bug;
     this.tally = tally;
     this.name = name;
     this.cluster = cluster;
@@ -114,6 +120,9 @@ final class SimWorker {
       return;
     }
     Job job = jobs.get(random.nextInt(jobs.size()));
+    if (bug == Bug.COMMITS_WITHOUT_WRITING && random.nextInt(3) == 0) {
+      pretend(job);
+    }
     if (job.results.isEmpty() && random.nextInt(3) == 0) {
       runWhole(namenode, job, faults);
       return;
@@ -146,6 +155,24 @@ final class SimWorker {
     }
   }
 
+  private static void pretend(Job job) {
+    for (StepProto step :
+        job.claimed.getStepsList().subList(job.results.size(), job.claimed.getStepsCount())) {
+      CombineResponseProto.Builder result =
+          CombineResponseProto.newBuilder().setStatus(CombineStatusProto.COMBINE_OK);
+      step.getCombine()
+          .getTargetsList()
+          .forEach(
+              target ->
+                  result.addTargets(
+                      CombinedTargetProto.newBuilder()
+                          .setLengthBytes(target.getBlock().getNumBytes())
+                          .setCrc32C(0)));
+      job.results.add(result.build());
+    }
+    job.checksPassed = job.claimed.getChecksCount();
+  }
+
   /** One check, or the commit after the last one. */
   private void check(CodingProtocolService.BlockingInterface namenode, Job job, boolean faults)
       throws ServiceException {
@@ -153,7 +180,10 @@ final class SimWorker {
       commit(namenode, job, faults);
       return;
     }
-    Optional<Boolean> holds = cluster.holds(job.claimed.getChecks(job.checksPassed));
+    Optional<Boolean> holds =
+        bug == Bug.SKIPS_CHECKS || bug == Bug.SWAPS_SOURCES
+            ? Optional.of(true)
+            : cluster.holds(job.claimed.getChecks(job.checksPassed));
     if (holds.orElse(false)) {
       job.checksPassed++;
       return;
@@ -225,12 +255,13 @@ final class SimWorker {
 
   private void sendCommit(CodingProtocolService.BlockingInterface namenode, Job job)
       throws ServiceException {
+    TransitionRow claimed = job.claimed.getTransition();
     namenode.commit(
         null,
         CommitRequestProto.newBuilder()
             .setWorker(name)
-            .setTransitionId(job.claimed.getTransition().getId())
-            .setAttempt(job.claimed.getTransition().getAttempt())
+            .setTransitionId(claimed.getId())
+            .setAttempt(claimed.getAttempt())
             .addAllResults(job.results)
             .setChecksPassed(job.checksPassed)
             .build());
@@ -250,12 +281,22 @@ final class SimWorker {
             .build());
   }
 
+  /** Mostly one whose transition is running again. */
+  private Job anyGhost() {
+    List<Job> active =
+        ghosts.stream()
+            .filter(ghost -> oracle.rows().isActive(ghost.claimed.getTransition().getId()))
+            .toList();
+    List<Job> choice = active.isEmpty() || random.nextInt(4) == 0 ? ghosts : active;
+    return choice.get(random.nextInt(choice.size()));
+  }
+
   /** A message of a claim that is long over arrives: a combine, a commit, or a failure. */
   void haunt(CodingProtocolService.BlockingInterface namenode) throws ServiceException {
     if (ghosts.isEmpty()) {
       return;
     }
-    Job ghost = ghosts.get(random.nextInt(ghosts.size()));
+    Job ghost = anyGhost();
     switch (random.nextInt(4)) {
       case 0, 1 -> {
         if (ghost.claimed.getStepsCount() > 0) {

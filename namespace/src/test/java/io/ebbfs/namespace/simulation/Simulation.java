@@ -48,21 +48,23 @@ final class Simulation {
   private int disksMade;
   private int joined;
   private boolean faultInTransition;
-  // Attempts during which something was destroyed.
-  private final Set<String> hitAttempts = new HashSet<>();
 
   Simulation(long seed) throws IOException {
+    this(seed, Bug.NONE);
+  }
+
+  Simulation(long seed, Bug bug) throws IOException {
     this.seed = seed;
     random = new Random(new SplittableRandom(seed).nextLong());
     int servers = 6 + random.nextInt(5);
     disksPerServer = 3 + random.nextInt(4);
     faultPercent = random.nextInt(101);
-    cluster = new SimCluster(servers, disksPerServer);
+    cluster = new SimCluster(servers, disksPerServer, bug);
     oracle = new Oracle(cluster, tally);
-    store = new CrashingStore(new InMemoryStore(), oracle);
+    store = new CrashingStore(new InMemoryStore(), oracle, bug);
     client = new SimClient(cluster, oracle, random);
-    workers.add(new SimWorker("worker-0", cluster, random, tally));
-    workers.add(new SimWorker("worker-1", cluster, random, tally));
+    workers.add(new SimWorker("worker-0", cluster, oracle, random, tally, bug));
+    workers.add(new SimWorker("worker-1", cluster, oracle, random, tally, bug));
     start();
     log.add("seed %d, %d servers of %d disks".formatted(seed, servers, disksPerServer));
   }
@@ -321,11 +323,9 @@ final class Simulation {
   private boolean isSurvivable(Set<SimDisk> disks) {
     Set<String> running = oracle.runningAttempts();
     boolean survivable =
-        !oracle.anyHiddenLoss()
-            && Collections.disjoint(running, hitAttempts)
-            && oracle.survives(disks);
+        !oracle.anyHiddenLoss() && !oracle.isHit(running) && oracle.survives(disks);
     if (survivable) {
-      hitAttempts.addAll(running);
+      oracle.hit(running);
     }
     return survivable;
   }
