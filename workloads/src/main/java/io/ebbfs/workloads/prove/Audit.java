@@ -41,11 +41,18 @@ final class Audit {
   private static final int MAX_FINDINGS = 20;
 
   private final ProvingCluster cluster;
+  private final long orphansMillis;
   private final List<String> wrong = new ArrayList<>();
   private final List<String> weak = new ArrayList<>();
 
   Audit(ProvingCluster cluster) {
+    this(cluster, ORPHANS_MILLIS);
+  }
+
+  /** An audit that waits so long for what is too much to go. */
+  Audit(ProvingCluster cluster, long orphansMillis) {
     this.cluster = cluster;
+    this.orphansMillis = orphansMillis;
   }
 
   /** What contradicts a promise. */
@@ -106,7 +113,7 @@ final class Audit {
     try {
       ProvingCluster.await(
           "the same blocks on disks and in the metadata",
-          ORPHANS_MILLIS,
+          orphansMillis,
           () -> {
             if (System.nanoTime() - nextReport[0] > 0) {
               cluster.triggerReports();
