@@ -68,7 +68,8 @@ public final class BlockManager implements BlockService {
     this.chooser = new TargetChooser(cluster, clock, shared);
     this.locator = new Locator(cluster, shared, blockPoolId);
     this.redundancy = new Redundancy(store, cluster, commands, chooser, clock, settings);
-    this.reports = new ReplicaReports(store, waiters, commands, redundancy, clock, settings);
+    this.reports =
+        new ReplicaReports(store, cluster, waiters, commands, redundancy, clock, settings);
     this.scan = new BlockScan(store, cluster, redundancy, clock, settings);
     this.surplus = new Surplus(store, cluster, commands);
   }

@@ -79,6 +79,7 @@ final class ReplicaReports {
   }
 
   private final MetadataStore store;
+  private final ClusterMap cluster;
   private final ReplicaWaiters waiters;
   private final RecentReplicas arrivals;
   private final RecentReplicas deletions;
@@ -89,12 +90,14 @@ final class ReplicaReports {
 
   ReplicaReports(
       MetadataStore store,
+      ClusterMap cluster,
       ReplicaWaiters waiters,
       Commands commands,
       Redundancy redundancy,
       Clock clock,
       BlockSettings settings) {
     this.store = store;
+    this.cluster = cluster;
     this.waiters = waiters;
     this.arrivals = new RecentReplicas(settings.queueLimit(), settings.reportTravelMillis());
     this.deletions = new RecentReplicas(settings.queueLimit(), settings.reportTravelMillis());
@@ -359,7 +362,9 @@ final class ReplicaReports {
     }
     boolean corrupt =
         isWrong(block, report)
-            || (known.isEmpty() && isUnverified(transaction, disk, block, justWritten));
+            || (known.isEmpty()
+                && (isUnverified(transaction, disk, block, justWritten)
+                    || isSurplusOfStripe(transaction, owned)));
     ReplicaRow row =
         Replicas.row(
             corrupt ? ReplicaStateProto.CORRUPT : ReplicaStateProto.FINALIZED,
@@ -398,8 +403,20 @@ final class ReplicaReports {
    */
   private static boolean isUnverified(
       Transaction transaction, Disk disk, BlockRow block, boolean justWritten) throws IOException {
-    return (block.hasStripeId() && justWritten)
+    // A block that waits to be encoded again may be told of late: a copy of an earlier attempt.
+    return block.hasTransitionId()
+        || (block.hasStripeId() && justWritten)
         || Assessment.isUnverified(transaction, block, disk.storageUuid());
+  }
+
+  /**
+   * True if a member of a stripe turns up that is live elsewhere: whatever it is, a lost disk that
+   * came back or a copy that never passed its checks, it is not needed, and must not be the one of
+   * the two that stays.
+   */
+  private boolean isSurplusOfStripe(Transaction transaction, Owned owned) throws IOException {
+    return owned.block().hasStripeId()
+        && !Assessment.of(transaction, cluster, owned).live().isEmpty();
   }
 
   private static void changed(Owned owned, long blockId, Effects effects) {
