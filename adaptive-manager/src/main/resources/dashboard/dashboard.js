@@ -10,7 +10,7 @@ const STATES = [
 ];
 const KINDS = [
   ['ENCODE', 'Encode'], ['UPCODE', 'Ebb to compact'], ['DOWNCODE', 'Rise to fast'],
-  ['REPAIR', 'Repair'], ['REWRITE', 'Rewrite'],
+  ['REPAIR', 'Repair'], ['REWRITE', 'Rewrite'], ['MOVE', 'Move'],
 ];
 const kindName = Object.fromEntries(KINDS);
 const $ = id => document.getElementById(id);

@@ -128,10 +128,30 @@ final class StatusReport {
             view.getMissingBlocks(),
             view.getUnrecoverableStripes(),
             view.getSafeMode() ? "; in safe mode" : ""));
+    placement(view);
     unfinished(view);
     long now = System.currentTimeMillis();
     out.append(ScrubReport.blocks(askServers(), now));
     out.append(ScrubReport.stripes(view, now));
+  }
+
+  private void placement(GetClusterResponseProto view) {
+    long violations = exactly(view, "placementViolations");
+    if (violations > 0) {
+      out.append(
+          "placement violations: %d in %d stripes, %d stripes being mended%n"
+              .formatted(
+                  violations,
+                  exactly(view, "placementViolations.stripes"),
+                  exactly(view, "placementViolations.beingMended")));
+    }
+  }
+
+  private static long exactly(GetClusterResponseProto view, String name) {
+    return view.getCountersList().stream()
+        .filter(c -> c.getName().equals(name))
+        .mapToLong(c -> c.getValue())
+        .sum();
   }
 
   /** What could not be converted, over the life of the namespace. */

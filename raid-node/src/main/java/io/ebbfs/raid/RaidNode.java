@@ -39,7 +39,8 @@ public final class RaidNode implements AutoCloseable {
           TransitionKindProto.ENCODE,
           TransitionKindProto.UPCODE,
           TransitionKindProto.DOWNCODE,
-          TransitionKindProto.REWRITE);
+          TransitionKindProto.REWRITE,
+          TransitionKindProto.MOVE);
   private static final long CODING_TIMEOUT_MILLIS = 60_000;
   private static final long CLOSE_MILLIS = 10_000;
   private static final long SCRUB_LOOK_MILLIS = 10_000;

@@ -250,7 +250,20 @@ public final class CodingService implements CodingProtocol {
         .forEach(
             (name, value) ->
                 response.addCounters(CountProto.newBuilder().setName(name).setValue(value)));
+    addMisplaced(response);
     return response.build();
+  }
+
+  private void addMisplaced(GetClusterResponseProto.Builder response) {
+    Map<Long, Integer> misplaced = repairs.misplaced();
+    long rules = misplaced.values().stream().mapToLong(Integer::longValue).sum();
+    Map<String, Long> counts = new TreeMap<>();
+    counts.put("placementViolations", rules);
+    counts.put("placementViolations.stripes", (long) misplaced.size());
+    counts.put("placementViolations.beingMended", (long) repairs.beingMended());
+    counts.forEach(
+        (name, value) ->
+            response.addCounters(CountProto.newBuilder().setName(name).setValue(value)));
   }
 
   private static void addSpace(GetClusterResponseProto.Builder response, Totals.Sums sums) {

@@ -376,6 +376,10 @@ final class Layout {
     return serverOfDisk[disk];
   }
 
+  int rackOf(int server) {
+    return rackOfServer[server];
+  }
+
   double preference(int disk) {
     return preference[disk];
   }

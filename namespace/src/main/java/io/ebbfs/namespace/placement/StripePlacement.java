@@ -92,7 +92,7 @@ public final class StripePlacement {
                 String.join(", ", racks(roomy))));
   }
 
-  private static boolean racksSuffice(List<ErasureCode> codes, List<Disk> disks) {
+  static boolean racksSuffice(List<ErasureCode> codes, List<Disk> disks) {
     int racks = racks(disks).size();
     return racks > 1 && codes.stream().allMatch(code -> racks >= MinimumServers.of(code));
   }

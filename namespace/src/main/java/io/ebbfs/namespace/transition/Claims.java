@@ -57,6 +57,7 @@ public final class Claims {
   private final EncodeAttempts encodes;
   private final ConversionAttempts conversions;
   private final RepairAttempts repairs;
+  private final MoveAttempts moves;
 
   public Claims(
       MetadataStore store,
@@ -81,6 +82,7 @@ public final class Claims {
     this.encodes = new EncodeAttempts(cluster, disks);
     this.conversions = new ConversionAttempts(cluster, disks);
     this.repairs = new RepairAttempts(cluster, disks);
+    this.moves = new MoveAttempts(cluster, disks);
   }
 
   // ---- claim -----------------------------------------------------------------------------------
@@ -153,6 +155,7 @@ public final class Claims {
                   case ENCODE, REWRITE -> encodes.plan(transaction, row);
                   case UPCODE, DOWNCODE -> conversions.plan(transaction, row);
                   case REPAIR -> repairs.plan(transaction, row);
+                  case MOVE -> moves.plan(transaction, row);
                 };
               } catch (NotPlannableException e) {
                 failure[0] = e;

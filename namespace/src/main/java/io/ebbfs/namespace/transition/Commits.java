@@ -228,7 +228,8 @@ public final class Commits {
     return switch (kind) {
       case ENCODE, REWRITE -> encode;
       case UPCODE, DOWNCODE -> conversion;
-      case REPAIR -> repair;
+      // A moved block keeps its id, as a rebuilt one does.
+      case REPAIR, MOVE -> repair;
     };
   }
 

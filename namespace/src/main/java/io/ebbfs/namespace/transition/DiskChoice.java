@@ -4,16 +4,20 @@ import io.ebbfs.coding.ErasureCode;
 import io.ebbfs.namespace.block.ClusterView;
 import io.ebbfs.namespace.block.ClusterView.Server;
 import io.ebbfs.namespace.placement.Disk;
+import io.ebbfs.namespace.placement.Mending;
 import io.ebbfs.namespace.placement.Placement;
 import io.ebbfs.namespace.placement.PlacementResult;
 import io.ebbfs.namespace.placement.Refusal;
 import io.ebbfs.namespace.placement.StripeGroup;
 import io.ebbfs.namespace.placement.StripePlacement;
+import io.ebbfs.namespace.stripe.StripeState;
+import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 
 /** Asks the pure placement with the cluster as it is now. */
@@ -82,6 +86,35 @@ final class DiskChoice {
         disk.capacityBytes(),
         disk.remainingBytes(),
         server.activeTransfers() / BUSY_TRANSFERS);
+  }
+
+  /** How a stripe is placed, and what would be better. */
+  Mending.Found lookAt(StripeState stripe) throws NotPlannableException {
+    return Mending.look(
+        stripe.code(), placeOf(stripe), longest(stripe), inService(Set.of()), seed());
+  }
+
+  /** How many rules the placement of a stripe breaks. */
+  int violations(StripeState stripe) throws NotPlannableException {
+    return Mending.violations(
+        stripe.code(), placeOf(stripe), longest(stripe), inService(Set.of()));
+  }
+
+  private Map<Integer, Disk> placeOf(StripeState stripe) throws NotPlannableException {
+    Map<Integer, Disk> members = new TreeMap<>();
+    for (Map.Entry<Integer, List<String>> entry : stripe.locations().entrySet()) {
+      if (!entry.getValue().isEmpty()) {
+        members.put(entry.getKey(), disk(entry.getValue().get(0)));
+      }
+    }
+    return members;
+  }
+
+  private static long longest(StripeState stripe) {
+    return stripe.members().values().stream()
+        .mapToLong(StripeMemberProto::getLengthBytes)
+        .max()
+        .orElse(0);
   }
 
   private List<Disk> inService(Set<String> excludedServerUuids) {

@@ -12,6 +12,7 @@ final class Priorities {
   static final int RESCUE = 0;
 
   private static final int CONVERSIONS = 1_000_000;
+  private static final int MOVES = 1_500_000;
   private static final int REWRITES = 2_000_000;
   private static final int PER_MARGIN = 1_000;
   private static final int NO_DATA_LOST = 100;
@@ -24,6 +25,7 @@ final class Priorities {
       case DOWNCODE -> CONVERSIONS;
       case ENCODE -> CONVERSIONS + 1;
       case UPCODE -> CONVERSIONS + 2;
+      case MOVE -> MOVES;
       case REWRITE -> REWRITES;
       case REPAIR -> throw new IllegalArgumentException("a repair's priority follows its risk");
     };

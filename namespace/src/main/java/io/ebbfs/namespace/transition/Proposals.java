@@ -76,7 +76,7 @@ public final class Proposals {
     return switch (decision.getKind()) {
       case ENCODE -> encode.propose(decision);
       case UPCODE, DOWNCODE -> conversion.propose(decision);
-      case REPAIR, REWRITE ->
+      case REPAIR, REWRITE, MOVE ->
           refusal(decision.getKind() + " is planned by the namenode itself; nothing to propose");
     };
   }

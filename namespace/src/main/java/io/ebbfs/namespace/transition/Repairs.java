@@ -47,6 +47,7 @@ public final class Repairs {
   private final Clock clock;
   private final TransitionSettings settings;
   private final Rewrites rewrites;
+  private final Moves moves;
   private final Map<Long, Damage> damaged = new ConcurrentSkipListMap<>();
   private Key scannedTo;
 
@@ -59,8 +60,9 @@ public final class Repairs {
       TransitionIndex index,
       Clock clock,
       TransitionSettings settings) {
-    this.rewrites =
-        new Rewrites(new Context(store, ids, cluster, lifecycle, index, clock, settings));
+    Context context = new Context(store, ids, cluster, lifecycle, index, clock, settings);
+    this.rewrites = new Rewrites(context);
+    this.moves = new Moves(context);
     this.store = store;
     this.ids = ids;
     this.cluster = cluster;
@@ -73,6 +75,19 @@ public final class Repairs {
   /** Stripes that are not whole, as last seen, by id. */
   public Map<Long, Damage> damaged() {
     return new TreeMap<>(damaged);
+  }
+
+  /**
+   * Stripes that are placed worse than they could be, as last seen, by id: how many rules are
+   * broken.
+   */
+  public Map<Long, Integer> misplaced() {
+    return moves.violated();
+  }
+
+  /** Stripes of which blocks are being copied to better disks, or will be next. */
+  public int beingMended() {
+    return moves.active();
   }
 
   /** Checks stripes with hints, and the next stretch of all stripes. Bounded. */
@@ -89,6 +104,7 @@ public final class Repairs {
     }
     scannedTo = page.size() < settings.scanPerTick() ? null : page.get(page.size() - 1).key();
     rewrites.flush();
+    moves.flush();
     if (scannedTo == null) {
       forgetStripesThatAreGone();
     }
@@ -96,6 +112,9 @@ public final class Repairs {
 
   private void forgetStripesThatAreGone() throws IOException {
     for (long stripeId : List.copyOf(damaged.keySet())) {
+      check(stripeId);
+    }
+    for (long stripeId : moves.violated().keySet()) {
       check(stripeId);
     }
   }
@@ -106,6 +125,7 @@ public final class Repairs {
     Optional<Seen> seen = look(stripeId);
     if (seen.isEmpty()) {
       damaged.remove(stripeId);
+      moves.forget(stripeId);
       return;
     }
     StripeState stripe = seen.get().state();
@@ -115,6 +135,7 @@ public final class Repairs {
       damaged.remove(stripeId);
       if (transition.isEmpty()) {
         rewrites.consider(stripe);
+        moves.consider(stripe);
       }
       if (transition.isPresent()
           && transition.get().getKind() == TransitionKindProto.REPAIR

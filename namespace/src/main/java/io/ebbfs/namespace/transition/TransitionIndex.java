@@ -94,6 +94,11 @@ public final class TransitionIndex {
     return active.size();
   }
 
+  /** Active transitions of one kind. */
+  public synchronized int activeCount(TransitionKindProto kind) {
+    return (int) active.values().stream().filter(entry -> entry.kind == kind).count();
+  }
+
   /** Planned transitions that may run now, the most urgent first. */
   public synchronized List<Long> runnable(
       long nowMillis, Set<TransitionKindProto> kinds, int limit) {

@@ -1,0 +1,108 @@
+package io.ebbfs.namespace.transition;
+
+import io.ebbfs.namespace.block.ClusterView;
+import io.ebbfs.namespace.placement.Disk;
+import io.ebbfs.namespace.placement.Mending;
+import io.ebbfs.namespace.store.Tables;
+import io.ebbfs.namespace.store.Transaction;
+import io.ebbfs.namespace.stripe.MemberRows;
+import io.ebbfs.namespace.stripe.StripeState;
+import io.ebbfs.namespace.transition.AttemptPlan.Output;
+import io.ebbfs.namespace.transition.AttemptPlan.Result;
+import io.ebbfs.namespace.transition.AttemptPlan.Source;
+import io.ebbfs.namespace.transition.AttemptPlan.Step;
+import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
+
+/**
+ * Plans how blocks of a stripe get to better disks: one copy each, with the same id and generation
+ * stamp. The commit makes all copies the only replicas at once, so the stripe is never placed worse
+ * than before.
+ */
+final class MoveAttempts {
+  private final ClusterView cluster;
+  private final DiskChoice disks;
+
+  MoveAttempts(ClusterView cluster, DiskChoice disks) {
+    this.cluster = cluster;
+    this.disks = disks;
+  }
+
+  AttemptPlan plan(Transaction transaction, TransitionRow row)
+      throws IOException, NotPlannableException {
+    StripeRow stripeRow =
+        transaction
+            .get(Tables.STRIPE, Tables.stripe(row.getStripes(0).getStripeId()))
+            .filter(s -> s.getTransitionId() == row.getId())
+            .orElseThrow(() -> NotPlannableException.ever("its stripe is gone or was converted"));
+    StripeState stripe = StripeState.read(transaction, cluster, stripeRow);
+    if (!stripe.lost().isEmpty()) {
+      throw NotPlannableException.ever("blocks of the stripe are lost: they are repaired first");
+    }
+    Mending.Found found = disks.lookAt(stripe);
+    if (found.moves().isEmpty()) {
+      throw NotPlannableException.ever("no move would improve the placement any more");
+    }
+    List<Step> steps = new ArrayList<>();
+    for (Map.Entry<Integer, Disk> move : found.moves().entrySet()) {
+      steps.add(copy(transaction, stripe, move.getKey(), move.getValue()));
+    }
+    TransitionRow updated =
+        row.toBuilder()
+            .clearStripes()
+            .addStripes(
+                TransitionStripeProto.newBuilder()
+                    .setStripeId(stripe.id())
+                    .setGeneration(stripeRow.getGeneration())
+                    .addAllPositions(found.moves().keySet()))
+            .build();
+    // Copies of more blocks than the rest determines have their own checksums only.
+    Set<Integer> moved = found.moves().keySet();
+    List<Result> results =
+        stripe.code().decodes(moved) ? List.of(result(stripe, moved)) : List.of();
+    return new AttemptPlan(updated, steps, results);
+  }
+
+  private Step copy(Transaction transaction, StripeState stripe, int position, Disk target)
+      throws IOException, NotPlannableException {
+    StripeMemberProto member = stripe.members().get(position);
+    for (String storage :
+        MemberRows.allStorages(transaction, member.getOwnerId(), member.getBlockId())) {
+      if (cluster.disk(storage).filter(d -> d.serverUuid().equals(target.serverUuid())).isPresent()) {
+        // A server tells its blocks apart by id: it cannot take a copy of one that it has.
+        throw NotPlannableException.now(
+            "server %s has a replica of block %d already, which must go first"
+                .formatted(target.serverUuid(), member.getBlockId()));
+      }
+    }
+    Output output =
+        new Output(
+            0,
+            position,
+            member.getBlockId(),
+            member.getGenerationStamp(),
+            member.getLengthBytes(),
+            target.storageUuid());
+    return new Step(
+        List.of(ConversionAttempts.source(stripe, position)), List.of(output), new byte[] {1});
+  }
+
+  private static Result result(StripeState stripe, Set<Integer> moved) {
+    SortedMap<Integer, Source> stored = new TreeMap<>();
+    for (int position : stripe.occupied()) {
+      if (!moved.contains(position)) {
+        stored.put(position, ConversionAttempts.source(stripe, position));
+      }
+    }
+    return new Result(0, "stripe " + stripe.id(), stripe.code(), stored, Set.of(), Set.of());
+  }
+}
