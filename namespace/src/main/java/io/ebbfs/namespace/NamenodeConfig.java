@@ -31,6 +31,7 @@ import java.util.Optional;
  * @param leaseHardLimit a silent writer's file is closed after it
  * @param completeWait how long closing a file waits for the first report of its last block
  * @param lockTimeout how long an operation waits for another on the same file
+ * @param mendPlacements whether blocks of misplaced stripes are copied to better disks
  * @param topology file that says which rack each server is in; empty: all are in one
  * @param storeCache memory for cached rows, and as much again for rows not yet in files
  * @param verify what is checked of the blocks that a transition writes before they are published
@@ -54,6 +55,7 @@ public record NamenodeConfig(
     long leaseHardLimit,
     long completeWait,
     long lockTimeout,
+    boolean mendPlacements,
     String topology,
     long storeCache,
     Verification verify,
@@ -77,6 +79,7 @@ public record NamenodeConfig(
         1_200_000,
         1_000,
         10_000,
+        false,
         "",
         64L << 20,
         TransitionSettings.defaults().verification(),
@@ -126,6 +129,7 @@ public record NamenodeConfig(
             top.durationMillis("leaseHardLimit", otherwise.leaseHardLimit),
             top.durationMillis("completeWait", otherwise.completeWait),
             top.durationMillis("lockTimeout", otherwise.lockTimeout),
+            top.flag("mendPlacements", otherwise.mendPlacements),
             top.text("topology").orElse(otherwise.topology),
             top.sizeBytes("storeCache", otherwise.storeCache),
             verify(top, otherwise.verify),
@@ -202,6 +206,7 @@ public record NamenodeConfig(
         leaseHardLimit,
         completeWait,
         lockTimeout,
+        mendPlacements,
         topology,
         storeCache,
         verify,

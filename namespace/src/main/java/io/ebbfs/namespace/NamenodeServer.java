@@ -121,7 +121,9 @@ public final class NamenodeServer implements AutoCloseable {
             stripes,
             clock,
             random,
-            TransitionSettings.defaults().with(config.rewriteDeadShare(), config.verify()));
+            TransitionSettings.defaults()
+                .with(config.rewriteDeadShare(), config.verify())
+                .withMending(config.mendPlacements()));
     Reaper reaper = stopsFirst(new Reaper(store, blocks, stripes));
     OpenListener opens = opens(config, coding);
     FileServices files = files(config, store, ids, blocks, clock, opens, reaper);

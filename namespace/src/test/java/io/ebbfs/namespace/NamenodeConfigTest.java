@@ -35,6 +35,7 @@ class NamenodeConfigTest {
             1,
             1,
             1,
+            true,
             "x",
             8 << 20,
             Verification.OFF,

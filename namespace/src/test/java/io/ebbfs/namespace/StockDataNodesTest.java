@@ -83,6 +83,7 @@ class StockDataNodesTest {
             d.leaseHardLimit(),
             d.completeWait(),
             d.lockTimeout(),
+            d.mendPlacements(),
             d.topology(),
             d.storeCache(),
             d.verify(),

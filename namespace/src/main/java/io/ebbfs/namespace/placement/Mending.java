@@ -72,11 +72,7 @@ public final class Mending {
    * @param disks the disks in service
    */
   public static Found look(
-      ErasureCode code,
-      Map<Integer, Disk> members,
-      long lengthBytes,
-      List<Disk> disks,
-      long seed) {
+      ErasureCode code, Map<Integer, Disk> members, long lengthBytes, List<Disk> disks, long seed) {
     Random random = new Random(new SplittableRandom(seed).nextLong());
     return new Mending(code, members, lengthBytes, disks, random).look();
   }
@@ -154,6 +150,9 @@ public final class Mending {
         if (layout.disksOf(server).length > 0) {
           servers.add(server);
         }
+      }
+      if (servers.isEmpty()) {
+        return; // no disk has space
       }
       servers.sort(Comparator.comparingInt(view::countOn));
       int most = servers.get(servers.size() - 1);

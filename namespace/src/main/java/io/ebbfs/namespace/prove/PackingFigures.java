@@ -8,8 +8,11 @@ import java.util.List;
 final class PackingFigures {
   private static final List<int[]> TREES =
       List.of(
-          new int[] {10_000, 1}, new int[] {10_000, 10}, new int[] {10_000, 100},
-          new int[] {1_000, 1}, new int[] {100, 1});
+          new int[] {10_000, 1},
+          new int[] {10_000, 10},
+          new int[] {10_000, 100},
+          new int[] {1_000, 1},
+          new int[] {100, 1});
 
   private PackingFigures() {}
 
@@ -17,8 +20,17 @@ final class PackingFigures {
     out.printf("Packing, seed %d. Files of 1 to 3 blocks of 128 MiB, log-normal tails.%n", seed);
     out.printf(
         "%-12s %7s %9s %7s %9s %8s %9s %8s %9s %9s %9s%n",
-        "code", "files", "proposals", "blocks", "overhead", "own", "more by", "of it:", "padding",
-        "unfilled", "left out");
+        "code",
+        "files",
+        "proposals",
+        "blocks",
+        "overhead",
+        "own",
+        "more by",
+        "of it:",
+        "padding",
+        "unfilled",
+        "left out");
     for (String name : codes) {
       for (int[] tree : TREES) {
         PackingSimulation.Result r =
@@ -26,8 +38,16 @@ final class PackingFigures {
         double data = r.dataBytes();
         out.printf(
             "%-12s %7d %9d %7d %9.4f %8.4f %9.4f %8s %9.4f %9.4f %9.4f%n",
-            r.code(), r.files(), r.proposals(), r.blocks(), r.overhead(), r.ofCode(),
-            r.overhead() - r.ofCode(), "", r.paddingBytes() / data, r.unfilledBytes() / data,
+            r.code(),
+            r.files(),
+            r.proposals(),
+            r.blocks(),
+            r.overhead(),
+            r.ofCode(),
+            r.overhead() - r.ofCode(),
+            "",
+            r.paddingBytes() / data,
+            r.unfilledBytes() / data,
             r.leftOutBytes() / data);
       }
     }

@@ -96,8 +96,7 @@ final class DiskChoice {
 
   /** How many rules the placement of a stripe breaks. */
   int violations(StripeState stripe) throws NotPlannableException {
-    return Mending.violations(
-        stripe.code(), placeOf(stripe), longest(stripe), inService(Set.of()));
+    return Mending.violations(stripe.code(), placeOf(stripe), longest(stripe), inService(Set.of()));
   }
 
   private Map<Integer, Disk> placeOf(StripeState stripe) throws NotPlannableException {

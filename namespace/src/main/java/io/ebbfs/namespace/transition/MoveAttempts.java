@@ -65,11 +65,7 @@ final class MoveAttempts {
                     .setGeneration(stripeRow.getGeneration())
                     .addAllPositions(found.moves().keySet()))
             .build();
-    // Copies of more blocks than the rest determines have their own checksums only.
-    Set<Integer> moved = found.moves().keySet();
-    List<Result> results =
-        stripe.code().decodes(moved) ? List.of(result(stripe, moved)) : List.of();
-    return new AttemptPlan(updated, steps, results);
+    return new AttemptPlan(updated, steps, List.of(result(stripe)));
   }
 
   private Step copy(Transaction transaction, StripeState stripe, int position, Disk target)
@@ -77,7 +73,10 @@ final class MoveAttempts {
     StripeMemberProto member = stripe.members().get(position);
     for (String storage :
         MemberRows.allStorages(transaction, member.getOwnerId(), member.getBlockId())) {
-      if (cluster.disk(storage).filter(d -> d.serverUuid().equals(target.serverUuid())).isPresent()) {
+      if (cluster
+          .disk(storage)
+          .filter(d -> d.serverUuid().equals(target.serverUuid()))
+          .isPresent()) {
         // A server tells its blocks apart by id: it cannot take a copy of one that it has.
         throw NotPlannableException.now(
             "server %s has a replica of block %d already, which must go first"
@@ -96,12 +95,11 @@ final class MoveAttempts {
         List.of(ConversionAttempts.source(stripe, position)), List.of(output), new byte[] {1});
   }
 
-  private static Result result(StripeState stripe, Set<Integer> moved) {
+  /** Every copy is compared with the block that is stored. */
+  private static Result result(StripeState stripe) {
     SortedMap<Integer, Source> stored = new TreeMap<>();
     for (int position : stripe.occupied()) {
-      if (!moved.contains(position)) {
-        stored.put(position, ConversionAttempts.source(stripe, position));
-      }
+      stored.put(position, ConversionAttempts.source(stripe, position));
     }
     return new Result(0, "stripe " + stripe.id(), stripe.code(), stored, Set.of(), Set.of());
   }

@@ -82,7 +82,8 @@ final class Moves {
   }
 
   private boolean mayPlanMore() {
-    return active() + candidates.size() < MAX_ACTIVE
+    return context.settings().mendPlacements()
+        && active() + candidates.size() < MAX_ACTIVE
         && hopeless.size() < MAX_HOPELESS;
   }
 

@@ -16,6 +16,7 @@ package io.ebbfs.namespace.transition;
  * @param rewriteDeadShare share of dead bytes of a stripe's data from which it is written anew;
  *     more than 1 switches it off
  * @param verification what is checked before a commit
+ * @param mendPlacements whether blocks are copied to better disks; violations are counted anyway
  */
 public record TransitionSettings(
     int maxAttempts,
@@ -29,7 +30,8 @@ public record TransitionSettings(
     int hintsPerTick,
     int scanPerTick,
     double rewriteDeadShare,
-    Verification verification) {
+    Verification verification,
+    boolean mendPlacements) {
   /** What is checked of written blocks before they are published. */
   public enum Verification {
     /** Every written block. */
@@ -49,7 +51,7 @@ public record TransitionSettings(
 
   public static TransitionSettings defaults() {
     return new TransitionSettings(
-        6, 1_000, 60_000, 600_000, 256, 100_000, 10_000, 10_000, 1_000, 50, 0.33, Verification.ON);
+        6, 1_000, 60_000, 600_000, 256, 100_000, 10_000, 10_000, 1_000, 50, 0.33);
   }
 
   /** With everything verified. */
@@ -77,7 +79,26 @@ public record TransitionSettings(
         hintsPerTick,
         scanPerTick,
         rewriteDeadShare,
-        Verification.ON);
+        Verification.ON,
+        false);
+  }
+
+  /** The same, and misplaced blocks are moved, or not. */
+  public TransitionSettings withMending(boolean on) {
+    return new TransitionSettings(
+        maxAttempts,
+        backOffMillis,
+        maxBackOffMillis,
+        maxLeaseMillis,
+        maxClaim,
+        maxActive,
+        maxFilesPerDecision,
+        keepFinished,
+        hintsPerTick,
+        scanPerTick,
+        rewriteDeadShare,
+        verification,
+        on);
   }
 
   /** The same with another threshold of rewriting, and another verification. */
@@ -94,7 +115,8 @@ public record TransitionSettings(
         hintsPerTick,
         scanPerTick,
         newRewriteDeadShare,
-        newVerification);
+        newVerification,
+        mendPlacements);
   }
 
   long backOffMillis(int attempt) {

@@ -17,7 +17,8 @@ class MoveTest {
   /** Stripes on few servers, then the others join. */
   private static CodingCluster grown(String code, int servers, int atFirst, int blocks)
       throws Exception {
-    CodingCluster cluster = new CodingCluster(servers, 12, 17);
+    CodingCluster cluster =
+        new CodingCluster(servers, 12, 17, CodingCluster.SETTINGS.withMending(true));
     List<String> later = cluster.servers.servers().subList(atFirst, servers);
     later.forEach(cluster.servers::kill);
     for (int i = 0; i < blocks; i++) {
@@ -40,7 +41,9 @@ class MoveTest {
 
   @ParameterizedTest
   @CsvSource({
-    "'RS(6,3)', 5, 10, 36", "'LRC(12,2,2)', 6, 10, 48", "'PC(6x5)', 6, 12, 60",
+    "'RS(6,3)', 5, 10, 36",
+    "'LRC(12,2,2)', 6, 10, 48",
+    "'PC(6x5)', 6, 12, 60",
     "'PC(2x5)', 4, 9, 60"
   })
   void violationsGoToZeroWhenServersJoin(String code, int atFirst, int servers, int blocks)
@@ -50,9 +53,7 @@ class MoveTest {
     assertThat(cluster.counter("placementViolations.beingMended")).isBetween(1L, 8L);
     cluster.runAll();
     cluster.coding.tick();
-    assertThat(cluster.counter("placementViolations"))
-        .as(moves(cluster).toString())
-        .isZero();
+    assertThat(cluster.counter("placementViolations")).as(moves(cluster).toString()).isZero();
     assertThat(cluster.counter("placementViolations.beingMended")).isZero();
     assertThat(moves(cluster)).isNotEmpty();
     assertThat(moves(cluster)).allMatch(t -> t.getState() == TransitionStateProto.DONE);
@@ -66,6 +67,7 @@ class MoveTest {
     CodingCluster cluster = grown("RS(6,3)", 10, 5, 12);
     ClaimedTransitionProto claimed = cluster.claim(1).get(0);
     assertThat(claimed.getTransition().getKind()).isEqualTo(TransitionKindProto.MOVE);
+    assertThat(claimed.getChecksList()).hasSize(claimed.getTransition().getOutputsCount());
     cluster.run(claimed);
     cluster.fail(claimed, "the worker died");
     cluster.assertAllReadable();

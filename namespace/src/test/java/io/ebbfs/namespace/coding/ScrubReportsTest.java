@@ -98,8 +98,7 @@ class ScrubReportsTest {
   @Test
   void aFindingAboutAnEarlierStripeIsForgotten() throws Exception {
     StripeStatusProto now = stripe();
-    var answer =
-        cluster.coding.reportScrub(null, report(now, now.getStripe().getGeneration() - 1));
+    var answer = cluster.coding.reportScrub(null, report(now, now.getStripe().getGeneration() - 1));
     assertThat(answer.getAcceptedList()).containsExactly(false);
     assertThat(stripe().getLostPositionsList()).isEmpty();
     StripeStatusProto gone =
