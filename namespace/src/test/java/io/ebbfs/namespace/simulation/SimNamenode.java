@@ -33,7 +33,8 @@ final class SimNamenode {
   private static final BlockSettings BLOCKS =
       new BlockSettings(8_000, 3_000, 10_000, 10_000, 4, 1_000, 2_000, 4_000, 2_000, 10_000);
   private static final TransitionSettings TRANSITIONS =
-      new TransitionSettings(6, 500, 4_000, 60_000, 64, 1_000, 1_000, 10_000, 100, 100, 0.5);
+      new TransitionSettings(6, 500, 4_000, 60_000, 64, 1_000, 1_000, 10_000, 100, 100, 0.5)
+          .withMending(true);
 
   private final MetadataStore store;
   private final ClusterIdentity identity;
