@@ -158,7 +158,7 @@ function drawPolicy(element, policy, timeline) {
           h('small', {}, policy.storageBound ? ' of ' + times(policy.storageBound) : ' no bound')));
   const chart = s('svg', {class: 'chart', role: 'img',
       'aria-label': 'Overhead of policy ' + policy.name + ' over time'});
-  element.replaceChildren(head, chart, share(account));
+  element.replaceChildren(head, chart, share(account), ...packing(account));
   const points = timeline.samples
       .map(sample => ({time: sample.timeMillis,
           point: sample.policies.find(p => p.policy === policy.name)}))
@@ -180,6 +180,19 @@ function share(account) {
         key.style.background = `var(${color})`;
         return h('span', {}, key, name + ' ' + percent(value / all) + ' · ' + bytes(value));
       })));
+}
+
+// What the stripes' overhead is made of; the title says the same by code.
+function packing(account) {
+  if (!account || account.liveBytes === 0) return [];
+  const more = value => (value < 0 ? '−' : '+') + (Math.abs(value) > 0 && Math.abs(value) < 0.0005
+      ? '<0.001' : Math.abs(value).toFixed(3)) + '×';
+  const text = p => `code ${p.ownOverhead.toFixed(3)}×, padding ${more(p.paddingOverhead)}, `
+      + `unfilled ${more(p.unfilledOverhead)}, deleted ${more(p.deadOverhead)}`;
+  const title = Object.entries(account.packingByCode).map(([code, p]) => `${code}: ${text(p)}; `
+      + `${bytes(p.paddingBytes)}, ${bytes(p.unfilledBytes)}, ${bytes(p.deadBytes)}`).join('\n');
+  return [h('div', {class: 'share-text', title},
+      h('span', {}, 'stripes: ' + text(account.packing)))];
 }
 
 function drawChart(svg, points, bound, width) {

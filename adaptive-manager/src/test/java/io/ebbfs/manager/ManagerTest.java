@@ -101,10 +101,21 @@ class ManagerTest {
     assertThat(file.path("state").asText()).isEqualTo("COMPACT");
     JsonNode policy = get("/api/v1/policies").path("policies").get(0);
     assertThat(policy.path("account").path("encodedOverhead").asDouble()).isEqualTo(1.4);
+    JsonNode packing = policy.path("account").path("packing");
+    assertThat(packing.path("liveBytes").asLong()).isPositive();
+    assertThat(packing.path("ownBytes").asLong())
+        .isEqualTo(packing.path("liveBytes").asLong() * 2 / 5);
+    assertThat(packing.path("unfilledBytes").asLong()).isZero();
+    assertThat(policy.path("account").path("packingByCode").path("PC(6x5)")).isEqualTo(packing);
+    assertThat(get("/api/v1/cluster").path("packing")).isEqualTo(packing);
     assertThat(get("/api/v1/files?state=NO_POLICY").path("files").get(0).path("path").asText())
         .isEqualTo("/elsewhere/x");
     assertThat(send("GET", "/metrics").body())
-        .contains("ebbfs_policy_overhead{policy=\"cold\"} 1.4");
+        .contains("ebbfs_policy_overhead{policy=\"cold\"} 1.4")
+        .contains(
+            "ebbfs_packing_bytes{policy=\"cold\",code=\"PC(6x5)\",cause=\"own\"} "
+                + packing.path("ownBytes").asLong())
+        .contains("ebbfs_packing_bytes{policy=\"cold\",code=\"PC(6x5)\",cause=\"padding\"} 0");
   }
 
   @Test

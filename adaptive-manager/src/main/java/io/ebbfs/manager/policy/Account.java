@@ -1,5 +1,7 @@
 package io.ebbfs.manager.policy;
 
+import io.ebbfs.coding.PackingCost;
+import java.util.Map;
 import java.util.OptionalDouble;
 
 /**
@@ -10,6 +12,7 @@ import java.util.OptionalDouble;
  * @param storedBytes what they occupy: data, tombstones and parities
  * @param fastBytes the logical bytes in the fast code
  * @param replicatedBytes logical bytes in no stripe; replicatedStoredBytes with all replicas
+ * @param packing by code: what padding, unfilled positions and tombstones of its stripes cost
  * @param endOverhead of the encoded data once all transitions under way and proposed are done
  */
 public record Account(
@@ -20,6 +23,7 @@ public record Account(
     long fastBytes,
     long replicatedBytes,
     long replicatedStoredBytes,
+    Map<String, PackingCost> packing,
     double endOverhead) {
 
   /** Stored bytes per logical byte of the encoded data; 0 if there is none. */

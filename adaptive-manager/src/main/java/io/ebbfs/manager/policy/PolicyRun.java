@@ -2,12 +2,14 @@ package io.ebbfs.manager.policy;
 
 import io.ebbfs.coding.Codes;
 import io.ebbfs.coding.ErasureCode;
+import io.ebbfs.coding.PackingCost;
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 
@@ -172,6 +174,35 @@ final class PolicyRun {
         stripes.stream().filter(s -> s.code().equals(fast)).mapToLong(StripeView::liveBytes).sum(),
         replicated,
         files.stream().mapToLong(FileView::replicatedStoredBytes).sum(),
+        packing(),
         ledger.endOverhead());
+  }
+
+  private Map<String, PackingCost> packing() {
+    Map<String, PackingCost> costs = new TreeMap<>();
+    for (StripeView stripe : stripes) {
+      code(stripe.code())
+          .ifPresent(
+              code ->
+                  costs.merge(
+                      code.name(),
+                      PackingCost.of(
+                          code,
+                          StripeSize.dataLengths(stripe, code.dataCount()).keySet(),
+                          stripe.liveBytes(),
+                          stripe.deadBytes(),
+                          stripe.parityBytes()),
+                      PackingCost::plus));
+    }
+    return costs;
+  }
+
+  /** Empty for a code that the namenode knows and this process does not: no reason to stop. */
+  private static Optional<ErasureCode> code(String name) {
+    try {
+      return Optional.of(Codes.byName(name));
+    } catch (IllegalArgumentException e) {
+      return Optional.empty();
+    }
   }
 }

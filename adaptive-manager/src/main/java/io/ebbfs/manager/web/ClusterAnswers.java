@@ -23,6 +23,7 @@ final class ClusterAnswers {
     this.manager = manager;
   }
 
+  /** packing is of the stripes of all policies, as of the last evaluation; null before it. */
   record Cluster(
       long timeMillis,
       boolean safeMode,
@@ -34,6 +35,7 @@ final class ClusterAnswers {
       long usedBytes,
       long remainingBytes,
       List<Server> servers,
+      PackingAnswer packing,
       AtRisk atRisk,
       List<StateCount> filesByState,
       OpenConsumer.Status opens,
@@ -66,6 +68,7 @@ final class ClusterAnswers {
 
   Cluster cluster() {
     GetClusterResponseProto now = manager.namenode().cluster();
+    Evaluator.Result last = manager.evaluator().last();
     List<Server> servers = now.getServersList().stream().map(ClusterAnswers::server).toList();
     return new Cluster(
         manager.nowMillis(),
@@ -78,12 +81,13 @@ final class ClusterAnswers {
         sum(servers, Disk::usedBytes),
         sum(servers, Disk::remainingBytes),
         servers,
+        last == null ? null : PackingAnswer.ofAll(last.evaluation().accounts()),
         new AtRisk(
             now.getUnderReplicatedBlocks(),
             now.getMissingBlocks(),
             now.getStripesByLossList(),
             now.getUnrecoverableStripes()),
-        states(manager.evaluator().last()),
+        states(last),
         manager.opens(),
         counters(now));
   }

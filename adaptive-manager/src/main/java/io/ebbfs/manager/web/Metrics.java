@@ -6,6 +6,7 @@ import io.ebbfs.manager.Manager;
 import io.ebbfs.manager.heat.OpenConsumer;
 import io.ebbfs.manager.policy.Account;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
@@ -101,6 +102,7 @@ final class Metrics {
             "ebbfs_policy_bound", label("policy", account.policy()), account.bound().getAsDouble());
       }
     }
+    packing(last.evaluation().accounts());
     family("ebbfs_files_by_state", "gauge", "Files by state and temperature");
     for (ClusterAnswers.StateCount count : ClusterAnswers.states(last)) {
       line(
@@ -114,6 +116,27 @@ final class Metrics {
     }
     family("ebbfs_evaluation_seconds", "gauge", "Duration of the last evaluation");
     line("ebbfs_evaluation_seconds", "", last.tookMillis() / 1_000.0);
+  }
+
+  /** Sums up to the bytes beside the live ones: tombstones and parities. */
+  private void packing(List<Account> accounts) {
+    family("ebbfs_packing_bytes", "gauge", "Bytes of stripes beside the live ones, by cause");
+    for (Account account : accounts) {
+      account
+          .packing()
+          .forEach(
+              (code, cost) -> {
+                packing(account.policy(), code, "own", cost.ownBytes());
+                packing(account.policy(), code, "padding", cost.paddingBytes());
+                packing(account.policy(), code, "unfilled", cost.unfilledBytes());
+                packing(account.policy(), code, "dead", cost.deadBytes());
+              });
+    }
+  }
+
+  private void packing(String policy, String code, String cause, long bytes) {
+    String labels = pair("policy", policy) + "," + pair("code", code) + "," + pair("cause", cause);
+    line("ebbfs_packing_bytes", "{" + labels + "}", bytes);
   }
 
   private void family(String name, String type, String help) {
@@ -130,7 +153,11 @@ final class Metrics {
   }
 
   private static String label(String name, String value) {
+    return "{" + pair(name, value) + "}";
+  }
+
+  private static String pair(String name, String value) {
     String escaped = value.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n");
-    return "{" + name + "=\"" + escaped + "\"}";
+    return name + "=\"" + escaped + "\"";
   }
 }

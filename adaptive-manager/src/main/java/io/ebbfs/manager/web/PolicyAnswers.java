@@ -38,7 +38,7 @@ final class PolicyAnswers {
       int minServers,
       AccountAnswer account) {}
 
-  /** Bytes; the bound is about the encoded ones. */
+  /** Bytes; the bound is about the encoded ones. packing is of all codes together. */
   record AccountAnswer(
       String policy,
       Double bound,
@@ -49,7 +49,9 @@ final class PolicyAnswers {
       long replicatedStoredBytes,
       double encodedOverhead,
       double totalOverhead,
-      double endOverhead) {
+      double endOverhead,
+      PackingAnswer packing,
+      Map<String, PackingAnswer> packingByCode) {
     static AccountAnswer of(Account account) {
       return new AccountAnswer(
           account.policy(),
@@ -61,7 +63,9 @@ final class PolicyAnswers {
           account.replicatedStoredBytes(),
           account.encodedOverhead(),
           account.totalOverhead(),
-          account.endOverhead());
+          account.endOverhead(),
+          PackingAnswer.total(account.packing().values()),
+          PackingAnswer.byCode(account));
     }
   }
 

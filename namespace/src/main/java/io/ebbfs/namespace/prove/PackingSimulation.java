@@ -1,6 +1,7 @@
 package io.ebbfs.namespace.prove;
 
 import io.ebbfs.coding.ErasureCode;
+import io.ebbfs.coding.PackingCost;
 import io.ebbfs.namespace.placement.Packing;
 import io.ebbfs.namespace.placement.StripeBlock;
 import io.ebbfs.namespace.placement.StripeGroup;
@@ -31,8 +32,8 @@ public final class PackingSimulation {
    * @param leftOut blocks that stay replicated, since a stripe of them would store more
    * @param ofCode the overhead of full stripes of equal blocks
    * @param overhead of the tree, blocks left out included
-   * @param paddingBytes parities that cover the padding of short blocks
-   * @param unfilledBytes parities that unfilled positions cost
+   * @param paddingBytes as {@link PackingCost} defines them
+   * @param unfilledBytes as well
    * @param leftOutBytes replicas of the blocks left out, beyond what stripes would have stored
    */
   public record Result(
@@ -81,9 +82,9 @@ public final class PackingSimulation {
       long out = packed.leftOut().stream().mapToLong(StripeBlock::lengthBytes).sum();
       data += report.dataBytes() + out;
       stored += report.dataBytes() + report.parityBytes() + REPLICAS * out;
-      long ofUnfilled = unfilled(packed.groups());
-      unfilled += ofUnfilled;
-      padding += report.parityBytes() - report.idealParityBytes() - ofUnfilled;
+      PackingCost cost = cost(packed.groups());
+      unfilled += cost.unfilledBytes();
+      padding += cost.paddingBytes();
       leftOutBytes += Math.round((REPLICAS - code.overhead()) * out);
       leftOut += packed.leftOut().size();
       empty += report.emptyPositions();
@@ -118,17 +119,21 @@ public final class PackingSimulation {
     return replicas;
   }
 
-  /** Parity bytes beyond the code's share if all blocks of a stripe were of its mean length. */
-  private static long unfilled(List<StripeGroup> groups) {
-    double bytes = 0;
+  private static PackingCost cost(List<StripeGroup> groups) {
+    PackingCost sum = PackingCost.NONE;
     for (StripeGroup group : groups) {
       ErasureCode code = group.code();
       for (SortedMap<Integer, StripeBlock> stripe : group.stripes()) {
-        double data = stripe.values().stream().mapToLong(StripeBlock::lengthBytes).sum();
-        int parities = code.occupied(stripe.keySet()).size() - stripe.size();
-        bytes += data / stripe.size() * parities - data * (code.overhead() - 1);
+        long data = stripe.values().stream().mapToLong(StripeBlock::lengthBytes).sum();
+        long parities = 0;
+        for (int position = code.dataCount(); position < code.size(); position++) {
+          parities +=
+              code.lengthBytes(
+                  position, d -> stripe.containsKey(d) ? stripe.get(d).lengthBytes() : 0);
+        }
+        sum = sum.plus(PackingCost.of(code, stripe.keySet(), data, 0, parities));
       }
     }
-    return Math.round(bytes);
+    return sum;
   }
 }

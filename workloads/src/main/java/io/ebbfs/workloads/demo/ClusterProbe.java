@@ -1,6 +1,9 @@
 package io.ebbfs.workloads.demo;
 
 import io.ebbfs.cluster.NamenodeClient;
+import io.ebbfs.coding.Codes;
+import io.ebbfs.coding.ErasureCode;
+import io.ebbfs.coding.PackingCost;
 import io.ebbfs.protocol.CodingProtocol;
 import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
@@ -11,6 +14,7 @@ import io.ebbfs.protocol.proto.CodingProtos.ListStripesResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListTransitionsRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListTransitionsResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import io.ebbfs.workloads.demo.DataSet.Family;
@@ -37,10 +41,15 @@ public final class ClusterProbe implements AutoCloseable {
     this.namenode = client.coding();
   }
 
-  /** Logical and stored bytes of one family's files. */
-  record Usage(long logicalBytes, long storedBytes) {
+  /** Logical and stored bytes of one family's files, and what packing its stripes costs. */
+  record Usage(long logicalBytes, long storedBytes, PackingCost packing) {
     double overhead() {
-      return logicalBytes == 0 ? 0 : (double) storedBytes / logicalBytes;
+      return ofLogical(storedBytes);
+    }
+
+    /** Such bytes per logical byte. */
+    double ofLogical(long bytes) {
+      return logicalBytes == 0 ? 0 : (double) bytes / logicalBytes;
     }
   }
 
@@ -118,6 +127,7 @@ public final class ClusterProbe implements AutoCloseable {
     for (Family family : Family.values()) {
       long logical = 0;
       long stored = 0;
+      PackingCost packing = PackingCost.NONE;
       for (FileStatusProto file : files(family.tree)) {
         logical += file.getLengthBytes();
         stored += file.getStoredBytes();
@@ -125,11 +135,25 @@ public final class ClusterProbe implements AutoCloseable {
       for (StripeStatusProto stripe : stripes) {
         if (stripe.getStripe().getPolicy().equals(family.key())) {
           stored += stripe.getParityBytes() + stripe.getDeadBytes();
+          packing = packing.plus(packing(stripe));
         }
       }
-      usage.put(family, new Usage(logical, stored));
+      usage.put(family, new Usage(logical, stored, packing));
     }
     return usage;
+  }
+
+  private static PackingCost packing(StripeStatusProto stripe) {
+    ErasureCode code = Codes.byName(stripe.getStripe().getCode());
+    return PackingCost.of(
+        code,
+        stripe.getStripe().getMembersList().stream()
+            .map(StripeMemberProto::getPosition)
+            .filter(position -> position < code.dataCount())
+            .collect(Collectors.toSet()),
+        stripe.getLiveBytes(),
+        stripe.getDeadBytes(),
+        stripe.getParityBytes());
   }
 
   private static void pages(PageReader reader) throws IOException {

@@ -546,7 +546,14 @@ final class Demo implements AutoCloseable {
 
   private void fillFromCluster(ClusterProbe namenode) throws IOException {
     for (Map.Entry<Family, ClusterProbe.Usage> usage : namenode.usage().entrySet()) {
-      report.overheadFinal.put(usage.getKey().key(), usage.getValue().overhead());
+      ClusterProbe.Usage of = usage.getValue();
+      report.overheadFinal.put(usage.getKey().key(), of.overhead());
+      report.packingFinal.put(
+          usage.getKey().key(),
+          new Report.Packing(
+              of.ofLogical(of.packing().paddingBytes()),
+              of.ofLogical(of.packing().unfilledBytes()),
+              of.ofLogical(of.packing().deadBytes())));
     }
     report.degradedReadsByCode = new TreeMap<>(namenode.counters("degradedReads."));
     report.degradedReads = sum(report.degradedReadsByCode);

@@ -32,6 +32,9 @@ final class Report {
   /** Transitions of one kind and one pair of codes, with an example of a reason. */
   public record Converted(String kind, String toCode, long count, String exampleReason) {}
 
+  /** Shares of the final overhead that the code itself does not ask for; see PackingCost. */
+  public record Packing(double padding, double unfilled, double dead) {}
+
   public String dataDirectory;
   public int servers;
   public int disksPerServer;
@@ -41,6 +44,7 @@ final class Report {
   public int unreadable;
   public Map<String, Double> bound = new TreeMap<>();
   public Map<String, Double> overheadFinal = new TreeMap<>();
+  public Map<String, Packing> packingFinal = new TreeMap<>();
   public Map<String, Double> overheadAfterRestart = new TreeMap<>();
   public List<Sample> overheadTimeline = List.of();
   public Map<String, Long> transitions = new TreeMap<>();

@@ -27,14 +27,23 @@ final class Summary {
         report.unreadable,
         good(report.unreadable == 0));
     report.overheadFinal.forEach(
-        (family, overhead) ->
-            row(
-                lines,
-                "bytes on disk per byte, " + family,
-                "%.3f (three replicas: 3.0, bound: %.1f)%s",
-                overhead,
-                report.bound.get(family),
-                good(overhead <= report.bound.get(family))));
+        (family, overhead) -> {
+          row(
+              lines,
+              "bytes on disk per byte, " + family,
+              "%.3f (three replicas: 3.0, bound: %.1f)%s",
+              overhead,
+              report.bound.get(family),
+              good(overhead <= report.bound.get(family)));
+          Report.Packing packing = report.packingFinal.get(family);
+          row(
+              lines,
+              "  of that",
+              "padding %.4f, unfilled %.4f, deleted %.4f",
+              packing.padding(),
+              packing.unfilled(),
+              packing.dead());
+        });
     row(lines, "encoded, converted, repaired", "%s", join(report.transitions));
     row(lines, "reads served by decoding", "%,d", report.degradedReads);
     row(lines, "blocks repaired", "%,d", report.repairedBlocks);
