@@ -55,8 +55,8 @@ final class Improvement {
     Layout.Snapshot best = null;
     double bestCost = Double.MAX_VALUE;
     for (int step = 0; checks < maxChecks; step++) {
-      List<WeakPair> weak = weakPairs();
-      double cost = layout.cost(COST_OF_MOVE);
+      List<WeakPair> weak = new ArrayList<>();
+      double cost = COST_OF_MOVE * layout.moves() + costOfPairs(weak);
       if (cost < bestCost) {
         bestCost = cost;
         best = layout.snapshot();
@@ -72,18 +72,24 @@ final class Improvement {
     }
   }
 
-  private List<WeakPair> weakPairs() {
-    List<WeakPair> weak = new ArrayList<>();
+  /** What weak pairs cost as in {@link Layout#cost}; adds those with a block to take away. */
+  private double costOfPairs(List<WeakPair> weak) {
+    double cost = 0;
     for (View view : layout.views()) {
+      int pairs = 0;
       for (int one = 0; one < layout.serverCount(); one++) {
-        for (int other = one + 1; view.countOn(one) > 0 && other < layout.serverCount(); other++) {
+        for (int other = one + 1; other < layout.serverCount(); other++) {
           if (!view.survives(one, other)) {
-            weak.add(new WeakPair(view, one, other));
+            pairs++;
+            if (view.countOn(one) > 0) {
+              weak.add(new WeakPair(view, one, other));
+            }
           }
         }
       }
+      cost += view.weight * pairs;
     }
-    return weak;
+    return cost;
   }
 
   private void improve(WeakPair pair, int step) {

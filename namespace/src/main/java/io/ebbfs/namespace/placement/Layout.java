@@ -95,6 +95,9 @@ final class Layout {
     private final Losses losses;
     private final int[][] onServer = new int[serverIndex.size()][];
     private final int[] countOnServer = new int[serverIndex.size()];
+    // The positions on each server as bits, if the code has few enough.
+    private final long[] maskOnServer = new long[serverIndex.size()];
+    private final boolean hasMasks;
     private final int[] countOnDisk = new int[disks.size()];
     private final int[] scratch;
 
@@ -102,6 +105,7 @@ final class Layout {
       this.code = code;
       this.weight = weight;
       this.losses = Losses.of(code);
+      this.hasMasks = losses.hasMasks();
       this.scratch = new int[code.size() + 1];
       for (int s = 0; s < onServer.length; s++) {
         onServer[s] = new int[code.size() + 1];
@@ -111,6 +115,7 @@ final class Layout {
     private void add(int disk, int position) {
       int server = serverOfDisk[disk];
       onServer[server][countOnServer[server]++] = position;
+      maskOnServer[server] |= 1L << position;
       countOnDisk[disk]++;
     }
 
@@ -121,6 +126,7 @@ final class Layout {
         at++;
       }
       onServer[server][at] = onServer[server][--countOnServer[server]];
+      maskOnServer[server] &= ~(1L << position);
       countOnDisk[disk]--;
     }
 
@@ -132,6 +138,9 @@ final class Layout {
     }
 
     boolean survivesWith(int server, int position) {
+      if (hasMasks) {
+        return losses.survives(maskOnServer[server] | 1L << position);
+      }
       int count = countOnServer[server];
       onServer[server][count] = position;
       return losses.survives(onServer[server], count + 1);
@@ -160,11 +169,17 @@ final class Layout {
     }
 
     boolean survives(int server) {
+      if (hasMasks) {
+        return losses.survives(maskOnServer[server]);
+      }
       return losses.survives(onServer[server], countOnServer[server]);
     }
 
     /** Whether the stripe decodes without both servers. */
     boolean survives(int one, int other) {
+      if (hasMasks) {
+        return losses.survives(maskOnServer[one] | maskOnServer[other]);
+      }
       int count = countOnServer[one] + countOnServer[other];
       if (count <= code.tolerance()) {
         return true;

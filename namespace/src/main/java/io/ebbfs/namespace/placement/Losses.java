@@ -3,20 +3,26 @@ package io.ebbfs.namespace.placement;
 import io.ebbfs.coding.ErasureCode;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
  * Whether a code decodes without some positions; the same answers as {@link ErasureCode#decodes},
- * many times faster for codes that only add (products, XOR), since placement asks for thousands of
- * combinations of servers. Thread-safe.
+ * many times faster, since placement asks for thousands of combinations of servers, most of them
+ * again and again: answers are kept, and codes that only add (products, XOR) are computed with
+ * bits. Thread-safe.
  */
 final class Losses {
   private static final Map<String, Losses> KNOWN = new ConcurrentHashMap<>();
+  // Answers kept of a code; a later one takes the place of another.
+  private static final int ANSWERS_BITS = 14;
 
   private final ErasureCode code;
   private final int tolerance;
   private final int parityCount;
   // Columns of the parity check matrix as bits, or null if the code multiplies.
   private final long[] columns;
+  // Positions as bits, then one bit for the answer; 0: none yet (no question is about nothing).
+  private final AtomicLongArray answers = new AtomicLongArray(1 << ANSWERS_BITS);
 
   private Losses(ErasureCode code) {
     this.code = code;
@@ -52,6 +58,42 @@ final class Losses {
     return columns;
   }
 
+  /** Whether sets of positions can be given as bits. */
+  boolean hasMasks() {
+    return code.size() < Long.SIZE;
+  }
+
+  /**
+   * Whether the stripe decodes without the positions whose bits are set. Only for codes that {@link
+   * #hasMasks}.
+   */
+  boolean survives(long lost) {
+    int count = Long.bitCount(lost);
+    if (count <= tolerance) {
+      return true;
+    }
+    if (count > parityCount) {
+      return false;
+    }
+    int slot = (int) (lost * 0x9E3779B97F4A7C15L >>> Long.SIZE - ANSWERS_BITS);
+    long answer = answers.getPlain(slot);
+    if (answer >>> 1 != lost) {
+      answer = lost << 1 | (decodes(lost, count) ? 1 : 0);
+      answers.setPlain(slot, answer);
+    }
+    return (answer & 1) == 1;
+  }
+
+  private boolean decodes(long lost, int count) {
+    int[] positions = new int[count];
+    long rest = lost;
+    for (int i = 0; i < count; i++) {
+      positions[i] = Long.numberOfTrailingZeros(rest);
+      rest &= rest - 1;
+    }
+    return decodes(positions, count);
+  }
+
   /** Whether the stripe decodes without the first {@code count} positions listed. */
   boolean survives(int[] lost, int count) {
     if (count <= tolerance) {
@@ -60,6 +102,10 @@ final class Losses {
     if (count > parityCount) {
       return false;
     }
+    return decodes(lost, count);
+  }
+
+  private boolean decodes(int[] lost, int count) {
     return columns == null ? code.decodes(lost, count) : independent(lost, count);
   }
 

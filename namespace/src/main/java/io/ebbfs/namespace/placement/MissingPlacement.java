@@ -18,6 +18,7 @@ import java.util.TreeSet;
 /** Placement of single blocks into stripes that exist. */
 final class MissingPlacement {
   private static final int CHECKS = 3_000;
+  private static final int CHECKS_PER_LAYOUT = 4;
 
   private final ErasureCode code;
   private final long lengthBytes;
@@ -105,7 +106,7 @@ final class MissingPlacement {
             item.place(leastBad(ref, item));
           }
         });
-    Improvement.run(layout, random, false, CHECKS);
+    Improvement.run(layout, random, false, checks());
     List<SortedMap<Integer, Disk>> disks = new ArrayList<>();
     for (int s = 0; s < stripes; s++) {
       disks.add(new TreeMap<>());
@@ -122,6 +123,12 @@ final class MissingPlacement {
         views.weakPairsOfMerged(layout),
         keepsRules,
         List.copyOf(compromises));
+  }
+
+  /** A few blocks on a few servers have so few layouts that more checks only repeat others. */
+  private int checks() {
+    double layouts = Math.pow(layout.serverCount(), missing.size());
+    return (int) Math.min(CHECKS, CHECKS_PER_LAYOUT * layouts);
   }
 
   /** A disk of its own before a server that may be lost; the stripe of now before that to come. */

@@ -22,6 +22,12 @@ class LossesTest {
         assertThat(losses.survives(lost, count))
             .as("seed %d: %s without %s", seed, code, lost)
             .isEqualTo(code.decodes(lost, count));
+        if (losses.hasMasks()) {
+          long mask = IntStream.of(lost).mapToLong(p -> 1L << p).sum();
+          assertThat(losses.survives(mask))
+              .as("seed %d: %s without %s as bits", seed, code, lost)
+              .isEqualTo(code.decodes(lost, count));
+        }
       }
     }
   }
