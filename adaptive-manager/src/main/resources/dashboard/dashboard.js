@@ -95,6 +95,18 @@ function riskOf(cluster) {
       all: stripes + risk.missingBlocks + risk.unrecoverableStripes + risk.underReplicatedBlocks};
 }
 
+// Stripes that could be placed better: what they break, and what is done about it.
+function placementLine(cluster) {
+  const of = name => cluster.counters[name] || 0;
+  const done = of('transitions.MOVE.DONE');
+  const moves = done ? ' · ' + count(done) + ' stripes mended so far' : '';
+  return h('p', {class: 'none'}, of('placementViolations')
+      ? count(of('placementViolations')) + ' placement violations in '
+          + count(of('placementViolations.stripes')) + ' stripes, '
+          + count(of('placementViolations.beingMended')) + ' being mended' + moves
+      : 'No placement violations' + moves);
+}
+
 // The last whole pass over the stripes' equations, and what it found.
 function scrubTile(scrub, now) {
   if (!scrub.passStartedMillis) return tile('Scrub', '–', '', 'no stripe was scrubbed yet');
@@ -298,7 +310,8 @@ function drawRisk(cluster) {
     mark.append(s('circle', {cx: 16, cy: 16, r: 15, fill: 'var(--ok-soft)'}),
         s('path', {d: 'M9 16.5l5 5 9-11', fill: 'none', stroke: 'var(--ok)', 'stroke-width': 3,
             'stroke-linecap': 'round', 'stroke-linejoin': 'round'}));
-    $('risk').replaceChildren(h('div', {class: 'safe'}, mark, 'Nothing is lost or waits for repair'));
+    $('risk').replaceChildren(h('div', {class: 'safe'}, mark, 'Nothing is lost or waits for repair'),
+        placementLine(cluster));
     return;
   }
   const loss = (value, text, style) =>
@@ -308,7 +321,7 @@ function drawRisk(cluster) {
           loss(n, 'stripes lost ' + (i + 1) + (i ? ' blocks' : ' block'), 'some')),
       loss(risk.underReplicatedBlocks, 'blocks short of replicas', 'some'),
       loss(risk.missingBlocks, 'blocks missing', 'fatal'),
-      loss(risk.unrecoverableStripes, 'stripes beyond repair', 'fatal')));
+      loss(risk.unrecoverableStripes, 'stripes beyond repair', 'fatal')), placementLine(cluster));
 }
 
 function drawMoved(cluster) {

@@ -5,6 +5,7 @@ import io.ebbfs.manager.heat.OpenConsumer;
 import io.ebbfs.manager.policy.Account;
 import io.ebbfs.manager.policy.Evaluation;
 import io.ebbfs.manager.policy.TransitionView;
+import io.ebbfs.protocol.proto.CodingProtos.CountProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ScrubStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.ScrubSuspectProto;
@@ -173,6 +174,7 @@ public final class Health {
           cluster.getUnderReplicatedBlocks() + " blocks have too few replicas",
           "nothing to do: they are replicated again");
     }
+    placement(cluster);
     for (ServerStatusProto server : cluster.getServersList()) {
       String name = server.getServer().getHostName() + ":" + server.getServer().getXferPort();
       if (!server.getLive()) {
@@ -189,6 +191,31 @@ public final class Health {
             "replace the disk and restart the server");
       }
     }
+  }
+
+  private void placement(GetClusterResponseProto cluster) {
+    long violations = counter(cluster, "placementViolations");
+    if (violations > 0) {
+      long mending = counter(cluster, "placementViolations.beingMended");
+      warn(
+          "placement",
+          "%d placement violations in %d stripes, %s"
+              .formatted(
+                  violations,
+                  counter(cluster, "placementViolations.stripes"),
+                  mending > 0 ? "being mended" : "not being mended now"),
+          mending > 0
+              ? "nothing to do: blocks move to better disks after repairs and conversions"
+              : "if it stays so: add servers or disks with free space, and see that mendPlacements"
+                  + " of the namenode is true");
+    }
+  }
+
+  private static long counter(GetClusterResponseProto cluster, String name) {
+    return cluster.getCountersList().stream()
+        .filter(c -> c.getName().equals(name))
+        .mapToLong(CountProto::getValue)
+        .sum();
   }
 
   private void scrub(ScrubStatusProto scrub) {

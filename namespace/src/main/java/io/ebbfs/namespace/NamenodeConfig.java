@@ -79,7 +79,7 @@ public record NamenodeConfig(
         1_200_000,
         1_000,
         10_000,
-        false,
+        true,
         "",
         64L << 20,
         TransitionSettings.defaults().verification(),

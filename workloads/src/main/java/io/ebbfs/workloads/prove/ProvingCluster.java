@@ -53,6 +53,10 @@ final class ProvingCluster implements AutoCloseable {
   private static final int RPC_TIMEOUT_MILLIS = 20_000;
   private static final int REPLICATION = 3;
   private static final int INTERRUPTED = 130;
+
+  /** The configuration of the namenode but for what it does by itself. */
+  static final String NAMENODE = "minBlockSize: 64KiB\ndeadAfter: 6s\nsafeModeGrace: 10s\n";
+
   private static final Map<String, String> CONFIGURATION =
       Map.of(
           "policies.yaml",
@@ -67,7 +71,8 @@ final class ProvingCluster implements AutoCloseable {
           "manager.yaml",
           "schedule:\n  evaluateEvery: 1h\n  sampleEvery: 1h\n",
           "namenode.yaml",
-          "minBlockSize: 64KiB\ndeadAfter: 6s\nsafeModeGrace: 10s\n",
+          // Nothing goes on but what a proof asks for.
+          "mendPlacements: false\n" + NAMENODE,
           "raid-node.yaml",
           "lease: 1s\npoll: 50ms\ncombineTimeout: 10s\n");
 
@@ -113,10 +118,15 @@ final class ProvingCluster implements AutoCloseable {
    */
   static ProvingCluster start(Path directory, int servers, int disks, String codes)
       throws ClusterException, IOException, InterruptedException {
+    return start(
+        directory, servers, disks, codes.isEmpty() ? Map.of() : Map.of(CodesFile.FILE, codes));
+  }
+
+  /** Starts a cluster; some configuration files are these instead of a proof's. */
+  static ProvingCluster start(Path directory, int servers, int disks, Map<String, String> files)
+      throws ClusterException, IOException, InterruptedException {
     Map<String, String> configuration = new HashMap<>(CONFIGURATION);
-    if (!codes.isEmpty()) {
-      configuration.put(CodesFile.FILE, codes);
-    }
+    configuration.putAll(files);
     LocalCluster local =
         LocalCluster.create(
             Build.find(),

@@ -26,6 +26,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.function.UnaryOperator;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.DatanodeIDProto;
@@ -38,7 +39,9 @@ class PlantedFaultSystemTest {
 
   @Test
   void wrongParitiesAreNeverPublished() throws Exception {
-    try (TestCluster test = TestCluster.start(6, 4);
+    try (TestCluster test =
+            TestCluster.start(
+                6, 4, Map.of("namenode.yaml", "minBlockSize: 64KiB\nmendPlacements: false\n"));
         StockProcess client = test.client(1);
         NamenodeClient namenode = test.cluster().namenodeClient();
         RpcChunkChannel chunks = new RpcChunkChannel(60_000)) {

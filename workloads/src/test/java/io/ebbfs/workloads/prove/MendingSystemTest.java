@@ -1,0 +1,200 @@
+package io.ebbfs.workloads.prove;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ebbfs.coding.Codes;
+import io.ebbfs.protocol.proto.CodingProtos.DecisionProto;
+import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
+import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Files are encoded on few servers; when others join, their blocks go to where they are safer. */
+@Timeout(300)
+class MendingSystemTest {
+  private static final int SERVERS = 9;
+  private static final int AT_FIRST = 4;
+  private static final int DISKS = 5;
+  private static final int MOST_AT_ONCE = 8;
+  private static final long PATIENCE_MILLIS = 60_000;
+  private static final String BEING_MENDED = "placementViolations.beingMended";
+  private static final Map<String, Integer> BLOCKS_BY_CODE = Map.of("RS(6,3)", 36, "PC(2x5)", 30);
+
+  private final long seed = new Random().nextLong();
+  private final Map<String, byte[]> files = new TreeMap<>();
+  private ProvingCluster cluster;
+
+  @TempDir Path directory;
+
+  @Test
+  void violationsGoToZeroWhenServersJoin() throws Exception {
+    System.out.println("seed " + seed);
+    // As it is by default: nothing is said about mending.
+    try (ProvingCluster started =
+        ProvingCluster.start(
+            directory.resolve("cluster"),
+            SERVERS,
+            DISKS,
+            Map.of("namenode.yaml", ProvingCluster.NAMENODE))) {
+      cluster = started;
+      for (int server = AT_FIRST; server < SERVERS; server++) {
+        cluster.local().killServer(server);
+      }
+      awaitLive(AT_FIRST);
+      encodeFiles();
+      assertThat(fatalPairs()).as("pairs of servers that may not be lost").isNotEmpty();
+
+      // Nobody moves anything yet, so that what is counted can be seen.
+      cluster.local().killControl();
+      for (int server = AT_FIRST; server < SERVERS; server++) {
+        cluster.local().startServer(server);
+      }
+      awaitLive(SERVERS);
+      await(
+          "violations, and transitions for them",
+          () -> counter("placementViolations") > 0 && counter(BEING_MENDED) > 0);
+      assertThat(counter(BEING_MENDED)).isLessThanOrEqualTo(MOST_AT_ONCE);
+      long violations = counter("placementViolations");
+
+      cluster.local().startControl();
+      awaitMended();
+
+      assertThat(fatalPairs()).isEmpty();
+      List<TransitionRow> moves =
+          cluster.transitionsAfter(0).stream()
+              .filter(row -> row.getKind() == TransitionKindProto.MOVE)
+              .toList();
+      assertThat(moves).anyMatch(row -> row.getState() == TransitionStateProto.DONE);
+      assertThat(moves).noneMatch(row -> row.getState() == TransitionStateProto.FAILED);
+      Audit audit = new Audit(cluster).all(files);
+      assertThat(audit.wrong()).isEmpty();
+      assertThat(audit.weak()).isEmpty();
+      assertThat(counter("placementViolations")).isZero();
+      System.out.printf("%d violations mended by %d moves%n", violations, moves.size());
+    }
+  }
+
+  private void encodeFiles() throws Exception {
+    Random random = new Random(seed);
+    for (Map.Entry<String, Integer> code : BLOCKS_BY_CODE.entrySet()) {
+      DecisionProto.Builder decision =
+          DecisionProto.newBuilder()
+              .setKind(TransitionKindProto.ENCODE)
+              .setToCode(code.getKey())
+              .setPolicy("test")
+              .setReason("a test");
+      for (int file = 0; file < 3; file++) {
+        // The last block of each is a short one.
+        byte[] bytes = new byte[code.getValue() / 3 * ProvingCluster.BLOCK_BYTES - file * 1000];
+        random.nextBytes(bytes);
+        String path = "/" + code.getKey().substring(0, 2) + file;
+        cluster.write(path, bytes);
+        files.put(path, bytes);
+        decision.addFileIds(cluster.fileId(path));
+      }
+      cluster.propose(decision.build());
+    }
+    await(
+        "all files in stripes",
+        () ->
+            cluster.transitionsAfter(0).stream().noneMatch(ProvingCluster::isActive)
+                && cluster.probe().files("/").stream()
+                    .allMatch(file -> file.getStripedBlocks() == file.getBlocks()));
+    assertThat(cluster.probe().stripes().stream().map(s -> s.getStripe().getCode()).distinct())
+        .containsExactlyInAnyOrderElementsOf(BLOCKS_BY_CODE.keySet());
+  }
+
+  /**
+   * Files are read all the while: where a block was a moment ago is where a client looks for it.
+   */
+  private void awaitMended() throws Exception {
+    List<String> paths = new ArrayList<>(files.keySet());
+    int[] reads = {0};
+    ProvingCluster.await(
+        "no violations",
+        PATIENCE_MILLIS,
+        () -> {
+          String path = paths.get(reads[0]++ % paths.size());
+          byte[] read;
+          try {
+            read = cluster.read(path);
+          } catch (IOException e) {
+            throw new AssertionError(path + " cannot be read while blocks move", e);
+          }
+          assertThat(read).as(path).isEqualTo(files.get(path));
+          long left = counter("placementViolations");
+          return left > 0 ? left + " placement violations" : cluster.unrest();
+        });
+  }
+
+  /** Pairs of servers that some stripe does not survive, by where the block files are. */
+  private List<String> fatalPairs() throws Exception {
+    Disks disks = Disks.read(cluster.local());
+    Map<Long, Integer> serverOf = new HashMap<>();
+    disks
+        .byStorage()
+        .forEach(
+            (storage, blocks) ->
+                blocks.keySet().forEach(b -> serverOf.put(b, disks.serverOf().get(storage))));
+    List<String> fatal = new ArrayList<>();
+    for (StripeStatusProto stripe : cluster.probe().stripes()) {
+      for (int first = 0; first < SERVERS; first++) {
+        for (int second = first + 1; second < SERVERS; second++) {
+          TreeSet<Integer> lost = new TreeSet<>();
+          for (StripeMemberProto member : stripe.getStripe().getMembersList()) {
+            int server = serverOf.get(member.getBlockId());
+            if (server == first || server == second) {
+              lost.add(member.getPosition());
+            }
+          }
+          if (!Codes.byName(stripe.getStripe().getCode()).decodes(lost)) {
+            fatal.add(
+                "stripe %d, servers %d and %d"
+                    .formatted(stripe.getStripe().getId(), first, second));
+          }
+        }
+      }
+    }
+    return fatal;
+  }
+
+  private void awaitLive(int servers) throws Exception {
+    await(
+        servers + " live servers",
+        () ->
+            !cluster.probe().cluster().getSafeMode()
+                && cluster.probe().cluster().getServersList().stream()
+                        .filter(ServerStatusProto::getLive)
+                        .count()
+                    == servers);
+  }
+
+  private long counter(String name) throws IOException {
+    return cluster.probe().cluster().getCountersList().stream()
+        .filter(counter -> counter.getName().equals(name))
+        .mapToLong(counter -> counter.getValue())
+        .sum();
+  }
+
+  private interface Condition {
+    boolean holds() throws IOException;
+  }
+
+  private static void await(String what, Condition condition) throws Exception {
+    ProvingCluster.await(what, PATIENCE_MILLIS, () -> condition.holds() ? null : "not yet");
+  }
+}
