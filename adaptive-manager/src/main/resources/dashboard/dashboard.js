@@ -197,9 +197,8 @@ function share(account) {
 // What the stripes' overhead is made of; the title says the same by code.
 function packing(account) {
   if (!account || account.liveBytes === 0) return [];
-  const more = value => (value < 0 ? '−' : '+') + (Math.abs(value) > 0 && Math.abs(value) < 0.0005
-      ? '<0.001' : Math.abs(value).toFixed(3)) + '×';
-  const text = p => `code ${p.ownOverhead.toFixed(3)}×, padding ${more(p.paddingOverhead)}, `
+  const more = value => (value < 0 ? '−' : '+') + Math.abs(value).toFixed(4) + '×';
+  const text = p => `code ${p.ownOverhead.toFixed(4)}×, padding ${more(p.paddingOverhead)}, `
       + `unfilled ${more(p.unfilledOverhead)}, deleted ${more(p.deadOverhead)}`;
   const title = Object.entries(account.packingByCode).map(([code, p]) => `${code}: ${text(p)}; `
       + `${bytes(p.paddingBytes)}, ${bytes(p.unfilledBytes)}, ${bytes(p.deadBytes)}`).join('\n');

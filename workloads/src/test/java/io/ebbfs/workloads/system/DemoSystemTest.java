@@ -44,6 +44,10 @@ class DemoSystemTest {
     for (String family : List.of("product", "lrc")) {
       assertThat(report.get("overheadFinal").get(family).asDouble())
           .isBetween(1.0, report.get("bound").get(family).asDouble());
+      JsonNode packing = report.get("packingFinal").get(family);
+      assertThat(packing.get("padding").asDouble() + packing.get("unfilled").asDouble())
+          .as("%s: %s", family, packing)
+          .isBetween(0.0, report.get("overheadFinal").get(family).asDouble() - 1);
     }
     for (String kind : List.of("ENCODE", "UPCODE", "DOWNCODE", "REPAIR")) {
       assertThat(report.get("transitions").get(kind).asLong()).as(kind).isPositive();
