@@ -89,10 +89,16 @@ final class KafkaFiles {
     }
   }
 
-  private static String randomId() {
-    UUID id = UUID.randomUUID();
-    java.nio.ByteBuffer bytes = java.nio.ByteBuffer.allocate(16);
-    bytes.putLong(id.getMostSignificantBits()).putLong(id.getLeastSignificantBits());
-    return Base64.getUrlEncoder().withoutPadding().encodeToString(bytes.array());
+  /** As Kafka writes ids; one that begins with '-' would be read as an option. */
+  static String randomId() {
+    while (true) {
+      UUID id = UUID.randomUUID();
+      java.nio.ByteBuffer bytes = java.nio.ByteBuffer.allocate(16);
+      bytes.putLong(id.getMostSignificantBits()).putLong(id.getLeastSignificantBits());
+      String text = Base64.getUrlEncoder().withoutPadding().encodeToString(bytes.array());
+      if (!text.startsWith("-")) {
+        return text;
+      }
+    }
   }
 }

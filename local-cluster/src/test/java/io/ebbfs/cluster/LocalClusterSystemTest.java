@@ -55,7 +55,7 @@ final class LocalClusterSystemTest {
     assertSame(data, "before anything");
 
     assertThat(new StatusReport(cluster).text())
-        .contains("7 of 7 processes run", "server-03    live", "1 files");
+        .contains("7 of 7 processes run", "server-03    /default-rack  live", "1 files");
     assertThatThrownBy(cluster::start)
         .isInstanceOf(ClusterException.class)
         .hasMessageContaining("is already running (7 of 7 processes)");
