@@ -344,6 +344,21 @@ public final class BlockManager implements BlockService {
    * under way does not bring them back as live ones; they go when their servers say so.
    */
   @Override
+  public void distrust(
+      Transaction transaction, long ownerId, long blockId, long generationStamp, String storageUuid)
+      throws IOException {
+    // What was on a failed disk is forgotten as a whole.
+    Optional<ClusterView.Disk> disk = cluster.disk(storageUuid).filter(d -> !d.failed());
+    boolean known =
+        transaction.get(Tables.REPLICA, Tables.replica(ownerId, blockId, storageUuid)).isPresent();
+    if (disk.isPresent() && !known) {
+      ReplicaRow mark =
+          Replicas.row(ReplicaStateProto.CORRUPT, generationStamp, Replicas.NOT_REPORTED);
+      Replicas.put(transaction, ownerId, blockId, disk.get(), mark);
+    }
+  }
+
+  @Override
   public List<Invalidation> keepOnly(
       Transaction transaction, long ownerId, BlockRow block, String keepStorageUuid)
       throws IOException {

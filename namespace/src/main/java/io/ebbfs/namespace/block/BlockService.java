@@ -83,6 +83,15 @@ public interface BlockService {
       throws IOException;
 
   /**
+   * Marks a replica that an attempt without a commit may have written as not to be trusted,
+   * whenever it is reported; what is known of a replica there already stays. The caller holds the
+   * owner's lock.
+   */
+  void distrust(
+      Transaction transaction, long ownerId, long blockId, long generationStamp, String storageUuid)
+      throws IOException;
+
+  /**
    * Orders servers to delete replicas. Bounded in memory; what is dropped comes back by reports.
    */
   void invalidate(List<Invalidation> invalidations);

@@ -44,7 +44,9 @@ import org.slf4j.LoggerFactory;
  * <p>A row that is CORRUPT or EXCESS stays so whatever is reported about the same generation: such
  * a replica is doomed, and only its deletion (or {@link Redundancy}, if it turns out to be needed
  * after all) ends that. A replica of a member of a stripe that is new and that no commit has told
- * of is CORRUPT too: it was written by a repair, and nobody has verified it.
+ * of is CORRUPT too: it was written by a repair, and nobody has verified it. An attempt that ends
+ * without a commit leaves such rows itself ({@link BlockService#distrust}), for what only a full
+ * report will tell of.
  */
 final class ReplicaReports {
   private static final Logger LOG = LoggerFactory.getLogger(ReplicaReports.class);
@@ -351,6 +353,15 @@ final class ReplicaReports {
       return; // recovery decides on it
     }
     if (known.isPresent() && isDoomed(known.get(), report)) {
+      if (known.get().getLengthBytes() == Replicas.NOT_REPORTED) {
+        Replicas.put(
+            transaction,
+            owned.ownerId(),
+            report.blockId(),
+            disk,
+            known.get().toBuilder().setLengthBytes(report.lengthBytes()).build());
+        changed(owned, report.blockId(), effects);
+      }
       if (known.get().getState() == ReplicaStateProto.EXCESS
           && !commands.isOrdered(disk.storageUuid(), report.blockId())) {
         effects.invalidations.add(invalidation(disk, report));

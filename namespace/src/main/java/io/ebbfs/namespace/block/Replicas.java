@@ -22,6 +22,12 @@ import java.util.List;
 public final class Replicas {
   private static final int PAGE = 32;
 
+  /**
+   * The length in the row of a CORRUPT replica of which nothing was reported yet: it may never have
+   * been written.
+   */
+  public static final long NOT_REPORTED = 0;
+
   /** One replica of a block as its row says. */
   public record Replica(String storageUuid, ReplicaRow row) {
     public boolean finalized() {

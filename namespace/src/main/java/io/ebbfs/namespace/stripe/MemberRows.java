@@ -1,6 +1,7 @@
 package io.ebbfs.namespace.stripe;
 
 import io.ebbfs.namespace.block.ClusterView;
+import io.ebbfs.namespace.block.Replicas;
 import io.ebbfs.namespace.store.Key;
 import io.ebbfs.namespace.store.Row;
 import io.ebbfs.namespace.store.Tables;
@@ -79,10 +80,14 @@ public final class MemberRows {
         block.getLengthBytes());
   }
 
-  /** All disks that a row says hold some replica of the block, in whatever state. */
+  /**
+   * All disks that a row says hold some replica of the block, in whatever state; not those of which
+   * it is only known that something was to be written there.
+   */
   public static List<String> allStorages(Transaction transaction, long ownerId, long blockId)
       throws IOException {
     return replicas(transaction, ownerId, blockId).stream()
+        .filter(row -> row.value().getLengthBytes() != Replicas.NOT_REPORTED)
         .map(row -> Tables.replicaStorage(row.key()))
         .toList();
   }

@@ -4,7 +4,6 @@ import io.ebbfs.namespace.block.BlockService;
 import io.ebbfs.namespace.block.BlockService.Invalidation;
 import io.ebbfs.namespace.store.Key;
 import io.ebbfs.namespace.store.MetadataStore;
-import io.ebbfs.namespace.store.RowLock;
 import io.ebbfs.namespace.store.Tables;
 import io.ebbfs.namespace.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
@@ -19,7 +18,9 @@ import io.ebbfs.settings.FailPoint;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -174,6 +175,15 @@ public final class Lifecycle {
       String reason,
       Optional<Shortage> shortage)
       throws IOException {
+    for (Map.Entry<TransitionOutputProto, Long> kept : keptOutputs(transaction, row).entrySet()) {
+      TransitionOutputProto output = kept.getKey();
+      blocks.distrust(
+          transaction,
+          kept.getValue(),
+          output.getBlockId(),
+          output.getGenerationStamp(),
+          output.getStorageUuid());
+    }
     List<Invalidation> orphans = giveUpOutputs(transaction, row);
     TransitionRow.Builder changed =
         row.toBuilder()
@@ -207,13 +217,35 @@ public final class Lifecycle {
         .setClusterFreeBytes(missing.freeBytes());
   }
 
+  /** Locks the transition, the owners of what it copies and rebuilds, and all it has marked. */
   private static void lockFor(Transaction transaction, TransitionRow row, boolean forGood)
       throws IOException {
+    Set<Long> owners = new TreeSet<>(keptOutputs(transaction, row).values());
+    Set<Long> stripes = stripes(row);
+    Set<Long> files = new TreeSet<>(owners);
+    files.removeAll(stripes);
     if (forGood) {
-      OwnerLocks.lock(transaction, files(row), stripes(row), Set.of(row.getId()));
+      files.addAll(files(row));
     } else {
-      transaction.lock(List.of(RowLock.exclusive(Tables.TRANSITION, key(row.getId()))));
+      stripes.retainAll(owners);
     }
+    OwnerLocks.lock(transaction, files, stripes, Set.of(row.getId()));
+    if (!new TreeSet<>(keptOutputs(transaction, row).values()).equals(owners)) {
+      throw new ChangedMeanwhileException("blocks of transition " + row.getId() + " changed hands");
+    }
+  }
+
+  /** The owners of outputs that have one: a copy or a rebuilt block keeps its id. */
+  private static Map<TransitionOutputProto, Long> keptOutputs(
+      Transaction transaction, TransitionRow row) throws IOException {
+    Map<TransitionOutputProto, Long> owners = new LinkedHashMap<>();
+    for (TransitionOutputProto output : row.getOutputsList()) {
+      transaction
+          .get(Tables.BLOCK_OWNER, Tables.blockOwner(output.getBlockId()))
+          .filter(BlockOwnerRow::hasOwnerId)
+          .ifPresent(owner -> owners.put(output, owner.getOwnerId()));
+    }
+    return owners;
   }
 
   static Set<Long> files(TransitionRow row) {

@@ -40,6 +40,16 @@ final class FakeBlocks implements BlockService {
   }
 
   @Override
+  public void distrust(
+      Transaction transaction,
+      long ownerId,
+      long blockId,
+      long generationStamp,
+      String storageUuid) {
+    // Nothing is reported here by itself.
+  }
+
+  @Override
   public List<Invalidation> keepOnly(
       Transaction transaction, long ownerId, BlockRow block, String keepStorageUuid)
       throws IOException {

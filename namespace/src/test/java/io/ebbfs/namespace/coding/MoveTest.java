@@ -6,6 +6,7 @@ import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.raid.Outcome;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -75,6 +76,24 @@ class MoveTest {
     cluster.coding.tick();
     assertThat(cluster.counter("placementViolations")).isZero();
     cluster.assertConsistent();
+    cluster.assertAllReadable();
+  }
+
+  @Test
+  void aWrongCopyIsNotPublished() throws Exception {
+    CodingCluster cluster = grown("RS(6,3)", 10, 5, 12);
+    ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+    cluster.servers.combineFault =
+        (request, sources, coefficients) -> {
+          byte[] slice = sources.get(0).clone();
+          slice[slice.length / 2] ^= 1;
+          sources.set(0, slice);
+        };
+    Outcome outcome = cluster.execute(claimed);
+    assertThat(outcome.result()).isEqualTo(Outcome.Result.FAILED);
+    assertThat(outcome.detail()).contains("check of the copy of ", " failed: ");
+    assertThat(cluster.counter("verificationsFailed.MOVE")).isEqualTo(1);
+    assertThat(cluster.counter("placementViolations")).isPositive();
     cluster.assertAllReadable();
   }
 

@@ -196,7 +196,6 @@ final class SimCluster {
       if (wrongOutputs > 0) {
         wrongOutputs--;
         output = wrong(output, sources);
-        server.noteWrong(output.blockId());
       }
       if (!server.create(disk, output)) {
         return java.util.Optional.of(targetFailed(t, "the block is there already"));

@@ -2,10 +2,8 @@ package io.ebbfs.namespace.simulation;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.protocol.Block;
@@ -48,8 +46,6 @@ final class SimServer {
   private final Bug bug;
   private final List<SimDisk> disks = new ArrayList<>();
   private final List<News> unsent = new ArrayList<>();
-  // Outputs that were computed wrong.
-  private final Set<Long> wrong = new HashSet<>();
   private final List<News> lastSent = new ArrayList<>();
   private final List<DatanodeCommand> received = new ArrayList<>();
   private DatanodeRegistration registration;
@@ -84,12 +80,6 @@ final class SimServer {
     up = false;
     stalled = false;
     registration = null;
-    // A wrong one of which only a full report tells, after its repair has given up, would be
-    // believed: the namenode keeps no mark of it.
-    unsent.stream()
-        .map(news -> news.block().getBlockId())
-        .filter(wrong::contains)
-        .forEach(blockId -> disks.forEach(disk -> disk.remove(blockId)));
     unsent.clear();
     lastSent.clear();
     received.clear();
@@ -142,10 +132,6 @@ final class SimServer {
       store(disk, block);
     }
     return existing == null || existing.equals(block);
-  }
-
-  void noteWrong(long blockId) {
-    wrong.add(blockId);
   }
 
   /** Bytes of a block rot. */
