@@ -137,6 +137,33 @@ class BlockManagerTest {
     assertThat(f.physical(block.getBlockId())).isEqualTo(holders);
   }
 
+  /** Its server died before it told of it, and the attempt was given up meanwhile. */
+  @Test
+  void whatAGivenUpAttemptHasWrittenIsNotTrustedWhenAFullReportTellsOfIt() throws IOException {
+    BlockRow block = f.writeFile(3);
+    f.second();
+    Set<String> holders = Set.copyOf(f.physical(block.getBlockId()));
+    SimulatedServer other =
+        f.servers.values().stream()
+            .filter(s -> s.storages().stream().noneMatch(holders::contains))
+            .findFirst()
+            .orElseThrow();
+    String disk = other.storages().get(0);
+    long owner = f.ownerOf(block.getBlockId());
+    other.writeQuietly(disk, new Block(block.getBlockId(), block.getLengthBytes(), 1001));
+    f.store.transact(
+        owner,
+        t -> {
+          f.manager.distrust(t, owner, block.getBlockId(), 1001, disk);
+          return null;
+        });
+    other.reportAll();
+    f.deliverAll();
+    assertThat(f.liveStorages(block.getBlockId())).containsExactlyInAnyOrderElementsOf(holders);
+    f.seconds(30);
+    assertThat(f.physical(block.getBlockId())).isEqualTo(holders);
+  }
+
   private void putEncoding(BlockRow block, String disk, TransitionStateProto state)
       throws IOException {
     long owner = f.ownerOf(block.getBlockId());

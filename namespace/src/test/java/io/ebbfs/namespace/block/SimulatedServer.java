@@ -199,6 +199,11 @@ final class SimulatedServer {
     tell(storage, block, BlockStatus.RECEIVED_BLOCK);
   }
 
+  /** A replica was written here, and the server died before it told of it. */
+  void writeQuietly(String storage, Block block) {
+    disks.get(storage).put(block.getBlockId(), new Block(block));
+  }
+
   private void tell(String storage, Block block, BlockStatus status) {
     StorageReceivedDeletedBlocks[] news = {
       new StorageReceivedDeletedBlocks(
