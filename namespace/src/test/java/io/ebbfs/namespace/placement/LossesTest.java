@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 class LossesTest {
   @Test
   void answersAreThoseOfTheCode() {
-    long seed = new Random().nextLong();
+    long seed = Long.getLong("ebbfs.seed", 20_261_121L);
     Random random = new Random(seed);
     for (ErasureCode code : Codes.known()) {
       Losses losses = Losses.of(code);
