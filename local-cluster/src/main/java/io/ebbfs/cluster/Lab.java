@@ -1,6 +1,5 @@
 package io.ebbfs.cluster;
 
-import com.fasterxml.jackson.annotation.JsonIgnore;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -195,7 +194,6 @@ public record Lab(int number, String rate) {
   }
 
   /** Bytes that the links of the chunk servers have carried so far: sent and received by them. */
-  @JsonIgnore
   public long[] serverBytes(int servers) throws IOException {
     long[] bytes = new long[2];
     for (int i = 0; i < servers; i++) {

@@ -3,7 +3,6 @@ package io.ebbfs.cluster;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 
@@ -23,6 +22,8 @@ public final class LabMain {
       A network namespace for each chunk server, one for clients, one for the namenode, Kafka and
       the control plane. The links of servers and clients have the rate in each direction. Needs
       root. The directory is ~/.ebbfs-lab unless named.""";
+
+  private static final Path HOME = Path.of(System.getProperty("user.home"), ".ebbfs-lab");
 
   /** Locked while the networks of this machine are made or looked through. */
   private static final Path LABS = Path.of("/run/ebbfs-lab");
@@ -48,11 +49,11 @@ public final class LabMain {
             System.out.print(
                 new StatusReport(open(directory(Arguments.parse(options, List.of("dir"))))).text());
         case "dfs" -> {
-          LocalCluster cluster = open(directory(Arguments.parse(List.of(), List.of())));
+          LocalCluster cluster = open(HOME);
           return inLab(cluster, cluster.stockClient().shell(options.toArray(String[]::new)));
         }
         case "exec" -> {
-          return inLab(open(directory(Arguments.parse(List.of(), List.of()))), options);
+          return inLab(open(HOME), options);
         }
         default ->
             throw new ClusterException(
@@ -152,7 +153,7 @@ public final class LabMain {
       throw new ClusterException("lab exec needs a command\n" + USAGE);
     }
     try {
-      List<String> wrapped = new ArrayList<>(cluster.layout().lab().clientCommand(command));
+      List<String> wrapped = cluster.layout().lab().clientCommand(command);
       return new ProcessBuilder(wrapped).inheritIO().start().waitFor();
     } catch (IOException e) {
       throw new ClusterException("'ip' could not be started: " + e, e);
@@ -169,7 +170,6 @@ public final class LabMain {
   }
 
   private static Path directory(Arguments given) {
-    Path home = Path.of(System.getProperty("user.home"), ".ebbfs-lab");
-    return Path.of(given.text("dir", home.toString())).toAbsolutePath().normalize();
+    return Path.of(given.text("dir", HOME.toString())).toAbsolutePath().normalize();
   }
 }

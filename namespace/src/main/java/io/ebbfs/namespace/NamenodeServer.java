@@ -122,8 +122,7 @@ public final class NamenodeServer implements AutoCloseable {
             clock,
             random,
             TransitionSettings.defaults()
-                .with(config.rewriteDeadShare(), config.verify())
-                .withMending(config.mendPlacements()));
+                .with(config.rewriteDeadShare(), config.verify(), config.mendPlacements()));
     Reaper reaper = stopsFirst(new Reaper(store, blocks, stripes));
     OpenListener opens = opens(config, coding);
     FileServices files = files(config, store, ids, blocks, clock, opens, reaper);

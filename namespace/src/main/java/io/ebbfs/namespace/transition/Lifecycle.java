@@ -152,13 +152,14 @@ public final class Lifecycle {
                 return Optional.empty();
               }
               boolean forGood = !TransitionIndex.isActive(outcome.of(before.get()));
-              lockFor(transaction, before.get(), forGood);
+              Map<TransitionOutputProto, Long> kept = lockFor(transaction, before.get(), forGood);
               Optional<TransitionRow> locked = transaction.get(Tables.TRANSITION, key(id));
               if (!locked.equals(before)) {
                 throw new ChangedMeanwhileException("transition " + id + " changed meanwhile");
               }
               return Optional.of(
-                  write(transaction, locked.get(), outcome.of(locked.get()), reason, shortage));
+                  write(
+                      transaction, locked.get(), kept, outcome.of(locked.get()), reason, shortage));
             });
     ended.ifPresent(
         e -> {
@@ -171,11 +172,12 @@ public final class Lifecycle {
   private Ended write(
       Transaction transaction,
       TransitionRow row,
+      Map<TransitionOutputProto, Long> keptOutputs,
       TransitionStateProto state,
       String reason,
       Optional<Shortage> shortage)
       throws IOException {
-    for (Map.Entry<TransitionOutputProto, Long> kept : keptOutputs(transaction, row).entrySet()) {
+    for (Map.Entry<TransitionOutputProto, Long> kept : keptOutputs.entrySet()) {
       TransitionOutputProto output = kept.getKey();
       blocks.distrust(
           transaction,
@@ -217,10 +219,16 @@ public final class Lifecycle {
         .setClusterFreeBytes(missing.freeBytes());
   }
 
-  /** Locks the transition, the owners of what it copies and rebuilds, and all it has marked. */
-  private static void lockFor(Transaction transaction, TransitionRow row, boolean forGood)
-      throws IOException {
-    Set<Long> owners = new TreeSet<>(keptOutputs(transaction, row).values());
+  /**
+   * Locks the transition, the owners of what it copies and rebuilds, and, if it ends for good, all
+   * that it has marked.
+   *
+   * @return the outputs that have an owner, as {@link #keptOutputs}
+   */
+  private static Map<TransitionOutputProto, Long> lockFor(
+      Transaction transaction, TransitionRow row, boolean forGood) throws IOException {
+    Map<TransitionOutputProto, Long> kept = keptOutputs(transaction, row);
+    Set<Long> owners = new TreeSet<>(kept.values());
     Set<Long> stripes = stripes(row);
     Set<Long> files = new TreeSet<>(owners);
     files.removeAll(stripes);
@@ -230,9 +238,10 @@ public final class Lifecycle {
       stripes.retainAll(owners);
     }
     OwnerLocks.lock(transaction, files, stripes, Set.of(row.getId()));
-    if (!new TreeSet<>(keptOutputs(transaction, row).values()).equals(owners)) {
+    if (!keptOutputs(transaction, row).equals(kept)) {
       throw new ChangedMeanwhileException("blocks of transition " + row.getId() + " changed hands");
     }
+    return kept;
   }
 
   /** The owners of outputs that have one: a copy or a rebuilt block keeps its id. */

@@ -3,7 +3,6 @@ package io.ebbfs.namespace.transition;
 import io.ebbfs.namespace.block.ClusterView;
 import io.ebbfs.namespace.placement.Disk;
 import io.ebbfs.namespace.placement.Mending;
-import io.ebbfs.namespace.store.Tables;
 import io.ebbfs.namespace.store.Transaction;
 import io.ebbfs.namespace.stripe.MemberRows;
 import io.ebbfs.namespace.stripe.StripeState;
@@ -12,9 +11,7 @@ import io.ebbfs.namespace.transition.AttemptPlan.Result;
 import io.ebbfs.namespace.transition.AttemptPlan.Source;
 import io.ebbfs.namespace.transition.AttemptPlan.Step;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
-import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
-import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,12 +36,7 @@ final class MoveAttempts {
 
   AttemptPlan plan(Transaction transaction, TransitionRow row)
       throws IOException, NotPlannableException {
-    StripeRow stripeRow =
-        transaction
-            .get(Tables.STRIPE, Tables.stripe(row.getStripes(0).getStripeId()))
-            .filter(s -> s.getTransitionId() == row.getId())
-            .orElseThrow(() -> NotPlannableException.ever("its stripe is gone or was converted"));
-    StripeState stripe = StripeState.read(transaction, cluster, stripeRow);
+    StripeState stripe = StripeAttempts.stripe(transaction, cluster, row);
     if (!stripe.lost().isEmpty()) {
       throw NotPlannableException.ever("blocks of the stripe are lost: they are repaired first");
     }
@@ -56,15 +48,7 @@ final class MoveAttempts {
     for (Map.Entry<Integer, Disk> move : found.moves().entrySet()) {
       steps.add(copy(transaction, stripe, move.getKey(), move.getValue()));
     }
-    TransitionRow updated =
-        row.toBuilder()
-            .clearStripes()
-            .addStripes(
-                TransitionStripeProto.newBuilder()
-                    .setStripeId(stripe.id())
-                    .setGeneration(stripeRow.getGeneration())
-                    .addAllPositions(found.moves().keySet()))
-            .build();
+    TransitionRow updated = StripeAttempts.planned(row, stripe, found.moves().keySet());
     return new AttemptPlan(updated, steps, List.of(result(stripe)));
   }
 

@@ -7,7 +7,6 @@ import io.ebbfs.coding.ReadCost;
 import io.ebbfs.namespace.block.ClusterView;
 import io.ebbfs.namespace.placement.Disk;
 import io.ebbfs.namespace.placement.Placement;
-import io.ebbfs.namespace.store.Tables;
 import io.ebbfs.namespace.store.Transaction;
 import io.ebbfs.namespace.stripe.MemberRows;
 import io.ebbfs.namespace.stripe.SourceCosts;
@@ -17,9 +16,7 @@ import io.ebbfs.namespace.transition.AttemptPlan.Result;
 import io.ebbfs.namespace.transition.AttemptPlan.Source;
 import io.ebbfs.namespace.transition.AttemptPlan.Step;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
-import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
-import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -50,12 +47,7 @@ final class RepairAttempts {
 
   AttemptPlan plan(Transaction transaction, TransitionRow row)
       throws IOException, NotPlannableException {
-    StripeRow stripeRow =
-        transaction
-            .get(Tables.STRIPE, Tables.stripe(row.getStripes(0).getStripeId()))
-            .filter(s -> s.getTransitionId() == row.getId())
-            .orElseThrow(() -> NotPlannableException.ever("its stripe is gone or was converted"));
-    StripeState stripe = StripeState.read(transaction, cluster, stripeRow);
+    StripeState stripe = StripeAttempts.stripe(transaction, cluster, row);
     Set<Integer> lost = stripe.lost();
     if (lost.isEmpty()) {
       throw NotPlannableException.ever("every block of the stripe is live again");
@@ -67,15 +59,7 @@ final class RepairAttempts {
     for (CombinePlan plan : plans) {
       steps.add(step(stripe, plan, targets));
     }
-    TransitionRow updated =
-        row.toBuilder()
-            .clearStripes()
-            .addStripes(
-                TransitionStripeProto.newBuilder()
-                    .setStripeId(stripe.id())
-                    .setGeneration(stripeRow.getGeneration())
-                    .addAllPositions(rebuildable))
-            .build();
+    TransitionRow updated = StripeAttempts.planned(row, stripe, rebuildable);
     return new AttemptPlan(updated, steps, List.of(result(stripe, lost, rebuildable, plans)));
   }
 

@@ -51,58 +51,29 @@ public record TransitionSettings(
 
   public static TransitionSettings defaults() {
     return new TransitionSettings(
-        6, 1_000, 60_000, 600_000, 256, 100_000, 10_000, 10_000, 1_000, 50, 0.33);
-  }
-
-  /** With everything verified. */
-  public TransitionSettings(
-      int maxAttempts,
-      long backOffMillis,
-      long maxBackOffMillis,
-      long maxLeaseMillis,
-      int maxClaim,
-      int maxActive,
-      int maxFilesPerDecision,
-      int keepFinished,
-      int hintsPerTick,
-      int scanPerTick,
-      double rewriteDeadShare) {
-    this(
-        maxAttempts,
-        backOffMillis,
-        maxBackOffMillis,
-        maxLeaseMillis,
-        maxClaim,
-        maxActive,
-        maxFilesPerDecision,
-        keepFinished,
-        hintsPerTick,
-        scanPerTick,
-        rewriteDeadShare,
+        6,
+        1_000,
+        60_000,
+        600_000,
+        256,
+        100_000,
+        10_000,
+        10_000,
+        1_000,
+        50,
+        0.33,
         Verification.ON,
         false);
   }
 
   /** The same, and misplaced blocks are moved, or not. */
   public TransitionSettings withMending(boolean on) {
-    return new TransitionSettings(
-        maxAttempts,
-        backOffMillis,
-        maxBackOffMillis,
-        maxLeaseMillis,
-        maxClaim,
-        maxActive,
-        maxFilesPerDecision,
-        keepFinished,
-        hintsPerTick,
-        scanPerTick,
-        rewriteDeadShare,
-        verification,
-        on);
+    return with(rewriteDeadShare, verification, on);
   }
 
-  /** The same with another threshold of rewriting, and another verification. */
-  public TransitionSettings with(double newRewriteDeadShare, Verification newVerification) {
+  /** The same with what an operator sets. */
+  public TransitionSettings with(
+      double newRewriteDeadShare, Verification newVerification, boolean newMendPlacements) {
     return new TransitionSettings(
         maxAttempts,
         backOffMillis,
@@ -116,7 +87,7 @@ public record TransitionSettings(
         scanPerTick,
         newRewriteDeadShare,
         newVerification,
-        mendPlacements);
+        newMendPlacements);
   }
 
   long backOffMillis(int attempt) {

@@ -120,11 +120,7 @@ class BlockManagerTest {
     BlockRow block = f.writeFile(3);
     f.second();
     Set<String> holders = Set.copyOf(f.physical(block.getBlockId()));
-    SimulatedServer other =
-        f.servers.values().stream()
-            .filter(s -> s.storages().stream().noneMatch(holders::contains))
-            .findFirst()
-            .orElseThrow();
+    SimulatedServer other = serverWithout(holders);
     String disk = other.storages().get(0);
     putEncoding(block, disk, TransitionStateProto.RUNNING);
     other.write(disk, new Block(block.getBlockId(), block.getLengthBytes(), 1001));
@@ -143,11 +139,7 @@ class BlockManagerTest {
     BlockRow block = f.writeFile(3);
     f.second();
     Set<String> holders = Set.copyOf(f.physical(block.getBlockId()));
-    SimulatedServer other =
-        f.servers.values().stream()
-            .filter(s -> s.storages().stream().noneMatch(holders::contains))
-            .findFirst()
-            .orElseThrow();
+    SimulatedServer other = serverWithout(holders);
     String disk = other.storages().get(0);
     long owner = f.ownerOf(block.getBlockId());
     other.writeQuietly(disk, new Block(block.getBlockId(), block.getLengthBytes(), 1001));
@@ -162,6 +154,13 @@ class BlockManagerTest {
     assertThat(f.liveStorages(block.getBlockId())).containsExactlyInAnyOrderElementsOf(holders);
     f.seconds(30);
     assertThat(f.physical(block.getBlockId())).isEqualTo(holders);
+  }
+
+  private SimulatedServer serverWithout(Set<String> storages) {
+    return f.servers.values().stream()
+        .filter(s -> s.storages().stream().noneMatch(storages::contains))
+        .findFirst()
+        .orElseThrow();
   }
 
   private void putEncoding(BlockRow block, String disk, TransitionStateProto state)

@@ -17,6 +17,7 @@ import io.ebbfs.namespace.stripe.MemberRows;
 import io.ebbfs.namespace.stripe.StripeManager;
 import io.ebbfs.namespace.stripe.StripeService.Member;
 import io.ebbfs.namespace.transition.TransitionSettings;
+import io.ebbfs.namespace.transition.TransitionSettings.Verification;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineRequestProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineResponseProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineStatusProto;
@@ -76,7 +77,19 @@ final class CodingCluster {
   /** One tick looks at all stripes: the fake block service gives no hints. */
   static final TransitionSettings SETTINGS =
       new TransitionSettings(
-          6, 1_000, 60_000, 600_000, 256, 100_000, 10_000, 10_000, 1_000, 500, 0.5);
+          6,
+          1_000,
+          60_000,
+          600_000,
+          256,
+          100_000,
+          10_000,
+          10_000,
+          1_000,
+          500,
+          0.5,
+          Verification.ON,
+          false);
 
   final InMemoryStore store = new InMemoryStore();
   final FakeCluster servers;

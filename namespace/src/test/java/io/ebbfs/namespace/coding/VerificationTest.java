@@ -208,7 +208,8 @@ final class VerificationTest {
   @Test
   void offAsksForNothingAndChecksumsReadNoData() throws Exception {
     for (Verification verification : Verification.values()) {
-      cluster = new CodingCluster(14, 6, seed, CodingCluster.SETTINGS.with(0.5, verification));
+      cluster =
+          new CodingCluster(14, 6, seed, CodingCluster.SETTINGS.with(0.5, verification, false));
       long file = cluster.createFile(12, BLOCK, true);
       cluster.propose(TransitionKindProto.ENCODE, Codes.LRC_FAST, List.of(file), List.of());
       List<CheckProto> checks = cluster.claim(1).get(0).getChecksList();

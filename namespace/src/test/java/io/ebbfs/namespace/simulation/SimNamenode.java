@@ -21,6 +21,7 @@ import io.ebbfs.namespace.inode.Reaper;
 import io.ebbfs.namespace.store.MetadataStore;
 import io.ebbfs.namespace.stripe.StripeManager;
 import io.ebbfs.namespace.transition.TransitionSettings;
+import io.ebbfs.namespace.transition.TransitionSettings.Verification;
 import io.ebbfs.protocol.CodingProtocol;
 import java.io.IOException;
 import java.util.List;
@@ -33,8 +34,8 @@ final class SimNamenode {
   private static final BlockSettings BLOCKS =
       new BlockSettings(8_000, 3_000, 10_000, 10_000, 4, 1_000, 2_000, 4_000, 2_000, 10_000);
   private static final TransitionSettings TRANSITIONS =
-      new TransitionSettings(6, 500, 4_000, 60_000, 64, 1_000, 1_000, 10_000, 100, 100, 0.5)
-          .withMending(true);
+      new TransitionSettings(
+          6, 500, 4_000, 60_000, 64, 1_000, 1_000, 10_000, 100, 100, 0.5, Verification.ON, true);
 
   private final MetadataStore store;
   private final ClusterIdentity identity;

@@ -31,8 +31,8 @@ public record Properties(
     double wasHot = 0;
     boolean[] before = null;
     for (int epoch = 0; epoch < workload.epochs(); epoch++) {
-      boolean[] hot = hot(workload.readsIn(epoch));
       int[] counts = workload.readsIn(epoch);
+      boolean[] hot = hot(counts);
       for (int i = 0; i < hot.length; i++) {
         hotReads += hot[i] ? counts[i] : 0;
         coldFiles += hot[i] ? 0 : 1;

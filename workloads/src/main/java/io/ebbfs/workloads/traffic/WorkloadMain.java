@@ -6,6 +6,7 @@ import io.ebbfs.cluster.Arguments;
 import io.ebbfs.cluster.Build;
 import io.ebbfs.cluster.ClusterException;
 import io.ebbfs.cluster.LocalCluster;
+import io.ebbfs.settings.Units;
 import io.ebbfs.workloads.stock.StockProcess;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -149,8 +150,8 @@ public final class WorkloadMain {
           "%-9s %6d %10s %8s %9d   %-22s %-20s %4.0f%%   %s%n",
           known == null ? "trace" : workload.name(),
           workload.files().size(),
-          bytes(workload.bytes()),
-          bytes(measured.medianBytes()),
+          Units.showBytes(workload.bytes()),
+          Units.showBytes(measured.medianBytes()),
           workload.reads().size(),
           share(
               measured.hotReads(),
@@ -183,17 +184,6 @@ public final class WorkloadMain {
             .formatted(text, known, stated ? "s" : "d", known.contains(measured) ? "ok" : "NOT");
   }
 
-  private static String bytes(long bytes) {
-    String[] units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
-    double value = bytes;
-    int unit = 0;
-    while (value >= 1024 && unit < units.length - 1) {
-      value /= 1024;
-      unit++;
-    }
-    return String.format(Locale.ROOT, unit == 0 ? "%.0f %s" : "%.1f %s", value, units[unit]);
-  }
-
   // ---- run --------------------------------------------------------------------------------------
 
   private static int run(Workload workload, Arguments given)
@@ -216,7 +206,7 @@ public final class WorkloadMain {
           new Replay(workload, client, given.text("target", "/workload"), given.number("seed", 1));
       System.out.printf(
           "%s: storing %d files, %s%n",
-          workload.name(), workload.files().size(), bytes(workload.bytes()));
+          workload.name(), workload.files().size(), Units.showBytes(workload.bytes()));
       replay.store(temporary, progress("stored", System.nanoTime()));
       System.out.printf(
           "reading for %d s: %d reads%n",
