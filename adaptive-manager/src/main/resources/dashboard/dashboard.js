@@ -5,7 +5,7 @@ const REFRESH_MILLIS = 2000;
 const STATES = [
   ['UNDER_CONSTRUCTION', 'being written'], ['TOO_NEW', 'write-hot'], ['WAITING', 'waiting'],
   ['ENCODING', 'encoding'], ['FAST', 'fast code'], ['MIXED', 'fast and compact'],
-  ['COMPACT', 'compact code'], ['OTHER_CODE', 'another code'], ['FAILED', 'failed'],
+  ['COMPACT', 'compact code'], ['ENCODED', 'encoded'], ['OTHER_CODE', 'another code'], ['FAILED', 'failed'],
   ['TOO_SMALL', 'too small'], ['NO_POLICY', 'no policy'],
 ];
 const KINDS = [
@@ -165,12 +165,14 @@ function drawPolicy(element, policy, timeline) {
   const overhead = account ? account.encodedOverhead : 0;
   const over = policy.storageBound && overhead > policy.storageBound + 1e-9;
   const head = h('div', {class: 'policy-head'}, h('b', {}, policy.name),
-      h('span', {class: 'codes'}, policy.fastCode + ' when hot, ' + policy.compactCode + ' when cold'),
+      h('span', {class: 'codes'}, 
+          policy.code || policy.fastCode + ' when hot, ' + policy.compactCode + ' when cold'),
       h('span', {class: 'now' + (over ? ' over' : '')}, times(overhead),
-          h('small', {}, policy.storageBound ? ' of ' + times(policy.storageBound) : ' no bound')));
+          h('small', {}, policy.storageBound ? ' of ' + times(policy.storageBound)
+              : policy.code ? '' : ' no bound')));
   const chart = s('svg', {class: 'chart', role: 'img',
       'aria-label': 'Overhead of policy ' + policy.name + ' over time'});
-  element.replaceChildren(head, chart, share(account), ...packing(account));
+  element.replaceChildren(head, chart, share(policy, account), ...packing(account));
   const points = timeline.samples
       .map(sample => ({time: sample.timeMillis,
           point: sample.policies.find(p => p.policy === policy.name)}))
@@ -178,13 +180,13 @@ function drawPolicy(element, policy, timeline) {
   drawChart(chart, points, policy.storageBound, Math.max(element.clientWidth, 280));
 }
 
-function share(account) {
+function share(policy, account) {
   if (!account || account.liveBytes + account.replicatedBytes === 0) {
     return h('div', {class: 'share none'}, 'no files yet');
   }
   const compact = account.liveBytes - account.fastBytes;
   const all = account.liveBytes + account.replicatedBytes;
-  const parts = [[account.fastBytes, '--hot', 'fast'], [compact, '--cold', 'compact'],
+  const parts = [[account.fastBytes, '--hot', 'fast'], [compact, '--cold', policy.code ? 'encoded' : 'compact'],
       [account.replicatedBytes, '--loose', 'replicated']];
   return h('div', {class: 'share'}, bar(parts), h('div', {class: 'share-text'},
       ...parts.map(([value, color, name]) => {

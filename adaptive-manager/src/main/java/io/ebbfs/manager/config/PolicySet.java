@@ -82,7 +82,7 @@ public record PolicySet(List<PolicyRule> rules) {
 
   private static PolicyRule readRule(Section section, List<Claim> claims) {
     String name = readName(section);
-    CodeFamily family = readFamily(section);
+    CodeFamily family = readCodes(section);
     double hysteresis = section.number("hysteresis", 1, 100).orElse(2);
     return new PolicyRule(
         name,
@@ -90,7 +90,7 @@ public record PolicySet(List<PolicyRule> rules) {
         family,
         readBound(section, name, family),
         section.durationMillis("writeColdAfter", 3_600_000),
-        readHot(section),
+        readHot(section, family),
         hysteresis,
         section.sizeBytes("minFileSize", 0),
         section.durationMillis("fillWait", 600_000),
@@ -147,6 +147,33 @@ public record PolicySet(List<PolicyRule> rules) {
     return List.copyOf(patterns);
   }
 
+  private static CodeFamily readCodes(Section section) {
+    Optional<String> code = section.text("code");
+    if (code.isEmpty()) {
+      return readFamily(section);
+    }
+    for (String key : List.of("family", "fastCode", "compactCode")) {
+      if (section.has(key)) {
+        section.problem(
+            key,
+            "both a single code and '" + key + "' are given",
+            "keep 'code:' for data that is never converted, or '" + key + ":' without it");
+      }
+    }
+    try {
+      return CodeFamily.single(Codes.byName(code.get()));
+    } catch (IllegalArgumentException e) {
+      List<String> known = Codes.known().stream().map(ErasureCode::name).toList();
+      section.problem(
+          "code",
+          e.getMessage(),
+          Nearest.to(code.get(), known)
+              .map(near -> "did you mean '" + near + "'?")
+              .orElse("write one of " + String.join(", ", known)));
+      return Codes.families().get(0);
+    }
+  }
+
   private static CodeFamily readFamily(Section section) {
     Optional<String> family = section.text("family");
     Optional<String> fast = section.text("fastCode");
@@ -172,7 +199,7 @@ public record PolicySet(List<PolicyRule> rules) {
           "a policy has no codes",
           "write 'family:' and one of "
               + String.join(", ", names)
-              + ", or both 'fastCode:' and 'compactCode:'");
+              + ", or both 'fastCode:' and 'compactCode:', or a single 'code:' that is kept");
     }
     return Codes.families().get(0);
   }
@@ -194,6 +221,18 @@ public record PolicySet(List<PolicyRule> rules) {
 
   private static OptionalDouble readBound(Section section, String name, CodeFamily family) {
     OptionalDouble bound = section.number("storageBound", 1, 100);
+    if (family.isSingle() && section.has("storageBound")) {
+      section.problem(
+          "storageBound",
+          String.format(
+              Locale.ROOT,
+              "policy '%s' has a storageBound and the single code %s, which always stores %.3f",
+              name,
+              family.fast(),
+              family.fastCode().overhead()),
+          "leave storageBound out, or write 'family:' instead of 'code:'");
+      return OptionalDouble.empty();
+    }
     ErasureCode compact = family.compactCode();
     if (bound.isPresent() && bound.getAsDouble() < compact.overhead()) {
       CodeFamily least =
@@ -219,7 +258,7 @@ public record PolicySet(List<PolicyRule> rules) {
     return bound;
   }
 
-  private static ReadHot readHot(Section section) {
+  private static ReadHot readHot(Section section, CodeFamily family) {
     Section hot = section.section("readHot");
     OptionalDouble perMib = hot.number("perMiB", 0, 1e9);
     OptionalDouble perFile = hot.number("perFile", 0, 1e9);
@@ -229,6 +268,9 @@ public record PolicySet(List<PolicyRule> rules) {
     }
     if (perFile.isPresent()) {
       return new ReadHot(ReadHot.Unit.PER_FILE, perFile.getAsDouble());
+    }
+    if (family.isSingle() && !section.has("readHot")) {
+      return ReadHot.NEVER;
     }
     if (perMib.isEmpty() && !hot.has("perMiB") && !hot.has("perFile")) {
       section.problem(

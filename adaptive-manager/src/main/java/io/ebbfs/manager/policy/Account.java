@@ -10,7 +10,7 @@ import java.util.OptionalDouble;
  *
  * @param liveBytes encoded logical bytes
  * @param storedBytes what they occupy: data, tombstones and parities
- * @param fastBytes the logical bytes in the fast code
+ * @param fastBytes the logical bytes in the fast code; 0 with a single code
  * @param replicatedBytes logical bytes in no stripe; replicatedStoredBytes with all replicas
  * @param packing by code: what padding, unfilled positions and tombstones of its stripes cost
  * @param endOverhead of the encoded data once all transitions under way and proposed are done

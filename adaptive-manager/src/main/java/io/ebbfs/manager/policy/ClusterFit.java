@@ -25,15 +25,14 @@ public final class ClusterFit {
     return new Evaluation.Refusal(
         rule.name(),
         String.format(
-            "policy '%s' (%s, %s) asks for %d servers and %d disks; live are %d servers and %d"
+            "policy '%s' (%s) asks for %d servers and %d disks; live are %d servers and %d"
                 + " disks",
             rule.name(),
-            rule.family().fast(),
-            rule.family().compact(),
+            rule.showCodes(),
             rule.minServers(),
             rule.minDisks(),
             cluster.liveServers(),
             cluster.liveDisks()),
-        "start more chunk servers or disks, or give the policy a family with shorter stripes");
+        "start more chunk servers or disks, or give the policy codes with shorter stripes");
   }
 }

@@ -16,7 +16,8 @@ import java.util.stream.Collectors;
 /**
  * Which write-cold files are encoded now, and into which code. Read-hot ones go fast as far as the
  * bound has room, hottest first; those for which there will be room wait a little; the rest goes
- * compact. Blocks wait until they fill stripes, but no longer than the policy's fillWait.
+ * compact. With a single code all of them go there. Blocks wait until they fill stripes, but no
+ * longer than the policy's fillWait.
  */
 final class Encodings {
   /** Stripes of one decision: a bound on what the namenode packs at once. */
@@ -39,7 +40,7 @@ final class Encodings {
     List<FileView> hot = new ArrayList<>();
     List<FileView> cold = new ArrayList<>();
     for (FileView file : withinBudget(eligible())) {
-      (run.temperature.hot(file, rule) ? hot : cold).add(file);
+      (!rule.isSingle() && run.temperature.hot(file, rule) ? hot : cold).add(file);
     }
     hot.sort(
         Comparator.comparingDouble((FileView f) -> -run.temperature.ofFile(f, rule))
@@ -293,6 +294,19 @@ final class Encodings {
   }
 
   private String reason(List<FileView> batch, Packing packing, ErasureCode code) {
+    return String.format(
+        Locale.ROOT,
+        "%d files, %s, write-cold for %s; %s; stored %.2fx instead of %.2fx",
+        batch.size(),
+        Units.showBytes(packing.dataBytes()),
+        Units.showMillis(rule.writeColdAfterMillis()),
+        rule.isSingle() ? "the only code of the policy" : heat(batch, code),
+        (double) packing.storedBytes() / Math.max(1, packing.dataBytes()),
+        batch.stream().mapToLong(FileView::replicatedStoredBytes).sum()
+            / (double) Math.max(1, packing.dataBytes()));
+  }
+
+  private String heat(List<FileView> batch, ErasureCode code) {
     boolean fast = code.name().equals(rule.family().fast());
     double coldest =
         batch.stream().mapToDouble(f -> run.temperature.ofFile(f, rule)).min().orElse(0);
@@ -302,16 +316,10 @@ final class Encodings {
         !fast && hottest >= rule.readHot().threshold() ? ", no room for more fast data" : "";
     return String.format(
         Locale.ROOT,
-        "%d files, %s, write-cold for %s; %s to %s (hot from %s)%s; stored %.2fx instead of %.2fx",
-        batch.size(),
-        Units.showBytes(packing.dataBytes()),
-        Units.showMillis(rule.writeColdAfterMillis()),
+        "%s to %s (hot from %s)%s",
         Temperature.show(coldest, rule),
         Temperature.show(hottest, rule),
         rule.readHot().show(),
-        noRoom,
-        (double) packing.storedBytes() / Math.max(1, packing.dataBytes()),
-        batch.stream().mapToLong(FileView::replicatedStoredBytes).sum()
-            / (double) Math.max(1, packing.dataBytes()));
+        noRoom);
   }
 }

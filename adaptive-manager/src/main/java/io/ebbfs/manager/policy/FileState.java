@@ -16,6 +16,8 @@ public enum FileState {
   ENCODING,
   FAST,
   COMPACT,
+  /** In the only code of its policy, which it keeps. */
+  ENCODED,
   /** Some blocks fast, some compact. */
   MIXED,
   /** In a code that its policy does not name. */

@@ -61,12 +61,7 @@ final class PolicyRun {
     if (refusal != null) {
       result.refusals().add(refusal);
     } else if (!snapshot.cluster().safeMode()) {
-      Conversions conversions = new Conversions(this);
-      conversions.keepBound(result.decisions());
-      new Encodings(this, waiting).decide(result.decisions());
-      conversions.keepBound(result.decisions());
-      conversions.ebb(result.decisions());
-      conversions.rise(result.decisions());
+      adapt(waiting, result.decisions());
     }
     String held =
         refusal != null
@@ -75,6 +70,20 @@ final class PolicyRun {
     Verdicts verdicts = new Verdicts(this, waiting, held);
     files.forEach(file -> result.verdicts().add(verdicts.of(file)));
     result.accounts().add(account());
+  }
+
+  private void adapt(Map<Long, String> waiting, List<Decision> decisions) {
+    Encodings encodings = new Encodings(this, waiting);
+    if (rule.isSingle()) {
+      encodings.decide(decisions);
+      return;
+    }
+    Conversions conversions = new Conversions(this);
+    conversions.keepBound(decisions);
+    encodings.decide(decisions);
+    conversions.keepBound(decisions);
+    conversions.ebb(decisions);
+    conversions.rise(decisions);
   }
 
   /** Enters what is under way into the ledger; returns its logical bytes. */
@@ -139,6 +148,9 @@ final class PolicyRun {
    * now is exact, what comes is scaled by the estimate of both.
    */
   double parityDelta(TransitionKindProto kind, List<StripeView> concerned) {
+    if (rule.isSingle()) {
+      return 0;
+    }
     ErasureCode compact = rule.family().compactCode();
     ErasureCode fast = rule.family().fastCode();
     Map<Integer, Long> merged = new TreeMap<>();
@@ -164,14 +176,17 @@ final class PolicyRun {
   }
 
   private Account account() {
-    String fast = rule.family().fast();
+    Optional<String> fast = rule.isSingle() ? Optional.empty() : Optional.of(rule.family().fast());
     long replicated = files.stream().mapToLong(FileView::replicatedBytes).sum();
     return new Account(
         rule.name(),
         rule.storageBound(),
         stripes.stream().mapToLong(StripeView::liveBytes).sum(),
         stripes.stream().mapToLong(StripeView::storedBytes).sum(),
-        stripes.stream().filter(s -> s.code().equals(fast)).mapToLong(StripeView::liveBytes).sum(),
+        stripes.stream()
+            .filter(s -> fast.isPresent() && s.code().equals(fast.get()))
+            .mapToLong(StripeView::liveBytes)
+            .sum(),
         replicated,
         files.stream().mapToLong(FileView::replicatedStoredBytes).sum(),
         packing(),

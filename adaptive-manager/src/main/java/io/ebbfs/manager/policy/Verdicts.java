@@ -123,6 +123,12 @@ final class Verdicts {
           FileState.OTHER_CODE,
           "encoded as " + other + ", which policy '" + rule.name() + "' does not name" + repair);
     }
+    if (rule.isSingle()) {
+      return verdict(
+          file,
+          FileState.ENCODED,
+          rule.family().fast() + ", the only code of policy '" + rule.name() + "'" + repair);
+    }
     String heat =
         Temperature.show(run.temperature.ofFile(file, rule), rule)
             + " (hot from "

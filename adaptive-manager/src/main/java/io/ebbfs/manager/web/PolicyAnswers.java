@@ -22,9 +22,11 @@ final class PolicyAnswers {
     this.manager = manager;
   }
 
+  /** Either family with its two codes, or a single code; the others are absent. */
   record PolicyAnswer(
       String name,
       List<String> paths,
+      String code,
       String family,
       String fastCode,
       String compactCode,
@@ -92,12 +94,14 @@ final class PolicyAnswers {
   }
 
   private static PolicyAnswer answer(PolicyRule rule, AccountAnswer account) {
+    boolean pair = !rule.isSingle();
     return new PolicyAnswer(
         rule.name(),
         rule.paths().stream().map(PathPattern::text).toList(),
-        rule.family().name(),
-        rule.family().fast(),
-        rule.family().compact(),
+        pair ? null : rule.family().fast(),
+        pair ? rule.family().name() : null,
+        pair ? rule.family().fast() : null,
+        pair ? rule.family().compact() : null,
         rule.storageBound().isPresent() ? rule.storageBound().getAsDouble() : null,
         rule.writeColdAfterMillis(),
         rule.readHot().show(),

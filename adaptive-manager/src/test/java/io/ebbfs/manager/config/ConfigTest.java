@@ -58,6 +58,7 @@ class ConfigTest {
             "family",
             "fastCode",
             "compactCode",
+            "code",
             "storageBound",
             "writeColdAfter",
             "readHot",
@@ -179,6 +180,43 @@ class ConfigTest {
                 .toString())
         .contains("no conversion between PC(2x5) and LRC(12,2,2)")
         .contains("PC(2x5) and PC(6x5)");
+  }
+
+  private static final String SINGLE =
+      """
+      policies:
+        - name: a
+          paths: [/a]
+          code: RS(6,3)
+      """;
+
+  @Test
+  void aSingleCodeNeedsNeitherThresholdNorBound() throws Exception {
+    PolicyRule rule = sound(SINGLE).named("a").orElseThrow();
+    assertThat(rule.isSingle()).isTrue();
+    assertThat(rule.family().fast()).isEqualTo("RS(6,3)");
+    assertThat(rule.readHot()).isEqualTo(ReadHot.NEVER);
+    assertThat(rule.storageBound()).isEmpty();
+    assertThat(rule.minServers()).isEqualTo(3);
+    assertThat(rule.minDisks()).isEqualTo(9);
+    PolicyRule hot = sound(SINGLE + "    readHot: {perFile: 2}\n").named("a").orElseThrow();
+    assertThat(hot.readHot().show()).isEqualTo("2.00 reads/file");
+    for (String code : List.of("RS(10,4)", "LRC(12,2,2)", "XOR(3,1)", "PC(6x5)")) {
+      assertThat(sound(SINGLE.replace("RS(6,3)", code)).rules().get(0).showCodes()).isEqualTo(code);
+    }
+  }
+
+  @Test
+  void aSingleCodeWithWhatIsForPairsIsRefusedWithTheRemedy() {
+    assertThat(problems(SINGLE + "    storageBound: 1.6\n").get(0).toString())
+        .isEqualTo(
+            "policies.yaml:5: policy 'a' has a storageBound and the single code RS(6,3), which"
+                + " always stores 1.500; leave storageBound out, or write 'family:' instead of"
+                + " 'code:'");
+    assertThat(problems(SINGLE + "    family: rs\n").get(0).toString())
+        .contains("policies.yaml:5: both a single code and 'family' are given");
+    assertThat(problems(SINGLE.replace("RS(6,3)", "RS(6;3)")).toString())
+        .contains("policies.yaml:4: unknown code", "did you mean 'RS(6,3)'?");
   }
 
   @Test

@@ -189,11 +189,15 @@ public final class ModelNamenode implements CodingProtocol {
             });
   }
 
+  private static CodeFamily family(ErasureCode code) {
+    return Codes.familyOf(code.name()).orElse(CodeFamily.single(code));
+  }
+
   public synchronized void complete(long id) {
     TransitionRow row = transitions.get(id);
     release(row);
     ErasureCode to = Codes.byName(row.getToCode());
-    CodeFamily family = Codes.familyOf(row.getToCode()).orElseThrow();
+    CodeFamily family = family(to);
     if (row.getKind() == TransitionKindProto.ENCODE) {
       List<Map<Integer, Data>> packed = encodings.remove(id);
       long group =
@@ -467,7 +471,7 @@ public final class ModelNamenode implements CodingProtocol {
     }
     loose.sort(Comparator.comparingLong(Data::length).reversed());
     ErasureCode code = Codes.byName(decision.getToCode());
-    CodeFamily family = Codes.familyOf(code.name()).orElseThrow();
+    CodeFamily family = family(code);
     int perTransition = code.dataCount() * (code == family.fastCode() ? family.groupSize() : 1);
     ProposedProto.Builder result = ProposedProto.newBuilder();
     for (int from = 0; from < loose.size(); from += perTransition) {

@@ -275,4 +275,64 @@ class PolicyTest {
         .hasSize(30)
         .allMatch(Verdict::hot);
   }
+
+  /** Six hot and six cold blocks fill two stripes of RS(6,3): heat makes no difference, ever. */
+  @Test
+  void aSingleCodeIsKeptWhateverTheHeat() {
+    World one = new World(World.single("p", "RS(6,3)"));
+    List<Long> ids = new ArrayList<>();
+    for (int i = 0; i < 12; i++) {
+      ids.add(one.file("/p/" + i, 1, i % 2 == 0 ? 50 : 0));
+    }
+    Evaluation first = one.propose();
+    assertThat(first.decisions()).hasSize(1);
+    Decision decision = first.decisions().get(0);
+    assertThat(decision.toCode()).isEqualTo("RS(6,3)");
+    assertThat(decision.fileIds()).containsExactlyInAnyOrderElementsOf(ids);
+    assertThat(decision.reason())
+        .contains("the only code of the policy; stored 1.50x instead of 3.00x");
+    one.completeAll();
+    assertThat(one.overhead("p")).isEqualTo(1.5);
+    for (double reads : new double[] {0, 1_000}) {
+      ids.forEach(id -> one.heat.put(id, reads));
+      assertThat(one.decide().decisions()).isEmpty();
+    }
+    Verdict verdict = one.verdict(one.decide(), ids.get(0));
+    assertThat(verdict.state()).isEqualTo(FileState.ENCODED);
+    assertThat(verdict.reason()).isEqualTo("RS(6,3), the only code of policy 'p'");
+    assertThat(verdict.hot()).isFalse();
+    assertThat(one.decide().accounts().get(0).fastBytes()).isZero();
+  }
+
+  @Test
+  void anySingleCodeWaitsToFillAStripeButNotForEver() {
+    for (String code : List.of("RS(10,4)", "LRC(12,2,2)", "XOR(4,1)", "PC(2x5)")) {
+      World one = new World(World.single("p", code));
+      int data = io.ebbfs.coding.Codes.byName(code).dataCount();
+      for (int i = 0; i < data - 1; i++) {
+        one.file("/p/" + i, 1, i);
+      }
+      assertThat(one.propose().decisions()).as(code).isEmpty();
+      one.now += 5_000;
+      assertThat(one.propose().decisions()).as(code).allMatch(d -> d.toCode().equals(code));
+      one.completeAll();
+      assertThat(one.namenode.stripes).as(code).hasSize(1);
+      assertThat(one.decide().decisions()).as(code).isEmpty();
+    }
+  }
+
+  @Test
+  void stripesThatWereMadeUnderAPairStayAsTheyAreUnderASingleCode() {
+    World changed = new World(World.rule("p", "rs", null));
+    List<Long> ids = new ArrayList<>();
+    for (int i = 0; i < 12; i++) {
+      ids.add(changed.file("/p/" + i, 1, 0));
+    }
+    changed.propose();
+    changed.completeAll();
+    assertThat(changed.state(ids.get(0))).isEqualTo(FileState.COMPACT);
+    changed.policies = new World(World.single("p", "RS(6,3)")).policies;
+    assertThat(changed.decide().decisions()).isEmpty();
+    assertThat(changed.state(ids.get(0))).isEqualTo(FileState.OTHER_CODE);
+  }
 }

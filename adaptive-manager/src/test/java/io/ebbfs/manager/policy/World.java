@@ -1,5 +1,6 @@
 package io.ebbfs.manager.policy;
 
+import io.ebbfs.coding.CodeFamily;
 import io.ebbfs.manager.cluster.Namenode;
 import io.ebbfs.manager.cluster.SnapshotReader;
 import io.ebbfs.manager.config.PathPattern;
@@ -31,13 +32,24 @@ final class World {
   }
 
   static PolicyRule rule(String name, String family, Double bound, long fillWaitMillis) {
+    ReadHot hot = new ReadHot(ReadHot.Unit.PER_MIB, 1);
+    return rule(name, io.ebbfs.coding.Codes.family(family), bound, hot, fillWaitMillis);
+  }
+
+  static PolicyRule single(String name, String code) {
+    CodeFamily single = CodeFamily.single(io.ebbfs.coding.Codes.byName(code));
+    return rule(name, single, null, ReadHot.NEVER, 5_000);
+  }
+
+  private static PolicyRule rule(
+      String name, CodeFamily family, Double bound, ReadHot hot, long fillWaitMillis) {
     return new PolicyRule(
         name,
         List.of(PathPattern.of("/" + name)),
-        io.ebbfs.coding.Codes.family(family),
+        family,
         bound == null ? OptionalDouble.empty() : OptionalDouble.of(bound),
         10_000,
-        new ReadHot(ReadHot.Unit.PER_MIB, 1),
+        hot,
         2,
         0,
         fillWaitMillis,
