@@ -83,6 +83,8 @@ public record Results(
    * @param storedBytes on the disks for the whole tree, parities and all
    * @param encodedLogicalBytes of live data in stripes
    * @param encodedStoredBytes of these stripes, with parities and deleted data
+   * @param modelSeconds time that its reads cover for those who made them, before any compression;
+   *     0 if it has no such time
    */
   public record WorkloadInfo(
       String name,
@@ -96,7 +98,38 @@ public record Results(
       Map<String, Double> bytesByCode,
       long storedBytes,
       long encodedLogicalBytes,
-      long encodedStoredBytes) {
+      long encodedStoredBytes,
+      double modelSeconds) {
+    /** A workload that has no time but that of the experiment. */
+    public WorkloadInfo(
+        String name,
+        int files,
+        long bytes,
+        double hotReads,
+        double coldFiles,
+        double hotBytes,
+        double drift,
+        Map<String, Double> readsByCode,
+        Map<String, Double> bytesByCode,
+        long storedBytes,
+        long encodedLogicalBytes,
+        long encodedStoredBytes) {
+      this(
+          name,
+          files,
+          bytes,
+          hotReads,
+          coldFiles,
+          hotBytes,
+          drift,
+          readsByCode,
+          bytesByCode,
+          storedBytes,
+          encodedLogicalBytes,
+          encodedStoredBytes,
+          0);
+    }
+
     /** Stored bytes per byte of encoded data. */
     public double encodedOverhead() {
       return encodedLogicalBytes == 0 ? 0 : (double) encodedStoredBytes / encodedLogicalBytes;
@@ -132,7 +165,8 @@ public record Results(
   /**
    * A loss and its end: every block that it cost is whole again.
    *
-   * @param what "disk" or "server"
+   * @param what "disk" or "server"; "none" for nothing: the same reads by clients without a loss, to
+   *     compare with
    * @param lostBlocks replicas that went with it
    * @param detectSeconds from the fault to the first repair that was planned for it
    * @param seconds from there to the end of the last
@@ -142,6 +176,8 @@ public record Results(
    * @param byCode the blocks rebuilt, and read for them, by code
    * @param safeAfterSeconds from the fault to each stripe's being whole again
    * @param foregroundMillis reads of whole files meanwhile, by clients
+   * @param remoteBytes of the bytes read and written, those that the server that combined had from
+   *     or sent to another one: what the links have to carry; 0 if unknown
    */
   public record Repair(
       int repetition,
@@ -158,7 +194,44 @@ public record Results(
       long linkBytes,
       Map<String, ByCode> byCode,
       List<Double> safeAfterSeconds,
-      List<Double> foregroundMillis) {
+      List<Double> foregroundMillis,
+      long remoteBytes) {
+    /** A loss of which is not known what went over links. */
+    public Repair(
+        int repetition,
+        String what,
+        int lostBlocks,
+        long lostBytes,
+        double detectSeconds,
+        double seconds,
+        long blocksRead,
+        long blocksWritten,
+        long plannedReads,
+        long bytesRead,
+        long bytesWritten,
+        long linkBytes,
+        Map<String, ByCode> byCode,
+        List<Double> safeAfterSeconds,
+        List<Double> foregroundMillis) {
+      this(
+          repetition,
+          what,
+          lostBlocks,
+          lostBytes,
+          detectSeconds,
+          seconds,
+          blocksRead,
+          blocksWritten,
+          plannedReads,
+          bytesRead,
+          bytesWritten,
+          linkBytes,
+          byCode,
+          safeAfterSeconds,
+          foregroundMillis,
+          0);
+    }
+
     /** Blocks of one code: data and parities that were rebuilt, and what was read for them. */
     public record ByCode(int data, int parities, long read) {}
   }
