@@ -182,13 +182,14 @@ public final class Evaluator {
   }
 
   private static DecisionProto proto(Decision decision) {
-    return DecisionProto.newBuilder()
-        .setKind(decision.kind())
-        .addAllFileIds(decision.fileIds())
-        .addAllStripeIds(decision.stripeIds())
-        .setToCode(decision.toCode())
-        .setPolicy(decision.policy())
-        .setReason(decision.reason())
-        .build();
+    DecisionProto.Builder proto =
+        DecisionProto.newBuilder()
+            .setKind(decision.kind())
+            .addAllFileIds(decision.fileIds())
+            .addAllStripeIds(decision.stripeIds())
+            .setToCode(decision.toCode())
+            .setPolicy(decision.policy())
+            .setReason(decision.reason());
+    return (decision.single() ? proto.setSingle(true) : proto).build();
   }
 }

@@ -198,6 +198,7 @@ final class Conversions {
             up ? rule.family().compact() : rule.family().fast(),
             rule.name(),
             reason + "; " + Units.showBytes(candidate.liveBytes()),
-            candidate.liveBytes()));
+            candidate.liveBytes(),
+            false));
   }
 }

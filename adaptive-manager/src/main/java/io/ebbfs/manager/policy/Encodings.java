@@ -200,7 +200,8 @@ final class Encodings {
               code.name(),
               rule.name(),
               reason(batch, packing, code),
-              packing.dataBytes()));
+              packing.dataBytes(),
+              rule.isSingle()));
     }
   }
 

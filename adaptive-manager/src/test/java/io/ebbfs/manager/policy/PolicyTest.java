@@ -288,6 +288,7 @@ class PolicyTest {
     assertThat(first.decisions()).hasSize(1);
     Decision decision = first.decisions().get(0);
     assertThat(decision.toCode()).isEqualTo("RS(6,3)");
+    assertThat(decision.single()).isTrue();
     assertThat(decision.fileIds()).containsExactlyInAnyOrderElementsOf(ids);
     assertThat(decision.reason())
         .contains("the only code of the policy; stored 1.50x instead of 3.00x");

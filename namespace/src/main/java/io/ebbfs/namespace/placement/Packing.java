@@ -55,7 +55,17 @@ public final class Packing {
    *     blocks of equal length) is not made; its blocks are left out. Three or more replicas cost 3
    */
   public static Packed pack(ErasureCode code, List<StripeBlock> blocks, double maxOverhead) {
-    int stripesPerGroup = stripesPerGroup(code);
+    return pack(code, blocks, maxOverhead, false);
+  }
+
+  /**
+   * Packs all blocks.
+   *
+   * @param single whether the stripes will keep their code: then each is a group of its own
+   */
+  public static Packed pack(
+      ErasureCode code, List<StripeBlock> blocks, double maxOverhead, boolean single) {
+    int stripesPerGroup = single ? 1 : stripesPerGroup(code);
     LinkedList<StripeBlock> queue = new LinkedList<>(blocks);
     queue.sort(
         Comparator.comparingLong(StripeBlock::lengthBytes)
@@ -70,7 +80,7 @@ public final class Packing {
       StripeGroup group = arrange(code, chosen);
       dropTooCostly(group, maxOverhead, leftOut);
       if (!group.stripes().isEmpty()) {
-        groups.add(new StripeGroup(code, List.copyOf(group.stripes())));
+        groups.add(new StripeGroup(code, List.copyOf(group.stripes()), !single));
       }
     }
     return new Packed(List.copyOf(groups), List.copyOf(leftOut), report(groups));

@@ -10,8 +10,15 @@ import java.util.SortedMap;
  * @param code the code of every stripe
  * @param stripes by slot of the group: the block at each data position that has one; no slot is
  *     empty
+ * @param merges whether its stripes may merge into one of a compact code later
  */
-public record StripeGroup(ErasureCode code, List<SortedMap<Integer, StripeBlock>> stripes) {
+public record StripeGroup(
+    ErasureCode code, List<SortedMap<Integer, StripeBlock>> stripes, boolean merges) {
+  /** Stripes that merge if their code has a compact one. */
+  public StripeGroup(ErasureCode code, List<SortedMap<Integer, StripeBlock>> stripes) {
+    this(code, stripes, true);
+  }
+
   /** Bytes of the longest block. */
   public long unitLengthBytes() {
     return stripes.stream()

@@ -33,7 +33,7 @@ public final class StripePlacement {
    */
   public static PlacementResult place(StripeGroup group, List<Disk> disks, long seed) {
     List<Disk> roomy = withSpace(disks, group.unitLengthBytes());
-    Optional<ErasureCode> merged = mergesInto(group.code());
+    Optional<ErasureCode> merged = group.merges() ? mergesInto(group.code()) : Optional.empty();
     PlacementResult result = place(group, merged, roomy, disks, seed);
     if (result instanceof Refusal refusal && merged.isPresent()) {
       result = place(group, Optional.empty(), roomy, disks, seed);

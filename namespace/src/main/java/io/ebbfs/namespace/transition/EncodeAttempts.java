@@ -67,7 +67,7 @@ final class EncodeAttempts {
       // Nothing but tombstones is left of them: they go, and nothing takes their place.
       return new AttemptPlan(updated.build(), List.of(), List.of());
     }
-    Placement placement = place(code, stripes);
+    Placement placement = place(code, stripes, row.getSingle());
     stripes = arranged(stripes, placement);
     List<Step> steps = new ArrayList<>();
     List<Result> results = new ArrayList<>();
@@ -90,10 +90,10 @@ final class EncodeAttempts {
   }
 
   /** A server tells its blocks apart by id: it cannot take a copy of one that it has. */
-  private Placement place(ErasureCode code, List<SortedMap<Integer, Data>> stripes)
+  private Placement place(ErasureCode code, List<SortedMap<Integer, Data>> stripes, boolean single)
       throws NotPlannableException {
     for (int tries = 0; tries < PLACEMENT_TRIES; tries++) {
-      Placement placement = disks.placeNew(group(code, stripes));
+      Placement placement = disks.placeNew(group(code, stripes, single));
       boolean clash =
           placement.moves().stream()
               .anyMatch(
@@ -189,7 +189,8 @@ final class EncodeAttempts {
     List<StripeBlock> blocks = new ArrayList<>();
     live.values().forEach(data -> blocks.add(stripeBlock(data)));
     List<SortedMap<Integer, Data>> stripes = new ArrayList<>();
-    for (StripeGroup group : Packing.pack(code, blocks, Double.MAX_VALUE).groups()) {
+    for (StripeGroup group :
+        Packing.pack(code, blocks, Double.MAX_VALUE, row.getSingle()).groups()) {
       for (SortedMap<Integer, StripeBlock> stripe : group.stripes()) {
         SortedMap<Integer, Data> packed = new TreeMap<>();
         stripe.forEach((position, block) -> packed.put(position, live.get(block.blockId())));
@@ -231,14 +232,15 @@ final class EncodeAttempts {
     }
   }
 
-  private static StripeGroup group(ErasureCode code, List<SortedMap<Integer, Data>> stripes) {
+  private static StripeGroup group(
+      ErasureCode code, List<SortedMap<Integer, Data>> stripes, boolean single) {
     List<SortedMap<Integer, StripeBlock>> group = new ArrayList<>();
     for (SortedMap<Integer, Data> stripe : stripes) {
       SortedMap<Integer, StripeBlock> blocks = new TreeMap<>();
       stripe.forEach((position, data) -> blocks.put(position, stripeBlock(data)));
       group.add(blocks);
     }
-    return new StripeGroup(code, group);
+    return new StripeGroup(code, group, !single);
   }
 
   private static StripeBlock stripeBlock(Data data) {

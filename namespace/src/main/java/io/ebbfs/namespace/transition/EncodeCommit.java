@@ -117,7 +117,7 @@ final class EncodeCommit implements Kind {
   private Map<Integer, StripeWriter> writers(
       Transaction transaction, TransitionRow row, ErasureCode code, long firstStripeId) {
     Map<Integer, StripeWriter> writers = new TreeMap<>();
-    boolean grouped = Proposals.groupSize(code) > 1;
+    boolean grouped = !row.getSingle() && Proposals.groupSize(code) > 1;
     for (TransitionBlockProto block : row.getBlocksList()) {
       int slot = block.getStripeIndex();
       if (!writers.containsKey(slot)) {

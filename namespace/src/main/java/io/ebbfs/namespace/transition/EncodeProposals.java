@@ -53,7 +53,7 @@ final class EncodeProposals {
       candidates.put(candidate.block().getBlockId(), candidate);
     }
     List<Long> transitions = new ArrayList<>();
-    Packing.Packed packed = pack(code, candidates);
+    Packing.Packed packed = pack(code, candidates, decision.getSingle());
     for (StripeGroup group : packed.groups()) {
       plan(decision, group, candidates, refusals).ifPresent(transitions::add);
     }
@@ -137,7 +137,8 @@ final class EncodeProposals {
 
   // ---- which stripes ---------------------------------------------------------------------------
 
-  private static Packing.Packed pack(ErasureCode code, Map<Long, Candidate> candidates) {
+  private static Packing.Packed pack(
+      ErasureCode code, Map<Long, Candidate> candidates, boolean single) {
     List<StripeBlock> blocks = new ArrayList<>();
     long bytes = 0;
     long storedBytes = 0;
@@ -155,7 +156,7 @@ final class EncodeProposals {
     }
     // A stripe has to take less than the replicas do now.
     double maxOverhead = bytes == 0 ? 1 : (double) storedBytes / bytes - 1e-9;
-    return Packing.pack(code, blocks, maxOverhead);
+    return Packing.pack(code, blocks, maxOverhead, single);
   }
 
   // ---- the transition --------------------------------------------------------------------------

@@ -122,16 +122,18 @@ public final class Proposals {
 
   static TransitionRow.Builder newRow(Context context, long id, DecisionProto decision) {
     long now = context.clock().millis();
-    return TransitionRow.newBuilder()
-        .setId(id)
-        .setKind(decision.getKind())
-        .setState(io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto.PLANNED)
-        .setPolicy(decision.getPolicy())
-        .setToCode(decision.getToCode())
-        .setReason(decision.getReason())
-        .setCreatedMillis(now)
-        .setUpdatedMillis(now)
-        .setPriority(Priorities.of(decision.getKind()))
-        .setAttempt(0);
+    TransitionRow.Builder row =
+        TransitionRow.newBuilder()
+            .setId(id)
+            .setKind(decision.getKind())
+            .setState(io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto.PLANNED)
+            .setPolicy(decision.getPolicy())
+            .setToCode(decision.getToCode())
+            .setReason(decision.getReason())
+            .setCreatedMillis(now)
+            .setUpdatedMillis(now)
+            .setPriority(Priorities.of(decision.getKind()))
+            .setAttempt(0);
+    return decision.getSingle() ? row.setSingle(true) : row;
   }
 }

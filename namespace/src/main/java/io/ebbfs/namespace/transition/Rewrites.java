@@ -61,16 +61,19 @@ final class Rewrites {
 
   /** Plans what was collected: as many stripes of one kind together as fill a new group. */
   void flush() throws IOException {
-    Map<List<String>, List<StripeState>> alike = new LinkedHashMap<>();
+    Map<List<Object>, List<StripeState>> alike = new LinkedHashMap<>();
     for (StripeState stripe : candidates.values()) {
       alike
           .computeIfAbsent(
-              List.of(stripe.code().name(), stripe.row().getPolicy()), ignored -> new ArrayList<>())
+              List.of(stripe.code().name(), stripe.row().getPolicy(), stripe.row().getSingle()),
+              ignored -> new ArrayList<>())
           .add(stripe);
     }
     candidates.clear();
     for (List<StripeState> stripes : alike.values()) {
-      int room = stripes.get(0).code().dataCount() * Packing.stripesPerGroup(stripes.get(0).code());
+      StripeState any = stripes.get(0);
+      int together = any.row().getSingle() ? 1 : Packing.stripesPerGroup(any.code());
+      int room = any.code().dataCount() * together;
       List<StripeState> batch = new ArrayList<>();
       int blocks = 0;
       for (StripeState stripe : stripes) {
@@ -132,21 +135,23 @@ final class Rewrites {
     StripeRow stripe = stripes.get(0).row();
     boolean rescue = stripes.stream().anyMatch(s -> !s.lost().isEmpty());
     long now = context.clock().millis();
-    return TransitionRow.newBuilder()
-        .setId(id)
-        .setKind(TransitionKindProto.REWRITE)
-        .setState(TransitionStateProto.PLANNED)
-        .setPolicy(stripe.getPolicy())
-        .setFromCode(stripe.getCode())
-        .setToCode(stripe.getCode())
-        .setReason(
-            rescue
-                ? "blocks of it cannot be rebuilt, but its live data is whole"
-                : "at least %.0f%% of its data was deleted"
-                    .formatted(100 * context.settings().rewriteDeadShare()))
-        .setCreatedMillis(now)
-        .setUpdatedMillis(now)
-        .setPriority(rescue ? Priorities.RESCUE : Priorities.of(TransitionKindProto.REWRITE))
-        .setAttempt(0);
+    TransitionRow.Builder row =
+        TransitionRow.newBuilder()
+            .setId(id)
+            .setKind(TransitionKindProto.REWRITE)
+            .setState(TransitionStateProto.PLANNED)
+            .setPolicy(stripe.getPolicy())
+            .setFromCode(stripe.getCode())
+            .setToCode(stripe.getCode())
+            .setReason(
+                rescue
+                    ? "blocks of it cannot be rebuilt, but its live data is whole"
+                    : "at least %.0f%% of its data was deleted"
+                        .formatted(100 * context.settings().rewriteDeadShare()))
+            .setCreatedMillis(now)
+            .setUpdatedMillis(now)
+            .setPriority(rescue ? Priorities.RESCUE : Priorities.of(TransitionKindProto.REWRITE))
+            .setAttempt(0);
+    return stripe.getSingle() ? row.setSingle(true) : row;
   }
 }

@@ -37,6 +37,9 @@ final class StripeWriter {
             .setPolicy(transition.getPolicy())
             .setGeneration(1)
             .setCreatedMillis(nowMillis);
+    if (transition.getSingle()) {
+      row.setSingle(true);
+    }
   }
 
   StripeWriter group(long groupId, int slot) {

@@ -304,19 +304,31 @@ final class CodingCluster {
   ProposedProto propose(
       TransitionKindProto kind, String toCode, List<Long> fileIds, List<Long> stripeIds)
       throws ServiceException {
+    return propose(
+        DecisionProto.newBuilder()
+            .setKind(kind)
+            .setToCode(toCode)
+            .addAllFileIds(fileIds)
+            .addAllStripeIds(stripeIds)
+            .setPolicy("test")
+            .setReason("because"));
+  }
+
+  /** Encodes into a code that is kept. */
+  ProposedProto proposeSingle(String code, List<Long> fileIds) throws ServiceException {
+    return propose(
+        DecisionProto.newBuilder()
+            .setKind(TransitionKindProto.ENCODE)
+            .setToCode(code)
+            .addAllFileIds(fileIds)
+            .setPolicy("test")
+            .setReason("because")
+            .setSingle(true));
+  }
+
+  private ProposedProto propose(DecisionProto.Builder decision) throws ServiceException {
     return coding
-        .propose(
-            null,
-            ProposeRequestProto.newBuilder()
-                .addDecisions(
-                    DecisionProto.newBuilder()
-                        .setKind(kind)
-                        .setToCode(toCode)
-                        .addAllFileIds(fileIds)
-                        .addAllStripeIds(stripeIds)
-                        .setPolicy("test")
-                        .setReason("because"))
-                .build())
+        .propose(null, ProposeRequestProto.newBuilder().addDecisions(decision).build())
         .getResults(0);
   }
 

@@ -7,6 +7,7 @@ import io.ebbfs.namespace.coding.MetadataCheck.Severity;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposedProto;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
@@ -108,6 +109,47 @@ class CodingServiceTest {
     cluster.restart();
     convertAll(cluster, TransitionKindProto.UPCODE, "nn-compact");
     convertAll(cluster, TransitionKindProto.DOWNCODE, "nn-fast");
+  }
+
+  /** Two stripes of RS(6,3) would be placed as one in order to merge; these are not. */
+  @Test
+  void stripesOfASingleCodeHaveNoSiblingsAndLiveAsOthersDo() throws Exception {
+    for (String code : List.of("RS(6,3)", "RS(10,4)", "XOR(2,1)", Codes.PC_FAST)) {
+      CodingCluster cluster = new CodingCluster(15, 4, 4);
+      int data = Codes.byName(code).dataCount();
+      for (int i = 0; i < 4; i++) {
+        cluster.createFile(data / 2, BLOCK, true);
+      }
+      ProposedProto proposed = cluster.proposeSingle(code, cluster.fileIds());
+      assertThat(proposed.getTransitionIdsCount()).as(code).isEqualTo(2);
+      cluster.runAll();
+      assertThat(cluster.stripeList()).hasSize(2).allMatch(s -> isSingle(s.getStripe(), code));
+
+      cluster.servers.kill(server(cluster, cluster.fileIds().get(0), 0));
+      cluster.assertAllReadable();
+      cluster.coding.tick();
+      cluster.runAll();
+      whole(cluster);
+      assertThat(cluster.stripeList()).hasSize(2).allMatch(s -> isSingle(s.getStripe(), code));
+
+      long before =
+          cluster.stripeList().stream().mapToLong(s -> s.getStripe().getId()).max().orElse(0);
+      for (int i = 0; i < 3; i++) {
+        cluster.deleteFile(cluster.fileIds().get(0));
+      }
+      cluster.coding.tick();
+      cluster.runAll();
+      cluster.assertConsistent();
+      cluster.assertAllReadable();
+      assertThat(cluster.stripeList()).isNotEmpty().allMatch(s -> isSingle(s.getStripe(), code));
+      assertThat(cluster.stripeList())
+          .as("written anew")
+          .anyMatch(s -> s.getStripe().getId() > before);
+    }
+  }
+
+  private static boolean isSingle(StripeRow stripe, String code) {
+    return stripe.getCode().equals(code) && stripe.getSingle() && !stripe.hasGroupId();
   }
 
   @Test
