@@ -11,6 +11,8 @@ enum Bug {
   SKIPS_CHECKS,
   /** The namenode trusts what a repair has written before its checks. */
   TRUSTS_UNVERIFIED,
+  /** The namenode takes the commit of an older attempt, or of another worker, for the latest. */
+  ACCEPTS_OLD_ATTEMPTS,
   /** The store does not delete rows of owners. */
   FORGETS_DELETIONS,
   /** A crash leaves half of what a transaction wrote. */

@@ -15,6 +15,7 @@ import io.ebbfs.protocol.proto.CodingProtos.FailRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.RenewRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.StepProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import io.ebbfs.raid.Throttle;
 import io.ebbfs.raid.TransitionExecutor;
 import java.util.ArrayList;
@@ -26,6 +27,11 @@ import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 /** A simulated raid-node: claims transitions, has chunk servers combine, commits. */
 final class SimWorker {
   private static final long LEASE_MILLIS = 8_000;
+
+  /** A commit that was held up. */
+  interface LateCommit {
+    void send(CodingProtocolService.BlockingInterface namenode) throws ServiceException;
+  }
 
   /** A transition that the worker believes to hold. */
   private static final class Job {
@@ -45,6 +51,10 @@ final class SimWorker {
 
     boolean isReady() {
       return results.size() == claimed.getStepsCount();
+    }
+
+    boolean mayCommit() {
+      return isReady() && checksPassed == claimed.getChecksCount();
     }
   }
 
@@ -129,8 +139,14 @@ final class SimWorker {
     }
     if (job.isReady()) {
       check(namenode, job, faults);
-      return;
+    } else {
+      combine(namenode, job, faults);
     }
+  }
+
+  /** The next step of a job. */
+  private void combine(CodingProtocolService.BlockingInterface namenode, Job job, boolean faults)
+      throws ServiceException {
     StepProto step = job.claimed.getSteps(job.results.size());
     int targets = step.getCombine().getTargetsCount();
     boolean dies = faults && random.nextInt(25) == 0;
@@ -246,6 +262,10 @@ final class SimWorker {
       throws ServiceException {
     jobs.remove(job);
     ghosts.add(job);
+    if (faults && random.nextInt(4) == 0) {
+      tally.add("fault commit held up");
+      return;
+    }
     sendCommit(namenode, job);
     if (faults && random.nextInt(10) == 0) {
       tally.add("fault commit sent twice");
@@ -256,15 +276,18 @@ final class SimWorker {
   private void sendCommit(CodingProtocolService.BlockingInterface namenode, Job job)
       throws ServiceException {
     TransitionRow claimed = job.claimed.getTransition();
-    namenode.commit(
-        null,
+    CommitRequestProto.Builder request =
         CommitRequestProto.newBuilder()
             .setWorker(name)
             .setTransitionId(claimed.getId())
             .setAttempt(claimed.getAttempt())
             .addAllResults(job.results)
-            .setChecksPassed(job.checksPassed)
-            .build());
+            .setChecksPassed(job.checksPassed);
+    TransitionRow latest = oracle.rows().transitions.get(claimed.getId());
+    if (bug == Bug.ACCEPTS_OLD_ATTEMPTS && latest != null) {
+      request.setWorker(latest.getWorker()).setAttempt(latest.getAttempt());
+    }
+    namenode.commit(null, request.build());
   }
 
   private void fail(
@@ -282,13 +305,40 @@ final class SimWorker {
   }
 
   /** Mostly one whose transition is running again. */
-  private Job anyGhost() {
+  private Job any(List<Job> among) {
     List<Job> active =
-        ghosts.stream()
+        among.stream()
             .filter(ghost -> oracle.rows().isActive(ghost.claimed.getTransition().getId()))
             .toList();
-    List<Job> choice = active.isEmpty() || random.nextInt(4) == 0 ? ghosts : active;
+    List<Job> choice = active.isEmpty() || random.nextInt(4) == 0 ? among : active;
     return choice.get(random.nextInt(choice.size()));
+  }
+
+  private boolean isRunning(Job job) {
+    TransitionRow row = oracle.rows().transitions.get(job.claimed.getTransition().getId());
+    return row != null && row.getState() == TransitionStateProto.RUNNING;
+  }
+
+  /**
+   * Gets on with a job and hangs right before its commit.
+   *
+   * @return what it would have sent, if the job came that far
+   */
+  Optional<LateCommit> hangBeforeCommit(CodingProtocolService.BlockingInterface namenode)
+      throws ServiceException {
+    if (jobs.isEmpty()) {
+      return Optional.empty();
+    }
+    Job job = jobs.get(random.nextInt(jobs.size()));
+    while (jobs.contains(job) && !job.mayCommit()) {
+      if (job.isReady()) {
+        check(namenode, job, false);
+      } else {
+        combine(namenode, job, false);
+      }
+    }
+    crash();
+    return job.mayCommit() ? Optional.of(late -> sendCommit(late, job)) : Optional.empty();
   }
 
   /** A message of a claim that is long over arrives: a combine, a commit, or a failure. */
@@ -296,7 +346,7 @@ final class SimWorker {
     if (ghosts.isEmpty()) {
       return;
     }
-    Job ghost = anyGhost();
+    Job ghost = any(ghosts);
     switch (random.nextInt(4)) {
       case 0, 1 -> {
         if (ghost.claimed.getStepsCount() > 0) {
@@ -307,9 +357,11 @@ final class SimWorker {
         }
       }
       case 2 -> {
-        if (ghost.isReady() && ghost.checksPassed == ghost.claimed.getChecksCount()) {
+        List<Job> ready = ghosts.stream().filter(Job::mayCommit).toList();
+        List<Job> runAgain = ready.stream().filter(this::isRunning).toList();
+        if (!ready.isEmpty()) {
           tally.add("fault commit of an old claim arrives late");
-          sendCommit(namenode, ghost);
+          sendCommit(namenode, any(runAgain.isEmpty() ? ready : runAgain));
         }
       }
       default -> {

@@ -184,10 +184,11 @@ final class Simulation {
   private void fault(int step, int choice, SimServer server, SimWorker worker)
       throws IOException, ServiceException {
     switch (choice) {
-      case 0, 1 -> {
+      case 0 -> {
         note(step, "worker crashes");
         worker.crash();
       }
+      case 1 -> commitAfterLease(step, worker);
       case 2, 3, 4 -> worker.haunt(namenode.coding());
       case 5, 6, 7 -> crashOrStart(step, server);
       case 8, 9 -> failDisk(step, server);
@@ -204,6 +205,24 @@ final class Simulation {
         happens(step, "namenode restarts", "");
         restart();
       }
+    }
+  }
+
+  /** A worker hangs before a commit for longer than its lease; others claim what it had. */
+  private void commitAfterLease(int step, SimWorker any) throws IOException, ServiceException {
+    SimWorker worker = workers.stream().filter(SimWorker::isBusy).findFirst().orElse(any);
+    if (!worker.isBusy()) {
+      worker.claim(namenode.coding(), 4);
+    }
+    Optional<SimWorker.LateCommit> late = worker.hangBeforeCommit(namenode.coding());
+    if (late.isPresent()) {
+      happens(step, "commit arrives after its lease", "");
+      timePasses(step);
+      everybodyBeats(); // what was written is known by now, as after any lease
+      clock.advance(5_000);
+      namenode.tick();
+      workers.get(random.nextInt(workers.size())).claim(namenode.coding(), 8);
+      late.get().send(namenode.coding());
     }
   }
 
