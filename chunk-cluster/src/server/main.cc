@@ -114,6 +114,7 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
   degraded_options.max_process_bytes = configuration.degraded_read_memory_bytes;
   degraded_options.backend = configuration.kernel;
   DegradedReads degraded_reads(io, planner, degraded_options);
+  spdlog::info("combines and degraded reads are computed by {}", gf::Name(configuration.kernel));
   Scrubber scrubber(store, RealFileSystem(),
                     {.period = std::chrono::seconds(configuration.scrub_period_seconds),
                      .max_bytes_per_second = configuration.scrub_bytes_per_second});

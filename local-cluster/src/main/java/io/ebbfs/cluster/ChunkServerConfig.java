@@ -14,10 +14,15 @@ import java.util.List;
  * @param scrubPeriodMillis every block is compared with its checksums once in this time; whole
  *     seconds; 0 for never
  * @param scrubBytesPerSecond the most that is read for it of one disk
+ * @param kernel what computes combines and degraded reads: one of {@link #KERNELS}
  */
-record ChunkServerConfig(long scrubPeriodMillis, long scrubBytesPerSecond) {
+record ChunkServerConfig(long scrubPeriodMillis, long scrubBytesPerSecond, String kernel) {
   /** A machine that people play with is seldom up for weeks. */
-  static final ChunkServerConfig DEFAULTS = new ChunkServerConfig(3_600_000, 16L << 20);
+  static final ChunkServerConfig DEFAULTS = new ChunkServerConfig(3_600_000, 16L << 20, "auto");
+
+  /** As the chunk server calls them; auto is the fastest that the processor can run. */
+  static final List<String> KERNELS =
+      List.of("auto", "isal", "jerasure", "gfni-avx2", "gfni-avx512");
 
   private static final String FILE = "chunk-server.yaml";
   private static final long MOST_SECONDS = 366L * 24 * 3600;
@@ -37,10 +42,19 @@ record ChunkServerConfig(long scrubPeriodMillis, long scrubBytesPerSecond) {
   }
 
   static ChunkServerConfig parse(Path file, String text) throws ConfigException {
-    return YamlFile.parse(file, text, top -> scrub(top.section("scrub")));
+    return YamlFile.parse(file, text, ChunkServerConfig::read);
   }
 
-  private static ChunkServerConfig scrub(Section scrub) {
+  private static ChunkServerConfig read(Section top) {
+    String kernel = top.text("kernel").orElse(DEFAULTS.kernel);
+    if (!KERNELS.contains(kernel)) {
+      top.problem(
+          "kernel",
+          "'kernel: " + kernel + "' is unknown",
+          "write one of " + String.join(", ", KERNELS));
+      kernel = DEFAULTS.kernel;
+    }
+    Section scrub = top.section("scrub");
     long period = scrub.durationMillis("period", DEFAULTS.scrubPeriodMillis);
     if (period % 1000 != 0 || period > MOST_SECONDS * 1000) {
       scrub.problem(
@@ -58,7 +72,7 @@ record ChunkServerConfig(long scrubPeriodMillis, long scrubBytesPerSecond) {
       rate = DEFAULTS.scrubBytesPerSecond;
     }
     scrub.end();
-    return new ChunkServerConfig(period, rate);
+    return new ChunkServerConfig(period, rate, kernel);
   }
 
   /** As options of the chunk server's command line. */
@@ -67,6 +81,8 @@ record ChunkServerConfig(long scrubPeriodMillis, long scrubBytesPerSecond) {
         "--scrub-period-seconds",
         String.valueOf(scrubPeriodMillis / 1000),
         "--scrub-bytes-per-second",
-        String.valueOf(scrubBytesPerSecond));
+        String.valueOf(scrubBytesPerSecond),
+        "--kernel",
+        kernel);
   }
 }
