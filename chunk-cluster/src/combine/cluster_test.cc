@@ -1,10 +1,12 @@
 // Combines and degraded reads between real block stores over real sockets.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <fstream>
 #include <random>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "combine/combine_engine.h"
@@ -12,6 +14,7 @@
 #include "combine/fake_block_io.h"
 #include "common/crc32c.h"
 #include "disk/block_store.h"
+#include "disk/faulty_file_system.h"
 #include "transfer/block_io.h"
 #include "transfer/client.h"
 #include "transfer/server.h"
@@ -38,7 +41,7 @@ class FixedPlanner final : public ReadPlanner {
 // One chunk server without its namenode: a store with one disk and the transfer port.
 struct Server {
   explicit Server(const std::filesystem::path& directory) {
-    auto opened = BlockStore::Open(RealFileSystem(), {{directory.string()}, 0});
+    auto opened = BlockStore::Open(files, {{directory.string()}, 0});
     EXPECT_TRUE(opened) << opened.error().message;
     store = std::move(*opened);
     EXPECT_TRUE(store->Attach("cluster", "BP-1", 1));
@@ -51,6 +54,7 @@ struct Server {
     transfers->Serve();
   }
 
+  FaultyFileSystem files;
   std::unique_ptr<BlockStore> store;
   FixedPlanner planner;
   std::unique_ptr<transfer::ClusterBlockIo> io;
@@ -204,6 +208,41 @@ TEST_F(ClusterTest, LostAndCorruptSourcesAreNamedAndNothingIsWritten) {
   EXPECT_EQ(response.failedsources(0).index(), 1u);
   EXPECT_EQ(response.failedsources(0).message().substr(0, 8), "CORRUPT:");
   for (const std::uint64_t id : {8, 9, 11}) EXPECT_FALSE(Get(id, 300'000)) << id;
+}
+
+// Server 0 combines: target 8 is its own, 9 is on server 1.
+TEST_F(ClusterTest, AFullDiskIsNamedAsSuchWhereverItIs) {
+  SCOPED_TRACE(Seed());
+  const auto request = Prepare(700'000);
+  const auto expect_full = [&](int index) {
+    const auto response = servers_[0]->engine->Combine(request);
+    EXPECT_EQ(response.status(), ebbfs::COMBINE_TARGET_FAILED) << response.message();
+    ASSERT_EQ(response.failedtargets_size(), 1) << response.message();
+    EXPECT_EQ(response.failedtargets(0).index(), static_cast<std::uint32_t>(index));
+    EXPECT_TRUE(response.failedtargets(0).nospace()) << response.message();
+    EXPECT_EQ(response.failedtargets(0).message().substr(0, 9), "NO_SPACE:") << response.message();
+    auto& store = *HolderOf(8 + index).store;
+    // A peer that was written to takes note a moment later.
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (store.Find(8 + index) && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::yield();
+    }
+    EXPECT_FALSE(store.Find(8 + index));
+    EXPECT_FALSE(store.Disks()[0].failed);
+  };
+  for (const int index : {0, 1}) {
+    SCOPED_TRACE(fmt::format("target {}", index));
+    auto& files = servers_[index]->files;
+    files.Set(FaultyFileSystem::Fault::kFillDisk);  // while it is written
+    files.SetRoomBytes(400'000);
+    expect_full(index);
+    files.Set(FaultyFileSystem::Fault::kNone);
+    files.SetFreeBytes(1000);  // before
+    expect_full(index);
+    files.SetFreeBytes(-1);
+  }
+  const auto response = servers_[0]->engine->Combine(request);
+  EXPECT_EQ(response.status(), ebbfs::COMBINE_OK) << response.message();
 }
 
 TEST_F(ClusterTest, AServerDecodesWhatItDoesNotHold) {

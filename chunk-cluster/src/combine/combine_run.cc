@@ -180,6 +180,7 @@ class Run {
     auto* failure = response_.add_failedtargets();
     failure->set_index(static_cast<std::uint32_t>(t));
     failure->set_message(DescribeFailure(error));
+    if (error.code == ErrorCode::kNoSpace) failure->set_nospace(true);
   }
 
   void SetSourceFailures(const SourceFailures& failures) {
@@ -243,6 +244,8 @@ std::string_view Word(ErrorCode code) {
       return "TIMEOUT";
     case ErrorCode::kBusy:
       return "BUSY";
+    case ErrorCode::kNoSpace:
+      return "NO_SPACE";
     case ErrorCode::kNetwork:
     case ErrorCode::kShutdown:
       return "NETWORK";

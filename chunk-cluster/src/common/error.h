@@ -15,6 +15,7 @@ enum class ErrorCode : std::uint8_t {
   kNetwork,       // a peer refused, went away or answered nonsense
   kTimeout,       // a peer did not answer in time
   kBusy,          // a limit is reached; the same call may succeed later
+  kNoSpace,       // the disk is full; nothing is wrong with it
   kInvalid,       // the caller's request contradicts itself
   kUnsupported,   // a call or option that this server does not offer
   kRemote,        // a peer executed the call and answered with an exception of its own
@@ -28,6 +29,11 @@ struct Error {
   // For kRemote: the Java class name of the exception, as Hadoop RPC carries it.
   std::string exception_class = {};
 };
+
+// Something has run out for now; nothing is broken.
+[[nodiscard]] inline bool IsShortage(ErrorCode code) {
+  return code == ErrorCode::kBusy || code == ErrorCode::kNoSpace;
+}
 
 template <typename T>
 using Result = std::expected<T, Error>;

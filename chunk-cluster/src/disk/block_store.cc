@@ -121,7 +121,7 @@ Result<std::unique_ptr<ReplicaReader>> BlockStore::OpenReader(std::uint64_t bloc
                                     : OpenFinalized(block_id, *replica);
     if (reader || attempt > 0) {
       if (!reader && reader.error().code != ErrorCode::kShutdown &&
-          reader.error().code != ErrorCode::kBusy) {
+          !IsShortage(reader.error().code)) {
         const bool gone = ReportUnreadable(block_id, reader.error().message);
         if (dropped != nullptr) *dropped = gone;
         reader.error().code = ErrorCode::kNotFound;
@@ -276,7 +276,7 @@ Result<std::unique_ptr<ReplicaWriter>> BlockStore::Create(const WriteRequest& re
   EBB_TRY(MakeRoomFor(request));
   EBB_ASSIGN(Disk* const disk, ChooseDisk(request));
   if (auto space = disk->CheckSpace(request.expected_bytes); !space) {
-    if (space.error().code != ErrorCode::kBusy) Suspect(*disk, space.error().message);
+    if (!IsShortage(space.error().code)) Suspect(*disk, space.error().message);
     return std::unexpected(std::move(space).error());
   }
   const auto folder =

@@ -274,7 +274,7 @@ TEST_F(BlockStoreTest, AFullDiskFailsTheWriteAndNothingElse) {
     files_.Set(Fault::kFillDisk);
     const auto written = WriteBytes(*writer, 0, RandomBytes(1000, 3));
     ASSERT_FALSE(written.has_value());
-    EXPECT_EQ(written.error().code, ErrorCode::kBusy);
+    EXPECT_EQ(written.error().code, ErrorCode::kNoSpace);
     files_.Set(Fault::kNone);
   }
   EXPECT_EQ(live_disks(), 2U);

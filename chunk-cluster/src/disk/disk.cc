@@ -106,7 +106,7 @@ Result<std::string> Disk::FinalizedFolder(std::uint64_t block_id) {
 Status Disk::CheckSpace(std::uint64_t bytes) const {
   EBB_ASSIGN(const Space space, files_.GetSpace(directory_));
   if (space.free_bytes >= reserved_bytes_ && space.free_bytes - reserved_bytes_ >= bytes) return {};
-  return Fail(ErrorCode::kBusy,
+  return Fail(ErrorCode::kNoSpace,
               fmt::format("disk {} has {} bytes free and keeps {} in reserve: {} more do not fit; "
                           "free space or lower --reserved-bytes",
                           directory_, space.free_bytes, reserved_bytes_, bytes));
@@ -115,7 +115,7 @@ Status Disk::CheckSpace(std::uint64_t bytes) const {
 Status Disk::Probe() const {
   auto probed = TryReadAndWrite();
   // A full disk still serves what it holds, and a lack of descriptors is not the disk's.
-  if (!probed && probed.error().code == ErrorCode::kBusy) return {};
+  if (!probed && IsShortage(probed.error().code)) return {};
   return probed;
 }
 

@@ -50,7 +50,7 @@ class Disk {
   [[nodiscard]] Result<std::string> FinalizedFolder(std::uint64_t block_id);
   [[nodiscard]] std::string Folder(std::string_view name) const;
 
-  // kBusy if fewer than `bytes` may still be written.
+  // kNoSpace if fewer than `bytes` may still be written.
   [[nodiscard]] Status CheckSpace(std::uint64_t bytes) const;
   // Tries whether the directory can still be read and written. An error means that it has failed.
   [[nodiscard]] Status Probe() const;

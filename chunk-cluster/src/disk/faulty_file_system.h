@@ -22,7 +22,10 @@ class FaultyFileSystem final : public FileSystem {
     const std::lock_guard lock(mutex_);
     fault_ = fault;
     where_ = std::move(where);
+    room_bytes_ = 0;
   }
+  // After Set(kFillDisk): what can still be written before the disk is full.
+  void SetRoomBytes(std::int64_t bytes) { room_bytes_ = bytes; }
   // What GetSpace reports as free; negative for the truth.
   void SetFreeBytes(std::int64_t bytes) { free_bytes_ = bytes; }
   [[nodiscard]] std::uint64_t syncs() const { return syncs_; }
@@ -80,10 +83,11 @@ class FaultyFileSystem final : public FileSystem {
       return real_->Read(offset, out);
     }
     Status Write(std::uint64_t offset, std::span<const std::byte> data) override {
-      if (owner_.Has(path_, Fault::kFillDisk)) {
+      if (owner_.Has(path_, Fault::kFillDisk) &&
+          (owner_.room_bytes_ -= static_cast<std::int64_t>(data.size())) < 0) {
         // What fits is written, as a real disk does.
         (void)real_->Write(offset, data.first(data.size() / 2));
-        return Fail(ErrorCode::kBusy, "writing " + path_ + " failed: No space left on device");
+        return Fail(ErrorCode::kNoSpace, "writing " + path_ + " failed: No space left on device");
       }
       EBB_TRY(owner_.Check(path_, Fault::kFailWrites));
       return real_->Write(offset, data);
@@ -127,6 +131,7 @@ class FaultyFileSystem final : public FileSystem {
   Fault fault_ = Fault::kNone;
   std::string where_;
   std::atomic<std::int64_t> free_bytes_ = -1;
+  std::atomic<std::int64_t> room_bytes_ = 0;
   std::atomic<std::uint64_t> syncs_ = 0;
 };
 

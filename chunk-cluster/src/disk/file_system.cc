@@ -16,18 +16,26 @@ namespace ebb {
 
 namespace {
 
-// Something has run out, for now; the disk itself is well.
-bool IsShortage(int error) {
-  return error == ENOSPC || error == EDQUOT || error == EMFILE || error == ENFILE ||
-         error == ENOMEM;
+ErrorCode CodeOf(int error) {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+      return ErrorCode::kNotFound;
+    case ENOSPC:
+    case EDQUOT:
+      return ErrorCode::kNoSpace;
+    case EMFILE:
+    case ENFILE:
+    case ENOMEM:
+      return ErrorCode::kBusy;
+    default:
+      return ErrorCode::kIo;
+  }
 }
 
 std::unexpected<Error> Failed(const char* what, const std::string& path, int error) {
-  const auto code = error == ENOENT || error == ENOTDIR ? ErrorCode::kNotFound
-                    : IsShortage(error) ? ErrorCode::kBusy
-                                        : ErrorCode::kIo;
-  return Fail(code, fmt::format("{} {} failed: {}", what, path,
-                                std::generic_category().message(error)));
+  return Fail(CodeOf(error), fmt::format("{} {} failed: {}", what, path,
+                                         std::generic_category().message(error)));
 }
 
 class PosixFile final : public File {

@@ -1,6 +1,6 @@
 // The one seam to the operating system's files, so that a test can fail the next write or fill the
-// disk. Every error names the path and what the system said; kBusy means that space, descriptors or
-// memory have run out, and says nothing against the disk.
+// disk. Every error names the path and what the system said; kNoSpace means that the disk is full, and
+// kBusy that descriptors or memory have run out: neither says anything against the disk.
 #pragma once
 
 #include <cstddef>

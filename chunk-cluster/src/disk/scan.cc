@@ -89,7 +89,7 @@ Result<std::unique_ptr<BlockStore>> BlockStore::Open(FileSystem& files, const Op
     }
     // Only what the system refuses is a failed disk; the rest is the operator's mistake.
     const auto code = disk.error().code;
-    if (code == ErrorCode::kCorrupt || code == ErrorCode::kBusy) {
+    if (code == ErrorCode::kCorrupt || IsShortage(code)) {
       return std::unexpected(std::move(disk).error());
     }
     spdlog::error("disk {} has failed: {}", directory, disk.error().message);

@@ -26,6 +26,11 @@ bool IsTransfer(const OpWriteBlockProto& op) {
          op.stage() == OpWriteBlockProto::TRANSFER_FINALIZED;
 }
 
+std::string WhyRefused(const Error& error) {
+  if (error.code != ErrorCode::kNoSpace) return error.message;
+  return std::string(kNoSpacePrefix) + error.message;
+}
+
 }  // namespace
 
 BlockReceiver::BlockReceiver(Socket& upstream, SocketReader& reader, BlockStore& store,
@@ -36,7 +41,8 @@ BlockReceiver::BlockReceiver(Socket& upstream, SocketReader& reader, BlockStore&
       op_(op),
       block_(op.header().baseheader().block()),
       transfer_(IsTransfer(op)),
-      acknowledges_(!op.header().clientname().empty() && !transfer_) {}
+      acknowledges_(!op.header().clientname().empty() && !transfer_),
+      combine_(op.header().clientname().starts_with(kCombineClientPrefix)) {}
 
 ebb::Status BlockReceiver::Run() {
   auto ready = OpenReplica();
@@ -44,7 +50,7 @@ ebb::Status BlockReceiver::Run() {
     if (acknowledges_) {
       BlockOpResponseProto response;
       response.set_status(ERROR);
-      response.set_message(ready.error().message);
+      response.set_message(WhyRefused(ready.error()));
       AppendMessage(acks_, response);
       (void)FlushAcks();
     }
@@ -57,6 +63,7 @@ ebb::Status BlockReceiver::Run() {
   auto received = ReceiveAll();
   if (received) return {};
   const auto code = received.error().code;
+  if (combine_) why_ = WhyRefused(received.error());
   spdlog::info("writing block {} broke off after {} bytes: {}", block_.blockid(),
                writer_->length(), received.error().message);
   if (mirror_failed_) {
@@ -83,15 +90,14 @@ ebb::Status BlockReceiver::OpenReplica() {
     case OpWriteBlockProto::PIPELINE_SETUP_CREATE:
     case OpWriteBlockProto::TRANSFER_RBW:
     case OpWriteBlockProto::TRANSFER_FINALIZED: {
-      const bool combine = op_.header().clientname().starts_with(kCombineClientPrefix);
       EBB_ASSIGN(const auto checksum, FromProto(op_.requestedchecksum()));
       return open(store_.Create({.block_id = id,
                                  .generation_stamp = stamp,
                                  .checksum = checksum,
-                                 .state = acknowledges_ && !combine ? ReplicaState::kBeingWritten
+                                 .state = acknowledges_ && !combine_ ? ReplicaState::kBeingWritten
                                                                     : ReplicaState::kTemporary,
                                  .storage_uuid = op_.storageid(),
-                                 .exact_storage = combine,
+                                 .exact_storage = combine_,
                                  .expected_bytes = block_.numbytes()}));
     }
     case OpWriteBlockProto::PIPELINE_SETUP_STREAMING_RECOVERY:
@@ -312,6 +318,12 @@ void BlockReceiver::SendFailure(AckStatus mine, bool mirror_failed) {
     ack.add_flag(ERROR);
   }
   AppendMessage(acks_, ack);
+  if (combine_) {
+    BlockOpResponseProto response;
+    response.set_status(mine);
+    response.set_message(why_);
+    AppendMessage(acks_, response);
+  }
   if (FlushAcks()) Drain();
 }
 

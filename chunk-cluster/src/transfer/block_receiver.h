@@ -64,6 +64,9 @@ class BlockReceiver {
   // A client that waits for acknowledgements; otherwise a server that copies a block.
   const bool transfer_;
   const bool acknowledges_;
+  // The client is a combine of another server, which is told why a write broke off.
+  const bool combine_;
+  std::string why_;
 
   std::unique_ptr<ReplicaWriter> writer_;
   std::optional<Socket> mirror_;

@@ -25,6 +25,10 @@ Error About(const std::string& peer, Error error) {
 Status CheckResponse(const BlockOpResponseProto& response, const std::string& peer,
                      std::uint64_t block_id, const char* what) {
   if (response.status() == SUCCESS) return {};
+  if (response.message().starts_with(kNoSpacePrefix)) {
+    return Fail(ErrorCode::kNoSpace, fmt::format("{}: {}", peer, response.message().substr(
+                                                                     kNoSpacePrefix.size())));
+  }
   return Fail(response.status() == ERROR_CHECKSUM ? ErrorCode::kCorrupt : ErrorCode::kNotFound,
               fmt::format("{} refused to {} block {}: {} {}", peer, what, block_id,
                           Status_Name(response.status()), response.message()));
@@ -157,6 +161,7 @@ class RemoteSink final : public BlockSink {
   bool local() const override { return false; }
 
  private:
+  static constexpr Timeout kExplanationTimeout = std::chrono::seconds(5);
   // So many packets may be under way.
   static constexpr std::int64_t kWindow = 8;
 
@@ -184,10 +189,7 @@ class RemoteSink final : public BlockSink {
       EBB_TRY(ReadMessage(reader_, ack, PipelineTimeout(1)));
       if (ack.seqno() == kHeartbeatSequence) continue;
       for (const int status : ack.reply()) {
-        if (status == SUCCESS) continue;
-        return Fail(ErrorCode::kNetwork,
-                    fmt::format("{} answered {} while block {} was written to it", socket_.peer(),
-                                Status_Name(static_cast<hadoop::hdfs::Status>(status)), block_id_));
+        if (status != SUCCESS) return Broken(static_cast<hadoop::hdfs::Status>(status));
       }
       if (ack.seqno() != acknowledged_) {
         return Fail(ErrorCode::kNetwork,
@@ -197,6 +199,19 @@ class RemoteSink final : public BlockSink {
       ++acknowledged_;
     }
     return {};
+  }
+
+  // The peer says why after a bad acknowledgement, if it can.
+  ebb::Status Broken(hadoop::hdfs::Status status) {
+    BlockOpResponseProto why;
+    if (ReadMessage(reader_, why, kExplanationTimeout)) {
+      auto refused = CheckResponse(why, socket_.peer(), block_id_, "write");
+      if (!refused && refused.error().code == ErrorCode::kNoSpace) return refused;
+    }
+    return Fail(ErrorCode::kNetwork,
+                fmt::format("{} answered {} while block {} was written to it{}{}", socket_.peer(),
+                            Status_Name(status), block_id_, why.message().empty() ? "" : ": ",
+                            why.message()));
   }
 
   Socket socket_;

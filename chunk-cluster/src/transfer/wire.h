@@ -52,6 +52,9 @@ inline constexpr std::int64_t kHeartbeatSequence = -1;
 // A client whose name begins so writes the output of a combine: it wants exactly the storage that
 // it names, and nothing left behind if it breaks off.
 inline constexpr std::string_view kCombineClientPrefix = "EBBFS_COMBINE_";
+// How the message of a refusal begins if the disk is full. A combine is sent such a message, in a
+// BlockOpResponseProto, after an acknowledgement that is not SUCCESS, too.
+inline constexpr std::string_view kNoSpacePrefix = "NO_SPACE: ";
 // The client name of a chunk server that reads a source of a combine or of a degraded read. It is
 // not served by decoding: a lost source would then be decoded from others that are lost as well,
 // round and round, where the reader needs to know in order to plan anew.

@@ -1,12 +1,12 @@
 package io.ebbfs.raid;
 
 import io.ebbfs.protocol.CodingProtocol;
+import io.ebbfs.protocol.proto.ChunkProtos.CombineFailureProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineRequestProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineResponseProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineStatusProto;
 import io.ebbfs.protocol.proto.ChunkProtos.SourceProto;
 import io.ebbfs.protocol.proto.ChunkProtos.TargetProto;
-import io.ebbfs.protocol.proto.CodingProtos.BadBlockProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
 import io.ebbfs.protocol.proto.CodingProtos.CommitRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.CommitResponseProto;
@@ -105,15 +105,15 @@ public final class TransitionExecutor {
         response = combine(step);
         FailPoint.RAID_AFTER_COMBINE.reach();
       } catch (IOException e) {
-        return fail(row, describe(step) + ": no answer: " + e, List.of(), work);
+        return fail(row, describe(step) + ": no answer: " + e, work);
       }
       work = work.plus(workOf(response));
       if (response.getStatus() != CombineStatusProto.COMBINE_OK) {
-        return fail(row, describe(step) + ": " + reason(response), badBlocks(step, response), work);
+        return failed(row, step, response, work);
       }
       String wrong = mismatch(step.getCombine(), response);
       if (wrong != null) {
-        return fail(row, describe(step) + ": " + wrong, List.of(), work);
+        return fail(row, describe(step) + ": " + wrong, work);
       }
       results.add(response);
     }
@@ -121,7 +121,12 @@ public final class TransitionExecutor {
     Verifier.Result checked = new Verifier(chunks, this::combine).run(claimed.getChecksList());
     work = work.plus(checked);
     if (checked.failure() != null) {
-      return fail(row, checked.failure(), checked.bad(), checked.wrong(), work);
+      return fail(
+          failure(row, checked.failure())
+              .addAllBadBlocks(checked.bad())
+              .setVerificationFailed(checked.wrong()),
+          row,
+          work);
     }
     if (lost.test(row.getId())) {
       return outcome(row, Result.ABANDONED, "the claim ended while it ran", work);
@@ -197,31 +202,41 @@ public final class TransitionExecutor {
 
   // ---- failure ----------------------------------------------------------------------------------
 
-  private Outcome fail(TransitionRow row, String reason, List<BadBlockProto> bad, Work work) {
-    return fail(row, reason, bad, false, work);
+  private Outcome fail(TransitionRow row, String reason, Work work) {
+    return fail(failure(row, reason), row, work);
   }
 
-  private Outcome fail(
-      TransitionRow row, String reason, List<BadBlockProto> bad, boolean wrong, Work work) {
-    try {
-      coding.fail(
-          null,
-          FailRequestProto.newBuilder()
-              .setWorker(worker)
-              .setTransitionId(row.getId())
-              .setAttempt(row.getAttempt())
-              .setReason(reason)
-              .addAllBadBlocks(bad)
-              .setVerificationFailed(wrong)
-              .build());
-      return outcome(row, Result.FAILED, reason, work);
-    } catch (ServiceException e) {
-      return outcome(row, Result.ABANDONED, reason + "; and told to nobody: " + e, work);
+  /** A combine was answered, and not done. */
+  private Outcome failed(
+      TransitionRow row, StepProto step, CombineResponseProto response, Work work) {
+    CombineRequestProto request = step.getCombine();
+    FailRequestProto.Builder failure =
+        failure(row, describe(step) + ": " + reason(response))
+            .addAllBadBlocks(new BadSources(chunks).among(request, response));
+    for (CombineFailureProto target : response.getFailedTargetsList()) {
+      if (target.getNoSpace() && target.getIndex() < request.getTargetsCount()) {
+        failure.addFullTargets(request.getTargets(target.getIndex()));
+      }
     }
+    return fail(failure, row, work);
   }
 
-  private List<BadBlockProto> badBlocks(StepProto step, CombineResponseProto response) {
-    return new BadSources(chunks).among(step.getCombine(), response);
+  private FailRequestProto.Builder failure(TransitionRow row, String reason) {
+    return FailRequestProto.newBuilder()
+        .setWorker(worker)
+        .setTransitionId(row.getId())
+        .setAttempt(row.getAttempt())
+        .setReason(reason);
+  }
+
+  private Outcome fail(FailRequestProto.Builder failure, TransitionRow row, Work work) {
+    try {
+      coding.fail(null, failure.build());
+      return outcome(row, Result.FAILED, failure.getReason(), work);
+    } catch (ServiceException e) {
+      return outcome(
+          row, Result.ABANDONED, failure.getReason() + "; and told to nobody: " + e, work);
+    }
   }
 
   static String reason(CombineResponseProto response) {

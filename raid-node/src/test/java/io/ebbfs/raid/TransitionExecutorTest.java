@@ -72,6 +72,25 @@ final class TransitionExecutorTest {
   }
 
   @Test
+  void aFullDiskIsReportedAsSuchAndNoOtherFailure() throws Exception {
+    chunks.answers.add(targetFailed(true));
+    chunks.answers.add(targetFailed(false));
+    assertThat(executor.run(REPAIR, id -> false).result()).isEqualTo(Outcome.Result.FAILED);
+    assertThat(executor.run(REPAIR, id -> false).result()).isEqualTo(Outcome.Result.FAILED);
+    assertThat(namenode.failures.get(0).getFullTargetsList())
+        .containsExactly(REPAIR.getSteps(0).getCombine().getTargets(0));
+    assertThat(namenode.failures.get(1).getFullTargetsList()).isEmpty();
+  }
+
+  private static CombineResponseProto targetFailed(boolean noSpace) {
+    return CombineResponseProto.newBuilder()
+        .setStatus(CombineStatusProto.COMBINE_TARGET_FAILED)
+        .addFailedTargets(
+            CombineFailureProto.newBuilder().setIndex(0).setMessage("no").setNoSpace(noSpace))
+        .build();
+  }
+
+  @Test
   void aBusyServerIsAskedAgainButNotForEver() throws Exception {
     CombineResponseProto busy =
         CombineResponseProto.newBuilder().setStatus(CombineStatusProto.COMBINE_BUSY).build();

@@ -110,7 +110,7 @@ public final class CodingService implements CodingProtocol {
         new Proposals(store, ids, CodeBook.open(store), cluster, lifecycle, index, clock, settings);
     this.claims = new Claims(store, ids, cluster, wire, index, lifecycle, clock, random, settings);
     this.commits = new Commits(store, ids, blocks, stripes, cluster, lifecycle, counters, clock);
-    this.failures = new Failures(blocks, lifecycle, counters);
+    this.failures = new Failures(blocks, cluster, lifecycle, counters);
     this.repairs = new Repairs(store, ids, cluster, stripes, lifecycle, index, clock, settings);
     this.pruning = new Pruning(store, index, settings);
     this.scrubs = new ScrubReports(store, blocks, counters);

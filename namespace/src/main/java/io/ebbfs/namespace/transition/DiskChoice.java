@@ -36,7 +36,7 @@ final class DiskChoice {
   Placement placeNew(StripeGroup group) throws NotPlannableException {
     long seed = seed();
     Ask ask = disks -> StripePlacement.place(group, disks, seed);
-    return placed(ask, group.unitLengthBytes(), inService(Set.of()), false);
+    return placed(ask, group.unitLengthBytes(), inService(), false);
   }
 
   /** A placement with these disks. */
@@ -91,12 +91,12 @@ final class DiskChoice {
   /** How a stripe is placed, and what would be better. */
   Mending.Found lookAt(StripeState stripe) throws NotPlannableException {
     return Mending.look(
-        stripe.code(), placeOf(stripe), longest(stripe), inService(Set.of()), seed());
+        stripe.code(), placeOf(stripe), longest(stripe), inService(), seed());
   }
 
   /** How many rules the placement of a stripe breaks. */
   int violations(StripeState stripe) throws NotPlannableException {
-    return Mending.violations(stripe.code(), placeOf(stripe), longest(stripe), inService(Set.of()));
+    return Mending.violations(stripe.code(), placeOf(stripe), longest(stripe), inService());
   }
 
   private Map<Integer, Disk> placeOf(StripeState stripe) throws NotPlannableException {
@@ -114,6 +114,10 @@ final class DiskChoice {
         .mapToLong(StripeMemberProto::getLengthBytes)
         .max()
         .orElse(0);
+  }
+
+  List<Disk> inService() {
+    return inService(Set.of());
   }
 
   private List<Disk> inService(Set<String> excludedServerUuids) {
@@ -143,7 +147,7 @@ final class DiskChoice {
 
   /** What stays where it is, is too much together: more servers help once members have moved. */
   NotPlannableException crowded(String reason) {
-    return NotPlannableException.noPlace(reason, () -> Shortage.crowded(inService(Set.of())));
+    return NotPlannableException.noPlace(reason, () -> Shortage.crowded(inService()));
   }
 
   private static boolean isGood(PlacementResult result, boolean strict) {

@@ -1,12 +1,17 @@
 package io.ebbfs.namespace.transition;
 
 import io.ebbfs.namespace.placement.Disk;
+import io.ebbfs.protocol.proto.ChunkProtos.TargetProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /**
  * What was missing for a placement, found by asking for it again with more: with space on disks
@@ -56,7 +61,7 @@ record Shortage(
   private static Shortage space(
       long lengthBytes, List<Disk> disks, List<Disk> freed, int fullDisks) {
     long missing = freed.stream().mapToLong(disk -> lengthBytes - disk.freeBytes()).sum();
-    List<String> names = freed.stream().limit(5).map(Disk::storageUuid).toList();
+    List<String> names = freed.stream().map(Disk::storageUuid).toList();
     String remedy =
         "%d of %d disks in service have less than the %d bytes free that a block needs; %d bytes on %d of them would do (%s): delete data, or add disks"
             .formatted(
@@ -65,7 +70,7 @@ record Shortage(
                 lengthBytes,
                 missing,
                 freed.size(),
-                String.join(", ", names) + (freed.size() > names.size() ? ", ..." : ""));
+                names(names));
     return of(TransitionStateProto.NO_SPACE, remedy, missing, disks);
   }
 
@@ -93,6 +98,28 @@ record Shortage(
             .formatted(servers, disks.size(), MOST_SERVERS),
         0,
         disks);
+  }
+
+  /**
+   * Disks filled up while they were written, whatever they had said of their space before; so what
+   * is missing is all that was to be written to them.
+   */
+  static Shortage full(List<TargetProto> targets, List<Disk> disks) {
+    Map<String, Long> missing = new TreeMap<>();
+    for (TargetProto target : targets) {
+      missing.merge(
+          target.getLocation().getStorageUuid(), target.getBlock().getNumBytes(), Long::sum);
+    }
+    long bytes = missing.values().stream().mapToLong(Long::longValue).sum();
+    String remedy =
+        "%d of %d disks in service filled up while blocks were written to them, for which %d bytes were needed (%s): delete data, or add disks"
+            .formatted(missing.size(), disks.size(), bytes, names(missing.keySet()));
+    return of(TransitionStateProto.NO_SPACE, remedy, bytes, disks);
+  }
+
+  private static String names(Collection<String> storages) {
+    String some = storages.stream().limit(5).collect(Collectors.joining(", "));
+    return some + (storages.size() > 5 ? ", ..." : "");
   }
 
   /** Members that stay are too much together. */

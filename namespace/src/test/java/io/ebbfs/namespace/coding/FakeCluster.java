@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -34,6 +35,9 @@ import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.ExtendedBlockProto;
  */
 final class FakeCluster implements ClusterView {
   long capacityBytes = 1L << 30;
+
+  /** Disks that turn out to be full while a block is written, whatever they say of their space. */
+  Predicate<String> fillsUp = disk -> false;
 
   private final Map<String, List<String>> disksOf = new TreeMap<>();
   private final Map<String, String> serverOf = new TreeMap<>();
@@ -141,6 +145,17 @@ final class FakeCluster implements ClusterView {
       String disk = target.getLocation().getStorageUuid();
       if (!request.getCheck() && !isLive(disk)) {
         return response.setStatus(CombineStatusProto.COMBINE_TARGET_FAILED).build();
+      }
+      if (!request.getCheck() && fillsUp.test(disk)) {
+        return response
+            .clearTargets()
+            .setStatus(CombineStatusProto.COMBINE_TARGET_FAILED)
+            .addFailedTargets(
+                CombineFailureProto.newBuilder()
+                    .setIndex(t)
+                    .setMessage("NO_SPACE: " + disk)
+                    .setNoSpace(true))
+            .build();
       }
       byte[] row = Arrays.copyOfRange(coefficients, t * sources.size(), (t + 1) * sources.size());
       byte[] out = combine(sources, row, (int) target.getBlock().getNumBytes());

@@ -3,6 +3,8 @@ package io.ebbfs.namespace.coding;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.coding.Codes;
+import io.ebbfs.protocol.proto.ChunkProtos.CombineRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
@@ -36,6 +38,70 @@ final class NamedEndsTest {
     cluster.propose(TransitionKindProto.DOWNCODE, Codes.PC_FAST, List.of(), cluster.stripeIds());
     assertThat(cluster.runAll()).isEqualTo(1);
     assertThat(cluster.stripeList()).allMatch(s -> s.getStripe().getCode().equals(Codes.PC_FAST));
+    cluster.assertNoOrphans();
+  }
+
+  @Test
+  void disksThatFillUpWhileTheyAreWrittenAreALackOfSpace() throws Exception {
+    CodingCluster cluster = new CodingCluster(14, 6, 1);
+    long file = cluster.createFile(30, BLOCK, true);
+    cluster.propose(TransitionKindProto.ENCODE, Codes.PC_COMPACT, List.of(file), List.of());
+    cluster.runAll();
+    long id =
+        cluster
+            .propose(
+                TransitionKindProto.DOWNCODE, Codes.PC_FAST, List.of(), cluster.stripeIds())
+            .getTransitionIds(0);
+    for (int attempt = 0; attempt < 20 && !cluster.active().isEmpty(); attempt++) {
+      for (ClaimedTransitionProto claimed : cluster.claim(1)) {
+        // In the first attempts, all outputs but the last are written.
+        String last = lastDisk(claimed);
+        boolean late = attempt < 2;
+        cluster.servers.fillsUp = disk -> !late || disk.equals(last);
+        cluster.execute(claimed);
+      }
+      cluster.assertAllReadable();
+      cluster.advance(120_000);
+    }
+    TransitionRow row = cluster.transition(id);
+    assertThat(row.getState()).isEqualTo(TransitionStateProto.NO_SPACE);
+    assertThat(row.getAttempt()).isEqualTo(6);
+    assertThat(row.getFailure())
+        .contains("NO_SPACE: ", "filled up while blocks were written", "delete data, or add disks");
+    assertThat(row.getMissingBytes()).isPositive();
+    assertThat(row.getClusterDisks()).isEqualTo(84);
+    assertThat(cluster.counter("transitions.DOWNCODE.NO_SPACE")).isEqualTo(1);
+    cluster.assertConsistent();
+
+    cluster.servers.fillsUp = disk -> false;
+    cluster.propose(TransitionKindProto.DOWNCODE, Codes.PC_FAST, List.of(), cluster.stripeIds());
+    assertThat(cluster.runAll()).isEqualTo(1);
+    assertThat(cluster.stripeList()).allMatch(s -> s.getStripe().getCode().equals(Codes.PC_FAST));
+    cluster.assertAllReadable();
+    cluster.assertNoOrphans();
+  }
+
+  /** Where the last output goes. */
+  private static String lastDisk(ClaimedTransitionProto claimed) {
+    CombineRequestProto last = claimed.getSteps(claimed.getStepsCount() - 1).getCombine();
+    return last.getTargets(last.getTargetsCount() - 1).getLocation().getStorageUuid();
+  }
+
+  @Test
+  void aDiskThatFilledUpOnceIsNoLackOfSpace() throws Exception {
+    CodingCluster cluster = new CodingCluster(14, 6, 1);
+    long file = cluster.createFile(10, BLOCK, true);
+    long id =
+        cluster
+            .propose(TransitionKindProto.ENCODE, Codes.PC_FAST, List.of(file), List.of())
+            .getTransitionIds(0);
+    cluster.servers.fillsUp = disk -> true;
+    cluster.execute(cluster.claim(1).get(0));
+    assertThat(cluster.transition(id).getState()).isEqualTo(TransitionStateProto.PLANNED);
+    assertThat(cluster.transition(id).hasMissingBytes()).isFalse();
+    cluster.servers.fillsUp = disk -> false;
+    assertThat(cluster.runAll()).isEqualTo(1);
+    assertThat(cluster.transition(id).getState()).isEqualTo(TransitionStateProto.DONE);
     cluster.assertNoOrphans();
   }
 
