@@ -16,6 +16,7 @@ import java.time.Clock;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The process that adapts: the manager and the raid-node. Stopped by SIGTERM; may be killed at any
@@ -92,10 +93,27 @@ public final class ControlPlane {
         return fail(EXIT_CLUSTER, "the control plane stops");
       }
     }
+    Optional<String> differs = codesDiffer(namenode, options);
+    if (differs.isPresent()) {
+      return fail(EXIT_CONFIG, differs.get());
+    }
     started(RaidNode.overRpc(raidConfig, options.data().resolve("raid-node"), options.namenode()))
         .start();
     ready(options.readyFile(), "http://" + options.httpHost() + ":" + manager.httpPort() + "/");
     return 0;
+  }
+
+  /** What the namenode defines otherwise; if it is away, it is asked once it is there. */
+  private Optional<String> codesDiffer(NamenodeRpc namenode, Arguments options) {
+    String address =
+        options.namenode().getHostString() + ":" + options.namenode().getPort();
+    CodesAgreement agreement = started(new CodesAgreement(namenode.supplier(), address));
+    try {
+      return agreement.check();
+    } catch (IOException e) {
+      agreement.watch(what -> System.exit(fail(EXIT_CONFIG, what)));
+      return Optional.empty();
+    }
   }
 
   private <T extends AutoCloseable> T started(T part) {

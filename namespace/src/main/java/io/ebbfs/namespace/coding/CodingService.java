@@ -25,6 +25,8 @@ import io.ebbfs.protocol.proto.CodingProtos.ClaimResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.CommitRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.CommitResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.CountProto;
+import io.ebbfs.protocol.proto.CodingProtos.DefinedCodeProto;
+import io.ebbfs.protocol.proto.CodingProtos.DefinedCodesProto;
 import io.ebbfs.protocol.proto.CodingProtos.FailRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.FailResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterRequestProto;
@@ -45,6 +47,7 @@ import io.ebbfs.protocol.proto.CodingProtos.ReportScrubRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ReportScrubResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.StorageStatusProto;
+import io.ebbfs.settings.codes.DefinedCodes;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.List;
@@ -190,7 +193,23 @@ public final class CodingService implements CodingProtocol {
   @Override
   public GetClusterResponseProto getCluster(
       RpcController controller, GetClusterRequestProto request) throws ServiceException {
-    return answer(this::clusterNow);
+    return answer(
+        () ->
+            request.getWithCodes()
+                ? clusterNow().toBuilder().setDefinedCodes(definedCodes()).build()
+                : clusterNow());
+  }
+
+  private static DefinedCodesProto definedCodes() {
+    DefinedCodes defined = DefinedCodes.ofThisProcess();
+    DefinedCodesProto.Builder codes = DefinedCodesProto.newBuilder();
+    defined.codes().forEach((name, definition) -> codes.addCodes(defined(name, definition)));
+    defined.pairs().forEach((name, definition) -> codes.addPairs(defined(name, definition)));
+    return codes.build();
+  }
+
+  private static DefinedCodeProto defined(String name, String definition) {
+    return DefinedCodeProto.newBuilder().setName(name).setDefinition(definition).build();
   }
 
   @Override
