@@ -66,7 +66,7 @@ public final class BlockManager implements BlockService {
     this.settings = settings;
     this.commands = new Commands(cluster, clock, settings);
     this.chooser = new TargetChooser(cluster, clock, shared);
-    this.locator = new Locator(cluster, shared, blockPoolId);
+    this.locator = new Locator(cluster, shared, blockPoolId, clock);
     this.redundancy = new Redundancy(store, cluster, commands, chooser, clock, settings);
     this.reports =
         new ReplicaReports(store, cluster, waiters, commands, redundancy, clock, settings);

@@ -41,7 +41,8 @@ public interface BlockService {
 
   /**
    * The block as a client sees it: live replicas first, nearest first; for a member of a stripe
-   * then proxies that can serve it by decoding; for a block under construction its pipeline.
+   * then proxies that can serve it by decoding, if nothing else is left of it those first that hold
+   * a part of what it takes; for a block under construction its pipeline.
    *
    * @param offsetBytes of the block in its file
    */

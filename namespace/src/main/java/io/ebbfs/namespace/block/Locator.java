@@ -4,10 +4,12 @@ import io.ebbfs.namespace.block.ClusterView.Disk;
 import io.ebbfs.namespace.block.ClusterView.Server;
 import io.ebbfs.namespace.block.Replicas.Replica;
 import io.ebbfs.namespace.store.Transaction;
+import io.ebbfs.namespace.stripe.DecodeSources;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import java.io.IOException;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
@@ -25,17 +27,24 @@ import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 final class Locator {
   private static final int PROXIES = 3;
 
+  /** A plan takes some tenths of a millisecond, and somebody may list a million lost blocks. */
+  private static final int PLANS_PER_SECOND = 1_000;
+
   /** A place in the answer. Proxies have no disk. */
   private record Place(Server server, String storageUuid) {}
 
   private final ClusterMap cluster;
   private final SharedRandom random;
   private final String blockPoolId;
+  private final Clock clock;
+  private long planSecond;
+  private int plansInSecond;
 
-  Locator(ClusterMap cluster, SharedRandom random, String blockPoolId) {
+  Locator(ClusterMap cluster, SharedRandom random, String blockPoolId, Clock clock) {
     this.cluster = cluster;
     this.random = random;
     this.blockPoolId = blockPoolId;
+    this.clock = clock;
   }
 
   LocatedBlock locate(
@@ -52,7 +61,11 @@ final class Locator {
     }
     List<Place> places = good(block, replicas, machine);
     if (block.hasStripeId()) {
-      addProxies(places, replicas);
+      boolean heard = places.stream().anyMatch(place -> !cluster.isStale(place.server()));
+      // Whoever reads a whole block of a stripe needs no proxy: no plan is made for it.
+      DecodeSources sources =
+          heard || !mayPlan() ? DecodeSources.NONE : DecodeSources.of(transaction, cluster, block);
+      addProxies(places, replicas, sources);
       return located(block, offsetBytes, places, false);
     }
     if (places.isEmpty() && block.getState() == BlockStateProto.COMMITTED) {
@@ -107,21 +120,52 @@ final class Locator {
         .ifPresent(server -> places.add(new Place(server, storageUuid)));
   }
 
-  /** Servers that decode the block for the client, less busy ones first; none that holds it. */
-  private void addProxies(List<Place> places, List<Replica> replicas) {
+  /**
+   * Servers that decode the block for the client; none that holds it. Those with a block that it is
+   * decoded from come first: they read one less over their links. Of two at random the one that has
+   * less to do is taken.
+   */
+  private void addProxies(List<Place> places, List<Replica> replicas, DecodeSources sources) {
     Set<String> holders = new HashSet<>();
     for (Replica replica : replicas) {
       cluster.disk(replica.storageUuid()).ifPresent(disk -> holders.add(disk.serverUuid()));
     }
     List<Server> others = new ArrayList<>(cluster.liveServers());
     others.removeIf(server -> holders.contains(server.uuid()) || cluster.isStale(server));
-    for (int i = 0; i < PROXIES && !others.isEmpty(); i++) {
-      Server one = others.get(random.below(others.size()));
-      Server other = others.get(random.below(others.size()));
-      Server chosen = one.activeTransfers() <= other.activeTransfers() ? one : other;
-      others.remove(chosen);
-      places.add(new Place(chosen, ""));
+    List<Server> holdersOfSources = new ArrayList<>(others);
+    holdersOfSources.removeIf(server -> !sources.isOn(server.uuid()));
+    others.removeAll(holdersOfSources);
+    for (int i = 0; i < PROXIES && !(holdersOfSources.isEmpty() && others.isEmpty()); i++) {
+      List<Server> from = holdersOfSources.isEmpty() ? others : holdersOfSources;
+      places.add(new Place(takeProxy(from, sources), ""));
     }
+  }
+
+  /** Beyond the limit any servers are named as proxies. */
+  private synchronized boolean mayPlan() {
+    long second = clock.millis() / 1_000;
+    if (second != planSecond) {
+      planSecond = second;
+      plansInSecond = 0;
+    }
+    return plansInSecond++ < PLANS_PER_SECOND;
+  }
+
+  private Server takeProxy(List<Server> from, DecodeSources sources) {
+    int first = random.below(from.size());
+    Server one = from.get(first);
+    Server other =
+        from.size() == 1
+            ? one
+            : from.get((first + 1 + random.below(from.size() - 1)) % from.size());
+    Server chosen = work(one, sources) <= work(other, sources) ? one : other;
+    from.remove(chosen);
+    return chosen;
+  }
+
+  /** How long a proxy takes, roughly: blocks to fetch, over a link that others use as well. */
+  private static long work(Server server, DecodeSources sources) {
+    return (1L + server.activeTransfers()) * Math.max(1, sources.remoteFor(server.uuid()));
   }
 
   private LocatedBlock located(

@@ -48,6 +48,7 @@ final class SimulatedServer {
   final String uuid;
   final Map<String, Map<Long, Block>> disks = new LinkedHashMap<>();
   boolean up = true;
+  int activeTransfers;
   private final int port;
   private final ClusterIdentity identity;
   private final Map<String, SimulatedServer> peers;
@@ -138,7 +139,7 @@ final class SimulatedServer {
             0,
             0,
             0,
-            0,
+            activeTransfers,
             0,
             new VolumeFailureSummary(new String[0], 0, 0),
             true,
