@@ -105,8 +105,7 @@ public final class ControlPlane {
 
   /** What the namenode defines otherwise; if it is away, it is asked once it is there. */
   private Optional<String> codesDiffer(NamenodeRpc namenode, Arguments options) {
-    String address =
-        options.namenode().getHostString() + ":" + options.namenode().getPort();
+    String address = options.namenode().getHostString() + ":" + options.namenode().getPort();
     CodesAgreement agreement = started(new CodesAgreement(namenode.supplier(), address));
     try {
       return agreement.check();

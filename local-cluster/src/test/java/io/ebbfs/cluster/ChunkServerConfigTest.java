@@ -38,7 +38,8 @@ final class ChunkServerConfigTest {
     assertThatThrownBy(
             () ->
                 ChunkServerConfig.parse(
-                    FILE, "scrub:\n  period: 1500ms\n  bytesPerSecond: 1B\n  rate: 3\nkernel: fast\n"))
+                    FILE,
+                    "scrub:\n  period: 1500ms\n  bytesPerSecond: 1B\n  rate: 3\nkernel: fast\n"))
         .hasMessageContaining("chunk-server.yaml:2: 'scrub.period' is no number of whole seconds")
         .hasMessageContaining("chunk-server.yaml:3: 'scrub.bytesPerSecond: 1' is too little")
         .hasMessageContaining("chunk-server.yaml:4: unknown key 'scrub.rate'")

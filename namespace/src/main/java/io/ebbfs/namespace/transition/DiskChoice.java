@@ -90,8 +90,7 @@ final class DiskChoice {
 
   /** How a stripe is placed, and what would be better. */
   Mending.Found lookAt(StripeState stripe) throws NotPlannableException {
-    return Mending.look(
-        stripe.code(), placeOf(stripe), longest(stripe), inService(), seed());
+    return Mending.look(stripe.code(), placeOf(stripe), longest(stripe), inService(), seed());
   }
 
   /** How many rules the placement of a stripe breaks. */

@@ -64,13 +64,7 @@ record Shortage(
     List<String> names = freed.stream().map(Disk::storageUuid).toList();
     String remedy =
         "%d of %d disks in service have less than the %d bytes free that a block needs; %d bytes on %d of them would do (%s): delete data, or add disks"
-            .formatted(
-                fullDisks,
-                disks.size(),
-                lengthBytes,
-                missing,
-                freed.size(),
-                names(names));
+            .formatted(fullDisks, disks.size(), lengthBytes, missing, freed.size(), names(names));
     return of(TransitionStateProto.NO_SPACE, remedy, missing, disks);
   }
 

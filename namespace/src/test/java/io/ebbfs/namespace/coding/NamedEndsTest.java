@@ -49,8 +49,7 @@ final class NamedEndsTest {
     cluster.runAll();
     long id =
         cluster
-            .propose(
-                TransitionKindProto.DOWNCODE, Codes.PC_FAST, List.of(), cluster.stripeIds())
+            .propose(TransitionKindProto.DOWNCODE, Codes.PC_FAST, List.of(), cluster.stripeIds())
             .getTransitionIds(0);
     for (int attempt = 0; attempt < 20 && !cluster.active().isEmpty(); attempt++) {
       for (ClaimedTransitionProto claimed : cluster.claim(1)) {
