@@ -24,7 +24,7 @@ import java.util.stream.IntStream;
  * @param fatalShareOfOneMore share of the sets of one loss more that lose data
  * @param meanTimeToLossYears of one stripe, by the Markov chain with the rates of the HACFS paper
  */
-record CodeFigures(
+public record CodeFigures(
     String code,
     int dataBlocks,
     int parityBlocks,
@@ -37,7 +37,8 @@ record CodeFigures(
     double fatalShareOfOneMore,
     double meanTimeToLossYears) {
 
-  static CodeFigures of(ErasureCode code) {
+  /** Of one code; takes some milliseconds, for large codes more. */
+  public static CodeFigures of(ErasureCode code) {
     int[] reads = IntStream.range(0, code.size()).map(p -> repairReads(code, p)).toArray();
     double data = IntStream.range(0, code.dataCount()).map(p -> reads[p]).average().orElseThrow();
     double average = IntStream.of(reads).average().orElseThrow();

@@ -6,8 +6,9 @@ package io.ebbfs.workloads.traffic;
  * @param from 0 to 1
  * @param to 0 to 1
  */
-record Range(double from, double to) {
-  boolean contains(double value) {
+public record Range(double from, double to) {
+  /** Whether it is in it. */
+  public boolean contains(double value) {
     return value >= from && value <= to;
   }
 

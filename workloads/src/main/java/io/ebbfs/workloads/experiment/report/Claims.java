@@ -1,0 +1,224 @@
+package io.ebbfs.workloads.experiment.report;
+
+import static io.ebbfs.workloads.experiment.report.Claim.By.GOAL;
+
+import io.ebbfs.coding.Codes;
+import io.ebbfs.workloads.experiment.Results;
+import io.ebbfs.workloads.experiment.report.Improvements.Pair;
+import io.ebbfs.workloads.experiment.report.Reconstruction.Loss;
+import io.ebbfs.workloads.experiment.report.Storage.Course;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** What the evaluation set out to show of EbbFS; the paper's claims are {@link PaperClaims}. */
+final class Claims {
+  static final String LOOPBACK =
+      "The links had no rate (loopback), so that times of transfers mean nothing here.";
+
+  // Shares are shown with one decimal of a percent.
+  private static final double ROUNDING = .0005;
+
+  private final Systems systems;
+  private final Figures figures;
+
+  Claims(Systems systems, Figures figures) {
+    this.systems = systems;
+    this.figures = figures;
+  }
+
+  /** Goals first. */
+  List<Claim> all() {
+    List<Claim> all = new ArrayList<>();
+    String product = "EbbFS-PC (bound 1.5)";
+    String lrc = "EbbFS-LRC (bound 1.4)";
+    all.add(degraded(product, systems.product(), Codes.RS_FAST, .30));
+    all.add(degraded(product, systems.product(), Systems.RS_10_4, .50));
+    all.add(degraded(lrc, systems.lrc(), Codes.RS_FAST, .25));
+    all.add(degraded(lrc, systems.lrc(), Systems.RS_10_4, .45));
+    all.add(traffic(Codes.RS_FAST, .20, .27));
+    all.add(traffic(Systems.RS_10_4, .45, .50));
+    all.add(proportion(Codes.RS_FAST));
+    all.add(proportion(Systems.RS_10_4));
+    all.add(readsEqualTheory());
+    all.add(links());
+    all.add(bound());
+    all.addAll(new PaperClaims(systems, figures).all());
+    return all;
+  }
+
+  static Optional<Pair> pair(Figures figures, Optional<Results> own, String against) {
+    return own.flatMap(
+        r ->
+            figures.improvements().stream()
+                .filter(p -> p.system().equals(r.system().name()) && p.against().equals(against))
+                .findFirst());
+  }
+
+  private Claim degraded(String title, Optional<Results> own, String against, double goal) {
+    String text =
+        Format.of(
+            "Degraded reads with %s at least %.0f%% faster than with %s, on every workload",
+            title, 100 * goal, against);
+    Optional<Pair> pair = pair(figures, own, against);
+    if (pair.flatMap(Pair::least).isEmpty()) {
+      return Claim.notMeasured(GOAL, text, "", "Degraded reads of both systems are needed.");
+    }
+    String workload = pair.get().least().orElseThrow().getKey();
+    double least = pair.get().least().orElseThrow().getValue();
+    String measured =
+        "least %s (%s), mean %s"
+            .formatted(Format.percent(least), workload, Format.percent(pair.get().degradedRead()));
+    if (!figures.shapedLinks()) {
+      return Claim.notMeasured(GOAL, text, measured, LOOPBACK);
+    }
+    Double byBlocks = pair.get().degradedReadByBlocks().get(workload);
+    return Claim.judged(
+        GOAL, text, measured, least >= goal, least >= goal ? "" : missed(workload, goal, byBlocks));
+  }
+
+  private static String missed(String workload, double goal, Double byBlocks) {
+    if (byBlocks == null) {
+      return "";
+    }
+    return byBlocks < goal
+        ? "The arithmetic forbids it: on %s the blocks read per degraded read are only %s fewer."
+            .formatted(workload, Format.percent(byBlocks))
+        : "On %s the blocks read per degraded read are %s fewer; the rest is what a read costs beside its sources."
+            .formatted(workload, Format.percent(byBlocks));
+  }
+
+  private Claim traffic(String against, double low, double high) {
+    String text =
+        Format.of(
+            "Reconstruction traffic of EbbFS-PC (bound 1.5) %.0f–%.0f%% below %s",
+            100 * low, 100 * high, against);
+    Optional<Pair> pair = pair(figures, systems.product(), against);
+    List<Double> saved =
+        pair.stream()
+            .flatMap(p -> Stream.of(p.diskTraffic(), p.serverTraffic()))
+            .filter(Objects::nonNull)
+            .toList();
+    if (saved.isEmpty()) {
+      return Claim.notMeasured(GOAL, text, "", "Losses on both systems are needed.");
+    }
+    Double arithmetic = pair.get().trafficArithmetic();
+    String measured =
+        "disk %s, server %s"
+            .formatted(
+                Format.percent(pair.get().diskTraffic()),
+                Format.percent(pair.get().serverTraffic()));
+    return Claim.judged(
+        GOAL,
+        text,
+        measured,
+        saved.stream().allMatch(s -> s >= low),
+        "The arithmetic, by the codes of the lost data: %s. A disk that held more parities than its share costs more per data block."
+            .formatted(Format.percent(arithmetic)));
+  }
+
+  private Claim proportion(String against) {
+    String text =
+        "Reconstruction with EbbFS-PC (bound 1.5) faster than with %s at least in proportion to the traffic"
+            .formatted(against);
+    Optional<Pair> pair = pair(figures, systems.product(), against);
+    List<String> measured = new ArrayList<>();
+    boolean holds = true;
+    for (String what : List.of("disk", "server")) {
+      boolean disk = what.equals("disk");
+      Double time = pair.map(p -> disk ? p.diskTime() : p.serverTime()).orElse(null);
+      Double traffic = pair.map(p -> disk ? p.diskTraffic() : p.serverTraffic()).orElse(null);
+      if (time != null && traffic != null) {
+        holds &= time >= traffic - ROUNDING;
+        measured.add(
+            "%s: time %s, traffic %s less"
+                .formatted(what, Format.percent(time), Format.percent(traffic)));
+      }
+    }
+    if (measured.isEmpty()) {
+      return Claim.notMeasured(GOAL, text, "", "Losses on both systems are needed.");
+    }
+    return figures.shapedLinks()
+        ? Claim.judged(
+            GOAL, text, String.join("; ", measured), holds, "Medians, per lost data block.")
+        : Claim.notMeasured(GOAL, text, String.join("; ", measured), LOOPBACK);
+  }
+
+  private Claim readsEqualTheory() {
+    String text = "Blocks read per repair equal the theory exactly";
+    List<Loss> losses = figures.losses();
+    if (losses.isEmpty()) {
+      return Claim.notMeasured(GOAL, text, "", "No disk or server was lost.");
+    }
+    int equal = losses.stream().mapToInt(Loss::equalToPlan).sum();
+    int all = losses.stream().mapToInt(Loss::repetitions).sum();
+    long read = losses.stream().mapToLong(Loss::blocksRead).sum();
+    long planned = losses.stream().mapToLong(Loss::plannedReads).sum();
+    return Claim.judged(
+        GOAL,
+        text,
+        Format.of("equal in %d of %d losses; %,d read, %,d planned", equal, all, read, planned),
+        equal == all,
+        equal == all ? "" : "Sources that failed while they were read are read again elsewhere.");
+  }
+
+  private Claim links() {
+    String text = "Bytes on the links within 5% of the arithmetic";
+    List<Spread> ratios =
+        Stream.concat(
+                figures.losses().stream().map(Loss::linkRatio),
+                figures.degradedReadTraffic().stream().map(DegradedReads.Traffic::linkRatio))
+            .filter(Objects::nonNull)
+            .toList();
+    if (ratios.isEmpty()) {
+      return Claim.notMeasured(GOAL, text, "", "No links were counted (loopback).");
+    }
+    double low = ratios.stream().mapToDouble(Spread::low).min().orElseThrow();
+    double high = ratios.stream().mapToDouble(Spread::high).max().orElseThrow();
+    return Claim.judged(
+        GOAL,
+        text,
+        Format.of("%.3f to %.3f bytes on links per byte", low, high),
+        Math.max(Links.off(low), Links.off(high)) <= Links.TOLERANCE,
+        Format.of(
+            "Headers and checksums add up to %.1f%%; 5%% more or less than that is allowed.",
+            100 * (Links.HEADERS - 1)));
+  }
+
+  private Claim bound() {
+    return boundOf(
+        GOAL,
+        "The bound is never exceeded by an adapting cluster, on any workload, at any sample",
+        figures.storage().stream().filter(c -> c.bound() != null && adapts(c.system())).toList());
+  }
+
+  private boolean adapts(String system) {
+    return figures.runs().stream()
+        .anyMatch(r -> r.system().name().equals(system) && r.system().adapts());
+  }
+
+  static Claim boundOf(Claim.By by, String text, List<Course> courses) {
+    if (courses.isEmpty()) {
+      return Claim.notMeasured(by, text, "", "No samples of an adapting system with a bound.");
+    }
+    int above = courses.stream().mapToInt(Course::above).sum();
+    int all = courses.stream().mapToInt(Course::samples).sum();
+    double gap = courses.stream().mapToDouble(Course::longestGapSeconds).max().orElseThrow();
+    List<String> where =
+        courses.stream()
+            .filter(c -> c.above() > 0)
+            .map(
+                c ->
+                    "%s %s (%s)".formatted(c.title(), c.workload(), String.join(", ", c.aboveIn())))
+            .toList();
+    return Claim.judged(
+        by,
+        text,
+        Format.of("samples above the bound: %,d of %,d", above, all),
+        above == 0,
+        Format.of("The longest time between samples was %.1f s.", gap)
+            + (where.isEmpty() ? "" : " Above: " + String.join("; ", where) + "."));
+  }
+}

@@ -1,0 +1,30 @@
+package io.ebbfs.workloads.experiment.report;
+
+import io.ebbfs.workloads.experiment.Results;
+import java.util.List;
+import java.util.Map;
+
+/** Results without nulls where lists and maps are meant: what was not measured is empty. */
+final class Complete {
+  private Complete() {}
+
+  static Results of(Results r) {
+    return new Results(
+        r.format(),
+        r.experiment() == null ? "" : r.experiment(),
+        r.system(),
+        r.environment(),
+        list(r.workloads()),
+        list(r.reads()),
+        list(r.repairs()),
+        list(r.conversions()),
+        list(r.storage()),
+        list(r.jobs()),
+        r.seconds() == null ? Map.of() : r.seconds(),
+        list(r.notes()));
+  }
+
+  private static <T> List<T> list(List<T> list) {
+    return list == null ? List.of() : list;
+  }
+}

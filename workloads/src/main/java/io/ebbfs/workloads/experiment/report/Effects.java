@@ -1,0 +1,120 @@
+package io.ebbfs.workloads.experiment.report;
+
+import io.ebbfs.workloads.experiment.Results;
+import io.ebbfs.workloads.experiment.Results.Job;
+import io.ebbfs.workloads.experiment.Results.Repair;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
+
+/** What the paper lacks: what a loss means for those who store and read meanwhile. */
+final class Effects {
+  private static final int POINTS = 60;
+
+  /**
+   * How long stripes stood at less than full redundancy after a loss.
+   *
+   * @param seconds from the fault to a stripe's being whole again
+   * @param curve the share of the stripes that were whole after so many seconds
+   */
+  record Safety(String system, String title, String what, Percentiles seconds, List<Whole> curve) {}
+
+  /** A point of the curve. */
+  record Whole(double second, double share) {}
+
+  /**
+   * Reads of whole files by clients.
+   *
+   * @param what "none", "disk" or "server": what was lost
+   */
+  record Foreground(String system, String title, String what, Percentiles millis) {}
+
+  /** A MapReduce job over a workload, with all servers and with one dead. */
+  record Jobs(
+      String system, String title, String workload, Spread healthySeconds, Spread degradedSeconds) {
+    /** How much longer the degraded one takes: 1.2 for a fifth more; null if one is missing. */
+    Double slowdown() {
+      return healthySeconds == null || degradedSeconds == null || healthySeconds.median() == 0
+          ? null
+          : degradedSeconds.median() / healthySeconds.median();
+    }
+  }
+
+  private Effects() {}
+
+  static List<Safety> safety(Results r) {
+    List<Safety> all = new ArrayList<>();
+    for (String what : List.of("disk", "server")) {
+      List<Double> seconds = sorted(r, what, Repair::safeAfterSeconds);
+      if (!seconds.isEmpty()) {
+        Percentiles percentiles = Percentiles.of(seconds);
+        all.add(
+            new Safety(r.system().name(), r.system().title(), what, percentiles, curve(seconds)));
+      }
+    }
+    return all;
+  }
+
+  /** From the sorted seconds of single stripes to shares. */
+  static List<Whole> curve(List<Double> sorted) {
+    List<Whole> curve = new ArrayList<>();
+    int points = Math.min(POINTS, sorted.size());
+    for (int i = 1; i <= points; i++) {
+      int whole = (int) Math.ceil((double) i * sorted.size() / points);
+      curve.add(new Whole(sorted.get(whole - 1), (double) whole / sorted.size()));
+    }
+    return curve;
+  }
+
+  static List<Foreground> foreground(Results r) {
+    return List.of("none", "disk", "server").stream()
+        .map(what -> foreground(r, what))
+        .filter(Objects::nonNull)
+        .toList();
+  }
+
+  private static Foreground foreground(Results r, String what) {
+    List<Double> all = new ArrayList<>(sorted(r, what, Repair::foregroundMillis));
+    if (what.equals("none")) {
+      r.reads().stream()
+          .filter(reads -> reads.what().equals("healthy files"))
+          .forEach(reads -> all.addAll(reads.millis()));
+    }
+    Percentiles millis = Percentiles.of(all);
+    return millis == null
+        ? null
+        : new Foreground(r.system().name(), r.system().title(), what, millis);
+  }
+
+  private static List<Double> sorted(Results r, String what, Function<Repair, List<Double>> of) {
+    return r.repairs().stream()
+        .filter(repair -> repair.what().equals(what) && of.apply(repair) != null)
+        .flatMap(repair -> of.apply(repair).stream())
+        .sorted()
+        .toList();
+  }
+
+  static List<Jobs> jobs(Results r) {
+    return r.jobs().stream()
+        .map(Job::workload)
+        .distinct()
+        .map(
+            workload ->
+                new Jobs(
+                    r.system().name(),
+                    r.system().title(),
+                    workload,
+                    seconds(r, workload, "healthy"),
+                    seconds(r, workload, "degraded")))
+        .toList();
+  }
+
+  private static Spread seconds(Results r, String workload, String what) {
+    return Spread.of(
+        r.jobs().stream()
+            .filter(job -> job.workload().equals(workload) && job.what().equals(what))
+            .map(Job::seconds)
+            .toList());
+  }
+}

@@ -1,0 +1,131 @@
+package io.ebbfs.workloads.experiment.report;
+
+import io.ebbfs.workloads.codes.CodeFigures;
+import io.ebbfs.workloads.experiment.Results;
+import io.ebbfs.workloads.experiment.Results.Environment;
+import io.ebbfs.workloads.experiment.Results.SystemInfo;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.function.Function;
+
+/**
+ * Everything that the report shows; the content of {@code report.json}, whose fields {@code
+ * docs/evaluation.md} explains.
+ */
+record Figures(
+    int format,
+    String experiment,
+    Environment environment,
+    boolean sameEnvironment,
+    boolean shapedLinks,
+    List<Run> runs,
+    List<Claim> claims,
+    List<CodeFigures> codes,
+    List<WorkloadTable.Row> workloads,
+    List<Improvements.Pair> improvements,
+    List<DegradedReads.Point> degradedReads,
+    List<DegradedReads.Traffic> degradedReadTraffic,
+    List<Reconstruction.Loss> losses,
+    List<Encoding.Cost> encoding,
+    List<Storage.Course> storage,
+    List<Effects.Safety> safety,
+    List<Effects.Foreground> foreground,
+    List<Effects.Jobs> jobs,
+    List<Trace.PerDay> trace,
+    List<Sensitivity.Setting> sensitivity) {
+  static final int FORMAT = 1;
+
+  /**
+   * A system's part of the experiment.
+   *
+   * @param variant whether it differs from another system in one setting only
+   * @param repetitions of reads and of losses, the fewer
+   */
+  record Run(
+      SystemInfo system,
+      boolean variant,
+      int repetitions,
+      Map<String, Double> seconds,
+      List<String> notes) {}
+
+  static Figures of(List<Results> results) {
+    Systems systems = new Systems(results);
+    Environment environment = systems.all().get(0).environment();
+    Figures measured =
+        new Figures(
+            FORMAT,
+            systems.all().get(0).experiment(),
+            environment,
+            systems.all().stream().allMatch(r -> alike(r.environment(), environment)),
+            systems.all().stream().allMatch(r -> r.environment().rate() != null),
+            systems.all().stream().map(Figures::run).toList(),
+            List.of(),
+            CodeTable.SHOWN.stream().map(CodeTable::figures).flatMap(Optional::stream).toList(),
+            WorkloadTable.rows(systems),
+            Improvements.of(systems),
+            each(systems, DegradedReads::points),
+            each(systems, DegradedReads::traffic),
+            each(systems, Reconstruction::losses),
+            Encoding.costs(systems),
+            each(systems, Storage::courses),
+            each(systems, Effects::safety),
+            each(systems, Effects::foreground),
+            each(systems, Effects::jobs),
+            systems.all().stream().map(Trace::perDay).filter(Objects::nonNull).toList(),
+            Sensitivity.of(systems));
+    return measured.with(new Claims(systems, measured).all());
+  }
+
+  private static <T> List<T> each(Systems systems, Function<Results, List<T>> of) {
+    return systems.compared().stream().flatMap(r -> of.apply(r).stream()).toList();
+  }
+
+  private static boolean alike(Environment a, Environment b) {
+    return a.servers() == b.servers()
+        && a.disks() == b.disks()
+        && Objects.equals(a.rate(), b.rate())
+        && a.blockBytes() == b.blockBytes();
+  }
+
+  private static Run run(Results r) {
+    long reads = r.reads().stream().map(Results.Reads::repetition).distinct().count();
+    Map<String, Integer> losses = new LinkedHashMap<>();
+    r.repairs().forEach(repair -> losses.merge(repair.what(), 1, Integer::sum));
+    losses.remove("none");
+    int fewest = losses.values().stream().mapToInt(Integer::intValue).min().orElse((int) reads);
+    int repetitions = reads == 0 ? fewest : (int) Math.min(reads, fewest);
+    return new Run(r.system(), Systems.isVariant(r.system()), repetitions, r.seconds(), r.notes());
+  }
+
+  private Figures with(List<Claim> judged) {
+    return new Figures(
+        format,
+        experiment,
+        environment,
+        sameEnvironment,
+        shapedLinks,
+        runs,
+        judged,
+        codes,
+        workloads,
+        improvements,
+        degradedReads,
+        degradedReadTraffic,
+        losses,
+        encoding,
+        storage,
+        safety,
+        foreground,
+        jobs,
+        trace,
+        sensitivity);
+  }
+
+  /** The fewest repetitions of any compared system. */
+  int repetitions() {
+    return runs.stream().filter(r -> !r.variant()).mapToInt(Run::repetitions).min().orElse(0);
+  }
+}

@@ -1,0 +1,312 @@
+package io.ebbfs.workloads.experiment.report;
+
+import io.ebbfs.workloads.experiment.Results.Environment;
+import io.ebbfs.workloads.experiment.report.Bars.Bar;
+import io.ebbfs.workloads.experiment.report.Bars.Group;
+import io.ebbfs.workloads.experiment.report.Effects.Foreground;
+import io.ebbfs.workloads.experiment.report.Effects.Jobs;
+import io.ebbfs.workloads.experiment.report.Effects.Safety;
+import io.ebbfs.workloads.experiment.report.Sensitivity.Line;
+import io.ebbfs.workloads.experiment.report.Sensitivity.Setting;
+import io.ebbfs.workloads.experiment.report.Sensitivity.Variant;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+
+/** The sections that the paper lacks, and where all of it ran. */
+final class OwnSections {
+  private final Figures figures;
+  private final Map<String, Style> styles = new LinkedHashMap<>();
+
+  OwnSections(Figures figures) {
+    this.figures = figures;
+    figures.runs().forEach(r -> styles.put(r.system().name(), Style.of(r.system())));
+  }
+
+  String safety() {
+    String title = "Time to safety";
+    List<Safety> all = figures.safety();
+    if (all.isEmpty()) {
+      return Html.section(title, "", Html.missing("Not measured in this experiment."));
+    }
+    Table table = new Table("system", "lost", "#stripes", "#median, s", "#95%, s", "#last, s");
+    all.forEach(
+        s ->
+            table.row(
+                s.title(),
+                s.what(),
+                s.seconds().count(),
+                Format.number(s.seconds().median()),
+                Format.number(s.seconds().p95()),
+                Format.number(s.seconds().max())));
+    String plots =
+        List.of("disk", "server").stream()
+            .map(what -> all.stream().filter(s -> s.what().equals(what)).toList())
+            .filter(some -> !some.isEmpty())
+            .map(this::curves)
+            .collect(Collectors.joining());
+    return Html.section(
+        title,
+        "How long stripes stand at less than full redundancy after a loss, from the fault on: the time until somebody notices is in it.",
+        Html.legend(all.stream().map(s -> styles.get(s.system())).distinct().toList()),
+        "<div class=\"panels\">" + plots + "</div>",
+        Html.details("Table", table.html()));
+  }
+
+  private String curves(List<Safety> all) {
+    List<Lines.Line> lines = new ArrayList<>();
+    for (Safety s : all) {
+      List<double[]> points = new ArrayList<>();
+      points.add(new double[] {0, 0});
+      points.add(new double[] {s.curve().get(0).second(), 0});
+      s.curve().forEach(w -> points.add(new double[] {w.second(), 100 * w.share()}));
+      lines.add(new Lines.Line(styles.get(s.system()), points, false));
+    }
+    return "<div>"
+        + Lines.html(
+            new Lines.Plot(
+                "Lost: a " + all.get(0).what() + ". Stripes whole again, %",
+                "seconds after the fault",
+                0,
+                100,
+                List.of(),
+                lines,
+                List.of()),
+            Svg.HALF,
+            260)
+        + "</div>";
+  }
+
+  String foreground() {
+    String title = "Reads by clients during a repair";
+    if (figures.foreground().isEmpty()) {
+      return Html.section(title, "", Html.missing("Not measured in this experiment."));
+    }
+    Table table =
+        new Table("system", "lost", "#reads", "#median, ms", "#95%, ms", "#99%, ms", "#max, ms");
+    Map<String, List<Bar>> groups = new LinkedHashMap<>();
+    for (Foreground f : figures.foreground()) {
+      table.row(
+          f.title(),
+          lost(f.what()),
+          f.millis().count(),
+          Format.number(f.millis().median()),
+          Format.number(f.millis().p95()),
+          Format.number(f.millis().p99()),
+          Format.number(f.millis().max()));
+      Style style = styles.get(f.system());
+      groups
+          .computeIfAbsent(f.title(), t -> new ArrayList<>())
+          .add(
+              new Bar(
+                  lost(f.what()),
+                  style.colour(),
+                  f.what().equals("none"),
+                  f.millis().median(),
+                  0,
+                  f.millis().median(),
+                  f.millis().p95(),
+                  null,
+                  Format.number(f.millis().median()) + " ms"));
+    }
+    List<Group> bars = new ArrayList<>();
+    groups.forEach((system, own) -> bars.add(new Group(system, own)));
+    return Html.section(
+        title,
+        "Whole files, read by clients from the fault to the end of the last repair. Bars are medians, whiskers reach to the 95th percentile.",
+        Bars.html(title, Svg.WIDE, bars),
+        Html.details("Table", table.html()));
+  }
+
+  private static String lost(String what) {
+    return what.equals("none") ? "nothing lost" : "a " + what + " lost";
+  }
+
+  String jobs() {
+    String title = "MapReduce jobs with all servers and with one dead";
+    if (figures.jobs().isEmpty()) {
+      return Html.section(title, "", Html.missing("Not measured in this experiment."));
+    }
+    Table table = new Table("system", "workload", "#healthy, s", "#degraded, s", "#times as long");
+    Map<String, List<Jobs>> bySystem = new LinkedHashMap<>();
+    for (Jobs j : figures.jobs()) {
+      table.row(
+          j.title(),
+          j.workload(),
+          Format.spread(j.healthySeconds()),
+          Format.spread(j.degradedSeconds()),
+          Format.factor(j.slowdown()));
+      if (j.slowdown() != null) {
+        bySystem.computeIfAbsent(j.system(), s -> new ArrayList<>()).add(j);
+      }
+    }
+    List<Bar> bars = new ArrayList<>();
+    bySystem.forEach(
+        (system, jobs) ->
+            bars.add(
+                Bar.of(
+                    styles.get(system),
+                    Spread.of(jobs.stream().map(Jobs::slowdown).toList()),
+                    1.0,
+                    slowdown(jobs))));
+    return Html.section(
+        title,
+        "A grep over a workload's files. How many times as long it takes with a server dead: the median of the workloads, whiskers to the least and the most. The mark is 1, as long as before.",
+        bars.isEmpty() ? "" : Bars.html(title, Svg.WIDE, List.of(new Group("", bars))),
+        Html.details("Table, median (lowest–highest)", table.html()));
+  }
+
+  private static String slowdown(List<Jobs> jobs) {
+    return Format.of("%.2f×", Spread.of(jobs.stream().map(Jobs::slowdown).toList()).median());
+  }
+
+  String trace() {
+    if (figures.trace().isEmpty()) {
+      return "";
+    }
+    Table table =
+        new Table(
+            "system",
+            "trace",
+            "#days",
+            "#upcodes / day",
+            "#downcodes / day",
+            "#bytes / day",
+            "#of the encoded bytes");
+    figures
+        .trace()
+        .forEach(
+            t ->
+                table.row(
+                    t.title(),
+                    t.workload(),
+                    Format.number(t.days()),
+                    Format.number(t.upcodesPerDay()),
+                    Format.number(t.downcodesPerDay()),
+                    Format.bytes(t.bytesPerDay()),
+                    Format.percent(t.sharePerDay())));
+    return Html.section(
+        "Conversions per day under a recorded trace",
+        "Days of those who made the trace, before compression; bytes in the scale of the experiment.",
+        table.html());
+  }
+
+  String sensitivity() {
+    return figures.sensitivity().stream().map(this::setting).collect(Collectors.joining("\n"));
+  }
+
+  private String setting(Setting setting) {
+    Table table =
+        new Table(
+            "system",
+            "#" + setting.key(),
+            "#degraded read, ms",
+            "#overhead",
+            "#conversions",
+            "#moved / lost data block");
+    for (Line line : setting.lines()) {
+      for (Variant v : line.variants()) {
+        table.row(
+            line.base(),
+            v.value(),
+            Format.number(v.degradedMillis()),
+            Format.factor(v.overhead()),
+            v.conversions(),
+            Format.number(v.moved()));
+      }
+    }
+    return Html.section(
+        "Sensitivity: " + setting.key(),
+        "Systems that differ in this setting only; means over their workloads.",
+        Html.legend(setting.lines().stream().map(this::style).toList()),
+        "<div class=\"panels three\">"
+            + panel(setting, "Degraded read, ms", Variant::degradedMillis)
+            + panel(setting, "Overhead", Variant::overhead)
+            + panel(setting, "Conversions", v -> (double) v.conversions())
+            + "</div>",
+        Html.details("Table", table.html()));
+  }
+
+  private Style style(Line line) {
+    String first = line.variants().get(0).system();
+    Style style = styles.get(first);
+    return new Style(first, line.base(), style.colour(), false, true);
+  }
+
+  private String panel(Setting setting, String title, Function<Variant, Double> of) {
+    List<String> values =
+        setting.lines().stream()
+            .flatMap(l -> l.variants().stream())
+            .map(Variant::value)
+            .distinct()
+            .sorted(java.util.Comparator.comparingDouble(Sensitivity::number))
+            .toList();
+    List<Lines.Line> lines = new ArrayList<>();
+    for (Line line : setting.lines()) {
+      List<double[]> points =
+          line.variants().stream()
+              .filter(v -> of.apply(v) != null)
+              .map(v -> new double[] {values.indexOf(v.value()), of.apply(v)})
+              .toList();
+      lines.add(new Lines.Line(style(line), points, true));
+    }
+    List<Double> all = lines.stream().flatMap(l -> l.points().stream()).map(p -> p[1]).toList();
+    if (all.isEmpty()) {
+      return "<div><p>" + Html.escape(title) + ": not measured.</p></div>";
+    }
+    double most = all.stream().mapToDouble(v -> v).max().orElseThrow();
+    boolean overhead = title.equals("Overhead");
+    double from = overhead ? all.stream().mapToDouble(v -> v).min().orElseThrow() - .03 : 0;
+    double to = overhead ? most + .03 : Math.max(most * 1.08, 1e-6);
+    return "<div>"
+        + Lines.html(
+            new Lines.Plot(title, setting.key(), from, to, values, lines, List.of()),
+            Svg.THIRD,
+            220)
+        + "</div>";
+  }
+
+  String environment() {
+    Environment e = figures.environment();
+    Table table = new Table("what", "value");
+    table.row("servers, disks each", e.servers() + ", " + e.disks());
+    table.row("rate of each link", e.rate() == null ? "none: loopback" : e.rate());
+    table.row("block", Format.bytes(e.blockBytes()));
+    table.row("cores of the machine", e.cores());
+    table.row("kernel", e.kernel());
+    table.row("seed", e.seed());
+    table.row("started", e.startedAt());
+    Table runs =
+        new Table("system", "name", "codes", "#bound", "#repetitions", "phases, s", "notes");
+    for (Figures.Run r : figures.runs()) {
+      runs.row(
+          r.system().title(),
+          r.system().name(),
+          codes(r),
+          r.system().fast() == null ? Format.NONE : Sensitivity.bound(r.system()),
+          r.repetitions(),
+          r.seconds().entrySet().stream()
+              .map(p -> Format.of("%s %.0f", p.getKey(), p.getValue()))
+              .collect(Collectors.joining(", ")),
+          String.join(" ", r.notes()));
+    }
+    return Html.section(
+        "Where and how it was measured",
+        "Against the paper's 11 machines with 24 cores, 6 disks and 1 Gbit/s, here all servers share one machine, and links and blocks are smaller in about the same proportion: times of the paper and of this page must not be compared, shares saved may be.",
+        table.html(),
+        "<h3>Systems</h3>",
+        runs.html());
+  }
+
+  private static String codes(Figures.Run run) {
+    if (run.system().fast() == null) {
+      return "three replicas";
+    }
+    return run.system().adapts()
+        ? run.system().fast() + ", " + run.system().compact()
+        : run.system().fast();
+  }
+}

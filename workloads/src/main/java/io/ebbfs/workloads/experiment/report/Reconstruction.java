@@ -1,0 +1,164 @@
+package io.ebbfs.workloads.experiment.report;
+
+import io.ebbfs.workloads.experiment.Results;
+import io.ebbfs.workloads.experiment.Results.Repair;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.Function;
+
+/**
+ * Figures 10 and 11: how long it takes to make whole what a disk or a server cost, and what is
+ * moved for it. Times and traffic are shown per lost <em>data</em> block, as the paper does:
+ * parities are repaired along with it.
+ */
+final class Reconstruction {
+  private static final double MIB = 1 << 20;
+
+  /**
+   * Losses of one kind on one system.
+   *
+   * @param what "disk" or "server"
+   * @param lostBlocks replicas, of all repetitions
+   * @param seconds from the first repair to the end of the last
+   * @param secondsPerDataBlock the same per lost data block
+   * @param secondsPerMib the same per MiB lost, parities included
+   * @param movedPerDataBlock blocks read and written per lost data block
+   * @param plannedPerDataBlock the same by the plans, for exactly the data and parities that were
+   *     lost; null without plans
+   * @param arithmeticPerDataBlock the same if each block of a stripe is as likely lost, by the
+   *     codes of the lost data; null if a code is unknown
+   * @param equalToPlan repetitions whose reads equal the plans'
+   * @param linkRatio bytes on links to the bytes that had to cross one; null on loopback
+   * @param linkToMoved bytes on links to all bytes read and written; null on loopback
+   */
+  record Loss(
+      String system,
+      String title,
+      String what,
+      int repetitions,
+      int lostBlocks,
+      Spread detectSeconds,
+      Spread seconds,
+      Spread secondsPerDataBlock,
+      Spread secondsPerMib,
+      Spread movedPerDataBlock,
+      Spread plannedPerDataBlock,
+      Double arithmeticPerDataBlock,
+      long blocksRead,
+      long blocksWritten,
+      long plannedReads,
+      int equalToPlan,
+      Spread linkRatio,
+      Spread linkToMoved,
+      Map<String, ByCode> byCode) {}
+
+  /** Blocks rebuilt in one code, of all repetitions, and reads per block beside the theory. */
+  record ByCode(int data, int parities, long read, Double readsPerBlock) {}
+
+  private Reconstruction() {}
+
+  static List<Loss> losses(Results results) {
+    return List.of("disk", "server").stream()
+        .map(what -> loss(results, what))
+        .filter(Objects::nonNull)
+        .toList();
+  }
+
+  private static Loss loss(Results results, String what) {
+    List<Repair> repairs = results.repairs().stream().filter(r -> r.what().equals(what)).toList();
+    if (repairs.isEmpty()) {
+      return null;
+    }
+    List<Repair> alone = alone(repairs);
+    return new Loss(
+        results.system().name(),
+        results.system().title(),
+        what,
+        repairs.size(),
+        repairs.stream().mapToInt(Repair::lostBlocks).sum(),
+        spread(alone, Repair::detectSeconds),
+        spread(alone, Repair::seconds),
+        perDataBlock(alone, Repair::seconds),
+        spread(alone, r -> r.lostBytes() == 0 ? null : r.seconds() / (r.lostBytes() / MIB)),
+        perDataBlock(repairs, r -> (double) (r.blocksRead() + r.blocksWritten())),
+        perDataBlock(repairs, r -> (double) (r.plannedReads() + r.blocksWritten())),
+        arithmetic(repairs),
+        repairs.stream().mapToLong(Repair::blocksRead).sum(),
+        repairs.stream().mapToLong(Repair::blocksWritten).sum(),
+        repairs.stream().mapToLong(Repair::plannedReads).sum(),
+        (int) repairs.stream().filter(r -> r.blocksRead() == r.plannedReads()).count(),
+        spread(alone, Reconstruction::linkRatio),
+        spread(alone, Reconstruction::linkToMoved),
+        byCode(repairs));
+  }
+
+  /** Those without clients that read meanwhile, whose bytes are on the links too; all, if none. */
+  private static List<Repair> alone(List<Repair> repairs) {
+    List<Repair> alone =
+        repairs.stream()
+            .filter(r -> r.foregroundMillis() == null || r.foregroundMillis().isEmpty())
+            .toList();
+    return alone.isEmpty() ? repairs : alone;
+  }
+
+  private static Spread spread(List<Repair> repairs, Function<Repair, Double> of) {
+    List<Double> values = new ArrayList<>();
+    repairs.stream().map(of).filter(Objects::nonNull).forEach(values::add);
+    return Spread.of(values);
+  }
+
+  private static Spread perDataBlock(List<Repair> repairs, Function<Repair, Double> of) {
+    return spread(repairs, r -> dataBlocks(r) == 0 ? null : of.apply(r) / dataBlocks(r));
+  }
+
+  static int dataBlocks(Repair repair) {
+    return repair.byCode().values().stream().mapToInt(Repair.ByCode::data).sum();
+  }
+
+  private static Double arithmetic(List<Repair> repairs) {
+    Map<String, Double> data = new LinkedHashMap<>();
+    repairs.forEach(
+        r -> r.byCode().forEach((code, of) -> data.merge(code, (double) of.data(), Double::sum)));
+    return CodeTable.mean(data, CodeTable::moved);
+  }
+
+  /**
+   * What had to cross a link, if the combines do not say: the server that combines holds one of the
+   * blocks read or written itself, so of k blocks read and one written, k cross.
+   */
+  private static Double linkRatio(Repair r) {
+    long crossing = r.remoteBytes() > 0 ? r.remoteBytes() : r.bytesRead();
+    return r.linkBytes() == 0 || crossing == 0 ? null : (double) r.linkBytes() / crossing;
+  }
+
+  private static Double linkToMoved(Repair r) {
+    long moved = r.bytesRead() + r.bytesWritten();
+    return r.linkBytes() == 0 || moved == 0 ? null : (double) r.linkBytes() / moved;
+  }
+
+  private static Map<String, ByCode> byCode(List<Repair> repairs) {
+    Map<String, ByCode> all = new LinkedHashMap<>();
+    for (Repair repair : repairs) {
+      repair
+          .byCode()
+          .forEach(
+              (code, of) ->
+                  all.merge(
+                      code,
+                      sum(new ByCode(0, 0, 0, null), of),
+                      (a, b) -> sum(a, new Repair.ByCode(b.data(), b.parities(), b.read()))));
+    }
+    return all;
+  }
+
+  private static ByCode sum(ByCode a, Repair.ByCode b) {
+    int data = a.data() + b.data();
+    int parities = a.parities() + b.parities();
+    long read = a.read() + b.read();
+    return new ByCode(
+        data, parities, read, data + parities == 0 ? null : (double) read / (data + parities));
+  }
+}

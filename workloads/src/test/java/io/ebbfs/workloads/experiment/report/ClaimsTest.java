@@ -1,0 +1,133 @@
+package io.ebbfs.workloads.experiment.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ebbfs.workloads.experiment.Results;
+import io.ebbfs.workloads.experiment.Results.Environment;
+import io.ebbfs.workloads.experiment.Results.Reads;
+import io.ebbfs.workloads.experiment.Results.Sample;
+import io.ebbfs.workloads.experiment.Results.WorkloadInfo;
+import io.ebbfs.workloads.experiment.report.Claim.Verdict;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+final class ClaimsTest {
+  private static Claim claim(List<Results> results, String beginning) {
+    return Figures.of(results).claims().stream()
+        .filter(c -> c.text().startsWith(beginning))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  private static List<Results> withProduct(Results product) {
+    List<Results> all = new ArrayList<>(Synthetic.all());
+    all.set(0, product);
+    return all;
+  }
+
+  @Test
+  void aClusterThatObeysTheArithmeticReachesItsGoals() {
+    assertThat(Figures.of(Synthetic.all()).claims())
+        .filteredOn(c -> c.by() == Claim.By.GOAL)
+        .hasSize(11)
+        .allSatisfy(c -> assertThat(c.verdict()).as(c.toString()).isEqualTo(Verdict.CONFIRMED));
+  }
+
+  @Test
+  void whatThePaperGotWrongIsRefutedWithItsArithmetic() {
+    assertThat(claim(Synthetic.all(), "LRC(12,6,2) reads 3.25"))
+        .matches(c -> c.verdict() == Verdict.REFUTED && c.measured().equals("3.00"));
+    assertThat(claim(Synthetic.all(), "An upcode of product codes").verdict())
+        .isEqualTo(Verdict.REFUTED);
+    assertThat(claim(Synthetic.all(), "Fast and compact codes are more").verdict())
+        .isEqualTo(Verdict.CONFIRMED);
+    assertThat(claim(Synthetic.all(), "RS(10,4) moves 15.5").verdict())
+        .isEqualTo(Verdict.CONFIRMED);
+  }
+
+  @Test
+  void withoutShapedLinksNoTimeIsJudged() {
+    List<Results> loopback = new ArrayList<>();
+    for (Results r : Synthetic.all()) {
+      Environment e = r.environment();
+      loopback.add(
+          Synthetic.with(
+              r,
+              new Environment(
+                  e.servers(),
+                  e.disks(),
+                  null,
+                  e.blockBytes(),
+                  e.cores(),
+                  e.kernel(),
+                  e.seed(),
+                  e.startedAt())));
+    }
+    Claim faster = claim(loopback, "Degraded reads with EbbFS-PC (bound 1.5) at least 30%");
+    assertThat(faster.verdict()).isEqualTo(Verdict.NOT_MEASURED);
+    assertThat(faster.measured()).contains("least");
+    assertThat(faster.why()).contains("loopback");
+    assertThat(claim(loopback, "Blocks read per repair").verdict()).isEqualTo(Verdict.CONFIRMED);
+  }
+
+  @Test
+  void aMissingSystemIsNotMeasuredAndNotRefuted() {
+    assertThat(Figures.of(List.of(Synthetic.product())).claims())
+        .filteredOn(c -> c.text().startsWith("Degraded reads"))
+        .allSatisfy(c -> assertThat(c.verdict()).isEqualTo(Verdict.NOT_MEASURED));
+  }
+
+  @Test
+  void aGoalThatTheArithmeticForbidsIsRefutedWithTheArithmetic() {
+    WorkloadInfo w = Synthetic.product().workloads().get(2);
+    WorkloadInfo cold =
+        new WorkloadInfo(
+            w.name(),
+            w.files(),
+            w.bytes(),
+            w.hotReads(),
+            w.coldFiles(),
+            w.hotBytes(),
+            w.drift(),
+            Map.of("PC(6x5)", 1.0),
+            w.bytesByCode(),
+            w.storedBytes(),
+            w.encodedLogicalBytes(),
+            w.encodedStoredBytes());
+    Claim claim =
+        claim(
+            withProduct(Synthetic.withWorkloads(Synthetic.product(), List.of(cold))),
+            "Degraded reads with EbbFS-PC (bound 1.5) at least 30%");
+    assertThat(claim.verdict()).isEqualTo(Verdict.REFUTED);
+    assertThat(claim.why()).contains("arithmetic forbids").contains("CC3").contains("16.7%");
+  }
+
+  @Test
+  void slowReadsRefuteAGoalWithoutTheArithmeticForbiddingIt() {
+    List<Reads> slow = new ArrayList<>();
+    for (Reads r : Synthetic.product().reads()) {
+      slow.add(Synthetic.read(r.repetition(), r.what(), r.code(), 480));
+    }
+    Claim claim =
+        claim(
+            withProduct(Synthetic.withReads(Synthetic.product(), slow)),
+            "Degraded reads with EbbFS-PC (bound 1.5) at least 30%");
+    assertThat(claim.verdict()).isEqualTo(Verdict.REFUTED);
+    assertThat(claim.why()).doesNotContain("forbids").contains("beside its sources");
+  }
+
+  @Test
+  void oneSampleAboveTheBoundRefutes() {
+    List<Sample> samples = new ArrayList<>(Synthetic.product().storage());
+    samples.add(new Sample(301, "adapt", Map.of("FB", 1.51), Map.of(), 0));
+    Claim claim =
+        claim(
+            withProduct(Synthetic.withStorage(Synthetic.product(), samples)),
+            "The bound is never exceeded");
+    assertThat(claim.verdict()).isEqualTo(Verdict.REFUTED);
+    assertThat(claim.measured()).contains("1 of ");
+    assertThat(claim.why()).contains("EbbFS-PC, bound 1.5 FB (adapt)");
+  }
+}

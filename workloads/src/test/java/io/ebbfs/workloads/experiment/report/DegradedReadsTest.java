@@ -1,0 +1,82 @@
+package io.ebbfs.workloads.experiment.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import io.ebbfs.coding.Codes;
+import io.ebbfs.workloads.experiment.Results;
+import io.ebbfs.workloads.experiment.Results.Reads;
+import io.ebbfs.workloads.experiment.Results.WorkloadInfo;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+final class DegradedReadsTest {
+  private static WorkloadInfo workload(Map<String, Double> readsByCode) {
+    return new WorkloadInfo("W", 1, 100, .9, .9, .1, .1, readsByCode, readsByCode, 150, 100, 150);
+  }
+
+  private static Results with(Map<String, Double> readsByCode, List<Reads> reads) {
+    return Synthetic.withReads(
+        Synthetic.withWorkloads(Synthetic.product(), List.of(workload(readsByCode))), reads);
+  }
+
+  private static Reads read(int repetition, String what, String code, double... millis) {
+    List<Double> all = java.util.Arrays.stream(millis).boxed().toList();
+    return new Reads(repetition, what, code, all, 2, 0, 0);
+  }
+
+  @Test
+  void aWorkloadIsTheMixtureOfItsCodes() {
+    Results results =
+        with(
+            Map.of(Codes.PC_FAST, .6, Codes.PC_COMPACT, .3, "", .1),
+            List.of(
+                read(0, "healthy", Codes.PC_FAST, 50, 150),
+                read(0, "degraded", Codes.PC_FAST, 200),
+                read(0, "degraded", Codes.PC_COMPACT, 400, 600)));
+    DegradedReads.Point point = DegradedReads.points(results).get(0);
+    assertThat(point.millis().median()).isCloseTo(.6 * 200 + .3 * 500 + .1 * 100, within(1e-9));
+    assertThat(point.sourceBlocks()).isCloseTo(.6 * 2 + .3 * 5 + .1, within(1e-9));
+    assertThat(point.healthyMillis().median()).isEqualTo(100);
+    assertThat(point.overhead()).isEqualTo(1.5);
+  }
+
+  @Test
+  void theSpreadIsThatOfRepetitions() {
+    Results results =
+        with(
+            Map.of(Codes.PC_FAST, 1.0),
+            List.of(
+                read(0, "degraded", Codes.PC_FAST, 100, 300),
+                read(1, "degraded", Codes.PC_FAST, 220),
+                read(2, "degraded", Codes.PC_FAST, 400)));
+    assertThat(DegradedReads.points(results).get(0).millis())
+        .isEqualTo(new Spread(220, 200, 400, 3));
+  }
+
+  @Test
+  void aWorkloadWhoseCodesWereNotReadIsLeftOut() {
+    Results results =
+        with(
+            Map.of(Codes.PC_FAST, .9, Codes.PC_COMPACT, .1),
+            List.of(read(0, "degraded", Codes.PC_FAST, 100)));
+    assertThat(DegradedReads.points(results)).isEmpty();
+  }
+
+  @Test
+  void aSmallRestWithoutReadsIsLeftOutOfTheMean() {
+    Results results =
+        with(
+            Map.of(Codes.PC_FAST, .97, Codes.PC_COMPACT, .03),
+            List.of(read(0, "degraded", Codes.PC_FAST, 100)));
+    assertThat(DegradedReads.points(results).get(0).millis().median()).isCloseTo(100, within(1e-9));
+  }
+
+  @Test
+  void linkBytesAreSetAgainstTheSources() {
+    DegradedReads.Traffic traffic = DegradedReads.traffic(Synthetic.product()).get(0);
+    assertThat(traffic.reads()).isEqualTo(3 * Synthetic.REPETITIONS);
+    assertThat(traffic.linkRatio().median()).isCloseTo(1.02, within(1e-6));
+  }
+}
