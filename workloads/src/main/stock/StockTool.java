@@ -1,4 +1,5 @@
 import java.io.BufferedReader;
+import java.io.ByteArrayInputStream;
 import java.io.InputStream;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
@@ -15,6 +16,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileSystem;
 
 /**
@@ -28,9 +30,11 @@ import org.apache.hadoop.fs.FileSystem;
  * URL-encoded:
  *
  * <pre>
- * ID put LOCAL REMOTE  ->  ID ok SHA256 BYTES MICROS
- * ID read REMOTE       ->  ID ok SHA256 BYTES MICROS
- * (either)             ->  ID error MESSAGE
+ * ID put LOCAL REMOTE                ->  ID ok SHA256 BYTES MICROS
+ * ID read REMOTE                     ->  ID ok SHA256 BYTES MICROS
+ * ID readAt REMOTE OFFSET LENGTH     ->  ID ok SHA256 BYTES MICROS
+ * ID touch REMOTE (open and close)   ->  ID ok SHA256 0 MICROS
+ * (any)                              ->  ID error MESSAGE
  * </pre>
  *
  * It ends when standard input does.
@@ -77,6 +81,13 @@ public final class StockTool {
           switch (request[1]) {
             case "put" -> put(fileSystem, Path.of(decode(request[2])), decode(request[3]));
             case "read" -> read(fileSystem, decode(request[2]));
+            case "readAt" ->
+                readAt(
+                    fileSystem,
+                    decode(request[2]),
+                    Long.parseLong(request[3]),
+                    Integer.parseInt(request[4]));
+            case "touch" -> touch(fileSystem, decode(request[2]));
             default -> throw new IllegalArgumentException("unknown request " + request[1]);
           };
       long micros = (System.nanoTime() - start) / 1000;
@@ -100,6 +111,22 @@ public final class StockTool {
     try (InputStream in = fileSystem.open(new org.apache.hadoop.fs.Path(remote), BUFFER_BYTES)) {
       return copy(in, OutputStream.nullOutputStream());
     }
+  }
+
+  private static Copied readAt(FileSystem fileSystem, String remote, long offset, int length)
+      throws Exception {
+    byte[] bytes = new byte[length];
+    try (FSDataInputStream in =
+        fileSystem.open(new org.apache.hadoop.fs.Path(remote), BUFFER_BYTES)) {
+      in.seek(offset);
+      in.readFully(bytes);
+    }
+    return copy(new ByteArrayInputStream(bytes), OutputStream.nullOutputStream());
+  }
+
+  private static Copied touch(FileSystem fileSystem, String remote) throws Exception {
+    fileSystem.open(new org.apache.hadoop.fs.Path(remote), BUFFER_BYTES).close();
+    return copy(InputStream.nullInputStream(), OutputStream.nullOutputStream());
   }
 
   private static Copied copy(InputStream in, OutputStream out) throws Exception {

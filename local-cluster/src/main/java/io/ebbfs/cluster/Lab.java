@@ -66,8 +66,13 @@ public record Lab(int number, String rate) {
   }
 
   /** A command that is run where clients are. */
-  List<String> clientCommand(List<String> command) {
+  public List<String> clientCommand(List<String> command) {
     return in("client", command);
+  }
+
+  /** A command that is run where no link has a rate: beside the namenode. */
+  public List<String> unshapedCommand(List<String> command) {
+    return in("control", command);
   }
 
   private List<String> in(String place, List<String> command) {
@@ -193,16 +198,24 @@ public record Lab(int number, String rate) {
     return labs;
   }
 
-  /** Bytes that the links of the chunk servers have carried so far: sent and received by them. */
-  public long[] serverBytes(int servers) throws IOException {
-    long[] bytes = new long[2];
+  /** Bytes that the chunk servers have received so far. */
+  public long receivedByServers(int servers) throws IOException {
+    long bytes = 0;
     for (int i = 0; i < servers; i++) {
-      Path statistics = DEVICES.resolve(bridge() + "v" + (FIRST_SERVER + i)).resolve("statistics");
-      // What the bridge's end receives, the server has sent.
-      bytes[0] += Long.parseLong(Files.readString(statistics.resolve("rx_bytes")).strip());
-      bytes[1] += Long.parseLong(Files.readString(statistics.resolve("tx_bytes")).strip());
+      bytes += received(FIRST_SERVER + i);
     }
     return bytes;
+  }
+
+  /** Bytes that the clients have received so far. */
+  public long receivedByClients() throws IOException {
+    return received(CLIENT_HOST);
+  }
+
+  /** What the bridge's end of a link has sent, its other end has received. */
+  private long received(int host) throws IOException {
+    Path file = DEVICES.resolve(bridge() + "v" + host).resolve("statistics/tx_bytes");
+    return Long.parseLong(Files.readString(file).strip());
   }
 
   private static List<String> concat(List<String> one, List<String> two) {

@@ -1,7 +1,6 @@
 package io.ebbfs.cluster;
 
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.List;
@@ -24,9 +23,6 @@ public final class LabMain {
       root. The directory is ~/.ebbfs-lab unless named.""";
 
   private static final Path HOME = Path.of(System.getProperty("user.home"), ".ebbfs-lab");
-
-  /** Locked while the networks of this machine are made or looked through. */
-  private static final Path LABS = Path.of("/run/ebbfs-lab");
 
   private LabMain() {}
 
@@ -84,16 +80,11 @@ public final class LabMain {
     ClusterSpec spec =
         ClusterSpec.of(directory)
             .withServers(given.number("servers", 11), given.number("disks", 6))
-            .withBlockSize(given.bytes("block-size", 4L << 20))
-            .in(Lab.choose(given.text("rate", "100mbit")));
-    LocalCluster cluster = LocalCluster.create(Build.find(), spec);
+            .withBlockSize(given.bytes("block-size", 4L << 20));
     long start = System.nanoTime();
-    try (ClusterLock lock = lockAll()) {
-      cluster.start();
-    } catch (ClusterException | InterruptedException e) {
-      spec.lab().down();
-      throw e;
-    }
+    LocalCluster cluster =
+        Laboratory.start(Build.find(), spec, given.text("rate", "100mbit"));
+    Lab lab = cluster.layout().lab();
     System.out.printf(
         "lab of %d servers with %d disks each is up after %.1f s in %s%n"
             + "  links        %s each way, of each server and of the clients%n"
@@ -102,49 +93,21 @@ public final class LabMain {
         spec.disks(),
         (System.nanoTime() - start) / 1e9,
         directory,
-        spec.lab().rate(),
+        lab.rate(),
         cluster.stockClient().uri(),
         cluster.httpAddress());
   }
 
   private static void down(List<String> options) throws ClusterException, InterruptedException {
-    Lab.checkRoot();
     Path directory = directory(Arguments.parse(options, List.of("dir")));
-    int processes = 0;
-    if (LocalCluster.exists(directory)) {
-      LocalCluster cluster = open(directory);
-      processes = cluster.running().size();
-      cluster.stop();
-      cluster.layout().lab().down();
-    }
-    int left = removeAbandoned();
-    ClusterFiles.delete(directory);
+    Laboratory.Removed removed = Laboratory.remove(Build.find(), directory);
     System.out.printf(
         "lab in %s is down: %d processes stopped, its network and files removed%s%n",
-        directory, processes, left == 0 ? "" : "; %d abandoned networks removed".formatted(left));
-  }
-
-  /** What labs leave whose directory is gone or whose start was killed half way. */
-  private static int removeAbandoned() throws ClusterException, InterruptedException {
-    int left = 0;
-    try (ClusterLock lock = lockAll()) {
-      for (Lab lab : Lab.all()) {
-        if (lab.isAbandoned()) {
-          lab.down();
-          left++;
-        }
-      }
-    }
-    return left;
-  }
-
-  private static ClusterLock lockAll() throws ClusterException {
-    try {
-      Files.createDirectories(LABS);
-    } catch (IOException e) {
-      throw new ClusterException("%s cannot be made: %s".formatted(LABS, e), e);
-    }
-    return ClusterLock.take(LABS);
+        directory,
+        removed.processes(),
+        removed.abandoned() == 0
+            ? ""
+            : "; %d abandoned networks removed".formatted(removed.abandoned()));
   }
 
   private static int inLab(LocalCluster cluster, List<String> command)
@@ -161,12 +124,7 @@ public final class LabMain {
   }
 
   private static LocalCluster open(Path directory) throws ClusterException {
-    LocalCluster cluster = LocalCluster.open(Build.find(), directory);
-    if (cluster.layout().lab() == null) {
-      throw new ClusterException(
-          directory + " holds a cluster on loopback, no lab: use 'ebb status' and 'ebb down'");
-    }
-    return cluster;
+    return Laboratory.open(Build.find(), directory);
   }
 
   private static Path directory(Arguments given) {

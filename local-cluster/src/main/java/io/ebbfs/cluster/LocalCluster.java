@@ -120,6 +120,11 @@ public final class LocalCluster {
     return "http://" + layout.address(Commands.CONTROL, layout.ports().http());
   }
 
+  /** The address of a chunk server. */
+  public synchronized String hostOf(int server) {
+    return layout.host(Commands.server(server));
+  }
+
   /** The directory of one disk. */
   public Path diskDirectory(int server, int disk) throws ClusterException {
     checkServer(server);
@@ -402,6 +407,16 @@ public final class LocalCluster {
   /** Kills the control plane with SIGKILL; false if it was not running. */
   public synchronized boolean killControl() throws ClusterException, InterruptedException {
     return kill(Commands.CONTROL);
+  }
+
+  /** Stalls the control plane, so that nothing is repaired or converted, or lets it go on. */
+  public synchronized void stallControl(boolean stalled)
+      throws ClusterException, InterruptedException {
+    ProcessId process = running().get(Commands.CONTROL);
+    if (process == null) {
+      throw new ClusterException("the control plane is not running: nothing to stall");
+    }
+    process.stall(stalled);
   }
 
   /** Starts the control plane and waits until it is ready. */

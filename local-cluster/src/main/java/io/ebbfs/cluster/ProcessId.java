@@ -67,6 +67,20 @@ public record ProcessId(long pid, long startTicks) {
     }
   }
 
+  /** Stalls the process, as a machine that hangs does, or lets it go on. */
+  void stall(boolean stalled) throws ClusterException, InterruptedException {
+    try {
+      String signal = stalled ? "-STOP" : "-CONT";
+      int code = new ProcessBuilder("kill", signal, Long.toString(pid)).start().waitFor();
+      if (code != 0 && isAlive()) {
+        throw new ClusterException(
+            "process %d takes no signal: it belongs to another user".formatted(pid));
+      }
+    } catch (IOException e) {
+      throw new ClusterException("'kill' could not be run: install procps (" + e + ")", e);
+    }
+  }
+
   /** Waits until the process has ended; false if it has not after the time. */
   public boolean awaitEnd(long timeoutMillis) throws InterruptedException {
     long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMillis);

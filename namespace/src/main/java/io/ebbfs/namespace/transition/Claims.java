@@ -206,6 +206,7 @@ public final class Claims {
             .setAttempt(before.getAttempt() + 1)
             .setWorker(request.getWorker())
             .setUpdatedMillis(clock.millis())
+            .setClaimedMillis(clock.millis())
             .setLeaseEndsMillis(leaseEnd(request.getLeaseMillis()))
             .clearNotBeforeMillis()
             .clearOutputs();

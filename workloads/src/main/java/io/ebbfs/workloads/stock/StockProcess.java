@@ -17,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.UnaryOperator;
 
 /**
  * A process with a stock HDFS client that stores and reads files on request. Nothing of this
@@ -41,6 +42,21 @@ public final class StockProcess implements AutoCloseable {
    */
   public StockProcess(Path home, int threads, Map<String, String> settings, Path log)
       throws IOException {
+    this(home, threads, settings, log, UnaryOperator.identity());
+  }
+
+  /**
+   * The same, elsewhere.
+   *
+   * @param place turns the command into one that runs it where the client shall live
+   */
+  public StockProcess(
+      Path home,
+      int threads,
+      Map<String, String> settings,
+      Path log,
+      UnaryOperator<List<String>> place)
+      throws IOException {
     List<String> command = new ArrayList<>();
     command.addAll(List.of("java", "-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
     command.addAll(
@@ -49,7 +65,7 @@ public final class StockProcess implements AutoCloseable {
     command.add(Integer.toString(threads));
     settings.forEach((name, value) -> command.add(name + "=" + value));
     process =
-        new ProcessBuilder(command)
+        new ProcessBuilder(place.apply(command))
             .redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()))
             .start();
     requests =
@@ -68,6 +84,16 @@ public final class StockProcess implements AutoCloseable {
   /** Reads a whole file. */
   public CompletableFuture<Answer> read(String remote) {
     return request("read", remote);
+  }
+
+  /** Reads some bytes of a file, from an offset on. */
+  public CompletableFuture<Answer> readAt(String remote, long offset, int length) {
+    return request("readAt", remote, Long.toString(offset), Integer.toString(length));
+  }
+
+  /** Opens a file and reads nothing of it. */
+  public CompletableFuture<Answer> touch(String remote) {
+    return request("touch", remote);
   }
 
   public long pid() {

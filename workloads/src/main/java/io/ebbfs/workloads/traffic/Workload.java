@@ -39,7 +39,7 @@ public record Workload(
   }
 
   /** How often each file is read in an epoch, by index. */
-  int[] readsIn(int epoch) {
+  public int[] readsIn(int epoch) {
     int[] counts = new int[files.size()];
     for (Read read : reads) {
       if (Math.min(epochs - 1, read.atMillis() * epochs / durationMillis) == epoch) {

@@ -1,0 +1,175 @@
+package io.ebbfs.workloads.experiment;
+
+import io.ebbfs.cluster.Build;
+import io.ebbfs.cluster.ClusterException;
+import io.ebbfs.cluster.ClusterSpec;
+import io.ebbfs.cluster.Lab;
+import io.ebbfs.cluster.Laboratory;
+import io.ebbfs.cluster.LocalCluster;
+import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
+import io.ebbfs.workloads.demo.ClusterProbe;
+import io.ebbfs.workloads.experiment.Experiment.Cluster;
+import io.ebbfs.workloads.stock.StockProcess;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.function.UnaryOperator;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+
+/**
+ * The cluster of one system, with its clients: one behind a link as slow as a server's, one that
+ * stores and opens files at full speed. Not thread-safe, but for its clients and its probe.
+ */
+final class Bench implements AutoCloseable {
+  private static final int CLIENT_THREADS = 16;
+
+  private final LocalCluster cluster;
+  private final ClusterProbe probe;
+  private final FileSystem files;
+  private final StockProcess client;
+  private final StockProcess loader;
+  private final Thread killer = new Thread(this::discardQuietly);
+
+  private Bench(LocalCluster cluster) throws IOException {
+    this.cluster = cluster;
+    Runtime.getRuntime().addShutdownHook(killer);
+    probe = new ClusterProbe(cluster.namenodeClient());
+    files = FileSystem.newInstance(URI.create(cluster.stockClient().uri()), new Configuration());
+    Lab lab = cluster.layout().lab();
+    client = stock("client", lab == null ? UnaryOperator.identity() : lab::clientCommand);
+    loader = stock("loader", lab == null ? UnaryOperator.identity() : lab::unshapedCommand);
+  }
+
+  /**
+   * Starts a cluster.
+   *
+   * @param directory of its own; what an interrupted run has left in it is removed
+   * @param loopback without links of a rate
+   */
+  static Bench start(
+      Path directory, Cluster shape, Map<String, String> configuration, boolean loopback)
+      throws ClusterException, IOException, InterruptedException {
+    Build build = Build.find();
+    if (LocalCluster.exists(directory)) {
+      Laboratory.discard(LocalCluster.open(build, directory));
+    }
+    ClusterSpec spec =
+        ClusterSpec.of(directory)
+            .withServers(shape.servers(), shape.disks())
+            .withBlockSize(shape.blockBytes())
+            .withHeartbeat(300)
+            .withPorts(0, 0)
+            .withConfFiles(configuration);
+    LocalCluster cluster;
+    if (loopback) {
+      cluster = LocalCluster.create(build, spec);
+      cluster.start();
+    } else {
+      cluster = Laboratory.start(build, spec, shape.rate());
+    }
+    try {
+      return new Bench(cluster);
+    } catch (IOException e) {
+      Laboratory.discard(cluster);
+      throw e;
+    }
+  }
+
+  private StockProcess stock(String name, UnaryOperator<List<String>> place) throws IOException {
+    return new StockProcess(
+        Path.of(System.getProperty("ebbfs.home")),
+        CLIENT_THREADS,
+        Map.of(
+            "fs.defaultFS", cluster.stockClient().uri(),
+            "dfs.blocksize", Long.toString(cluster.layout().blockSizeBytes())),
+        cluster.directory().resolve(name + ".log"),
+        place);
+  }
+
+  LocalCluster cluster() {
+    return cluster;
+  }
+
+  ClusterProbe probe() {
+    return probe;
+  }
+
+  /** A client in this process, for block locations. */
+  FileSystem files() {
+    return files;
+  }
+
+  /** The client whose reads are measured. */
+  StockProcess client() {
+    return client;
+  }
+
+  /** A client whose link has no rate. */
+  StockProcess loader() {
+    return loader;
+  }
+
+  /** The number of a server that the namenode names by its IPC port and address. */
+  int server(String address, int ipcPort) {
+    var ports = cluster.layout().ports().ipc();
+    for (int i = 0; i < ports.size(); i++) {
+      if (ports.get(i) == ipcPort && cluster.hostOf(i).equals(address)) {
+        return i;
+      }
+    }
+    throw new IllegalArgumentException("no server at %s:%d".formatted(address, ipcPort));
+  }
+
+  /** Whether the namenode takes a server for alive. */
+  boolean isLive(int server) throws IOException {
+    for (ServerStatusProto status : probe.cluster().getServersList()) {
+      var id = status.getServer();
+      if (server(id.getIpAddr(), id.getIpcPort()) == server) {
+        return status.getLive();
+      }
+    }
+    return false;
+  }
+
+  /** Bytes that all servers have received; 0 on loopback. */
+  long serverBytes() throws IOException {
+    Lab lab = cluster.layout().lab();
+    return lab == null ? 0 : lab.receivedByServers(cluster.layout().servers());
+  }
+
+  /** Bytes that the clients behind links have received; 0 on loopback. */
+  long clientBytes() throws IOException {
+    Lab lab = cluster.layout().lab();
+    return lab == null ? 0 : lab.receivedByClients();
+  }
+
+  private void discardQuietly() {
+    try {
+      Laboratory.discard(cluster);
+    } catch (ClusterException e) {
+      System.err.println("ebb experiment: " + e.getMessage());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  /** Kills everything and removes it. */
+  @Override
+  public void close() throws IOException, ClusterException, InterruptedException {
+    client.close();
+    loader.close();
+    files.close();
+    probe.close();
+    Laboratory.discard(cluster);
+    try {
+      Runtime.getRuntime().removeShutdownHook(killer);
+    } catch (IllegalStateException e) {
+      return; // it is running
+    }
+    Files.deleteIfExists(cluster.directory());
+  }
+}

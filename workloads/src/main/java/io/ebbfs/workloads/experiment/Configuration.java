@@ -1,0 +1,90 @@
+package io.ebbfs.workloads.experiment;
+
+import io.ebbfs.workloads.experiment.Experiment.Policy;
+import io.ebbfs.workloads.experiment.Experiment.Variant;
+import java.util.Locale;
+import java.util.Map;
+
+/** Writes the configuration of a system's cluster. */
+final class Configuration {
+  private Configuration() {}
+
+  static Map<String, String> of(Experiment experiment, Variant system) {
+    return Map.of(
+        "policies.yaml", policies(experiment, system),
+        "manager.yaml", manager(system),
+        "namenode.yaml", namenode(experiment),
+        "raid-node.yaml", raidNode(experiment),
+        "chunk-server.yaml", "scrub: {period: 0s}\n");
+  }
+
+  /** A policy for each workload's tree, so that each has its own bound. */
+  private static String policies(Experiment experiment, Variant system) {
+    if (system.codes().isEmpty()) {
+      return """
+      policies:
+        - name: none
+          paths: [/nothing]
+          family: product
+          writeColdAfter: 1000d
+          readHot: {perMiB: 1}
+      """;
+    }
+    StringBuilder yaml = new StringBuilder("policies:\n");
+    Policy policy = experiment.policy();
+    for (String workload : experiment.data().workloads()) {
+      yaml.append("  - name: %s%n    paths: [/%s]%n".formatted(workload, workload));
+      system.code().ifPresent(code -> yaml.append("    code: %s%n".formatted(code)));
+      system
+          .family()
+          .ifPresent(
+              family ->
+                  yaml.append(
+                      "    family: %s%n    storageBound: %s%n    readHot: {perMiB: %s}%n    hysteresis: %s%n"
+                          .formatted(
+                              family,
+                              system.bound().map(String::valueOf).orElse("null"),
+                              plain(policy.perMiB()),
+                              plain(policy.hysteresis()))));
+      yaml.append(
+          "    writeColdAfter: %dms%n    fillWait: %dms%n    maxBytesPerRun: 10GiB%n"
+              .formatted(policy.writeColdAfterMillis(), policy.fillWaitMillis()));
+    }
+    return yaml.toString();
+  }
+
+  private static String manager(Variant system) {
+    return """
+    heat: {halfLife: %dms, pruneEvery: 30s, pruneBelow: 0.0001}
+    schedule: {evaluateEvery: 2s, sampleEvery: 2s}
+    limits: {retryFailedAfter: 10s}
+    startup: {requireFailureDomains: true, clusterWait: 60s}
+    """
+        .formatted(system.halfLifeMillis());
+  }
+
+  private static String namenode(Experiment experiment) {
+    return """
+    minBlockSize: 64KiB
+    deadAfter: %dms
+    safeModeGrace: 20s
+    mendPlacements: false
+    """
+        .formatted(experiment.cluster().deadAfterMillis());
+  }
+
+  /** Every server may combine at once, so that no link is the only one at work. */
+  private static String raidNode(Experiment experiment) {
+    return """
+    mapTasks: 8
+    combines: %d
+    poll: 50ms
+    scrub: {period: 0s}
+    """
+        .formatted(experiment.cluster().servers());
+  }
+
+  private static String plain(double value) {
+    return String.format(Locale.ROOT, "%s", value);
+  }
+}

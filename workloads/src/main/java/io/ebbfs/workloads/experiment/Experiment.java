@@ -1,0 +1,112 @@
+package io.ebbfs.workloads.experiment;
+
+import io.ebbfs.coding.Codes;
+import io.ebbfs.coding.ErasureCode;
+import io.ebbfs.workloads.experiment.Results.SystemInfo;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/**
+ * What an experiment's file says. Immutable.
+ *
+ * @param name of the file, without its ending
+ * @param seed of everything random
+ */
+public record Experiment(
+    String name,
+    String title,
+    long seed,
+    Cluster cluster,
+    Data data,
+    Policy policy,
+    List<Variant> systems,
+    Measure measure) {
+  /** The cluster that each system gets, anew. */
+  public record Cluster(
+      int servers, int disks, String rate, long blockBytes, long deadAfterMillis) {}
+
+  /**
+   * The files of each workload, and when they are read.
+   *
+   * @param workloads names of profiles; or "trace"
+   * @param files of each
+   * @param meanBytes of a cold file
+   * @param smallFiles share of the files that are smaller than a block, whatever the profile says
+   * @param trace a recorded trace, if the workload is one
+   * @param traceSpeed its seconds in one second
+   * @param traceDivisor of its lengths
+   */
+  public record Data(
+      List<String> workloads,
+      int files,
+      long meanBytes,
+      double smallFiles,
+      int epochs,
+      long epochMillis,
+      int readsPerFile,
+      Optional<Path> trace,
+      double traceSpeed,
+      double traceDivisor) {}
+
+  /** How data follows its heat, in every system that adapts. */
+  public record Policy(
+      long writeColdAfterMillis, long fillWaitMillis, double perMiB, double hysteresis) {}
+
+  /**
+   * A system to be compared, with what it does differently.
+   *
+   * @param family of codes, if it adapts
+   * @param code if it has but one
+   * @param halfLifeMillis of the heat
+   * @param smallFiles instead of that of the data
+   */
+  public record Variant(
+      String name,
+      String title,
+      Optional<String> family,
+      Optional<String> code,
+      Optional<Double> bound,
+      long halfLifeMillis,
+      double smallFiles) {
+    /** As the results name it. */
+    public SystemInfo info() {
+      return new SystemInfo(
+          name,
+          title,
+          family.map(f -> Codes.family(f).fast()).or(() -> code).orElse(null),
+          family.map(f -> Codes.family(f).compact()).or(() -> code).orElse(null),
+          bound.orElse(null));
+    }
+
+    /** The codes that its data may be in. */
+    public List<ErasureCode> codes() {
+      return family
+          .map(f -> List.of(Codes.family(f).fastCode(), Codes.family(f).compactCode()))
+          .or(() -> code.map(c -> List.of(Codes.byName(c))))
+          .orElse(List.of());
+    }
+  }
+
+  /**
+   * How often what is measured.
+   *
+   * @param repetitions of degraded reads and of the repair of a server: another one each time
+   * @param readsPerCode blocks read in each repetition, of each code
+   * @param diskLosses disks that fail, one after the other is mended
+   * @param readersDuringRepair clients that read whole files during the repair of one more server
+   * @param grep the workload whose files a MapReduce job reads; empty: none
+   */
+  public record Measure(
+      int repetitions,
+      int readsPerCode,
+      int diskLosses,
+      int readersDuringRepair,
+      Optional<String> grep) {}
+
+  /** The configuration files of a system's cluster, by path below {@code conf}. */
+  public Map<String, String> configuration(Variant system) {
+    return Configuration.of(this, system);
+  }
+}

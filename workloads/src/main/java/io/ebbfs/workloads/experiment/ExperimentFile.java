@@ -1,0 +1,247 @@
+package io.ebbfs.workloads.experiment;
+
+import io.ebbfs.coding.CodeFamily;
+import io.ebbfs.coding.Codes;
+import io.ebbfs.settings.ConfigException;
+import io.ebbfs.settings.Section;
+import io.ebbfs.settings.YamlFile;
+import io.ebbfs.workloads.experiment.Experiment.Cluster;
+import io.ebbfs.workloads.experiment.Experiment.Data;
+import io.ebbfs.workloads.experiment.Experiment.Measure;
+import io.ebbfs.workloads.experiment.Experiment.Policy;
+import io.ebbfs.workloads.experiment.Experiment.Variant;
+import io.ebbfs.workloads.traffic.Profile;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.Set;
+
+/** Reads an experiment's file; whatever is wrong in it is told at once, with its line. */
+public final class ExperimentFile {
+  static final String TRACE = "trace";
+
+  private static final int MAX_FILES = 100_000;
+
+  private final Section top;
+  private final Section quick;
+  private final boolean useQuick;
+  private final Path directory;
+  private long halfLifeMillis;
+
+  private ExperimentFile(Section top, boolean useQuick, Path directory) {
+    this.top = top;
+    // It is checked without --quick, too.
+    this.quick = top.section("quick");
+    this.useQuick = useQuick;
+    this.directory = directory;
+  }
+
+  /**
+   * Reads a file.
+   *
+   * @param quick whether what is below its key {@code quick} goes over the rest
+   * @throws ConfigException names each line that is wrong, and the remedy
+   */
+  public static Experiment read(Path file, boolean quick) throws ConfigException {
+    return YamlFile.parse(
+        file,
+        YamlFile.text(file),
+        top ->
+            new ExperimentFile(top, quick, file.toAbsolutePath().getParent())
+                .experiment(file.getFileName().toString().replaceFirst("\\.ya?ml$", "")));
+  }
+
+  private Experiment experiment(String name) {
+    Data data = data();
+    Policy policy = policy();
+    Experiment read =
+        new Experiment(
+            name,
+            top.text("title").orElse(name),
+            top.integer("seed", 1, 0, Integer.MAX_VALUE),
+            cluster(),
+            data,
+            policy,
+            systems(data),
+            measure(data));
+    quick.end();
+    return read;
+  }
+
+  /** The value of a section's key: that below {@code quick}, if that counts and is there. */
+  private Layers layers(String key) {
+    return new Layers(top.section(key), quick.section(key), useQuick);
+  }
+
+  /** Two sections of the same keys, of which one goes over the other. */
+  private record Layers(Section base, Section over, boolean useOver) {
+    Section of(String key) {
+      boolean there = over.has(key);
+      base.has(key);
+      return there && useOver ? over : base;
+    }
+
+    void end() {
+      base.end();
+      over.end();
+    }
+  }
+
+  private Cluster cluster() {
+    Layers layers = layers("cluster");
+    Cluster cluster =
+        new Cluster(
+            layers.of("servers").integer("servers", 11, 4, 40),
+            layers.of("disks").integer("disks", 6, 1, 20),
+            layers.of("rate").text("rate").orElse("100mbit"),
+            layers.of("blockSize").sizeBytes("blockSize", 1 << 20),
+            layers.of("deadAfter").durationMillis("deadAfter", 3000));
+    layers.end();
+    return cluster;
+  }
+
+  private Data data() {
+    Layers layers = layers("data");
+    List<String> workloads = new ArrayList<>();
+    for (Section.Entry entry : layers.of("workloads").texts("workloads")) {
+      boolean known =
+          entry.text().equals(TRACE)
+              || Profile.all().stream().anyMatch(p -> p.name().equals(entry.text()));
+      if (!known || workloads.contains(entry.text())) {
+        top.problem(
+            entry.line(),
+            "'%s' is no workload, or named twice".formatted(entry.text()),
+            "choose of CC1, CC2, CC3, CC4, FB and trace, each once");
+      }
+      workloads.add(entry.text());
+    }
+    if (workloads.isEmpty()) {
+      top.problem("data", "no workloads", "write 'workloads: [CC1]' below data");
+    }
+    Optional<Path> trace = layers.of("trace").text("trace").map(directory::resolve);
+    if (workloads.contains(TRACE) && trace.isEmpty()) {
+      top.problem("data", "the workload 'trace' has no file", "write 'trace: FILE' below data");
+    }
+    Data data =
+        new Data(
+            workloads,
+            layers.of("files").integer("files", 60, 20, MAX_FILES),
+            layers.of("meanSize").sizeBytes("meanSize", 4 << 20),
+            layers.of("smallFiles").number("smallFiles", 0, 1).orElse(0),
+            layers.of("epochs").integer("epochs", 3, 1, 100),
+            layers.of("epoch").durationMillis("epoch", 30_000),
+            layers.of("readsPerFile").integer("readsPerFile", 8, 1, 1000),
+            trace,
+            layers.of("traceSpeed").number("traceSpeed", 1, 1e6).orElse(240),
+            layers.of("traceDivisor").number("traceDivisor", 1, 1e9).orElse(1e6));
+    layers.end();
+    return data;
+  }
+
+  private Policy policy() {
+    Layers layers = layers("policy");
+    Policy policy =
+        new Policy(
+            layers.of("writeColdAfter").durationMillis("writeColdAfter", 5000),
+            layers.of("fillWait").durationMillis("fillWait", 5000),
+            layers.of("readHotPerMiB").number("readHotPerMiB", 1e-6, 1e6).orElse(1),
+            layers.of("hysteresis").number("hysteresis", 1, 100).orElse(2));
+    halfLifeMillis = layers.of("halfLife").durationMillis("halfLife", 20_000);
+    layers.end();
+    return policy;
+  }
+
+  private List<Variant> systems(Data data) {
+    List<Variant> systems = new ArrayList<>();
+    Set<String> names = new HashSet<>();
+    Set<String> inQuick = new HashSet<>();
+    quick.texts("systems").forEach(entry -> inQuick.add(entry.text()));
+    for (Section section : top.sections("systems")) {
+      Variant system = system(section, data);
+      if (!names.add(system.name())) {
+        section.problem("name", "a second '" + system.name() + "'", "give each its own name");
+      }
+      if (!useQuick || inQuick.isEmpty() || inQuick.contains(system.name())) {
+        systems.add(system);
+      }
+    }
+    quick
+        .texts("systems")
+        .forEach(
+            entry -> {
+              if (!names.contains(entry.text())) {
+                quick.problem(
+                    entry.line(),
+                    "no system '%s'".formatted(entry.text()),
+                    "name some of " + names);
+              }
+            });
+    if (names.isEmpty()) {
+      top.problem("systems", "no systems", "write '- {name: rs63, code: RS(6,3)}' below systems");
+    }
+    return systems;
+  }
+
+  private Variant system(Section section, Data data) {
+    String name = section.text("name").orElse("");
+    if (!name.matches("[A-Za-z0-9][A-Za-z0-9._@=-]*")) {
+      section.problem("name", "'%s' is no name".formatted(name), "write letters, digits, . - @ =");
+    }
+    Optional<String> family = section.text("family");
+    Optional<String> code = section.text("code");
+    List<String> families = Codes.families().stream().map(CodeFamily::name).toList();
+    if (family.isPresent() && !families.contains(family.get())) {
+      section.problem("family", "no family '" + family.get() + "'", "choose one of " + families);
+      family = Optional.empty();
+    }
+    if (code.isPresent()) {
+      try {
+        Codes.byName(code.get());
+      } catch (IllegalArgumentException e) {
+        section.problem("code", e.getMessage(), "see ./ebb codes");
+        code = Optional.empty();
+      }
+    }
+    if (family.isPresent() && code.isPresent()) {
+      section.problem("code", "both a family and a code", "keep one; none: three replicas");
+    }
+    OptionalDouble bound = section.number("storageBound", 1, 3);
+    if (bound.isPresent() && family.isEmpty()) {
+      section.problem("storageBound", "a bound without a family", "only pairs of codes adapt");
+    }
+    Variant system =
+        new Variant(
+            name,
+            section.text("title").orElse(name),
+            family,
+            code,
+            bound.isPresent() ? Optional.of(bound.getAsDouble()) : Optional.empty(),
+            section.durationMillis("halfLife", halfLifeMillis),
+            section.number("smallFiles", 0, 1).orElse(data.smallFiles()));
+    section.end();
+    return system;
+  }
+
+  private Measure measure(Data data) {
+    Layers layers = layers("measure");
+    Optional<String> grep = layers.of("grep").text("grep");
+    if (grep.isPresent() && !data.workloads().contains(grep.get())) {
+      top.problem(
+          "measure",
+          "grep: no workload '%s'".formatted(grep.get()),
+          "name one of " + data.workloads());
+    }
+    Measure measure =
+        new Measure(
+            layers.of("repetitions").integer("repetitions", 5, 0, 100),
+            layers.of("readsPerCode").integer("readsPerCode", 8, 1, 1000),
+            layers.of("diskLosses").integer("diskLosses", 5, 0, 100),
+            layers.of("readersDuringRepair").integer("readersDuringRepair", 2, 0, 16),
+            grep);
+    layers.end();
+    return measure;
+  }
+}

@@ -1,0 +1,270 @@
+package io.ebbfs.workloads.experiment;
+
+import io.ebbfs.cluster.ClusterException;
+import io.ebbfs.coding.Codes;
+import io.ebbfs.coding.ErasureCode;
+import io.ebbfs.coding.Planner;
+import io.ebbfs.coding.ReadCost;
+import io.ebbfs.fault.FaultInjector;
+import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.workloads.experiment.Results.Repair;
+import io.ebbfs.workloads.experiment.Results.Repair.ByCode;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/** Loses disks and servers, and measures how they are mended. */
+final class Faults {
+  private static final long REPAIR_MILLIS = 300_000;
+  private static final long POLL_MILLIS = 50;
+
+  private final Bench bench;
+  private final Random random;
+
+  Faults(Bench bench, Random random) {
+    this.bench = bench;
+    this.random = random;
+  }
+
+  private interface Loss {
+    /** When its repair may begin. */
+    long happen() throws IOException, ClusterException, InterruptedException;
+  }
+
+  /** A disk that holds blocks fails; its server stays. */
+  Repair disk(int repetition) throws IOException, ClusterException, InterruptedException {
+    int server = random.nextInt(bench.cluster().layout().servers());
+    int disk = random.nextInt(bench.cluster().layout().disks());
+    return measure(
+        "disk",
+        repetition,
+        server,
+        () -> {
+          new FaultInjector(bench.cluster(), random).failDisk(server, disk);
+          return System.currentTimeMillis();
+        },
+        List::of);
+  }
+
+  /** What is done between the loss of a server and its repair. */
+  interface Meanwhile {
+    void run() throws IOException, ClusterException, InterruptedException;
+  }
+
+  /**
+   * A server fails. Its repair begins when something else was done; once all is mended, it comes
+   * back.
+   */
+  Repair server(int repetition, int server, Meanwhile meanwhile)
+      throws IOException, ClusterException, InterruptedException {
+    Repair repair =
+        measure(
+            "server",
+            repetition,
+            server,
+            () -> {
+              bench.cluster().stallControl(true);
+              try {
+                bench.cluster().killServer(server);
+                awaitDead(server);
+                meanwhile.run();
+              } finally {
+                bench.cluster().stallControl(false);
+              }
+              return System.currentTimeMillis();
+            },
+            List::of);
+    comeBack(server);
+    return repair;
+  }
+
+  /** A server fails while clients read; its repair begins as soon as it is taken for dead. */
+  Repair serverUnderLoad(int repetition, Foreground foreground)
+      throws IOException, ClusterException, InterruptedException {
+    int server = random.nextInt(bench.cluster().layout().servers());
+    Repair repair =
+        measure(
+            "server under load",
+            repetition,
+            server,
+            () -> {
+              bench.cluster().killServer(server);
+              return System.currentTimeMillis();
+            },
+            foreground);
+    comeBack(server);
+    return repair;
+  }
+
+  private void comeBack(int server) throws IOException, ClusterException, InterruptedException {
+    bench.cluster().startServer(server);
+    await("server %d to come back".formatted(server), () -> bench.isLive(server));
+  }
+
+  private void awaitDead(int server) throws IOException, InterruptedException {
+    await("server %d to be taken for dead".formatted(server), () -> !bench.isLive(server));
+  }
+
+  private interface Condition {
+    boolean holds() throws IOException;
+  }
+
+  private static void await(String what, Condition condition)
+      throws IOException, InterruptedException {
+    long deadline = System.nanoTime() + REPAIR_MILLIS * 1_000_000;
+    while (!condition.holds()) {
+      if (System.nanoTime() > deadline) {
+        throw new IOException(
+            "waited for %s for %d s, in vain".formatted(what, REPAIR_MILLIS / 1000));
+      }
+      Thread.sleep(POLL_MILLIS);
+    }
+  }
+
+  /** What clients do while repairs run: the latencies so far. */
+  interface Foreground {
+    List<Double> read();
+  }
+
+  private Repair measure(
+      String what, int repetition, int server, Loss loss, Foreground foreground)
+      throws IOException, ClusterException, InterruptedException {
+    Stripes before = Stripes.of(bench);
+    long last = bench.probe().transitions().stream().mapToLong(TransitionRow::getId).max().orElse(0);
+    long happened = loss.happen();
+    long linkBytes = bench.serverBytes();
+    Whole whole = awaitWhole(server, !what.equals("disk"));
+    List<Double> foregroundMillis = foreground.read();
+    linkBytes = bench.serverBytes() - linkBytes;
+    List<TransitionRow> repairs =
+        bench.probe().transitions().stream()
+            .filter(row -> row.getId() > last && row.getKind() == TransitionKindProto.REPAIR)
+            .filter(row -> row.getState() == TransitionStateProto.DONE)
+            .toList();
+    long plannedMillis =
+        repairs.stream().mapToLong(TransitionRow::getCreatedMillis).min().orElse(whole.firstMillis);
+    // What was planned while nobody could run it began when somebody could.
+    long first = Math.max(happened, plannedMillis);
+    long end =
+        repairs.stream().mapToLong(TransitionRow::getUpdatedMillis).max().orElse(whole.endMillis);
+    Map<String, ByCode> byCode = new TreeMap<>();
+    long planned = 0;
+    int lost = 0;
+    long lostBytes = 0;
+    for (TransitionRow row : repairs) {
+      StripeStatusProto stripe = before.stripe(row.getStripes(0).getStripeId());
+      Set<Integer> rebuilt = new TreeSet<>(row.getStripes(0).getPositionsList());
+      if (stripe != null) {
+        planned += plannedReads(stripe, rebuilt);
+        ErasureCode code = Codes.byName(stripe.getStripe().getCode());
+        int data = (int) rebuilt.stream().filter(p -> p < code.dataCount()).count();
+        byCode.merge(
+            code.name(),
+            new ByCode(data, rebuilt.size() - data, row.getBlocksRead()),
+            (a, b) ->
+                new ByCode(
+                    a.data() + b.data(), a.parities() + b.parities(), a.read() + b.read()));
+        for (StripeMemberProto member : stripe.getStripe().getMembersList()) {
+          lostBytes += rebuilt.contains(member.getPosition()) ? member.getLengthBytes() : 0;
+        }
+      }
+      lost += rebuilt.size();
+    }
+    List<Double> safeAfter = new ArrayList<>();
+    for (TransitionRow row : repairs) {
+      safeAfter.add((row.getUpdatedMillis() - happened) / 1000.0);
+    }
+    safeAfter.sort(null);
+    return new Repair(
+        repetition,
+        what,
+        Math.max(lost, whole.replicated),
+        lostBytes,
+        Math.max(0, (first - happened) / 1000.0),
+        (end - first) / 1000.0,
+        sum(repairs, TransitionRow::getBlocksRead),
+        sum(repairs, TransitionRow::getBlocksWritten),
+        planned,
+        sum(repairs, TransitionRow::getBytesRead),
+        sum(repairs, TransitionRow::getBytesWritten),
+        linkBytes,
+        byCode,
+        safeAfter,
+        foregroundMillis);
+  }
+
+  private static long sum(
+      List<TransitionRow> rows, java.util.function.ToLongFunction<TransitionRow> value) {
+    return rows.stream().mapToLong(value).sum();
+  }
+
+  private static long plannedReads(StripeStatusProto stripe, Set<Integer> rebuilt) {
+    Set<Integer> present = new HashSet<>();
+    stripe.getStripe().getMembersList().forEach(member -> present.add(member.getPosition()));
+    return Planner.repair(
+            Codes.byName(stripe.getStripe().getCode()),
+            present,
+            rebuilt,
+            Set.of(),
+            ReadCost.UNIFORM)
+        .stream()
+        .mapToInt(plan -> plan.reads())
+        .sum();
+  }
+
+  /** What was seen from outside: blocks of no stripe have no transitions. */
+  private record Whole(long firstMillis, long endMillis, int replicated) {}
+
+  /** Waits until the loss was noticed and nothing of it is left. */
+  private Whole awaitWhole(int server, boolean dead) throws IOException, InterruptedException {
+    long deadline = System.nanoTime() + REPAIR_MILLIS * 1_000_000;
+    long noticed = 0;
+    long quiet = 0;
+    long most = 0;
+    while (System.nanoTime() < deadline) {
+      GetClusterResponseProto cluster = bench.probe().cluster();
+      long wounds =
+          cluster.getUnderReplicatedBlocks()
+              + cluster.getStripesByLossList().stream().mapToLong(Long::longValue).sum();
+      boolean seen = dead ? !bench.isLive(server) : true;
+      long now = System.currentTimeMillis();
+      if (seen && wounds > 0 && noticed == 0) {
+        noticed = now;
+      }
+      most = Math.max(most, cluster.getUnderReplicatedBlocks());
+      if (wounds > 0 || !seen) {
+        quiet = 0;
+      } else if (quiet == 0) {
+        quiet = now;
+      }
+      boolean over = noticed > 0 || seen && quiet > 0 && now - quiet > 3000;
+      if (over && quiet > 0 && now - quiet > 500 && repairsRunning() == 0) {
+        return new Whole(noticed == 0 ? quiet : noticed, quiet, (int) most);
+      }
+      Thread.sleep(POLL_MILLIS);
+    }
+    throw new IOException(
+        "a loss is not mended after %d s: see %s"
+            .formatted(REPAIR_MILLIS / 1000, bench.cluster().httpAddress()));
+  }
+
+  private long repairsRunning() throws IOException {
+    return bench
+        .probe()
+        .transitions(TransitionStateProto.PLANNED, TransitionStateProto.RUNNING)
+        .stream()
+        .filter(row -> row.getKind() == TransitionKindProto.REPAIR)
+        .count();
+  }
+}

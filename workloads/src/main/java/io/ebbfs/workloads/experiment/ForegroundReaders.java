@@ -1,0 +1,56 @@
+package io.ebbfs.workloads.experiment;
+
+import io.ebbfs.workloads.stock.StockProcess;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutionException;
+
+/** Clients that read whole files, one after the other, until they are told to end. */
+final class ForegroundReaders {
+  private final List<Double> millis = new ArrayList<>();
+  private final List<Thread> threads = new ArrayList<>();
+  private volatile boolean ending;
+
+  ForegroundReaders(StockProcess client, List<String> files, int readers, Random random) {
+    for (int i = 0; i < readers; i++) {
+      Random mine = new Random(random.nextLong());
+      Thread thread = new Thread(() -> read(client, files, mine), "reader-" + i);
+      thread.setDaemon(true);
+      threads.add(thread);
+      thread.start();
+    }
+  }
+
+  private void read(StockProcess client, List<String> files, Random random) {
+    while (!ending) {
+      try {
+        double took =
+            client.read(files.get(random.nextInt(files.size()))).get().micros() / 1000.0;
+        synchronized (millis) {
+          millis.add(took);
+        }
+      } catch (ExecutionException e) {
+        throw new IllegalStateException("a file cannot be read: " + e.getMessage(), e);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return;
+      }
+    }
+  }
+
+  /** Ends them; how long each read took. */
+  List<Double> end() {
+    ending = true;
+    try {
+      for (Thread thread : threads) {
+        thread.join(60_000);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+    synchronized (millis) {
+      return List.copyOf(millis);
+    }
+  }
+}

@@ -1,0 +1,522 @@
+package io.ebbfs.workloads.experiment;
+
+import io.ebbfs.cluster.ClusterException;
+import io.ebbfs.coding.Codes;
+import io.ebbfs.coding.ErasureCode;
+import io.ebbfs.coding.Planner;
+import io.ebbfs.coding.ReadCost;
+import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
+import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.workloads.experiment.Experiment.Measure;
+import io.ebbfs.workloads.experiment.Experiment.Variant;
+import io.ebbfs.workloads.experiment.Results.Conversion;
+import io.ebbfs.workloads.experiment.Results.Environment;
+import io.ebbfs.workloads.experiment.Results.Job;
+import io.ebbfs.workloads.experiment.Results.Reads;
+import io.ebbfs.workloads.experiment.Results.Repair;
+import io.ebbfs.workloads.experiment.Results.WorkloadInfo;
+import io.ebbfs.workloads.experiment.Stripes.Block;
+import io.ebbfs.workloads.traffic.Generator;
+import io.ebbfs.workloads.traffic.Profile;
+import io.ebbfs.workloads.traffic.Properties;
+import io.ebbfs.workloads.traffic.Replay;
+import io.ebbfs.workloads.traffic.SwimTrace;
+import io.ebbfs.workloads.traffic.Workload;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
+import java.util.stream.Collectors;
+
+/** One system, from an empty cluster to its results. For one thread, once. */
+final class SystemRun {
+  private static final long ADAPT_MILLIS = 180_000;
+  private static final long QUIET_MILLIS = 6_000;
+  private static final long READ_SECONDS = 120;
+  private static final int WARM_UP_READS = 4;
+
+  private final Experiment experiment;
+  private final Variant system;
+  private final boolean loopback;
+  private final Path directory;
+  private final Consumer<String> progress;
+  private final Random random;
+  private final Map<String, Replay> replays = new LinkedHashMap<>();
+  private final Map<String, Workload> workloads = new LinkedHashMap<>();
+  private final Map<String, Double> seconds = new LinkedHashMap<>();
+  private final List<String> notes = new ArrayList<>();
+  private final List<Reads> reads = new ArrayList<>();
+  private final List<Repair> repairs = new ArrayList<>();
+  private final List<Job> jobs = new ArrayList<>();
+  private Bench bench;
+  private StorageSampler sampler;
+
+  /**
+   * @param directory of its cluster, for the time of the run
+   * @param progress is told what is done now
+   */
+  SystemRun(
+      Experiment experiment,
+      Variant system,
+      boolean loopback,
+      Path directory,
+      Consumer<String> progress) {
+    this.experiment = experiment;
+    this.system = system;
+    this.loopback = loopback;
+    this.directory = directory;
+    this.progress = progress;
+    this.random = new Random(experiment.seed());
+  }
+
+  private interface Step<T> {
+    T run() throws IOException, ClusterException, InterruptedException;
+  }
+
+  private <T> T timed(String phase, Step<T> step)
+      throws IOException, ClusterException, InterruptedException {
+    progress.accept(phase);
+    if (sampler != null) {
+      sampler.phase(phase);
+    }
+    long start = System.nanoTime();
+    try {
+      return step.run();
+    } finally {
+      seconds.merge(phase, (System.nanoTime() - start) / 1e9, Double::sum);
+    }
+  }
+
+  /** Runs it all. Nothing is left of the cluster, whatever happens. */
+  Results run() throws IOException, ClusterException, InterruptedException {
+    String startedAt = Instant.now().toString();
+    bench =
+        timed(
+            "start",
+            () ->
+                Bench.start(
+                    directory,
+                    experiment.cluster(),
+                    experiment.configuration(system),
+                    loopback));
+    try (Bench running = bench;
+        StorageSampler sampling = new StorageSampler(bench.probe(), fastCode())) {
+      sampler = sampling;
+      timed("store", this::store);
+      if (system.info().adapts()) {
+        timed("heat", this::heat);
+      }
+      try (HeatKeeper keeper = keepHeat()) {
+        timed("adapt", this::adapt);
+        Stripes state = Stripes.of(bench);
+        List<WorkloadInfo> infos = infos(state);
+        List<Conversion> conversions = conversions();
+        timed("disks lost", this::diskLosses);
+        timed("servers lost", this::servers);
+        timed("server lost under load", this::underLoad);
+        sampler.phase("end");
+        return new Results(
+            Results.FORMAT,
+            experiment.name(),
+            system.info(),
+            environment(startedAt),
+            infos,
+            reads,
+            repairs,
+            conversions,
+            sampler.samples(),
+            jobs,
+            seconds,
+            notes);
+      }
+    }
+  }
+
+  private String fastCode() {
+    return system.info().adapts() ? system.info().fast() : "";
+  }
+
+  private Environment environment(String startedAt) {
+    return new Environment(
+        experiment.cluster().servers(),
+        experiment.cluster().disks(),
+        loopback ? null : experiment.cluster().rate(),
+        experiment.cluster().blockBytes(),
+        Runtime.getRuntime().availableProcessors(),
+        System.getProperty("os.version"),
+        experiment.seed(),
+        startedAt);
+  }
+
+  // ---- data -------------------------------------------------------------------------------------
+
+  private Void store() throws IOException, InterruptedException {
+    Path temporary = Files.createDirectories(directory.resolve("staging"));
+    for (String name : experiment.data().workloads()) {
+      Workload workload = workload(name);
+      Replay replay = new Replay(workload, bench.loader(), "/" + name, experiment.seed());
+      workloads.put(name, workload);
+      replays.put(name, replay);
+      replay.store(temporary, (done, of) -> {});
+    }
+    return null;
+  }
+
+  private Workload workload(String name) throws IOException {
+    Experiment.Data data = experiment.data();
+    if (name.equals(ExperimentFile.TRACE)) {
+      return new SwimTrace(data.traceSpeed(), data.traceDivisor(), 1)
+          .read(data.trace().orElseThrow());
+    }
+    Workload made =
+        new Generator(
+                data.files(),
+                data.meanBytes(),
+                data.epochs(),
+                data.readsPerFile(),
+                data.epochMillis(),
+                experiment.seed())
+            .generate(Profile.of(name));
+    return SmallFiles.in(made, system.smallFiles(), experiment.cluster().blockBytes());
+  }
+
+  /** All workloads at once, each with its own pace. */
+  private Void heat() throws InterruptedException, IOException {
+    List<Thread> threads = new ArrayList<>();
+    List<String> failures = Collections.synchronizedList(new ArrayList<>());
+    for (Replay replay : replays.values()) {
+      Thread thread =
+          new Thread(
+              () -> {
+                try {
+                  failures.addAll(replay.open((done, of) -> {}).failures());
+                } catch (InterruptedException e) {
+                  Thread.currentThread().interrupt();
+                }
+              },
+              "heat");
+      threads.add(thread);
+      thread.start();
+    }
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    if (!failures.isEmpty()) {
+      throw new IOException("%d opens failed: %s".formatted(failures.size(), failures.get(0)));
+    }
+    return null;
+  }
+
+  private HeatKeeper keepHeat() {
+    List<String> files = new ArrayList<>();
+    workloads.forEach(
+        (name, workload) -> {
+          int[] counts = workload.readsIn(workload.epochs() - 1);
+          for (int file = 0; file < counts.length; file++) {
+            files.addAll(Collections.nCopies(counts[file], replays.get(name).remote(file)));
+          }
+        });
+    Collections.shuffle(files, new Random(experiment.seed()));
+    long epochMillis =
+        workloads.values().stream().mapToLong(w -> w.durationMillis() / w.epochs()).max().orElse(1);
+    return new HeatKeeper(bench.loader(), files, epochMillis);
+  }
+
+  /** Waits until everything is encoded that shall be, and nothing changes for a while. */
+  private Void adapt() throws IOException, InterruptedException {
+    long deadline = System.nanoTime() + ADAPT_MILLIS * 1_000_000;
+    long quietSince = Long.MAX_VALUE;
+    while (System.nanoTime() < deadline) {
+      boolean busy =
+          !bench
+              .probe()
+              .transitions(TransitionStateProto.PLANNED, TransitionStateProto.RUNNING)
+              .isEmpty();
+      if (busy || !isEncoded()) {
+        quietSince = Long.MAX_VALUE;
+      } else {
+        quietSince = Math.min(quietSince, System.nanoTime());
+        if (System.nanoTime() - quietSince > QUIET_MILLIS * 1_000_000) {
+          return null;
+        }
+      }
+      Thread.sleep(200);
+    }
+    notes.add(
+        "after %d s transitions were still planned: the state measured is one of motion"
+            .formatted(ADAPT_MILLIS / 1000));
+    return null;
+  }
+
+  private boolean isEncoded() throws IOException {
+    if (system.codes().isEmpty()) {
+      return bench.probe().cluster().getUnderReplicatedBlocks() == 0;
+    }
+    long blocks = 0;
+    long striped = 0;
+    for (FileStatusProto file : bench.probe().files("/")) {
+      blocks += file.getBlocks();
+      striped += file.getStripedBlocks();
+    }
+    // The last few blocks wait for company.
+    return striped >= 0.95 * blocks;
+  }
+
+  // ---- state ------------------------------------------------------------------------------------
+
+  private List<WorkloadInfo> infos(Stripes state) throws IOException {
+    List<WorkloadInfo> infos = new ArrayList<>();
+    for (Map.Entry<String, Workload> entry : workloads.entrySet()) {
+      infos.add(info(entry.getKey(), entry.getValue(), state));
+    }
+    return infos;
+  }
+
+  private WorkloadInfo info(String name, Workload workload, Stripes state) throws IOException {
+    int[] counts = workload.readsIn(workload.epochs() - 1);
+    Map<String, Double> readsByCode = new TreeMap<>();
+    Map<String, Double> bytesByCode = new TreeMap<>();
+    for (int file = 0; file < counts.length; file++) {
+      long bytes = workload.files().get(file).bytes();
+      for (Block block : state.blocks(bench, replays.get(name).remote(file), bytes)) {
+        readsByCode.merge(block.code(), (double) counts[file], Double::sum);
+        bytesByCode.merge(block.code(), (double) block.bytes(), Double::sum);
+      }
+    }
+    long stored = 0;
+    for (FileStatusProto file : bench.probe().files("/" + name)) {
+      stored += file.getStoredBytes();
+    }
+    long live = 0;
+    long inStripes = 0;
+    for (StripeStatusProto stripe : state.all()) {
+      if (stripe.getStripe().getPolicy().equals(name)) {
+        stored += stripe.getParityBytes() + stripe.getDeadBytes();
+        live += stripe.getLiveBytes();
+        inStripes += stripe.getLiveBytes() + stripe.getParityBytes() + stripe.getDeadBytes();
+      }
+    }
+    Properties properties = Properties.of(workload);
+    return new WorkloadInfo(
+        name,
+        workload.files().size(),
+        workload.bytes(),
+        properties.hotReads(),
+        properties.coldFiles(),
+        properties.hotBytes(),
+        properties.drift(),
+        shares(readsByCode),
+        shares(bytesByCode),
+        stored,
+        live,
+        inStripes);
+  }
+
+  private static Map<String, Double> shares(Map<String, Double> amounts) {
+    double all = amounts.values().stream().mapToDouble(Double::doubleValue).sum();
+    return amounts.entrySet().stream()
+        .collect(
+            Collectors.toMap(
+                Map.Entry::getKey, e -> e.getValue() / all, (a, b) -> a, TreeMap::new));
+  }
+
+  private List<Conversion> conversions() throws IOException {
+    Map<String, Conversion> sums = new TreeMap<>();
+    for (TransitionRow row : bench.probe().transitions(TransitionStateProto.DONE)) {
+      if (row.getKind() == TransitionKindProto.REPAIR) {
+        continue;
+      }
+      Conversion one =
+          new Conversion(
+              row.getKind().name(),
+              row.getToCode(),
+              1,
+              row.getDataBytes(),
+              row.getBlocksRead(),
+              row.getBlocksWritten(),
+              row.getBytesRead(),
+              row.getBytesWritten(),
+              (row.getUpdatedMillis() - row.getClaimedMillis()) / 1000.0);
+      sums.merge(one.kind() + one.toCode(), one, SystemRun::plus);
+    }
+    return List.copyOf(sums.values());
+  }
+
+  private static Conversion plus(Conversion a, Conversion b) {
+    return new Conversion(
+        a.kind(),
+        a.toCode(),
+        a.count() + b.count(),
+        a.dataBytes() + b.dataBytes(),
+        a.blocksRead() + b.blocksRead(),
+        a.blocksWritten() + b.blocksWritten(),
+        a.bytesRead() + b.bytesRead(),
+        a.bytesWritten() + b.bytesWritten(),
+        a.busySeconds() + b.busySeconds());
+  }
+
+  // ---- reads ------------------------------------------------------------------------------------
+
+  /**
+   * Healthy blocks, then blocks whose holder is dead and not yet repaired, then the repair; with
+   * another server each time.
+   */
+  private Void servers() throws IOException, ClusterException, InterruptedException {
+    Measure measure = experiment.measure();
+    Faults faults = new Faults(bench, random);
+    List<Integer> servers = order();
+    for (int r = 0; r < measure.repetitions(); r++) {
+      int repetition = r;
+      int server = servers.get(r % servers.size());
+      List<Block> blocks = fullBlocks(Stripes.of(bench));
+      if (r == 0) {
+        // The first reads of a client also load its classes.
+        read(blocks.subList(0, Math.min(WARM_UP_READS, blocks.size())));
+      }
+      readEach(r, "healthy", blocks);
+      List<Block> lost = blocks.stream().filter(block -> block.holder() == server).toList();
+      repairs.add(faults.server(r, server, () -> readEach(repetition, "degraded", lost)));
+      adapt();
+    }
+    return null;
+  }
+
+  private List<Integer> order() {
+    List<Integer> servers = new ArrayList<>();
+    for (int i = 0; i < experiment.cluster().servers(); i++) {
+      servers.add(i);
+    }
+    Collections.shuffle(servers, random);
+    return servers;
+  }
+
+  private List<Block> fullBlocks(Stripes state) throws IOException {
+    List<Block> blocks = new ArrayList<>();
+    for (Map.Entry<String, Workload> entry : workloads.entrySet()) {
+      for (int file = 0; file < entry.getValue().files().size(); file++) {
+        long bytes = entry.getValue().files().get(file).bytes();
+        if (bytes >= experiment.cluster().blockBytes()) {
+          blocks.addAll(state.blocks(bench, replays.get(entry.getKey()).remote(file), bytes));
+        }
+      }
+    }
+    blocks.removeIf(block -> block.bytes() != experiment.cluster().blockBytes());
+    return blocks;
+  }
+
+  /** Reads some blocks of each code. */
+  private void readEach(int repetition, String what, List<Block> among)
+      throws IOException, InterruptedException {
+    Map<String, List<Block>> byCode =
+        among.stream().collect(Collectors.groupingBy(Block::code, TreeMap::new, Collectors.toList()));
+    for (Map.Entry<String, List<Block>> entry : byCode.entrySet()) {
+      List<Block> chosen = new ArrayList<>(entry.getValue());
+      Collections.shuffle(chosen, random);
+      chosen = chosen.subList(0, Math.min(experiment.measure().readsPerCode(), chosen.size()));
+      boolean decodes = what.equals("degraded") && !entry.getKey().isEmpty();
+      if (!entry.getKey().isEmpty() || system.codes().isEmpty()) {
+        long serverBytes = bench.serverBytes();
+        long clientBytes = bench.clientBytes();
+        List<Double> millis = read(chosen);
+        reads.add(
+            new Reads(
+                repetition,
+                what,
+                entry.getKey(),
+                millis,
+                decodes ? dataRepairReads(entry.getKey()) : 1,
+                bench.serverBytes() - serverBytes,
+                bench.clientBytes() - clientBytes));
+      }
+    }
+  }
+
+  private static double dataRepairReads(String codeName) {
+    ErasureCode code = Codes.byName(codeName);
+    Set<Integer> all = new HashSet<>();
+    for (int p = 0; p < code.size(); p++) {
+      all.add(p);
+    }
+    double sum = 0;
+    for (int d = 0; d < code.dataCount(); d++) {
+      sum += Planner.repair(code, all, Set.of(d), Set.of(), ReadCost.UNIFORM).get(0).reads();
+    }
+    return sum / code.dataCount();
+  }
+
+  private List<Double> read(List<Block> chosen)
+      throws IOException, InterruptedException {
+    List<Double> millis = new ArrayList<>();
+    for (Block block : chosen) {
+      try {
+        millis.add(
+            bench
+                    .client()
+                    .readAt(block.file(), block.offset(), (int) block.bytes())
+                    .get(READ_SECONDS, TimeUnit.SECONDS)
+                    .micros()
+                / 1000.0);
+      } catch (ExecutionException | TimeoutException e) {
+        throw new IOException(
+            "%s at %d cannot be read: %s".formatted(block.file(), block.offset(), e.getMessage()),
+            e);
+      }
+    }
+    return millis;
+  }
+
+  // ---- losses -----------------------------------------------------------------------------------
+
+  private Void diskLosses() throws IOException, ClusterException, InterruptedException {
+    Faults faults = new Faults(bench, random);
+    for (int r = 0; r < experiment.measure().diskLosses(); r++) {
+      repairs.add(faults.disk(r));
+      adapt();
+    }
+    return null;
+  }
+
+  /** Readers of whole files while nothing is broken, then while a server is repaired. */
+  private Void underLoad() throws IOException, ClusterException, InterruptedException {
+    int readers = experiment.measure().readersDuringRepair();
+    if (readers > 0) {
+      reads.add(healthyFiles(readers));
+      ForegroundReaders foreground =
+          new ForegroundReaders(bench.client(), files(), readers, random);
+      repairs.add(new Faults(bench, random).serverUnderLoad(0, foreground::end));
+    }
+    return null;
+  }
+
+  private List<String> files() {
+    String name = experiment.data().workloads().get(0);
+    List<String> files = new ArrayList<>();
+    for (int file = 0; file < workloads.get(name).files().size(); file++) {
+      files.add(replays.get(name).remote(file));
+    }
+    return files;
+  }
+
+  /** The same readers while nothing is broken, to compare with. */
+  private Reads healthyFiles(int readers) throws InterruptedException {
+    ForegroundReaders foreground = new ForegroundReaders(bench.client(), files(), readers, random);
+    Thread.sleep(8000);
+    return new Reads(0, "healthy files", "", foreground.end(), 1, 0, 0);
+  }
+}

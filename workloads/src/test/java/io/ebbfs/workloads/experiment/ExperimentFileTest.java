@@ -1,0 +1,111 @@
+package io.ebbfs.workloads.experiment;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.ebbfs.settings.ConfigException;
+import io.ebbfs.workloads.experiment.Experiment.Variant;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+class ExperimentFileTest {
+  private static final String EXAMPLE =
+      """
+      title: an example
+      seed: 7
+      cluster: {servers: 9, blockSize: 2MiB}
+      data: {workloads: [CC1, FB], files: 30}
+      policy: {readHotPerMiB: 0.25, halfLife: 10s}
+      systems:
+        - {name: pc, family: product, storageBound: 1.5}
+        - {name: rs, code: "RS(6,3)"}
+        - {name: replicas}
+      measure: {repetitions: 3}
+      quick:
+        data: {files: 20}
+        systems: [rs]
+      """;
+
+  @TempDir Path temp;
+
+  private Experiment read(String text, boolean quick) throws IOException, ConfigException {
+    return ExperimentFile.read(Files.writeString(temp.resolve("example.yaml"), text), quick);
+  }
+
+  @Test
+  void aFileSaysWhatIsRunOnWhat() throws Exception {
+    Experiment read = read(EXAMPLE, false);
+    assertThat(read.name()).isEqualTo("example");
+    assertThat(read.seed()).isEqualTo(7);
+    assertThat(read.cluster().servers()).isEqualTo(9);
+    assertThat(read.cluster().blockBytes()).isEqualTo(2 << 20);
+    assertThat(read.data().files()).isEqualTo(30);
+    assertThat(read.systems()).extracting(Variant::name).containsExactly("pc", "rs", "replicas");
+    assertThat(read.systems().get(0).info().fast()).isEqualTo("PC(2x5)");
+    assertThat(read.systems().get(0).info().adapts()).isTrue();
+    assertThat(read.systems().get(1).info().adapts()).isFalse();
+    assertThat(read.systems().get(2).codes()).isEmpty();
+    assertThat(read.systems()).extracting(Variant::halfLifeMillis).containsOnly(10_000L);
+  }
+
+  @Test
+  void quickGoesOverTheRest() throws Exception {
+    Experiment read = read(EXAMPLE, true);
+    assertThat(read.data().files()).isEqualTo(20);
+    assertThat(read.cluster().servers()).isEqualTo(9);
+    assertThat(read.systems()).extracting(Variant::name).containsExactly("rs");
+  }
+
+  @Test
+  void eachWorkloadHasAPolicyWithItsOwnBound() throws Exception {
+    Experiment read = read(EXAMPLE, false);
+    assertThat(read.configuration(read.systems().get(0)).get("policies.yaml"))
+        .contains("name: CC1", "paths: [/CC1]", "name: FB", "family: product", "storageBound: 1.5");
+    assertThat(read.configuration(read.systems().get(1)).get("policies.yaml"))
+        .contains("code: RS(6,3)")
+        .doesNotContain("storageBound");
+  }
+
+  @Test
+  void everythingThatIsWrongIsToldWithItsLine() {
+    assertThatThrownBy(
+            () ->
+                read(
+                    """
+                    cluster: {servers: 3}
+                    data: {workloads: [CC9]}
+                    sistems: []
+                    systems:
+                      - {name: a, family: prodct}
+                      - {name: a, code: "RS(6,3)", storageBound: 1.4}
+                    quick:
+                      data: {fils: 20}
+                      systems: [b]
+                    """,
+                    false))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("example.yaml:1: 'cluster.servers: 3'")
+        .hasMessageContaining("example.yaml:2: 'CC9' is no workload")
+        .hasMessageContaining("example.yaml:3: unknown key 'sistems'; did you mean 'systems'?")
+        .hasMessageContaining("no family 'prodct'")
+        .hasMessageContaining("a second 'a'")
+        .hasMessageContaining("a bound without a family")
+        .hasMessageContaining("unknown key 'quick.data.fils'")
+        .hasMessageContaining("no system 'b'");
+  }
+
+  @Test
+  void theExperimentsThatComeWithTheProjectAreRight() throws Exception {
+    Path conf = Path.of(System.getProperty("ebbfs.home", "..")).resolve("conf/experiments");
+    try (Stream<Path> files = Files.list(conf)) {
+      for (Path file : (Iterable<Path>) files::iterator) {
+        assertThat(ExperimentFile.read(file, true).systems()).as(file.toString()).isNotEmpty();
+        assertThat(ExperimentFile.read(file, false).systems()).isNotEmpty();
+      }
+    }
+  }
+}
