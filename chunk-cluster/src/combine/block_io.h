@@ -37,10 +37,11 @@ class BlockSink {
 class BlockIo {
  public:
   virtual ~BlockIo() = default;
-  // Tries the locations in their order; the first byte read is at `offset` of the block. A multiple
-  // of the checksum chunk is cheapest; any offset works.
+  // Tries the location in this process first, then the others in their order. The bytes
+  // [offset, end) of the block can be read; a peer sends no more than those. Multiples of the
+  // checksum chunk are cheapest; any offset works.
   [[nodiscard]] virtual Result<std::unique_ptr<BlockSource>> OpenSource(
-      const ebbfs::SourceProto& source, std::uint64_t offset) = 0;
+      const ebbfs::SourceProto& source, std::uint64_t offset, std::uint64_t end) = 0;
   [[nodiscard]] virtual Result<std::unique_ptr<BlockSink>> OpenSink(
       const ebbfs::TargetProto& target) = 0;
 };

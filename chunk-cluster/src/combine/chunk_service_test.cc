@@ -21,7 +21,7 @@ class FakeLocalBlocks final : public LocalBlocks {
   Result<OpenBlock> Open(const hadoop::hdfs::ExtendedBlockProto& block) override {
     ebbfs::SourceProto source;
     *source.mutable_block() = block;
-    EBB_ASSIGN(auto opened, io_.OpenSource(source, 0));
+    EBB_ASSIGN(auto opened, io_.OpenSource(source, 0, source.block().numbytes()));
     return OpenBlock{std::move(opened), io_.Get(block.blockid())->size()};
   }
   // The checksums of a block are those of the bytes it was put with; of odd blocks they are no

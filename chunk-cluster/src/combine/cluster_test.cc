@@ -115,7 +115,7 @@ class ClusterTest : public testing::Test {
 
   // As server 0 reads it, over the network unless it is its own.
   Result<Bytes> Get(std::uint64_t id, std::uint64_t length) {
-    EBB_ASSIGN(auto source, servers_[0]->io->OpenSource(SourceOf(id, length), 0));
+    EBB_ASSIGN(auto source, servers_[0]->io->OpenSource(SourceOf(id, length), 0, length));
     Bytes bytes(length);
     EBB_TRY(source->Read(bytes));
     return bytes;
@@ -265,6 +265,57 @@ TEST_F(ClusterTest, AServerDecodesWhatItDoesNotHold) {
   ASSERT_TRUE(opened->source->Read(bytes));
   EXPECT_TRUE(bytes == data_[0]);
   EXPECT_EQ(proxy.degraded_reads->counters().sources, 3u);
+}
+
+// Of three sources two are on the proxy's own disk: one block crosses links, not three.
+TEST_F(ClusterTest, WhatTheProxyHoldsItselfCrossesNoLink) {
+  SCOPED_TRACE(Seed());
+  const auto request = Prepare(700'000);
+  ASSERT_EQ(servers_[0]->engine->Combine(request).status(), ebbfs::COMBINE_OK);
+  std::vector<std::uint64_t> before;
+  for (const auto& server : servers_) before.push_back(server->transfers->counters().reads);
+  Server& proxy = *servers_[0];
+  for (const auto& [id, length] : {std::pair<std::uint64_t, std::size_t>{8, 700'000},
+                                   {2, data_[1].size()},
+                                   {4, data_[2].size()}}) {
+    auto& source = *proxy.planner.plan.add_sources();
+    source = SourceOf(id, length);
+    if (id == 8) {  // another replica, which is named first
+      auto& elsewhere = *source.add_locations();
+      elsewhere = SourceOf(9, length).locations(0);
+      source.mutable_locations()->SwapElements(0, 1);
+    }
+  }
+  proxy.planner.plan.set_coefficients("\1\1\1");
+  proxy.planner.plan.set_lengthbytes(data_[0].size());
+  auto opened =
+      proxy.degraded_reads->Open(SourceOf(1, data_[0].size()).block(), 0, data_[0].size());
+  ASSERT_TRUE(opened) << opened.error().message;
+  Bytes bytes(data_[0].size());
+  ASSERT_TRUE(opened->source->Read(bytes));
+  EXPECT_TRUE(bytes == data_[0]);
+  EXPECT_EQ(proxy.degraded_reads->counters().sources, 3u);
+  for (std::size_t s = 0; s < kServers; ++s) {
+    EXPECT_EQ(servers_[s]->transfers->counters().reads - before[s], s == 2 ? 1u : 0u) << s;
+  }
+}
+
+TEST_F(ClusterTest, APartOfABlockIsReadFromAPeer) {
+  SCOPED_TRACE(Seed());
+  const Bytes block = RandomBytes(300'000);
+  Put(1, block);
+  for (int i = 0; i < 20; ++i) {
+    const std::size_t offset = random_() % block.size();
+    const std::size_t end = offset + 1 + random_() % (block.size() - offset);
+    auto source = servers_[0]->io->OpenSource(SourceOf(1, block.size()), offset, end);
+    ASSERT_TRUE(source) << source.error().message;
+    Bytes part(end - offset);
+    const auto status = (*source)->Read(part);
+    ASSERT_TRUE(status) << status.error().message;
+    EXPECT_TRUE(std::equal(part.begin(), part.end(),
+                           block.begin() + static_cast<std::ptrdiff_t>(offset)))
+        << offset << " to " << end;
+  }
 }
 
 // Or else two lost blocks could be decoded from each other, round and round.

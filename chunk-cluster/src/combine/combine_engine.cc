@@ -149,7 +149,7 @@ bool CombineEngine::StillThere(const ebbfs::CombineRequestProto& request) {
     ebbfs::SourceProto source;
     *source.mutable_block() = target.block();
     *source.add_locations() = target.location();
-    if (!io_.OpenSource(source, 0)) return false;
+    if (!io_.OpenSource(source, 0, source.block().numbytes())) return false;
   }
   return true;
 }

@@ -104,7 +104,7 @@ class Run {
     ebbfs::SourceProto source;
     *source.mutable_block() = proto.block();
     *source.add_locations() = proto.location();
-    auto block = context_.io.OpenSource(source, 0);
+    auto block = context_.io.OpenSource(source, 0, source.block().numbytes());
     if (!block) return std::unexpected(std::move(refusal));
     target.existing = true;
     return MakeExistingBlockSink(std::move(*block));

@@ -31,8 +31,8 @@ struct DegradedReadOptions {
   // How long a read waits for memory.
   Timeout busy_timeout = std::chrono::seconds(5);
   Timeout source_timeout = std::chrono::seconds(20);
-  // Threads that read the sources of one block.
-  std::size_t threads = 6;
+  // Threads that read the sources of one block: one for each up to this, so that all links fill.
+  std::size_t threads = 16;
   // Plans that are tried for one read before it fails.
   std::size_t max_plans = 5;
   std::size_t max_sources = 255;

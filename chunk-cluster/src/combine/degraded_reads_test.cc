@@ -175,6 +175,7 @@ TEST_F(DegradedReadsTest, ReadsNoMoreThanIsAskedFor) {
   Prepare(300'000, 1);
   ExpectReads(1024, 512);
   EXPECT_EQ(io_.bytes_read(1), 512u);
+  EXPECT_EQ(io_.end_of_read(1), 1536u);
 }
 
 TEST_F(DegradedReadsTest, AnEmptyRangeReadsNothing) {

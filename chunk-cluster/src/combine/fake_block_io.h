@@ -82,20 +82,27 @@ class FakeBlockIo final : public BlockIo {
     const std::lock_guard lock(mutex_);
     return opens_[id];
   }
+  // Where the last read of the block was to end.
+  [[nodiscard]] std::uint64_t end_of_read(std::uint64_t id) {
+    const std::lock_guard lock(mutex_);
+    return ends_[id];
+  }
   [[nodiscard]] int sinks_opened() {
     const std::lock_guard lock(mutex_);
     return sinks_opened_;
   }
 
   Result<std::unique_ptr<BlockSource>> OpenSource(const ebbfs::SourceProto& source,
-                                                  std::uint64_t offset) override {
+                                                  std::uint64_t offset,
+                                                  std::uint64_t end) override {
     const std::uint64_t id = source.block().blockid();
     const std::lock_guard lock(mutex_);
     ++opens_[id];
+    ends_[id] = end;
     const auto fault = faults_.find(id);
     if (fault != faults_.end() && fault->second.open) return std::unexpected(*fault->second.open);
     if (!blocks_.contains(id)) return Fail(ErrorCode::kNotFound, fmt::format("no block {}", id));
-    return std::make_unique<Source>(*this, id, offset);
+    return std::make_unique<Source>(*this, id, offset, end);
   }
 
   Result<std::unique_ptr<BlockSink>> OpenSink(const ebbfs::TargetProto& target) override {
@@ -113,8 +120,8 @@ class FakeBlockIo final : public BlockIo {
  private:
   class Source final : public BlockSource {
    public:
-    Source(FakeBlockIo& io, std::uint64_t id, std::uint64_t offset)
-        : io_(io), id_(id), offset_(offset) {}
+    Source(FakeBlockIo& io, std::uint64_t id, std::uint64_t offset, std::uint64_t end)
+        : io_(io), id_(id), offset_(offset), end_(end) {}
     Status Read(std::span<std::byte> out) override {
       EBB_TRY(io_.MeetFault(id_, offset_, out.size()));
       const std::lock_guard lock(io_.mutex_);
@@ -122,6 +129,10 @@ class FakeBlockIo final : public BlockIo {
       if (offset_ + out.size() > bytes.size()) {
         return Fail(ErrorCode::kCorrupt,
                     fmt::format("block {} has only {} bytes", id_, bytes.size()));
+      }
+      if (offset_ + out.size() > end_) {
+        return Fail(ErrorCode::kInvalid,
+                    fmt::format("block {} was opened up to {} only", id_, end_));
       }
       std::memcpy(out.data(), bytes.data() + offset_, out.size());
       offset_ += out.size();
@@ -134,6 +145,7 @@ class FakeBlockIo final : public BlockIo {
     FakeBlockIo& io_;
     const std::uint64_t id_;
     std::uint64_t offset_;
+    const std::uint64_t end_;
   };
 
   class Sink final : public BlockSink {
@@ -185,6 +197,7 @@ class FakeBlockIo final : public BlockIo {
   std::set<std::uint64_t> building_;
   std::map<std::uint64_t, std::uint64_t> bytes_read_;
   std::map<std::uint64_t, int> opens_;
+  std::map<std::uint64_t, std::uint64_t> ends_;
   int sinks_opened_ = 0;
   int stalled_ = 0;
   bool released_ = false;

@@ -112,7 +112,7 @@ class SliceReader::Shared {
     for (std::size_t i = lane; i < inputs_.size(); i += lanes_) {
       if (inputs_[i].left == 0) continue;
       if (!Begin(lane, i)) break;
-      auto source = io_.OpenSource(inputs_[i].proto, offset_);
+      auto source = io_.OpenSource(inputs_[i].proto, offset_, offset_ + inputs_[i].left);
       if (source) {
         inputs_[i].source = std::move(*source);
         Progress(lane);

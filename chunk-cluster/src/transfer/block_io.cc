@@ -124,24 +124,26 @@ class LocalSink final : public BlockSink {
 
 Result<std::unique_ptr<BlockSource>> OpenAt(BlockStore& store, const ebbfs::SourceProto& source,
                                             const ebbfs::BlockLocationProto& location,
-                                            std::uint64_t offset) {
+                                            std::uint64_t offset, std::uint64_t end) {
   const auto& block = source.block();
   if (location.server().datanodeuuid() == store.server_uuid()) {
     return OpenLocalSource(store, block.blockid(), block.generationstamp(), block.numbytes(),
                            offset);
   }
-  return OpenRemoteSource(location.server(), block, offset);
+  return OpenRemoteSource(location.server(), block, offset, end);
 }
 
 // Goes through the locations, each until it fails.
 class FailoverSource final : public BlockSource {
  public:
-  FailoverSource(BlockStore& store, ebbfs::SourceProto source, std::uint64_t offset)
-      : store_(store), source_(std::move(source)), position_(offset) {}
+  FailoverSource(BlockStore& store, ebbfs::SourceProto source, std::uint64_t offset,
+                 std::uint64_t end)
+      : store_(store), source_(LocalFirst(std::move(source), store)), position_(offset),
+        end_(end) {}
 
   Status OpenNext() {
     while (next_ < source_.locations_size()) {
-      auto opened = OpenAt(store_, source_, source_.locations(next_++), position_);
+      auto opened = OpenAt(store_, source_, source_.locations(next_++), position_, end_);
       if (opened) {
         current_ = std::move(opened).value();
         return {};
@@ -169,6 +171,15 @@ class FailoverSource final : public BlockSource {
   bool local() const override { return current_->local(); }
 
  private:
+  // What is on a disk of this process need not come over a link.
+  static ebbfs::SourceProto LocalFirst(ebbfs::SourceProto source, const BlockStore& store) {
+    auto& locations = *source.mutable_locations();
+    std::stable_partition(locations.begin(), locations.end(), [&](const auto& location) {
+      return location.server().datanodeuuid() == store.server_uuid();
+    });
+    return source;
+  }
+
   void Note(const Error& error) {
     if (!failures_.empty()) failures_ += "; ";
     failures_ += error.message;
@@ -178,6 +189,7 @@ class FailoverSource final : public BlockSource {
   BlockStore& store_;
   const ebbfs::SourceProto source_;
   std::uint64_t position_;
+  const std::uint64_t end_;
   int next_ = 0;
   std::unique_ptr<BlockSource> current_;
   std::string failures_;
@@ -203,8 +215,9 @@ Result<std::unique_ptr<BlockSource>> OpenLocalSource(BlockStore& store, std::uin
 }
 
 Result<std::unique_ptr<BlockSource>> ClusterBlockIo::OpenSource(const ebbfs::SourceProto& source,
-                                                                std::uint64_t offset) {
-  auto opened = std::make_unique<FailoverSource>(store_, source, offset);
+                                                                std::uint64_t offset,
+                                                                std::uint64_t end) {
+  auto opened = std::make_unique<FailoverSource>(store_, source, offset, end);
   EBB_TRY(opened->OpenNext());
   return opened;
 }

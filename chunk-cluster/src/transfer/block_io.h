@@ -16,7 +16,8 @@ class ClusterBlockIo final : public BlockIo {
 
   // A source that fails in the middle goes on at the next of its locations.
   [[nodiscard]] Result<std::unique_ptr<BlockSource>> OpenSource(const ebbfs::SourceProto& source,
-                                                                std::uint64_t offset) override;
+                                                                std::uint64_t offset,
+                                                                std::uint64_t end) override;
   [[nodiscard]] Result<std::unique_ptr<BlockSink>> OpenSink(
       const ebbfs::TargetProto& target) override;
 

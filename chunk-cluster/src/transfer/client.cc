@@ -238,14 +238,13 @@ Result<Socket> ConnectTo(const DatanodeIDProto& peer) {
 
 Result<std::unique_ptr<BlockSource>> OpenRemoteSource(const DatanodeIDProto& peer,
                                                       const ExtendedBlockProto& block,
-                                                      std::uint64_t offset) {
+                                                      std::uint64_t offset, std::uint64_t end) {
   EBB_ASSIGN(auto socket, ConnectTo(peer));
-  auto source = std::make_unique<RemoteSource>(std::move(socket), block.blockid(), offset,
-                                               block.numbytes());
+  auto source = std::make_unique<RemoteSource>(std::move(socket), block.blockid(), offset, end);
   OpReadBlockProto op;
   FillHeader(*op.mutable_header(), block, std::string(kSourceReaderName));
   op.set_offset(offset);
-  op.set_len(block.numbytes() - offset);
+  op.set_len(end - offset);
   if (auto started = source->Start(op); !started) {
     return std::unexpected(About(TransferAddress(peer), std::move(started).error()));
   }

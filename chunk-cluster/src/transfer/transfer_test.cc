@@ -94,7 +94,7 @@ ExtendedBlockProto Block(std::uint64_t id, std::uint64_t length, std::uint64_t s
 
 Result<std::vector<std::byte>> ReadFrom(const DatanodeIDProto& peer, const ExtendedBlockProto& block,
                                         std::uint64_t offset) {
-  EBB_ASSIGN(const auto source, OpenRemoteSource(peer, block, offset));
+  EBB_ASSIGN(const auto source, OpenRemoteSource(peer, block, offset, block.numbytes()));
   std::vector<std::byte> data(block.numbytes() - offset);
   // In pieces that fit neither chunks nor packets.
   for (std::size_t at = 0; at < data.size();) {
@@ -492,7 +492,7 @@ TEST(TransferTest, SourcesGoToTheNextLocationEvenMidway) {
   }
   ClusterBlockIo io(*mine.store);
   for (const std::size_t offset : {std::size_t{0}, std::size_t{1000}}) {
-    const auto opened = io.OpenSource(source, offset);
+    const auto opened = io.OpenSource(source, offset, source.block().numbytes());
     ASSERT_TRUE(opened.has_value()) << opened.error().message;
     EXPECT_FALSE((*opened)->local());
     std::vector<std::byte> read(data.size() - offset);
@@ -505,7 +505,7 @@ TEST(TransferTest, SourcesGoToTheNextLocationEvenMidway) {
     EXPECT_EQ(read, From(data, offset));
   }
   source.mutable_locations()->DeleteSubrange(1, 2);
-  EXPECT_FALSE(io.OpenSource(source, 0).has_value());
+  EXPECT_FALSE(io.OpenSource(source, 0, source.block().numbytes()).has_value());
 }
 
 TEST(TransferTest, LocalSourcesReadPiecesOfAnyLength) {
