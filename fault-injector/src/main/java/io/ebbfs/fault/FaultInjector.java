@@ -1,6 +1,7 @@
 package io.ebbfs.fault;
 
 import io.ebbfs.cluster.ClusterException;
+import io.ebbfs.cluster.Lab;
 import io.ebbfs.cluster.LocalCluster;
 import io.ebbfs.fault.BlockFiles.Replica;
 import java.io.IOException;
@@ -237,6 +238,111 @@ public final class FaultInjector {
     return process("revived server %d".formatted(server));
   }
 
+  /** Any chunk server that runs. */
+  public int anyRunningServer() throws ClusterException {
+    return choose(true);
+  }
+
+  /** Kills a chunk server and starts it again, so often; half of each period it is down. */
+  public Injected flap(int server, int times, long periodMillis)
+      throws ClusterException, InterruptedException {
+    if (times < 1 || periodMillis < 1) {
+      throw new ClusterException(
+          "a server flaps at least once, with a period of at least 1 ms: %d times every %d ms"
+              .formatted(times, periodMillis));
+    }
+    for (int i = 0; i < times; i++) {
+      cluster.killServer(server);
+      Thread.sleep(periodMillis / 2);
+      cluster.startServer(server);
+      Thread.sleep(i + 1 < times ? periodMillis - periodMillis / 2 : 0);
+    }
+    return process("server %d went down and came up %d times".formatted(server, times));
+  }
+
+  // ---- racks ------------------------------------------------------------------------------------
+
+  /** Any rack. */
+  public int anyRack() throws ClusterException {
+    return random.nextInt(racks());
+  }
+
+  /** Kills all chunk servers of a rack. */
+  public Injected killRack(int rack) throws ClusterException, InterruptedException {
+    List<Integer> servers = serversOf(rack);
+    for (int server : servers) {
+      cluster.killServer(server);
+    }
+    return process("killed rack %d: servers %s".formatted(rack, servers));
+  }
+
+  /** Starts those chunk servers of a rack that are down. */
+  public Injected reviveRack(int rack) throws ClusterException, InterruptedException {
+    List<Integer> started = new ArrayList<>();
+    for (int server : serversOf(rack)) {
+      if (!isRunning(server)) {
+        cluster.startServer(server);
+        started.add(server);
+      }
+    }
+    return process("revived rack %d: servers %s".formatted(rack, started));
+  }
+
+  private List<Integer> serversOf(int rack) throws ClusterException {
+    int racks = racks();
+    if (rack < 0 || rack >= racks) {
+      throw new ClusterException(
+          "no rack %d: the cluster has racks 0 to %d".formatted(rack, racks - 1));
+    }
+    List<Integer> servers = new ArrayList<>();
+    for (int server = rack; server < cluster.layout().servers(); server += racks) {
+      servers.add(server);
+    }
+    return servers;
+  }
+
+  private int racks() throws ClusterException {
+    int racks = cluster.layout().racks();
+    if (racks < 2) {
+      throw new ClusterException(
+          "the cluster has no racks: create it with 'up --racks N', or kill servers");
+    }
+    return racks;
+  }
+
+  // ---- links ------------------------------------------------------------------------------------
+
+  /** Gives the link of a server another rate in both directions, as tc takes it: 10mbit. */
+  public Injected slowLink(int server, String rate) throws ClusterException, InterruptedException {
+    lab("slow").setRate(server(server), rate);
+    return process("the link of server %d has %s now".formatted(server, rate));
+  }
+
+  /** Gives the link of a server the rate of the lab again. */
+  public Injected restoreLink(int server) throws ClusterException, InterruptedException {
+    Lab lab = lab("restore");
+    lab.setRate(server(server), lab.rate());
+    return process("the link of server %d has %s again".formatted(server, lab.rate()));
+  }
+
+  private int server(int server) throws ClusterException {
+    cluster.diskDirectory(server, 0); // says which servers there are
+    return server;
+  }
+
+  private Lab lab(String what) throws ClusterException {
+    Lab lab = cluster.layout().lab();
+    if (lab == null) {
+      throw new ClusterException(
+          "there is no link to %s: the cluster in %s is on loopback; links are those of a lab (ebb"
+                  .formatted(what, cluster.directory())
+              + " lab up)");
+    }
+    return lab;
+  }
+
+  // ---- all --------------------------------------------------------------------------------------
+
   /** Kills every process of the cluster with SIGKILL. */
   public Injected killAll() throws ClusterException, InterruptedException {
     int running = cluster.running().size();
@@ -248,10 +354,14 @@ public final class FaultInjector {
     return new Injected(what, List.of(), List.of());
   }
 
+  private boolean isRunning(int server) {
+    return cluster.running().containsKey("server-%02d".formatted(server));
+  }
+
   private int choose(boolean running) throws ClusterException {
     List<Integer> servers = new ArrayList<>();
     for (int server = 0; server < cluster.layout().servers(); server++) {
-      if (cluster.running().containsKey("server-%02d".formatted(server)) == running) {
+      if (isRunning(server) == running) {
         servers.add(server);
       }
     }

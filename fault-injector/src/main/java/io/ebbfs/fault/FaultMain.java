@@ -3,14 +3,20 @@ package io.ebbfs.fault;
 import io.ebbfs.cluster.Arguments;
 import io.ebbfs.cluster.Build;
 import io.ebbfs.cluster.ClusterException;
+import io.ebbfs.cluster.Layout;
 import io.ebbfs.cluster.LocalCluster;
+import io.ebbfs.fault.Timetable.Shape;
+import io.ebbfs.settings.ConfigException;
 import io.ebbfs.settings.FailPoint;
 import io.ebbfs.settings.FailPoints.Armed;
+import io.ebbfs.settings.Units;
+import io.ebbfs.settings.YamlFile;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Locale;
 import java.util.Random;
 
 /**
@@ -26,7 +32,14 @@ public final class FaultMain {
              fail-disk [SERVER DISK]        delete all blocks of a disk, restart its server
              kill-server [N]                SIGKILL
              revive-server [N]              start it again
+             flap N [TIMES [PERIOD]]        kill server N and start it again, 3 times every 10s
+             kill-rack [R]                  SIGKILL to all servers of a rack
+             revive-rack R                  start those of them that are down
+             slow-link N RATE               the link of server N gets this rate (a lab only): 10mbit
+             restore-link N                 it has the rate of the lab again
              kill-all                       SIGKILL to every process of the cluster
+             timetable FILE                 faults by the clock: a YAML file with 'faults:', a list
+                                            of {at: 30s, fault: server, target: 3, for: 20s}
              points                         the fail points, by name (docs/faults.md)
              arm POINT                      the next process that passes it dies; --action A:
                                             kill, error or 'stall SECONDS'; --skip N passes first;
@@ -87,13 +100,51 @@ public final class FaultMain {
     }
     String home = Path.of(System.getProperty("user.home"), ".ebbfs").toString();
     LocalCluster cluster = LocalCluster.open(Build.find(), Path.of(options.text("dir", home)));
+    if (words.get(0).equals("timetable") && end == 2) {
+      play(cluster, Path.of(words.get(1)), options);
+      return;
+    }
     if (words.get(0).equals("arm")) {
       arm(cluster, words.subList(1, end), options);
       return;
     }
-    long seed = options.has("seed") ? options.number("seed", 0) : new Random().nextInt();
+    long seed = seed(options);
     Command command = new Command(new FaultInjector(cluster, new Random(seed)));
     System.out.printf("%s (seed %d)%n", command.run(words.subList(0, end)), seed);
+  }
+
+  private static long seed(Arguments options) throws ClusterException {
+    return options.has("seed") ? options.number("seed", 0) : new Random().nextInt();
+  }
+
+  private static void play(LocalCluster cluster, Path file, Arguments options)
+      throws ClusterException, InterruptedException {
+    Layout layout = cluster.layout();
+    Shape shape = new Shape(layout.servers(), layout.disks(), layout.racks());
+    Timetable timetable;
+    try {
+      timetable =
+          YamlFile.parse(file, YamlFile.text(file), top -> Timetable.read(top, "faults", shape));
+    } catch (ConfigException e) {
+      throw new ClusterException(e.getMessage(), e);
+    }
+    long seed = seed(options);
+    int shown = 0;
+    try (FaultPlayer player =
+        new FaultPlayer(timetable, new FaultInjector(cluster, new Random(seed)))) {
+      boolean done = false;
+      while (!done) {
+        done = player.await(200);
+        List<FaultPlayer.Fired> fired = player.fired();
+        for (FaultPlayer.Fired one : fired.subList(shown, fired.size())) {
+          String error = one.error() == null ? "" : ": " + one.error();
+          System.out.printf(
+              Locale.ROOT, "%8.1f s  %s%s%n", one.atMillis() / 1e3, one.what(), error);
+        }
+        shown = fired.size();
+      }
+    }
+    System.out.printf("the timetable is over (seed %d)%n", seed);
   }
 
   private static void arm(LocalCluster cluster, List<String> words, Arguments options)
@@ -137,6 +188,15 @@ public final class FaultMain {
         case "kill-server 1" -> injector.killServer(number(target));
         case "revive-server 0" -> injector.reviveServer();
         case "revive-server 1" -> injector.reviveServer(number(target));
+        case "flap 1" -> injector.flap(number(target), 3, 10_000);
+        case "flap 2" -> injector.flap(number(words.get(1)), number(words.get(2)), 10_000);
+        case "flap 3" ->
+            injector.flap(number(words.get(1)), number(words.get(2)), millis(words.get(3)));
+        case "kill-rack 0" -> injector.killRack(injector.anyRack());
+        case "kill-rack 1" -> injector.killRack(number(target));
+        case "revive-rack 1" -> injector.reviveRack(number(target));
+        case "slow-link 2" -> injector.slowLink(number(words.get(1)), words.get(2));
+        case "restore-link 1" -> injector.restoreLink(number(target));
         case "kill-all 0" -> injector.killAll();
         default ->
             throw new ClusterException(
@@ -144,11 +204,17 @@ public final class FaultMain {
       };
     }
 
+    private static long millis(String text) throws ClusterException {
+      return Units.durationMillis(text)
+          .orElseThrow(
+              () -> new ClusterException("'" + text + "' is no duration: write 500ms, 10s or 1m"));
+    }
+
     private static int number(String text) throws ClusterException {
       try {
         return Integer.parseInt(text);
       } catch (NumberFormatException e) {
-        throw new ClusterException("'" + text + "' is not a number of a server or disk", e);
+        throw new ClusterException("'" + text + "' is not a number of a server, disk or rack", e);
       }
     }
   }

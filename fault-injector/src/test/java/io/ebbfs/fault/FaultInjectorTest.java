@@ -7,6 +7,7 @@ import io.ebbfs.cluster.Build;
 import io.ebbfs.cluster.ClusterException;
 import io.ebbfs.cluster.ClusterSpec;
 import io.ebbfs.cluster.LocalCluster;
+import io.ebbfs.settings.YamlFile;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -104,6 +105,47 @@ final class FaultInjectorTest {
     assertThat(done.blockIds()).containsExactlyInAnyOrder(1L, 5L);
     assertThat(done.toString()).contains("2 blocks deleted, server is down");
     assertThat(left()).containsExactly(2L, 3L, 4L, 6L, 7L, 8L);
+  }
+
+  @Test
+  void aTimetableIsPlayedAndWhatFailsIsNoted() throws Exception {
+    Timetable timetable =
+        YamlFile.parse(
+            Path.of("faults.yaml"),
+            """
+            faults:
+              - {at: 40ms, fault: disk, target: 1/0}
+              - {at: 0ms, fault: block, target: 4}
+              - {at: 20ms, fault: corrupt, target: 99}
+              - {at: 1h, fault: block}
+            """,
+            top -> Timetable.read(top, "faults", new Timetable.Shape(2, 2, 1)));
+    FaultPlayer player = new FaultPlayer(timetable, new FaultInjector(cluster, new Random(1)));
+    try (player) {
+      while (player.fired().size() < 3) {
+        assertThat(player.await(10)).isFalse();
+      }
+    }
+    assertThat(player.fired()).hasSize(3);
+    assertThat(player.fired())
+        .extracting(f -> f.entry().toString())
+        .containsExactly("block 4", "corrupt 99", "disk 1/0");
+    assertThat(player.fired()).allMatch(f -> f.atMillis() >= f.plannedMillis());
+    assertThat(player.fired().get(1).error()).contains("no replica of block 99");
+    assertThat(player.fired().get(2).blockIds()).containsExactlyInAnyOrder(1L, 5L);
+    assertThat(left()).containsExactly(2L, 3L, 6L, 7L, 8L);
+  }
+
+  @Test
+  void racksAndLinksAreRefusedWhereThereAreNone() {
+    FaultInjector injector = new FaultInjector(cluster, new Random(1));
+    assertThatThrownBy(() -> injector.killRack(0)).hasMessageContaining("has no racks");
+    assertThatThrownBy(() -> injector.slowLink(0, "10mbit"))
+        .hasMessageContaining("is on loopback")
+        .hasMessageContaining("ebb lab up");
+    assertThatThrownBy(() -> injector.restoreLink(0)).hasMessageContaining("is on loopback");
+    assertThat(FaultMain.run(List.of("slow-link", "0", "1mbit", "--dir", temp + "/cluster")))
+        .isEqualTo(2);
   }
 
   @Test

@@ -27,6 +27,11 @@ public record Lab(int number, String rate) {
   private static final int CONTROL_HOST = 2;
   private static final int CLIENT_HOST = 3;
 
+  /** Whether a text is the rate of a link: {@code 100mbit}. */
+  public static boolean isRate(String text) {
+    return RATE.matcher(text).matches();
+  }
+
   /** A lab with a number that no other one on this machine has. */
   static Lab choose(String rate) throws ClusterException {
     if (!RATE.matcher(rate).matches()) {
@@ -125,11 +130,25 @@ public record Lab(int number, String rate) {
     run("ip", "-n", namespace, "link", "set", "eth0", "up");
     run("ip", "-n", namespace, "link", "set", "lo", "up");
     if (shaped) {
-      List<String> shape =
-          List.of("root", "tbf", "rate", rate, "burst", "256kb", "latency", "50ms");
-      run(concat(List.of("tc", "qdisc", "add", "dev", outer), shape));
-      run(in(place, concat(List.of("tc", "qdisc", "add", "dev", "eth0"), shape)));
+      shape("add", place, outer, rate);
     }
+  }
+
+  private void shape(String verb, String place, String outer, String linkRate)
+      throws ClusterException, InterruptedException {
+    List<String> shape =
+        List.of("root", "tbf", "rate", linkRate, "burst", "256kb", "latency", "50ms");
+    run(concat(List.of("tc", "qdisc", verb, "dev", outer), shape));
+    run(in(place, concat(List.of("tc", "qdisc", verb, "dev", "eth0"), shape)));
+  }
+
+  /** Gives the link of a chunk server another rate, in both directions; it stays up meanwhile. */
+  public void setRate(int server, String linkRate) throws ClusterException, InterruptedException {
+    if (!isRate(linkRate)) {
+      throw new ClusterException(
+          "%s is no rate of a link: write 10mbit or 500kbit".formatted(linkRate));
+    }
+    shape("change", Commands.server(server), bridge() + "v" + (FIRST_SERVER + server), linkRate);
   }
 
   /** Removes everything of this number, and ends whatever still runs in it. */

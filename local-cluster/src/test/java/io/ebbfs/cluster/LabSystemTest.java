@@ -58,6 +58,21 @@ final class LabSystemTest {
     assertThat(lab.receivedByClients() - received).isBetween((long) BYTES, 11L * BYTES / 10);
     assertThat(Files.readAllBytes(temp.resolve("back"))).isEqualTo(data);
 
+    // A slow link is slow in both directions, and as fast as before once it is restored.
+    for (int server = 0; server < SERVERS; server++) {
+      lab.setRate(server, "8mbit");
+    }
+    start = System.nanoTime();
+    client(cluster, "-get", "/file", temp.resolve("slow").toString());
+    assertThat((System.nanoTime() - start) / 1e9).isGreaterThan(0.9 * BYTES / 1e6);
+    for (int server = 0; server < SERVERS; server++) {
+      lab.setRate(server, lab.rate());
+    }
+    start = System.nanoTime();
+    client(cluster, "-get", "/file", temp.resolve("again").toString());
+    assertThat((System.nanoTime() - start) / 1e9).isLessThan(0.9 * BYTES / 1e6);
+    assertThatThrownBy(() -> lab.setRate(0, "slow")).hasMessageContaining("no rate of a link");
+
     // The launcher is gone, and somebody has removed the directory: the processes run on.
     assertThat(lab.isAbandoned()).isFalse();
     List<ProcessId> processes = List.copyOf(cluster.running().values());

@@ -1,0 +1,93 @@
+package io.ebbfs.fault;
+
+import io.ebbfs.settings.Section;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+
+/**
+ * Faults with the times at which they happen. Immutable.
+ *
+ * @param entries in the order of the file
+ */
+public record Timetable(List<Entry> entries) {
+  /** No faults. */
+  public static final Timetable NONE = new Timetable(List.of());
+
+  public Timetable {
+    entries = List.copyOf(entries);
+  }
+
+  /** The cluster that the targets are in. */
+  public record Shape(int servers, int disks, int racks) {}
+
+  /**
+   * One line of a timetable.
+   *
+   * @param atMillis after the start
+   * @param target empty for any; else a path or block id, {@code SERVER/DISK}, or the number of a
+   *     server or rack
+   * @param forMillis after which it ends; 0 if it does not
+   * @param rate of a slow link, as tc takes it; empty for other faults
+   * @param times that a flapping server goes down; 0 for other faults
+   * @param periodMillis from one going down to the next; half of it is spent down
+   * @param line of the file
+   */
+  public record Entry(
+      long atMillis,
+      Fault fault,
+      String target,
+      long forMillis,
+      String rate,
+      int times,
+      long periodMillis,
+      int line) {
+    /** "server 3", "disk". */
+    @Override
+    public String toString() {
+      return fault.word() + (target.isEmpty() ? "" : " " + target);
+    }
+  }
+
+  /**
+   * A moment at which something is done.
+   *
+   * @param entry index of the entry
+   * @param begins whether the fault begins; otherwise it ends
+   */
+  public record Event(long atMillis, int entry, boolean begins) {}
+
+  /** All moments, in their order; what ends comes before what begins at the same time. */
+  public List<Event> events() {
+    List<Event> events = new ArrayList<>();
+    for (int i = 0; i < entries.size(); i++) {
+      Entry entry = entries.get(i);
+      boolean flaps = entry.fault == Fault.FLAP;
+      for (int time = 0; time < (flaps ? entry.times : 1); time++) {
+        long begin = entry.atMillis + time * entry.periodMillis;
+        long lasts = flaps ? entry.periodMillis / 2 : entry.forMillis;
+        events.add(new Event(begin, i, true));
+        if (lasts > 0) {
+          events.add(new Event(begin + lasts, i, false));
+        }
+      }
+    }
+    events.sort(Comparator.comparingLong(Event::atMillis).thenComparing(Event::begins));
+    return List.copyOf(events);
+  }
+
+  /** When the last thing is done; 0 if there is nothing. */
+  public long endMillis() {
+    return events().stream().mapToLong(Event::atMillis).max().orElse(0);
+  }
+
+  /** Reads a list of entries; what is wrong with it is noted in the section. */
+  public static Timetable read(Section section, String key, Shape shape) {
+    List<Entry> entries = new ArrayList<>();
+    for (Section line : section.sections(key)) {
+      new TimetableReader(line, shape).read().ifPresent(entries::add);
+      line.end();
+    }
+    return new Timetable(entries);
+  }
+}
