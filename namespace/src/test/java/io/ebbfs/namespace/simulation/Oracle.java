@@ -2,6 +2,7 @@ package io.ebbfs.namespace.simulation;
 
 import io.ebbfs.coding.Codes;
 import io.ebbfs.coding.ErasureCode;
+import io.ebbfs.namespace.coding.SpaceAccount;
 import io.ebbfs.namespace.simulation.Copies.Copy;
 import io.ebbfs.namespace.simulation.CrashingStore.Write;
 import io.ebbfs.namespace.store.Key;
@@ -9,6 +10,8 @@ import io.ebbfs.namespace.store.Tables;
 import io.ebbfs.namespace.transition.TransitionIndex;
 import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionOutputProto;
@@ -56,6 +59,7 @@ final class Oracle implements CrashingStore.Listener {
   private final Set<Long> doubtful = new TreeSet<>();
   // Attempts during which something was destroyed, by transition and number.
   private final Set<String> hitAttempts = new HashSet<>();
+  private boolean room;
 
   Oracle(SimCluster cluster, Tally tally) {
     this.cluster = cluster;
@@ -111,6 +115,10 @@ final class Oracle implements CrashingStore.Listener {
     if (old == null || old.getState() != row.getState() || old.getAttempt() != row.getAttempt()) {
       boolean ended = !TransitionIndex.isActive(row.getState());
       tally.add((ended ? "ended " : "reached ") + row.getKind() + " " + row.getState());
+      if (row.getState() == TransitionStateProto.NO_SPACE
+          || row.getState() == TransitionStateProto.NO_DOMAINS) {
+        endIsNamed(row);
+      }
       if (ended && row.getState() == TransitionStateProto.DONE && row.getAttempt() > 1) {
         tally.add("after a failed attempt " + row.getKind());
       }
@@ -631,6 +639,100 @@ final class Oracle implements CrashingStore.Listener {
         }
       }
     }
+  }
+
+  boolean anyActive() {
+    return rows.transitions.values().stream()
+        .anyMatch(row -> TransitionIndex.isActive(row.getState()));
+  }
+
+  // ---- space ------------------------------------------------------------------------------------
+
+  /** From now on, no transition may end for lack of space. */
+  void disksHaveRoom() {
+    room = true;
+  }
+
+  /** Acknowledged files of encodings that ended for lack of space or servers. */
+  List<Long> refusedFiles() {
+    Set<Long> files = new TreeSet<>();
+    for (TransitionRow row : rows.transitions.values()) {
+      if (row.getState() == TransitionStateProto.NO_SPACE
+          || row.getState() == TransitionStateProto.NO_DOMAINS) {
+        row.getBlocksList().forEach(block -> files.add(block.getOwnerId()));
+      }
+    }
+    files.retainAll(acknowledged.keySet());
+    return List.copyOf(files);
+  }
+
+  private void endIsNamed(TransitionRow row) {
+    boolean space = row.getState() == TransitionStateProto.NO_SPACE;
+    if (space && room) {
+      throw new Violation("all disks have room, and yet " + row);
+    }
+    if (space != row.getMissingBytes() > 0 || row.getFailure().isEmpty()) {
+      throw new Violation("does not say what is missing: " + row);
+    }
+  }
+
+  /** What all bytes that rows know are for: by the members of stripes, not by rows of blocks. */
+  SpaceAccount spaceAccount() {
+    long live = 0;
+    long dead = 0;
+    long parity = 0;
+    long replicated = 0;
+    long leaving = 0;
+    Map<Long, StripeMemberProto> members = new HashMap<>();
+    Set<Long> parities = new HashSet<>();
+    for (StripeRow stripe : rows.stripes.values()) {
+      ErasureCode code = Codes.byName(stripe.getCode());
+      for (StripeMemberProto member : stripe.getMembersList()) {
+        members.put(member.getBlockId(), member);
+        if (code.position(member.getPosition()).isParity()) {
+          parities.add(member.getBlockId());
+        }
+      }
+    }
+    for (Map.Entry<Key, ReplicaRow> entry : rows.replicas.entrySet()) {
+      long id = entry.getKey().firstLong();
+      long bytes = entry.getValue().getLengthBytes();
+      Key key = rows.keyOf(id);
+      if (entry.getValue().getState() != ReplicaStateProto.FINALIZED
+          || key == null
+          || key.partition() != entry.getKey().partition()) {
+        leaving += bytes;
+      } else if (!members.containsKey(id)) {
+        replicated += bytes;
+      } else if (parities.contains(id)) {
+        parity += bytes;
+      } else if (members.get(id).getTombstone()) {
+        dead += bytes;
+      } else {
+        live += bytes;
+      }
+    }
+    return new SpaceAccount(live, dead, parity, replicated, leaving, reserved());
+  }
+
+  /** What running transitions write and no row counts. */
+  private long reserved() {
+    long bytes = 0;
+    for (TransitionRow row : rows.transitions.values()) {
+      if (row.getState() == TransitionStateProto.RUNNING) {
+        for (TransitionOutputProto output : row.getOutputsList()) {
+          BlockOwnerRow owner = rows.owners.get(output.getBlockId());
+          boolean counted =
+              owner != null
+                  && owner.hasOwnerId()
+                  && rows.replicas.containsKey(
+                      Tables.replica(
+                          owner.getOwnerId(), output.getBlockId(), output.getStorageUuid()));
+          bytes += counted ? 0 : output.getLengthBytes();
+        }
+      }
+    }
+    return bytes;
   }
 
   /** The bytes of all blocks on the disks of the cluster. */

@@ -62,9 +62,10 @@ final class SimClient {
 
   /** Writes a file; it is acknowledged when this returns. */
   void write(Namenode namenode, int blockCount, int maxLength) throws IOException {
+    boolean tight = cluster.isTight(); // then, disks are filled to the last byte
     List<Written> written = new ArrayList<>();
     for (int b = 0; b < blockCount; b++) {
-      List<Target> targets = targets(namenode);
+      List<Target> targets = targets(namenode, tight ? 1 : maxLength);
       if (targets.isEmpty()) {
         return;
       }
@@ -81,19 +82,22 @@ final class SimClient {
     }
     long fileId = namenode.ids().inodes().next();
     putFile(namenode, fileId, written, false);
-    send(namenode, written);
+    if (!send(namenode, written)) {
+      delete(namenode, fileId);
+      return;
+    }
     putFile(namenode, fileId, written, true);
     Map<Long, Long> lengths = new TreeMap<>();
     written.forEach(w -> lengths.put(w.row().getBlockId(), w.row().getLengthBytes()));
     oracle.acknowledge(fileId, lengths);
   }
 
-  private List<Target> targets(Namenode namenode) {
+  private List<Target> targets(Namenode namenode, int length) {
     try {
       List<Target> targets =
           namenode
               .blocks()
-              .chooseTargets(new WriteRequest("/f", REPLICATION, 1, "", Set.of(), Set.of()));
+              .chooseTargets(new WriteRequest("/f", REPLICATION, length, "", Set.of(), Set.of()));
       boolean allUp = targets.stream().allMatch(t -> answers(t.server().uuid()));
       // Fewer would be at the mercy of the next fault before they are copied.
       return allUp && targets.size() == REPLICATION ? targets : List.of();
@@ -107,11 +111,15 @@ final class SimClient {
     return server != null && server.answers();
   }
 
-  private void send(Namenode namenode, List<Written> written) throws IOException {
+  /** Returns false if a disk is full. */
+  private boolean send(Namenode namenode, List<Written> written) throws IOException {
     for (Written block : written) {
       for (Target target : block.targets()) {
         SimServer server = cluster.server(target.server().uuid());
         SimDisk disk = server.disk(target.disk().storageUuid());
+        if (disk != null && !disk.hasFailed() && disk.free() < block.row().getLengthBytes()) {
+          return false;
+        }
         if (disk != null && !disk.hasFailed()) {
           server.store(
               disk,
@@ -127,6 +135,7 @@ final class SimClient {
         cluster.server(target.server().uuid()).incrementalReport(namenode.datanodes());
       }
     }
+    return true;
   }
 
   private static void putFile(

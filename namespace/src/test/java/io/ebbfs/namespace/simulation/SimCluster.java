@@ -23,16 +23,32 @@ final class SimCluster {
   private final Map<Long, Long> dataLengths = new HashMap<>();
 
   private final Copies copies = new Copies();
+  private final World world;
+  private final Tally tally;
   private final Bug bug;
+  private long diskBytes;
   private int made;
   // How many of the next outputs come out wrong, unnoticed by whoever computes them.
   private int wrongOutputs;
 
-  SimCluster(int serverCount, int disksPerServer, Bug bug) {
+  SimCluster(World world, Tally tally, Bug bug) {
+    this.world = world;
+    this.tally = tally;
     this.bug = bug;
-    for (int s = 0; s < serverCount; s++) {
-      join(disksPerServer);
+    diskBytes = world.diskBytes();
+    for (int s = 0; s < world.servers(); s++) {
+      join();
     }
+  }
+
+  /** All disks, and those to come, get larger. */
+  void grow() {
+    diskBytes = World.ROOMY;
+    servers.values().forEach(server -> server.resizeDisks(diskBytes));
+  }
+
+  boolean isTight() {
+    return diskBytes < World.ROOMY;
   }
 
   List<SimServer> servers() {
@@ -53,8 +69,8 @@ final class SimCluster {
   }
 
   /** A new, empty server. */
-  SimServer join(int diskCount) {
-    SimServer server = new SimServer(made++, diskCount, copies, bug);
+  SimServer join() {
+    SimServer server = new SimServer(made++, world.disksPerServer(), diskBytes, copies, bug);
     servers.put(server.uuid(), server);
     return server;
   }
@@ -191,6 +207,11 @@ final class SimCluster {
               : server.disk(target.getLocation().getStorageUuid());
       if (disk == null || disk.hasFailed()) {
         return java.util.Optional.of(targetFailed(t, "no such disk"));
+      }
+      ExtendedBlockProto block = target.getBlock();
+      if (disk.free() < block.getNumBytes() && !server.holds(block.getBlockId())) {
+        tally.add("fault disk full in a combine");
+        return java.util.Optional.of(targetFailed(t, "no space left"));
       }
       SimBlock output = output(request, t, sources);
       if (wrongOutputs > 0) {

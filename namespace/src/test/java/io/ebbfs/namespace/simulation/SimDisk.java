@@ -1,30 +1,30 @@
 package io.ebbfs.namespace.simulation;
 
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.apache.hadoop.hdfs.protocol.BlockListAsLongs;
-import org.apache.hadoop.hdfs.protocol.BlockListAsLongs.BlockReportReplica;
-import org.apache.hadoop.hdfs.server.common.HdfsServerConstants.ReplicaState;
 
 /** A disk of a simulated chunk server. */
 final class SimDisk {
-  static final long CAPACITY = 1L << 40;
-
   final String uuid;
   final String serverUuid;
   private final Copies copies;
+  private long capacity;
   private final Map<Long, SimBlock> blocks = new TreeMap<>();
   private BlockListAsLongs report;
   private long used;
   private boolean failed;
 
-  SimDisk(String uuid, String serverUuid, Copies copies) {
+  SimDisk(String uuid, String serverUuid, Copies copies, long capacity) {
     this.uuid = uuid;
     this.serverUuid = serverUuid;
     this.copies = copies;
+    this.capacity = capacity;
     copies.place(this);
   }
 
@@ -51,6 +51,19 @@ final class SimDisk {
 
   long used() {
     return used;
+  }
+
+  long capacity() {
+    return failed ? 0 : capacity;
+  }
+
+  /** Bytes that still fit. */
+  long free() {
+    return failed ? 0 : capacity - used;
+  }
+
+  void resize(long newCapacity) {
+    capacity = newCapacity;
   }
 
   void put(SimBlock block) {
@@ -85,13 +98,14 @@ final class SimDisk {
     if (report == null && blocks.isEmpty()) {
       report = BlockListAsLongs.EMPTY;
     } else if (report == null) {
-      BlockListAsLongs.Builder list = BlockListAsLongs.builder();
+      // The older of the two forms, which takes no buffers: how many are finalized and how many
+      // are not, three numbers for each, and an end of the finalized ones.
+      List<Long> numbers = new ArrayList<>(List.of((long) blocks.size(), 0L));
       for (SimBlock block : blocks.values()) {
-        BlockReportReplica replica = new BlockReportReplica(block.toBlock());
-        replica.setState(ReplicaState.FINALIZED);
-        list.add(replica);
+        numbers.addAll(List.of(block.blockId(), block.lengthBytes(), block.generationStamp()));
       }
-      report = list.build();
+      numbers.addAll(List.of(-1L, -1L, -1L));
+      report = BlockListAsLongs.decodeLongs(numbers);
     }
     return report;
   }

@@ -33,9 +33,26 @@ final class SimNamenode {
   private static final Caller.Superuser SUPERUSER = new Caller.Superuser("sim", "sim");
   private static final BlockSettings BLOCKS =
       new BlockSettings(8_000, 3_000, 10_000, 10_000, 4, 1_000, 2_000, 4_000, 2_000, 10_000);
-  private static final TransitionSettings TRANSITIONS =
-      new TransitionSettings(
-          6, 500, 4_000, 60_000, 64, 1_000, 1_000, 10_000, 100, 100, 0.5, Verification.ON, true);
+  private static final TransitionSettings TRANSITIONS = settings(6);
+  // What lacks space or servers ends as such before a schedule does.
+  private static final TransitionSettings FEW_ATTEMPTS = settings(2);
+
+  private static TransitionSettings settings(int attempts) {
+    return new TransitionSettings(
+        attempts,
+        500,
+        4_000,
+        60_000,
+        64,
+        1_000,
+        1_000,
+        10_000,
+        100,
+        100,
+        0.5,
+        Verification.ON,
+        true);
+  }
 
   private final MetadataStore store;
   private final ClusterIdentity identity;
@@ -46,11 +63,13 @@ final class SimNamenode {
   private final Reaper reaper;
   private final SimClient.Namenode forClients;
 
-  SimNamenode(MetadataStore store, ManualClock clock, long seed) throws IOException {
+  SimNamenode(MetadataStore store, ManualClock clock, World world, long seed) throws IOException {
     this.store = store;
     Random random = new Random(seed);
     identity = ClusterIdentity.of(store, clock, random);
-    cluster = new ClusterMap(store, IdGenerator.storages(store), clock, BLOCKS);
+    cluster =
+        new ClusterMap(
+            store, IdGenerator.storages(store), clock, BLOCKS, Racks.topology(world.racks()));
     blocks = new BlockManager(store, cluster, identity.blockPoolId(), clock, random, BLOCKS);
     StripeManager stripes = new StripeManager(blocks);
     blocks.bind(stripes);
@@ -67,7 +86,7 @@ final class SimNamenode {
             stripes,
             clock,
             random,
-            TRANSITIONS);
+            world.isTight() ? FEW_ATTEMPTS : TRANSITIONS);
     new Namespace(store, ids.inodes(), clock, Limits.DEFAULT).initialize(SUPERUSER);
     reaper = new Reaper(store, blocks, stripes);
     forClients =

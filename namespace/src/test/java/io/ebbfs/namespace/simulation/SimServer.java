@@ -41,6 +41,7 @@ final class SimServer {
   /** News about a replica that has not been sent yet. */
   private record News(String storageUuid, Block block, BlockStatus status) {}
 
+  private final int number;
   private final DatanodeID id;
   private final Copies copies;
   private final Bug bug;
@@ -52,15 +53,32 @@ final class SimServer {
   private boolean up = true;
   private boolean stalled;
   private long reportId = 1;
+  private long diskBytes;
 
-  SimServer(int number, int diskCount, Copies copies, Bug bug) {
+  SimServer(int number, int diskCount, long diskBytes, Copies copies, Bug bug) {
     this.bug = bug;
     this.copies = copies;
-    String host = "server-" + number;
+    String host = host(number);
+    this.number = number;
+    this.diskBytes = diskBytes;
     id = new DatanodeID("127.0.0.1", host, host, 10_000 + number, 0, 0, 20_000 + number);
     for (int d = 0; d < diskCount; d++) {
-      disks.add(new SimDisk(host + "-disk-" + d, host, copies));
+      disks.add(new SimDisk(host + "-disk-" + d, host, copies, diskBytes));
     }
+  }
+
+  static String host(int number) {
+    return "server-" + number;
+  }
+
+  /** From now on, its disks are of this size. */
+  void resizeDisks(long bytes) {
+    diskBytes = bytes;
+    disks.forEach(disk -> disk.resize(bytes));
+  }
+
+  int number() {
+    return number;
   }
 
   String uuid() {
@@ -111,7 +129,7 @@ final class SimServer {
   /** A new, empty disk takes the place of a failed one. */
   void replaceDisk(SimDisk failed, String newUuid) {
     failed.clear();
-    disks.set(disks.indexOf(failed), new SimDisk(newUuid, uuid(), copies));
+    disks.set(disks.indexOf(failed), new SimDisk(newUuid, uuid(), copies, diskBytes));
   }
 
   /** A block was written whole. */
@@ -181,13 +199,7 @@ final class SimServer {
       long used = disk.used();
       reports.add(
           new StorageReport(
-              storage(disk),
-              disk.hasFailed(),
-              disk.hasFailed() ? 0 : SimDisk.CAPACITY,
-              used,
-              disk.hasFailed() ? 0 : SimDisk.CAPACITY - used,
-              used,
-              0));
+              storage(disk), disk.hasFailed(), disk.capacity(), used, disk.free(), used, 0));
     }
     HeartbeatResponse response =
         namenode.sendHeartbeat(
@@ -343,6 +355,7 @@ final class SimServer {
         if (disk != null
             && target.answers()
             && !disk.hasFailed()
+            && disk.free() >= block.lengthBytes()
             && !target.holds(block.blockId())) {
           target.store(disk, block);
         }

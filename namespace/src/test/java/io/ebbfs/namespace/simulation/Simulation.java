@@ -2,8 +2,12 @@ package io.ebbfs.namespace.simulation;
 
 import io.ebbfs.coding.CodeFamily;
 import io.ebbfs.coding.Codes;
+import io.ebbfs.coding.ErasureCode;
+import io.ebbfs.coding.Planner;
+import io.ebbfs.manager.cluster.NamenodeException;
 import io.ebbfs.namespace.ManualClock;
 import io.ebbfs.namespace.coding.MetadataCheck.Finding;
+import io.ebbfs.namespace.coding.SpaceAccount;
 import io.ebbfs.namespace.store.InMemoryStore;
 import io.ebbfs.protocol.proto.CodingProtos.DecisionProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetReadPlanRequestProto;
@@ -18,10 +22,12 @@ import java.util.Arrays;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.TreeMap;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.ExtendedBlockProto;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 
@@ -30,6 +36,8 @@ final class Simulation {
   private static final int FILES = 25;
   private static final int MAX_LENGTH = 1_000;
   private static final int SETTLE_ROUNDS = 400;
+  private static final int FULL_ROUNDS = 6;
+  private static final int EVALUATIONS = 40;
 
   private final Random random;
   private final ManualClock clock = new ManualClock();
@@ -41,7 +49,9 @@ final class Simulation {
   private final List<SimWorker> workers = new ArrayList<>();
   private final List<String> log = new ArrayList<>();
   private final long seed;
-  private final int disksPerServer;
+  private final World world;
+  private final InMemoryStore rows = new InMemoryStore();
+  private final SimManager manager;
   // How many of a hundred faults that the dice ask for do happen.
   private final int faultPercent;
   private SimNamenode namenode;
@@ -56,22 +66,22 @@ final class Simulation {
   Simulation(long seed, Bug bug) throws IOException {
     this.seed = seed;
     random = new Random(new SplittableRandom(seed).nextLong());
-    int servers = 6 + random.nextInt(5);
-    disksPerServer = 3 + random.nextInt(4);
+    world = World.of(random);
     faultPercent = random.nextInt(101);
-    cluster = new SimCluster(servers, disksPerServer, bug);
+    cluster = new SimCluster(world, tally, bug);
     oracle = new Oracle(cluster, tally);
-    store = new CrashingStore(new InMemoryStore(), oracle, bug);
+    store = new CrashingStore(rows, oracle, bug);
     client = new SimClient(cluster, oracle, random);
     workers.add(new SimWorker("worker-0", cluster, oracle, random, tally, bug));
     workers.add(new SimWorker("worker-1", cluster, oracle, random, tally, bug));
     start();
-    log.add("seed %d, %d servers of %d disks".formatted(seed, servers, disksPerServer));
+    manager = new SimManager(anyOf(SimCodes.pairs(world)), random, clock);
+    log.add("seed %d, %s".formatted(seed, world));
   }
 
   private void start() throws IOException {
     store.revive();
-    namenode = new SimNamenode(store, clock, random.nextLong());
+    namenode = new SimNamenode(store, clock, world, random.nextLong());
   }
 
   /** What happened, for people. */
@@ -89,7 +99,7 @@ final class Simulation {
   /** Random events, a check after each, then rest and a last check. */
   void run(int steps) throws IOException, ServiceException {
     everybodyReports();
-    int files = 2 + random.nextInt(5);
+    int files = (world.isTight() ? 8 : 2) + random.nextInt(5);
     for (int f = 0; f < files; f++) {
       write();
     }
@@ -99,11 +109,40 @@ final class Simulation {
     for (int step = 0; step < steps; step++) {
       event(step);
       oracle.check();
+      if (world.isTight()) {
+        spaceAgrees();
+      }
     }
     settle();
     tally.add("schedules");
+    countWorld();
     if (faultInTransition) {
       tally.add("schedules with a fault inside a running transition");
+    }
+  }
+
+  private void countWorld() {
+    if (world.isTight()) {
+      tally.add("schedules with small disks");
+    }
+    if (world.racks() > 1) {
+      tally.add("schedules with racks");
+    }
+    if (world.anyCode()) {
+      tally.add("schedules with codes of users and conversions between any two");
+    }
+    if (world.policies()) {
+      tally.add("schedules with the manager's policies");
+    }
+  }
+
+  /** What the namenode says every byte is for is what the rows say. */
+  private void spaceAgrees() throws IOException {
+    SpaceAccount account = SpaceAccount.of(rows, storage -> true);
+    if (!account.equals(oracle.spaceAccount())) {
+      throw new Violation(
+          "the space account is %s, by the rows it should be %s"
+              .formatted(account, oracle.spaceAccount()));
     }
   }
 
@@ -126,7 +165,7 @@ final class Simulation {
     } catch (CrashingStore.Crash e) {
       note(step, "the namenode dies in event " + choice);
       tally.add("fault namenode died at a transaction");
-    } catch (IOException | ServiceException e) {
+    } catch (IOException | ServiceException | NamenodeException e) {
       note(step, "refused: " + e.getMessage());
     }
     if (store.isDead()) {
@@ -328,7 +367,7 @@ final class Simulation {
     if (random.nextBoolean() && joined < 3) {
       joined++;
       happens(step, "server joins", "");
-      cluster.join(disksPerServer).heartbeat(namenode.datanodes());
+      cluster.join().heartbeat(namenode.datanodes());
     } else if (cluster.servers().size() > 7 && isSurvivable(new HashSet<>(server.disks()))) {
       happens(step, "server leaves for good", server.uuid());
       cluster.leave(server);
@@ -350,7 +389,7 @@ final class Simulation {
   }
 
   private void failDisk(int step, SimServer server) throws IOException {
-    SimDisk disk = server.disks().get(random.nextInt(disksPerServer));
+    SimDisk disk = server.disks().get(random.nextInt(world.disksPerServer()));
     if (!disk.hasFailed() && isSurvivable(Set.of(disk))) {
       happens(step, "disk fails", disk.uuid);
       server.failDisk(disk);
@@ -374,7 +413,7 @@ final class Simulation {
   }
 
   private void loseBlock(int step, SimServer server) throws IOException {
-    SimDisk disk = server.disks().get(random.nextInt(disksPerServer));
+    SimDisk disk = server.disks().get(random.nextInt(world.disksPerServer()));
     if (!disk.isEmpty() && isSurvivable(Set.of(disk))) {
       long id = new ArrayList<>(disk.blockIds()).get(random.nextInt(disk.blockIds().size()));
       if (random.nextBoolean()) {
@@ -412,12 +451,22 @@ final class Simulation {
   }
 
   private void propose(int step) throws IOException, ServiceException {
+    if (world.policies() && random.nextInt(3) > 0) {
+      note(step, "policies are evaluated");
+      manager.heatChanges(oracle.acknowledgedFiles());
+      tally.addMany("client policies propose", manager.evaluate(namenode.coding()));
+      return;
+    }
     List<StripeRow> stripes = new ArrayList<>(oracle.rows().stripes.values());
     if (random.nextInt(3) == 0 || stripes.isEmpty()) {
       encode(step);
       return;
     }
     StripeRow any = stripes.get(random.nextInt(stripes.size()));
+    if (world.anyCode() && random.nextBoolean()) {
+      convert(step, any, stripes);
+      return;
+    }
     Optional<CodeFamily> family = Codes.familyOf(any.getCode());
     if (family.isEmpty()) {
       return;
@@ -437,15 +486,44 @@ final class Simulation {
     send(step, decision);
   }
 
+  /** To any other code whose data fits, with other stripes of no group if it takes some. */
+  private void convert(int step, StripeRow any, List<StripeRow> stripes) throws ServiceException {
+    ErasureCode from = Codes.byName(any.getCode());
+    List<ErasureCode> fit =
+        SimCodes.codes(world).stream()
+            .filter(to -> !to.equals(from) && Planner.stripes(from, to).isPresent())
+            .toList();
+    if (fit.isEmpty()) {
+      return;
+    }
+    ErasureCode to = anyOf(fit);
+    DecisionProto.Builder decision =
+        DecisionProto.newBuilder()
+            .setKind(
+                to.overhead() <= from.overhead()
+                    ? TransitionKindProto.UPCODE
+                    : TransitionKindProto.DOWNCODE)
+            .setToCode(to.name())
+            .addStripeIds(any.getId());
+    stripes.stream()
+        .filter(s -> s.getId() != any.getId() && s.getCode().equals(any.getCode()))
+        .limit(3)
+        .forEach(s -> decision.addStripeIds(s.getId()));
+    send(step, decision);
+  }
+
+  private <T> T anyOf(List<T> list) {
+    return list.get(random.nextInt(list.size()));
+  }
+
   private void encode(int step) throws ServiceException {
-    CodeFamily family = Codes.families().get(random.nextInt(Codes.families().size()));
     List<Long> files = new ArrayList<>(oracle.acknowledgedFiles());
     Collections.shuffle(files, random);
     send(
         step,
         DecisionProto.newBuilder()
             .setKind(TransitionKindProto.ENCODE)
-            .setToCode(random.nextBoolean() ? family.fast() : family.compact())
+            .setToCode(anyOf(SimCodes.codes(world)).name())
             .addAllFileIds(files.subList(0, Math.min(files.size(), 1 + random.nextInt(8)))));
   }
 
@@ -477,30 +555,85 @@ final class Simulation {
       }
     }
     workers.forEach(SimWorker::crash);
-    List<String> unfinished = List.of("nothing was tried");
-    for (int round = 0; round < SETTLE_ROUNDS && !unfinished.isEmpty(); round++) {
-      clock.advance(1_000);
-      everybodyBeats();
-      if (round % 10 == 0) {
-        everybodyReports();
-        for (SimServer server : cluster.servers()) {
-          server.scrub(namenode.datanodes());
-        }
-      }
-      namenode.tick();
-      work();
-      oracle.check();
-      unfinished = oracle.unfinished();
+    if (world.isTight()) {
+      disksGrow();
     }
-    if (!unfinished.isEmpty()) {
-      throw new Violation("does not come to rest: " + unfinished);
+    if (world.policies()) {
+      policiesComeToRest();
     }
+    comesToRest();
     oracle.checkAll();
+    spaceAgrees();
     everyServerMayBeLost();
     everyBlockCanBeRead();
     List<Finding> findings = namenode.check();
     if (!findings.isEmpty()) {
       throw new Violation("the namenode's own check finds " + findings);
+    }
+  }
+
+  /** While disks are full, transitions end as what is missing says; with room, nothing is. */
+  private void disksGrow() throws IOException, ServiceException {
+    for (int round = 0; round < FULL_ROUNDS; round++) {
+      round(round);
+      spaceAgrees();
+    }
+    cluster.grow();
+    everybodyBeats();
+    oracle.disksHaveRoom();
+    log.add("disks grow");
+    List<Long> files = oracle.refusedFiles();
+    if (!files.isEmpty()) {
+      tally.add("client proposes again what had no place");
+      send(
+          -1,
+          DecisionProto.newBuilder()
+              .setKind(TransitionKindProto.ENCODE)
+              .setToCode(anyOf(SimCodes.codes(world)).name())
+              .addAllFileIds(files));
+    }
+  }
+
+  /** While heat stays as it is, there is an end to what policies propose. */
+  private void policiesComeToRest() throws IOException, ServiceException {
+    for (int evaluation = 0; evaluation < EVALUATIONS; evaluation++) {
+      for (int round = 1; round < 3; round++) {
+        round(round);
+      }
+      int proposed = manager.evaluate(namenode.coding());
+      if (proposed == 0 && !oracle.anyActive()) {
+        return;
+      }
+      tally.addMany("client policies propose", proposed);
+    }
+    throw new Violation("policies propose more and more: " + manager.lastDecisions());
+  }
+
+  private void round(int round) throws IOException, ServiceException {
+    clock.advance(1_000);
+    everybodyBeats();
+    if (round % 10 == 0) {
+      everybodyReports();
+      for (SimServer server : cluster.servers()) {
+        server.scrub(namenode.datanodes());
+      }
+    }
+    namenode.tick();
+    work();
+    oracle.check();
+  }
+
+  private void comesToRest() throws IOException, ServiceException {
+    List<String> unfinished = List.of("nothing was tried");
+    int rounds = 0;
+    for (int round = 0; round < SETTLE_ROUNDS && !unfinished.isEmpty(); round++) {
+      round(round);
+      unfinished = oracle.unfinished();
+      rounds++;
+    }
+    tally.addMany("rounds", rounds);
+    if (!unfinished.isEmpty()) {
+      throw new Violation("does not come to rest: " + unfinished);
     }
   }
 
@@ -524,6 +657,17 @@ final class Simulation {
     }
     if (depends) {
       tally.add("schedules at rest that depend on one server");
+    }
+    if (world.racks() > 1) {
+      Map<Integer, Set<SimDisk>> racks = new TreeMap<>();
+      for (SimServer server : cluster.servers()) {
+        racks
+            .computeIfAbsent(Racks.rackOf(server.number(), world.racks()), rack -> new HashSet<>())
+            .addAll(server.disks());
+      }
+      if (racks.size() > 1 && racks.values().stream().allMatch(oracle::survives)) {
+        tally.add("schedules at rest that survive the loss of any rack");
+      }
     }
   }
 

@@ -153,6 +153,11 @@ public final class SimulationMain {
     section(text, "clients", tally.below("client "));
     section(text, "faults", tally.below("fault "));
     section(text, "schedules", tally.below("schedules "));
+    text.append(
+        String.format(
+            Locale.ROOT,
+            "%.1f rounds until rest%n",
+            tally.of("rounds") / Math.max(1.0, tally.of("schedules"))));
     return text.toString();
   }
 

@@ -11,6 +11,12 @@ final class Tally {
     counts.merge(what, 1L, Long::sum);
   }
 
+  void addMany(String what, long times) {
+    if (times > 0) {
+      counts.merge(what, times, Long::sum);
+    }
+  }
+
   void addAll(Tally other) {
     other.counts.forEach((what, count) -> counts.merge(what, count, Long::sum));
   }
