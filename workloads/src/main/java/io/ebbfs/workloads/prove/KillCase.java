@@ -9,14 +9,19 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.TreeMap;
 
 /**
  * One cell of the kill matrix.
  *
  * @param kind of the transition that is under way
  * @param point where a process dies
+ * @param also a process that dies at the same moment; empty for none
  */
-record KillCase(TransitionKindProto kind, FailPoint point) {
+record KillCase(TransitionKindProto kind, FailPoint point, String also) {
+  static final String NAMENODE = "namenode";
+  static final String CONTROL = "control";
+
   /** Kinds that are proposed from outside; the others are found by the namenode. */
   static final Set<TransitionKindProto> PROPOSED =
       EnumSet.of(
@@ -25,24 +30,44 @@ record KillCase(TransitionKindProto kind, FailPoint point) {
   private static final Set<FailPoint> OF_PROPOSALS =
       EnumSet.of(FailPoint.NAMENODE_PROPOSE_BEFORE, FailPoint.NAMENODE_PROPOSE_ANSWER);
 
-  /** Every kind at every point that it passes. */
+  /** Moments at which two processes die: in the middle of what they do together. */
+  private static final Map<FailPoint, String> OF_TWO =
+      new TreeMap<>(
+          Map.of(
+              FailPoint.NAMENODE_CLAIM_AFTER_RESERVE, CONTROL,
+              FailPoint.NAMENODE_COMMIT_AFTER, CONTROL,
+              FailPoint.CHUNK_COMBINE_HALF, NAMENODE,
+              FailPoint.CHUNK_TARGET_FINALIZE, NAMENODE));
+
+  private static final Set<TransitionKindProto> KINDS_OF_TWO =
+      EnumSet.of(
+          TransitionKindProto.ENCODE,
+          TransitionKindProto.UPCODE,
+          TransitionKindProto.DOWNCODE,
+          TransitionKindProto.REPAIR);
+
+  /** Every kind at every point that it passes, and two deaths at once for some. */
   static List<KillCase> all() {
     List<KillCase> all = new ArrayList<>();
     for (TransitionKindProto kind : Scenario.KINDS) {
       for (FailPoint point : FailPoint.values()) {
         if (PROPOSED.contains(kind) || !OF_PROPOSALS.contains(point)) {
-          all.add(new KillCase(kind, point));
+          all.add(new KillCase(kind, point, ""));
         }
+      }
+      if (KINDS_OF_TWO.contains(kind)) {
+        OF_TWO.forEach((point, also) -> all.add(new KillCase(kind, point, also)));
       }
     }
     return all;
   }
 
-  /** For each kind and each role one case; which, the seed says. */
+  /** For each kind and each role one case, and one for each two roles; which, the seed says. */
   static List<KillCase> oneOfEach(long seed) {
     Map<String, List<KillCase>> byRole = new LinkedHashMap<>();
     for (KillCase cell : all()) {
-      byRole.computeIfAbsent(cell.kind + " " + cell.role(), r -> new ArrayList<>()).add(cell);
+      String roles = cell.also.isEmpty() ? cell.kind + " " + cell.role() : cell.role();
+      byRole.computeIfAbsent(roles, r -> new ArrayList<>()).add(cell);
     }
     List<KillCase> some = new ArrayList<>();
     Random random = new Random(seed);
@@ -50,8 +75,30 @@ record KillCase(TransitionKindProto kind, FailPoint point) {
     return some;
   }
 
-  /** What the process is to the transition. */
+  /** Whether trying a later passing is in vain: a MOVE is one, with one claim and one commit. */
+  boolean isPassedOnce() {
+    return kind == TransitionKindProto.MOVE
+        && !point.pointName().startsWith("chunk-")
+        && point != FailPoint.RAID_BEFORE_COMBINE
+        && point != FailPoint.RAID_AFTER_COMBINE;
+  }
+
+  /** Whether two processes die. */
+  boolean isOfTwo() {
+    return !also.isEmpty();
+  }
+
+  /** What those that die are to the transition. */
   String role() {
+    String first = roleAtPoint();
+    return switch (also) {
+      case NAMENODE -> first + " and namenode";
+      case CONTROL -> first + " and raid-node";
+      default -> first;
+    };
+  }
+
+  private String roleAtPoint() {
     String name = point.pointName();
     if (name.startsWith("namenode-")) {
       return "namenode";
@@ -64,6 +111,12 @@ record KillCase(TransitionKindProto kind, FailPoint point) {
 
   @Override
   public String toString() {
-    return kind + " " + point.pointName();
+    String also =
+        switch (this.also) {
+          case NAMENODE -> " + namenode";
+          case CONTROL -> " + raid-node";
+          default -> "";
+        };
+    return kind + " " + point.pointName() + also;
   }
 }

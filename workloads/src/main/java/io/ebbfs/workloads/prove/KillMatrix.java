@@ -1,11 +1,13 @@
 package io.ebbfs.workloads.prove;
 
 import io.ebbfs.cluster.ClusterException;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.stream.Stream;
@@ -16,11 +18,13 @@ import java.util.stream.Stream;
  */
 public final class KillMatrix implements AutoCloseable {
   private static final int SERVERS = 8;
+  private static final int SERVERS_WITH_MENDING = 9;
   private static final int DISKS = 6;
   private static final int MAX_FAILURES = 5;
 
   private final Path directory;
   private ProvingCluster cluster;
+  private boolean mending;
   private int clusters;
 
   private KillMatrix(Path directory) {
@@ -56,7 +60,9 @@ public final class KillMatrix implements AutoCloseable {
       throws Exception {
     Path directory = place.isPresent() ? place.get() : Files.createTempDirectory("ebbfs-kills");
     Files.createDirectories(directory);
-    System.out.printf("kill matrix: %d cases, seed %d, in %s%n", cells.size(), seed, directory);
+    System.out.printf(
+        "kill matrix: %d cases, in %d of them two processes die at once; seed %d, in %s%n",
+        cells.size(), cells.stream().filter(KillCase::isOfTwo).count(), seed, directory);
     long start = System.nanoTime();
     int passed = 0;
     int failed = 0;
@@ -82,15 +88,12 @@ public final class KillMatrix implements AutoCloseable {
   }
 
   private boolean passes(KillCase cell, Random random, String path) throws Exception {
-    if (cluster == null) {
-      cluster =
-          ProvingCluster.start(directory.resolve("cluster-" + clusters++), SERVERS, DISKS, "");
-    }
+    open(cell.kind() == TransitionKindProto.MOVE);
     List<String> wrong;
     try {
       KillRun.Result result = new KillRun(cluster, cell, random).run(path);
       System.out.printf(
-          "%-7s %-38s %-8s %-10s %5.1f s  %s%n",
+          "%-7s %-41s %-8s %-20s %5.1f s  %s%n",
           result.passed() ? "passed" : "FAILED",
           cell,
           result.family(),
@@ -110,6 +113,22 @@ public final class KillMatrix implements AutoCloseable {
     System.out.println("        its cluster stays in " + cluster.directory());
     close();
     return false;
+  }
+
+  /** A cluster that mends placements by itself, or one that does not. */
+  private void open(boolean withMending) throws Exception {
+    if (cluster != null && mending != withMending) {
+      close();
+    }
+    if (cluster == null) {
+      mending = withMending;
+      cluster =
+          ProvingCluster.start(
+              directory.resolve("cluster-" + clusters++),
+              mending ? SERVERS_WITH_MENDING : SERVERS,
+              DISKS,
+              mending ? Map.of("namenode.yaml", ProvingCluster.MENDING_NAMENODE) : Map.of());
+    }
   }
 
   @Override

@@ -1,9 +1,7 @@
 package io.ebbfs.workloads.prove;
 
 import io.ebbfs.cluster.ClusterException;
-import io.ebbfs.cluster.ProcessId;
 import io.ebbfs.coding.CodeFamily;
-import io.ebbfs.coding.Codes;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
@@ -23,7 +21,7 @@ final class KillRun {
   /**
    * What came of it.
    *
-   * @param died the process that died; empty if the point was never reached
+   * @param died the processes that died; empty if the point was never reached
    * @param outcome how the transition ended
    * @param wrong what was found that must not be; empty if the case passed
    * @param weak what was found that is not as good as it should be
@@ -63,18 +61,20 @@ final class KillRun {
 
   Result run(String directory) throws Exception {
     long start = System.nanoTime();
-    List<CodeFamily> families = Codes.families();
+    List<CodeFamily> families = Scenario.families(cell.kind());
     CodeFamily family = families.get(random.nextInt(families.size()));
-    String died = "";
+    Set<String> all = cluster.local().running().keySet();
+    List<String> died = List.of();
     for (int attempt = 0; attempt < TRIES && died.isEmpty(); attempt++) {
       Scenario scenario =
           new Scenario(cluster, cell.kind(), family, random, directory + "-" + attempt);
       scenario.prepare();
       // Points that are passed several times: sometimes a later one. A point that this transition
       // does not pass so often, or not at all by chance, is tried again.
-      died = kill(scenario, attempt == 0 ? random.nextInt(3) : 0);
-      if (!died.isEmpty()) {
-        cluster.restart(died);
+      int skip = attempt == 0 ? random.nextInt(3) : 0;
+      died = kill(scenario, all, cell.isPassedOnce() ? 0 : skip);
+      for (String process : died) {
+        cluster.restart(process);
       }
       awaitEnd(scenario);
       check(scenario);
@@ -84,15 +84,20 @@ final class KillRun {
       wrong.add("the point was not reached in " + TRIES + " tries");
     }
     return new Result(
-        cell, family.name(), died, outcome(), wrong, weak, (System.nanoTime() - start) / 1e9);
+        cell,
+        family.name(),
+        String.join(" + ", died),
+        outcome(),
+        wrong,
+        weak,
+        (System.nanoTime() - start) / 1e9);
   }
 
   // ---- the death --------------------------------------------------------------------------------
 
-  /** Arms the point, lets the transition happen, and says which process died of it. */
-  private String kill(Scenario scenario, int skip) throws Exception {
+  /** Arms the point, lets the transition happen, and says which processes died then. */
+  private List<String> kill(Scenario scenario, Set<String> all, int skip) throws Exception {
     before = cluster.lastTransition();
-    Map<String, ProcessId> running = cluster.local().running();
     cluster.local().arm(cell.point(), Armed.KILL.after(skip));
     Thread trigger = new Thread(() -> triggerQuietly(scenario), "trigger");
     trigger.start();
@@ -100,10 +105,9 @@ final class KillRun {
       boolean ended = false;
       long deadline = System.nanoTime() + DEATH_MILLIS * 1_000_000;
       while (System.nanoTime() < deadline) {
-        for (Map.Entry<String, ProcessId> process : running.entrySet()) {
-          if (!process.getValue().isAlive()) {
-            return process.getKey();
-          }
+        List<String> dead = dead(all, scenario);
+        if (!dead.isEmpty()) {
+          return withOther(dead);
         }
         if (!ended && !trigger.isAlive() && ended()) {
           // What comes after the end of the transition is still to be passed.
@@ -112,11 +116,41 @@ final class KillRun {
         }
         Thread.sleep(5);
       }
-      return "";
+      return List.of();
     } finally {
       cluster.local().disarm(cell.point());
       trigger.join();
     }
+  }
+
+  /** What does not run, and is meant to. */
+  private List<String> dead(Set<String> all, Scenario scenario) {
+    // In this order: who is not away any more runs.
+    Set<String> away = scenario.away();
+    List<String> dead = new ArrayList<>(all);
+    dead.removeAll(away);
+    dead.removeAll(cluster.local().running().keySet());
+    return dead;
+  }
+
+  /** Kills the other process of the case, too. They are started again in this order. */
+  private List<String> withOther(List<String> dead) throws Exception {
+    return switch (cell.also()) {
+      case KillCase.NAMENODE -> {
+        cluster.local().killNamenode();
+        // Servers and control plane are only ready once they have registered with it.
+        List<String> both = new ArrayList<>(List.of(KillCase.NAMENODE));
+        both.addAll(dead);
+        yield both;
+      }
+      case KillCase.CONTROL -> {
+        cluster.local().killControl();
+        List<String> both = new ArrayList<>(dead);
+        both.add(KillCase.CONTROL);
+        yield both;
+      }
+      default -> dead;
+    };
   }
 
   private void triggerQuietly(Scenario scenario) {
@@ -150,11 +184,16 @@ final class KillRun {
             if (cluster.probe().cluster().getSafeMode()) {
               return "safe mode";
             }
-            if (cluster.transitionsAfter(before).stream()
-                .noneMatch(r -> r.getKind() == cell.kind())) {
+            if (!scenario.away().isEmpty()
+                || cluster.transitionsAfter(before).stream()
+                    .noneMatch(r -> r.getKind() == cell.kind())) {
               retrigger(scenario);
             }
-            return ended() ? cluster.unrest() : "transitions " + cluster.transitionsAfter(before);
+            if (!ended()) {
+              return "transitions " + cluster.transitionsAfter(before);
+            }
+            String unrest = cluster.unrest();
+            return unrest != null ? unrest : scenario.unfinished();
           });
     } catch (ProveException e) {
       wrong.add(e.getMessage());

@@ -57,6 +57,9 @@ final class ProvingCluster implements AutoCloseable {
   /** The configuration of the namenode but for what it does by itself. */
   static final String NAMENODE = "minBlockSize: 64KiB\ndeadAfter: 6s\nsafeModeGrace: 10s\n";
 
+  /** The same of one that mends placements, as by default, and soon knows that servers are away. */
+  static final String MENDING_NAMENODE = NAMENODE.replace("deadAfter: 6s", "deadAfter: 3s");
+
   private static final Map<String, String> CONFIGURATION =
       Map.of(
           "policies.yaml",
@@ -243,9 +246,14 @@ final class ProvingCluster implements AutoCloseable {
 
   /** Why the cluster is not at rest: null if nothing is running, lost or away. */
   String unrest() throws IOException {
+    return unrest(0);
+  }
+
+  /** The same with so many servers away. */
+  String unrest(int away) throws IOException {
     GetClusterResponseProto cluster = probe.cluster();
     long live = cluster.getServersList().stream().filter(ServerStatusProto::getLive).count();
-    if (cluster.getSafeMode() || live < local.layout().servers()) {
+    if (cluster.getSafeMode() || live < local.layout().servers() - away) {
       return "%d servers are live%s".formatted(live, cluster.getSafeMode() ? ", safe mode" : "");
     }
     if (cluster.getStripesByLossCount() > 0) {

@@ -2,6 +2,7 @@ package io.ebbfs.workloads.prove;
 
 import io.ebbfs.cluster.ClusterException;
 import io.ebbfs.coding.CodeFamily;
+import io.ebbfs.coding.Codes;
 import io.ebbfs.coding.ErasureCode;
 import io.ebbfs.protocol.proto.CodingProtos.DecisionProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposedProto;
@@ -16,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 
 /**
  * What has to be there so that a transition of one kind can happen, and what makes it happen. Each
@@ -28,7 +30,11 @@ final class Scenario {
           TransitionKindProto.UPCODE,
           TransitionKindProto.DOWNCODE,
           TransitionKindProto.REPAIR,
-          TransitionKindProto.REWRITE);
+          TransitionKindProto.REWRITE,
+          TransitionKindProto.MOVE);
+
+  /** Of these, any two servers may be lost of stripes on nine. */
+  private static final Set<String> PAIRS_OF_SERVERS = Set.of("product", "rs");
 
   private static final String POLICY = "proof";
 
@@ -40,6 +46,7 @@ final class Scenario {
   private final Map<String, byte[]> files = new LinkedHashMap<>();
   private final List<String> doomed = new ArrayList<>();
   private Losses losses;
+  private volatile Joining joining;
 
   Scenario(
       ProvingCluster cluster,
@@ -52,6 +59,14 @@ final class Scenario {
     this.family = family;
     this.random = random;
     this.directory = directory;
+  }
+
+  /** The pairs of codes that the scenario of a kind is possible with. */
+  static List<CodeFamily> families(TransitionKindProto kind) {
+    return Codes.families().stream()
+        .filter(
+            family -> kind != TransitionKindProto.MOVE || PAIRS_OF_SERVERS.contains(family.name()))
+        .toList();
   }
 
   /** The files that are there now, with their bytes. */
@@ -72,6 +87,10 @@ final class Scenario {
 
   /** Writes files and brings them into the code that the transition starts from. */
   void prepare() throws IOException, ClusterException, InterruptedException {
+    if (kind == TransitionKindProto.MOVE) {
+      joining = new Joining(cluster, random);
+      joining.leave();
+    }
     write();
     if (kind == TransitionKindProto.ENCODE) {
       return;
@@ -80,7 +99,7 @@ final class Scenario {
         kind == TransitionKindProto.DOWNCODE
             || kind == TransitionKindProto.REPAIR && random.nextBoolean();
     ProvingCluster.await("a proposal to encode", 20_000, () -> encode(compact));
-    cluster.awaitRest();
+    ProvingCluster.await("rest", 60_000, () -> cluster.unrest(away().size()));
   }
 
   private String encode(boolean compact) throws IOException {
@@ -125,6 +144,7 @@ final class Scenario {
       case DOWNCODE -> cluster.propose(conversion(family.fast()));
       case REPAIR -> lose();
       case REWRITE -> deleteSome();
+      case MOVE -> joining.join();
       default -> throw new ProveException("nothing triggers a transition of kind " + kind);
     }
   }
@@ -181,6 +201,16 @@ final class Scenario {
     for (String path : doomed) {
       cluster.delete(path);
     }
+  }
+
+  /** The processes that are down because the scenario wants it. */
+  Set<String> away() {
+    return joining == null ? Set.of() : joining.away();
+  }
+
+  /** What is still to be done though no transition is under way; null if nothing is. */
+  String unfinished() throws IOException {
+    return joining == null ? null : joining.unfinished();
   }
 
   // ---- after ------------------------------------------------------------------------------------

@@ -2,23 +2,18 @@ package io.ebbfs.workloads.prove;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ebbfs.coding.Codes;
 import io.ebbfs.protocol.proto.CodingProtos.DecisionProto;
 import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
-import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
-import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -56,7 +51,9 @@ class MendingSystemTest {
       }
       awaitLive(AT_FIRST);
       encodeFiles();
-      assertThat(fatalPairs()).as("pairs of servers that may not be lost").isNotEmpty();
+      assertThat(Joining.fatalPairs(cluster))
+          .as("pairs of servers that may not be lost")
+          .isNotEmpty();
 
       // Nobody moves anything yet, so that what is counted can be seen.
       cluster.local().killControl();
@@ -73,7 +70,7 @@ class MendingSystemTest {
       cluster.local().startControl();
       awaitMended();
 
-      assertThat(fatalPairs()).isEmpty();
+      assertThat(Joining.fatalPairs(cluster)).isEmpty();
       List<TransitionRow> moves =
           cluster.transitionsAfter(0).stream()
               .filter(row -> row.getKind() == TransitionKindProto.MOVE)
@@ -139,37 +136,6 @@ class MendingSystemTest {
           long left = counter("placementViolations");
           return left > 0 ? left + " placement violations" : cluster.unrest();
         });
-  }
-
-  /** Pairs of servers that some stripe does not survive, by where the block files are. */
-  private List<String> fatalPairs() throws Exception {
-    Disks disks = Disks.read(cluster.local());
-    Map<Long, Integer> serverOf = new HashMap<>();
-    disks
-        .byStorage()
-        .forEach(
-            (storage, blocks) ->
-                blocks.keySet().forEach(b -> serverOf.put(b, disks.serverOf().get(storage))));
-    List<String> fatal = new ArrayList<>();
-    for (StripeStatusProto stripe : cluster.probe().stripes()) {
-      for (int first = 0; first < SERVERS; first++) {
-        for (int second = first + 1; second < SERVERS; second++) {
-          TreeSet<Integer> lost = new TreeSet<>();
-          for (StripeMemberProto member : stripe.getStripe().getMembersList()) {
-            int server = serverOf.get(member.getBlockId());
-            if (server == first || server == second) {
-              lost.add(member.getPosition());
-            }
-          }
-          if (!Codes.byName(stripe.getStripe().getCode()).decodes(lost)) {
-            fatal.add(
-                "stripe %d, servers %d and %d"
-                    .formatted(stripe.getStripe().getId(), first, second));
-          }
-        }
-      }
-    }
-    return fatal;
   }
 
   private void awaitLive(int servers) throws Exception {
