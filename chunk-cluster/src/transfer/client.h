@@ -19,7 +19,8 @@ using hadoop::hdfs::DatanodeIDProto;
 using hadoop::hdfs::ExtendedBlockProto;
 using hadoop::hdfs::OpWriteBlockProto;
 
-// Reads [offset, end) of the block, whose length is block.numBytes; every packet is verified. kNotFound if the peer answers that it cannot.
+// Reads [offset, end) of the block, whose length is block.numBytes; every packet is verified.
+// kNotFound if the peer answers that it cannot.
 [[nodiscard]] Result<std::unique_ptr<BlockSource>> OpenRemoteSource(const DatanodeIDProto& peer,
                                                                     const ExtendedBlockProto& block,
                                                                     std::uint64_t offset,

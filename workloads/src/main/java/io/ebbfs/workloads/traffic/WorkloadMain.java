@@ -17,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 
@@ -26,6 +27,7 @@ public final class WorkloadMain {
       """
       usage: ebb workload [show] [NAME ...] [OPTIONS]   what the workloads are like (default: all)
              ebb workload run NAME [OPTIONS]            store and read one on the running local cluster
+             ebb workload grep PATH PATTERN [OPTIONS]   Hadoop's example job over the files of PATH
         NAME           CC1, CC2, CC3, CC4, FB, or 'trace' with --trace
         --trace FILE   jobs in the format of SWIM
         --speed N      seconds of the trace in one second (600)
@@ -37,6 +39,7 @@ public final class WorkloadMain {
         --seed N       (1)
         --dir D        the cluster's directory (~/.ebbfs)
         --target PATH  where the files go in the cluster (/workload)
+        --maps N       maps of the grep that run at once (4)
         --json yes     the same for programs""";
   private static final List<String> OPTIONS =
       List.of(
@@ -50,6 +53,7 @@ public final class WorkloadMain {
           "seed",
           "dir",
           "target",
+          "maps",
           "json");
 
   private WorkloadMain() {}
@@ -68,6 +72,9 @@ public final class WorkloadMain {
       }
       Arguments given = Arguments.parse(words.subList(options, words.size()), OPTIONS);
       List<String> names = new ArrayList<>(words.subList(0, options));
+      if (!names.isEmpty() && names.get(0).equals("grep")) {
+        System.exit(grep(names, given));
+      }
       boolean run = names.remove("run");
       names.remove("show");
       if (run && names.size() != 1) {
@@ -184,13 +191,39 @@ public final class WorkloadMain {
             .formatted(text, known, stated ? "s" : "d", known.contains(measured) ? "ok" : "NOT");
   }
 
+  // ---- grep -------------------------------------------------------------------------------------
+
+  private static int grep(List<String> words, Arguments given)
+      throws ClusterException, IOException, InterruptedException {
+    if (words.size() != 3) {
+      throw new ClusterException("'grep' takes a path and a pattern\n" + USAGE);
+    }
+    GrepJob job = new GrepJob(cluster(given), given.number("maps", 4));
+    GrepJob.Result result = job.run(words.get(1), words.get(2), TimeUnit.HOURS.toMillis(6));
+    if (given.has("json")) {
+      System.out.println(new ObjectMapper().writeValueAsString(result));
+    } else {
+      System.out.printf(
+          Locale.ROOT,
+          "%d matches in %s, %.2f s, %s/s%n",
+          result.matches(),
+          Units.showBytes(result.bytes()),
+          result.seconds(),
+          Units.showBytes((long) (result.bytes() / Math.max(1e-3, result.seconds()))));
+    }
+    return 0;
+  }
+
+  private static LocalCluster cluster(Arguments given) throws ClusterException {
+    Path home = Path.of(System.getProperty("user.home"), ".ebbfs");
+    return LocalCluster.open(Build.find(), Path.of(given.text("dir", home.toString())));
+  }
+
   // ---- run --------------------------------------------------------------------------------------
 
   private static int run(Workload workload, Arguments given)
       throws ClusterException, IOException, InterruptedException {
-    Path home = Path.of(System.getProperty("user.home"), ".ebbfs");
-    LocalCluster cluster =
-        LocalCluster.open(Build.find(), Path.of(given.text("dir", home.toString())));
+    LocalCluster cluster = cluster(given);
     Path temporary = Files.createTempDirectory("ebb-workload");
     Map<String, String> settings =
         Map.of(

@@ -34,11 +34,17 @@ final class TestCluster implements AutoCloseable {
 
   static TestCluster start(int servers, int disks, Map<String, String> configuration)
       throws Exception {
+    return start(servers, disks, configuration, 1);
+  }
+
+  static TestCluster start(int servers, int disks, Map<String, String> configuration, int racks)
+      throws Exception {
     Path directory = Files.createTempDirectory("ebbfs-test");
     Build build = Build.find();
     ClusterSpec spec =
         ClusterSpec.of(directory.resolve("cluster"))
             .withServers(servers, disks)
+            .withRacks(racks)
             .withBlockSize(BLOCK_BYTES)
             .withHeartbeat(300)
             .withPorts(0, 0)

@@ -1,0 +1,119 @@
+package io.ebbfs.workloads.traffic;
+
+import io.ebbfs.cluster.Build;
+import io.ebbfs.cluster.ClusterException;
+import io.ebbfs.cluster.LocalCluster;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+
+/**
+ * The grep of Hadoop's examples over files of a cluster, as a stock client runs it: in a process of
+ * its own with Hadoop's jars alone, by Hadoop's local job runner, in a lab where the clients are.
+ *
+ * @param maps files or blocks that are read at once
+ */
+public record GrepJob(LocalCluster cluster, int maps) {
+  private static final int LOG_LINES = 20;
+
+  /**
+   * What came of it.
+   *
+   * @param seconds from the submission of the first of its two jobs to the end of the second
+   * @param bytes of the files that were read
+   * @param matches of the pattern, in all files
+   */
+  public record Result(double seconds, long bytes, long matches) {
+    /** Out of the line that the process prints. */
+    static Result parse(String line) {
+      String[] fields = line.split("\t");
+      if (fields.length != 4 || !fields[0].equals("grep")) {
+        throw new IllegalArgumentException("'" + line + "' is no result of a grep");
+      }
+      return new Result(
+          Double.parseDouble(fields[1]), Long.parseLong(fields[2]), Long.parseLong(fields[3]));
+    }
+  }
+
+  public GrepJob {
+    if (maps < 1 || maps > 256) {
+      throw new IllegalArgumentException(
+          "%d maps at once: give a number from 1 to 256".formatted(maps));
+    }
+  }
+
+  /**
+   * Reads all files below a path.
+   *
+   * @param pattern as java.util.regex has it
+   * @param timeoutMillis after which it is ended
+   * @throws ClusterException if it fails; the message ends with what the job said last
+   */
+  public Result run(String path, String pattern, long timeoutMillis)
+      throws ClusterException, IOException, InterruptedException {
+    Path temporary = Files.createTempDirectory("ebb-grep");
+    try {
+      Path out = temporary.resolve("out");
+      Path log = temporary.resolve("log");
+      Process process =
+          new ProcessBuilder(command(path, pattern, temporary))
+              .redirectOutput(out.toFile())
+              .redirectError(log.toFile())
+              .start();
+      try {
+        process.getOutputStream().close();
+        if (!process.waitFor(timeoutMillis, TimeUnit.MILLISECONDS)) {
+          throw new ClusterException(
+              "the grep over %s did not end within %d s; its log ends with%n%s"
+                  .formatted(path, timeoutMillis / 1_000, tail(log)));
+        }
+      } finally {
+        process.destroyForcibly();
+      }
+      if (process.exitValue() == 3) {
+        throw new ClusterException("there is no %s: store files first".formatted(path));
+      }
+      if (process.exitValue() != 0) {
+        throw new ClusterException(
+            "the grep over %s failed with exit code %d; its log ends with%n%s"
+                .formatted(path, process.exitValue(), tail(log)));
+      }
+      return Files.readAllLines(out).stream()
+          .filter(line -> line.startsWith("grep\t"))
+          .findFirst()
+          .map(Result::parse)
+          .orElseThrow(
+              () -> new ClusterException("the grep over %s printed no result".formatted(path)));
+    } finally {
+      delete(temporary);
+    }
+  }
+
+  private List<String> command(String path, String pattern, Path temporary)
+      throws ClusterException {
+    Path tool = Build.find().home().resolve("workloads/src/main/stock/GrepTool.java");
+    List<String> command = cluster.stockClient().java(tool.toString(), List.of());
+    command.add(1, "-Djava.io.tmpdir=" + temporary);
+    command.addAll(
+        List.of(path, "/tmp/grep-" + UUID.randomUUID(), pattern, Integer.toString(maps)));
+    return cluster.layout().lab() == null ? command : cluster.layout().lab().clientCommand(command);
+  }
+
+  private static String tail(Path log) throws IOException {
+    List<String> lines = Files.readAllLines(log);
+    return String.join("\n", lines.subList(Math.max(0, lines.size() - LOG_LINES), lines.size()));
+  }
+
+  private static void delete(Path directory) throws IOException {
+    try (Stream<Path> all = Files.walk(directory)) {
+      for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+        Files.deleteIfExists(path);
+      }
+    }
+  }
+}
