@@ -5,8 +5,8 @@ import java.util.List;
 
 /** Horizontal bars from zero, with whiskers for the spread and a mark for what theory says. */
 final class Bars {
-  private static final int TEXT = 150;
   private static final int LABEL = 210;
+  private static final double LETTER = 6.8;
   private static final int HEAD = 26;
 
   /**
@@ -63,7 +63,8 @@ final class Bars {
     List<Bar> all = new ArrayList<>();
     groups.forEach(g -> all.addAll(g.bars()));
     double reach = all.stream().mapToDouble(Bar::reach).max().orElse(1);
-    double scale = reach == 0 ? 0 : (width - left - TEXT) / reach;
+    int longest = all.stream().mapToInt(bar -> bar.text().length()).max().orElse(0);
+    double scale = reach == 0 ? 0 : (width - left - longest * LETTER - 14) / reach;
     long heads = groups.stream().filter(g -> !g.title().isEmpty()).count();
     Svg svg = new Svg(width, (int) (all.size() * row + heads * HEAD + 4));
     double y = 0;
@@ -98,7 +99,7 @@ final class Bars {
           "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"17\" fill=\"%s\" fill-opacity=\"0.35\" stroke=\"%s\"/>",
           left + bar.value() * scale, top, bar.second() * scale, bar.colour(), bar.colour());
     }
-    if (bar.low() != null) {
+    if (bar.low() != null && (bar.high() - bar.low()) * scale > 1) {
       double low = left + bar.low() * scale;
       double high = left + bar.high() * scale;
       svg.line(low, middle, high, middle, "class=\"whisker\"");
@@ -107,6 +108,7 @@ final class Bars {
     }
     if (bar.mark() != null) {
       double mark = left + bar.mark() * scale;
+      svg.line(mark, top - 2, mark, top + 19, "class=\"halo\"");
       svg.line(mark, top - 2, mark, top + 19, "class=\"mark\"");
     }
     svg.text(left + bar.reach() * scale + 8, middle + 4, "start", "ink", bar.text());

@@ -134,6 +134,7 @@ final class DegradedReads {
     List<Reads> counted =
         results.reads().stream()
             .filter(r -> r.what().equals("degraded") && r.linkBytes() > 0)
+            .filter(r -> !r.code().isEmpty()) // a replica comes over the client's link alone
             .filter(r -> r.sourceBlocks() > 0 && !r.millis().isEmpty())
             .toList();
     for (String code : counted.stream().map(Reads::code).distinct().sorted().toList()) {

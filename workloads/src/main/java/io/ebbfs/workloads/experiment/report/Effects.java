@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
+import java.util.stream.Stream;
 
 /** What the paper lacks: what a loss means for those who store and read meanwhile. */
 final class Effects {
@@ -26,7 +27,7 @@ final class Effects {
   /**
    * Reads of whole files by clients.
    *
-   * @param what "none", "disk" or "server": what was lost
+   * @param what was lost: "none", or a kind of {@link Reconstruction#WHAT}
    */
   record Foreground(String system, String title, String what, Percentiles millis) {}
 
@@ -45,7 +46,7 @@ final class Effects {
 
   static List<Safety> safety(Results r) {
     List<Safety> all = new ArrayList<>();
-    for (String what : List.of("disk", "server")) {
+    for (String what : Reconstruction.WHAT) {
       List<Double> seconds = sorted(r, what, Repair::safeAfterSeconds);
       if (!seconds.isEmpty()) {
         Percentiles percentiles = Percentiles.of(seconds);
@@ -68,7 +69,7 @@ final class Effects {
   }
 
   static List<Foreground> foreground(Results r) {
-    return List.of("none", "disk", "server").stream()
+    return Stream.concat(Stream.of("none"), Reconstruction.WHAT.stream())
         .map(what -> foreground(r, what))
         .filter(Objects::nonNull)
         .toList();

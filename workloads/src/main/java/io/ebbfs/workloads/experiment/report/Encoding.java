@@ -14,6 +14,8 @@ final class Encoding {
    * @param encodeSeconds per such block, summed over transitions: not what one waits for, since
    *     they run in parallel
    * @param convertSeconds of upcodes and downcodes, per encoded data block
+   * @param otherSeconds of moves and rewrites, per encoded data block: they mend placements and
+   *     drop deleted data, with single codes as well, and are in no other figure here
    * @param convertShare of conversions in the time of all
    * @param relative to RS(10,4), both together; null if that was not run
    */
@@ -26,6 +28,7 @@ final class Encoding {
       double encodedBlocks,
       double encodeSeconds,
       double convertSeconds,
+      double otherSeconds,
       double convertShare,
       Double relative,
       double blocksReadPerBlock,
@@ -47,6 +50,7 @@ final class Encoding {
           encodedBlocks,
           encodeSeconds,
           convertSeconds,
+          otherSeconds,
           convertShare,
           base.seconds() == 0 ? null : seconds() / base.seconds(),
           blocksReadPerBlock,
@@ -86,6 +90,7 @@ final class Encoding {
         blocks,
         encode / blocks,
         convert / blocks,
+        others(r) / blocks,
         encode + convert == 0 ? 0 : convert / (encode + convert),
         null,
         sum(r, true, true, Conversion::blocksRead) / blocks,
@@ -93,6 +98,13 @@ final class Encoding {
         (long) sum(r, true, true, Conversion::bytesRead),
         (long) sum(r, true, true, Conversion::bytesWritten),
         (long) sum(r, false, true, Conversion::dataBytes));
+  }
+
+  private static double others(Results r) {
+    return r.conversions().stream()
+        .filter(c -> c.kind().equals("MOVE") || c.kind().equals("REWRITE"))
+        .mapToDouble(Conversion::busySeconds)
+        .sum();
   }
 
   static long count(Results r, String kind) {

@@ -93,8 +93,9 @@ record Figures(
   private static Run run(Results r) {
     long reads = r.reads().stream().map(Results.Reads::repetition).distinct().count();
     Map<String, Integer> losses = new LinkedHashMap<>();
-    r.repairs().forEach(repair -> losses.merge(repair.what(), 1, Integer::sum));
-    losses.remove("none");
+    r.repairs().stream()
+        .filter(repair -> List.of("disk", "server").contains(repair.what()))
+        .forEach(repair -> losses.merge(repair.what(), 1, Integer::sum));
     int fewest = losses.values().stream().mapToInt(Integer::intValue).min().orElse((int) reads);
     int repetitions = reads == 0 ? fewest : (int) Math.min(reads, fewest);
     return new Run(r.system(), Systems.isVariant(r.system()), repetitions, r.seconds(), r.notes());

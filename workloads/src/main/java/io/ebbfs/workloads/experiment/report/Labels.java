@@ -5,7 +5,8 @@ import java.util.List;
 
 /** Finds a place for each label beside its point where nothing is yet. Not thread safe. */
 final class Labels {
-  private static final double LETTER = 6.9;
+  private static final double LETTER = 7;
+  private static final double BOLD = 7.8;
   private static final double HEIGHT = 14;
 
   /** A place that is taken. */
@@ -15,11 +16,14 @@ final class Labels {
     }
   }
 
+  private final int left;
   private final int width;
   private final int height;
   private final List<Box> taken = new ArrayList<>();
 
-  Labels(int width, int height) {
+  /** Labels stay right of {@code left}, where the axis has its numbers. */
+  Labels(int left, int width, int height) {
+    this.left = left;
     this.width = width;
     this.height = height;
   }
@@ -30,7 +34,7 @@ final class Labels {
 
   /** Tries nearer places first; a label that finds none is left out: the table has it. */
   boolean place(Svg svg, double x, double y, String attributes, String text, String look) {
-    double length = text.length() * LETTER;
+    double length = text.length() * (look.equals("strong") ? BOLD : LETTER);
     for (double away = 0; away <= 48; away += 8) {
       double[][] starts = {
         {x + 9 + away / 2, y + 4},
@@ -57,7 +61,7 @@ final class Labels {
   }
 
   private boolean isFree(Box box) {
-    return box.left >= 0
+    return box.left >= left
         && box.right <= width
         && box.top >= 0
         && box.bottom <= height

@@ -14,7 +14,7 @@ final class Lines {
   record Line(Style style, List<double[]> points, boolean dots) {}
 
   /** A horizontal line. */
-  record Level(Style style, double y, String text) {}
+  record Level(double y, String text) {}
 
   /**
    * A plot.
@@ -56,17 +56,12 @@ final class Lines {
       svg.text(LEFT - 6, y.at(tick) + 4, "end", "", Ticks.text(tick));
     }
     xAxis(svg, plot, x, height, named, xEnd);
-    for (Level level : plot.levels()) {
-      svg.line(
-          LEFT,
-          y.at(level.y()),
-          width - RIGHT,
-          y.at(level.y()),
-          "stroke=\"%s\" stroke-width=\"1.5\" stroke-dasharray=\"7 4\""
-              .formatted(level.style().colour()));
-      svg.text(width - RIGHT, y.at(level.y()) - 4, "end", "ink", level.text());
-    }
     plot.lines().forEach(line -> line(svg, line, x, y));
+    for (Level level : plot.levels()) {
+      double at = y.at(level.y());
+      svg.line(LEFT, at, width - RIGHT, at, "class=\"axis\" stroke-dasharray=\"7 4\"");
+      svg.text(LEFT + 4, at - 4, "start", "ink", level.text());
+    }
     return svg.html(plot.title() + ", by " + plot.xLabel());
   }
 

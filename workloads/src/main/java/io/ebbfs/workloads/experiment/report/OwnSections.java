@@ -43,14 +43,14 @@ final class OwnSections {
                 Format.number(s.seconds().p95()),
                 Format.number(s.seconds().max())));
     String plots =
-        List.of("disk", "server").stream()
+        Reconstruction.WHAT.stream()
             .map(what -> all.stream().filter(s -> s.what().equals(what)).toList())
             .filter(some -> !some.isEmpty())
             .map(this::curves)
             .collect(Collectors.joining());
     return Html.section(
         title,
-        "How long stripes stand at less than full redundancy after a loss, from the fault on: the time until somebody notices is in it.",
+        "How long stripes stand at less than full redundancy after a loss. A disk, and a server under load (while clients read): from the fault on, so that the time until somebody notices is in it. A server: from when its repair could begin, since it is held back while degraded reads are measured.",
         Html.legend(all.stream().map(s -> styles.get(s.system())).distinct().toList()),
         "<div class=\"panels\">" + plots + "</div>",
         Html.details("Table", table.html()));
@@ -87,7 +87,6 @@ final class OwnSections {
     }
     Table table =
         new Table("system", "lost", "#reads", "#median, ms", "#95%, ms", "#99%, ms", "#max, ms");
-    Map<String, List<Bar>> groups = new LinkedHashMap<>();
     for (Foreground f : figures.foreground()) {
       table.row(
           f.title(),
@@ -97,32 +96,57 @@ final class OwnSections {
           Format.number(f.millis().p95()),
           Format.number(f.millis().p99()),
           Format.number(f.millis().max()));
-      Style style = styles.get(f.system());
-      groups
-          .computeIfAbsent(f.title(), t -> new ArrayList<>())
-          .add(
-              new Bar(
-                  lost(f.what()),
-                  style.colour(),
-                  f.what().equals("none"),
-                  f.millis().median(),
-                  0,
-                  f.millis().median(),
-                  f.millis().p95(),
-                  null,
-                  Format.number(f.millis().median()) + " ms"));
     }
-    List<Group> bars = new ArrayList<>();
-    groups.forEach((system, own) -> bars.add(new Group(system, own)));
+    List<Group> groups =
+        Reconstruction.WHAT.stream()
+            .map(what -> new Group("While " + lost(what) + " is mended", during(what)))
+            .filter(group -> !group.bars().isEmpty())
+            .toList();
     return Html.section(
         title,
-        "Whole files, read by clients from the fault to the end of the last repair. Bars are medians, whiskers reach to the 95th percentile.",
-        Bars.html(title, Svg.WIDE, bars),
+        "Whole files, read by clients from the fault to the end of the last repair. Bars are medians, whiskers reach to the 95th percentile; the mark and the number in brackets are the median while nothing is lost.",
+        groups.isEmpty() ? "" : Bars.html(title, Svg.WIDE, groups),
         Html.details("Table", table.html()));
   }
 
+  private List<Bar> during(String what) {
+    List<Bar> bars = new ArrayList<>();
+    for (Foreground f : figures.foreground()) {
+      if (f.what().equals(what)) {
+        Double before = healthyMedian(f.system());
+        String text = Format.number(f.millis().median()) + " ms";
+        Style style = styles.get(f.system());
+        bars.add(
+            new Bar(
+                style.title(),
+                style.colour(),
+                style.hollow(),
+                f.millis().median(),
+                0,
+                f.millis().median(),
+                f.millis().p95(),
+                before,
+                before == null ? text : "%s (%s)".formatted(text, Format.number(before))));
+      }
+    }
+    return bars;
+  }
+
+  private Double healthyMedian(String system) {
+    return figures.foreground().stream()
+        .filter(f -> f.what().equals("none") && f.system().equals(system))
+        .map(f -> f.millis().median())
+        .findFirst()
+        .orElse(null);
+  }
+
   private static String lost(String what) {
-    return what.equals("none") ? "nothing lost" : "a " + what + " lost";
+    return switch (what) {
+      case "none" -> "no loss";
+      case "disk" -> "the loss of a disk";
+      case "server under load" -> "the loss of a server";
+      default -> "the loss of a " + what;
+    };
   }
 
   String jobs() {
@@ -210,7 +234,7 @@ final class OwnSections {
     for (Line line : setting.lines()) {
       for (Variant v : line.variants()) {
         table.row(
-            line.base(),
+            title(line.base()),
             v.value(),
             Format.number(v.degradedMillis()),
             Format.factor(v.overhead()),
@@ -233,7 +257,16 @@ final class OwnSections {
   private Style style(Line line) {
     String first = line.variants().get(0).system();
     Style style = styles.get(first);
-    return new Style(first, line.base(), style.colour(), false, true);
+    return new Style(first, title(line.base()), style.colour(), false, true);
+  }
+
+  /** Of a system by its name, if it was run itself. */
+  private String title(String base) {
+    return figures.runs().stream()
+        .filter(r -> r.system().name().equals(base))
+        .map(r -> r.system().title())
+        .findFirst()
+        .orElse(base);
   }
 
   private String panel(Setting setting, String title, Function<Variant, Double> of) {

@@ -309,6 +309,7 @@ final class PaperSections {
             "#downcodes",
             "#encode, s / block",
             "#convert, s / block",
+            "#move, rewrite, s / block",
             "#share of converting",
             "#of RS(10,4)",
             "#read / block",
@@ -325,6 +326,7 @@ final class PaperSections {
           c.downcodes(),
           Format.number(c.encodeSeconds()),
           Format.number(c.convertSeconds()),
+          Format.number(c.otherSeconds()),
           Format.percent(c.convertShare()),
           Format.factor(c.relative()),
           Format.number(c.blocksReadPerBlock()),
@@ -356,7 +358,7 @@ final class PaperSections {
     String text = Format.number(cost.seconds()) + " s";
     return cost.relative() == null
         ? text
-        : text + Format.of(" (%.0f%% of RS)", 100 * cost.relative());
+        : text + Format.of(" (%.0f%% of RS(10,4))", 100 * cost.relative());
   }
 
   String storage() {
@@ -403,7 +405,7 @@ final class PaperSections {
               c.curve().stream().map(at -> new double[] {at.second(), at.overhead()}).toList(),
               false));
       if (c.bound() != null && !style.hollow()) {
-        levels.put(c.bound(), new Lines.Level(style, c.bound(), "bound " + Ticks.text(c.bound())));
+        levels.put(c.bound(), new Lines.Level(c.bound(), "bound " + Ticks.text(c.bound())));
       }
     }
     double top = levels.keySet().stream().mapToDouble(b -> b + .02).max().orElse(to);

@@ -15,12 +15,15 @@ import java.util.function.Function;
  * parities are repaired along with it.
  */
 final class Reconstruction {
+  /** Kinds of losses, in the order in which they are shown. */
+  static final List<String> WHAT = List.of("disk", "server", "server under load");
+
   private static final double MIB = 1 << 20;
 
   /**
    * Losses of one kind on one system.
    *
-   * @param what "disk" or "server"
+   * @param what "disk", "server", or "server under load": while clients read
    * @param lostBlocks replicas, of all repetitions
    * @param seconds from the first repair to the end of the last
    * @param secondsPerDataBlock the same per lost data block
@@ -61,10 +64,7 @@ final class Reconstruction {
   private Reconstruction() {}
 
   static List<Loss> losses(Results results) {
-    return List.of("disk", "server").stream()
-        .map(what -> loss(results, what))
-        .filter(Objects::nonNull)
-        .toList();
+    return WHAT.stream().map(what -> loss(results, what)).filter(Objects::nonNull).toList();
   }
 
   private static Loss loss(Results results, String what) {
@@ -83,8 +83,8 @@ final class Reconstruction {
         spread(alone, Repair::seconds),
         perDataBlock(alone, Repair::seconds),
         spread(alone, r -> r.lostBytes() == 0 ? null : r.seconds() / (r.lostBytes() / MIB)),
-        perDataBlock(repairs, r -> (double) (r.blocksRead() + r.blocksWritten())),
-        perDataBlock(repairs, r -> (double) (r.plannedReads() + r.blocksWritten())),
+        perDataBlock(repairs, r -> positive(r.blocksRead() + r.blocksWritten())),
+        perDataBlock(repairs, r -> positive(r.plannedReads() + r.blocksWritten())),
         arithmetic(repairs),
         repairs.stream().mapToLong(Repair::blocksRead).sum(),
         repairs.stream().mapToLong(Repair::blocksWritten).sum(),
@@ -111,11 +111,24 @@ final class Reconstruction {
   }
 
   private static Spread perDataBlock(List<Repair> repairs, Function<Repair, Double> of) {
-    return spread(repairs, r -> dataBlocks(r) == 0 ? null : of.apply(r) / dataBlocks(r));
+    return spread(
+        repairs,
+        r -> {
+          Double value = of.apply(r);
+          return dataBlocks(r) == 0 || value == null ? null : value / dataBlocks(r);
+        });
   }
 
+  /** Replicas that are copied again have no transitions that count what was moved. */
+  private static Double positive(long blocks) {
+    return blocks == 0 ? null : Double.valueOf(blocks);
+  }
+
+  /** Where nothing is in a stripe, every block is data. */
   static int dataBlocks(Repair repair) {
-    return repair.byCode().values().stream().mapToInt(Repair.ByCode::data).sum();
+    return repair.byCode().isEmpty()
+        ? repair.lostBlocks()
+        : repair.byCode().values().stream().mapToInt(Repair.ByCode::data).sum();
   }
 
   private static Double arithmetic(List<Repair> repairs) {
@@ -131,12 +144,17 @@ final class Reconstruction {
    */
   private static Double linkRatio(Repair r) {
     long crossing = r.remoteBytes() > 0 ? r.remoteBytes() : r.bytesRead();
-    return r.linkBytes() == 0 || crossing == 0 ? null : (double) r.linkBytes() / crossing;
+    return !isCounted(r) || crossing == 0 ? null : (double) r.linkBytes() / crossing;
+  }
+
+  /** Whether the bytes on links are those of the repair alone. */
+  private static boolean isCounted(Repair r) {
+    return r.linkBytes() > 0 && (r.foregroundMillis() == null || r.foregroundMillis().isEmpty());
   }
 
   private static Double linkToMoved(Repair r) {
     long moved = r.bytesRead() + r.bytesWritten();
-    return r.linkBytes() == 0 || moved == 0 ? null : (double) r.linkBytes() / moved;
+    return !isCounted(r) || moved == 0 ? null : (double) r.linkBytes() / moved;
   }
 
   private static Map<String, ByCode> byCode(List<Repair> repairs) {

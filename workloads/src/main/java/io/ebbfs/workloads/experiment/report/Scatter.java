@@ -3,9 +3,11 @@ package io.ebbfs.workloads.experiment.report;
 import io.ebbfs.workloads.experiment.report.DegradedReads.Point;
 import io.ebbfs.workloads.experiment.report.Lines.Scale;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /** Figure 9: degraded read latency over storage overhead, a point for each workload and system. */
 final class Scatter {
@@ -33,16 +35,23 @@ final class Scatter {
     Scale y = new Scale(0, most * 1.06, height - BOTTOM, TOP);
     Svg svg = new Svg(width, height);
     axes(svg, x, y, most, width, height);
-    Labels labels = new Labels(width, height);
+    Labels labels = new Labels(LEFT, width, height);
     points.forEach(p -> labels.occupy(x.at(p.overhead()), y.at(p.millis().median())));
-    points.forEach(p -> point(svg, p, styles.get(p.system()), x, y));
-    byName(points).forEach((name, own) -> name(svg, labels, styles.get(name), own, x, y));
     points.stream()
-        .filter(p -> styles.get(p.system()).adapts() && !styles.get(p.system()).hollow())
+        .sorted(Comparator.comparing(p -> !styles.get(p.system()).hollow()))
+        .forEach(p -> point(svg, p, styles.get(p.system()), x, y));
+    byName(points)
         .forEach(
-            p ->
-                labels.place(
-                    svg, x.at(p.overhead()), y.at(p.millis().median()), "", p.workload(), ""));
+            (name, own) -> {
+              // On a narrow screen there is no room for all; the table has them.
+              if (width >= Svg.HALF || !styles.get(name).hollow()) {
+                name(svg, labels, styles.get(name), own, x, y);
+              }
+            });
+    byName(points).values().stream()
+        .filter(own -> styles.get(own.get(0).system()).adapts())
+        .filter(own -> !styles.get(own.get(0).system()).hollow())
+        .forEach(own -> workloads(svg, labels, own, x, y));
     return svg.html("Degraded read latency over storage overhead");
   }
 
@@ -106,5 +115,23 @@ final class Scatter {
         "font-weight=\"600\" style=\"fill:%s\"".formatted(style.colour()),
         style.title(),
         "strong");
+  }
+
+  /** Points that lie on each other have one label. */
+  private static void workloads(Svg svg, Labels labels, List<Point> own, Scale x, Scale y) {
+    List<Point> rest = new ArrayList<>(own);
+    while (!rest.isEmpty()) {
+      Point first = rest.get(0);
+      List<Point> near =
+          rest.stream()
+              .filter(p -> Math.abs(x.at(p.overhead()) - x.at(first.overhead())) < 12)
+              .filter(p -> Math.abs(y.at(p.millis().median()) - y.at(first.millis().median())) < 15)
+              .toList();
+      rest.removeAll(near);
+      double middle =
+          near.stream().mapToDouble(p -> y.at(p.millis().median())).average().orElseThrow();
+      String text = near.stream().map(Point::workload).collect(Collectors.joining(", "));
+      labels.place(svg, x.at(first.overhead()), middle, "", text, "");
+    }
   }
 }

@@ -115,7 +115,10 @@ final class ClaimsTest {
             withProduct(Synthetic.withReads(Synthetic.product(), slow)),
             "Degraded reads with EbbFS-PC (bound 1.5) at least 30%");
     assertThat(claim.verdict()).isEqualTo(Verdict.REFUTED);
-    assertThat(claim.why()).doesNotContain("forbids").contains("beside its sources");
+    assertThat(claim.why())
+        .doesNotContain("forbids")
+        .contains("not in proportion")
+        .contains("480 ms for");
   }
 
   @Test

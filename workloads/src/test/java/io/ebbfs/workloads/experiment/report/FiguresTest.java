@@ -97,14 +97,14 @@ final class FiguresTest {
     assertThat(curve.get(curve.size() - 1)).isEqualTo(new Effects.Whole(200, 1));
     assertThat(Effects.safety(Synthetic.product()))
         .extracting(Effects.Safety::what)
-        .containsExactly("disk", "server");
+        .containsExactly("disk", "server", "server under load");
   }
 
   @Test
   void readsDuringARepairStandBesideTheSameWithoutOne() {
     assertThat(Effects.foreground(Synthetic.product()))
         .extracting(f -> f.what() + " " + f.millis().count())
-        .containsExactly("none 20", "server 4");
+        .containsExactly("none 20", "server under load 4");
   }
 
   @Test

@@ -123,4 +123,15 @@ final class ReconstructionTest {
     assertThat(Links.off(1.2)).isGreaterThan(Links.TOLERANCE);
     assertThat(Links.off(Links.HEADERS * 1.04)).isCloseTo(.04, within(1e-9));
   }
+
+  @Test
+  void replicasThatAreCopiedAgainHaveTimesAndNoCounts() {
+    Repair replicas =
+        new Repair(0, "disk", 10, 0, 1, 20, 0, 0, 0, 0, 0, 0, Map.of(), List.of(), List.of());
+    Loss loss = disk(replicas);
+    assertThat(loss.secondsPerDataBlock().median()).isEqualTo(2);
+    assertThat(loss.movedPerDataBlock()).isNull();
+    assertThat(loss.secondsPerMib()).isNull();
+    assertThat(loss.arithmeticPerDataBlock()).isNull();
+  }
 }
