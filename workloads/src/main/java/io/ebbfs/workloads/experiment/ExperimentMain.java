@@ -59,7 +59,8 @@ public final class ExperimentMain {
     }
   }
 
-  private record Options(Path file, boolean quick, boolean loopback, List<String> only, Path out) {
+  private record Options(
+      Path file, boolean quick, boolean loopback, List<String> only, Path out) {
     static Options parse(List<String> words) throws ClusterException {
       Path file = null;
       Path out = null;
@@ -114,7 +115,8 @@ public final class ExperimentMain {
 
   /** All systems of an experiment. */
   static final class Runner {
-    static final ObjectMapper JSON = new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
+    static final ObjectMapper JSON =
+        new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
 
     private final Experiment experiment;
     private final boolean loopback;
@@ -160,7 +162,8 @@ public final class ExperimentMain {
         Progress progress = new Progress(label, took, systems.size() - i);
         try {
           Results results =
-              new SystemRun(experiment, system, loopback, out.resolve("cluster"), progress::phase)
+              new SystemRun(
+                      experiment, system, loopback, out.resolve("cluster"), progress::phase)
                   .run();
           write(file, results);
           took.add((System.nanoTime() - start) / 1e9);
@@ -176,7 +179,8 @@ public final class ExperimentMain {
     private static void write(Path file, Results results) throws IOException {
       Path draft = file.resolveSibling("." + file.getFileName());
       JSON.writeValue(draft.toFile(), results);
-      Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+      Files.move(
+          draft, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
     }
 
     private static String summary(Results results) {

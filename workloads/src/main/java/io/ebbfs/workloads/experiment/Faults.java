@@ -137,11 +137,11 @@ final class Faults {
     List<Double> read();
   }
 
-  private Repair measure(String what, int repetition, int server, Loss loss, Foreground foreground)
+  private Repair measure(
+      String what, int repetition, int server, Loss loss, Foreground foreground)
       throws IOException, ClusterException, InterruptedException {
     Stripes before = Stripes.of(bench);
-    long last =
-        bench.probe().transitions().stream().mapToLong(TransitionRow::getId).max().orElse(0);
+    long last = bench.probe().transitions().stream().mapToLong(TransitionRow::getId).max().orElse(0);
     long happened = loss.happen();
     long linkBytes = bench.serverBytes();
     Whole whole = awaitWhole(server, !what.equals("disk"));
@@ -173,7 +173,8 @@ final class Faults {
             code.name(),
             new ByCode(data, rebuilt.size() - data, row.getBlocksRead()),
             (a, b) ->
-                new ByCode(a.data() + b.data(), a.parities() + b.parities(), a.read() + b.read()));
+                new ByCode(
+                    a.data() + b.data(), a.parities() + b.parities(), a.read() + b.read()));
         for (StripeMemberProto member : stripe.getStripe().getMembersList()) {
           lostBytes += rebuilt.contains(member.getPosition()) ? member.getLengthBytes() : 0;
         }

@@ -25,7 +25,8 @@ final class ForegroundReaders {
   private void read(StockProcess client, List<String> files, Random random) {
     while (!ending) {
       try {
-        double took = client.read(files.get(random.nextInt(files.size()))).get().micros() / 1000.0;
+        double took =
+            client.read(files.get(random.nextInt(files.size()))).get().micros() / 1000.0;
         synchronized (millis) {
           millis.add(took);
         }

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Goes on opening files as in the last epoch of the workloads, at its pace, so that what is hot
- * stays hot while something else is measured. Nothing is read, so that the links stay free.
+ * Goes on opening files as in the last epoch of the workloads, at its pace, so that what is hot stays
+ * hot while something else is measured. Nothing is read, so that the links stay free.
  */
 final class HeatKeeper implements AutoCloseable {
   private final Thread thread;

@@ -14,8 +14,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Samples the space that each workload's stripes take, every second. What cannot be asked for,
- * since the namenode is busy or gone, is left out. Thread-safe.
+ * Samples the space that each workload's stripes take, every second. What cannot be asked for, since
+ * the namenode is busy or gone, is left out. Thread-safe.
  */
 final class StorageSampler implements AutoCloseable {
   private static final long PERIOD_MILLIS = 1000;
@@ -69,7 +69,8 @@ final class StorageSampler implements AutoCloseable {
           probe.transitions(TransitionStateProto.PLANNED, TransitionStateProto.RUNNING);
       Map<String, Space> spaces = new HashMap<>();
       for (StripeStatusProto stripe : stripes) {
-        Space space = spaces.computeIfAbsent(stripe.getStripe().getPolicy(), policy -> new Space());
+        Space space =
+            spaces.computeIfAbsent(stripe.getStripe().getPolicy(), policy -> new Space());
         space.live += stripe.getLiveBytes();
         space.stored += stripe.getLiveBytes() + stripe.getDeadBytes() + stripe.getParityBytes();
         space.fast += stripe.getStripe().getCode().equals(fastCode) ? stripe.getLiveBytes() : 0;
@@ -84,10 +85,12 @@ final class StorageSampler implements AutoCloseable {
             }
           });
       int running =
-          (int) active.stream().filter(row -> row.getKind() != TransitionKindProto.REPAIR).count();
+          (int)
+              active.stream().filter(row -> row.getKind() != TransitionKindProto.REPAIR).count();
       synchronized (this) {
         samples.add(
-            new Sample((System.nanoTime() - start) / 1e9, phase, overhead, fastShare, running));
+            new Sample(
+                (System.nanoTime() - start) / 1e9, phase, overhead, fastShare, running));
       }
     } catch (IOException e) {
       // The next sample tells more.

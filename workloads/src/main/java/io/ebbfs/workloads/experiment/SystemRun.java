@@ -111,7 +111,10 @@ final class SystemRun {
             "start",
             () ->
                 Bench.start(
-                    directory, experiment.cluster(), experiment.configuration(system), loopback));
+                    directory,
+                    experiment.cluster(),
+                    experiment.configuration(system),
+                    loopback));
     try (Bench running = bench;
         StorageSampler sampling = new StorageSampler(bench.probe(), fastCode())) {
       sampler = sampling;
@@ -421,8 +424,7 @@ final class SystemRun {
   private void readEach(int repetition, String what, List<Block> among)
       throws IOException, InterruptedException {
     Map<String, List<Block>> byCode =
-        among.stream()
-            .collect(Collectors.groupingBy(Block::code, TreeMap::new, Collectors.toList()));
+        among.stream().collect(Collectors.groupingBy(Block::code, TreeMap::new, Collectors.toList()));
     for (Map.Entry<String, List<Block>> entry : byCode.entrySet()) {
       List<Block> chosen = new ArrayList<>(entry.getValue());
       Collections.shuffle(chosen, random);
@@ -458,7 +460,8 @@ final class SystemRun {
     return sum / code.dataCount();
   }
 
-  private List<Double> read(List<Block> chosen) throws IOException, InterruptedException {
+  private List<Double> read(List<Block> chosen)
+      throws IOException, InterruptedException {
     List<Double> millis = new ArrayList<>();
     for (Block block : chosen) {
       try {
