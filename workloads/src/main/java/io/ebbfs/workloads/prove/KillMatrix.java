@@ -93,7 +93,7 @@ public final class KillMatrix implements AutoCloseable {
     try {
       KillRun.Result result = new KillRun(cluster, cell, random).run(path);
       System.out.printf(
-          "%-7s %-41s %-8s %-20s %5.1f s  %s%n",
+          "%-7s %-49s %-8s %-20s %5.1f s  %s%n",
           result.passed() ? "passed" : "FAILED",
           cell,
           result.family(),
