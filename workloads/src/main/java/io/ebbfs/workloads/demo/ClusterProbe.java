@@ -87,11 +87,22 @@ public final class ClusterProbe implements AutoCloseable {
 
   /** All stripes. */
   public List<StripeStatusProto> stripes() throws IOException {
+    return stripes(false);
+  }
+
+  /** All stripes, and where their members are. */
+  public List<StripeStatusProto> stripesWithLocations() throws IOException {
+    return stripes(true);
+  }
+
+  private List<StripeStatusProto> stripes(boolean withLocations) throws IOException {
     List<StripeStatusProto> stripes = new ArrayList<>();
     pages(
         cursor -> {
           ListStripesRequestProto.Builder request =
-              ListStripesRequestProto.newBuilder().setLimit(PAGE);
+              ListStripesRequestProto.newBuilder()
+                  .setLimit(PAGE)
+                  .setWithLocations(withLocations);
           if (cursor != null) {
             request.setCursor(cursor);
           }

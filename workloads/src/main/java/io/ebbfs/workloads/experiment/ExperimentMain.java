@@ -6,6 +6,7 @@ import io.ebbfs.cluster.ClusterException;
 import io.ebbfs.cluster.Laboratory;
 import io.ebbfs.settings.ConfigException;
 import io.ebbfs.workloads.experiment.Experiment.Variant;
+import io.ebbfs.workloads.experiment.report.ReportMain;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -47,6 +48,7 @@ public final class ExperimentMain {
       System.exit(
           switch (command) {
             case "run" -> run(Options.parse(words));
+            case "report" -> report(words);
             default ->
                 throw new ClusterException("no command 'experiment " + command + "'\n" + USAGE);
           });
@@ -94,6 +96,13 @@ public final class ExperimentMain {
       }
       return words.get(i);
     }
+  }
+
+  private static int report(List<String> words) throws ClusterException {
+    if (words.size() != 1) {
+      throw new ClusterException("'report' takes the directory of the results\n" + USAGE);
+    }
+    return ReportMain.run(Path.of(words.get(0)));
   }
 
   private static int run(Options options)
@@ -173,6 +182,7 @@ public final class ExperimentMain {
           progress.end("FAILED: " + e.getMessage());
         }
       }
+      ReportMain.run(out);
       return failed == 0 ? 0 : 1;
     }
 

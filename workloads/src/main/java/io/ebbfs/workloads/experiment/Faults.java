@@ -15,7 +15,6 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import io.ebbfs.workloads.experiment.Results.Repair;
 import io.ebbfs.workloads.experiment.Results.Repair.ByCode;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +27,9 @@ import java.util.TreeSet;
 final class Faults {
   private static final long REPAIR_MILLIS = 300_000;
   private static final long POLL_MILLIS = 50;
+
+  /** Nobody reads, and the repair is held up for a while. */
+  private static final Foreground STALLED = List::of;
 
   private final Bench bench;
   private final Random random;
@@ -63,8 +65,8 @@ final class Faults {
   }
 
   /**
-   * A server fails. Its repair begins when something else was done; once all is mended, it comes
-   * back.
+   * A server fails. Its repair begins when something else was done, so that nothing is known of how
+   * long stripes stood at less than full redundancy; once all is mended, the server comes back.
    */
   Repair server(int repetition, int server, Meanwhile meanwhile)
       throws IOException, ClusterException, InterruptedException {
@@ -84,7 +86,7 @@ final class Faults {
               }
               return System.currentTimeMillis();
             },
-            List::of);
+            STALLED);
     comeBack(server);
     return repair;
   }
@@ -95,7 +97,7 @@ final class Faults {
     int server = random.nextInt(bench.cluster().layout().servers());
     Repair repair =
         measure(
-            "server under load",
+            "server",
             repetition,
             server,
             () -> {
@@ -181,11 +183,6 @@ final class Faults {
       }
       lost += rebuilt.size();
     }
-    List<Double> safeAfter = new ArrayList<>();
-    for (TransitionRow row : repairs) {
-      safeAfter.add((row.getUpdatedMillis() - happened) / 1000.0);
-    }
-    safeAfter.sort(null);
     return new Repair(
         repetition,
         what,
@@ -200,8 +197,15 @@ final class Faults {
         sum(repairs, TransitionRow::getBytesWritten),
         linkBytes,
         byCode,
-        safeAfter,
+        foreground == STALLED ? List.of() : safeAfterSeconds(repairs, happened),
         foregroundMillis);
+  }
+
+  private static List<Double> safeAfterSeconds(List<TransitionRow> repairs, long happened) {
+    return repairs.stream()
+        .map(row -> (row.getUpdatedMillis() - happened) / 1000.0)
+        .sorted()
+        .toList();
   }
 
   private static long sum(

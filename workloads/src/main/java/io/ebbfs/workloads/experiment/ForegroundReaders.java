@@ -1,6 +1,8 @@
 package io.ebbfs.workloads.experiment;
 
 import io.ebbfs.workloads.stock.StockProcess;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -11,6 +13,7 @@ final class ForegroundReaders {
   private final List<Double> millis = new ArrayList<>();
   private final List<Thread> threads = new ArrayList<>();
   private volatile boolean ending;
+  private volatile Throwable failure;
 
   ForegroundReaders(StockProcess client, List<String> files, int readers, Random random) {
     for (int i = 0; i < readers; i++) {
@@ -31,7 +34,8 @@ final class ForegroundReaders {
           millis.add(took);
         }
       } catch (ExecutionException e) {
-        throw new IllegalStateException("a file cannot be read: " + e.getMessage(), e);
+        failure = e;
+        return;
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
         return;
@@ -39,7 +43,11 @@ final class ForegroundReaders {
     }
   }
 
-  /** Ends them; how long each read took. */
+  /**
+   * Ends them; how long each read took.
+   *
+   * @throws UncheckedIOException if a file could not be read
+   */
   List<Double> end() {
     ending = true;
     try {
@@ -48,6 +56,10 @@ final class ForegroundReaders {
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    }
+    if (failure != null) {
+      throw new UncheckedIOException(
+          new IOException("a file cannot be read: " + failure.getMessage(), failure));
     }
     synchronized (millis) {
       return List.copyOf(millis);

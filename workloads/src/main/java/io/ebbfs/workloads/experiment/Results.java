@@ -232,6 +232,12 @@ public record Results(
           0);
     }
 
+    /** What clients read while nothing was lost. */
+    public static Repair none(List<Double> foregroundMillis) {
+      return new Repair(
+          0, "none", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Map.of(), List.of(), foregroundMillis);
+    }
+
     /** Blocks of one code: data and parities that were rebuilt, and what was read for them. */
     public record ByCode(int data, int parities, long read) {}
   }

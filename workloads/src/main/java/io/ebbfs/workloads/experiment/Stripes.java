@@ -1,41 +1,36 @@
 package io.ebbfs.workloads.experiment;
 
+import io.ebbfs.protocol.proto.CodingProtos.StoredMemberProto;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
-import org.apache.hadoop.fs.BlockLocation;
-import org.apache.hadoop.fs.HdfsBlockLocation;
-import org.apache.hadoop.fs.Path;
-import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
-import org.apache.hadoop.hdfs.protocol.LocatedBlock;
+import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.DatanodeIDProto;
 
-/** Which blocks files have, and which codes the blocks are in, at one moment. */
+/** The stripes of a cluster at one moment: which codes blocks are in, and who holds them. */
 final class Stripes {
-  /**
-   * A block of a file.
-   *
-   * @param file its path
-   * @param code "" if it is in no stripe
-   * @param holder the server that a client asks first
-   */
-  record Block(long id, String file, long offset, long bytes, String code, int holder) {}
-
   private final Map<Long, StripeStatusProto> byId = new HashMap<>();
   private final Map<Long, String> codeOfBlock = new HashMap<>();
+  private final Map<Long, Integer> holderOfBlock = new HashMap<>();
 
   private Stripes() {}
 
   /** Reads the stripes of a cluster. */
   static Stripes of(Bench bench) throws IOException {
     Stripes stripes = new Stripes();
-    for (StripeStatusProto stripe : bench.probe().stripes()) {
+    for (StripeStatusProto stripe : bench.probe().stripesWithLocations()) {
       stripes.byId.put(stripe.getStripe().getId(), stripe);
       for (StripeMemberProto member : stripe.getStripe().getMembersList()) {
         stripes.codeOfBlock.put(member.getBlockId(), stripe.getStripe().getCode());
+      }
+      for (StoredMemberProto stored : stripe.getStoredList()) {
+        if (stored.getBlock().getLocationsCount() > 0) {
+          DatanodeIDProto server = stored.getBlock().getLocations(0).getServer();
+          stripes.holderOfBlock.put(
+              stored.getBlock().getBlock().getBlockId(),
+              bench.server(server.getIpAddr(), server.getIpcPort()));
+        }
       }
     }
     return stripes;
@@ -50,25 +45,13 @@ final class Stripes {
     return byId.values();
   }
 
-  /** The blocks of a file. */
-  List<Block> blocks(Bench bench, String file, long length) throws IOException {
-    List<Block> blocks = new ArrayList<>();
-    for (BlockLocation location :
-        bench.files().getFileBlockLocations(new Path(file), 0, Math.max(1, length))) {
-      LocatedBlock block = ((HdfsBlockLocation) location).getLocatedBlock();
-      long id = block.getBlock().getBlockId();
-      DatanodeInfo[] places = block.getLocations();
-      blocks.add(
-          new Block(
-              id,
-              file,
-              location.getOffset(),
-              location.getLength(),
-              codeOfBlock.getOrDefault(id, ""),
-              places.length == 0
-                  ? -1
-                  : bench.server(places[0].getIpAddr(), places[0].getIpcPort())));
-    }
-    return blocks;
+  /** The code that a block is in; "" if it is in no stripe. */
+  String code(StoredBlock block) {
+    return codeOfBlock.getOrDefault(block.id(), "");
+  }
+
+  /** The server that a client asks for a block. */
+  int holder(StoredBlock block) {
+    return holderOfBlock.getOrDefault(block.id(), block.firstHolder());
   }
 }

@@ -18,7 +18,6 @@ import io.ebbfs.workloads.experiment.Results.Job;
 import io.ebbfs.workloads.experiment.Results.Reads;
 import io.ebbfs.workloads.experiment.Results.Repair;
 import io.ebbfs.workloads.experiment.Results.WorkloadInfo;
-import io.ebbfs.workloads.experiment.Stripes.Block;
 import io.ebbfs.workloads.traffic.Generator;
 import io.ebbfs.workloads.traffic.Profile;
 import io.ebbfs.workloads.traffic.Properties;
@@ -48,8 +47,10 @@ import java.util.stream.Collectors;
 final class SystemRun {
   private static final long ADAPT_MILLIS = 180_000;
   private static final long QUIET_MILLIS = 6_000;
+  private static final long CALM_MILLIS = 1_000;
   private static final long READ_SECONDS = 120;
   private static final int WARM_UP_READS = 4;
+  private static final long ALONE_MILLIS = 8_000;
 
   private final Experiment experiment;
   private final Variant system;
@@ -59,6 +60,7 @@ final class SystemRun {
   private final Random random;
   private final Map<String, Replay> replays = new LinkedHashMap<>();
   private final Map<String, Workload> workloads = new LinkedHashMap<>();
+  private final Map<String, List<StoredBlock>> blocksOfFile = new LinkedHashMap<>();
   private final Map<String, Double> seconds = new LinkedHashMap<>();
   private final List<String> notes = new ArrayList<>();
   private final List<Reads> reads = new ArrayList<>();
@@ -174,8 +176,15 @@ final class SystemRun {
       workloads.put(name, workload);
       replays.put(name, replay);
       replay.store(temporary, (done, of) -> {});
+      for (int file = 0; file < workload.files().size(); file++) {
+        lookUp(replay.remote(file), workload.files().get(file).bytes());
+      }
     }
     return null;
+  }
+
+  private void lookUp(String file, long bytes) throws IOException {
+    blocksOfFile.put(file, StoredBlock.of(bench, file, bytes));
   }
 
   private Workload workload(String name) throws IOException {
@@ -240,6 +249,11 @@ final class SystemRun {
 
   /** Waits until everything is encoded that shall be, and nothing changes for a while. */
   private Void adapt() throws IOException, InterruptedException {
+    awaitQuiet(QUIET_MILLIS);
+    return null;
+  }
+
+  private void awaitQuiet(long quietMillis) throws IOException, InterruptedException {
     long deadline = System.nanoTime() + ADAPT_MILLIS * 1_000_000;
     long quietSince = Long.MAX_VALUE;
     while (System.nanoTime() < deadline) {
@@ -252,8 +266,8 @@ final class SystemRun {
         quietSince = Long.MAX_VALUE;
       } else {
         quietSince = Math.min(quietSince, System.nanoTime());
-        if (System.nanoTime() - quietSince > QUIET_MILLIS * 1_000_000) {
-          return null;
+        if (System.nanoTime() - quietSince > quietMillis * 1_000_000) {
+          return;
         }
       }
       Thread.sleep(200);
@@ -261,7 +275,6 @@ final class SystemRun {
     notes.add(
         "after %d s transitions were still planned: the state measured is one of motion"
             .formatted(ADAPT_MILLIS / 1000));
-    return null;
   }
 
   private boolean isEncoded() throws IOException {
@@ -293,10 +306,9 @@ final class SystemRun {
     Map<String, Double> readsByCode = new TreeMap<>();
     Map<String, Double> bytesByCode = new TreeMap<>();
     for (int file = 0; file < counts.length; file++) {
-      long bytes = workload.files().get(file).bytes();
-      for (Block block : state.blocks(bench, replays.get(name).remote(file), bytes)) {
-        readsByCode.merge(block.code(), (double) counts[file], Double::sum);
-        bytesByCode.merge(block.code(), (double) block.bytes(), Double::sum);
+      for (StoredBlock block : blocksOfFile.get(replays.get(name).remote(file))) {
+        readsByCode.merge(state.code(block), (double) counts[file], Double::sum);
+        bytesByCode.merge(state.code(block), (double) block.bytes(), Double::sum);
       }
     }
     long stored = 0;
@@ -325,7 +337,10 @@ final class SystemRun {
         shares(bytesByCode),
         stored,
         live,
-        inStripes);
+        inStripes,
+        name.equals(ExperimentFile.TRACE)
+            ? workload.durationMillis() * experiment.data().traceSpeed() / 1000
+            : 0);
   }
 
   private static Map<String, Double> shares(Map<String, Double> amounts) {
@@ -384,15 +399,17 @@ final class SystemRun {
     for (int r = 0; r < measure.repetitions(); r++) {
       int repetition = r;
       int server = servers.get(r % servers.size());
-      List<Block> blocks = fullBlocks(Stripes.of(bench));
+      Stripes state = Stripes.of(bench);
+      List<StoredBlock> blocks = fullBlocks();
       if (r == 0) {
         // The first reads of a client also load its classes.
         read(blocks.subList(0, Math.min(WARM_UP_READS, blocks.size())));
       }
-      readEach(r, "healthy", blocks);
-      List<Block> lost = blocks.stream().filter(block -> block.holder() == server).toList();
-      repairs.add(faults.server(r, server, () -> readEach(repetition, "degraded", lost)));
-      adapt();
+      readEach(r, "healthy", state, blocks);
+      List<StoredBlock> lost =
+          blocks.stream().filter(block -> state.holder(block) == server).toList();
+      repairs.add(faults.server(r, server, () -> readEach(repetition, "degraded", state, lost)));
+      awaitQuiet(CALM_MILLIS);
     }
     return null;
   }
@@ -406,27 +423,27 @@ final class SystemRun {
     return servers;
   }
 
-  private List<Block> fullBlocks(Stripes state) throws IOException {
-    List<Block> blocks = new ArrayList<>();
-    for (Map.Entry<String, Workload> entry : workloads.entrySet()) {
-      for (int file = 0; file < entry.getValue().files().size(); file++) {
-        long bytes = entry.getValue().files().get(file).bytes();
-        if (bytes >= experiment.cluster().blockBytes()) {
-          blocks.addAll(state.blocks(bench, replays.get(entry.getKey()).remote(file), bytes));
-        }
+  /** Blocks of full length, and where replicas have come to be meanwhile. */
+  private List<StoredBlock> fullBlocks() throws IOException {
+    if (system.codes().isEmpty()) {
+      for (String file : List.copyOf(blocksOfFile.keySet())) {
+        lookUp(file, Long.MAX_VALUE);
       }
     }
-    blocks.removeIf(block -> block.bytes() != experiment.cluster().blockBytes());
-    return blocks;
+    return blocksOfFile.values().stream()
+        .flatMap(List::stream)
+        .filter(block -> block.bytes() == experiment.cluster().blockBytes())
+        .toList();
   }
 
   /** Reads some blocks of each code. */
-  private void readEach(int repetition, String what, List<Block> among)
+  private void readEach(int repetition, String what, Stripes state, List<StoredBlock> among)
       throws IOException, InterruptedException {
-    Map<String, List<Block>> byCode =
-        among.stream().collect(Collectors.groupingBy(Block::code, TreeMap::new, Collectors.toList()));
-    for (Map.Entry<String, List<Block>> entry : byCode.entrySet()) {
-      List<Block> chosen = new ArrayList<>(entry.getValue());
+    Map<String, List<StoredBlock>> byCode =
+        among.stream()
+            .collect(Collectors.groupingBy(state::code, TreeMap::new, Collectors.toList()));
+    for (Map.Entry<String, List<StoredBlock>> entry : byCode.entrySet()) {
+      List<StoredBlock> chosen = new ArrayList<>(entry.getValue());
       Collections.shuffle(chosen, random);
       chosen = chosen.subList(0, Math.min(experiment.measure().readsPerCode(), chosen.size()));
       boolean decodes = what.equals("degraded") && !entry.getKey().isEmpty();
@@ -460,10 +477,10 @@ final class SystemRun {
     return sum / code.dataCount();
   }
 
-  private List<Double> read(List<Block> chosen)
+  private List<Double> read(List<StoredBlock> chosen)
       throws IOException, InterruptedException {
     List<Double> millis = new ArrayList<>();
-    for (Block block : chosen) {
+    for (StoredBlock block : chosen) {
       try {
         millis.add(
             bench
@@ -487,7 +504,7 @@ final class SystemRun {
     Faults faults = new Faults(bench, random);
     for (int r = 0; r < experiment.measure().diskLosses(); r++) {
       repairs.add(faults.disk(r));
-      adapt();
+      awaitQuiet(CALM_MILLIS);
     }
     return null;
   }
@@ -496,7 +513,7 @@ final class SystemRun {
   private Void underLoad() throws IOException, ClusterException, InterruptedException {
     int readers = experiment.measure().readersDuringRepair();
     if (readers > 0) {
-      reads.add(healthyFiles(readers));
+      repairs.add(Repair.none(readAlone(readers)));
       ForegroundReaders foreground =
           new ForegroundReaders(bench.client(), files(), readers, random);
       repairs.add(new Faults(bench, random).serverUnderLoad(0, foreground::end));
@@ -513,10 +530,10 @@ final class SystemRun {
     return files;
   }
 
-  /** The same readers while nothing is broken, to compare with. */
-  private Reads healthyFiles(int readers) throws InterruptedException {
+  /** What the same readers take while nothing is broken, to compare with. */
+  private List<Double> readAlone(int readers) throws IOException, InterruptedException {
     ForegroundReaders foreground = new ForegroundReaders(bench.client(), files(), readers, random);
-    Thread.sleep(8000);
-    return new Reads(0, "healthy files", "", foreground.end(), 1, 0, 0);
+    Thread.sleep(ALONE_MILLIS);
+    return foreground.end();
   }
 }
