@@ -60,6 +60,7 @@ final class Bench implements AutoCloseable {
     ClusterSpec spec =
         ClusterSpec.of(directory)
             .withServers(shape.servers(), shape.disks())
+            .withRacks(shape.racks())
             .withBlockSize(shape.blockBytes())
             .withHeartbeat(300)
             .withPorts(0, 0)
@@ -133,6 +134,14 @@ final class Bench implements AutoCloseable {
       }
     }
     return false;
+  }
+
+  /** Gives all servers another rate, until the next call; nothing on loopback. */
+  void setServerRate(String rate) throws ClusterException, InterruptedException {
+    Lab lab = cluster.layout().lab();
+    for (int server = 0; lab != null && server < cluster.layout().servers(); server++) {
+      lab.setRate(server, rate);
+    }
   }
 
   /** Bytes that all servers have received; 0 on loopback. */

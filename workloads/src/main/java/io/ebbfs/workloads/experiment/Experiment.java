@@ -2,6 +2,7 @@ package io.ebbfs.workloads.experiment;
 
 import io.ebbfs.coding.Codes;
 import io.ebbfs.coding.ErasureCode;
+import io.ebbfs.fault.Timetable;
 import io.ebbfs.workloads.experiment.Results.SystemInfo;
 import java.nio.file.Path;
 import java.util.List;
@@ -13,6 +14,7 @@ import java.util.Optional;
  *
  * @param name of the file, without its ending
  * @param seed of everything random
+ * @param faults that happen after everything else was measured
  */
 public record Experiment(
     String name,
@@ -22,10 +24,11 @@ public record Experiment(
     Data data,
     Policy policy,
     List<Variant> systems,
-    Measure measure) {
+    Measure measure,
+    Timetable faults) {
   /** The cluster that each system gets, anew. */
   public record Cluster(
-      int servers, int disks, String rate, long blockBytes, long deadAfterMillis) {}
+      int servers, int disks, int racks, String rate, long blockBytes, long deadAfterMillis) {}
 
   /**
    * The files of each workload, and when they are read.
@@ -95,7 +98,8 @@ public record Experiment(
    * @param repetitions of degraded reads and of the repair of a server: another one each time
    * @param readsPerCode blocks read in each repetition, of each code
    * @param diskLosses disks that fail, one after the other is mended
-   * @param readersDuringRepair clients that read whole files during the repair of one more server
+   * @param readersDuringRepair clients that read whole files during the repair of one more server,
+   *     and during the timetable's faults
    * @param grep the workload whose files a MapReduce job reads; empty: none
    */
   public record Measure(

@@ -1,7 +1,9 @@
 package io.ebbfs.workloads.experiment;
 
+import io.ebbfs.cluster.Lab;
 import io.ebbfs.coding.CodeFamily;
 import io.ebbfs.coding.Codes;
+import io.ebbfs.fault.Timetable;
 import io.ebbfs.settings.ConfigException;
 import io.ebbfs.settings.Section;
 import io.ebbfs.settings.YamlFile;
@@ -57,16 +59,21 @@ public final class ExperimentFile {
   private Experiment experiment(String name) {
     Data data = data();
     Policy policy = policy();
+    Cluster cluster = cluster();
     Experiment read =
         new Experiment(
             name,
             top.text("title").orElse(name),
             top.integer("seed", 1, 0, Integer.MAX_VALUE),
-            cluster(),
+            cluster,
             data,
             policy,
             systems(data),
-            measure(data));
+            measure(data),
+            Timetable.read(
+                top,
+                "faults",
+                new Timetable.Shape(cluster.servers(), cluster.disks(), cluster.racks())));
     quick.end();
     return read;
   }
@@ -96,11 +103,20 @@ public final class ExperimentFile {
         new Cluster(
             layers.of("servers").integer("servers", 11, 4, 40),
             layers.of("disks").integer("disks", 6, 1, 20),
-            layers.of("rate").text("rate").orElse("100mbit"),
+            layers.of("racks").integer("racks", 1, 1, 20),
+            rate(layers.of("rate")),
             layers.of("blockSize").sizeBytes("blockSize", 1 << 20),
             layers.of("deadAfter").durationMillis("deadAfter", 3000));
     layers.end();
     return cluster;
+  }
+
+  private static String rate(Section section) {
+    String rate = section.text("rate").orElse("100mbit");
+    if (!Lab.isRate(rate)) {
+      section.problem("rate", "'%s' is no rate of a link".formatted(rate), "write 100mbit or 1gbit");
+    }
+    return rate;
   }
 
   private Data data() {

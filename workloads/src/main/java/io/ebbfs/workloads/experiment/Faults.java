@@ -118,6 +118,16 @@ final class Faults {
     await("server %d to be taken for dead".formatted(server), () -> !bench.isLive(server));
   }
 
+  /** Waits until nothing is lost or under-replicated any more. */
+  static void awaitWhole(Bench bench) throws IOException, InterruptedException {
+    await("everything to be whole", () -> wounds(bench.probe().cluster()) == 0);
+  }
+
+  private static long wounds(GetClusterResponseProto cluster) {
+    return cluster.getUnderReplicatedBlocks()
+        + cluster.getStripesByLossList().stream().mapToLong(Long::longValue).sum();
+  }
+
   private interface Condition {
     boolean holds() throws IOException;
   }
@@ -238,9 +248,7 @@ final class Faults {
     long most = 0;
     while (System.nanoTime() < deadline) {
       GetClusterResponseProto cluster = bench.probe().cluster();
-      long wounds =
-          cluster.getUnderReplicatedBlocks()
-              + cluster.getStripesByLossList().stream().mapToLong(Long::longValue).sum();
+      long wounds = wounds(cluster);
       boolean seen = dead ? !bench.isLive(server) : true;
       long now = System.currentTimeMillis();
       if (seen && wounds > 0 && noticed == 0) {

@@ -1,5 +1,6 @@
 package io.ebbfs.workloads.experiment;
 
+import io.ebbfs.workloads.experiment.Results.TimedRead;
 import io.ebbfs.workloads.stock.StockProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -10,7 +11,8 @@ import java.util.concurrent.ExecutionException;
 
 /** Clients that read whole files, one after the other, until they are told to end. */
 final class ForegroundReaders {
-  private final List<Double> millis = new ArrayList<>();
+  private final List<TimedRead> reads = new ArrayList<>();
+  private final long start = System.nanoTime();
   private final List<Thread> threads = new ArrayList<>();
   private volatile boolean ending;
   private volatile Throwable failure;
@@ -30,8 +32,9 @@ final class ForegroundReaders {
       try {
         double took =
             client.read(files.get(random.nextInt(files.size()))).get().micros() / 1000.0;
-        synchronized (millis) {
-          millis.add(took);
+        double second = (System.nanoTime() - start) / 1e9;
+        synchronized (reads) {
+          reads.add(new TimedRead(second, took));
         }
       } catch (ExecutionException e) {
         failure = e;
@@ -43,12 +46,17 @@ final class ForegroundReaders {
     }
   }
 
+  /** Ends them; how long each read took. */
+  List<Double> endMillis() {
+    return end().stream().map(TimedRead::millis).toList();
+  }
+
   /**
-   * Ends them; how long each read took.
+   * Ends them; what each read took, and when.
    *
    * @throws UncheckedIOException if a file could not be read
    */
-  List<Double> end() {
+  List<TimedRead> end() {
     ending = true;
     try {
       for (Thread thread : threads) {
@@ -61,8 +69,8 @@ final class ForegroundReaders {
       throw new UncheckedIOException(
           new IOException("a file cannot be read: " + failure.getMessage(), failure));
     }
-    synchronized (millis) {
-      return List.copyOf(millis);
+    synchronized (reads) {
+      return List.copyOf(reads);
     }
   }
 }

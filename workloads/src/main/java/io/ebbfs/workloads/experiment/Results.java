@@ -18,6 +18,8 @@ import java.util.Map;
  * @param conversions what encoding and converting took, one entry for each kind and code
  * @param storage samples, one each second
  * @param jobs durations of whole MapReduce jobs
+ * @param incidents what the timetable broke, and mended; empty without one
+ * @param duringIncidents reads of whole files meanwhile
  * @param seconds how long each phase took
  * @param notes what else a reader has to know
  */
@@ -32,8 +34,41 @@ public record Results(
     List<Conversion> conversions,
     List<Sample> storage,
     List<Job> jobs,
+    List<Incident> incidents,
+    List<TimedRead> duringIncidents,
     Map<String, Double> seconds,
     List<String> notes) {
+  /** Results of an experiment without a timetable of faults. */
+  public Results(
+      int format,
+      String experiment,
+      SystemInfo system,
+      Environment environment,
+      List<WorkloadInfo> workloads,
+      List<Reads> reads,
+      List<Repair> repairs,
+      List<Conversion> conversions,
+      List<Sample> storage,
+      List<Job> jobs,
+      Map<String, Double> seconds,
+      List<String> notes) {
+    this(
+        format,
+        experiment,
+        system,
+        environment,
+        workloads,
+        reads,
+        repairs,
+        conversions,
+        storage,
+        jobs,
+        List.of(),
+        List.of(),
+        seconds,
+        notes);
+  }
+
   /** The format that this class writes. */
   public static final int FORMAT = 1;
 
@@ -277,4 +312,19 @@ public record Results(
 
   /** A MapReduce job over a workload's files: "healthy" or "degraded". */
   public record Job(String what, String workload, int repetition, double seconds, long bytes) {}
+
+  /**
+   * Something that the timetable did.
+   *
+   * @param second after its start
+   * @param error why it could not be done; null if it was
+   */
+  public record Incident(double second, String what, String error) {}
+
+  /**
+   * A read of a whole file by a client.
+   *
+   * @param second when it ended, after the start of the timetable
+   */
+  public record TimedRead(double second, double millis) {}
 }

@@ -5,6 +5,9 @@ import io.ebbfs.coding.Codes;
 import io.ebbfs.coding.ErasureCode;
 import io.ebbfs.coding.Planner;
 import io.ebbfs.coding.ReadCost;
+import io.ebbfs.fault.FaultInjector;
+import io.ebbfs.fault.FaultPlayer;
+import io.ebbfs.fault.FaultPlayer.Fired;
 import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
@@ -14,11 +17,14 @@ import io.ebbfs.workloads.experiment.Experiment.Measure;
 import io.ebbfs.workloads.experiment.Experiment.Variant;
 import io.ebbfs.workloads.experiment.Results.Conversion;
 import io.ebbfs.workloads.experiment.Results.Environment;
+import io.ebbfs.workloads.experiment.Results.Incident;
 import io.ebbfs.workloads.experiment.Results.Job;
 import io.ebbfs.workloads.experiment.Results.Reads;
 import io.ebbfs.workloads.experiment.Results.Repair;
+import io.ebbfs.workloads.experiment.Results.TimedRead;
 import io.ebbfs.workloads.experiment.Results.WorkloadInfo;
 import io.ebbfs.workloads.traffic.Generator;
+import io.ebbfs.workloads.traffic.GrepJob;
 import io.ebbfs.workloads.traffic.Profile;
 import io.ebbfs.workloads.traffic.Properties;
 import io.ebbfs.workloads.traffic.Replay;
@@ -49,7 +55,12 @@ final class SystemRun {
   private static final long QUIET_MILLIS = 6_000;
   private static final long CALM_MILLIS = 1_000;
   private static final long READ_SECONDS = 120;
+  private static final String FAST = "10gbit";
+  private static final String PATTERN = "ebb";
+  private static final int MAPS = 8;
+  private static final long GREP_MILLIS = 300_000;
   private static final int WARM_UP_READS = 4;
+  private static final long TIMETABLE_MILLIS = 120_000;
   private static final long ALONE_MILLIS = 8_000;
 
   private final Experiment experiment;
@@ -66,6 +77,8 @@ final class SystemRun {
   private final List<Reads> reads = new ArrayList<>();
   private final List<Repair> repairs = new ArrayList<>();
   private final List<Job> jobs = new ArrayList<>();
+  private final List<Incident> incidents = new ArrayList<>();
+  private final List<TimedRead> duringIncidents = new ArrayList<>();
   private Bench bench;
   private StorageSampler sampler;
 
@@ -132,6 +145,7 @@ final class SystemRun {
         timed("disks lost", this::diskLosses);
         timed("servers lost", this::servers);
         timed("server lost under load", this::underLoad);
+        timed("timetable", this::timetable);
         sampler.phase("end");
         return new Results(
             Results.FORMAT,
@@ -144,6 +158,8 @@ final class SystemRun {
             conversions,
             sampler.samples(),
             jobs,
+            incidents,
+            duringIncidents,
             seconds,
             notes);
       }
@@ -168,7 +184,9 @@ final class SystemRun {
 
   // ---- data -------------------------------------------------------------------------------------
 
-  private Void store() throws IOException, InterruptedException {
+  /** Over fast links: that takes its time, and nothing of it is measured. */
+  private Void store() throws IOException, ClusterException, InterruptedException {
+    bench.setServerRate(FAST);
     Path temporary = Files.createDirectories(directory.resolve("staging"));
     for (String name : experiment.data().workloads()) {
       Workload workload = workload(name);
@@ -180,6 +198,7 @@ final class SystemRun {
         lookUp(replay.remote(file), workload.files().get(file).bytes());
       }
     }
+    bench.setServerRate(experiment.cluster().rate());
     return null;
   }
 
@@ -406,12 +425,30 @@ final class SystemRun {
         read(blocks.subList(0, Math.min(WARM_UP_READS, blocks.size())));
       }
       readEach(r, "healthy", state, blocks);
+      grep("healthy", r);
       List<StoredBlock> lost =
           blocks.stream().filter(block -> state.holder(block) == server).toList();
-      repairs.add(faults.server(r, server, () -> readEach(repetition, "degraded", state, lost)));
+      repairs.add(
+          faults.server(
+              r,
+              server,
+              () -> {
+                readEach(repetition, "degraded", state, lost);
+                grep("degraded", repetition);
+              }));
       awaitQuiet(CALM_MILLIS);
     }
     return null;
+  }
+
+  private void grep(String what, int repetition)
+      throws IOException, ClusterException, InterruptedException {
+    if (experiment.measure().grep().isPresent()) {
+      String workload = experiment.measure().grep().get();
+      GrepJob.Result result =
+          new GrepJob(bench.cluster(), MAPS, false).run("/" + workload, PATTERN, GREP_MILLIS);
+      jobs.add(new Job(what, workload, repetition, result.seconds(), result.bytes()));
+    }
   }
 
   private List<Integer> order() {
@@ -516,7 +553,7 @@ final class SystemRun {
       repairs.add(Repair.none(readAlone(readers)));
       ForegroundReaders foreground =
           new ForegroundReaders(bench.client(), files(), readers, random);
-      repairs.add(new Faults(bench, random).serverUnderLoad(0, foreground::end));
+      repairs.add(new Faults(bench, random).serverUnderLoad(0, foreground::endMillis));
     }
     return null;
   }
@@ -534,6 +571,31 @@ final class SystemRun {
   private List<Double> readAlone(int readers) throws IOException, InterruptedException {
     ForegroundReaders foreground = new ForegroundReaders(bench.client(), files(), readers, random);
     Thread.sleep(ALONE_MILLIS);
-    return foreground.end();
+    return foreground.endMillis();
+  }
+
+  /** Everything that the timetable says, while clients read; then all files are compared. */
+  private Void timetable() throws IOException, ClusterException, InterruptedException {
+    if (experiment.faults().entries().isEmpty()) {
+      return null;
+    }
+    ForegroundReaders foreground =
+        new ForegroundReaders(
+            bench.client(), files(), Math.max(1, experiment.measure().readersDuringRepair()), random);
+    List<Fired> fired;
+    try (FaultPlayer player =
+        new FaultPlayer(experiment.faults(), new FaultInjector(bench.cluster(), random))) {
+      player.await(experiment.faults().endMillis() + TIMETABLE_MILLIS);
+      Faults.awaitWhole(bench);
+      fired = player.fired();
+    }
+    duringIncidents.addAll(foreground.end());
+    for (Fired one : fired) {
+      incidents.add(new Incident(one.atMillis() / 1000.0, one.what(), one.error()));
+    }
+    for (Replay replay : replays.values()) {
+      replay.verify();
+    }
+    return null;
   }
 }

@@ -2,6 +2,7 @@ package io.ebbfs.workloads.traffic;
 
 import io.ebbfs.cluster.Build;
 import io.ebbfs.cluster.ClusterException;
+import io.ebbfs.cluster.Lab;
 import io.ebbfs.cluster.LocalCluster;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -14,11 +15,13 @@ import java.util.stream.Stream;
 
 /**
  * The grep of Hadoop's examples over files of a cluster, as a stock client runs it: in a process of
- * its own with Hadoop's jars alone, by Hadoop's local job runner, in a lab where the clients are.
+ * its own with Hadoop's jars alone, by Hadoop's local job runner.
  *
  * @param maps files or blocks that are read at once
+ * @param oneLink whether, in a lab, all maps share the link of a client; otherwise they read as fast
+ *     as the servers' links let them, as tasks on many machines would
  */
-public record GrepJob(LocalCluster cluster, int maps) {
+public record GrepJob(LocalCluster cluster, int maps, boolean oneLink) {
   private static final int LOG_LINES = 20;
 
   /**
@@ -101,7 +104,11 @@ public record GrepJob(LocalCluster cluster, int maps) {
     command.add(1, "-Djava.io.tmpdir=" + temporary);
     command.addAll(
         List.of(path, "/tmp/grep-" + UUID.randomUUID(), pattern, Integer.toString(maps)));
-    return cluster.layout().lab() == null ? command : cluster.layout().lab().clientCommand(command);
+    Lab lab = cluster.layout().lab();
+    if (lab == null) {
+      return command;
+    }
+    return oneLink ? lab.clientCommand(command) : lab.unshapedCommand(command);
   }
 
   private static String tail(Path log) throws IOException {

@@ -119,15 +119,34 @@ public final class Replay {
 
   /** Reads every file when it is due, whole, and compares it with what was stored. */
   public Outcome read(BiConsumer<Integer, Integer> progress) throws InterruptedException {
-    return run(client::read, digests, progress);
+    return run(workload.reads(), client::read, digests, progress);
   }
 
   /** Opens every file when it would be read, and reads nothing: the heat of the reads alone. */
   public Outcome open(BiConsumer<Integer, Integer> progress) throws InterruptedException {
-    return run(client::touch, null, progress);
+    return run(workload.reads(), client::touch, null, progress);
+  }
+
+  /**
+   * Reads every file once, as fast as it goes, and compares it with what was stored.
+   *
+   * @throws IOException names the first that is wrong or unreadable
+   */
+  public void verify() throws IOException, InterruptedException {
+    List<Read> each = new ArrayList<>();
+    for (int file = 0; file < workload.files().size(); file++) {
+      each.add(new Read(0, file));
+    }
+    Outcome outcome = run(each, client::read, digests, (done, of) -> {});
+    if (!outcome.failures().isEmpty()) {
+      throw new IOException(
+          "%d files are wrong, %d unreadable: %s"
+              .formatted(outcome.wrong(), outcome.unreadable(), outcome.failures().get(0)));
+    }
   }
 
   private Outcome run(
+      List<Read> reads,
       Function<String, CompletableFuture<Answer>> request,
       String[] expected,
       BiConsumer<Integer, Integer> progress)
@@ -138,8 +157,8 @@ public final class Replay {
     int[] bad = new int[2];
     int late = 0;
     List<CompletableFuture<Void>> open = new ArrayList<>();
-    for (int i = 0; i < workload.reads().size(); i++) {
-      Read read = workload.reads().get(i);
+    for (int i = 0; i < reads.size(); i++) {
+      Read read = reads.get(i);
       TimeUnit.NANOSECONDS.sleep(start + read.atMillis() * 1_000_000 - System.nanoTime());
       room.acquire();
       late += System.nanoTime() - start > (read.atMillis() + 1000) * 1_000_000 ? 1 : 0;
@@ -163,7 +182,7 @@ public final class Replay {
                     }
                     return null;
                   }));
-      progress.accept(i + 1, workload.reads().size());
+      progress.accept(i + 1, reads.size());
     }
     CompletableFuture.allOf(open.toArray(CompletableFuture[]::new)).join();
     long[] sorted = micros.stream().mapToLong(Long::longValue).toArray();

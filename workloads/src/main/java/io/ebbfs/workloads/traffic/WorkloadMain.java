@@ -198,7 +198,7 @@ public final class WorkloadMain {
     if (words.size() != 3) {
       throw new ClusterException("'grep' takes a path and a pattern\n" + USAGE);
     }
-    GrepJob job = new GrepJob(cluster(given), given.number("maps", 4));
+    GrepJob job = new GrepJob(cluster(given), given.number("maps", 4), true);
     GrepJob.Result result = job.run(words.get(1), words.get(2), TimeUnit.HOURS.toMillis(6));
     if (given.has("json")) {
       System.out.println(new ObjectMapper().writeValueAsString(result));

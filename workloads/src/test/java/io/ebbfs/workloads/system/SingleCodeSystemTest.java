@@ -92,11 +92,11 @@ class SingleCodeSystemTest {
     assertThat(stripes).allMatch(s -> s.getStripe().getSingle() && !s.getStripe().hasGroupId());
     assertThat(policies()).contains("\"code\":\"RS(6,3)\"").doesNotContain("fastCode");
 
-    GrepJob.Result found = new GrepJob(test.cluster(), 3).run("/one", "ebb", PATIENCE_MILLIS);
+    GrepJob.Result found = new GrepJob(test.cluster(), 3, true).run("/one", "ebb", PATIENCE_MILLIS);
     assertThat(found.bytes()).isEqualTo(data.length);
     assertThat(found.matches()).isEqualTo(data.length / line.length);
     assertThat(found.seconds()).isPositive();
-    assertThatThrownBy(() -> new GrepJob(test.cluster(), 1).run("/none", "x", PATIENCE_MILLIS))
+    assertThatThrownBy(() -> new GrepJob(test.cluster(), 1, true).run("/none", "x", PATIENCE_MILLIS))
         .isInstanceOf(ClusterException.class)
         .hasMessage("there is no /none: store files first");
 

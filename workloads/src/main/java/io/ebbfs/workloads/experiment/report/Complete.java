@@ -20,6 +20,8 @@ final class Complete {
         list(r.conversions()),
         list(r.storage()),
         list(r.jobs()),
+        list(r.incidents()),
+        list(r.duringIncidents()),
         r.seconds() == null ? Map.of() : r.seconds(),
         list(r.notes()));
   }
