@@ -8,7 +8,9 @@ import io.ebbfs.workloads.experiment.report.Improvements.Pair;
 import io.ebbfs.workloads.experiment.report.Reconstruction.Loss;
 import io.ebbfs.workloads.experiment.report.Storage.Course;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
@@ -138,8 +140,7 @@ final class Claims {
         text,
         measured,
         saved.stream().allMatch(s -> s >= low),
-        "The arithmetic, by the codes of the lost data: %s. Disks that hold more parities than their share cost more per data block."
-            .formatted(Format.percent(arithmetic)));
+        "The arithmetic, by the codes of the lost data: %s.".formatted(Format.percent(arithmetic)));
   }
 
   private Claim proportion(String against) {
@@ -195,25 +196,37 @@ final class Claims {
 
   private Claim links() {
     String text = "Bytes on the links within 5% of the arithmetic";
-    List<Spread> ratios =
-        Stream.concat(
-                figures.losses().stream().map(Loss::linkRatio),
-                figures.degradedReadTraffic().stream().map(DegradedReads.Traffic::linkRatio))
-            .filter(Objects::nonNull)
-            .toList();
-    if (ratios.isEmpty()) {
+    Map<String, Double> off = new LinkedHashMap<>();
+    figures.losses().stream()
+        .filter(l -> l.linkRatio() != null)
+        .forEach(
+            l ->
+                off.put(
+                    "%s, repair of a %s".formatted(l.title(), l.what()),
+                    Math.max(Links.off(l.linkRatio().low()), Links.off(l.linkRatio().high()))));
+    figures
+        .degradedReadTraffic()
+        .forEach(t -> off.put("%s, degraded read in %s".formatted(t.title(), t.code()), t.off()));
+    if (off.isEmpty()) {
       return Claim.notMeasured(GOAL, text, "", "No links were counted (loopback).");
     }
-    double low = ratios.stream().mapToDouble(Spread::low).min().orElseThrow();
-    double high = ratios.stream().mapToDouble(Spread::high).max().orElseThrow();
+    List<String> beyond =
+        off.entrySet().stream()
+            .filter(e -> e.getValue() > Links.TOLERANCE)
+            .map(e -> "%s %s".formatted(e.getKey(), Format.percent(e.getValue())))
+            .toList();
+    double most = off.values().stream().mapToDouble(o -> o).max().orElseThrow();
     return Claim.judged(
         GOAL,
         text,
-        Format.of("%.3f to %.3f bytes on links per byte", low, high),
-        Math.max(Links.off(low), Links.off(high)) <= Links.TOLERANCE,
         Format.of(
-            "Headers and checksums add up to %.1f%%; 5%% more or less than that is allowed.",
-            100 * (Links.HEADERS - 1)));
+            "at most %s off; beyond 5%%: %d of %d",
+            Format.percent(most), beyond.size(), off.size()),
+        beyond.isEmpty(),
+        Format.of(
+                "Headers and checksums add up to %.1f%%; what is beyond that is off.",
+                100 * (Links.HEADERS - 1))
+            + (beyond.isEmpty() ? "" : " Beyond 5%: " + String.join("; ", beyond) + "."));
   }
 
   private Claim bound() {

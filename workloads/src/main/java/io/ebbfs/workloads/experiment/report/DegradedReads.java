@@ -40,9 +40,21 @@ final class DegradedReads {
       Double sourceBlocks,
       Map<String, Double> readsByCode) {}
 
-  /** Bytes over links per degraded read beside the arithmetic, by code. */
+  /**
+   * Bytes over links per degraded read beside the arithmetic, by code.
+   *
+   * @param linkRatio bytes that servers received per byte of the sources
+   * @param off by how much the ratio of any repetition is off. The server that decodes may hold a
+   *     source itself (those that do are asked first), so of k sources k or k - 1 cross a link.
+   */
   record Traffic(
-      String system, String title, String code, int reads, double sourceBlocks, Spread linkRatio) {}
+      String system,
+      String title,
+      String code,
+      int reads,
+      double sourceBlocks,
+      Spread linkRatio,
+      double off) {}
 
   private DegradedReads() {}
 
@@ -146,9 +158,16 @@ final class DegradedReads {
               code,
               own.stream().mapToInt(r -> r.millis().size()).sum(),
               own.stream().mapToDouble(Reads::sourceBlocks).average().orElseThrow(),
-              Spread.of(own.stream().map(r -> linkRatio(results, r)).toList())));
+              Spread.of(own.stream().map(r -> linkRatio(results, r)).toList()),
+              own.stream().mapToDouble(r -> off(results, r)).max().orElseThrow()));
     }
     return traffic;
+  }
+
+  private static double off(Results results, Reads reads) {
+    double least = (reads.sourceBlocks() - 1) / reads.sourceBlocks();
+    double ratio = linkRatio(results, reads);
+    return least > 0 ? Links.off(ratio, least) : Math.max(0, ratio / Links.HEADERS - 1);
   }
 
   private static double linkRatio(Results results, Reads reads) {

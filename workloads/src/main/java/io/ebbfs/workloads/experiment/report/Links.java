@@ -17,6 +17,15 @@ final class Links {
 
   /** By how much a ratio of link bytes to arithmetic is off, headers allowed for: 0.02 for 2%. */
   static double off(double ratio) {
-    return Math.max(0, Math.max(ratio / HEADERS - 1, 1 - ratio));
+    return off(ratio, 1);
+  }
+
+  /**
+   * The same where some of the bytes need not cross a link.
+   *
+   * @param least the lowest ratio that the arithmetic allows, above 0 and up to 1
+   */
+  static double off(double ratio, double least) {
+    return Math.max(0, Math.max(ratio / HEADERS - 1, 1 - ratio / least));
   }
 }

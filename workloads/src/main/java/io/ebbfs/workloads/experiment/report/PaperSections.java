@@ -109,7 +109,7 @@ final class PaperSections {
                     t.reads(),
                     Format.number(t.sourceBlocks()),
                     Format.spread(t.linkRatio()),
-                    off(t.linkRatio())));
+                    new Judged(Format.percent(t.off()), t.off() <= Links.TOLERANCE)));
     return Html.details("Bytes on links per degraded read", table.html());
   }
 
@@ -191,7 +191,7 @@ final class PaperSections {
     }
     return Html.section(
         title,
-        "Per lost data block, parities repaired along with it. Bars are medians, whiskers reach from the lowest to the highest repetition; the mark on a bar of traffic is what the arithmetic says for the codes of the lost data.",
+        "Per lost data block, parities repaired along with it: a block's worth of the lost bytes times the share of data in all that is stored. Bars are medians, whiskers reach from the lowest to the highest repetition; the mark on a bar of traffic is what the arithmetic says for the codes of the lost data.",
         "<h3>Seconds from the first repair to the end of the last, per lost data block</h3>",
         bars("Reconstruction time", Loss::secondsPerDataBlock, l -> null, "s"),
         "<h3>Blocks read and written, per lost data block</h3>",
@@ -236,7 +236,8 @@ final class PaperSections {
             "#s / data block",
             "#s / MiB",
             "#moved / data block",
-            "#planned",
+            "#by counted data",
+            "#planned for it",
             "#arithmetic",
             "#paper",
             "#as planned",
@@ -254,6 +255,7 @@ final class PaperSections {
           Format.spread(l.secondsPerDataBlock()),
           Format.spread(l.secondsPerMib()),
           Format.spread(l.movedPerDataBlock()),
+          Format.spread(l.countedPerDataBlock()),
           Format.spread(l.plannedPerDataBlock()),
           Format.number(l.arithmeticPerDataBlock()),
           paperMoved(l),

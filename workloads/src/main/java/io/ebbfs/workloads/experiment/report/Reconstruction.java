@@ -12,7 +12,9 @@ import java.util.function.Function;
 /**
  * Figures 10 and 11: how long it takes to make whole what a disk or a server cost, and what is
  * moved for it. Times and traffic are shown per lost <em>data</em> block, as the paper does:
- * parities are repaired along with it.
+ * parities are repaired along with it. A lost data block is a block's worth of the lost bytes times
+ * the share of data in all that stripes store. What data and parities happen to be on a disk
+ * differs by more than the codes do: counting only its data would measure that.
  */
 final class Reconstruction {
   /** Kinds of losses, in the order in which they are shown. */
@@ -28,9 +30,10 @@ final class Reconstruction {
    * @param seconds from the first repair to the end of the last
    * @param secondsPerDataBlock the same per lost data block
    * @param secondsPerMib the same per MiB lost, parities included
-   * @param movedPerDataBlock blocks read and written per lost data block
-   * @param plannedPerDataBlock the same by the plans, for exactly the data and parities that were
-   *     lost; null without plans
+   * @param movedPerDataBlock bytes read and written per byte of lost data
+   * @param countedPerDataBlock blocks read and written per data block that was counted among the
+   *     lost
+   * @param plannedPerDataBlock the same by the plans; null without plans
    * @param arithmeticPerDataBlock the same if each block of a stripe is as likely lost, by the
    *     codes of the lost data; null if a code is unknown
    * @param equalToPlan repetitions whose reads equal the plans'
@@ -48,6 +51,7 @@ final class Reconstruction {
       Spread secondsPerDataBlock,
       Spread secondsPerMib,
       Spread movedPerDataBlock,
+      Spread countedPerDataBlock,
       Spread plannedPerDataBlock,
       Double arithmeticPerDataBlock,
       long blocksRead,
@@ -81,10 +85,11 @@ final class Reconstruction {
         repairs.stream().mapToInt(Repair::lostBlocks).sum(),
         spread(alone, Repair::detectSeconds),
         spread(alone, Repair::seconds),
-        perDataBlock(alone, Repair::seconds),
+        spread(alone, r -> per(r.seconds(), lostData(results, r))),
         spread(alone, r -> r.lostBytes() == 0 ? null : r.seconds() / (r.lostBytes() / MIB)),
-        perDataBlock(repairs, r -> positive(r.blocksRead() + r.blocksWritten())),
-        perDataBlock(repairs, r -> positive(r.plannedReads() + r.blocksWritten())),
+        spread(repairs, r -> moved(results, r)),
+        spread(repairs, r -> perCounted(r, r.blocksRead() + r.blocksWritten())),
+        spread(repairs, r -> perCounted(r, r.plannedReads() + r.blocksWritten())),
         arithmetic(repairs),
         repairs.stream().mapToLong(Repair::blocksRead).sum(),
         repairs.stream().mapToLong(Repair::blocksWritten).sum(),
@@ -110,31 +115,47 @@ final class Reconstruction {
     return Spread.of(values);
   }
 
-  private static Spread perDataBlock(List<Repair> repairs, Function<Repair, Double> of) {
-    return spread(
-        repairs,
-        r -> {
-          Double value = of.apply(r);
-          return dataBlocks(r) == 0 || value == null ? null : value / dataBlocks(r);
-        });
+  /** Lost data in blocks. Where nothing is in a stripe, every block is data. */
+  static double lostData(Results results, Repair repair) {
+    return repair.byCode().isEmpty()
+        ? repair.lostBlocks()
+        : repair.lostBytes() * dataShare(results) / results.environment().blockBytes();
+  }
+
+  private static double dataShare(Results results) {
+    double data = results.workloads().stream().mapToDouble(w -> w.encodedLogicalBytes()).sum();
+    double stored = results.workloads().stream().mapToDouble(w -> w.encodedStoredBytes()).sum();
+    return stored == 0 ? 1 : data / stored;
   }
 
   /** Replicas that are copied again have no transitions that count what was moved. */
-  private static Double positive(long blocks) {
-    return blocks == 0 ? null : Double.valueOf(blocks);
+  private static Double moved(Results results, Repair r) {
+    double blocks =
+        (double) (r.bytesRead() + r.bytesWritten()) / results.environment().blockBytes();
+    return blocks == 0 ? null : per(blocks, lostData(results, r));
   }
 
-  /** Where nothing is in a stripe, every block is data. */
-  static int dataBlocks(Repair repair) {
-    return repair.byCode().isEmpty()
-        ? repair.lostBlocks()
-        : repair.byCode().values().stream().mapToInt(Repair.ByCode::data).sum();
+  private static Double perCounted(Repair repair, long blocks) {
+    int data = repair.byCode().values().stream().mapToInt(Repair.ByCode::data).sum();
+    return blocks == 0 ? null : per(blocks, data);
   }
 
+  private static Double per(double value, double blocks) {
+    return blocks == 0 ? null : value / blocks;
+  }
+
+  /** By the codes of what was lost, each block of a stripe as likely as another. */
   private static Double arithmetic(List<Repair> repairs) {
     Map<String, Double> data = new LinkedHashMap<>();
-    repairs.forEach(
-        r -> r.byCode().forEach((code, of) -> data.merge(code, (double) of.data(), Double::sum)));
+    for (Repair repair : repairs) {
+      repair
+          .byCode()
+          .forEach(
+              (code, lost) -> {
+                double share = CodeTable.figures(code).map(f -> 1 / f.overhead()).orElse(1.0);
+                data.merge(code, (lost.data() + lost.parities()) * share, Double::sum);
+              });
+    }
     return CodeTable.mean(data, CodeTable::moved);
   }
 

@@ -133,4 +133,34 @@ final class ClaimsTest {
     assertThat(claim.measured()).contains("1 of ");
     assertThat(claim.why()).contains("EbbFS-PC, bound 1.5 FB (adapt)");
   }
+
+  @Test
+  void linkBytesThatNobodyAskedForAreNamed() {
+    List<Results.Repair> repairs = new ArrayList<>();
+    for (Results.Repair r : Synthetic.product().repairs()) {
+      repairs.add(
+          new Results.Repair(
+              r.repetition(),
+              r.what(),
+              r.lostBlocks(),
+              r.lostBytes(),
+              r.detectSeconds(),
+              r.seconds(),
+              r.blocksRead(),
+              r.blocksWritten(),
+              r.plannedReads(),
+              r.bytesRead(),
+              r.bytesWritten(),
+              r.what().equals("disk") ? 2 * r.linkBytes() : r.linkBytes(),
+              r.byCode(),
+              r.safeAfterSeconds(),
+              r.foregroundMillis()));
+    }
+    Claim claim =
+        claim(
+            withProduct(Synthetic.withRepairs(Synthetic.product(), repairs)), "Bytes on the links");
+    assertThat(claim.verdict()).isEqualTo(Verdict.REFUTED);
+    assertThat(claim.measured()).contains("beyond 5%: 1 of ");
+    assertThat(claim.why()).contains("EbbFS-PC, bound 1.5, repair of a disk");
+  }
 }

@@ -79,4 +79,20 @@ final class DegradedReadsTest {
     assertThat(traffic.reads()).isEqualTo(3 * Synthetic.REPETITIONS);
     assertThat(traffic.linkRatio().median()).isCloseTo(1.02, within(1e-6));
   }
+
+  @Test
+  void aServerThatDecodesMayHoldOneSourceItself() {
+    assertThat(off(1)).isZero(); // one of the two over a link
+    assertThat(off(2)).isZero(); // both
+    assertThat(off(.9)).isCloseTo(.1, within(1e-6));
+    assertThat(off(4)).isCloseTo(2 / Links.HEADERS - 1, within(1e-6));
+  }
+
+  /** Of a read of two sources during which so many blocks went over links. */
+  private static double off(double blocks) {
+    Reads read =
+        new Reads(
+            0, "degraded", Codes.PC_FAST, List.of(1.0), 2, Math.round(blocks * Synthetic.BLOCK), 0);
+    return DegradedReads.traffic(with(Map.of(Codes.PC_FAST, 1.0), List.of(read))).get(0).off();
+  }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 import io.ebbfs.coding.Codes;
 import io.ebbfs.workloads.experiment.Results;
 import io.ebbfs.workloads.experiment.Results.Repair;
+import io.ebbfs.workloads.experiment.Results.WorkloadInfo;
 import io.ebbfs.workloads.experiment.report.Reconstruction.Loss;
 import java.util.List;
 import java.util.Map;
@@ -15,7 +16,11 @@ final class ReconstructionTest {
   private static final long BLOCK = Synthetic.BLOCK;
 
   private static Loss disk(Repair... repairs) {
-    Results results = Synthetic.withRepairs(Synthetic.product(), List.of(repairs));
+    WorkloadInfo w =
+        new WorkloadInfo("W", 1, 100, .9, .9, .1, .1, Map.of(), Map.of(), 180, 100, 180); // 1.8x
+    Results results =
+        Synthetic.withRepairs(
+            Synthetic.withWorkloads(Synthetic.product(), List.of(w)), List.of(repairs));
     return Reconstruction.losses(results).get(0);
   }
 
@@ -67,8 +72,8 @@ final class ReconstructionTest {
             0,
             0,
             Map.of(
-                Codes.PC_FAST, new Repair.ByCode(5, 4, 18),
-                Codes.PC_COMPACT, new Repair.ByCode(15, 6, 105)),
+                Codes.PC_FAST, new Repair.ByCode(4, 5, 18),
+                Codes.PC_COMPACT, new Repair.ByCode(16, 5, 105)),
             List.of(),
             List.of());
     assertThat(disk(mixed).arithmeticPerDataBlock())
@@ -133,5 +138,30 @@ final class ReconstructionTest {
     assertThat(loss.movedPerDataBlock()).isNull();
     assertThat(loss.secondsPerMib()).isNull();
     assertThat(loss.arithmeticPerDataBlock()).isNull();
+  }
+
+  @Test
+  void theDrawOfDataAndParitiesDoesNotCount() {
+    Repair mostlyParities =
+        new Repair(
+            0,
+            "disk",
+            18,
+            18 * BLOCK,
+            1,
+            20,
+            36,
+            18,
+            36,
+            36 * BLOCK,
+            18 * BLOCK,
+            0,
+            Map.of(Codes.PC_FAST, new Repair.ByCode(3, 15, 36)),
+            List.of(),
+            List.of());
+    Loss loss = disk(mostlyParities);
+    assertThat(loss.movedPerDataBlock().median()).isCloseTo(5.4, within(1e-9));
+    assertThat(loss.secondsPerDataBlock().median()).isCloseTo(2, within(1e-9));
+    assertThat(loss.countedPerDataBlock().median()).isCloseTo(18, within(1e-9));
   }
 }

@@ -196,7 +196,10 @@ final class Synthetic {
   /** A loss of so many data blocks, and of parities in their share. */
   static Repair repair(SystemInfo system, int repetition, String what, int dataBlocks) {
     Map<String, Repair.ByCode> byCode = new LinkedHashMap<>();
-    double fast = system.adapts() ? fastBytes(system, "CC1") : 0;
+    double fast =
+        system.adapts()
+            ? WORKLOADS.stream().mapToDouble(w -> fastBytes(system, w)).average().orElseThrow()
+            : 0;
     shares(system, fast)
         .forEach(
             (code, share) -> {
