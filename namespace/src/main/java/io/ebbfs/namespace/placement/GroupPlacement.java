@@ -4,6 +4,8 @@ import io.ebbfs.coding.BlockRef;
 import io.ebbfs.coding.ErasureCode;
 import io.ebbfs.namespace.placement.Layout.Item;
 import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -12,6 +14,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.IntStream;
 
 /**
  * Placement of a new group, in three steps, each only if the one before left a pair of servers that
@@ -31,6 +34,8 @@ final class GroupPlacement {
   private static final int PATTERNS = 2;
   private static final int FITS_PER_PATTERN = 8;
   private static final int TRIES_PER_PATTERN = 60;
+  private static final int VARIANTS_PER_PATTERN = 4;
+  private static final double WEAK_PAIR = 1_000;
   private static final double FILL = 0.01;
 
   /** Lengths that differ by less may change places: it costs hardly any padding. */
@@ -39,18 +44,22 @@ final class GroupPlacement {
   private final StripeGroup group;
   private final Optional<ErasureCode> compact;
   private final List<Disk> roomy;
+  private final boolean keepsRacks;
+  private final boolean paritiesFirst;
   private final Random random;
   private final Layout layout;
   private final LayoutSearch search;
   private final GroupViews views;
   private final SortedMap<BlockRef, Item> data = new TreeMap<>();
-  private final Map<Item, StripeBlock> blocks = new java.util.IdentityHashMap<>();
+  private final Map<Item, StripeBlock> blocks = new IdentityHashMap<>();
   private final SortedMap<BlockRef, Item> parities = new TreeMap<>();
   private final SortedMap<Integer, Item> reserved = new TreeMap<>();
 
   /**
    * @param compact the code of the stripe to come, if one is considered
    * @param keepsRacks whether any rack must be one that may be lost
+   * @param paritiesFirst whether data is placed after them: more copies, and a way out where racks
+   *     leave hardly any choice
    */
   GroupPlacement(
       StripeGroup group,
@@ -58,8 +67,11 @@ final class GroupPlacement {
       List<Disk> roomy,
       List<Disk> disks,
       boolean keepsRacks,
+      boolean paritiesFirst,
       Random random) {
     this.group = group;
+    this.keepsRacks = keepsRacks;
+    this.paritiesFirst = paritiesFirst;
     this.compact = compact;
     this.roomy = roomy;
     this.random = random;
@@ -96,7 +108,7 @@ final class GroupPlacement {
     boolean isPlaced = patternsFirst && tryPatterns(false);
     if (!isPlaced) {
       isPlaced = searchPlaces();
-      if (!patternsFirst && (!isPlaced || !layout.survivesAnyTwoServers())) {
+      if (!patternsFirst && (!isPlaced || views.weakPairs(layout) > 0)) {
         isPlaced = tryPatterns(isPlaced);
       }
     }
@@ -109,28 +121,33 @@ final class GroupPlacement {
       return false;
     }
     Improvement.run(layout, random, false, CHECKS);
-    if (!layout.survivesAnyTwoServers()) {
+    if (views.weakPairs(layout) > 0) {
       Improvement.run(layout, random, true, CHECKS_WITH_MOVES);
     }
     return true;
   }
 
   private boolean placeWhereReplicasAre() {
-    List<Item> free = new ArrayList<>(search.placeOnReplicas(List.copyOf(data.values())));
-    free.addAll(parities.values());
+    List<Item> free = new ArrayList<>(parities.values());
     free.addAll(reserved.values());
-    for (Item item : free) {
-      if (!search.placeAnywhere(item)) {
-        return false;
-      }
+    if (paritiesFirst && !placeAnywhere(free)) {
+      return false;
     }
-    return true;
+    return placeAnywhere(search.placeOnReplicas(List.copyOf(data.values())))
+        && (paritiesFirst || placeAnywhere(free));
+  }
+
+  private boolean placeAnywhere(List<Item> items) {
+    return items.stream().allMatch(search::placeAnywhere);
   }
 
   /** Takes the best that patterns give, if it is better than what there is. */
   private boolean tryPatterns(boolean isPlaced) {
     if (compact.isEmpty() && group.stripes().size() > 1) {
       return isPlaced; // patterns are of one stripe, or of stripes that merge
+    }
+    if (keepsRacks && servers() > MOST_FOR_PATTERNS) {
+      return isPlaced; // patterns know no racks: another try with other numbers finds more
     }
     Layout.Snapshot best = isPlaced ? layout.snapshot() : null;
     double bestCost = isPlaced ? cost() : Double.MAX_VALUE;
@@ -139,24 +156,25 @@ final class GroupPlacement {
       if (!Pattern.mayExist(group.code(), s)) {
         break;
       }
-      Optional<Pattern> pattern = Pattern.find(group.code(), compact, s);
-      if (pattern.isEmpty()) {
-        continue;
-      }
-      PatternFit fit =
-          new PatternFit(layout, views, pattern.get(), data, parities, reserved, random);
       int fits = 0;
-      for (int tries = 0; fits < FITS_PER_PATTERN && tries < TRIES_PER_PATTERN; tries++) {
-        if (fit.place()) {
-          fits++;
-          if (cost() < bestCost) {
-            bestCost = cost();
-            best = layout.snapshot();
+      List<Pattern> patterns = byFill(Pattern.all(group.code(), compact, s));
+      for (Pattern pattern : patterns) {
+        PatternFit fit = new PatternFit(layout, views, pattern, data, parities, reserved, random);
+        int fitsBefore = fits;
+        int most = Math.max(1, FITS_PER_PATTERN / patterns.size());
+        int mostTries = TRIES_PER_PATTERN / patterns.size();
+        for (int tries = 0; fits - fitsBefore < most && tries < mostTries; tries++) {
+          if (fit.place()) {
+            fits++;
+            if (cost() < bestCost) {
+              bestCost = cost();
+              best = layout.snapshot();
+            }
           }
         }
+        fit.clear();
       }
       fitting += fits > 0 ? 1 : 0;
-      fit.clear();
     }
     layout.items().stream().filter(Item::isPlaced).forEach(Item::remove);
     if (best != null) {
@@ -165,13 +183,41 @@ final class GroupPlacement {
     return best != null;
   }
 
-  /** A weak pair is worse than some moves, and those are worse than a little imbalance. */
+  /** Of variants of a pattern those that would level the servers best, best first. */
+  private List<Pattern> byFill(List<Pattern> patterns) {
+    if (patterns.size() < 2) {
+      return patterns;
+    }
+    double[] fill =
+        IntStream.range(0, layout.serverCount())
+            .filter(server -> layout.disksOf(server).length > 0)
+            .mapToDouble(layout::preferenceOfServer)
+            .sorted()
+            .toArray();
+    Map<Pattern, Double> costs = new IdentityHashMap<>();
+    patterns.forEach(pattern -> costs.put(pattern, pattern.leastFill(fill)));
+    return patterns.stream()
+        .sorted(Comparator.comparing(costs::get))
+        .limit(VARIANTS_PER_PATTERN)
+        .toList();
+  }
+
+  /**
+   * A weak pair is worse than any moves, and those are worse than a little imbalance, though not
+   * than much.
+   */
   private double cost() {
     double fill = 0;
     for (Item item : layout.items()) {
-      fill += layout.preference(item.disk());
+      if (item.isIn(views.merged) && item.memberships().size() == 1) {
+        continue; // not stored yet
+      }
+      double preference = layout.preference(item.disk());
+      fill += preference * (1 + Math.abs(preference) / 2);
     }
-    return layout.cost(Improvement.COST_OF_MOVE / 4) + FILL * fill;
+    return WEAK_PAIR * views.weakPairs(layout)
+        + layout.cost(Improvement.COST_OF_MOVE / 4)
+        + FILL * fill;
   }
 
   /** Why {@link #place} will find nothing, if that can be counted. */

@@ -17,12 +17,15 @@ final class Layout {
   static final int NOWHERE = -1;
 
   /** A disk this much fuller than the mean (as a share of it) is as bad as a block more. */
-  private static final double FULLER_IS_A_BLOCK = 0.05;
+  private static final double FULLER_IS_A_BLOCK = 0.02;
 
-  private static final double MOST_FOR_FILL = 4;
+  /**
+   * Beyond so much, fullness counts by a quarter: it still tells the disks of a full server apart.
+   */
+  private static final double MUCH_FULLER = 6;
 
   /** Below this mean utilisation differences count less and less: they mean a few blocks. */
-  private static final double EMPTY = 0.02;
+  private static final double EMPTY = 0.05;
 
   private final List<Disk> disks = new ArrayList<>();
   private final List<Boolean> usable = new ArrayList<>();
@@ -78,9 +81,11 @@ final class Layout {
       Disk disk = disks.get(d);
       double fuller = (disk.utilisation() - mean) / blockOfFill;
       result[d] =
-          Math.max(-MOST_FOR_FILL, Math.min(MOST_FOR_FILL, fuller))
+          fuller
+              - 0.75 * Math.max(0, fuller - MUCH_FULLER)
+              - 0.75 * Math.min(0, fuller + MUCH_FULLER)
               + 0.3 * Math.min(1, disk.load())
-              + 0.15 * random.nextDouble();
+              + 0.05 * random.nextDouble();
     }
     return result;
   }
@@ -319,6 +324,11 @@ final class Layout {
     /** Places it where it must stay. */
     void pin(Disk where) {
       place(diskIndex.get(where.storageUuid()));
+      pin();
+    }
+
+    /** From now on it stays where it is. */
+    void pin() {
       pinned = true;
     }
 
@@ -411,6 +421,11 @@ final class Layout {
     return Arrays.copyOf(found, count);
   }
 
+  /** The mean preference of the disks of a server that take new blocks; 0 if none does. */
+  double preferenceOfServer(int server) {
+    return Arrays.stream(disksOf(server)).mapToDouble(this::preference).average().orElse(0);
+  }
+
   boolean survivesAnyServer() {
     for (View view : views) {
       for (int server = 0; server < serverCount(); server++) {
@@ -448,10 +463,6 @@ final class Layout {
       }
     }
     return weak;
-  }
-
-  boolean survivesAnyTwoServers() {
-    return weakServerPairs(views) == 0;
   }
 
   /**

@@ -5,14 +5,17 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Random;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 
-/** How many servers a code needs so that any one of them may be lost. Thread-safe. */
+/** How many servers a code needs so that any one, or any two, of them may be lost. Thread-safe. */
 public final class MinimumServers {
   private static final int ATTEMPTS = 50;
   private static final Map<String, Integer> KNOWN = new ConcurrentHashMap<>();
+  private static final Map<String, OptionalInt> ANY_TWO = new ConcurrentHashMap<>();
 
   private MinimumServers() {}
 
@@ -22,6 +25,32 @@ public final class MinimumServers {
    */
   public static int of(ErasureCode code) {
     return KNOWN.computeIfAbsent(code.name(), name -> search(code));
+  }
+
+  /**
+   * The fewest servers, with disks enough, on which a full stripe survives the loss of any two; on
+   * more it does, too. Found by search: a smaller number might do, this one does. Empty for a code
+   * that does not survive any two lost blocks.
+   */
+  public static OptionalInt ofAnyTwo(ErasureCode code) {
+    return ANY_TWO.computeIfAbsent(code.name(), name -> searchForAnyTwo(code));
+  }
+
+  /** Whether a stripe of this code survives the loss of any two of so many servers. */
+  public static boolean survivesAnyTwo(ErasureCode code, int servers) {
+    OptionalInt needed = ofAnyTwo(code);
+    return needed.isPresent() && servers >= needed.getAsInt();
+  }
+
+  private static OptionalInt searchForAnyTwo(ErasureCode code) {
+    if (code.tolerance() < 2) {
+      return OptionalInt.empty();
+    }
+    int servers = 2;
+    while (servers < code.size() && Pattern.find(code, Optional.empty(), servers).isEmpty()) {
+      servers++;
+    }
+    return OptionalInt.of(servers);
   }
 
   private static int search(ErasureCode code) {

@@ -5,6 +5,7 @@ import io.ebbfs.namespace.placement.Layout.Item;
 import io.ebbfs.namespace.placement.Layout.Membership;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -83,30 +84,31 @@ final class PatternFit {
     return true;
   }
 
-  /** Draws a server with disks enough for each number of the pattern. */
+  /**
+   * Draws a server with disks enough for each number of the pattern: the emptier ones, and of these
+   * the emptier for the larger parts.
+   */
   private boolean drawServers() {
     List<Integer> servers = new ArrayList<>();
     Map<Integer, Double> keys = new HashMap<>();
     for (int server = 0; server < layout.serverCount(); server++) {
-      int[] disks = layout.disksOf(server);
-      if (disks.length > 0) {
+      if (layout.disksOf(server).length > 0) {
         servers.add(server);
-        double fill = Arrays.stream(disks).mapToDouble(layout::preference).average().orElse(0);
-        keys.put(server, fill + random.nextDouble());
+        keys.put(server, layout.preferenceOfServer(server) + random.nextDouble());
       }
     }
     if (servers.size() < pattern.servers()) {
       return false;
     }
-    servers.sort((a, b) -> Double.compare(keys.get(a), keys.get(b)));
+    servers.sort(Comparator.comparing(keys::get));
     List<Integer> left = new ArrayList<>(servers.subList(0, pattern.servers()));
-    java.util.Collections.shuffle(left, random);
     int[] needed = disksNeeded();
     List<Integer> numbers = new ArrayList<>();
     for (int number = 0; number < needed.length; number++) {
       numbers.add(number);
     }
-    numbers.sort((a, b) -> needed[b] - needed[a]);
+    java.util.Collections.shuffle(numbers, random); // equal parts are drawn
+    numbers.sort(Comparator.comparing(number -> -pattern.countOn(number)));
     serverOf = new int[needed.length];
     for (int number : numbers) {
       Optional<Integer> large =

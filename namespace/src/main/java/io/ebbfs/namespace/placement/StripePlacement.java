@@ -20,7 +20,7 @@ import java.util.SplittableRandom;
  * ties come from the seed.
  */
 public final class StripePlacement {
-  private static final int RACK_TRIES = 4;
+  private static final int RACK_TRIES = 12;
 
   private StripePlacement() {}
 
@@ -53,24 +53,43 @@ public final class StripePlacement {
       long seed) {
     List<ErasureCode> codes = new ArrayList<>(List.of(group.code()));
     merged.ifPresent(codes::add);
+    Optional<Placement> best = Optional.empty();
     for (int tries = 0; tries < RACK_TRIES && racksSuffice(codes, roomy); tries++) {
       GroupPlacement byRacks =
-          new GroupPlacement(group, merged, roomy, disks, true, random(seed + tries));
+          new GroupPlacement(
+              group, merged, roomy, disks, true, tries % 2 == 1, random(seed + tries));
       if (byRacks.tooSmall().isPresent()) {
         break;
       }
       Optional<Placement> placed = byRacks.place();
-      if (placed.isPresent()) {
-        return placed.get();
+      if (placed.isPresent() && (best.isEmpty() || weakness(placed) < weakness(best))) {
+        best = placed;
+      }
+      if (best.isPresent() && (weakness(best) == 0 || !pairsSuffice(codes, roomy))) {
+        break;
       }
     }
-    GroupPlacement byServers = new GroupPlacement(group, merged, roomy, disks, false, random(seed));
+    if (best.isPresent()) {
+      return best.get();
+    }
+    GroupPlacement byServers =
+        new GroupPlacement(group, merged, roomy, disks, false, false, random(seed));
     Optional<Refusal> tooSmall = byServers.tooSmall();
     if (tooSmall.isPresent()) {
       return tooSmall.get();
     }
     Optional<Placement> placed = byServers.place();
     return placed.isEmpty() ? byServers.noneFound() : withRacksNamed(placed.get(), codes, roomy);
+  }
+
+  private static int weakness(Optional<Placement> placement) {
+    return placement.map(p -> p.weakServerPairs() + p.weakPairsWhenMerged()).orElse(0);
+  }
+
+  /** Whether there are so many servers that any two may be lost. */
+  private static boolean pairsSuffice(List<ErasureCode> codes, List<Disk> disks) {
+    int servers = (int) disks.stream().map(Disk::serverUuid).distinct().count();
+    return codes.stream().allMatch(code -> MinimumServers.survivesAnyTwo(code, servers));
   }
 
   /** Says which racks may not be lost, and what is missing. */

@@ -4,6 +4,7 @@ import io.ebbfs.coding.Codes;
 import io.ebbfs.coding.ErasureCode;
 import java.io.PrintStream;
 import java.util.List;
+import java.util.Optional;
 
 /** The table of {@code ./ebb prove placement}. */
 final class PlacementFigures {
@@ -18,7 +19,7 @@ final class PlacementFigures {
     out.printf(
         "Placement, seed %d. Servers of 8 to 12 disks, filled to %.0f%%.%n", seed, FILL * 100);
     out.printf(
-        "%-12s %7s %5s %5s %6s %7s %7s %7s %7s %7s %8s %8s %7s %7s%n",
+        "%-12s %7s %5s %5s %6s %7s %7s %7s %7s %7s %8s %8s %7s %7s  %s%n",
         "code",
         "servers",
         "racks",
@@ -30,9 +31,10 @@ final class PlacementFigures {
         "merged",
         "moves",
         "max/mean",
-        "possible",
+        "forced",
         "ms",
-        "max ms");
+        "max ms",
+        "missing");
     for (String name : codes) {
       for (int servers : SERVERS) {
         int racks = servers >= 16 ? servers / 4 : 1;
@@ -40,7 +42,7 @@ final class PlacementFigures {
             PlacementSimulation.run(
                 Codes.byName(name), servers, racks, DISK_BLOCKS, FILL, seed + servers);
         out.printf(
-            "%-12s %7d %5d %5d %6d %7d %7d %7d %7d %7.4f %8.3f %8.3f %7.2f %7.2f%n",
+            "%-12s %7d %5d %5d %6d %7d %7d %7d %7d %7.4f %8.3f %8.3f %7.2f %7.2f  %s%n",
             r.code(),
             r.servers(),
             r.racks(),
@@ -52,22 +54,27 @@ final class PlacementFigures {
             r.weakPairsMerged(),
             (double) r.moves() / r.dataBlocks(),
             r.fullest(),
-            r.attainable(),
+            r.forced(),
             r.meanMillis(),
-            r.slowestMillis());
+            r.slowestMillis(),
+            r.missing());
       }
     }
     out.println(
         """
         server, rack, pairs: what some stripe would not survive, over all groups (pairs of servers);
-        merged: pairs that the compact stripe to come would not survive. moves: copies per data
-        block. max/mean: utilisation (used / capacity) of the fullest disk; possible: with few
-        servers all must hold about the same number of blocks if any two may be lost, however many
-        disks they have.""");
+        merged: pairs that the compact stripe to come would not survive; missing: what would change
+        that. moves: copies per data block. max/mean: utilisation (used / capacity) of the fullest
+        disk; forced: the least that arithmetic allows, since of the blocks of a stripe with p
+        parities a server or rack holds at most p, and any two servers at most p together, however
+        many disks they have. ms: processor time to place a group; max ms: the longest, searches for
+        patterns included, which come once.""");
   }
 
-  /** The code itself, or the one that its stripes will merge into. */
-  static ErasureCode widest(ErasureCode code) {
-    return Codes.familyOf(code.name()).map(family -> family.compactCode()).orElse(code);
+  /** The code that stripes of this one are merged into, if they are. */
+  static Optional<ErasureCode> mergesInto(ErasureCode code) {
+    return Codes.familyOf(code.name())
+        .filter(family -> family.fast().equals(code.name()))
+        .map(family -> family.compactCode());
   }
 }

@@ -2,6 +2,7 @@ package io.ebbfs.namespace.prove;
 
 import io.ebbfs.coding.ErasureCode;
 import io.ebbfs.namespace.placement.Disk;
+import io.ebbfs.namespace.placement.MinimumServers;
 import io.ebbfs.namespace.placement.Packing;
 import io.ebbfs.namespace.placement.Placement;
 import io.ebbfs.namespace.placement.PlacementResult;
@@ -16,9 +17,12 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Random;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 
 /**
  * A cluster of servers of uneven size that is filled with full stripes: blocks get their replicas
@@ -41,7 +45,8 @@ public final class PlacementSimulation {
    * @param weakPairsMerged the same of the stripes that groups will merge into
    * @param moves blocks that were copied at encoding
    * @param fullest utilisation of the fullest disk, as a multiple of the mean
-   * @param attainable the same if all stripes were spread as well as the tolerance allows
+   * @param forced the least that the tolerance leaves, by {@link ForcedBalance}
+   * @param missing what the cluster would need for what it does not survive; empty if nothing
    * @param slowestMillis the longest processor time that the placement of a group took, the first
    *     ones left out
    */
@@ -58,9 +63,18 @@ public final class PlacementSimulation {
       int dataBlocks,
       int moves,
       double fullest,
-      double attainable,
+      double forced,
       double meanMillis,
-      double slowestMillis) {}
+      double slowestMillis,
+      String missing) {
+    /**
+     * Whether the fullest disk is at most 10% above the mean or, where arithmetic forces more, 2%
+     * above that.
+     */
+    public boolean isBalanced() {
+      return fullest <= Math.max(1.1, forced * 1.02);
+    }
+  }
 
   private final ErasureCode code;
   private final int racks;
@@ -152,9 +166,34 @@ public final class PlacementSimulation {
         dataBlocks,
         moves,
         fullest(stored),
-        attainable(),
+        forced(),
         millis / groups,
-        slowest);
+        slowest,
+        missing(weakRacks, weakPairs, weakPairsMerged));
+  }
+
+  private String missing(int weakRacks, int weakPairs, int weakPairsMerged) {
+    List<String> missing = new ArrayList<>();
+    Optional<ErasureCode> merged = PlacementFigures.mergesInto(code);
+    if (weakPairs > 0) {
+      missing.add("pairs: " + needed(code));
+    }
+    if (weakPairsMerged > 0) {
+      missing.add("merged: " + needed(merged.orElseThrow()));
+    }
+    if (weakRacks > 0) {
+      int own = MinimumServers.of(code);
+      int most = Math.max(own, merged.map(MinimumServers::of).orElse(0));
+      missing.add("rack: %d racks needed".formatted(most));
+    }
+    return String.join("; ", missing);
+  }
+
+  private static String needed(ErasureCode code) {
+    OptionalInt servers = MinimumServers.ofAnyTwo(code);
+    return servers.isPresent()
+        ? "%d servers needed".formatted(servers.getAsInt())
+        : code + " has too few parities";
   }
 
   /** Of this thread, so that what else runs does not count. */
@@ -228,37 +267,9 @@ public final class PlacementSimulation {
     return most / ((double) stored / used.size());
   }
 
-  /**
-   * The best that the tolerance leaves: of two servers that may both be lost one holds at most half
-   * as many blocks of a stripe as it has parities, and a rack no more than it has parities, however
-   * many disks they have.
-   */
-  private double attainable() {
-    ErasureCode widest = PlacementFigures.widest(code);
-    int half = widest.parityCount() / 2;
-    int spare = widest.parityCount() % 2;
-    boolean pairs = half * disksOf.size() + spare >= widest.size();
-    boolean byRacks = racks > 1 && racks * widest.parityCount() >= widest.size();
-    double ofServer = pairs ? half : widest.parityCount();
-    double ofRack = byRacks ? widest.parityCount() : widest.size();
-    double all = widest.size() - (pairs ? spare : 0);
-    double lowest = 1;
-    double highest = 10;
-    for (int i = 0; i < 60; i++) {
-      double level = (lowest + highest) / 2;
-      double[] held = new double[racks];
-      for (int s = 0; s < disksOf.size(); s++) {
-        int disks = disksOf.get(s).size();
-        double share = level * widest.size() * disks / used.size();
-        held[s % racks] += Math.min(ofServer, Math.min(disks, share));
-      }
-      double total = java.util.Arrays.stream(held).map(h -> Math.min(h, ofRack)).sum();
-      if (total >= all * (1 - 1e-9)) {
-        highest = level;
-      } else {
-        lowest = level;
-      }
-    }
-    return highest;
+  private double forced() {
+    int[] disks = disksOf.stream().mapToInt(List::size).toArray();
+    int[] rackOf = IntStream.range(0, disks.length).map(s -> s % racks).toArray();
+    return ForcedBalance.of(code, PlacementFigures.mergesInto(code), disks, rackOf);
   }
 }

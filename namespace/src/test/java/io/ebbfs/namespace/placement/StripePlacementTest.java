@@ -150,7 +150,7 @@ class StripePlacementTest {
         moves += placement.moves().size();
         weak += placement.weakServerPairs();
       }
-      assertThat(moves).as("moves of %s", name).isLessThanOrEqualTo(groups / 20);
+      assertThat(moves).as("moves of %s", name).isLessThanOrEqualTo(groups / 6);
       assertThat(weak).as("weak pairs of %s", name).isZero();
     }
   }
