@@ -1,5 +1,6 @@
 package io.ebbfs.namespace.placement;
 
+import io.ebbfs.coding.BlockRef;
 import io.ebbfs.coding.ErasureCode;
 import io.ebbfs.namespace.placement.Layout.Item;
 import io.ebbfs.namespace.placement.Layout.View;
@@ -10,19 +11,26 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.SortedMap;
-import java.util.SplittableRandom;
 import java.util.TreeMap;
+import java.util.function.ToIntFunction;
+import java.util.stream.IntStream;
 
 /**
  * What is wrong with the placement of a stripe that exists, and which blocks should be copied where
  * to mend it. A rule counts only if the cluster could keep it: racks where there are enough, pairs
- * of servers where a pattern for their number is known. Pure; random ties come from the seed.
+ * of servers where a pattern for their number is known. The stripe to come of this one and others
+ * counts, too, but for pairs of servers. Pure, but for the numbers drawn. Not thread-safe.
  */
 public final class Mending {
   private static final int CHECKS = 3_000;
   private static final int MOST_FOR_PATTERNS = 14;
 
+  /** What a pair of servers counts that the stripe to come would not survive: no copy by itself. */
+  private static final double WEIGHT_MERGED = 0.1;
+
   private final View view;
+  // The stripe to come, or null.
+  private final View merged;
   private final Layout layout;
   private final LayoutSearch search;
   private final Random random;
@@ -41,46 +49,75 @@ public final class Mending {
    */
   public record Found(int violations, int left, SortedMap<Integer, Disk> moves, String what) {}
 
-  private Mending(
+  /**
+   * Looks at a stripe.
+   *
+   * @param group by slot: the disk of every block of the stripe and of those that it will merge
+   *     with; only blocks of the stripe itself are moved
+   * @param slot the slot of the stripe
+   * @param lengthBytes of the longest block
+   * @param disks the disks in service
+   */
+  public Mending(
       ErasureCode code,
-      Map<Integer, Disk> members,
+      List<? extends Map<Integer, Disk>> group,
+      int slot,
       long lengthBytes,
       List<Disk> disks,
       Random random) {
     List<Disk> others = new ArrayList<>(disks);
-    others.addAll(members.values());
+    group.forEach(stripe -> others.addAll(stripe.values()));
+    Optional<ErasureCode> compact =
+        StripePlacement.mergesInto(code).filter(to -> mayMerge(to, disks));
     this.random = random;
-    this.keepsRacks = StripePlacement.racksSuffice(List.of(code), disks);
+    this.keepsRacks =
+        StripePlacement.racksSuffice(
+            compact.map(to -> List.of(code, to)).orElse(List.of(code)), disks);
     this.keepsPairs = mayKeepPairs(code, disks);
     this.layout =
         new Layout(StripePlacement.withSpace(disks, lengthBytes), others, keepsRacks, random);
     this.search = new LayoutSearch(layout, random);
-    this.view = layout.addView(code, 1);
-    members.forEach(
-        (position, disk) -> {
-          Item item = layout.addWithReplicas(List.of(disk.storageUuid()), 0).in(view, position);
-          item.place(item.choices[0]);
-          items.put(position, item);
-        });
+    GroupViews views =
+        new GroupViews(
+            layout, code, compact, group.stream().map(Map::keySet).toList(), WEIGHT_MERGED);
+    this.view = views.stripes.get(slot);
+    this.merged = views.merged;
+    for (int other = 0; other < group.size(); other++) {
+      if (other != slot) {
+        pin(views, other, group.get(other));
+      }
+    }
+    group
+        .get(slot)
+        .forEach(
+            (position, disk) -> {
+              Item item = layout.addWithReplicas(List.of(disk.storageUuid()), 0);
+              views.join(item, new BlockRef(slot, position));
+              item.place(item.choices[0]);
+              items.put(position, item);
+            });
   }
 
-  /**
-   * Looks at a stripe.
-   *
-   * @param members the disk of every block
-   * @param lengthBytes of the longest block
-   * @param disks the disks in service
-   */
-  public static Found look(
-      ErasureCode code, Map<Integer, Disk> members, long lengthBytes, List<Disk> disks, long seed) {
-    Random random = new Random(new SplittableRandom(seed).nextLong());
-    return new Mending(code, members, lengthBytes, disks, random).look();
+  /** What others bring into the stripe to come; their own stripes are looked at by themselves. */
+  private void pin(GroupViews views, int slot, Map<Integer, Disk> members) {
+    members.forEach(
+        (position, disk) ->
+            views
+                .positionInMerged(new BlockRef(slot, position))
+                .ifPresent(at -> layout.addFree().in(views.merged, at).pin(disk)));
+  }
+
+  private static boolean mayMerge(ErasureCode compact, List<Disk> disks) {
+    return disks.size() >= compact.size() && servers(disks) >= MinimumServers.of(compact);
+  }
+
+  private static int servers(List<Disk> disks) {
+    return (int) disks.stream().map(Disk::serverUuid).distinct().count();
   }
 
   /** Whether any two servers may be lost of a stripe on so many servers or on some of them. */
   private static boolean mayKeepPairs(ErasureCode code, List<Disk> disks) {
-    int servers = (int) disks.stream().map(Disk::serverUuid).distinct().count();
-    for (int s = Math.min(MOST_FOR_PATTERNS, servers); Pattern.mayExist(code, s); s--) {
+    for (int s = Math.min(MOST_FOR_PATTERNS, servers(disks)); Pattern.mayExist(code, s); s--) {
       if (Pattern.find(code, Optional.empty(), s).isPresent()) {
         return true;
       }
@@ -88,13 +125,8 @@ public final class Mending {
     return false;
   }
 
-  /** How many rules are broken, without a search for moves. */
-  public static int violations(
-      ErasureCode code, Map<Integer, Disk> members, long lengthBytes, List<Disk> disks) {
-    return new Mending(code, members, lengthBytes, disks, new Random(0)).violations();
-  }
-
-  private Found look() {
+  /** What is wrong, and what would be better. Once only: afterwards it looks at what it found. */
+  public Found look() {
     int before = violations();
     String what = what();
     if (before == 0) {
@@ -109,7 +141,7 @@ public final class Mending {
         }
       }
     }
-    if (keepsPairs) {
+    if (weakPairs() > 0) {
       mendPairs();
     }
     int left = violations();
@@ -183,35 +215,54 @@ public final class Mending {
     return false;
   }
 
-  /** Shares its disk, or is one too many on its server or rack. */
+  /** Shares its disk, or is one too many on its server or rack, now or in the stripe to come. */
   private boolean isMisplaced(Item item) {
-    return view.countOnDisk(item.disk()) > 1
-        || !view.survives(item.server())
-        || keepsRacks && !view.survivesRack(layout.rackOf(item.server()));
+    return item.memberships().stream().anyMatch(m -> isMisplaced(item, m.view()));
   }
 
-  private int violations() {
+  private boolean isMisplaced(Item item, View in) {
+    return in.countOnDisk(item.disk()) > 1
+        || !in.survives(item.server())
+        || keepsRacks && !in.survivesRack(layout.rackOf(item.server()));
+  }
+
+  /** How many rules are broken, without a search for moves. */
+  public int violations() {
     return sharedDisks() + weakServers() + weakRacks() + weakPairs();
   }
 
+  /** Over both stripes, that of now and that to come. */
+  private int count(ToIntFunction<View> ofView) {
+    return ofView.applyAsInt(view) + (merged == null ? 0 : ofView.applyAsInt(merged));
+  }
+
   private int sharedDisks() {
-    int shared = 0;
-    for (int disk = 0; disk < layout.diskCount(); disk++) {
-      shared += view.countOnDisk(disk) > 1 ? 1 : 0;
-    }
-    return shared;
+    return count(
+        of ->
+            (int)
+                IntStream.range(0, layout.diskCount())
+                    .filter(disk -> of.countOnDisk(disk) > 1)
+                    .count());
   }
 
   private int weakServers() {
-    int weak = 0;
-    for (int server = 0; server < layout.serverCount(); server++) {
-      weak += view.survives(server) ? 0 : 1;
-    }
-    return weak;
+    return count(
+        of ->
+            (int)
+                IntStream.range(0, layout.serverCount())
+                    .filter(server -> !of.survives(server))
+                    .count());
   }
 
   private int weakRacks() {
-    return keepsRacks ? layout.weakRacks().size() : 0;
+    return keepsRacks
+        ? count(
+            of ->
+                (int)
+                    IntStream.range(0, layout.rackCount())
+                        .filter(rack -> !of.survivesRack(rack))
+                        .count())
+        : 0;
   }
 
   private int weakPairs() {

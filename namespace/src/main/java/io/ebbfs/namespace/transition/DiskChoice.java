@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.random.RandomGenerator;
@@ -89,13 +90,34 @@ final class DiskChoice {
   }
 
   /** How a stripe is placed, and what would be better. */
-  Mending.Found lookAt(StripeState stripe) throws NotPlannableException {
-    return Mending.look(stripe.code(), placeOf(stripe), longest(stripe), inService(), seed());
+  Mending.Found lookAt(Siblings stripe) throws NotPlannableException {
+    return mending(stripe, inService(), new Random(seed())).look();
   }
 
   /** How many rules the placement of a stripe breaks. */
-  int violations(StripeState stripe) throws NotPlannableException {
-    return Mending.violations(stripe.code(), placeOf(stripe), longest(stripe), inService());
+  int violations(Siblings stripe) throws NotPlannableException {
+    return mending(stripe, inService(), new Random(0)).violations();
+  }
+
+  private Mending mending(Siblings siblings, List<Disk> disks, Random random)
+      throws NotPlannableException {
+    StripeState stripe = siblings.stripe();
+    return new Mending(
+        stripe.code(), placeOf(siblings), siblings.slot(), longest(stripe), disks, random);
+  }
+
+  /** By slot, the disks of the blocks of the stripe and of those that it will merge with. */
+  List<Map<Integer, Disk>> placeOf(Siblings siblings) throws NotPlannableException {
+    List<Map<Integer, Disk>> members = new ArrayList<>();
+    for (int slot = 0; slot < siblings.slots(); slot++) {
+      StripeState other = siblings.others().get(slot);
+      if (slot == siblings.slot()) {
+        members.add(placeOf(siblings.stripe()));
+      } else {
+        members.add(other == null ? new TreeMap<>() : placeOf(other));
+      }
+    }
+    return members;
   }
 
   private Map<Integer, Disk> placeOf(StripeState stripe) throws NotPlannableException {

@@ -40,7 +40,8 @@ final class MoveAttempts {
     if (!stripe.lost().isEmpty()) {
       throw NotPlannableException.ever("blocks of the stripe are lost: they are repaired first");
     }
-    Mending.Found found = disks.lookAt(stripe);
+    Siblings siblings = Siblings.read(transaction, cluster, stripe);
+    Mending.Found found = disks.lookAt(siblings);
     if (found.moves().isEmpty()) {
       throw NotPlannableException.ever("no move would improve the placement any more");
     }

@@ -1,6 +1,7 @@
 package io.ebbfs.namespace.transition;
 
 import io.ebbfs.namespace.placement.Mending;
+import io.ebbfs.namespace.store.MetadataStore.Durability;
 import io.ebbfs.namespace.store.Tables;
 import io.ebbfs.namespace.stripe.StripeState;
 import io.ebbfs.namespace.transition.Proposals.Context;
@@ -60,16 +61,26 @@ final class Moves {
   }
 
   /** Looks at a whole stripe that is in no transition. */
-  void consider(StripeState stripe) {
+  void consider(StripeState stripe) throws IOException {
     try {
-      int violations = disks.violations(stripe);
+      Siblings siblings =
+          context
+              .store()
+              .transact(
+                  stripe.id(),
+                  Durability.RELAXED,
+                  transaction -> Siblings.read(transaction, context.cluster(), stripe));
+      int violations = disks.violations(siblings);
       if (violations == 0) {
         forget(stripe.id());
         return;
       }
       violated.put(stripe.id(), violations);
-      if (mayPlanMore() && !clusterSignature().equals(hopeless.get(stripe.id()))) {
-        Mending.Found found = disks.lookAt(stripe);
+      if (mayPlanMore()
+          && !siblings.inTransition()
+          && siblings.others().values().stream().noneMatch(s -> candidates.containsKey(s.id()))
+          && !clusterSignature().equals(hopeless.get(stripe.id()))) {
+        Mending.Found found = disks.lookAt(siblings);
         if (found.moves().isEmpty()) {
           hopeless.put(stripe.id(), clusterSignature());
         } else {

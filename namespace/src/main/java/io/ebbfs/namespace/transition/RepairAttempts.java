@@ -5,7 +5,6 @@ import io.ebbfs.coding.CombinePlan;
 import io.ebbfs.coding.Planner;
 import io.ebbfs.coding.ReadCost;
 import io.ebbfs.namespace.block.ClusterView;
-import io.ebbfs.namespace.placement.Disk;
 import io.ebbfs.namespace.placement.Placement;
 import io.ebbfs.namespace.store.Transaction;
 import io.ebbfs.namespace.stripe.MemberRows;
@@ -19,6 +18,7 @@ import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -108,23 +108,21 @@ final class RepairAttempts {
   private Map<Integer, String> place(
       Transaction transaction, StripeState stripe, Set<Integer> lost, Set<Integer> rebuildable)
       throws IOException, NotPlannableException {
-    Map<Integer, Disk> members = new TreeMap<>();
-    for (Map.Entry<Integer, List<String>> entry : stripe.locations().entrySet()) {
-      if (!entry.getValue().isEmpty()) {
-        members.put(entry.getKey(), disks.disk(entry.getValue().get(0)));
-      }
-    }
+    // Also those that it will merge with, so that it still can afterwards.
+    Siblings siblings = Siblings.read(transaction, cluster, stripe);
+    List<Set<Integer>> missing = new ArrayList<>(Collections.nCopies(siblings.slots(), Set.of()));
+    missing.set(siblings.slot(), rebuildable);
     long unit = stripe.row().getUnitLengthBytes();
     Placement placement =
         disks.placeMissing(
             stripe.code(),
-            List.of(members),
-            List.of(rebuildable),
+            disks.placeOf(siblings),
+            missing,
             unit,
             serversWithBadReplicas(transaction, stripe, lost),
             false);
     Map<Integer, String> targets = new HashMap<>();
-    rebuildable.forEach(p -> targets.put(p, placement.disk(0, p).storageUuid()));
+    rebuildable.forEach(p -> targets.put(p, placement.disk(siblings.slot(), p).storageUuid()));
     return targets;
   }
 

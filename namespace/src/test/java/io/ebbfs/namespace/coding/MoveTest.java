@@ -99,7 +99,8 @@ class MoveTest {
 
   @Test
   void aLostBlockIsRepairedBeforeOthersAreMoved() throws Exception {
-    CodingCluster cluster = grown("RS(6,3)", 10, 5, 12);
+    // Of stripes that will merge one at a time is mended: these are several groups.
+    CodingCluster cluster = grown("RS(6,3)", 10, 5, 48);
     assertThat(moves(cluster)).isNotEmpty();
     cluster.servers.kill(cluster.servers.servers().get(0));
     cluster.runAll();
