@@ -34,6 +34,7 @@ record Figures(
     List<Effects.Safety> safety,
     List<Effects.Foreground> foreground,
     List<Effects.Jobs> jobs,
+    List<Timetable.Faults> timetable,
     List<Trace.PerDay> trace,
     List<Sensitivity.Setting> sensitivity) {
   static final int FORMAT = 1;
@@ -74,6 +75,7 @@ record Figures(
             each(systems, Effects::safety),
             each(systems, Effects::foreground),
             each(systems, Effects::jobs),
+            systems.all().stream().map(Timetable::of).filter(Objects::nonNull).toList(),
             systems.all().stream().map(Trace::perDay).filter(Objects::nonNull).toList(),
             Sensitivity.of(systems));
     return measured.with(new Claims(systems, measured).all());
@@ -121,6 +123,7 @@ record Figures(
         safety,
         foreground,
         jobs,
+        timetable,
         trace,
         sensitivity);
   }

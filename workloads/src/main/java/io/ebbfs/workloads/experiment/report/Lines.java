@@ -29,7 +29,22 @@ final class Lines {
       double yTo,
       List<String> xTicks,
       List<Line> lines,
-      List<Level> levels) {}
+      List<Level> levels,
+      List<Mark> marks) {
+    Plot(
+        String title,
+        String xLabel,
+        double yFrom,
+        double yTo,
+        List<String> xTicks,
+        List<Line> lines,
+        List<Level> levels) {
+      this(title, xLabel, yFrom, yTo, xTicks, lines, levels, List.of());
+    }
+  }
+
+  /** A vertical line: something happened. */
+  record Mark(double x, String text) {}
 
   private Lines() {}
 
@@ -45,6 +60,9 @@ final class Lines {
             .mapToDouble(p -> p[0])
             .max()
             .orElse(1);
+    for (Mark mark : plot.marks()) {
+      xTo = Math.max(xTo, mark.x());
+    }
     boolean named = !plot.xTicks().isEmpty();
     double xFrom = named ? -0.3 : 0;
     double xEnd = named ? plot.xTicks().size() - 0.7 : xTo == 0 ? 1 : xTo;
@@ -56,6 +74,7 @@ final class Lines {
       svg.text(LEFT - 6, y.at(tick) + 4, "end", "", Ticks.text(tick));
     }
     xAxis(svg, plot, x, height, named, xEnd);
+    marks(svg, plot, x, height);
     plot.lines().forEach(line -> line(svg, line, x, y));
     for (Level level : plot.levels()) {
       double at = y.at(level.y());
@@ -63,6 +82,16 @@ final class Lines {
       svg.text(LEFT + 4, at - 4, "start", "ink", level.text());
     }
     return svg.html(plot.title() + ", by " + plot.xLabel());
+  }
+
+  /** Their texts take turns on two lines, so that neighbours can be told apart. */
+  private static void marks(Svg svg, Plot plot, Scale x, int height) {
+    for (int i = 0; i < plot.marks().size(); i++) {
+      Mark mark = plot.marks().get(i);
+      double at = x.at(mark.x());
+      svg.line(at, TOP, at, height - BOTTOM, "class=\"axis\" stroke-dasharray=\"2 3\"");
+      svg.text(at + 3, TOP + 9 + 13 * (i % 2), "start", "ink", mark.text());
+    }
   }
 
   private static void xAxis(Svg svg, Plot plot, Scale x, int height, boolean named, double xEnd) {

@@ -50,7 +50,7 @@ final class OwnSections {
             .collect(Collectors.joining());
     return Html.section(
         title,
-        "How long stripes stand at less than full redundancy after a loss. A disk, and a server under load (while clients read): from the fault on, so that the time until somebody notices is in it. A server: from when its repair could begin, since it is held back while degraded reads are measured.",
+        "How long stripes stand at less than full redundancy after a loss, from the fault on: the time until somebody notices is in it. Under load: while clients read.",
         Html.legend(all.stream().map(s -> styles.get(s.system())).distinct().toList()),
         "<div class=\"panels\">" + plots + "</div>",
         Html.details("Table", table.html()));
@@ -185,6 +185,81 @@ final class OwnSections {
 
   private static String slowdown(List<Jobs> jobs) {
     return Format.of("%.2f×", Spread.of(jobs.stream().map(Jobs::slowdown).toList()).median());
+  }
+
+  String timetable() {
+    if (figures.timetable().isEmpty()) {
+      return "";
+    }
+    Table incidents = new Table("system", "#second", "#number", "what", "could not be done");
+    Table reads =
+        new Table("system", "when", "#reads", "#median, ms", "#95%, ms", "#99%, ms", "#max, ms");
+    StringBuilder plots = new StringBuilder();
+    for (Timetable.Faults f : figures.timetable()) {
+      for (int i = 0; i < f.incidents().size(); i++) {
+        var incident = f.incidents().get(i);
+        incidents.row(
+            f.title(),
+            Format.of("%.1f", incident.second()),
+            i + 1,
+            incident.what(),
+            incident.error() == null ? "" : incident.error());
+      }
+      percentiles(reads, f.title(), "before the first", f.before());
+      percentiles(reads, f.title(), "from then on", f.after());
+      plots.append(course(f));
+    }
+    return Html.section(
+        "Reads by clients under a timetable of faults",
+        "Whole files, read by clients while things break: the median of each span of time (the line) and its 95th percentile (dashed). The numbered marks are the faults of the first table.",
+        "<div class=\"panels\">" + plots + "</div>",
+        Html.details("Table of the faults", incidents.html()),
+        Html.details("Table of the reads", reads.html()));
+  }
+
+  private static void percentiles(Table table, String title, String when, Percentiles p) {
+    if (p != null) {
+      table.row(
+          title,
+          when,
+          p.count(),
+          Format.number(p.median()),
+          Format.number(p.p95()),
+          Format.number(p.p99()),
+          Format.number(p.max()));
+    }
+  }
+
+  private String course(Timetable.Faults f) {
+    Style style = styles.get(f.system());
+    Style solid = new Style(f.system(), f.title(), style.colour(), false, true);
+    Style dashed = new Style(f.system(), f.title(), style.colour(), true, true);
+    List<double[]> median = new ArrayList<>();
+    List<double[]> p95 = new ArrayList<>();
+    double most = 1;
+    for (Timetable.Span span : f.course()) {
+      median.add(new double[] {span.second(), span.millis().median()});
+      p95.add(new double[] {span.second(), span.millis().p95()});
+      most = Math.max(most, span.millis().p95());
+    }
+    List<Lines.Mark> marks = new ArrayList<>();
+    for (int i = 0; i < f.incidents().size(); i++) {
+      marks.add(new Lines.Mark(f.incidents().get(i).second(), String.valueOf(i + 1)));
+    }
+    return "<div>"
+        + Lines.html(
+            new Lines.Plot(
+                f.title() + ", ms",
+                "seconds",
+                0,
+                most * 1.15,
+                List.of(),
+                List.of(new Lines.Line(solid, median, false), new Lines.Line(dashed, p95, false)),
+                List.of(),
+                marks),
+            Svg.HALF,
+            240)
+        + "</div>";
   }
 
   String trace() {

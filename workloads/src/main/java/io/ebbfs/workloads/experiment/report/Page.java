@@ -44,6 +44,7 @@ final class Page {
     sections.add(own.safety());
     sections.add(own.foreground());
     sections.add(own.jobs());
+    sections.add(own.timetable());
     sections.add(own.trace());
     sections.add(own.sensitivity());
     sections.add(claims("What the paper claims", Claim.By.PAPER));

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.ebbfs.coding.Codes;
 import io.ebbfs.workloads.experiment.Results;
+import io.ebbfs.workloads.experiment.Results.Incident;
 import io.ebbfs.workloads.experiment.Results.Sample;
+import io.ebbfs.workloads.experiment.Results.TimedRead;
 import io.ebbfs.workloads.experiment.Results.WorkloadInfo;
 import io.ebbfs.workloads.experiment.report.Improvements.Pair;
 import java.util.ArrayList;
@@ -149,5 +151,25 @@ final class FiguresTest {
     assertThat(settings.get(1).lines().get(0).variants())
         .extracting(Sensitivity.Variant::value)
         .containsExactly("10m", "30m", "2h");
+  }
+
+  @Test
+  void readsUnderATimetableAreParted() {
+    assertThat(Timetable.of(Synthetic.product())).isNull();
+    List<TimedRead> reads = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      reads.add(new TimedRead(i, i < 30 ? 50 : 90));
+    }
+    Results faulty =
+        Synthetic.withTimetable(
+            Synthetic.product(),
+            List.of(new Incident(60, "revive", null), new Incident(30, "kill", null)),
+            reads);
+    Timetable.Faults faults = Timetable.of(faulty);
+    assertThat(faults.incidents()).extracting(Incident::what).containsExactly("kill", "revive");
+    assertThat(faults.before()).isEqualTo(new Percentiles(30, 50, 50, 50, 50));
+    assertThat(faults.after()).isEqualTo(new Percentiles(70, 90, 90, 90, 90));
+    assertThat(faults.course().stream().mapToInt(s -> s.millis().count()).sum()).isEqualTo(100);
+    assertThat(Figures.of(List.of(faulty)).timetable()).hasSize(1);
   }
 }

@@ -411,4 +411,23 @@ final class Synthetic {
         r.seconds(),
         r.notes());
   }
+
+  static Results withTimetable(
+      Results r, List<Results.Incident> incidents, List<Results.TimedRead> reads) {
+    return new Results(
+        r.format(),
+        r.experiment(),
+        r.system(),
+        r.environment(),
+        r.workloads(),
+        r.reads(),
+        r.repairs(),
+        r.conversions(),
+        r.storage(),
+        r.jobs(),
+        incidents,
+        reads,
+        r.seconds(),
+        r.notes());
+  }
 }
