@@ -206,12 +206,12 @@ final class SimCluster {
               ? null
               : server.disk(target.getLocation().getStorageUuid());
       if (disk == null || disk.hasFailed()) {
-        return java.util.Optional.of(targetFailed(t, "no such disk"));
+        return java.util.Optional.of(targetFailed(t, "no such disk", false));
       }
       ExtendedBlockProto block = target.getBlock();
       if (disk.free() < block.getNumBytes() && !server.holds(block.getBlockId())) {
         tally.add("fault disk full in a combine");
-        return java.util.Optional.of(targetFailed(t, "no space left"));
+        return java.util.Optional.of(targetFailed(t, "NO_SPACE: " + disk.uuid, true));
       }
       SimBlock output = output(request, t, sources);
       if (wrongOutputs > 0) {
@@ -219,7 +219,7 @@ final class SimCluster {
         output = wrong(output, sources);
       }
       if (!server.create(disk, output)) {
-        return java.util.Optional.of(targetFailed(t, "the block is there already"));
+        return java.util.Optional.of(targetFailed(t, "the block is there already", false));
       }
       response.addTargets(
           CombinedTargetProto.newBuilder().setLengthBytes(output.lengthBytes()).setCrc32C(0));
@@ -227,10 +227,11 @@ final class SimCluster {
     return java.util.Optional.of(response.setBlocksRead(sources.size()).build());
   }
 
-  private static CombineResponseProto targetFailed(int target, String why) {
+  private static CombineResponseProto targetFailed(int target, String why, boolean noSpace) {
     return CombineResponseProto.newBuilder()
         .setStatus(CombineStatusProto.COMBINE_TARGET_FAILED)
-        .addFailedTargets(CombineFailureProto.newBuilder().setIndex(target).setMessage(why))
+        .addFailedTargets(
+            CombineFailureProto.newBuilder().setIndex(target).setMessage(why).setNoSpace(noSpace))
         .build();
   }
 

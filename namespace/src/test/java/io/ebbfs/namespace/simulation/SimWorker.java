@@ -6,6 +6,7 @@ import io.ebbfs.protocol.proto.ChunkProtos.CombineResponseProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineStatusProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombinedTargetProto;
 import io.ebbfs.protocol.proto.ChunkProtos.SourceProto;
+import io.ebbfs.protocol.proto.ChunkProtos.TargetProto;
 import io.ebbfs.protocol.proto.CodingProtos.BadBlockProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
@@ -167,7 +168,11 @@ final class SimWorker {
     } else {
       jobs.remove(job);
       ghosts.add(job);
-      fail(namenode, job, response.map(r -> badBlocks(step, r)).orElse(List.of()));
+      fail(
+          namenode,
+          job,
+          response.map(r -> badBlocks(step, r)).orElse(List.of()),
+          response.map(r -> fullTargets(step, r)).orElse(List.of()));
     }
   }
 
@@ -218,6 +223,13 @@ final class SimWorker {
             .setReason("a check was not passed")
             .setVerificationFailed(holds.isPresent())
             .build());
+  }
+
+  private static List<TargetProto> fullTargets(StepProto step, CombineResponseProto response) {
+    return response.getFailedTargetsList().stream()
+        .filter(CombineFailureProto::getNoSpace)
+        .map(failed -> step.getCombine().getTargets(failed.getIndex()))
+        .toList();
   }
 
   private List<BadBlockProto> badBlocks(StepProto step, CombineResponseProto response) {
@@ -291,7 +303,10 @@ final class SimWorker {
   }
 
   private void fail(
-      CodingProtocolService.BlockingInterface namenode, Job job, List<BadBlockProto> bad)
+      CodingProtocolService.BlockingInterface namenode,
+      Job job,
+      List<BadBlockProto> bad,
+      List<TargetProto> full)
       throws ServiceException {
     namenode.fail(
         null,
@@ -301,6 +316,7 @@ final class SimWorker {
             .setAttempt(job.claimed.getTransition().getAttempt())
             .setReason("a combine did not work")
             .addAllBadBlocks(bad)
+            .addAllFullTargets(full)
             .build());
   }
 
@@ -366,7 +382,7 @@ final class SimWorker {
       }
       default -> {
         tally.add("fault failure of an old claim arrives late");
-        fail(namenode, ghost, List.of());
+        fail(namenode, ghost, List.of(), List.of());
       }
     }
   }
