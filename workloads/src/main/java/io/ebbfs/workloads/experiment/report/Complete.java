@@ -1,6 +1,7 @@
 package io.ebbfs.workloads.experiment.report;
 
 import io.ebbfs.workloads.experiment.Results;
+import io.ebbfs.workloads.experiment.Results.SystemInfo;
 import java.util.List;
 import java.util.Map;
 
@@ -12,7 +13,7 @@ final class Complete {
     return new Results(
         r.format(),
         r.experiment() == null ? "" : r.experiment(),
-        r.system(),
+        titled(r.system()),
         r.environment(),
         list(r.workloads()),
         list(r.reads()),
@@ -24,6 +25,12 @@ final class Complete {
         list(r.duringIncidents()),
         r.seconds() == null ? Map.of() : r.seconds(),
         list(r.notes()));
+  }
+
+  private static SystemInfo titled(SystemInfo s) {
+    return s == null || s.title() != null
+        ? s
+        : new SystemInfo(s.name(), s.name(), s.fast(), s.compact(), s.bound());
   }
 
   private static <T> List<T> list(List<T> list) {

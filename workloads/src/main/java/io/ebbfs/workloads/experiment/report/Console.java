@@ -9,16 +9,22 @@ final class Console {
 
   static List<String> lines(Figures figures) {
     List<String> lines = new ArrayList<>();
-    lines.add(
-        Format.of(
-            "%-28s%10s%16s%18s%14s",
-            "system", "overhead", "degraded read", "disk, s per", "blocks moved"));
-    lines.add(
-        Format.of("%-28s%10s%16s%18s%14s", "", "mean", "mean ms", "lost data block", "per same"));
-    for (Figures.Run run : figures.runs()) {
-      if (!run.variant()) {
-        lines.add(line(figures, run.system().name(), run.system().title()));
-      }
+    if (figures.compared() > 0) {
+      systems(figures, lines);
+    }
+    for (Sensitivity.Setting setting : figures.sensitivity()) {
+      setting
+          .lines()
+          .forEach(line -> line.variants().forEach(v -> lines.add(line(setting.key(), line, v))));
+    }
+    for (Trace.PerDay t : figures.trace()) {
+      lines.add(
+          "%s, %s: %s upcodes and %s downcodes a day"
+              .formatted(
+                  t.title(),
+                  t.workload(),
+                  Format.number(t.upcodesPerDay()),
+                  Format.number(t.downcodesPerDay())));
     }
     lines.add("");
     for (Claim.By by : Claim.By.values()) {
@@ -34,6 +40,31 @@ final class Console {
         .filter(c -> c.by() == Claim.By.GOAL && c.verdict() == Claim.Verdict.REFUTED)
         .forEach(c -> lines.add("  refuted: " + c.text() + ": " + c.measured()));
     return lines;
+  }
+
+  private static void systems(Figures figures, List<String> lines) {
+    lines.add(
+        Format.of(
+            "%-28s%10s%16s%18s%14s",
+            "system", "overhead", "degraded read", "disk, s per", "blocks moved"));
+    lines.add(
+        Format.of("%-28s%10s%16s%18s%14s", "", "mean", "mean ms", "lost data block", "per same"));
+    for (Figures.Run run : figures.runs()) {
+      if (!run.variant()) {
+        lines.add(line(figures, run.system().name(), run.system().title()));
+      }
+    }
+  }
+
+  private static String line(String key, Sensitivity.Line line, Sensitivity.Variant v) {
+    return "%s, %s %s: degraded read %s ms, overhead %s, %d conversions"
+        .formatted(
+            line.base(),
+            key,
+            v.value(),
+            Format.number(v.degradedMillis()),
+            Format.factor(v.overhead()),
+            v.conversions());
   }
 
   static long count(Figures figures, Claim.By by, Claim.Verdict verdict) {

@@ -71,7 +71,8 @@ record Figures(
             each(systems, DegradedReads::traffic),
             each(systems, Reconstruction::losses),
             Encoding.costs(systems),
-            each(systems, Storage::courses),
+            // A bound holds for variants as well.
+            systems.all().stream().flatMap(r -> Storage.courses(r).stream()).toList(),
             each(systems, Effects::safety),
             each(systems, Effects::foreground),
             each(systems, Effects::jobs),
@@ -128,8 +129,13 @@ record Figures(
         sensitivity);
   }
 
-  /** The fewest repetitions of any compared system. */
+  /** The fewest repetitions of any system that repeats something; 0 if none does. */
   int repetitions() {
-    return runs.stream().filter(r -> !r.variant()).mapToInt(Run::repetitions).min().orElse(0);
+    return runs.stream().mapToInt(Run::repetitions).filter(r -> r > 0).min().orElse(0);
+  }
+
+  /** How many systems are no variants of others. */
+  long compared() {
+    return runs.stream().filter(r -> !r.variant()).count();
   }
 }

@@ -55,19 +55,19 @@ final class Page {
   }
 
   private String head() {
-    String systems = figures.runs().stream().filter(r -> !r.variant()).count() + " systems";
+    long systems = figures.runs().size();
     var e = figures.environment();
     String where =
         Format.of(
-            "%s: %s on %d servers with %d disks each, %s blocks, %s, at least %d repetition%s, seed %d.",
+            "%s: %d system%s on %d servers with %d disks each, %s blocks, %s%s, seed %d.",
             figures.experiment(),
             systems,
+            systems == 1 ? "" : "s",
             e.servers(),
             e.disks(),
             Format.bytes(e.blockBytes()),
             e.rate() == null ? "loopback without shaped links" : "links of " + e.rate(),
-            figures.repetitions(),
-            figures.repetitions() == 1 ? "" : "s",
+            repetitions(),
             e.seed());
     StringBuilder html = new StringBuilder("<header><h1>").append(Html.escape(title()));
     html.append("</h1><p class=\"lead\">").append(Html.escape(where)).append("</p>");
@@ -75,6 +75,14 @@ final class Page {
       html.append("<p class=\"warning\">").append(Html.escape(warning)).append("</p>");
     }
     return html.append("</header>").toString();
+  }
+
+  private String repetitions() {
+    return switch (figures.repetitions()) {
+      case 0 -> "";
+      case 1 -> ", 1 repetition";
+      default -> ", at least " + figures.repetitions() + " repetitions";
+    };
   }
 
   private List<String> warnings() {
@@ -87,7 +95,7 @@ final class Page {
       warnings.add(
           "The systems did not run in the same environment: see the last section. Figures of different environments must not be compared.");
     }
-    if (figures.repetitions() < 5) {
+    if (figures.repetitions() > 0 && figures.repetitions() < 5) {
       warnings.add(
           "Fewer than 5 repetitions: medians are weak and the spread says little. The full experiment has more.");
     }
@@ -134,7 +142,11 @@ final class Page {
         .formatted(look, Html.escape(value), Html.escape(label));
   }
 
+  /** Nothing if there is next to nothing to judge: report.json has all claims. */
   private String claims(String title, Claim.By by) {
+    if (figures.compared() < (by == Claim.By.PAPER ? 3 : 1)) {
+      return "";
+    }
     return Html.section(
         title,
         by == Claim.By.GOAL

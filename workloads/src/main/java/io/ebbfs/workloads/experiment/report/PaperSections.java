@@ -366,7 +366,10 @@ final class PaperSections {
   String storage() {
     String title = "Storage over time against the bound";
     List<Course> courses =
-        figures.storage().stream().filter(c -> styles.get(c.system()).adapts()).toList();
+        figures.storage().stream()
+            .filter(c -> styles.get(c.system()).adapts())
+            .filter(c -> figures.compared() == 0 || !isVariant(c.system()))
+            .toList();
     if (courses.isEmpty()) {
       return Html.section(title, "", Html.missing("No samples of an adapting system."));
     }
@@ -394,6 +397,10 @@ final class PaperSections {
         Html.legend(shown),
         "<div class=\"panels\">" + plots + "</div>",
         Html.details("Table of all samples", samples()));
+  }
+
+  private boolean isVariant(String system) {
+    return figures.runs().stream().anyMatch(r -> r.variant() && r.system().name().equals(system));
   }
 
   private String course(String workload, List<Course> courses, double from, double to) {

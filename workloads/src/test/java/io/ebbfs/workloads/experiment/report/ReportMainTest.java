@@ -128,4 +128,25 @@ final class ReportMainTest {
     MAPPER.writeValue(file("pc.json").toFile(), tree);
     assertThat(report()).as(err.toString()).isZero();
   }
+
+  @Test
+  void variantsAloneGiveAPageOfSensitivity() throws IOException {
+    write(
+        List.of(
+            Synthetic.named(Synthetic.product(), "pc@small=0"),
+            Synthetic.named(Synthetic.product(), "pc@small=0.9")));
+    assertThat(report()).as(err.toString()).isZero();
+    assertThat(Files.readString(directory.resolve("report.html")))
+        .contains("Sensitivity: small", "Storage over time", "2 systems")
+        .doesNotContain("What the paper claims", "NaN", "null");
+  }
+
+  @Test
+  void aSystemWithoutATitleIsCalledByItsName() throws IOException {
+    ObjectNode tree = MAPPER.valueToTree(Synthetic.product());
+    ((ObjectNode) tree.path("system")).putNull("title");
+    MAPPER.writeValue(file("pc.json").toFile(), tree);
+    assertThat(report()).as(err.toString()).isZero();
+    assertThat(out.toString()).contains("pc-1.5");
+  }
 }
