@@ -27,6 +27,7 @@ import org.apache.hadoop.fs.FileSystem;
 final class Bench implements AutoCloseable {
   private static final int CLIENT_THREADS = 16;
 
+  private final Build build;
   private final LocalCluster cluster;
   private final ClusterProbe probe;
   private final FileSystem files;
@@ -34,7 +35,8 @@ final class Bench implements AutoCloseable {
   private final StockProcess loader;
   private final Thread killer = new Thread(this::discardQuietly);
 
-  private Bench(LocalCluster cluster) throws IOException {
+  private Bench(Build build, LocalCluster cluster) throws IOException {
+    this.build = build;
     this.cluster = cluster;
     Runtime.getRuntime().addShutdownHook(killer);
     probe = new ClusterProbe(cluster.namenodeClient());
@@ -73,8 +75,8 @@ final class Bench implements AutoCloseable {
       cluster = Laboratory.start(build, spec, shape.rate());
     }
     try {
-      return new Bench(cluster);
-    } catch (IOException e) {
+      return new Bench(build, cluster);
+    } catch (IOException | RuntimeException e) {
       Laboratory.discard(cluster);
       throw e;
     }
@@ -82,7 +84,7 @@ final class Bench implements AutoCloseable {
 
   private StockProcess stock(String name, UnaryOperator<List<String>> place) throws IOException {
     return new StockProcess(
-        Path.of(System.getProperty("ebbfs.home")),
+        build.home(),
         CLIENT_THREADS,
         Map.of(
             "fs.defaultFS", cluster.stockClient().uri(),

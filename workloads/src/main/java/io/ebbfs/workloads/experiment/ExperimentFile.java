@@ -31,10 +31,12 @@ public final class ExperimentFile {
   private final Section quick;
   private final boolean useQuick;
   private final Path directory;
+  private final Path trace;
   private long halfLifeMillis;
 
-  private ExperimentFile(Section top, boolean useQuick, Path directory) {
+  private ExperimentFile(Section top, boolean useQuick, Path directory, Path trace) {
     this.top = top;
+    this.trace = trace;
     // It is checked without --quick, too.
     this.quick = top.section("quick");
     this.useQuick = useQuick;
@@ -48,11 +50,20 @@ public final class ExperimentFile {
    * @throws ConfigException names each line that is wrong, and the remedy
    */
   public static Experiment read(Path file, boolean quick) throws ConfigException {
+    return read(file, quick, null);
+  }
+
+  /**
+   * The same with another trace.
+   *
+   * @param trace instead of the one that the file names; null for that one
+   */
+  public static Experiment read(Path file, boolean quick, Path trace) throws ConfigException {
     return YamlFile.parse(
         file,
         YamlFile.text(file),
         top ->
-            new ExperimentFile(top, quick, file.toAbsolutePath().getParent())
+            new ExperimentFile(top, quick, file.toAbsolutePath().getParent(), trace)
                 .experiment(file.getFileName().toString().replaceFirst("\\.ya?ml$", "")));
   }
 
@@ -137,9 +148,9 @@ public final class ExperimentFile {
     if (workloads.isEmpty()) {
       top.problem("data", "no workloads", "write 'workloads: [CC1]' below data");
     }
-    Optional<Path> trace = layers.of("trace").text("trace").map(directory::resolve);
-    if (workloads.contains(TRACE) && trace.isEmpty()) {
-      top.problem("data", "the workload 'trace' has no file", "write 'trace: FILE' below data");
+    Optional<Path> named = layers.of("trace").text("trace").map(directory::resolve);
+    if (trace != null) {
+      named = Optional.of(trace);
     }
     Data data =
         new Data(
@@ -150,7 +161,7 @@ public final class ExperimentFile {
             layers.of("epochs").integer("epochs", 3, 1, 100),
             layers.of("epoch").durationMillis("epoch", 30_000),
             layers.of("readsPerFile").integer("readsPerFile", 8, 1, 1000),
-            trace,
+            named,
             layers.of("traceSpeed").number("traceSpeed", 1, 1e6).orElse(240),
             layers.of("traceDivisor").number("traceDivisor", 1, 1e9).orElse(1e6));
     layers.end();

@@ -1,26 +1,21 @@
 package io.ebbfs.workloads.experiment;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.SerializationFeature;
 import io.ebbfs.cluster.ClusterException;
 import io.ebbfs.cluster.Laboratory;
 import io.ebbfs.settings.ConfigException;
-import io.ebbfs.workloads.experiment.Experiment.Variant;
 import io.ebbfs.workloads.experiment.report.ReportMain;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 
 /** {@code ebb experiment}: runs what an experiment's file describes, and makes its report. */
 public final class ExperimentMain {
   private static final String USAGE =
       """
       usage: ebb experiment run FILE [--quick] [--loopback] [--only NAME,NAME] [--out DIR]
+                              [--trace FILE]
                                         every system of the file, each on a cluster of its own;
                                         one that has its results in DIR already is left out, so
                                         that an interrupted run goes on where it was
@@ -28,6 +23,7 @@ public final class ExperimentMain {
         --quick      with the values below the file's key 'quick': about 15 minutes
         --loopback   without links of a rate (what there is for users other than root): times
                      and bytes of links are then not comparable
+        --trace FILE jobs in the format of SWIM, for an experiment whose workload is a trace
         --out DIR    where results go (results/NAME; results/NAME-quick)""";
 
   private ExperimentMain() {}
@@ -62,10 +58,16 @@ public final class ExperimentMain {
   }
 
   private record Options(
-      Path file, boolean quick, boolean loopback, List<String> only, Path out) {
+      Path file,
+      boolean quick,
+      boolean loopback,
+      List<String> only,
+      Path out,
+      Path trace) {
     static Options parse(List<String> words) throws ClusterException {
       Path file = null;
       Path out = null;
+      Path trace = null;
       boolean quick = false;
       boolean loopback = false;
       List<String> only = List.of();
@@ -75,6 +77,7 @@ public final class ExperimentMain {
           case "--quick" -> quick = true;
           case "--loopback" -> loopback = true;
           case "--only" -> only = List.of(value(words, ++i, word).split(","));
+          case "--trace" -> trace = Path.of(value(words, ++i, word)).toAbsolutePath();
           case "--out" -> out = Path.of(value(words, ++i, word));
           default -> {
             if (word.startsWith("-") || file != null) {
@@ -87,7 +90,7 @@ public final class ExperimentMain {
       if (file == null) {
         throw new ClusterException("no experiment's file: see conf/experiments\n" + USAGE);
       }
-      return new Options(file, quick, loopback, only, out);
+      return new Options(file, quick, loopback, only, out, trace);
     }
 
     private static String value(List<String> words, int i, String option) throws ClusterException {
@@ -107,7 +110,7 @@ public final class ExperimentMain {
 
   private static int run(Options options)
       throws ClusterException, ConfigException, IOException, InterruptedException {
-    Experiment experiment = ExperimentFile.read(options.file(), options.quick());
+    Experiment experiment = ExperimentFile.read(options.file(), options.quick(), options.trace());
     boolean loopback = options.loopback();
     if (!loopback && !Laboratory.isPossible()) {
       System.out.println(
@@ -120,88 +123,5 @@ public final class ExperimentMain {
             ? options.out()
             : Path.of("results", experiment.name() + (options.quick() ? "-quick" : ""));
     return new Runner(experiment, loopback, out.toAbsolutePath(), options.only()).run();
-  }
-
-  /** All systems of an experiment. */
-  static final class Runner {
-    static final ObjectMapper JSON =
-        new ObjectMapper().enable(SerializationFeature.INDENT_OUTPUT);
-
-    private final Experiment experiment;
-    private final boolean loopback;
-    private final Path out;
-    private final List<Variant> systems;
-
-    Runner(Experiment experiment, boolean loopback, Path out, List<String> only)
-        throws ClusterException {
-      this.experiment = experiment;
-      this.loopback = loopback;
-      this.out = out;
-      List<String> names = experiment.systems().stream().map(Variant::name).toList();
-      for (String name : only) {
-        if (!names.contains(name)) {
-          throw new ClusterException("no system '%s': choose of %s".formatted(name, names));
-        }
-      }
-      this.systems =
-          experiment.systems().stream()
-              .filter(system -> only.isEmpty() || only.contains(system.name()))
-              .toList();
-    }
-
-    int run() throws IOException, InterruptedException {
-      Path runs = Files.createDirectories(out.resolve("runs"));
-      System.out.printf(
-          "%s: %d systems on %s; results in %s%n",
-          experiment.title(),
-          systems.size(),
-          loopback ? "loopback" : "links of " + experiment.cluster().rate(),
-          out);
-      int failed = 0;
-      List<Double> took = new ArrayList<>();
-      for (int i = 0; i < systems.size(); i++) {
-        Variant system = systems.get(i);
-        Path file = runs.resolve(system.name() + ".json");
-        String label = "[%d of %d] %-14s".formatted(i + 1, systems.size(), system.name());
-        if (Files.exists(file)) {
-          System.out.println(label + " is there already");
-          continue;
-        }
-        long start = System.nanoTime();
-        Progress progress = new Progress(label, took, systems.size() - i);
-        try {
-          Results results =
-              new SystemRun(
-                      experiment, system, loopback, out.resolve("cluster"), progress::phase)
-                  .run();
-          write(file, results);
-          took.add((System.nanoTime() - start) / 1e9);
-          progress.end("%.0f s: %s".formatted(took.get(took.size() - 1), summary(results)));
-        } catch (ClusterException | IOException e) {
-          failed++;
-          progress.end("FAILED: " + e.getMessage());
-        }
-      }
-      ReportMain.run(out);
-      return failed == 0 ? 0 : 1;
-    }
-
-    private static void write(Path file, Results results) throws IOException {
-      Path draft = file.resolveSibling("." + file.getFileName());
-      JSON.writeValue(draft.toFile(), results);
-      Files.move(
-          draft, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
-    }
-
-    private static String summary(Results results) {
-      StringBuilder text = new StringBuilder();
-      results
-          .workloads()
-          .forEach(
-              w ->
-                  text.append(
-                      String.format(Locale.ROOT, "%s %.3fx  ", w.name(), w.encodedOverhead())));
-      return text.toString().strip();
-    }
   }
 }

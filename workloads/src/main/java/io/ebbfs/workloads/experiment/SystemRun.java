@@ -44,6 +44,9 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
@@ -210,7 +213,10 @@ final class SystemRun {
     Experiment.Data data = experiment.data();
     if (name.equals(ExperimentFile.TRACE)) {
       return new SwimTrace(data.traceSpeed(), data.traceDivisor(), 1)
-          .read(data.trace().orElseThrow());
+          .read(
+              data.trace()
+                  .orElseThrow(
+                      () -> new IOException("the workload is a trace: name it with --trace FILE")));
     }
     Workload made =
         new Generator(
@@ -226,29 +232,25 @@ final class SystemRun {
 
   /** All workloads at once, each with its own pace. */
   private Void heat() throws InterruptedException, IOException {
-    List<Thread> threads = new ArrayList<>();
-    List<String> failures = Collections.synchronizedList(new ArrayList<>());
-    for (Replay replay : replays.values()) {
-      Thread thread =
-          new Thread(
-              () -> {
-                try {
-                  failures.addAll(replay.open((done, of) -> {}).failures());
-                } catch (InterruptedException e) {
-                  Thread.currentThread().interrupt();
-                }
-              },
-              "heat");
-      threads.add(thread);
-      thread.start();
+    ExecutorService threads = Executors.newFixedThreadPool(replays.size());
+    try {
+      List<Future<Replay.Outcome>> outcomes = new ArrayList<>();
+      for (Replay replay : replays.values()) {
+        outcomes.add(threads.submit(() -> replay.open((done, of) -> {})));
+      }
+      for (Future<Replay.Outcome> outcome : outcomes) {
+        List<String> failures = outcome.get().failures();
+        if (!failures.isEmpty()) {
+          throw new IOException(
+              "%d opens failed: %s".formatted(failures.size(), failures.get(0)));
+        }
+      }
+      return null;
+    } catch (ExecutionException e) {
+      throw new IOException("opening the files failed: " + e.getCause(), e);
+    } finally {
+      threads.shutdownNow();
     }
-    for (Thread thread : threads) {
-      thread.join();
-    }
-    if (!failures.isEmpty()) {
-      throw new IOException("%d opens failed: %s".formatted(failures.size(), failures.get(0)));
-    }
-    return null;
   }
 
   private HeatKeeper keepHeat() {

@@ -3,6 +3,7 @@ package io.ebbfs.workloads.experiment;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ebbfs.cluster.Build;
 import io.ebbfs.settings.ConfigException;
 import io.ebbfs.workloads.experiment.Experiment.Variant;
 import java.io.IOException;
@@ -100,7 +101,7 @@ class ExperimentFileTest {
 
   @Test
   void theExperimentsThatComeWithTheProjectAreRight() throws Exception {
-    Path conf = Path.of(System.getProperty("ebbfs.home", "..")).resolve("conf/experiments");
+    Path conf = Build.find().conf().resolve("experiments");
     try (Stream<Path> files = Files.list(conf)) {
       for (Path file : (Iterable<Path>) files::iterator) {
         assertThat(ExperimentFile.read(file, true).systems()).as(file.toString()).isNotEmpty();
