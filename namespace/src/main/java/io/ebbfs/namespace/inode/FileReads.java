@@ -146,10 +146,9 @@ public final class FileReads {
     if (!withLocations) {
       return Statuses.of(inode, name);
     }
+    // Directories have none, not an empty list of them: a stock client takes no other answer.
     LocatedBlocks located =
-        inode.isFile()
-            ? locate(transaction, inode, 0, Long.MAX_VALUE, clientMachine)
-            : new LocatedBlocks();
+        inode.isFile() ? locate(transaction, inode, 0, Long.MAX_VALUE, clientMachine) : null;
     return Statuses.located(inode, name, located);
   }
 
