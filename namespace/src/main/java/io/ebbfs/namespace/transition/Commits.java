@@ -236,10 +236,12 @@ public final class Commits {
   private TransitionRow done(TransitionRow row, CommitRequestProto request, Written written) {
     long bytesRead = 0;
     long bytesWritten = 0;
+    long remoteBytes = 0;
     int blocksRead = 0;
     for (CombineResponseProto result : request.getResultsList()) {
       bytesRead += result.getBytesReadLocal() + result.getBytesReadRemote();
       bytesWritten += result.getBytesWrittenLocal() + result.getBytesWrittenRemote();
+      remoteBytes += result.getBytesReadRemote() + result.getBytesWrittenRemote();
       blocksRead += result.getBlocksRead();
     }
     return row.toBuilder()
@@ -249,6 +251,7 @@ public final class Commits {
         .clearFailure()
         .setBytesRead(bytesRead)
         .setBytesWritten(bytesWritten)
+        .setRemoteBytes(remoteBytes)
         .setBlocksRead(blocksRead)
         .setBlocksWritten(row.getOutputsCount())
         .setDataBytes(written.dataBytes())

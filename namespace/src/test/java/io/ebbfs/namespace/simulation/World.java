@@ -20,14 +20,14 @@ record World(
     int servers = 6 + random.nextInt(5);
     int disks = 3 + random.nextInt(4);
     // Of blocks of at most 1000 bytes. Files come to some ten thousand bytes, three times.
-    long bytes = random.nextInt(8) == 0 ? 20_000L / (servers * disks) + random.nextInt(1_500) : 0;
+    long bytes = random.nextInt(16) == 0 ? 20_000L / (servers * disks) + random.nextInt(1_500) : 0;
     return new World(
         servers,
         disks,
         bytes == 0 ? ROOMY : 1_000 + bytes,
-        random.nextInt(4) == 0 ? 2 + random.nextInt(2) : 1,
-        random.nextInt(4) == 0,
-        random.nextInt(8) == 0);
+        random.nextInt(8) == 0 ? 2 + random.nextInt(2) : 1,
+        random.nextInt(8) == 0,
+        random.nextInt(16) == 0);
   }
 
   boolean isTight() {

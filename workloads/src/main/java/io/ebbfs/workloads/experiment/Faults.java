@@ -208,7 +208,8 @@ final class Faults {
         linkBytes,
         byCode,
         foreground == STALLED ? List.of() : safeAfterSeconds(repairs, happened),
-        foregroundMillis);
+        foregroundMillis,
+        sum(repairs, TransitionRow::getRemoteBytes));
   }
 
   private static List<Double> safeAfterSeconds(List<TransitionRow> repairs, long happened) {
