@@ -7,6 +7,9 @@ import java.util.Map;
 
 /** Writes the configuration of a system's cluster. */
 final class Configuration {
+  private static final int COMBINES_PER_SERVER = 3;
+  private static final int MOST_TASKS = 64;
+
   private Configuration() {}
 
   static Map<String, String> of(Experiment experiment, Variant system) {
@@ -73,15 +76,18 @@ final class Configuration {
         .formatted(experiment.cluster().deadAfterMillis());
   }
 
-  /** Every server may combine at once, so that no link is the only one at work. */
+  /**
+   * Several combines for each server at once: they choose their servers by chance, so that with one
+   * for each a third of the links would have nothing to do.
+   */
   private static String raidNode(Experiment experiment) {
     return """
-    mapTasks: 8
-    combines: %d
+    mapTasks: %1$d
+    combines: %1$d
     poll: 50ms
     scrub: {period: 0s}
     """
-        .formatted(experiment.cluster().servers());
+        .formatted(Math.min(MOST_TASKS, COMBINES_PER_SERVER * experiment.cluster().servers()));
   }
 
   private static String plain(double value) {
