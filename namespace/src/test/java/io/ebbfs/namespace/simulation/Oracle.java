@@ -14,6 +14,7 @@ import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionOutputProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
@@ -104,10 +105,12 @@ final class Oracle implements CrashingStore.Listener {
       }
     }
     Map<Long, Set<String>> before = new TreeMap<>();
+    List<TransitionRow> all = List.copyOf(published);
+    published.removeIf(this::hadToAvoidServers);
     published.forEach(row -> before.putAll(neededServers(row)));
     rows.apply(writes);
     published.forEach(row -> notLessProtected(row, before));
-    published.forEach(this::outputsAreThere);
+    all.forEach(this::outputsAreThere);
   }
 
   private void count(TransitionRow row) {
@@ -205,6 +208,16 @@ final class Oracle implements CrashingStore.Listener {
                     row.getKind(), row.getId(), output.getBlockId(), output.getStorageUuid()));
       }
     }
+  }
+
+  /**
+   * A repair whose given-up attempt has left copies that are not to be trusted on some server must
+   * avoid that server as long as the block is not whole elsewhere; a move mends the place later.
+   */
+  private boolean hadToAvoidServers(TransitionRow row) {
+    return row.getKind() == TransitionKindProto.REPAIR
+        && row.getOutputsList().stream()
+            .anyMatch(o -> rows.isDistrusted(o.getBlockId(), o.getStorageUuid()));
   }
 
   private void notLessProtected(TransitionRow row, Map<Long, Set<String>> before) {
