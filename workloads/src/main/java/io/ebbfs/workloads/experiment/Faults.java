@@ -97,7 +97,7 @@ final class Faults {
     int server = random.nextInt(bench.cluster().layout().servers());
     Repair repair =
         measure(
-            "server",
+            "server under load",
             repetition,
             server,
             () -> {

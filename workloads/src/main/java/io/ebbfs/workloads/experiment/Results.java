@@ -181,7 +181,7 @@ public record Results(
    *
    * @param repetition from 0
    * @param what "healthy", or "degraded": the only holder of the block was dead and nothing was
-   *     repaired meanwhile; "healthy files": whole files, read as during a repair, without one
+   *     repaired meanwhile
    * @param code that the blocks are in; "" for none
    * @param millis of each
    * @param sourceBlocks blocks that theory says are read for each block
@@ -200,8 +200,8 @@ public record Results(
   /**
    * A loss and its end: every block that it cost is whole again.
    *
-   * @param what "disk" or "server"; "none" for nothing: the same reads by clients without a loss,
-   *     to compare with
+   * @param what "disk", "server", or "server under load": while clients read; "none" for nothing:
+   *     the same reads by clients without a loss, to compare with
    * @param lostBlocks replicas that went with it
    * @param detectSeconds from the fault to the first repair that was planned for it
    * @param seconds from there to the end of the last

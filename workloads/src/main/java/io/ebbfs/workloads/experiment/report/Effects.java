@@ -76,13 +76,7 @@ final class Effects {
   }
 
   private static Foreground foreground(Results r, String what) {
-    List<Double> all = new ArrayList<>(sorted(r, what, Repair::foregroundMillis));
-    if (what.equals("none")) {
-      r.reads().stream()
-          .filter(reads -> reads.what().equals("healthy files"))
-          .forEach(reads -> all.addAll(reads.millis()));
-    }
-    Percentiles millis = Percentiles.of(all);
+    Percentiles millis = Percentiles.of(sorted(r, what, Repair::foregroundMillis));
     return millis == null
         ? null
         : new Foreground(r.system().name(), r.system().title(), what, millis);
