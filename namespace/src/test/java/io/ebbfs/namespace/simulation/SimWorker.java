@@ -368,8 +368,10 @@ final class SimWorker {
         if (ghost.claimed.getStepsCount() > 0) {
           tally.add("fault combine of an old claim arrives late");
           StepProto step = ghost.claimed.getSteps(random.nextInt(ghost.claimed.getStepsCount()));
-          cluster.combine(
-              step.getExecutor().getDatanodeUuid(), step.getCombine(), Integer.MAX_VALUE);
+          cluster.withRightOutputs(
+              () ->
+                  cluster.combine(
+                      step.getExecutor().getDatanodeUuid(), step.getCombine(), Integer.MAX_VALUE));
         }
       }
       case 2 -> {
