@@ -105,12 +105,10 @@ final class Oracle implements CrashingStore.Listener {
       }
     }
     Map<Long, Set<String>> before = new TreeMap<>();
-    List<TransitionRow> all = List.copyOf(published);
-    published.removeIf(this::hadToAvoidServers);
     published.forEach(row -> before.putAll(neededServers(row)));
     rows.apply(writes);
     published.forEach(row -> notLessProtected(row, before));
-    all.forEach(this::outputsAreThere);
+    published.forEach(this::outputsAreThere);
   }
 
   private void count(TransitionRow row) {
@@ -130,9 +128,13 @@ final class Oracle implements CrashingStore.Listener {
 
   /**
    * The servers that each acknowledged block of a transition depends on, as far as the namenode
-   * knows.
+   * knows. What a repair rebuilds was lost, though its rows on dead servers are still there.
    */
   private Map<Long, Set<String>> neededServers(TransitionRow row) {
+    Set<Long> rebuilt = new HashSet<>();
+    if (row.getKind() == TransitionKindProto.REPAIR) {
+      row.getOutputsList().forEach(output -> rebuilt.add(output.getBlockId()));
+    }
     Set<Long> blocks = new TreeSet<>();
     row.getBlocksList().forEach(block -> blocks.add(block.getBlockId()));
     row.getStripesList().stream()
@@ -143,14 +145,14 @@ final class Oracle implements CrashingStore.Listener {
     Map<Long, Set<String>> needed = new TreeMap<>();
     Map<Long, Set<String>> byStripe = new HashMap<>();
     for (long id : blocks) {
-      needed.put(id, neededServers(id, byStripe));
+      needed.put(id, neededServers(id, rebuilt, byStripe));
     }
     return needed;
   }
 
-  private Set<String> neededServers(long blockId, Map<Long, Set<String>> byStripe) {
-    Set<String> servers = new HashSet<>();
-    rows.storagesOf(blockId).forEach(storage -> servers.add(copies.serverOf(storage)));
+  private Set<String> neededServers(
+      long blockId, Set<Long> lost, Map<Long, Set<String>> byStripe) {
+    Set<String> servers = serversOf(blockId, lost);
     BlockRow block = rows.block(blockId);
     if (servers.size() > 1 || block == null) {
       return Set.of();
@@ -159,7 +161,7 @@ final class Oracle implements CrashingStore.Listener {
       return servers;
     }
     Set<String> ofStripe =
-        byStripe.computeIfAbsent(block.getStripeId(), id -> fatalServers(rows.stripes.get(id)));
+        byStripe.computeIfAbsent(block.getStripeId(), id -> fatalServers(rows.stripes.get(id), lost));
     if (servers.isEmpty()) {
       return ofStripe;
     }
@@ -167,14 +169,21 @@ final class Oracle implements CrashingStore.Listener {
     return servers;
   }
 
+  private Set<String> serversOf(long blockId, Set<Long> lost) {
+    Set<String> servers = new HashSet<>();
+    if (!lost.contains(blockId)) {
+      rows.storagesOf(blockId).forEach(storage -> servers.add(copies.serverOf(storage)));
+    }
+    return servers;
+  }
+
   /** Servers without which a stripe does not decode, as far as the namenode knows. */
-  private Set<String> fatalServers(StripeRow stripe) {
+  private Set<String> fatalServers(StripeRow stripe, Set<Long> lostBlocks) {
     ErasureCode code = Codes.byName(stripe.getCode());
     Set<Integer> lost = new TreeSet<>();
     Map<String, Set<Integer>> only = new TreeMap<>();
     for (StripeMemberProto member : stripe.getMembersList()) {
-      Set<String> servers = new HashSet<>();
-      rows.storagesOf(member.getBlockId()).forEach(s -> servers.add(copies.serverOf(s)));
+      Set<String> servers = serversOf(member.getBlockId(), lostBlocks);
       if (servers.isEmpty()) {
         lost.add(member.getPosition());
       } else if (servers.size() == 1) {
@@ -210,21 +219,11 @@ final class Oracle implements CrashingStore.Listener {
     }
   }
 
-  /**
-   * A repair whose given-up attempt has left copies that are not to be trusted on some server must
-   * avoid that server as long as the block is not whole elsewhere; a move mends the place later.
-   */
-  private boolean hadToAvoidServers(TransitionRow row) {
-    return row.getKind() == TransitionKindProto.REPAIR
-        && row.getOutputsList().stream()
-            .anyMatch(o -> rows.isDistrusted(o.getBlockId(), o.getStorageUuid()));
-  }
-
   private void notLessProtected(TransitionRow row, Map<Long, Set<String>> before) {
     Map<Long, Set<String>> byStripe = new HashMap<>();
     before.forEach(
         (id, needed) -> {
-          Set<String> more = new TreeSet<>(neededServers(id, byStripe));
+          Set<String> more = new TreeSet<>(neededServers(id, Set.of(), byStripe));
           more.removeAll(needed);
           if (!more.isEmpty()) {
             throw new Violation(

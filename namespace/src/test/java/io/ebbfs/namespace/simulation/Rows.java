@@ -139,16 +139,6 @@ final class Rows {
     return finalized.getOrDefault(blockId, Map.of()).keySet();
   }
 
-  /** Whether some other storage has a copy of the block that is not to be trusted. */
-  boolean isDistrusted(long blockId, String exceptStorage) {
-    return replicas.entrySet().stream()
-        .filter(e -> e.getValue().getState() == ReplicaStateProto.CORRUPT)
-        .anyMatch(
-            e ->
-                e.getKey().firstLong() == blockId
-                    && !Tables.replicaStorage(e.getKey()).equals(exceptStorage));
-  }
-
   /** How many rows say that a storage has the block. */
   int replicaRows(long blockId, String storage) {
     return finalized.getOrDefault(blockId, Map.of()).getOrDefault(storage, 0);

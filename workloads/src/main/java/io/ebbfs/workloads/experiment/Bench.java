@@ -12,7 +12,6 @@ import io.ebbfs.workloads.experiment.Experiment.Cluster;
 import io.ebbfs.workloads.stock.StockProcess;
 import java.io.IOException;
 import java.net.URI;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -171,16 +170,15 @@ final class Bench implements AutoCloseable {
   /** Kills everything and removes it. */
   @Override
   public void close() throws IOException, ClusterException, InterruptedException {
+    try {
+      Runtime.getRuntime().removeShutdownHook(killer);
+    } catch (IllegalStateException e) {
+      return; // it is running, and does all this
+    }
     client.close();
     loader.close();
     files.close();
     probe.close();
     Laboratory.discard(cluster);
-    try {
-      Runtime.getRuntime().removeShutdownHook(killer);
-    } catch (IllegalStateException e) {
-      return; // it is running
-    }
-    Files.deleteIfExists(cluster.directory());
   }
 }
