@@ -34,7 +34,7 @@ public record Lab(int number, String rate) {
 
   /** A lab with a number that no other one on this machine has. */
   static Lab choose(String rate) throws ClusterException {
-    if (!RATE.matcher(rate).matches()) {
+    if (!isRate(rate)) {
       throw new ClusterException(
           "--rate %s is no rate of a link: write 100mbit, 1gbit or 500kbit".formatted(rate));
     }
@@ -48,7 +48,7 @@ public record Lab(int number, String rate) {
   }
 
   static void checkRoot() throws ClusterException {
-    if (!"root".equals(System.getProperty("user.name"))) {
+    if (!Laboratory.isPossible()) {
       throw new ClusterException(
           "a lab needs root, for its network namespaces: run it as root; or use a cluster on"
               + " loopback (ebb up --servers 11 --disks 6), whose links have no rate, so that"

@@ -82,8 +82,7 @@ public final class LabMain {
             .withServers(given.number("servers", 11), given.number("disks", 6))
             .withBlockSize(given.bytes("block-size", 4L << 20));
     long start = System.nanoTime();
-    LocalCluster cluster =
-        Laboratory.start(Build.find(), spec, given.text("rate", "100mbit"));
+    LocalCluster cluster = Laboratory.start(Build.find(), spec, given.text("rate", "100mbit"));
     Lab lab = cluster.layout().lab();
     System.out.printf(
         "lab of %d servers with %d disks each is up after %.1f s in %s%n"

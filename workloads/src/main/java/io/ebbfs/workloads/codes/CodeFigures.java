@@ -40,7 +40,6 @@ public record CodeFigures(
   /** Of one code; takes some milliseconds, for large codes more. */
   public static CodeFigures of(ErasureCode code) {
     int[] reads = IntStream.range(0, code.size()).map(p -> repairReads(code, p)).toArray();
-    double data = IntStream.range(0, code.dataCount()).map(p -> reads[p]).average().orElseThrow();
     double average = IntStream.of(reads).average().orElseThrow();
     int beyond = code.tolerance() + 1;
     return new CodeFigures(
@@ -48,7 +47,7 @@ public record CodeFigures(
         code.dataCount(),
         code.parityCount(),
         code.overhead(),
-        data,
+        repairReadsData(code),
         average,
         IntStream.of(reads).max().orElseThrow(),
         (average + 1) * code.size() / code.dataCount(),
@@ -57,6 +56,14 @@ public record CodeFigures(
             - (double) FatalShares.countSurvived(code, beyond)
                 / FatalShares.binomial(code.size(), beyond),
         MarkovModel.HACFS.meanTimeToLossYears(code));
+  }
+
+  /** Blocks read to rebuild one lost data block, on average. */
+  public static double repairReadsData(ErasureCode code) {
+    return IntStream.range(0, code.dataCount())
+        .map(p -> repairReads(code, p))
+        .average()
+        .orElseThrow();
   }
 
   private static int repairReads(ErasureCode code, int position) {

@@ -100,9 +100,7 @@ public final class ClusterProbe implements AutoCloseable {
     pages(
         cursor -> {
           ListStripesRequestProto.Builder request =
-              ListStripesRequestProto.newBuilder()
-                  .setLimit(PAGE)
-                  .setWithLocations(withLocations);
+              ListStripesRequestProto.newBuilder().setLimit(PAGE).setWithLocations(withLocations);
           if (cursor != null) {
             request.setCursor(cursor);
           }

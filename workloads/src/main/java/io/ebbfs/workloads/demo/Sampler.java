@@ -1,5 +1,6 @@
 package io.ebbfs.workloads.demo;
 
+import io.ebbfs.workloads.Background;
 import io.ebbfs.workloads.demo.ClusterProbe.Usage;
 import io.ebbfs.workloads.demo.DataSet.Family;
 import java.io.IOException;
@@ -21,7 +22,7 @@ final class Sampler implements AutoCloseable {
   private final LongSupplier residentBytes;
   private final List<Report.Sample> samples = new ArrayList<>();
   private final long start = System.nanoTime();
-  private final Thread thread;
+  private final Background background;
   private volatile String phase = "start";
   private long peakResidentBytes;
 
@@ -32,9 +33,7 @@ final class Sampler implements AutoCloseable {
   Sampler(Supplier<ClusterProbe> probe, LongSupplier residentBytes) {
     this.probe = probe;
     this.residentBytes = residentBytes;
-    thread = new Thread(this::run, "sampler");
-    thread.setDaemon(true);
-    thread.start();
+    background = new Background("sampler", this::run);
   }
 
   void phase(String name) {
@@ -53,14 +52,10 @@ final class Sampler implements AutoCloseable {
     return peakResidentBytes;
   }
 
-  private void run() {
-    try {
-      while (!Thread.currentThread().isInterrupted()) {
-        sample();
-        Thread.sleep(PERIOD_MILLIS);
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+  private void run() throws InterruptedException {
+    while (!Thread.currentThread().isInterrupted()) {
+      sample();
+      Thread.sleep(PERIOD_MILLIS);
     }
   }
 
@@ -88,11 +83,6 @@ final class Sampler implements AutoCloseable {
 
   @Override
   public void close() {
-    thread.interrupt();
-    try {
-      thread.join(5000);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    background.close();
   }
 }

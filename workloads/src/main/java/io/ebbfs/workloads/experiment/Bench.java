@@ -6,6 +6,7 @@ import io.ebbfs.cluster.ClusterSpec;
 import io.ebbfs.cluster.Lab;
 import io.ebbfs.cluster.Laboratory;
 import io.ebbfs.cluster.LocalCluster;
+import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
 import io.ebbfs.workloads.demo.ClusterProbe;
 import io.ebbfs.workloads.experiment.Experiment.Cluster;
@@ -128,7 +129,12 @@ final class Bench implements AutoCloseable {
 
   /** Whether the namenode takes a server for alive. */
   boolean isLive(int server) throws IOException {
-    for (ServerStatusProto status : probe.cluster().getServersList()) {
+    return isLive(probe.cluster(), server);
+  }
+
+  /** The same out of an answer that is there already. */
+  boolean isLive(GetClusterResponseProto cluster, int server) {
+    for (ServerStatusProto status : cluster.getServersList()) {
       var id = status.getServer();
       if (server(id.getIpAddr(), id.getIpcPort()) == server) {
         return status.getLive();

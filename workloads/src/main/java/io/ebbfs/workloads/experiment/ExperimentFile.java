@@ -125,7 +125,8 @@ public final class ExperimentFile {
   private static String rate(Section section) {
     String rate = section.text("rate").orElse("100mbit");
     if (!Lab.isRate(rate)) {
-      section.problem("rate", "'%s' is no rate of a link".formatted(rate), "write 100mbit or 1gbit");
+      section.problem(
+          "rate", "'%s' is no rate of a link".formatted(rate), "write 100mbit or 1gbit");
     }
     return rate;
   }

@@ -58,12 +58,7 @@ public final class ExperimentMain {
   }
 
   private record Options(
-      Path file,
-      boolean quick,
-      boolean loopback,
-      List<String> only,
-      Path out,
-      Path trace) {
+      Path file, boolean quick, boolean loopback, List<String> only, Path out, Path trace) {
     static Options parse(List<String> words) throws ClusterException {
       Path file = null;
       Path out = null;

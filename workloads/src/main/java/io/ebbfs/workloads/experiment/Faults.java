@@ -149,11 +149,11 @@ final class Faults {
     List<Double> read();
   }
 
-  private Repair measure(
-      String what, int repetition, int server, Loss loss, Foreground foreground)
+  private Repair measure(String what, int repetition, int server, Loss loss, Foreground foreground)
       throws IOException, ClusterException, InterruptedException {
     Stripes before = Stripes.of(bench);
-    long last = bench.probe().transitions().stream().mapToLong(TransitionRow::getId).max().orElse(0);
+    long last =
+        bench.probe().transitions().stream().mapToLong(TransitionRow::getId).max().orElse(0);
     long happened = loss.happen();
     long linkBytes = bench.serverBytes();
     Whole whole = awaitWhole(server, !what.equals("disk"));
@@ -185,8 +185,7 @@ final class Faults {
             code.name(),
             new ByCode(data, rebuilt.size() - data, row.getBlocksRead()),
             (a, b) ->
-                new ByCode(
-                    a.data() + b.data(), a.parities() + b.parities(), a.read() + b.read()));
+                new ByCode(a.data() + b.data(), a.parities() + b.parities(), a.read() + b.read()));
         for (StripeMemberProto member : stripe.getStripe().getMembersList()) {
           lostBytes += rebuilt.contains(member.getPosition()) ? member.getLengthBytes() : 0;
         }
@@ -250,7 +249,7 @@ final class Faults {
     while (System.nanoTime() < deadline) {
       GetClusterResponseProto cluster = bench.probe().cluster();
       long wounds = wounds(cluster);
-      boolean seen = dead ? !bench.isLive(server) : true;
+      boolean seen = !dead || !bench.isLive(cluster, server);
       long now = System.currentTimeMillis();
       if (seen && wounds > 0 && noticed == 0) {
         noticed = now;

@@ -30,8 +30,7 @@ final class ForegroundReaders {
   private void read(StockProcess client, List<String> files, Random random) {
     while (!ending) {
       try {
-        double took =
-            client.read(files.get(random.nextInt(files.size()))).get().micros() / 1000.0;
+        double took = client.read(files.get(random.nextInt(files.size()))).get().micros() / 1000.0;
         double second = (System.nanoTime() - start) / 1e9;
         synchronized (reads) {
           reads.add(new TimedRead(second, took));

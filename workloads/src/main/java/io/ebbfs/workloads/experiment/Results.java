@@ -38,35 +38,23 @@ public record Results(
     List<TimedRead> duringIncidents,
     Map<String, Double> seconds,
     List<String> notes) {
-  /** Results of an experiment without a timetable of faults. */
-  public Results(
-      int format,
-      String experiment,
-      SystemInfo system,
-      Environment environment,
-      List<WorkloadInfo> workloads,
-      List<Reads> reads,
-      List<Repair> repairs,
-      List<Conversion> conversions,
-      List<Sample> storage,
-      List<Job> jobs,
-      Map<String, Double> seconds,
-      List<String> notes) {
-    this(
-        format,
-        experiment,
-        system,
-        environment,
-        workloads,
-        reads,
-        repairs,
-        conversions,
-        storage,
-        jobs,
-        List.of(),
-        List.of(),
-        seconds,
-        notes);
+  /** What was not measured, and is missing in a file, is empty. */
+  public Results {
+    experiment = experiment == null ? "" : experiment;
+    workloads = listed(workloads);
+    reads = listed(reads);
+    repairs = listed(repairs);
+    conversions = listed(conversions);
+    storage = listed(storage);
+    jobs = listed(jobs);
+    incidents = listed(incidents);
+    duringIncidents = listed(duringIncidents);
+    seconds = seconds == null ? Map.of() : seconds;
+    notes = listed(notes);
+  }
+
+  private static <T> List<T> listed(List<T> list) {
+    return list == null ? List.of() : list;
   }
 
   /** The format that this class writes. */
@@ -83,6 +71,10 @@ public record Results(
    * @param bound stored bytes per byte of encoded data; null for none
    */
   public record SystemInfo(String name, String title, String fast, String compact, Double bound) {
+    public SystemInfo {
+      title = title == null ? name : title;
+    }
+
     /** Whether data changes its code. */
     public boolean adapts() {
       return fast != null && !fast.equals(compact);
@@ -135,36 +127,6 @@ public record Results(
       long encodedLogicalBytes,
       long encodedStoredBytes,
       double modelSeconds) {
-    /** A workload that has no time but that of the experiment. */
-    public WorkloadInfo(
-        String name,
-        int files,
-        long bytes,
-        double hotReads,
-        double coldFiles,
-        double hotBytes,
-        double drift,
-        Map<String, Double> readsByCode,
-        Map<String, Double> bytesByCode,
-        long storedBytes,
-        long encodedLogicalBytes,
-        long encodedStoredBytes) {
-      this(
-          name,
-          files,
-          bytes,
-          hotReads,
-          coldFiles,
-          hotBytes,
-          drift,
-          readsByCode,
-          bytesByCode,
-          storedBytes,
-          encodedLogicalBytes,
-          encodedStoredBytes,
-          0);
-    }
-
     /** Stored bytes per byte of encoded data. */
     public double encodedOverhead() {
       return encodedLogicalBytes == 0 ? 0 : (double) encodedStoredBytes / encodedLogicalBytes;
@@ -231,46 +193,15 @@ public record Results(
       List<Double> safeAfterSeconds,
       List<Double> foregroundMillis,
       long remoteBytes) {
-    /** A loss of which is not known what went over links. */
-    public Repair(
-        int repetition,
-        String what,
-        int lostBlocks,
-        long lostBytes,
-        double detectSeconds,
-        double seconds,
-        long blocksRead,
-        long blocksWritten,
-        long plannedReads,
-        long bytesRead,
-        long bytesWritten,
-        long linkBytes,
-        Map<String, ByCode> byCode,
-        List<Double> safeAfterSeconds,
-        List<Double> foregroundMillis) {
-      this(
-          repetition,
-          what,
-          lostBlocks,
-          lostBytes,
-          detectSeconds,
-          seconds,
-          blocksRead,
-          blocksWritten,
-          plannedReads,
-          bytesRead,
-          bytesWritten,
-          linkBytes,
-          byCode,
-          safeAfterSeconds,
-          foregroundMillis,
-          0);
+    public Repair {
+      safeAfterSeconds = listed(safeAfterSeconds);
+      foregroundMillis = listed(foregroundMillis);
     }
 
     /** What clients read while nothing was lost. */
     public static Repair none(List<Double> foregroundMillis) {
       return new Repair(
-          0, "none", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Map.of(), List.of(), foregroundMillis);
+          0, "none", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Map.of(), List.of(), foregroundMillis, 0);
     }
 
     /** Blocks of one code: data and parities that were rebuilt, and what was read for them. */
@@ -281,7 +212,7 @@ public record Results(
    * What all transitions of a kind took together.
    *
    * @param kind ENCODE, UPCODE or DOWNCODE
-   * @param busySeconds from each one's plan to its end, summed
+   * @param busySeconds from each one's last claim to its end, summed
    */
   public record Conversion(
       String kind,

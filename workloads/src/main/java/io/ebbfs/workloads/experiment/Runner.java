@@ -74,8 +74,7 @@ public final class Runner {
       Progress progress = new Progress(label, took, systems.size() - i);
       try {
         Results results =
-            new SystemRun(
-                    experiment, system, loopback, out.resolve("cluster"), progress::phase)
+            new SystemRun(experiment, system, loopback, out.resolve("cluster"), progress::phase)
                 .run();
         write(file, results);
         took.add((System.nanoTime() - start) / 1e9);
@@ -92,8 +91,7 @@ public final class Runner {
   private static void write(Path file, Results results) throws IOException {
     Path draft = file.resolveSibling("." + file.getFileName());
     JSON.writeValue(draft.toFile(), results);
-    Files.move(
-        draft, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
   }
 
   private static String summary(Results results) {

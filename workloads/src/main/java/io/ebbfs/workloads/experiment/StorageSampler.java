@@ -4,6 +4,7 @@ import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.workloads.Background;
 import io.ebbfs.workloads.demo.ClusterProbe;
 import io.ebbfs.workloads.experiment.Results.Sample;
 import java.io.IOException;
@@ -14,8 +15,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Samples the space that each workload's stripes take, every second. What cannot be asked for, since
- * the namenode is busy or gone, is left out. Thread-safe.
+ * Samples the space that each workload's stripes take, every second. What cannot be asked for,
+ * since the namenode is busy or gone, is left out. Thread-safe.
  */
 final class StorageSampler implements AutoCloseable {
   private static final long PERIOD_MILLIS = 1000;
@@ -24,14 +25,13 @@ final class StorageSampler implements AutoCloseable {
   private final String fastCode;
   private final List<Sample> samples = new ArrayList<>();
   private final long start = System.nanoTime();
-  private final Thread thread = new Thread(this::run, "storage-sampler");
+  private final Background background;
   private volatile String phase = "start";
 
   StorageSampler(ClusterProbe probe, String fastCode) {
     this.probe = probe;
     this.fastCode = fastCode;
-    thread.setDaemon(true);
-    thread.start();
+    background = new Background("storage-sampler", this::run);
   }
 
   void phase(String name) {
@@ -42,16 +42,12 @@ final class StorageSampler implements AutoCloseable {
     return List.copyOf(samples);
   }
 
-  private void run() {
-    try {
-      long next = System.nanoTime();
-      while (!Thread.currentThread().isInterrupted()) {
-        sample();
-        next += PERIOD_MILLIS * 1_000_000;
-        Thread.sleep(Math.max(1, (next - System.nanoTime()) / 1_000_000));
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+  private void run() throws InterruptedException {
+    long next = System.nanoTime();
+    while (!Thread.currentThread().isInterrupted()) {
+      sample();
+      next += PERIOD_MILLIS * 1_000_000;
+      Thread.sleep(Math.max(1, (next - System.nanoTime()) / 1_000_000));
     }
   }
 
@@ -69,10 +65,9 @@ final class StorageSampler implements AutoCloseable {
           probe.transitions(TransitionStateProto.PLANNED, TransitionStateProto.RUNNING);
       Map<String, Space> spaces = new HashMap<>();
       for (StripeStatusProto stripe : stripes) {
-        Space space =
-            spaces.computeIfAbsent(stripe.getStripe().getPolicy(), policy -> new Space());
+        Space space = spaces.computeIfAbsent(stripe.getStripe().getPolicy(), policy -> new Space());
         space.live += stripe.getLiveBytes();
-        space.stored += stripe.getLiveBytes() + stripe.getDeadBytes() + stripe.getParityBytes();
+        space.stored += Stripes.storedBytes(stripe);
         space.fast += stripe.getStripe().getCode().equals(fastCode) ? stripe.getLiveBytes() : 0;
       }
       Map<String, Double> overhead = new TreeMap<>();
@@ -85,12 +80,10 @@ final class StorageSampler implements AutoCloseable {
             }
           });
       int running =
-          (int)
-              active.stream().filter(row -> row.getKind() != TransitionKindProto.REPAIR).count();
+          (int) active.stream().filter(row -> row.getKind() != TransitionKindProto.REPAIR).count();
       synchronized (this) {
         samples.add(
-            new Sample(
-                (System.nanoTime() - start) / 1e9, phase, overhead, fastShare, running));
+            new Sample((System.nanoTime() - start) / 1e9, phase, overhead, fastShare, running));
       }
     } catch (IOException e) {
       // The next sample tells more.
@@ -99,11 +92,6 @@ final class StorageSampler implements AutoCloseable {
 
   @Override
   public void close() {
-    thread.interrupt();
-    try {
-      thread.join(5000);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
+    background.close();
   }
 }

@@ -45,6 +45,11 @@ final class Stripes {
     return byId.values();
   }
 
+  /** What a stripe takes on disks: live data, deleted data and parities. */
+  static long storedBytes(StripeStatusProto stripe) {
+    return stripe.getLiveBytes() + stripe.getDeadBytes() + stripe.getParityBytes();
+  }
+
   /** The code that a block is in; "" if it is in no stripe. */
   String code(StoredBlock block) {
     return codeOfBlock.getOrDefault(block.id(), "");

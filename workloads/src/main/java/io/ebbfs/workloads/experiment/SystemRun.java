@@ -2,9 +2,6 @@ package io.ebbfs.workloads.experiment;
 
 import io.ebbfs.cluster.ClusterException;
 import io.ebbfs.coding.Codes;
-import io.ebbfs.coding.ErasureCode;
-import io.ebbfs.coding.Planner;
-import io.ebbfs.coding.ReadCost;
 import io.ebbfs.fault.FaultInjector;
 import io.ebbfs.fault.FaultPlayer;
 import io.ebbfs.fault.FaultPlayer.Fired;
@@ -13,6 +10,7 @@ import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.workloads.codes.CodeFigures;
 import io.ebbfs.workloads.experiment.Experiment.Measure;
 import io.ebbfs.workloads.experiment.Experiment.Variant;
 import io.ebbfs.workloads.experiment.Results.Conversion;
@@ -36,12 +34,10 @@ import java.nio.file.Path;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -103,11 +99,11 @@ final class SystemRun {
     this.random = new Random(experiment.seed());
   }
 
-  private interface Step<T> {
-    T run() throws IOException, ClusterException, InterruptedException;
+  private interface Step {
+    void run() throws IOException, ClusterException, InterruptedException;
   }
 
-  private <T> T timed(String phase, Step<T> step)
+  private void timed(String phase, Step step)
       throws IOException, ClusterException, InterruptedException {
     progress.accept(phase);
     if (sampler != null) {
@@ -115,7 +111,7 @@ final class SystemRun {
     }
     long start = System.nanoTime();
     try {
-      return step.run();
+      step.run();
     } finally {
       seconds.merge(phase, (System.nanoTime() - start) / 1e9, Double::sum);
     }
@@ -124,15 +120,7 @@ final class SystemRun {
   /** Runs it all. Nothing is left of the cluster, whatever happens. */
   Results run() throws IOException, ClusterException, InterruptedException {
     String startedAt = Instant.now().toString();
-    bench =
-        timed(
-            "start",
-            () ->
-                Bench.start(
-                    directory,
-                    experiment.cluster(),
-                    experiment.configuration(system),
-                    loopback));
+    timed("start", this::start);
     try (Bench running = bench;
         StorageSampler sampling = new StorageSampler(bench.probe(), fastCode())) {
       sampler = sampling;
@@ -169,6 +157,11 @@ final class SystemRun {
     }
   }
 
+  private void start() throws IOException, ClusterException, InterruptedException {
+    bench =
+        Bench.start(directory, experiment.cluster(), experiment.configuration(system), loopback);
+  }
+
   private String fastCode() {
     return system.info().adapts() ? system.info().fast() : "";
   }
@@ -188,7 +181,7 @@ final class SystemRun {
   // ---- data -------------------------------------------------------------------------------------
 
   /** Over fast links: that takes its time, and nothing of it is measured. */
-  private Void store() throws IOException, ClusterException, InterruptedException {
+  private void store() throws IOException, ClusterException, InterruptedException {
     bench.setServerRate(FAST);
     Path temporary = Files.createDirectories(directory.resolve("staging"));
     for (String name : experiment.data().workloads()) {
@@ -202,7 +195,6 @@ final class SystemRun {
       }
     }
     bench.setServerRate(experiment.cluster().rate());
-    return null;
   }
 
   private void lookUp(String file, long bytes) throws IOException {
@@ -231,7 +223,7 @@ final class SystemRun {
   }
 
   /** All workloads at once, each with its own pace. */
-  private Void heat() throws InterruptedException, IOException {
+  private void heat() throws InterruptedException, IOException {
     ExecutorService threads = Executors.newFixedThreadPool(replays.size());
     try {
       List<Future<Replay.Outcome>> outcomes = new ArrayList<>();
@@ -241,11 +233,9 @@ final class SystemRun {
       for (Future<Replay.Outcome> outcome : outcomes) {
         List<String> failures = outcome.get().failures();
         if (!failures.isEmpty()) {
-          throw new IOException(
-              "%d opens failed: %s".formatted(failures.size(), failures.get(0)));
+          throw new IOException("%d opens failed: %s".formatted(failures.size(), failures.get(0)));
         }
       }
-      return null;
     } catch (ExecutionException e) {
       throw new IOException("opening the files failed: " + e.getCause(), e);
     } finally {
@@ -269,9 +259,8 @@ final class SystemRun {
   }
 
   /** Waits until everything is encoded that shall be, and nothing changes for a while. */
-  private Void adapt() throws IOException, InterruptedException {
+  private void adapt() throws IOException, InterruptedException {
     awaitQuiet(QUIET_MILLIS);
-    return null;
   }
 
   private void awaitQuiet(long quietMillis) throws IOException, InterruptedException {
@@ -342,7 +331,7 @@ final class SystemRun {
       if (stripe.getStripe().getPolicy().equals(name)) {
         stored += stripe.getParityBytes() + stripe.getDeadBytes();
         live += stripe.getLiveBytes();
-        inStripes += stripe.getLiveBytes() + stripe.getParityBytes() + stripe.getDeadBytes();
+        inStripes += Stripes.storedBytes(stripe);
       }
     }
     Properties properties = Properties.of(workload);
@@ -413,7 +402,7 @@ final class SystemRun {
    * Healthy blocks, then blocks whose holder is dead and not yet repaired, then the repair; with
    * another server each time.
    */
-  private Void servers() throws IOException, ClusterException, InterruptedException {
+  private void servers() throws IOException, ClusterException, InterruptedException {
     Measure measure = experiment.measure();
     Faults faults = new Faults(bench, random);
     List<Integer> servers = order();
@@ -440,7 +429,6 @@ final class SystemRun {
               }));
       awaitQuiet(CALM_MILLIS);
     }
-    return null;
   }
 
   private void grep(String what, int repetition)
@@ -496,28 +484,14 @@ final class SystemRun {
                 what,
                 entry.getKey(),
                 millis,
-                decodes ? dataRepairReads(entry.getKey()) : 1,
+                decodes ? CodeFigures.repairReadsData(Codes.byName(entry.getKey())) : 1,
                 bench.serverBytes() - serverBytes,
                 bench.clientBytes() - clientBytes));
       }
     }
   }
 
-  private static double dataRepairReads(String codeName) {
-    ErasureCode code = Codes.byName(codeName);
-    Set<Integer> all = new HashSet<>();
-    for (int p = 0; p < code.size(); p++) {
-      all.add(p);
-    }
-    double sum = 0;
-    for (int d = 0; d < code.dataCount(); d++) {
-      sum += Planner.repair(code, all, Set.of(d), Set.of(), ReadCost.UNIFORM).get(0).reads();
-    }
-    return sum / code.dataCount();
-  }
-
-  private List<Double> read(List<StoredBlock> chosen)
-      throws IOException, InterruptedException {
+  private List<Double> read(List<StoredBlock> chosen) throws IOException, InterruptedException {
     List<Double> millis = new ArrayList<>();
     for (StoredBlock block : chosen) {
       try {
@@ -539,17 +513,16 @@ final class SystemRun {
 
   // ---- losses -----------------------------------------------------------------------------------
 
-  private Void diskLosses() throws IOException, ClusterException, InterruptedException {
+  private void diskLosses() throws IOException, ClusterException, InterruptedException {
     Faults faults = new Faults(bench, random);
     for (int r = 0; r < experiment.measure().diskLosses(); r++) {
       repairs.add(faults.disk(r));
       awaitQuiet(CALM_MILLIS);
     }
-    return null;
   }
 
   /** Readers of whole files while nothing is broken, then while a server is repaired. */
-  private Void underLoad() throws IOException, ClusterException, InterruptedException {
+  private void underLoad() throws IOException, ClusterException, InterruptedException {
     int readers = experiment.measure().readersDuringRepair();
     if (readers > 0) {
       repairs.add(Repair.none(readAlone(readers)));
@@ -557,7 +530,6 @@ final class SystemRun {
           new ForegroundReaders(bench.client(), files(), readers, random);
       repairs.add(new Faults(bench, random).serverUnderLoad(0, foreground::endMillis));
     }
-    return null;
   }
 
   private List<String> files() {
@@ -577,13 +549,16 @@ final class SystemRun {
   }
 
   /** Everything that the timetable says, while clients read; then all files are compared. */
-  private Void timetable() throws IOException, ClusterException, InterruptedException {
+  private void timetable() throws IOException, ClusterException, InterruptedException {
     if (experiment.faults().entries().isEmpty()) {
-      return null;
+      return;
     }
     ForegroundReaders foreground =
         new ForegroundReaders(
-            bench.client(), files(), Math.max(1, experiment.measure().readersDuringRepair()), random);
+            bench.client(),
+            files(),
+            Math.max(1, experiment.measure().readersDuringRepair()),
+            random);
     List<Fired> fired;
     try (FaultPlayer player =
         new FaultPlayer(experiment.faults(), new FaultInjector(bench.cluster(), random))) {
@@ -598,6 +573,5 @@ final class SystemRun {
     for (Replay replay : replays.values()) {
       replay.verify();
     }
-    return null;
   }
 }

@@ -18,8 +18,8 @@ import java.util.stream.Stream;
  * its own with Hadoop's jars alone, by Hadoop's local job runner.
  *
  * @param maps files or blocks that are read at once
- * @param oneLink whether, in a lab, all maps share the link of a client; otherwise they read as fast
- *     as the servers' links let them, as tasks on many machines would
+ * @param oneLink whether, in a lab, all maps share the link of a client; otherwise they read as
+ *     fast as the servers' links let them, as tasks on many machines would
  */
 public record GrepJob(LocalCluster cluster, int maps, boolean oneLink) {
   private static final int LOG_LINES = 20;

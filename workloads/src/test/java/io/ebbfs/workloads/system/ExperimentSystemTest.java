@@ -39,8 +39,7 @@ class ExperimentSystemTest {
     Path file = Files.writeString(temp.resolve("smoke.yaml"), SMOKE);
     Path out = temp.resolve("out");
     Runner runner =
-        new Runner(
-            ExperimentFile.read(file, false), !Laboratory.isPossible(), out, List.of());
+        new Runner(ExperimentFile.read(file, false), !Laboratory.isPossible(), out, List.of());
     assertThat(runner.run()).isZero();
 
     Path kept = out.resolve("runs/rs63.json");

@@ -61,7 +61,7 @@ class ScrubSystemTest {
                 "poll: 50ms\nscrub:\n  period: 500ms\n  stripesPerSecond: 1000\n  decodeShare: 1\n",
                 "chunk-server.yaml",
                 "scrub:\n  period: 1s\n  bytesPerSecond: 1GiB\n"));
-    namenode = test.cluster().namenodeClient();
+    namenode = test.namenode();
     client = test.client(2);
   }
 
@@ -79,12 +79,6 @@ class ScrubSystemTest {
 
   @AfterAll
   static void stop() throws Exception {
-    if (client != null) {
-      client.close();
-    }
-    if (namenode != null) {
-      namenode.close();
-    }
     if (test != null) {
       test.close();
     }

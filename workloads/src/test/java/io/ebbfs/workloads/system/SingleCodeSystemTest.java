@@ -60,18 +60,12 @@ class SingleCodeSystemTest {
             "raid-node.yaml",
             "poll: 50ms\n");
     test = TestCluster.start(5, 3, configuration, 3);
-    namenode = test.cluster().namenodeClient();
+    namenode = test.namenode();
     client = test.client(2);
   }
 
   @AfterAll
   static void stop() throws Exception {
-    if (client != null) {
-      client.close();
-    }
-    if (namenode != null) {
-      namenode.close();
-    }
     if (test != null) {
       test.close();
     }
@@ -96,7 +90,8 @@ class SingleCodeSystemTest {
     assertThat(found.bytes()).isEqualTo(data.length);
     assertThat(found.matches()).isEqualTo(data.length / line.length);
     assertThat(found.seconds()).isPositive();
-    assertThatThrownBy(() -> new GrepJob(test.cluster(), 1, true).run("/none", "x", PATIENCE_MILLIS))
+    assertThatThrownBy(
+            () -> new GrepJob(test.cluster(), 1, true).run("/none", "x", PATIENCE_MILLIS))
         .isInstanceOf(ClusterException.class)
         .hasMessage("there is no /none: store files first");
 

@@ -33,9 +33,6 @@ class StockClientSystemTest {
 
   @AfterAll
   static void stop() throws Exception {
-    if (client != null) {
-      client.close();
-    }
     if (test != null) {
       test.close();
     }

@@ -4,11 +4,13 @@ import io.ebbfs.cluster.Build;
 import io.ebbfs.cluster.ClusterException;
 import io.ebbfs.cluster.ClusterSpec;
 import io.ebbfs.cluster.LocalCluster;
+import io.ebbfs.cluster.NamenodeClient;
 import io.ebbfs.workloads.stock.StockProcess;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +23,7 @@ final class TestCluster implements AutoCloseable {
   private final Path directory;
   private final Build build;
   private final LocalCluster cluster;
+  private final List<AutoCloseable> clients = new ArrayList<>();
 
   private TestCluster(Path directory, Build build, LocalCluster cluster) {
     this.directory = directory;
@@ -68,14 +71,26 @@ final class TestCluster implements AutoCloseable {
     return directory;
   }
 
+  /** A stock client, which ends with the cluster at the latest. */
   StockProcess client(int threads) throws IOException {
-    return new StockProcess(
-        build.home(),
-        threads,
-        Map.of(
-            "fs.defaultFS", cluster.stockClient().uri(),
-            "dfs.blocksize", Integer.toString(BLOCK_BYTES)),
-        directory.resolve("stock-client.log"));
+    return closedInTheEnd(
+        new StockProcess(
+            build.home(),
+            threads,
+            Map.of(
+                "fs.defaultFS", cluster.stockClient().uri(),
+                "dfs.blocksize", Integer.toString(BLOCK_BYTES)),
+            directory.resolve("stock-client.log")));
+  }
+
+  /** The namenode, asked directly, until the cluster ends. */
+  NamenodeClient namenode() throws IOException {
+    return closedInTheEnd(cluster.namenodeClient());
+  }
+
+  private <T extends AutoCloseable> T closedInTheEnd(T client) {
+    clients.add(client);
+    return client;
   }
 
   record ShellResult(int exitCode, String output) {}
@@ -91,6 +106,9 @@ final class TestCluster implements AutoCloseable {
 
   @Override
   public void close() throws Exception {
+    for (AutoCloseable client : clients) {
+      client.close();
+    }
     cluster.stop();
     try (Stream<Path> all = Files.walk(directory)) {
       all.sorted(Comparator.reverseOrder())

@@ -84,7 +84,7 @@ final class Effects {
 
   private static List<Double> sorted(Results r, String what, Function<Repair, List<Double>> of) {
     return r.repairs().stream()
-        .filter(repair -> repair.what().equals(what) && of.apply(repair) != null)
+        .filter(repair -> repair.what().equals(what))
         .flatMap(repair -> of.apply(repair).stream())
         .sorted()
         .toList();

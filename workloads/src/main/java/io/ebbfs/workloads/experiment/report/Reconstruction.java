@@ -102,10 +102,7 @@ final class Reconstruction {
 
   /** Those without clients that read meanwhile, whose bytes are on the links too; all, if none. */
   private static List<Repair> alone(List<Repair> repairs) {
-    List<Repair> alone =
-        repairs.stream()
-            .filter(r -> r.foregroundMillis() == null || r.foregroundMillis().isEmpty())
-            .toList();
+    List<Repair> alone = repairs.stream().filter(r -> r.foregroundMillis().isEmpty()).toList();
     return alone.isEmpty() ? repairs : alone;
   }
 
@@ -170,7 +167,7 @@ final class Reconstruction {
 
   /** Whether the bytes on links are those of the repair alone. */
   private static boolean isCounted(Repair r) {
-    return r.linkBytes() > 0 && (r.foregroundMillis() == null || r.foregroundMillis().isEmpty());
+    return r.linkBytes() > 0 && r.foregroundMillis().isEmpty();
   }
 
   private static Double linkToMoved(Repair r) {

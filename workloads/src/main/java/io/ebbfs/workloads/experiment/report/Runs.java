@@ -60,7 +60,7 @@ final class Runs {
             "'%s' is of format %d, and this report reads format %d: run the experiment again, or report with the build that wrote it"
                 .formatted(file, format, Results.FORMAT));
       }
-      Results results = Complete.of(MAPPER.treeToValue(tree, Results.class));
+      Results results = MAPPER.treeToValue(tree, Results.class);
       if (results.system() == null || results.environment() == null) {
         throw new ReportException(
             "'%s' does not say of which system and where: run that system again".formatted(file));

@@ -95,7 +95,8 @@ final class ClaimsTest {
             w.bytesByCode(),
             w.storedBytes(),
             w.encodedLogicalBytes(),
-            w.encodedStoredBytes());
+            w.encodedStoredBytes(),
+            w.modelSeconds());
     Claim claim =
         claim(
             withProduct(Synthetic.withWorkloads(Synthetic.product(), List.of(cold))),
@@ -154,7 +155,8 @@ final class ClaimsTest {
               r.what().equals("disk") ? 2 * r.linkBytes() : r.linkBytes(),
               r.byCode(),
               r.safeAfterSeconds(),
-              r.foregroundMillis()));
+              r.foregroundMillis(),
+              r.remoteBytes()));
     }
     Claim claim =
         claim(

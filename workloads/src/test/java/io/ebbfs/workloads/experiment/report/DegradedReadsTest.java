@@ -13,7 +13,8 @@ import org.junit.jupiter.api.Test;
 
 final class DegradedReadsTest {
   private static WorkloadInfo workload(Map<String, Double> readsByCode) {
-    return new WorkloadInfo("W", 1, 100, .9, .9, .1, .1, readsByCode, readsByCode, 150, 100, 150);
+    return new WorkloadInfo(
+        "W", 1, 100, .9, .9, .1, .1, readsByCode, readsByCode, 150, 100, 150, 0);
   }
 
   private static Results with(Map<String, Double> readsByCode, List<Reads> reads) {

@@ -17,7 +17,7 @@ final class ReconstructionTest {
 
   private static Loss disk(Repair... repairs) {
     WorkloadInfo w =
-        new WorkloadInfo("W", 1, 100, .9, .9, .1, .1, Map.of(), Map.of(), 180, 100, 180); // 1.8x
+        new WorkloadInfo("W", 1, 100, .9, .9, .1, .1, Map.of(), Map.of(), 180, 100, 180, 0); // 1.8x
     Results results =
         Synthetic.withRepairs(
             Synthetic.withWorkloads(Synthetic.product(), List.of(w)), List.of(repairs));
@@ -26,6 +26,13 @@ final class ReconstructionTest {
 
   /** Ten data blocks and eight parities of the fast product code, and what was read for them. */
   private static Repair fast(double seconds, long read, long linkBytes, List<Double> reads) {
+    return fast(new Repair.ByCode(10, 8, read), seconds, linkBytes, reads, 0);
+  }
+
+  /** Eighteen blocks of the fast product code. */
+  private static Repair fast(
+      Repair.ByCode lost, double seconds, long linkBytes, List<Double> reads, long remoteBytes) {
+    long read = lost.read();
     return new Repair(
         0,
         "disk",
@@ -39,9 +46,10 @@ final class ReconstructionTest {
         read * BLOCK,
         18 * BLOCK,
         linkBytes,
-        Map.of(Codes.PC_FAST, new Repair.ByCode(10, 8, read)),
+        Map.of(Codes.PC_FAST, lost),
         List.of(),
-        reads);
+        reads,
+        remoteBytes);
   }
 
   @Test
@@ -75,7 +83,8 @@ final class ReconstructionTest {
                 Codes.PC_FAST, new Repair.ByCode(4, 5, 18),
                 Codes.PC_COMPACT, new Repair.ByCode(16, 5, 105)),
             List.of(),
-            List.of());
+            List.of(),
+            0);
     assertThat(disk(mixed).arithmeticPerDataBlock())
         .isCloseTo((5 * 5.4 + 15 * 8.4) / 20, within(1e-9));
   }
@@ -99,24 +108,7 @@ final class ReconstructionTest {
     Loss loss = disk(fast(20, 36, 36 * BLOCK, List.of()));
     assertThat(loss.linkRatio().median()).isCloseTo(1, within(1e-9));
     assertThat(loss.linkToMoved().median()).isCloseTo(36.0 / 54, within(1e-9));
-    Repair known =
-        new Repair(
-            0,
-            "disk",
-            18,
-            18 * BLOCK,
-            1,
-            20,
-            36,
-            18,
-            36,
-            36 * BLOCK,
-            18 * BLOCK,
-            30 * BLOCK,
-            Map.of(Codes.PC_FAST, new Repair.ByCode(10, 8, 36)),
-            List.of(),
-            List.of(),
-            30 * BLOCK);
+    Repair known = fast(new Repair.ByCode(10, 8, 36), 20, 30 * BLOCK, List.of(), 30 * BLOCK);
     assertThat(disk(known).linkRatio().median()).isCloseTo(1, within(1e-9));
   }
 
@@ -132,7 +124,7 @@ final class ReconstructionTest {
   @Test
   void replicasThatAreCopiedAgainHaveTimesAndNoCounts() {
     Repair replicas =
-        new Repair(0, "disk", 10, 0, 1, 20, 0, 0, 0, 0, 0, 0, Map.of(), List.of(), List.of());
+        new Repair(0, "disk", 10, 0, 1, 20, 0, 0, 0, 0, 0, 0, Map.of(), List.of(), List.of(), 0);
     Loss loss = disk(replicas);
     assertThat(loss.secondsPerDataBlock().median()).isEqualTo(2);
     assertThat(loss.movedPerDataBlock()).isNull();
@@ -142,23 +134,7 @@ final class ReconstructionTest {
 
   @Test
   void theDrawOfDataAndParitiesDoesNotCount() {
-    Repair mostlyParities =
-        new Repair(
-            0,
-            "disk",
-            18,
-            18 * BLOCK,
-            1,
-            20,
-            36,
-            18,
-            36,
-            36 * BLOCK,
-            18 * BLOCK,
-            0,
-            Map.of(Codes.PC_FAST, new Repair.ByCode(3, 15, 36)),
-            List.of(),
-            List.of());
+    Repair mostlyParities = fast(new Repair.ByCode(3, 15, 36), 20, 0, List.of(), 0);
     Loss loss = disk(mostlyParities);
     assertThat(loss.movedPerDataBlock().median()).isCloseTo(5.4, within(1e-9));
     assertThat(loss.secondsPerDataBlock().median()).isCloseTo(2, within(1e-9));

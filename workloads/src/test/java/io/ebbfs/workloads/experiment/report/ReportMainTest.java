@@ -80,6 +80,8 @@ final class ReportMainTest {
             null,
             null,
             null,
+            null,
+            null,
             null);
     write(List.of(empty));
     assertThat(report()).as(err.toString()).isZero();

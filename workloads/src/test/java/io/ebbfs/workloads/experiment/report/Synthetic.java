@@ -70,6 +70,8 @@ final class Synthetic {
         conversions(system),
         storage(system),
         jobs(system),
+        List.of(),
+        List.of(),
         new LinkedHashMap<>(Map.of("store", 40.0, "adapt", 60.0)),
         List.of("Made up for a test."));
   }
@@ -121,7 +123,8 @@ final class Synthetic {
         shares(system, fast),
         (long) (bytes * overhead),
         encoded,
-        (long) (encoded * overhead));
+        (long) (encoded * overhead),
+        0);
   }
 
   private static List<String> codes(SystemInfo system) {
@@ -190,7 +193,8 @@ final class Synthetic {
         0,
         Map.of(),
         List.of(),
-        List.of(100.0, 110.0, 120.0, 130.0 + repetition));
+        List.of(100.0, 110.0, 120.0, 130.0 + repetition),
+        0);
   }
 
   /** A loss of so many data blocks, and of parities in their share. */
@@ -231,7 +235,8 @@ final class Synthetic {
         (long) (read * BLOCK * 1.03),
         byCode,
         safe,
-        List.of());
+        List.of(),
+        0);
   }
 
   /** The same while clients read, which takes twice as long and fills the links. */
@@ -251,7 +256,8 @@ final class Synthetic {
         2 * r.linkBytes(),
         r.byCode(),
         r.safeAfterSeconds(),
-        List.of(140.0, 150.0, 170.0, 180.0));
+        List.of(140.0, 150.0, 170.0, 180.0),
+        r.remoteBytes());
   }
 
   private static List<Conversion> conversions(SystemInfo system) {
@@ -317,97 +323,54 @@ final class Synthetic {
   /** The same results of another system. */
   static Results named(Results r, String name) {
     SystemInfo s = r.system();
-    return new Results(
-        r.format(),
-        r.experiment(),
-        new SystemInfo(name, name, s.fast(), s.compact(), s.bound()),
-        r.environment(),
-        r.workloads(),
-        r.reads(),
-        r.repairs(),
-        r.conversions(),
-        r.storage(),
-        r.jobs(),
-        r.seconds(),
-        r.notes());
+    return copy(r, new SystemInfo(name, name, s.fast(), s.compact(), s.bound()), r.environment());
   }
 
   static Results with(Results r, Environment environment) {
-    return new Results(
-        r.format(),
-        r.experiment(),
-        r.system(),
-        environment,
-        r.workloads(),
-        r.reads(),
-        r.repairs(),
-        r.conversions(),
-        r.storage(),
-        r.jobs(),
-        r.seconds(),
-        r.notes());
+    return copy(r, r.system(), environment);
+  }
+
+  private static Results copy(Results r, SystemInfo system, Environment environment) {
+    return copy(r, system, environment, r.workloads(), r.reads(), r.repairs(), r.storage());
   }
 
   static Results withReads(Results r, List<Reads> reads) {
-    return new Results(
-        r.format(),
-        r.experiment(),
-        r.system(),
-        r.environment(),
-        r.workloads(),
-        reads,
-        r.repairs(),
-        r.conversions(),
-        r.storage(),
-        r.jobs(),
-        r.seconds(),
-        r.notes());
+    return copy(r, r.system(), r.environment(), r.workloads(), reads, r.repairs(), r.storage());
   }
 
   static Results withRepairs(Results r, List<Repair> repairs) {
-    return new Results(
-        r.format(),
-        r.experiment(),
-        r.system(),
-        r.environment(),
-        r.workloads(),
-        r.reads(),
-        repairs,
-        r.conversions(),
-        r.storage(),
-        r.jobs(),
-        r.seconds(),
-        r.notes());
+    return copy(r, r.system(), r.environment(), r.workloads(), r.reads(), repairs, r.storage());
   }
 
   static Results withStorage(Results r, List<Sample> storage) {
-    return new Results(
-        r.format(),
-        r.experiment(),
-        r.system(),
-        r.environment(),
-        r.workloads(),
-        r.reads(),
-        r.repairs(),
-        r.conversions(),
-        storage,
-        r.jobs(),
-        r.seconds(),
-        r.notes());
+    return copy(r, r.system(), r.environment(), r.workloads(), r.reads(), r.repairs(), storage);
   }
 
   static Results withWorkloads(Results r, List<WorkloadInfo> workloads) {
+    return copy(r, r.system(), r.environment(), workloads, r.reads(), r.repairs(), r.storage());
+  }
+
+  private static Results copy(
+      Results r,
+      SystemInfo system,
+      Environment environment,
+      List<WorkloadInfo> workloads,
+      List<Reads> reads,
+      List<Repair> repairs,
+      List<Sample> storage) {
     return new Results(
         r.format(),
         r.experiment(),
-        r.system(),
-        r.environment(),
+        system,
+        environment,
         workloads,
-        r.reads(),
-        r.repairs(),
+        reads,
+        repairs,
         r.conversions(),
-        r.storage(),
+        storage,
         r.jobs(),
+        r.incidents(),
+        r.duringIncidents(),
         r.seconds(),
         r.notes());
   }
