@@ -258,15 +258,13 @@ final class EncodeAttempts {
       int stripe,
       SortedMap<Integer, Data> present,
       Placement placement) {
+    // The replica that stays is the one to be checked: the others are given up.
     SortedMap<Integer, Source> stored = new TreeMap<>();
     present.forEach(
         (position, data) -> {
-          List<String> disks = new ArrayList<>(data.live());
+          boolean moves = placement.moves().contains(new BlockRef(stripe, position));
           String kept = placement.disk(stripe, position).storageUuid();
-          if (disks.remove(kept)) {
-            disks.add(0, kept);
-          }
-          stored.put(position, source(data, disks));
+          stored.put(position, source(data, moves ? data.live() : List.of(kept)));
         });
     String name = "new stripe %d in %s of transition %d".formatted(stripe, code, row.getId());
     return new Result(stripe, name, code, stored, Set.of(), present.keySet());
