@@ -1,6 +1,10 @@
-import java.io.OutputStream;
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -48,11 +52,18 @@ public final class HdfsDescriptors {
     FileDescriptorSet.Builder set = FileDescriptorSet.newBuilder();
     files.values().forEach(file -> set.addFile(file.toProto()));
     Files.createDirectories(output.toAbsolutePath().getParent());
-    try (OutputStream out = Files.newOutputStream(output)) {
-      set.build().writeTo(out);
+    write(output, set.build().toByteArray());
+    write(Path.of(output + ".files"), (String.join("\n", files.keySet()) + "\n").getBytes(UTF_8));
+    write(Path.of(output + ".classpath"), System.getProperty("java.class.path").getBytes(UTF_8));
+  }
+
+  /** Only what changed, and at once: another build may be reading it. */
+  private static void write(Path path, byte[] bytes) throws IOException {
+    if (!Files.exists(path) || !Arrays.equals(Files.readAllBytes(path), bytes)) {
+      Path fresh = Path.of(path + ".new");
+      Files.write(fresh, bytes);
+      Files.move(fresh, path, StandardCopyOption.ATOMIC_MOVE);
     }
-    Files.write(Path.of(output + ".files"), files.keySet());
-    Files.writeString(Path.of(output + ".classpath"), System.getProperty("java.class.path"));
   }
 
   private static void add(FileDescriptor file, Map<String, FileDescriptor> files) {

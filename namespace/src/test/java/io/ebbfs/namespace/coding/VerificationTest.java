@@ -7,6 +7,7 @@ import io.ebbfs.namespace.transition.TransitionSettings.Verification;
 import io.ebbfs.protocol.proto.CodingProtos.CheckProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionBlockProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What is planted between reading and writing is caught, and nothing of it is ever published. */
 final class VerificationTest {
@@ -201,6 +203,31 @@ final class VerificationTest {
     // A plain sum does not care for the order: another block stands in for the first.
     sources.set(0, sources.get(width - 1));
     return width > 1;
+  }
+
+  // ---- the replica that stays -------------------------------------------------------------------
+
+  @ParameterizedTest
+  @ValueSource(strings = {Codes.PC_FAST, Codes.LRC_COMPACT, Codes.RS_FAST})
+  void noReplicaIsGivenUpForOneThatIsGone(String code) throws Exception {
+    cluster = new CodingCluster(14, 6, seed);
+    long file = cluster.createFile(Codes.byName(code).dataCount(), BLOCK, true);
+    cluster.propose(TransitionKindProto.ENCODE, code, List.of(file), List.of());
+    ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+    List<TransitionBlockProto> blocks = claimed.getTransition().getBlocksList();
+    TransitionBlockProto lost = blocks.get(random.nextInt(blocks.size()));
+    cluster.servers.on(lost.getKeepStorageUuid()).remove(lost.getBlockId());
+
+    Outcome outcome = cluster.execute(claimed);
+
+    assertThat(outcome.result()).as("seed %d: %s", seed, outcome).isEqualTo(Outcome.Result.FAILED);
+    assertThat(outcome.detail()).contains("no checksum of block " + lost.getBlockId());
+    assertThat(cluster.live(file, lost.getOwnerIndex())).hasSizeGreaterThanOrEqualTo(2);
+    cluster.advance(120_000);
+    cluster.runAll();
+    assertThat(cluster.stripeIds()).hasSize(1);
+    cluster.assertAllReadable();
+    cluster.assertNoOrphans();
   }
 
   // ---- settings ---------------------------------------------------------------------------------
