@@ -5,7 +5,9 @@ import io.ebbfs.namespace.placement.Layout.Membership;
 import io.ebbfs.namespace.placement.Layout.View;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 
 /**
@@ -26,6 +28,8 @@ final class Improvement {
   private final Random random;
   private final boolean mayMove;
   private final int[] restsUntil;
+  // Of the views that have not changed since.
+  private final Map<View, PairsOfView> pairsOf = new IdentityHashMap<>();
   private int checks;
 
   private Improvement(Layout layout, Random random, boolean mayMove) {
@@ -47,6 +51,9 @@ final class Improvement {
 
   /** Two servers whose loss a stripe does not survive. */
   private record WeakPair(View view, int one, int other) {}
+
+  /** The weak pairs of a view, and those of them with a block to take away. */
+  private record PairsOfView(int weak, List<WeakPair> toMend) {}
 
   /** A change: the item to another disk, or its positions for those of another item. */
   private record Change(int disk, Item swap) {}
@@ -76,20 +83,27 @@ final class Improvement {
   private double costOfPairs(List<WeakPair> weak) {
     double cost = 0;
     for (View view : layout.views()) {
-      int pairs = 0;
-      for (int one = 0; one < layout.serverCount(); one++) {
-        for (int other = one + 1; other < layout.serverCount(); other++) {
-          if (!view.survives(one, other)) {
-            pairs++;
-            if (view.countOn(one) > 0) {
-              weak.add(new WeakPair(view, one, other));
-            }
+      PairsOfView pairs = pairsOf.computeIfAbsent(view, this::pairsOf);
+      weak.addAll(pairs.toMend());
+      cost += view.weight * pairs.weak();
+    }
+    return cost;
+  }
+
+  private PairsOfView pairsOf(View view) {
+    int pairs = 0;
+    List<WeakPair> toMend = new ArrayList<>();
+    for (int one = 0; one < layout.serverCount(); one++) {
+      for (int other = one + 1; other < layout.serverCount(); other++) {
+        if (!view.survives(one, other)) {
+          pairs++;
+          if (view.countOn(one) > 0) {
+            toMend.add(new WeakPair(view, one, other));
           }
         }
       }
-      cost += view.weight * pairs;
     }
-    return cost;
+    return new PairsOfView(pairs, toMend);
   }
 
   private void improve(WeakPair pair, int step) {
@@ -231,7 +245,9 @@ final class Improvement {
   }
 
   private void apply(Item item, Change change) {
+    item.memberships().forEach(membership -> pairsOf.remove(membership.view()));
     if (change.swap() != null) {
+      change.swap().memberships().forEach(membership -> pairsOf.remove(membership.view()));
       swap(item, change.swap());
       return;
     }
