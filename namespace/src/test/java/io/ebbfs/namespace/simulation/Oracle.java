@@ -150,8 +150,7 @@ final class Oracle implements CrashingStore.Listener {
     return needed;
   }
 
-  private Set<String> neededServers(
-      long blockId, Set<Long> lost, Map<Long, Set<String>> byStripe) {
+  private Set<String> neededServers(long blockId, Set<Long> lost, Map<Long, Set<String>> byStripe) {
     Set<String> servers = serversOf(blockId, lost);
     BlockRow block = rows.block(blockId);
     if (servers.size() > 1 || block == null) {
@@ -161,7 +160,8 @@ final class Oracle implements CrashingStore.Listener {
       return servers;
     }
     Set<String> ofStripe =
-        byStripe.computeIfAbsent(block.getStripeId(), id -> fatalServers(rows.stripes.get(id), lost));
+        byStripe.computeIfAbsent(
+            block.getStripeId(), id -> fatalServers(rows.stripes.get(id), lost));
     if (servers.isEmpty()) {
       return ofStripe;
     }

@@ -111,23 +111,21 @@ final class SimClient {
     return server != null && server.answers();
   }
 
-  /** Returns false if a disk is full. */
+  /** Returns false if a disk is full, or has failed and the namenode does not know it yet. */
   private boolean send(Namenode namenode, List<Written> written) throws IOException {
     for (Written block : written) {
       for (Target target : block.targets()) {
         SimServer server = cluster.server(target.server().uuid());
         SimDisk disk = server.disk(target.disk().storageUuid());
-        if (disk != null && !disk.hasFailed() && disk.free() < block.row().getLengthBytes()) {
+        if (disk == null || disk.hasFailed() || disk.free() < block.row().getLengthBytes()) {
           return false;
         }
-        if (disk != null && !disk.hasFailed()) {
-          server.store(
-              disk,
-              cluster.write(
-                  block.row().getBlockId(),
-                  block.row().getGenerationStamp(),
-                  block.row().getLengthBytes()));
-        }
+        server.store(
+            disk,
+            cluster.write(
+                block.row().getBlockId(),
+                block.row().getGenerationStamp(),
+                block.row().getLengthBytes()));
       }
     }
     for (Written block : written) {
