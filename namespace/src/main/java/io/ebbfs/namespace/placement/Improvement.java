@@ -24,6 +24,9 @@ final class Improvement {
   private static final double NOISE = 0.08;
   private static final int REST = 4;
 
+  /** It gives up after this part of the changes without a better layout. */
+  private static final int PATIENCE = 2;
+
   private final Layout layout;
   private final Random random;
   private final boolean mayMove;
@@ -61,12 +64,14 @@ final class Improvement {
   private void run(int maxChecks) {
     Layout.Snapshot best = null;
     double bestCost = Double.MAX_VALUE;
-    for (int step = 0; checks < maxChecks; step++) {
+    int stopsAt = maxChecks;
+    for (int step = 0; checks < stopsAt; step++) {
       List<WeakPair> weak = new ArrayList<>();
       double cost = COST_OF_MOVE * layout.moves() + costOfPairs(weak);
       if (cost < bestCost) {
         bestCost = cost;
         best = layout.snapshot();
+        stopsAt = Math.min(maxChecks, checks + maxChecks / PATIENCE);
       }
       if (weak.isEmpty()) {
         break;

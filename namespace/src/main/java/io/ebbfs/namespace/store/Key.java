@@ -1,6 +1,9 @@
 package io.ebbfs.namespace.store;
 
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.HexFormat;
 
@@ -9,12 +12,19 @@ import java.util.HexFormat;
  * unsigned number), then by the bytes of the rest, unsigned; the encoded form sorts the same way.
  */
 public final class Key implements Comparable<Key> {
+  private static final VarHandle BIG_ENDIAN =
+      MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
+
   private final long partition;
   private final byte[] rest;
 
   private Key(long partition, byte[] rest) {
     this.partition = partition;
     this.rest = rest;
+  }
+
+  private static long longOf(byte[] bytes) {
+    return (long) BIG_ENDIAN.get(bytes, 0);
   }
 
   /** The rest is not copied and must not change. */
@@ -41,7 +51,7 @@ public final class Key implements Comparable<Key> {
 
   /** The first eight bytes of the rest as a number: the index of a block, the id of a replica. */
   public long firstLong() {
-    return ByteBuffer.wrap(rest).getLong();
+    return longOf(rest);
   }
 
   /** Eight bytes of the partition, big endian, then the rest. */
@@ -59,8 +69,13 @@ public final class Key implements Comparable<Key> {
 
   @Override
   public int compareTo(Key other) {
-    int byPartition = Long.compareUnsigned(partition, other.partition);
-    return byPartition != 0 ? byPartition : Arrays.compareUnsigned(rest, other.rest);
+    if (partition != other.partition) {
+      return Long.compareUnsigned(partition, other.partition);
+    }
+    // Most are eight bytes, for which comparing arrays takes longer than comparing numbers.
+    return rest.length == Long.BYTES && other.rest.length == Long.BYTES
+        ? Long.compareUnsigned(longOf(rest), longOf(other.rest))
+        : Arrays.compareUnsigned(rest, other.rest);
   }
 
   @Override
