@@ -96,8 +96,13 @@ final class Simulation {
 
   // ---- a schedule -------------------------------------------------------------------------------
 
-  /** Random events, a check after each, then rest and a last check. */
-  void run(int steps) throws IOException, ServiceException {
+  /**
+   * Random events, a check after each, then rest and a last check.
+   *
+   * @param maxSteps how many events at most; a quarter of them at least
+   */
+  void run(int maxSteps) throws IOException, ServiceException {
+    int steps = maxSteps - random.nextInt(maxSteps * 3 / 4 + 1);
     everybodyReports();
     int files = (world.isTight() ? 8 : 2) + random.nextInt(5);
     for (int f = 0; f < files; f++) {
@@ -148,7 +153,8 @@ final class Simulation {
 
   /** So that there are stripes to convert and to repair when the faults begin. */
   private void encodeInPeace() throws IOException, ServiceException {
-    for (int i = 0; i < 2; i++) {
+    int proposals = 1 + random.nextInt(2);
+    for (int i = 0; i < proposals; i++) {
       encode(-1);
     }
     for (int round = 0; round < 2; round++) {

@@ -19,7 +19,7 @@ public final class SimulationMain {
         --schedules N   how many (default: 20000)
         --minutes M     as many as there is time for, instead
         --seed S        the first seed (default: 1); the next schedule has the next seed
-        --steps N       events in a schedule before it comes to rest (default: 40)
+        --steps N       most events in a schedule before it comes to rest (default: 40)
         --threads N     schedules at the same time (default: one for each processor)""";
 
   private record Options(long schedules, Duration limit, long seed, int steps, int threads) {
@@ -138,7 +138,7 @@ public final class SimulationMain {
     text.append(
         String.format(
             Locale.ROOT,
-            "%d schedules of %d steps, seeds %d to %d, in %.1f s: %.1f a second on %d threads, %.2f ms of CPU each%n",
+            "%d schedules of up to %d steps, seeds %d to %d, in %.1f s: %.1f a second on %d threads, %.2f ms of CPU each%n",
             tally.of("schedules"),
             options.steps(),
             options.seed(),

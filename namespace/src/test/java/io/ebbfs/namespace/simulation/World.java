@@ -17,7 +17,7 @@ record World(
   static final long ROOMY = 1L << 40;
 
   static World of(Random random) {
-    int servers = 6 + random.nextInt(5);
+    int servers = 6 + Math.min(random.nextInt(5), random.nextInt(5));
     int disks = 3 + random.nextInt(4);
     // Of blocks of at most 1000 bytes. Files come to some ten thousand bytes, three times.
     long bytes = random.nextInt(16) == 0 ? 20_000L / (servers * disks) + random.nextInt(1_500) : 0;
