@@ -108,7 +108,7 @@ final class Simulation {
     for (int f = 0; f < files; f++) {
       write();
     }
-    if (random.nextInt(4) > 0) {
+    if (random.nextBoolean()) {
       encodeInPeace();
     }
     for (int step = 0; step < steps; step++) {
