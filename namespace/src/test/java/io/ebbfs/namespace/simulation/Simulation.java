@@ -104,7 +104,7 @@ final class Simulation {
   void run(int maxSteps) throws IOException, ServiceException {
     int steps = maxSteps - random.nextInt(maxSteps * 3 / 4 + 1);
     everybodyReports();
-    int files = (world.isTight() ? 8 : 2) + random.nextInt(5);
+    int files = (world.isTight() ? 8 : 2) + random.nextInt(4);
     for (int f = 0; f < files; f++) {
       write();
     }
