@@ -25,7 +25,7 @@ final class Improvement {
   private static final int REST = 4;
 
   /** It gives up after this part of the changes without a better layout. */
-  private static final int PATIENCE = 4;
+  private static final int PATIENCE = 2;
 
   private final Layout layout;
   private final Random random;
