@@ -93,18 +93,17 @@ final class TargetChooser {
     if (server.disks().stream().allMatch(Disk::failed)) {
       return Optional.of("no disk in service");
     }
-    long size = request.blockSizeBytes();
-    if (server.disks().stream().anyMatch(d -> !d.failed() && freeBytes(d, size) >= size)) {
-      return Optional.empty();
-    }
     long most =
         server.disks().stream()
             .filter(disk -> !disk.failed())
-            .mapToLong(disk -> freeBytes(disk, size))
+            .mapToLong(disk -> freeBytes(disk, request.blockSizeBytes()))
             .max()
             .orElse(0);
-    return Optional.of(
-        "no disk with %d bytes free, at most %d".formatted(size, Math.max(0, most)));
+    return most >= request.blockSizeBytes()
+        ? Optional.empty()
+        : Optional.of(
+            "no disk with %d bytes free, at most %d"
+                .formatted(request.blockSizeBytes(), Math.max(0, most)));
   }
 
   /** The writer's own server, unless all servers are on the writer's machine. */

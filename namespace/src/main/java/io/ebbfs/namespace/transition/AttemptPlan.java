@@ -24,7 +24,8 @@ record AttemptPlan(TransitionRow row, List<Step> steps, List<Result> results) {
    *
    * @param stripeIndex as outputs name it
    * @param name for messages: "stripe 17"
-   * @param stored blocks that are there before, by position; the disks where they stay come first
+   * @param stored blocks that are there before, by position; where one replica stays and the others
+   *     are given up, that one alone
    * @param lost positions whose block stays lost
    * @param derivedFrom positions that the outputs are computed from, as far as they are of this
    *     stripe
