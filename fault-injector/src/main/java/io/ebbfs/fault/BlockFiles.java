@@ -1,5 +1,6 @@
 package io.ebbfs.fault;
 
+import io.ebbfs.cluster.LiveFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -37,19 +38,10 @@ final class BlockFiles {
 
   /** All replicas, in the order of their paths. */
   static List<Replica> below(Path directory) throws IOException {
-    if (!Files.isDirectory(directory)) {
-      return List.of();
-    }
-    try (Stream<Path> files = Files.walk(directory)) {
-      return files
-          .filter(BlockFiles::isFinalized)
-          .sorted()
-          .map(file -> new Replica(id(file), file))
-          .toList();
-    } catch (java.io.UncheckedIOException e) {
-      // A block that is being deleted meanwhile.
-      throw e.getCause();
-    }
+    return LiveFiles.below(directory).stream()
+        .filter(BlockFiles::isFinalized)
+        .map(file -> new Replica(id(file), file))
+        .toList();
   }
 
   private static boolean isFinalized(Path file) {

@@ -10,6 +10,7 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
 import java.io.IOException;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -17,7 +18,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Random;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
@@ -46,9 +46,9 @@ final class Moves {
     this.disks = new DiskChoice(context.cluster(), new Random(1));
   }
 
-  /** Stripes with violations, as last seen: how many. */
+  /** Stripes with violations, as last seen: how many; it changes while it is read. */
   Map<Long, Integer> violated() {
-    return new TreeMap<>(violated);
+    return Collections.unmodifiableMap(violated);
   }
 
   int active() {

@@ -17,11 +17,11 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
 import java.io.IOException;
 import java.time.Clock;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedSet;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
@@ -72,14 +72,14 @@ public final class Repairs {
     this.settings = settings;
   }
 
-  /** Stripes that are not whole, as last seen, by id. */
+  /** Stripes that are not whole, as last seen, by id; it changes while it is read. */
   public Map<Long, Damage> damaged() {
-    return new TreeMap<>(damaged);
+    return Collections.unmodifiableMap(damaged);
   }
 
   /**
    * Stripes that are placed worse than they could be, as last seen, by id: how many rules are
-   * broken.
+   * broken. It changes while it is read.
    */
   public Map<Long, Integer> misplaced() {
     return moves.violated();

@@ -18,6 +18,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -492,6 +493,43 @@ class CodingServiceTest {
     cluster.advance(1_000_000);
     cluster.runAll();
     whole(cluster);
+  }
+
+  @Test
+  void theClusterIsDescribedWhileStripesAreLostAndFound() throws Exception {
+    CodingCluster cluster = new CodingCluster(6, 1, 3);
+    for (int i = 0; i < 60; i++) {
+      cluster.createFile(BLOCK, BLOCK);
+    }
+    cluster.proposeSingle("XOR(2,1)", cluster.fileIds());
+    cluster.runAll();
+    AtomicBoolean stop = new AtomicBoolean();
+    ExecutorService watcher = Executors.newSingleThreadExecutor();
+    try {
+      Future<Long> most =
+          watcher.submit(
+              () -> {
+                long damaged = 0;
+                while (!stop.get()) {
+                  damaged = Math.max(damaged, damagedStripes(cluster));
+                }
+                return damaged;
+              });
+      for (int i = 0; i < 300 && !most.isDone(); i++) {
+        cluster.servers.kill("server-03");
+        cluster.coding.tick();
+        cluster.servers.revive("server-03");
+        cluster.coding.tick();
+      }
+      stop.set(true);
+      assertThat(most.get(60, TimeUnit.SECONDS)).isPositive();
+    } finally {
+      watcher.shutdownNow();
+    }
+  }
+
+  private static long damagedStripes(CodingCluster cluster) throws ServiceException {
+    return cluster.cluster().getStripesByLossList().stream().mapToLong(Long::longValue).sum();
   }
 
   private static Void work(CodingCluster cluster, AtomicBoolean stop) throws Exception {

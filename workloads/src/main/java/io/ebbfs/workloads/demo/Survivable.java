@@ -1,13 +1,13 @@
 package io.ebbfs.workloads.demo;
 
 import io.ebbfs.cluster.ClusterException;
+import io.ebbfs.cluster.LiveFiles;
 import io.ebbfs.cluster.LocalCluster;
 import io.ebbfs.coding.Codes;
 import io.ebbfs.coding.ErasureCode;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -15,7 +15,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.stream.Stream;
 
 /**
  * Chooses faults within what the codes promise, from where the blocks really lie: two servers that
@@ -38,11 +37,11 @@ final class Survivable {
   }
 
   private void read(Path disk, int server) throws IOException {
-    try (Stream<Path> files = Files.walk(disk)) {
-      files
-          .map(file -> file.getFileName().toString())
-          .filter(name -> name.matches("blk_\\d+"))
-          .forEach(name -> serverOfBlock.put(Long.parseLong(name.substring(4)), server));
+    for (Path file : LiveFiles.below(disk)) {
+      String name = file.getFileName().toString();
+      if (name.matches("blk_\\d+")) {
+        serverOfBlock.put(Long.parseLong(name.substring(4)), server);
+      }
     }
   }
 

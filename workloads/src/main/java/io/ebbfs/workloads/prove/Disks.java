@@ -1,18 +1,16 @@
 package io.ebbfs.workloads.prove;
 
 import io.ebbfs.cluster.ClusterException;
+import io.ebbfs.cluster.LiveFiles;
 import io.ebbfs.cluster.LocalCluster;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.stream.Stream;
 
 /**
  * What lies on the disks of a cluster at one moment, read behind the servers' backs.
@@ -45,8 +43,11 @@ record Disks(
     Map<Long, Path> blocks = new TreeMap<>();
     byStorage.put(uuid, blocks);
     Map<Long, Path> sums = new TreeMap<>();
-    for (Path file : files(disk)) {
+    for (Path file : LiveFiles.below(disk)) {
       String name = file.getFileName().toString();
+      if (!name.startsWith("blk_")) {
+        continue;
+      }
       if (!file.startsWith(disk.resolve("finalized"))) {
         loose.add(disk.getParent().getParent().relativize(file).toString());
       } else if (name.endsWith(".meta")) {
@@ -58,19 +59,6 @@ record Disks(
     for (Map.Entry<Long, Path> sum : sums.entrySet()) {
       if (!blocks.containsKey(sum.getKey())) {
         loose.add(disk.getParent().getParent().relativize(sum.getValue()).toString());
-      }
-    }
-  }
-
-  /** Block files below a disk; those that vanish meanwhile are left out. */
-  private static List<Path> files(Path disk) throws IOException {
-    for (int tries = 0; ; tries++) {
-      try (Stream<Path> all = Files.walk(disk)) {
-        return all.filter(file -> file.getFileName().toString().startsWith("blk_")).toList();
-      } catch (UncheckedIOException e) {
-        if (tries > 20 || !(e.getCause() instanceof NoSuchFileException)) {
-          throw e.getCause();
-        }
       }
     }
   }

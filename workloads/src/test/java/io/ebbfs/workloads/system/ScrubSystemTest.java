@@ -3,6 +3,7 @@ package io.ebbfs.workloads.system;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.cluster.ChunkServerClient;
+import io.ebbfs.cluster.LiveFiles;
 import io.ebbfs.cluster.NamenodeClient;
 import io.ebbfs.coding.Codes;
 import io.ebbfs.coding.PositionKind;
@@ -23,7 +24,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.Callable;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -175,12 +175,9 @@ class ScrubSystemTest {
     for (int server = 0; server < SERVERS; server++) {
       for (int disk = 0; disk < DISKS; disk++) {
         Path directory = test.cluster().diskDirectory(server, disk).resolve("finalized");
-        try (Stream<Path> files = Files.find(directory, 2, (path, a) -> isData(path, blockId))) {
-          found.addAll(files.toList());
-        } catch (java.io.UncheckedIOException e) {
-          // Deleted meanwhile: the next look is right.
-          return List.of();
-        }
+        LiveFiles.below(directory).stream()
+            .filter(path -> isData(path, blockId))
+            .forEach(found::add);
       }
     }
     return found;
