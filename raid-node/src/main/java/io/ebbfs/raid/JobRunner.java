@@ -52,7 +52,8 @@ final class JobRunner {
     base.setInt(RunningJob.MAPS, config.mapTasks());
     base.setLong(RunningJob.COMBINE_TIMEOUT, config.combineTimeoutMillis());
     base.setLong(
-        RunningJob.BYTES_PER_SECOND, config.bytesPerSecond() / Math.max(1, config.mapTasks()));
+        RunningJob.BYTES_PER_SECOND,
+        config.bytesPerSecond() / Math.max(1, RaidNode.JOBS_AT_ONCE * config.mapTasks()));
   }
 
   private void useYarn(Path hadoopConf) {

@@ -41,6 +41,9 @@ public final class RaidNode implements AutoCloseable {
           TransitionKindProto.DOWNCODE,
           TransitionKindProto.REWRITE,
           TransitionKindProto.MOVE);
+  // A job ends with its slowest transition: meanwhile the next one uses what is free.
+  private static final int JOBS_PER_QUEUE = 2;
+  static final int JOBS_AT_ONCE = 2 * JOBS_PER_QUEUE;
   private static final long CODING_TIMEOUT_MILLIS = 60_000;
   private static final long CLOSE_MILLIS = 10_000;
   private static final long SCRUB_LOOK_MILLIS = 10_000;
@@ -123,8 +126,10 @@ public final class RaidNode implements AutoCloseable {
   public void start() {
     long third = Math.max(1, config.leaseMillis() / 3);
     renewals.scheduleWithFixedDelay(this::renew, third, third, TimeUnit.MILLISECONDS);
-    queues.add(daemon(() -> loop("repair", REPAIRS), "raid-repair"));
-    queues.add(daemon(() -> loop("convert", CONVERSIONS), "raid-convert"));
+    for (int i = 0; i < JOBS_PER_QUEUE; i++) {
+      queues.add(daemon(() -> loop("repair", REPAIRS), "raid-repair-" + i));
+      queues.add(daemon(() -> loop("convert", CONVERSIONS), "raid-convert-" + i));
+    }
     if (config.scrub().periodMillis() > 0) {
       queues.add(daemon(this::scrubLoop, "raid-scrub"));
     }

@@ -6,12 +6,15 @@ import io.ebbfs.protocol.proto.ChunkProtos.CombineResponseProto;
 import io.ebbfs.protocol.proto.ChunkProtos.VerifyRequestProto;
 import io.ebbfs.protocol.proto.ChunkProtos.VerifyResponseProto;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.InetSocketAddress;
+import java.net.SocketTimeoutException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.DatanodeIDProto;
 import org.apache.hadoop.ipc.RPC;
+import org.apache.hadoop.ipc.RemoteException;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 
 /**
@@ -33,21 +36,44 @@ public final class RpcChunkChannel implements ChunkChannel, AutoCloseable {
   @Override
   public CombineResponseProto combine(DatanodeIDProto executor, CombineRequestProto request)
       throws IOException {
-    try {
-      return proxy(executor).combine(null, request);
-    } catch (ServiceException e) {
-      throw Rpc.cause(e);
-    }
+    return ask(() -> proxy(executor).combine(null, request));
   }
 
   @Override
   public VerifyResponseProto verify(DatanodeIDProto server, VerifyRequestProto request)
       throws IOException {
+    return ask(() -> proxy(server).verify(null, request));
+  }
+
+  private interface Question<A> {
+    A ask() throws ServiceException, IOException;
+  }
+
+  /**
+   * Asks a server once more if it went away meanwhile: one that was restarted is there again. A
+   * combine that it did before is answered, not done again.
+   */
+  private static <A> A ask(Question<A> question) throws IOException {
     try {
-      return proxy(server).verify(null, request);
+      return question.ask();
+    } catch (ServiceException e) {
+      if (!connectionBroke(e)) {
+        throw Rpc.cause(e);
+      }
+    }
+    try {
+      return question.ask();
     } catch (ServiceException e) {
       throw Rpc.cause(e);
     }
+  }
+
+  /** Rather than: no connection could be made, or there was an answer, or none in time. */
+  private static boolean connectionBroke(ServiceException e) {
+    return e.getCause() instanceof IOException cause
+        && !(cause instanceof RemoteException)
+        && !(cause instanceof ConnectException)
+        && !(cause instanceof SocketTimeoutException);
   }
 
   private ChunkProtocol proxy(DatanodeIDProto server) throws IOException {

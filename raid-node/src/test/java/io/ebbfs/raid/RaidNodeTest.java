@@ -12,6 +12,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.DatanodeIDProto;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -58,33 +59,58 @@ final class RaidNodeTest {
     }
   }
 
+  /** The first combine is not answered before the latch is open. */
+  private static ChunkChannel firstIsSlow(CountDownLatch go) {
+    AtomicInteger combines = new AtomicInteger();
+    return new ChunkChannel() {
+      @Override
+      public CombineResponseProto combine(DatanodeIDProto s, CombineRequestProto request)
+          throws IOException {
+        if (combines.getAndIncrement() == 0) {
+          try {
+            go.await();
+          } catch (InterruptedException e) {
+            throw new IOException(e);
+          }
+        }
+        return FakeChunks.done(request);
+      }
+
+      @Override
+      public VerifyResponseProto verify(DatanodeIDProto s, VerifyRequestProto request) {
+        throw new UnsupportedOperationException();
+      }
+    };
+  }
+
   @Test
   void claimsAreRenewedWhileACombineRuns() throws Exception {
     CountDownLatch go = new CountDownLatch(1);
-    ChunkChannel slow =
-        new ChunkChannel() {
-          @Override
-          public CombineResponseProto combine(DatanodeIDProto s, CombineRequestProto request)
-              throws IOException {
-            try {
-              go.await();
-            } catch (InterruptedException e) {
-              throw new IOException(e);
-            }
-            return FakeChunks.done(request);
-          }
-
-          @Override
-          public VerifyResponseProto verify(DatanodeIDProto s, VerifyRequestProto request) {
-            throw new UnsupportedOperationException();
-          }
-        };
     namenode.planned.add(FakeNamenode.transition(1, TransitionKindProto.ENCODE, 1, 10));
-    try (RaidNode node = new RaidNode(CONFIG, data, "-", () -> namenode, slow)) {
+    try (RaidNode node = new RaidNode(CONFIG, data, "-", () -> namenode, firstIsSlow(go))) {
       node.start();
       namenode.awaitRenewal(1);
       go.countDown();
       namenode.awaitCommits(1);
+    }
+  }
+
+  @Test
+  @Timeout(60)
+  void aSlowTransitionHoldsUpNoOtherJob() throws Exception {
+    CountDownLatch go = new CountDownLatch(1);
+    namenode.planned.add(FakeNamenode.transition(1, TransitionKindProto.REPAIR, 1, 10));
+    try (RaidNode node = new RaidNode(CONFIG, data, "-", () -> namenode, firstIsSlow(go))) {
+      node.start();
+      namenode.awaitRenewal(1);
+      synchronized (namenode) {
+        namenode.planned.add(FakeNamenode.transition(2, TransitionKindProto.REPAIR, 2, 10));
+      }
+      node.wake();
+      namenode.awaitCommits(1);
+      assertThat(namenode.commits.get(0).getTransitionId()).isEqualTo(2);
+      go.countDown();
+      namenode.awaitCommits(2);
     }
   }
 }
