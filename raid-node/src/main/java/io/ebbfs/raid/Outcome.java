@@ -41,12 +41,21 @@ public record Outcome(
       long micros,
       int checks,
       long checkBlocksRead,
-      long checkBytesRead) {
-    static final Work NONE = new Work(0, 0, 0, 0, 0, 0, 0);
+      long checkBytesRead,
+      long checkBytesReadRemote) {
+    static final Work NONE = new Work(0, 0, 0, 0, 0, 0, 0, 0);
 
     Work plus(Verifier.Result checked) {
       return plus(
-          new Work(0, 0, 0, 0, checked.passed(), checked.blocksRead(), checked.bytesRead()));
+          new Work(
+              0,
+              0,
+              0,
+              0,
+              checked.passed(),
+              checked.blocksRead(),
+              checked.bytesRead(),
+              checked.bytesReadRemote()));
     }
 
     Work plus(Work other) {
@@ -57,7 +66,8 @@ public record Outcome(
           micros + other.micros,
           checks + other.checks,
           checkBlocksRead + other.checkBlocksRead,
-          checkBytesRead + other.checkBytesRead);
+          checkBytesRead + other.checkBytesRead,
+          checkBytesReadRemote + other.checkBytesReadRemote);
     }
   }
 }

@@ -177,6 +177,7 @@ public final class TransitionExecutor {
             .setChecksPassed(work.checks())
             .setCheckBlocksRead((int) work.checkBlocksRead())
             .setCheckBytesRead(work.checkBytesRead())
+            .setCheckBytesReadRemote(work.checkBytesReadRemote())
             .build();
     String failure = "";
     FailPoint.RAID_BEFORE_COMMIT.reach();
@@ -285,6 +286,7 @@ public final class TransitionExecutor {
         response.getBytesReadLocal() + response.getBytesReadRemote(),
         response.getBytesWrittenLocal() + response.getBytesWrittenRemote(),
         response.getElapsedMicros(),
+        0,
         0,
         0,
         0);

@@ -39,6 +39,7 @@ final class Verifier {
       int passed,
       int blocksRead,
       long bytesRead,
+      long bytesReadRemote,
       List<BadBlockProto> bad) {}
 
   private final ChunkChannel chunks;
@@ -47,6 +48,7 @@ final class Verifier {
   private int passed;
   private int blocksRead;
   private long bytesRead;
+  private long bytesReadRemote;
   private final List<BadBlockProto> bad = new ArrayList<>();
 
   /** For the checks of one transition. */
@@ -84,7 +86,8 @@ final class Verifier {
   }
 
   private Result result(String failure, boolean wrong) {
-    return new Result(failure, wrong, passed, blocksRead, bytesRead, List.copyOf(bad));
+    return new Result(
+        failure, wrong, passed, blocksRead, bytesRead, bytesReadRemote, List.copyOf(bad));
   }
 
   /** Null if the members add up to zeros. */
@@ -118,6 +121,7 @@ final class Verifier {
     CombineResponseProto response = combines.run(check.getDecode());
     blocksRead += response.getBlocksRead();
     bytesRead += response.getBytesReadLocal() + response.getBytesReadRemote();
+    bytesReadRemote += response.getBytesReadRemote();
     if (response.getStatus() != CombineStatusProto.COMBINE_OK) {
       bad.addAll(new BadSources(chunks).among(combine, response));
       throw new IOException(TransitionExecutor.reason(response));

@@ -236,7 +236,7 @@ public final class Commits {
   private TransitionRow done(TransitionRow row, CommitRequestProto request, Written written) {
     long bytesRead = 0;
     long bytesWritten = 0;
-    long remoteBytes = 0;
+    long remoteBytes = request.getCheckBytesReadRemote();
     int blocksRead = 0;
     for (CombineResponseProto result : request.getResultsList()) {
       bytesRead += result.getBytesReadLocal() + result.getBytesReadRemote();
