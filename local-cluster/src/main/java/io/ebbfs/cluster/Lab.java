@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 
 /**
  * A network of real links on this machine: a namespace for each chunk server, one for the namenode,
@@ -159,10 +160,36 @@ public record Lab(int number, String rate) {
           end(Long.parseLong(pid));
         }
       }
+    }
+    // The kernel removes what was in a namespace some time after it: by then, a new lab may want
+    // links of the same names.
+    for (String link : links()) {
+      try {
+        run("ip", "link", "del", link);
+      } catch (ClusterException e) {
+        if (Files.exists(DEVICES.resolve(link))) {
+          throw e;
+        }
+      }
+    }
+    for (String namespace : namespaces()) {
       run("ip", "netns", "del", namespace);
     }
     if (Files.exists(DEVICES.resolve(bridge()))) {
       run("ip", "link", "del", bridge());
+    }
+  }
+
+  /** The outer ends of its links. */
+  private List<String> links() throws ClusterException {
+    Pattern name = Pattern.compile(Pattern.quote(bridge()) + "v\\d+");
+    try (Stream<Path> devices = Files.list(DEVICES)) {
+      return devices
+          .map(device -> device.getFileName().toString())
+          .filter(device -> name.matcher(device).matches())
+          .toList();
+    } catch (IOException e) {
+      throw new ClusterException("%s cannot be listed: %s".formatted(DEVICES, e), e);
     }
   }
 

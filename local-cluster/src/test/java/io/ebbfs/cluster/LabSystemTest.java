@@ -82,6 +82,9 @@ final class LabSystemTest {
     lab.down();
     assertThat(processes).noneMatch(ProcessId::isAlive);
     assertThat(Lab.all()).extracting(Lab::number).doesNotContain(lab.number());
+    // At once, so that a new lab may have the same names.
+    assertThat(Path.of("/sys/class/net"))
+        .isDirectoryNotContaining("glob:**/ebb" + lab.number() + "{,v*}");
   }
 
   @Test
