@@ -1,5 +1,6 @@
 package io.ebbfs.namespace.prove;
 
+import io.ebbfs.coding.Codes;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -12,23 +13,48 @@ public final class ProveMain {
   private ProveMain() {}
 
   public static void main(String[] arguments) {
+    if (List.of(arguments).contains("--help")) {
+      System.out.println(USAGE);
+      return;
+    }
+    try {
+      run(arguments);
+    } catch (IllegalArgumentException e) {
+      System.err.printf("ebb prove: %s%n%s%n", e.getMessage(), USAGE);
+      System.exit(2);
+    }
+  }
+
+  /**
+   * Prints what is asked for.
+   *
+   * @throws IllegalArgumentException if it is nothing that there is: the message names it
+   */
+  static void run(String... arguments) {
     long seed = 1;
     List<String> codes = new ArrayList<>();
     for (int i = 1; i < arguments.length; i++) {
       if (arguments[i].equals("--seed") && i + 1 < arguments.length) {
-        seed = Long.parseLong(arguments[++i]);
+        seed = seed(arguments[++i]);
+      } else if (arguments[i].startsWith("-")) {
+        throw new IllegalArgumentException("no option '%s'".formatted(arguments[i]));
       } else {
-        codes.add(arguments[i]);
+        codes.add(Codes.byName(arguments[i]).name());
       }
     }
-    String what = arguments.length == 0 ? "" : arguments[0];
-    switch (what) {
-      case "placement" -> PlacementFigures.print(codes.isEmpty() ? CODES : codes, seed, System.out);
-      case "packing" -> PackingFigures.print(codes.isEmpty() ? CODES : codes, seed, System.out);
-      default -> {
-        System.err.println(USAGE);
-        System.exit(2);
-      }
+    List<String> all = codes.isEmpty() ? CODES : codes;
+    switch (arguments.length == 0 ? "" : arguments[0]) {
+      case "placement" -> PlacementFigures.print(all, seed, System.out);
+      case "packing" -> PackingFigures.print(all, seed, System.out);
+      default -> throw new IllegalArgumentException("nothing to prove was named");
+    }
+  }
+
+  private static long seed(String text) {
+    try {
+      return Long.parseLong(text);
+    } catch (NumberFormatException e) {
+      throw new IllegalArgumentException("--seed '%s' is no integer".formatted(text), e);
     }
   }
 }
