@@ -7,24 +7,11 @@ import java.util.Map;
 
 /** Writes the configuration of a system's cluster. */
 final class Configuration {
-  private static final int COMBINES_PER_SERVER = 3;
-  private static final int MOST_TASKS = 64;
+  static final String POLICIES = "policies.yaml";
 
-  private Configuration() {}
-
-  static Map<String, String> of(Experiment experiment, Variant system) {
-    return Map.of(
-        "policies.yaml", policies(experiment, system),
-        "manager.yaml", manager(system),
-        "namenode.yaml", namenode(experiment),
-        "raid-node.yaml", raidNode(experiment),
-        "chunk-server.yaml", "scrub: {period: 0s}\n");
-  }
-
-  /** A policy for each workload's tree, so that each has its own bound. */
-  private static String policies(Experiment experiment, Variant system) {
-    if (system.codes().isEmpty()) {
-      return """
+  /** Nothing is encoded, and what is stays in the code that it is in. */
+  static final String NO_POLICIES =
+      """
       policies:
         - name: none
           paths: [/nothing]
@@ -32,6 +19,30 @@ final class Configuration {
           writeColdAfter: 1000d
           readHot: {perMiB: 1}
       """;
+
+  private static final int COMBINES_PER_SERVER = 3;
+  private static final int MOST_TASKS = 64;
+
+  private Configuration() {}
+
+  static Map<String, String> of(Experiment experiment, Variant system) {
+    return Map.of(
+        POLICIES,
+        policies(experiment, system),
+        "manager.yaml",
+        manager(system),
+        "namenode.yaml",
+        namenode(experiment),
+        "raid-node.yaml",
+        raidNode(experiment),
+        "chunk-server.yaml",
+        "scrub: {period: 0s}\n");
+  }
+
+  /** A policy for each workload's tree, so that each has its own bound. */
+  private static String policies(Experiment experiment, Variant system) {
+    if (system.codes().isEmpty()) {
+      return NO_POLICIES;
     }
     StringBuilder yaml = new StringBuilder("policies:\n");
     Policy policy = experiment.policy();

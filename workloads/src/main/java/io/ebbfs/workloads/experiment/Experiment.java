@@ -95,7 +95,9 @@ public record Experiment(
   /**
    * How often what is measured.
    *
-   * @param repetitions of degraded reads and of the repair of a server: another one each time
+   * @param repetitions of degraded reads: the server that is dead is another one each time
+   * @param serverLosses in how many of them the server is also repaired; in the others it comes
+   *     back with its blocks before anything is repaired
    * @param readsPerCode blocks read in each repetition, of each code
    * @param diskLosses disks that fail, one after the other is mended
    * @param readersDuringRepair clients that read whole files during the repair of one more server,
@@ -104,6 +106,7 @@ public record Experiment(
    */
   public record Measure(
       int repetitions,
+      int serverLosses,
       int readsPerCode,
       int diskLosses,
       int readersDuringRepair,

@@ -265,6 +265,7 @@ public final class ExperimentFile {
     Measure measure =
         new Measure(
             layers.of("repetitions").integer("repetitions", 5, 0, 100),
+            layers.of("serverLosses").integer("serverLosses", 5, 0, 100),
             layers.of("readsPerCode").integer("readsPerCode", 8, 1, 1000),
             layers.of("diskLosses").integer("diskLosses", 5, 0, 100),
             layers.of("readersDuringRepair").integer("readersDuringRepair", 2, 0, 16),

@@ -91,6 +91,21 @@ final class Faults {
     return repair;
   }
 
+  /** A server fails and comes back with all that it holds; nothing is repaired meanwhile. */
+  void serverForAWhile(int server, Meanwhile meanwhile)
+      throws IOException, ClusterException, InterruptedException {
+    bench.cluster().stallControl(true);
+    try {
+      bench.cluster().killServer(server);
+      awaitDead(server);
+      meanwhile.run();
+      comeBack(server);
+      awaitWhole(bench);
+    } finally {
+      bench.cluster().stallControl(false);
+    }
+  }
+
   /** A server fails while clients read; its repair begins as soon as it is taken for dead. */
   Repair serverUnderLoad(int repetition, Foreground foreground)
       throws IOException, ClusterException, InterruptedException {
@@ -116,6 +131,18 @@ final class Faults {
 
   private void awaitDead(int server) throws IOException, InterruptedException {
     await("server %d to be taken for dead".formatted(server), () -> !bench.isLive(server));
+  }
+
+  /** Waits until the namenode, which may have begun anew, knows all servers and what they hold. */
+  static void awaitAllLive(Bench bench) throws IOException, InterruptedException {
+    await(
+        "all servers",
+        () -> {
+          GetClusterResponseProto cluster = bench.probe().cluster();
+          return !cluster.getSafeMode()
+              && cluster.getServersList().stream().filter(s -> s.getLive()).count()
+                  == bench.cluster().layout().servers();
+        });
   }
 
   /** Waits until nothing is lost or under-replicated any more. */
@@ -208,7 +235,9 @@ final class Faults {
         byCode,
         foreground == STALLED ? List.of() : safeAfterSeconds(repairs, happened),
         foregroundMillis,
-        sum(repairs, TransitionRow::getRemoteBytes));
+        sum(repairs, TransitionRow::getRemoteBytes),
+        sum(repairs, TransitionRow::getCheckBytesRead),
+        repairs.stream().mapToInt(row -> row.getAttempt() - 1).sum());
   }
 
   private static List<Double> safeAfterSeconds(List<TransitionRow> repairs, long happened) {

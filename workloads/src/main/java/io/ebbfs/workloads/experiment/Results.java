@@ -173,8 +173,10 @@ public record Results(
    * @param byCode the blocks rebuilt, and read for them, by code
    * @param safeAfterSeconds from the fault to each stripe's being whole again
    * @param foregroundMillis reads of whole files meanwhile, by clients
-   * @param remoteBytes of the bytes read and written, those that the server that combined had from
-   *     or sent to another one: what the links have to carry; 0 if unknown
+   * @param remoteBytes of the bytes read and written, and read by checks, those that the server
+   *     that combined had from or sent to another one: what the links have to carry; 0 if unknown
+   * @param checkBytesRead what was read beside that to check what was rebuilt before it counted
+   * @param retries attempts that did not succeed
    */
   public record Repair(
       int repetition,
@@ -192,7 +194,9 @@ public record Results(
       Map<String, ByCode> byCode,
       List<Double> safeAfterSeconds,
       List<Double> foregroundMillis,
-      long remoteBytes) {
+      long remoteBytes,
+      long checkBytesRead,
+      int retries) {
     public Repair {
       safeAfterSeconds = listed(safeAfterSeconds);
       foregroundMillis = listed(foregroundMillis);
@@ -201,7 +205,7 @@ public record Results(
     /** What clients read while nothing was lost. */
     public static Repair none(List<Double> foregroundMillis) {
       return new Repair(
-          0, "none", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Map.of(), List.of(), foregroundMillis, 0);
+          0, "none", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Map.of(), List.of(), foregroundMillis, 0, 0, 0);
     }
 
     /** Blocks of one code: data and parities that were rebuilt, and what was read for them. */
@@ -211,10 +215,12 @@ public record Results(
   /**
    * What all transitions of a kind took together.
    *
+   * @param workload whose data it was
    * @param kind ENCODE, UPCODE or DOWNCODE
    * @param busySeconds from each one's last claim to its end, summed
    */
   public record Conversion(
+      String workload,
       String kind,
       String toCode,
       int count,

@@ -72,16 +72,18 @@ public final class Runner {
       }
       long start = System.nanoTime();
       Progress progress = new Progress(label, took, systems.size() - i);
+      SystemRun run =
+          new SystemRun(experiment, system, loopback, out.resolve("cluster"), progress::phase);
       try {
-        Results results =
-            new SystemRun(experiment, system, loopback, out.resolve("cluster"), progress::phase)
-                .run();
+        Results results = run.run();
         write(file, results);
         took.add((System.nanoTime() - start) / 1e9);
         progress.end("%.0f s: %s".formatted(took.get(took.size() - 1), summary(results)));
       } catch (ClusterException | IOException e) {
         failed++;
-        progress.end("FAILED: " + e.getMessage());
+        // A failure on a server brings its stack along.
+        String what = String.valueOf(e.getMessage()).lines().findFirst().orElse("");
+        progress.end("FAILED: %s; its logs: %s".formatted(what, run.logs()));
       }
     }
     ReportMain.run(out);

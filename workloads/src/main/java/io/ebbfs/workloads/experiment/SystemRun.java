@@ -29,8 +29,11 @@ import io.ebbfs.workloads.traffic.Replay;
 import io.ebbfs.workloads.traffic.SwimTrace;
 import io.ebbfs.workloads.traffic.Workload;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -47,12 +50,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** One system, from an empty cluster to its results. For one thread, once. */
 final class SystemRun {
   private static final long ADAPT_MILLIS = 180_000;
   private static final long QUIET_MILLIS = 6_000;
   private static final long CALM_MILLIS = 1_000;
+  // Some rounds of the manager, each of which begins with a look at the policies.
+  private static final long POLICIES_MILLIS = 5_000;
   private static final long READ_SECONDS = 120;
   private static final String FAST = "10gbit";
   private static final String PATTERN = "ebb";
@@ -80,6 +86,7 @@ final class SystemRun {
   private final List<TimedRead> duringIncidents = new ArrayList<>();
   private Bench bench;
   private StorageSampler sampler;
+  private Snapshot snapshot;
 
   /**
    * @param directory of its cluster, for the time of the run
@@ -112,8 +119,32 @@ final class SystemRun {
     long start = System.nanoTime();
     try {
       step.run();
+    } catch (IOException | ClusterException | RuntimeException e) {
+      keepLogs(e);
+      throw e;
     } finally {
       seconds.merge(phase, (System.nanoTime() - start) / 1e9, Double::sum);
+    }
+  }
+
+  /** What the processes of a run that failed have written; its cluster is removed. */
+  Path logs() {
+    return directory.resolveSibling("logs-" + system.name());
+  }
+
+  private void keepLogs(Exception failure) throws IOException {
+    Files.createDirectories(logs());
+    StringWriter stack = new StringWriter();
+    failure.printStackTrace(new PrintWriter(stack));
+    Files.writeString(logs().resolve("failure.txt"), stack.toString());
+    Path written = directory.resolve("logs");
+    if (Files.isDirectory(written)) {
+      try (Stream<Path> files = Files.list(written)) {
+        for (Path file : (Iterable<Path>) files::iterator) {
+          Path kept = logs().resolve(file.getFileName());
+          Files.copy(file, kept, StandardCopyOption.REPLACE_EXISTING);
+        }
+      }
     }
   }
 
@@ -130,30 +161,32 @@ final class SystemRun {
       }
       try (HeatKeeper keeper = keepHeat()) {
         timed("adapt", this::adapt);
-        Stripes state = Stripes.of(bench);
-        List<WorkloadInfo> infos = infos(state);
-        List<Conversion> conversions = conversions();
-        timed("disks lost", this::diskLosses);
-        timed("servers lost", this::servers);
-        timed("server lost under load", this::underLoad);
-        timed("timetable", this::timetable);
-        sampler.phase("end");
-        return new Results(
-            Results.FORMAT,
-            experiment.name(),
-            system.info(),
-            environment(startedAt),
-            infos,
-            reads,
-            repairs,
-            conversions,
-            sampler.samples(),
-            jobs,
-            incidents,
-            duringIncidents,
-            seconds,
-            notes);
+        timed("freeze", this::freeze);
       }
+      Stripes state = Stripes.of(bench);
+      List<WorkloadInfo> infos = infos(state);
+      List<Conversion> conversions = conversions();
+      timed("disks lost", this::diskLosses);
+      timed("snapshot", this::takeSnapshot);
+      timed("servers lost", this::servers);
+      timed("server lost under load", this::underLoad);
+      timed("timetable", this::timetable);
+      sampler.phase("end");
+      return new Results(
+          Results.FORMAT,
+          experiment.name(),
+          system.info(),
+          environment(startedAt),
+          infos,
+          reads,
+          repairs,
+          conversions,
+          sampler.samples(),
+          jobs,
+          incidents,
+          duringIncidents,
+          seconds,
+          notes);
     }
   }
 
@@ -263,6 +296,19 @@ final class SystemRun {
     awaitQuiet(QUIET_MILLIS);
   }
 
+  /**
+   * From here on nothing changes its code: what is measured of losses is not mixed with conversions
+   * of data that cools down meanwhile.
+   */
+  private void freeze() throws IOException, InterruptedException {
+    Path policies = bench.cluster().directory().resolve("conf").resolve(Configuration.POLICIES);
+    Path draft = policies.resolveSibling("." + Configuration.POLICIES);
+    Files.writeString(draft, Configuration.NO_POLICIES);
+    Files.move(draft, policies, StandardCopyOption.ATOMIC_MOVE);
+    Thread.sleep(POLICIES_MILLIS);
+    awaitQuiet(CALM_MILLIS);
+  }
+
   private void awaitQuiet(long quietMillis) throws IOException, InterruptedException {
     long deadline = System.nanoTime() + ADAPT_MILLIS * 1_000_000;
     long quietSince = Long.MAX_VALUE;
@@ -369,6 +415,7 @@ final class SystemRun {
       }
       Conversion one =
           new Conversion(
+              row.getPolicy(),
               row.getKind().name(),
               row.getToCode(),
               1,
@@ -378,13 +425,14 @@ final class SystemRun {
               row.getBytesRead(),
               row.getBytesWritten(),
               (row.getUpdatedMillis() - row.getClaimedMillis()) / 1000.0);
-      sums.merge(one.kind() + one.toCode(), one, SystemRun::plus);
+      sums.merge(one.workload() + one.kind() + one.toCode(), one, SystemRun::plus);
     }
     return List.copyOf(sums.values());
   }
 
   private static Conversion plus(Conversion a, Conversion b) {
     return new Conversion(
+        a.workload(),
         a.kind(),
         a.toCode(),
         a.count() + b.count(),
@@ -399,8 +447,8 @@ final class SystemRun {
   // ---- reads ------------------------------------------------------------------------------------
 
   /**
-   * Healthy blocks, then blocks whose holder is dead and not yet repaired, then the repair; with
-   * another server each time.
+   * Healthy blocks, then blocks whose holder is dead and not yet repaired, then the repair if that
+   * is to be measured; with another server each time.
    */
   private void servers() throws IOException, ClusterException, InterruptedException {
     Measure measure = experiment.measure();
@@ -419,16 +467,27 @@ final class SystemRun {
       grep("healthy", r);
       List<StoredBlock> lost =
           blocks.stream().filter(block -> state.holder(block) == server).toList();
-      repairs.add(
-          faults.server(
-              r,
-              server,
-              () -> {
-                readEach(repetition, "degraded", state, lost);
-                grep("degraded", repetition);
-              }));
-      awaitQuiet(CALM_MILLIS);
+      Faults.Meanwhile reading =
+          () -> {
+            readEach(repetition, "degraded", state, lost);
+            grep("degraded", repetition);
+          };
+      if (r < measure.serverLosses()) {
+        repairs.add(faults.server(r, server, reading));
+        goBack();
+      } else {
+        faults.serverForAWhile(server, reading);
+        awaitQuiet(CALM_MILLIS);
+      }
     }
+  }
+
+  /** To the blocks, and their places, from before the servers were lost. */
+  private void goBack() throws IOException, ClusterException, InterruptedException {
+    snapshot.restore();
+    Faults.awaitAllLive(bench);
+    Faults.awaitWhole(bench);
+    awaitQuiet(CALM_MILLIS);
   }
 
   private void grep(String what, int repetition)
@@ -512,6 +571,20 @@ final class SystemRun {
   }
 
   // ---- losses -----------------------------------------------------------------------------------
+
+  private int serverLosses() {
+    Measure measure = experiment.measure();
+    return Math.min(measure.repetitions(), measure.serverLosses());
+  }
+
+  private void takeSnapshot() throws IOException, ClusterException, InterruptedException {
+    if (serverLosses() > 0) {
+      snapshot = Snapshot.take(bench.cluster());
+      Faults.awaitAllLive(bench);
+      Faults.awaitWhole(bench);
+      awaitQuiet(CALM_MILLIS);
+    }
+  }
 
   private void diskLosses() throws IOException, ClusterException, InterruptedException {
     Faults faults = new Faults(bench, random);

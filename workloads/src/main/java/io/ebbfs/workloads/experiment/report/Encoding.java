@@ -3,6 +3,8 @@ package io.ebbfs.workloads.experiment.report;
 import io.ebbfs.workloads.experiment.Results;
 import io.ebbfs.workloads.experiment.Results.Conversion;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.ToDoubleFunction;
 
 /** Figure 12: what encoding and converting took, per encoded data block. */
@@ -98,6 +100,21 @@ final class Encoding {
         (long) sum(r, true, true, Conversion::bytesRead),
         (long) sum(r, true, true, Conversion::bytesWritten),
         (long) sum(r, false, true, Conversion::dataBytes));
+  }
+
+  /** Bytes converted, up and down, per byte encoded, by workload. */
+  static Map<String, Double> convertedShare(Results r) {
+    Map<String, Double> shares = new TreeMap<>();
+    for (Results.WorkloadInfo workload : r.workloads()) {
+      double converted =
+          r.conversions().stream()
+              .filter(c -> workload.name().equals(c.workload()))
+              .filter(c -> c.kind().equals("UPCODE") || c.kind().equals("DOWNCODE"))
+              .mapToDouble(Conversion::dataBytes)
+              .sum();
+      shares.put(workload.name(), converted / Math.max(1, workload.encodedLogicalBytes()));
+    }
+    return shares;
   }
 
   private static double others(Results r) {

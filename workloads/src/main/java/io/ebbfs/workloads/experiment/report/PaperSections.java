@@ -243,7 +243,7 @@ final class PaperSections {
             "#as planned",
             "#link bytes / theory",
             "#off by",
-            "#link bytes / moved");
+            "#checks / moved");
     for (Loss l : figures.losses()) {
       table.row(
           l.title(),
@@ -263,7 +263,7 @@ final class PaperSections {
               l.equalToPlan() + " of " + l.repetitions(), l.equalToPlan() == l.repetitions()),
           Format.spread(l.linkRatio()),
           off(l.linkRatio()),
-          Format.spread(l.linkToMoved()));
+          Format.spread(l.checked()));
     }
     return table.html();
   }

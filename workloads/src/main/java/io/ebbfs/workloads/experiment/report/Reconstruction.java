@@ -38,7 +38,7 @@ final class Reconstruction {
    *     codes of the lost data; null if a code is unknown
    * @param equalToPlan repetitions whose reads equal the plans'
    * @param linkRatio bytes on links to the bytes that had to cross one; null on loopback
-   * @param linkToMoved bytes on links to all bytes read and written; null on loopback
+   * @param checked bytes read to check what was rebuilt, per byte read and written to rebuild it
    */
   record Loss(
       String system,
@@ -59,7 +59,7 @@ final class Reconstruction {
       long plannedReads,
       int equalToPlan,
       Spread linkRatio,
-      Spread linkToMoved,
+      Spread checked,
       Map<String, ByCode> byCode) {}
 
   /** Blocks rebuilt in one code, of all repetitions, and reads per block beside the theory. */
@@ -96,7 +96,7 @@ final class Reconstruction {
         repairs.stream().mapToLong(Repair::plannedReads).sum(),
         (int) repairs.stream().filter(r -> r.blocksRead() == r.plannedReads()).count(),
         spread(alone, Reconstruction::linkRatio),
-        spread(alone, Reconstruction::linkToMoved),
+        spread(repairs, Reconstruction::checked),
         byCode(repairs));
   }
 
@@ -170,9 +170,9 @@ final class Reconstruction {
     return r.linkBytes() > 0 && r.foregroundMillis().isEmpty();
   }
 
-  private static Double linkToMoved(Repair r) {
+  private static Double checked(Repair r) {
     long moved = r.bytesRead() + r.bytesWritten();
-    return !isCounted(r) || moved == 0 ? null : (double) r.linkBytes() / moved;
+    return moved == 0 ? null : (double) r.checkBytesRead() / moved;
   }
 
   private static Map<String, ByCode> byCode(List<Repair> repairs) {

@@ -3,6 +3,7 @@ package io.ebbfs.workloads.experiment.report;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.workloads.experiment.Results;
+import io.ebbfs.workloads.experiment.Results.Conversion;
 import io.ebbfs.workloads.experiment.Results.Environment;
 import io.ebbfs.workloads.experiment.Results.Reads;
 import io.ebbfs.workloads.experiment.Results.Sample;
@@ -136,6 +137,18 @@ final class ClaimsTest {
   }
 
   @Test
+  void conversionsAreCountedByWorkload() {
+    String text = "CC2, CC3 and CC4 convert most";
+    assertThat(claim(Synthetic.all(), text).verdict()).isEqualTo(Verdict.CONFIRMED);
+    List<Conversion> conversions = new ArrayList<>(Synthetic.product().conversions());
+    conversions.add(Synthetic.conversion("FB", "DOWNCODE", "PC(2x5)", 200, .8));
+    Claim busy =
+        claim(withProduct(Synthetic.withConversions(Synthetic.product(), conversions)), text);
+    assertThat(busy.verdict()).isEqualTo(Verdict.REFUTED);
+    assertThat(busy.measured()).contains("CC1 0.0%");
+  }
+
+  @Test
   void linkBytesThatNobodyAskedForAreNamed() {
     List<Results.Repair> repairs = new ArrayList<>();
     for (Results.Repair r : Synthetic.product().repairs()) {
@@ -156,7 +169,9 @@ final class ClaimsTest {
               r.byCode(),
               r.safeAfterSeconds(),
               r.foregroundMillis(),
-              r.remoteBytes()));
+              r.remoteBytes(),
+              r.checkBytesRead(),
+              r.retries()));
     }
     Claim claim =
         claim(

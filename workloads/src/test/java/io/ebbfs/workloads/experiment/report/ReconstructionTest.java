@@ -49,7 +49,9 @@ final class ReconstructionTest {
         Map.of(Codes.PC_FAST, lost),
         List.of(),
         reads,
-        remoteBytes);
+        remoteBytes,
+        27 * BLOCK,
+        0);
   }
 
   @Test
@@ -84,6 +86,8 @@ final class ReconstructionTest {
                 Codes.PC_COMPACT, new Repair.ByCode(16, 5, 105)),
             List.of(),
             List.of(),
+            0,
+            0,
             0);
     assertThat(disk(mixed).arithmeticPerDataBlock())
         .isCloseTo((5 * 5.4 + 15 * 8.4) / 20, within(1e-9));
@@ -107,9 +111,15 @@ final class ReconstructionTest {
   void linkBytesAreSetAgainstWhatHadToCrossALink() {
     Loss loss = disk(fast(20, 36, 36 * BLOCK, List.of()));
     assertThat(loss.linkRatio().median()).isCloseTo(1, within(1e-9));
-    assertThat(loss.linkToMoved().median()).isCloseTo(36.0 / 54, within(1e-9));
     Repair known = fast(new Repair.ByCode(10, 8, 36), 20, 30 * BLOCK, List.of(), 30 * BLOCK);
     assertThat(disk(known).linkRatio().median()).isCloseTo(1, within(1e-9));
+  }
+
+  @Test
+  void whatChecksReadIsNoPartOfWhatWasMoved() {
+    Loss loss = disk(fast(20, 36, 0, List.of()));
+    assertThat(loss.checked().median()).isCloseTo(.5, within(1e-9));
+    assertThat(loss.movedPerDataBlock().median()).isCloseTo(5.4, within(1e-9));
   }
 
   @Test
@@ -124,7 +134,8 @@ final class ReconstructionTest {
   @Test
   void replicasThatAreCopiedAgainHaveTimesAndNoCounts() {
     Repair replicas =
-        new Repair(0, "disk", 10, 0, 1, 20, 0, 0, 0, 0, 0, 0, Map.of(), List.of(), List.of(), 0);
+        new Repair(
+            0, "disk", 10, 0, 1, 20, 0, 0, 0, 0, 0, 0, Map.of(), List.of(), List.of(), 0, 0, 0);
     Loss loss = disk(replicas);
     assertThat(loss.secondsPerDataBlock().median()).isEqualTo(2);
     assertThat(loss.movedPerDataBlock()).isNull();

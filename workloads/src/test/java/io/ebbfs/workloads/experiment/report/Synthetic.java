@@ -194,6 +194,8 @@ final class Synthetic {
         Map.of(),
         List.of(),
         List.of(100.0, 110.0, 120.0, 130.0 + repetition),
+        0,
+        0,
         0);
   }
 
@@ -236,6 +238,8 @@ final class Synthetic {
         byCode,
         safe,
         List.of(),
+        0,
+        0,
         0);
   }
 
@@ -257,7 +261,9 @@ final class Synthetic {
         r.byCode(),
         r.safeAfterSeconds(),
         List.of(140.0, 150.0, 170.0, 180.0),
-        r.remoteBytes());
+        r.remoteBytes(),
+        r.checkBytesRead(),
+        r.retries());
   }
 
   private static List<Conversion> conversions(SystemInfo system) {
@@ -265,18 +271,22 @@ final class Synthetic {
     if (system.fast() == null) {
       return all;
     }
-    all.add(conversion("ENCODE", system.compact(), 2000, 1.0));
+    all.add(conversion("CC1", "ENCODE", system.compact(), 2000, 1.0));
     if (system.adapts()) {
-      all.add(conversion("UPCODE", system.compact(), 150, .5));
-      all.add(conversion("DOWNCODE", system.fast(), 150, .8));
+      for (String workload : List.of("CC2", "CC3", "CC4")) {
+        all.add(conversion(workload, "UPCODE", system.compact(), 50, .5));
+        all.add(conversion(workload, "DOWNCODE", system.fast(), 50, .8));
+      }
     }
     return all;
   }
 
-  static Conversion conversion(String kind, String to, int blocks, double perBlock) {
+  static Conversion conversion(
+      String workload, String kind, String to, int blocks, double perBlock) {
     double parities = Codes.byName(to).overhead() - 1;
     long written = Math.round(blocks * parities);
     return new Conversion(
+        workload,
         kind,
         to,
         blocks / 10,
@@ -368,6 +378,24 @@ final class Synthetic {
         repairs,
         r.conversions(),
         storage,
+        r.jobs(),
+        r.incidents(),
+        r.duringIncidents(),
+        r.seconds(),
+        r.notes());
+  }
+
+  static Results withConversions(Results r, List<Conversion> conversions) {
+    return new Results(
+        r.format(),
+        r.experiment(),
+        r.system(),
+        r.environment(),
+        r.workloads(),
+        r.reads(),
+        r.repairs(),
+        conversions,
+        r.storage(),
         r.jobs(),
         r.incidents(),
         r.duringIncidents(),
