@@ -24,6 +24,7 @@ import java.util.stream.IntStream;
 final class GroupPlacement {
   private static final int CHECKS = 1_500;
   private static final int CHECKS_WITH_MOVES = 1_000;
+  private static final int SPREADS = 300;
 
   /** On so few servers search hardly ever finds what patterns give. */
   private static final int PATTERNS_FIRST = 8;
@@ -112,7 +113,11 @@ final class GroupPlacement {
         isPlaced = tryPatterns(isPlaced);
       }
     }
-    return isPlaced ? Optional.of(result()) : Optional.empty();
+    if (!isPlaced) {
+      return Optional.empty();
+    }
+    Improvement.spread(layout, random, SPREADS);
+    return Optional.of(result());
   }
 
   private boolean searchPlaces() {

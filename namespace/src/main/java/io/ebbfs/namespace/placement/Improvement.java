@@ -5,6 +5,7 @@ import io.ebbfs.namespace.placement.Layout.Membership;
 import io.ebbfs.namespace.placement.Layout.View;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -50,6 +51,68 @@ final class Improvement {
    */
   static void run(Layout layout, Random random, boolean mayMove, int maxChecks) {
     new Improvement(layout, random, mayMove).run(maxChecks);
+  }
+
+  /**
+   * Swaps positions of blocks so that fewer servers hold two blocks of a repair group. No block
+   * moves, and no pair of servers becomes weak.
+   *
+   * @param maxChecks how many swaps are tried at most
+   */
+  static void spread(Layout layout, Random random, int maxChecks) {
+    new Improvement(layout, random, false).spread(maxChecks);
+  }
+
+  private void spread(int maxChecks) {
+    List<Item> items = new ArrayList<>(layout.items());
+    Collections.shuffle(items, random);
+    for (Item item : items) {
+      for (Item other : items) {
+        if (!isCrowded(item) || checks >= maxChecks) {
+          break;
+        }
+        if (other.kind == item.kind
+            && other.isPlaced()
+            && !other.isPinned()
+            && other.server() != item.server()) {
+          spread(item, other);
+        }
+      }
+    }
+  }
+
+  private static boolean isCrowded(Item item) {
+    if (item.kind == 0 || !item.isPlaced() || item.isPinned()) {
+      return false;
+    }
+    for (Membership membership : item.memberships()) {
+      if (membership.view().groupOn(item.server(), membership.position()) > 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Swaps them if that is better, and no worse against the loss of servers. */
+  private void spread(Item item, Item other) {
+    checks++;
+    List<Membership> both = ofBoth(item, other);
+    int crowding = crowdingAround(both, item.server(), other.server());
+    double weak = weakAround(both, item.server(), other.server());
+    if (swap(item, other)
+        && (crowdingAround(both, item.server(), other.server()) >= crowding
+            || weakAround(both, item.server(), other.server()) > weak)
+        && !swap(item, other)) {
+      throw new IllegalStateException("a swap of positions could not be taken back");
+    }
+  }
+
+  private static int crowdingAround(List<Membership> memberships, int one, int other) {
+    int crowding = 0;
+    for (Membership membership : memberships) {
+      crowding += membership.view().crowding(one) + membership.view().crowding(other);
+    }
+    return crowding;
   }
 
   /** Two servers whose loss a stripe does not survive. */
@@ -222,12 +285,7 @@ final class Improvement {
   }
 
   private double deltaOfSwap(Item item, Item other) {
-    List<Membership> both = new ArrayList<>(item.memberships());
-    for (Membership membership : other.memberships()) {
-      if (!item.isIn(membership.view())) {
-        both.add(membership);
-      }
-    }
+    List<Membership> both = ofBoth(item, other);
     double before = weakAround(both, item.server(), other.server());
     if (!swap(item, other)) {
       return Double.MAX_VALUE;
@@ -237,6 +295,17 @@ final class Improvement {
       throw new IllegalStateException("a swap of positions could not be taken back");
     }
     return after - before;
+  }
+
+  /** One membership in each view that either is in. */
+  private static List<Membership> ofBoth(Item item, Item other) {
+    List<Membership> both = new ArrayList<>(item.memberships());
+    for (Membership membership : other.memberships()) {
+      if (!item.isIn(membership.view())) {
+        both.add(membership);
+      }
+    }
+    return both;
   }
 
   private double weakAround(List<Membership> memberships, int one, int other) {

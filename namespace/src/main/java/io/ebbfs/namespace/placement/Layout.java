@@ -98,6 +98,7 @@ final class Layout {
     final double weight;
 
     private final Losses losses;
+    private final RepairGroups groups;
     private final int[][] onServer = new int[serverIndex.size()][];
     private final int[] countOnServer = new int[serverIndex.size()];
     // The positions on each server as bits, if the code has few enough.
@@ -110,6 +111,7 @@ final class Layout {
       this.code = code;
       this.weight = weight;
       this.losses = Losses.of(code);
+      this.groups = RepairGroups.of(code);
       this.hasMasks = losses.hasMasks();
       this.scratch = new int[code.size() + 1];
       for (int s = 0; s < onServer.length; s++) {
@@ -210,6 +212,20 @@ final class Layout {
 
     int countOn(int server) {
       return countOnServer[server];
+    }
+
+    /** Blocks on a server that would be read to rebuild the one at a position. */
+    int groupOn(int server, int position) {
+      return hasMasks ? groups.among(maskOnServer[server], position) : 0;
+    }
+
+    /** The same of all positions on a server: if it is lost, they are dear to rebuild. */
+    int crowding(int server) {
+      int crowding = 0;
+      for (int i = 0; i < countOnServer[server]; i++) {
+        crowding += groupOn(server, onServer[server][i]);
+      }
+      return crowding;
     }
 
     int countOnDisk(int disk) {
@@ -332,12 +348,16 @@ final class Layout {
       pinned = true;
     }
 
-    /** Lower is better: few blocks of its stripes on the server, much space, little load. */
+    /**
+     * Lower is better: few blocks of its stripes on the server, above all of its repair group, much
+     * space, little load.
+     */
     double score(int candidate) {
       int server = serverOfDisk[candidate];
       int together = 0;
       for (Membership membership : memberships) {
         together += membership.view().countOn(server);
+        together += membership.view().groupOn(server, membership.position());
       }
       return together + preference[candidate];
     }

@@ -48,6 +48,30 @@ class StripePlacementTest {
     }
   }
 
+  /** Where blocks of equal length may take any position, so that it can be had. */
+  @ParameterizedTest
+  @ValueSource(strings = {"PC(2x5)", "PC(6x5)", "LRC(12,6,2)", "LRC(12,2,2)"})
+  void hardlyAnyServerHoldsTwoBlocksOfARepairGroup(String name) {
+    ErasureCode code = Codes.byName(name);
+    RepairGroups groups = RepairGroups.of(code);
+    int crowded = 0;
+    int blocks = 0;
+    for (long seed = 1; seed <= 40; seed++) {
+      Random random = new Random(seed);
+      List<Disk> disks = Clusters.cluster(11, 6, random);
+      Placement placement = checked(Clusters.fullGroup(code, disks, random), disks, seed);
+      for (SortedMap<Integer, Disk> at : placement.disks()) {
+        Map<String, Long> masks = new HashMap<>();
+        at.forEach((position, disk) -> masks.merge(disk.serverUuid(), 1L << position, Long::sum));
+        for (Map.Entry<Integer, Disk> block : at.entrySet()) {
+          crowded += groups.among(masks.get(block.getValue().serverUuid()), block.getKey());
+          blocks++;
+        }
+      }
+    }
+    assertThat((double) crowded / blocks).as(name).isLessThan(0.03);
+  }
+
   @Test
   void holesAndShortGroupsKeepTheRulesToo() {
     for (long seed = 1; seed <= 150; seed++) {
