@@ -3,8 +3,6 @@ package io.ebbfs.workloads.experiment;
 import io.ebbfs.cluster.ClusterException;
 import io.ebbfs.coding.Codes;
 import io.ebbfs.coding.ErasureCode;
-import io.ebbfs.coding.Planner;
-import io.ebbfs.coding.ReadCost;
 import io.ebbfs.fault.FaultInjector;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
@@ -15,7 +13,6 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import io.ebbfs.workloads.experiment.Results.Repair;
 import io.ebbfs.workloads.experiment.Results.Repair.ByCode;
 import java.io.IOException;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -205,7 +202,7 @@ final class Faults {
       StripeStatusProto stripe = before.stripe(row.getStripes(0).getStripeId());
       Set<Integer> rebuilt = new TreeSet<>(row.getStripes(0).getPositionsList());
       if (stripe != null) {
-        planned += plannedReads(stripe, rebuilt);
+        planned += Stripes.plannedReads(stripe, rebuilt, Set.of());
         ErasureCode code = Codes.byName(stripe.getStripe().getCode());
         int data = (int) rebuilt.stream().filter(p -> p < code.dataCount()).count();
         byCode.merge(
@@ -250,20 +247,6 @@ final class Faults {
   private static long sum(
       List<TransitionRow> rows, java.util.function.ToLongFunction<TransitionRow> value) {
     return rows.stream().mapToLong(value).sum();
-  }
-
-  private static long plannedReads(StripeStatusProto stripe, Set<Integer> rebuilt) {
-    Set<Integer> present = new HashSet<>();
-    stripe.getStripe().getMembersList().forEach(member -> present.add(member.getPosition()));
-    return Planner.repair(
-            Codes.byName(stripe.getStripe().getCode()),
-            present,
-            rebuilt,
-            Set.of(),
-            ReadCost.UNIFORM)
-        .stream()
-        .mapToInt(plan -> plan.reads())
-        .sum();
   }
 
   /** What was seen from outside: blocks of no stripe have no transitions. */

@@ -1,17 +1,23 @@
 package io.ebbfs.workloads.experiment;
 
+import io.ebbfs.coding.Codes;
+import io.ebbfs.coding.Planner;
+import io.ebbfs.coding.ReadCost;
 import io.ebbfs.protocol.proto.CodingProtos.StoredMemberProto;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import java.io.IOException;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.DatanodeIDProto;
 
 /** The stripes of a cluster at one moment: which codes blocks are in, and who holds them. */
 final class Stripes {
   private final Map<Long, StripeStatusProto> byId = new HashMap<>();
   private final Map<Long, String> codeOfBlock = new HashMap<>();
+  private final Map<Long, Long> stripeOfBlock = new HashMap<>();
   private final Map<Long, Integer> holderOfBlock = new HashMap<>();
 
   private Stripes() {}
@@ -23,6 +29,7 @@ final class Stripes {
       stripes.byId.put(stripe.getStripe().getId(), stripe);
       for (StripeMemberProto member : stripe.getStripe().getMembersList()) {
         stripes.codeOfBlock.put(member.getBlockId(), stripe.getStripe().getCode());
+        stripes.stripeOfBlock.put(member.getBlockId(), stripe.getStripe().getId());
       }
       for (StoredMemberProto stored : stripe.getStoredList()) {
         if (stored.getBlock().getLocationsCount() > 0) {
@@ -48,6 +55,45 @@ final class Stripes {
   /** What a stripe takes on disks: live data, deleted data and parities. */
   static long storedBytes(StripeStatusProto stripe) {
     return stripe.getLiveBytes() + stripe.getDeadBytes() + stripe.getParityBytes();
+  }
+
+  /**
+   * Blocks that theory reads to compute positions of a stripe.
+   *
+   * @param unavailable positions that cannot be read and are not wanted
+   */
+  static long plannedReads(
+      StripeStatusProto stripe, Set<Integer> wanted, Set<Integer> unavailable) {
+    Set<Integer> present = new HashSet<>();
+    stripe.getStripe().getMembersList().forEach(member -> present.add(member.getPosition()));
+    return Planner.repair(
+            Codes.byName(stripe.getStripe().getCode()),
+            present,
+            wanted,
+            unavailable,
+            ReadCost.UNIFORM)
+        .stream()
+        .mapToInt(plan -> plan.reads())
+        .sum();
+  }
+
+  /**
+   * Blocks that theory reads to compute a block that is in a stripe while its holder is dead, which
+   * may hold others of the stripe.
+   */
+  long degradedReads(StoredBlock block) {
+    int dead = holder(block);
+    StripeStatusProto stripe = byId.get(stripeOfBlock.get(block.id()));
+    Set<Integer> wanted = new HashSet<>();
+    Set<Integer> unavailable = new HashSet<>();
+    for (StripeMemberProto member : stripe.getStripe().getMembersList()) {
+      if (member.getBlockId() == block.id()) {
+        wanted.add(member.getPosition());
+      } else if (holderOfBlock.getOrDefault(member.getBlockId(), -1) == dead) {
+        unavailable.add(member.getPosition());
+      }
+    }
+    return plannedReads(stripe, wanted, unavailable);
   }
 
   /** The code that a block is in; "" if it is in no stripe. */

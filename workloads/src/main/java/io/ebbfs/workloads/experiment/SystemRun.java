@@ -1,7 +1,6 @@
 package io.ebbfs.workloads.experiment;
 
 import io.ebbfs.cluster.ClusterException;
-import io.ebbfs.coding.Codes;
 import io.ebbfs.fault.FaultInjector;
 import io.ebbfs.fault.FaultPlayer;
 import io.ebbfs.fault.FaultPlayer.Fired;
@@ -10,7 +9,6 @@ import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
-import io.ebbfs.workloads.codes.CodeFigures;
 import io.ebbfs.workloads.experiment.Experiment.Measure;
 import io.ebbfs.workloads.experiment.Experiment.Variant;
 import io.ebbfs.workloads.experiment.Results.Conversion;
@@ -543,7 +541,7 @@ final class SystemRun {
                 what,
                 entry.getKey(),
                 millis,
-                decodes ? CodeFigures.repairReadsData(Codes.byName(entry.getKey())) : 1,
+                decodes ? chosen.stream().mapToLong(state::degradedReads).average().orElse(0) : 1,
                 bench.serverBytes() - serverBytes,
                 bench.clientBytes() - clientBytes));
       }

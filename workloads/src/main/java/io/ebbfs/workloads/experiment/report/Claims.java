@@ -260,7 +260,12 @@ final class Claims {
         text,
         Format.of("samples above the bound: %,d of %,d", above, all),
         above == 0,
-        Format.of("The longest time between samples was %.1f s.", gap)
+        Format.of(
+                "The longest time between samples was %.1f s (where disks are put back to a snapshot, the cluster stands still).",
+                gap)
+            + Format.of(
+                " %d samples of a workload's first stripes, before its first within the bound, are not counted.",
+                courses.stream().mapToInt(Course::settling).sum())
             + (where.isEmpty() ? "" : " Above: " + String.join("; ", where) + "."));
   }
 }

@@ -15,7 +15,9 @@ final class Storage {
    *
    * @param bound null for none
    * @param samples with encoded data
-   * @param above those of them above the bound; 0 without one
+   * @param settling those before the first within the bound: a workload's very first stripes, on
+   *     their way from three replicas, may be padded more than all of them together
+   * @param above those after it that are above the bound; 0 without one
    * @param aboveIn the phases in which they were
    * @param highest overhead of any sample
    * @param last overhead
@@ -28,6 +30,7 @@ final class Storage {
       String workload,
       Double bound,
       int samples,
+      int settling,
       int above,
       List<String> aboveIn,
       double highest,
@@ -58,10 +61,10 @@ final class Storage {
     List<Sample> own =
         results.storage().stream().filter(s -> s.overhead().get(workload) != null).toList();
     Double bound = results.system().bound();
+    List<Sample> adapted =
+        own.stream().dropWhile(s -> isAbove(bound, s.overhead().get(workload))).toList();
     List<Sample> above =
-        own.stream()
-            .filter(s -> bound != null && s.overhead().get(workload) > bound + ROUNDING)
-            .toList();
+        adapted.stream().filter(s -> isAbove(bound, s.overhead().get(workload))).toList();
     Sample last = own.get(own.size() - 1);
     List<At> curve = own.stream().map(s -> new At(s.second(), s.overhead().get(workload))).toList();
     return new Course(
@@ -70,6 +73,7 @@ final class Storage {
         workload,
         bound,
         own.size(),
+        own.size() - adapted.size(),
         above.size(),
         above.stream().map(Sample::phase).distinct().toList(),
         curve.stream().mapToDouble(At::overhead).max().orElseThrow(),
@@ -77,6 +81,10 @@ final class Storage {
         last.fastShare() == null ? null : last.fastShare().get(workload),
         longestGap(curve),
         thinned(curve));
+  }
+
+  private static boolean isAbove(Double bound, double overhead) {
+    return bound != null && overhead > bound + ROUNDING;
   }
 
   private static double longestGap(List<At> curve) {
