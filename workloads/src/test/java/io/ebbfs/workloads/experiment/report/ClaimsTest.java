@@ -137,6 +137,18 @@ final class ClaimsTest {
   }
 
   @Test
+  void theFirstStripesOnTheWayToTheBoundAreCountedApart() {
+    List<Sample> samples = new ArrayList<>(Synthetic.product().storage());
+    samples.add(0, new Sample(-1, "heat", Map.of("FB", 1.7), Map.of(), 9));
+    Claim claim =
+        claim(
+            withProduct(Synthetic.withStorage(Synthetic.product(), samples)),
+            "The bound is never exceeded");
+    assertThat(claim.verdict()).isEqualTo(Verdict.CONFIRMED);
+    assertThat(claim.why()).contains(" 1 samples of a workload's first stripes");
+  }
+
+  @Test
   void conversionsAreCountedByWorkload() {
     String text = "CC2, CC3 and CC4 convert most";
     assertThat(claim(Synthetic.all(), text).verdict()).isEqualTo(Verdict.CONFIRMED);
