@@ -457,10 +457,8 @@ final class SystemRun {
       int server = servers.get(r % servers.size());
       Stripes state = Stripes.of(bench);
       List<StoredBlock> blocks = fullBlocks();
-      if (r == 0) {
-        // The first reads of a client also load its classes.
-        read(blocks.subList(0, Math.min(WARM_UP_READS, blocks.size())));
-      }
+      // The first reads load classes and make connections, to servers that were restarted, too.
+      read(blocks.subList(0, Math.min(WARM_UP_READS, blocks.size())));
       readEach(r, "healthy", state, blocks);
       grep("healthy", r);
       List<StoredBlock> lost =
