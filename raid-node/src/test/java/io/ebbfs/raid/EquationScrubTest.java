@@ -199,7 +199,7 @@ final class EquationScrubTest {
 
   @Test
   void serversThatAreDownMakeNothingBad() throws Exception {
-    stripes.add(7, "PC(2x5)", random);
+    stripes.addFull(7, "PC(2x5)", random);
     spoil(717);
     for (int server = 0; server < 5; server++) {
       stripes.down.add(server);

@@ -49,12 +49,24 @@ final class FakeStripes implements ChunkChannel {
   /** Runs before a stripe is read a second time. */
   Runnable beforeSecondLook = () -> {};
 
-  /** A stripe whose data is random and of random lengths; block ids are stripe * 100 + position. */
+  /**
+   * A stripe whose data is random and of random lengths, with some positions left empty; block ids
+   * are stripe * 100 + position.
+   */
   void add(long id, String codeName, Random random) {
+    add(id, codeName, random, .125);
+  }
+
+  /** The same with a block at every position. */
+  void addFull(long id, String codeName, Random random) {
+    add(id, codeName, random, 0);
+  }
+
+  private void add(long id, String codeName, Random random, double empty) {
     ErasureCode code = Codes.byName(codeName);
     Set<Integer> data = new TreeSet<>();
     for (int d = 0; d < code.dataCount(); d++) {
-      if (d == 0 || random.nextInt(8) > 0) {
+      if (d == 0 || random.nextDouble() >= empty) {
         data.add(d);
         byte[] block = new byte[1 + random.nextInt(2000)];
         random.nextBytes(block);
