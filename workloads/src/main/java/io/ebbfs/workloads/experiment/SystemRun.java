@@ -481,9 +481,25 @@ final class SystemRun {
   /** To the blocks, and their places, from before the servers were lost. */
   private void goBack() throws IOException, ClusterException, InterruptedException {
     snapshot.restore();
+    reconnect();
     Faults.awaitAllLive(bench);
     Faults.awaitWhole(bench);
     awaitQuiet(CALM_MILLIS);
+  }
+
+  /** The namenode was restarted: the first call over a connection from before fails. */
+  private void reconnect() throws InterruptedException {
+    String file = blocksOfFile.keySet().iterator().next();
+    try {
+      bench.client().touch(file).get();
+    } catch (ExecutionException e) {
+      notes.add("the client reconnected: " + e.getCause());
+    }
+    try {
+      bench.files().exists(new org.apache.hadoop.fs.Path(file));
+    } catch (IOException e) {
+      notes.add("the launcher reconnected: " + e.getMessage());
+    }
   }
 
   private void grep(String what, int repetition)
@@ -576,6 +592,7 @@ final class SystemRun {
   private void takeSnapshot() throws IOException, ClusterException, InterruptedException {
     if (serverLosses() > 0) {
       snapshot = Snapshot.take(bench.cluster());
+      reconnect();
       Faults.awaitAllLive(bench);
       Faults.awaitWhole(bench);
       awaitQuiet(CALM_MILLIS);
