@@ -101,9 +101,8 @@ final class Improvement {
     double weak = weakAround(both, item.server(), other.server());
     if (swap(item, other)
         && (crowdingAround(both, item.server(), other.server()) >= crowding
-            || weakAround(both, item.server(), other.server()) > weak)
-        && !swap(item, other)) {
-      throw new IllegalStateException("a swap of positions could not be taken back");
+            || weakAround(both, item.server(), other.server()) > weak)) {
+      swapBack(item, other);
     }
   }
 
@@ -291,10 +290,14 @@ final class Improvement {
       return Double.MAX_VALUE;
     }
     double after = weakAround(both, item.server(), other.server());
+    swapBack(item, other);
+    return after - before;
+  }
+
+  private void swapBack(Item item, Item other) {
     if (!swap(item, other)) {
       throw new IllegalStateException("a swap of positions could not be taken back");
     }
-    return after - before;
   }
 
   /** One membership in each view that either is in. */

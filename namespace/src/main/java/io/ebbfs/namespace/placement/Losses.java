@@ -1,8 +1,6 @@
 package io.ebbfs.namespace.placement;
 
 import io.ebbfs.coding.ErasureCode;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLongArray;
 
 /**
@@ -12,7 +10,7 @@ import java.util.concurrent.atomic.AtomicLongArray;
  * bits. Thread-safe.
  */
 final class Losses {
-  private static final Map<String, Losses> KNOWN = new ConcurrentHashMap<>();
+  private static final PerCode<Losses> KNOWN = new PerCode<>(Losses::new);
   // Answers kept of a code; a later one takes the place of another.
   private static final int ANSWERS_BITS = 14;
 
@@ -32,12 +30,7 @@ final class Losses {
   }
 
   static Losses of(ErasureCode code) {
-    Losses known = KNOWN.get(code.name());
-    if (known == null || !known.code.equals(code)) {
-      known = new Losses(code);
-      KNOWN.put(code.name(), known);
-    }
-    return known;
+    return KNOWN.of(code);
   }
 
   private static long[] columns(ErasureCode code) {

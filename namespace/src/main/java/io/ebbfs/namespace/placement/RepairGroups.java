@@ -3,9 +3,7 @@ package io.ebbfs.namespace.placement;
 import io.ebbfs.coding.ErasureCode;
 import io.ebbfs.coding.Planner;
 import io.ebbfs.coding.ReadCost;
-import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
@@ -15,15 +13,13 @@ import java.util.stream.IntStream;
  * should not be on one server. Thread-safe.
  */
 final class RepairGroups {
-  private static final Map<String, RepairGroups> KNOWN = new ConcurrentHashMap<>();
+  private static final PerCode<RepairGroups> KNOWN = new PerCode<>(RepairGroups::new);
 
-  private final ErasureCode code;
   // Of each position, the others as bits.
   private final long[] others;
 
   private RepairGroups(ErasureCode code) {
-    this.code = code;
-    this.others = new long[code.size()];
+    others = new long[code.size()];
     Set<Integer> all = IntStream.range(0, code.size()).boxed().collect(Collectors.toSet());
     for (int position = 0; position < others.length && code.size() < Long.SIZE; position++) {
       var plan = Planner.readPlan(code, all, Set.of(), position, ReadCost.UNIFORM);
@@ -36,12 +32,7 @@ final class RepairGroups {
   }
 
   static RepairGroups of(ErasureCode code) {
-    RepairGroups known = KNOWN.get(code.name());
-    if (known == null || !known.code.equals(code)) {
-      known = new RepairGroups(code);
-      KNOWN.put(code.name(), known);
-    }
-    return known;
+    return KNOWN.of(code);
   }
 
   /** How many of a set of positions, given as bits, are read to rebuild this one. */

@@ -59,7 +59,7 @@ public record CodeFigures(
   }
 
   /** Blocks read to rebuild one lost data block, on average. */
-  public static double repairReadsData(ErasureCode code) {
+  private static double repairReadsData(ErasureCode code) {
     return IntStream.range(0, code.dataCount())
         .map(p -> repairReads(code, p))
         .average()

@@ -73,14 +73,7 @@ final class Faults {
             repetition,
             server,
             () -> {
-              bench.cluster().stallControl(true);
-              try {
-                bench.cluster().killServer(server);
-                awaitDead(server);
-                meanwhile.run();
-              } finally {
-                bench.cluster().stallControl(false);
-              }
+              withoutRepairs(server, meanwhile);
               return System.currentTimeMillis();
             },
             STALLED);
@@ -91,13 +84,23 @@ final class Faults {
   /** A server fails and comes back with all that it holds; nothing is repaired meanwhile. */
   void serverForAWhile(int server, Meanwhile meanwhile)
       throws IOException, ClusterException, InterruptedException {
+    withoutRepairs(
+        server,
+        () -> {
+          meanwhile.run();
+          comeBack(server);
+          awaitWhole(bench);
+        });
+  }
+
+  /** Kills a server; as long as something is done then, nobody repairs what it held. */
+  private void withoutRepairs(int server, Meanwhile meanwhile)
+      throws IOException, ClusterException, InterruptedException {
     bench.cluster().stallControl(true);
     try {
       bench.cluster().killServer(server);
-      awaitDead(server);
+      await("server %d to be taken for dead".formatted(server), () -> !bench.isLive(server));
       meanwhile.run();
-      comeBack(server);
-      awaitWhole(bench);
     } finally {
       bench.cluster().stallControl(false);
     }
@@ -124,10 +127,6 @@ final class Faults {
   private void comeBack(int server) throws IOException, ClusterException, InterruptedException {
     bench.cluster().startServer(server);
     await("server %d to come back".formatted(server), () -> bench.isLive(server));
-  }
-
-  private void awaitDead(int server) throws IOException, InterruptedException {
-    await("server %d to be taken for dead".formatted(server), () -> !bench.isLive(server));
   }
 
   /** Waits until the namenode, which may have begun anew, knows all servers and what they hold. */

@@ -481,24 +481,26 @@ final class SystemRun {
   /** To the blocks, and their places, from before the servers were lost. */
   private void goBack() throws IOException, ClusterException, InterruptedException {
     snapshot.restore();
+    awaitRestarted();
+  }
+
+  private void awaitRestarted() throws IOException, InterruptedException {
     reconnect();
     Faults.awaitAllLive(bench);
     Faults.awaitWhole(bench);
     awaitQuiet(CALM_MILLIS);
   }
 
-  /** The namenode was restarted: the first call over a connection from before fails. */
+  /** The namenode was restarted: the first call over a connection from before may fail. */
   private void reconnect() throws InterruptedException {
     String file = blocksOfFile.keySet().iterator().next();
     try {
-      bench.client().touch(file).get();
-    } catch (ExecutionException e) {
-      notes.add("the client reconnected: " + e.getCause());
-    }
-    try {
+      bench.client().touch(file).exceptionally(e -> null).get();
       bench.files().exists(new org.apache.hadoop.fs.Path(file));
+    } catch (ExecutionException e) {
+      throw new IllegalStateException("failures are answers here", e);
     } catch (IOException e) {
-      notes.add("the launcher reconnected: " + e.getMessage());
+      // That was the first call; the next one connects anew.
     }
   }
 
@@ -592,10 +594,7 @@ final class SystemRun {
   private void takeSnapshot() throws IOException, ClusterException, InterruptedException {
     if (serverLosses() > 0) {
       snapshot = Snapshot.take(bench.cluster());
-      reconnect();
-      Faults.awaitAllLive(bench);
-      Faults.awaitWhole(bench);
-      awaitQuiet(CALM_MILLIS);
+      awaitRestarted();
     }
   }
 

@@ -11,8 +11,10 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** What the evaluation set out to show of EbbFS; the paper's claims are {@link PaperClaims}. */
 final class Claims {
@@ -122,19 +124,15 @@ final class Claims {
     if (pair.map(Pair::diskTraffic).isEmpty()) {
       return Claim.notMeasured(GOAL, text, "", "Lost disks on both systems are needed.");
     }
-    Double arithmetic = pair.get().trafficArithmetic();
-    String measured =
-        "disk %s, server %s"
-            .formatted(
-                Format.percent(pair.get().diskTraffic()),
-                Format.percent(pair.get().serverTraffic()));
+    Double disk = pair.get().diskTraffic();
+    Double server = pair.get().serverTraffic();
     return Claim.judged(
         GOAL,
         text,
-        measured,
-        pair.get().diskTraffic() >= low,
-        "The arithmetic, by the codes of the lost data: %s. It is that of single losses, as on a disk; a server that holds several blocks of a stripe loses them at once, and their repairs share reads, most of all where long stripes lie on few servers."
-            .formatted(Format.percent(arithmetic)));
+        "disk %s, server %s".formatted(Format.percent(disk), Format.percent(server)),
+        Stream.of(disk, server).filter(Objects::nonNull).allMatch(saved -> saved >= low),
+        "The arithmetic of single losses, by the codes of the lost data: %s. A server that holds several blocks of a stripe loses them at once; their repairs share reads, and share more of them in a long stripe of a single code than in rows and columns."
+            .formatted(Format.percent(pair.get().trafficArithmetic())));
   }
 
   private Claim proportion(String against) {

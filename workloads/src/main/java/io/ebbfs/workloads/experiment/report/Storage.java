@@ -16,7 +16,8 @@ final class Storage {
    * @param bound null for none
    * @param samples with encoded data
    * @param settling those before the first within the bound: a workload's very first stripes, on
-   *     their way from three replicas, may be padded more than all of them together
+   *     their way from three replicas, may be padded more than all of them together; 0 if none is
+   *     within it
    * @param above those after it that are above the bound; 0 without one
    * @param aboveIn the phases in which they were
    * @param highest overhead of any sample
@@ -61,8 +62,7 @@ final class Storage {
     List<Sample> own =
         results.storage().stream().filter(s -> s.overhead().get(workload) != null).toList();
     Double bound = results.system().bound();
-    List<Sample> adapted =
-        own.stream().dropWhile(s -> isAbove(bound, s.overhead().get(workload))).toList();
+    List<Sample> adapted = adapted(own, bound, workload);
     List<Sample> above =
         adapted.stream().filter(s -> isAbove(bound, s.overhead().get(workload))).toList();
     Sample last = own.get(own.size() - 1);
@@ -81,6 +81,13 @@ final class Storage {
         last.fastShare() == null ? null : last.fastShare().get(workload),
         longestGap(curve),
         thinned(curve));
+  }
+
+  /** From the first sample within the bound on; all, if none is. */
+  private static List<Sample> adapted(List<Sample> own, Double bound, String workload) {
+    List<Sample> adapted =
+        own.stream().dropWhile(s -> isAbove(bound, s.overhead().get(workload))).toList();
+    return adapted.isEmpty() ? own : adapted;
   }
 
   private static boolean isAbove(Double bound, double overhead) {

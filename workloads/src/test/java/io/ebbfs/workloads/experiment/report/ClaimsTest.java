@@ -2,6 +2,7 @@ package io.ebbfs.workloads.experiment.report;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ebbfs.coding.Codes;
 import io.ebbfs.workloads.experiment.Results;
 import io.ebbfs.workloads.experiment.Results.Conversion;
 import io.ebbfs.workloads.experiment.Results.Environment;
@@ -146,6 +147,32 @@ final class ClaimsTest {
             "The bound is never exceeded");
     assertThat(claim.verdict()).isEqualTo(Verdict.CONFIRMED);
     assertThat(claim.why()).contains(" 1 samples of a workload's first stripes");
+  }
+
+  @Test
+  void aWorkloadThatNeverGetsBelowItsBoundRefutesIt() {
+    List<Sample> samples = List.of(new Sample(1, "adapt", Map.of("FB", 1.7), Map.of(), 0));
+    Claim claim =
+        claim(
+            withProduct(Synthetic.withStorage(Synthetic.product(), samples)),
+            "The bound is never exceeded");
+    assertThat(claim.verdict()).isEqualTo(Verdict.REFUTED);
+  }
+
+  @Test
+  void aServerWhoseRepairsMoveTooMuchRefutesTheGoalOfTraffic() {
+    List<Results.Repair> repairs = new ArrayList<>(Synthetic.product().repairs());
+    repairs.replaceAll(
+        r ->
+            r.what().equals("server")
+                ? Synthetic.repair(Synthetic.single(Codes.RS_FAST).system(), 0, "server", 360)
+                : r);
+    Claim claim =
+        claim(
+            withProduct(Synthetic.withRepairs(Synthetic.product(), repairs)),
+            "Reconstruction traffic of EbbFS-PC (bound 1.5) 20");
+    assertThat(claim.verdict()).isEqualTo(Verdict.REFUTED);
+    assertThat(claim.why()).contains("arithmetic of single losses");
   }
 
   @Test

@@ -386,6 +386,19 @@ final class Synthetic {
   }
 
   static Results withConversions(Results r, List<Conversion> conversions) {
+    return copy(r, conversions, r.incidents(), r.duringIncidents());
+  }
+
+  static Results withTimetable(
+      Results r, List<Results.Incident> incidents, List<Results.TimedRead> reads) {
+    return copy(r, r.conversions(), incidents, reads);
+  }
+
+  private static Results copy(
+      Results r,
+      List<Conversion> conversions,
+      List<Results.Incident> incidents,
+      List<Results.TimedRead> duringIncidents) {
     return new Results(
         r.format(),
         r.experiment(),
@@ -397,27 +410,8 @@ final class Synthetic {
         conversions,
         r.storage(),
         r.jobs(),
-        r.incidents(),
-        r.duringIncidents(),
-        r.seconds(),
-        r.notes());
-  }
-
-  static Results withTimetable(
-      Results r, List<Results.Incident> incidents, List<Results.TimedRead> reads) {
-    return new Results(
-        r.format(),
-        r.experiment(),
-        r.system(),
-        r.environment(),
-        r.workloads(),
-        r.reads(),
-        r.repairs(),
-        r.conversions(),
-        r.storage(),
-        r.jobs(),
         incidents,
-        reads,
+        duringIncidents,
         r.seconds(),
         r.notes());
   }
