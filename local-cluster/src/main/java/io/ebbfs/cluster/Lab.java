@@ -6,7 +6,6 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
@@ -27,6 +26,13 @@ public record Lab(int number, String rate) {
   private static final int FIRST_SERVER = 10;
   private static final int CONTROL_HOST = 2;
   private static final int CLIENT_HOST = 3;
+
+  /**
+   * As much as a switch has for a port. With less, as many as rebuild blocks at once fill it, and
+   * what is dropped (a connection's first packet, an opening window) is sent again after seconds,
+   * in which a link of the rates used here moves many blocks.
+   */
+  private static final String QUEUE = "1mb";
 
   /** Whether a text is the rate of a link: {@code 100mbit}. */
   public static boolean isRate(String text) {
@@ -137,8 +143,7 @@ public record Lab(int number, String rate) {
 
   private void shape(String verb, String place, String outer, String linkRate)
       throws ClusterException, InterruptedException {
-    List<String> shape =
-        List.of("root", "tbf", "rate", linkRate, "burst", "256kb", "latency", "50ms");
+    List<String> shape = List.of("root", "tbf", "rate", linkRate, "burst", "256kb", "limit", QUEUE);
     run(concat(List.of("tc", "qdisc", verb, "dev", outer), shape));
     run(in(place, concat(List.of("tc", "qdisc", verb, "dev", "eth0"), shape)));
   }
@@ -154,56 +159,77 @@ public record Lab(int number, String rate) {
 
   /** Removes everything of this number, and ends whatever still runs in it. */
   void down() throws ClusterException, InterruptedException {
-    for (String namespace : namespaces()) {
-      for (String pid : run("ip", "netns", "pids", namespace).split("\\s+")) {
-        if (!pid.isEmpty()) {
-          end(Long.parseLong(pid));
-        }
-      }
+    for (long pid : pids()) {
+      end(pid);
     }
     // The kernel removes what was in a namespace some time after it: by then, a new lab may want
     // links of the same names.
     for (String link : links()) {
-      try {
-        run("ip", "link", "del", link);
-      } catch (ClusterException e) {
-        if (Files.exists(DEVICES.resolve(link))) {
-          throw e;
-        }
-      }
+      ifThere(DEVICES.resolve(link), "ip", "link", "del", link);
     }
     for (String namespace : namespaces()) {
-      run("ip", "netns", "del", namespace);
+      ifThere(NAMESPACES.resolve(namespace), "ip", "netns", "del", namespace);
     }
-    if (Files.exists(DEVICES.resolve(bridge()))) {
-      run("ip", "link", "del", bridge());
+    ifThere(DEVICES.resolve(bridge()), "ip", "link", "del", bridge());
+  }
+
+  /** Somebody else, a shutdown hook for one, may remove the thing at the same time. */
+  private static String ifThere(Path thing, String... command)
+      throws ClusterException, InterruptedException {
+    try {
+      return Files.exists(thing) ? run(command) : "";
+    } catch (ClusterException e) {
+      if (Files.exists(thing)) {
+        throw e;
+      }
+      return "";
     }
   }
 
   /** The outer ends of its links. */
   private List<String> links() throws ClusterException {
-    Pattern name = Pattern.compile(Pattern.quote(bridge()) + "v\\d+");
-    try (Stream<Path> devices = Files.list(DEVICES)) {
-      return devices
-          .map(device -> device.getFileName().toString())
-          .filter(device -> name.matcher(device).matches())
+    return names(DEVICES, Pattern.compile(Pattern.quote(bridge()) + "v\\d+"));
+  }
+
+  private List<String> namespaces() throws ClusterException {
+    return Files.isDirectory(NAMESPACES)
+        ? names(NAMESPACES, Pattern.compile(Pattern.quote(bridge()) + "-.*"))
+        : List.of();
+  }
+
+  private static List<String> names(Path directory, Pattern pattern) throws ClusterException {
+    try (Stream<Path> entries = Files.list(directory)) {
+      return entries
+          .map(entry -> entry.getFileName().toString())
+          .filter(name -> pattern.matcher(name).matches())
           .toList();
     } catch (IOException e) {
-      throw new ClusterException("%s cannot be listed: %s".formatted(DEVICES, e), e);
+      throw new ClusterException("%s cannot be listed: %s".formatted(directory, e), e);
     }
   }
 
   /** Whether nothing runs in it but, at most, processes of clusters whose directory is gone. */
   boolean isAbandoned() throws ClusterException, InterruptedException {
-    for (String namespace : namespaces()) {
-      for (String pid : run("ip", "netns", "pids", namespace).split("\\s+")) {
-        if (!pid.isEmpty()
-            && Launcher.clusterOf(Long.parseLong(pid)).map(Layout::existsIn).orElse(true)) {
-          return false;
-        }
+    for (long pid : pids()) {
+      if (Launcher.clusterOf(pid).map(Layout::existsIn).orElse(true)) {
+        return false;
       }
     }
     return true;
+  }
+
+  /** What runs in it. */
+  private List<Long> pids() throws ClusterException, InterruptedException {
+    List<Long> pids = new ArrayList<>();
+    for (String namespace : namespaces()) {
+      for (String pid :
+          ifThere(NAMESPACES.resolve(namespace), "ip", "netns", "pids", namespace).split("\\s+")) {
+        if (!pid.isEmpty()) {
+          pids.add(Long.parseLong(pid));
+        }
+      }
+    }
+    return pids;
   }
 
   private static void end(long pid) throws InterruptedException {
@@ -214,34 +240,11 @@ public record Lab(int number, String rate) {
     }
   }
 
-  private List<String> namespaces() throws ClusterException {
-    List<String> found = new ArrayList<>();
-    if (!Files.isDirectory(NAMESPACES)) {
-      return found;
-    }
-    try (var entries = Files.newDirectoryStream(NAMESPACES, bridge() + "-*")) {
-      entries.forEach(entry -> found.add(entry.getFileName().toString()));
-    } catch (IOException e) {
-      throw new ClusterException("%s cannot be listed: %s".formatted(NAMESPACES, e), e);
-    }
-    return found;
-  }
-
   /** The numbers of the labs on this machine, whoever made them. */
   static List<Lab> all() throws ClusterException {
-    Pattern name = Pattern.compile("ebb(\\d{1,3})");
-    List<Lab> labs = new ArrayList<>();
-    try (var entries = Files.newDirectoryStream(DEVICES, "ebb*")) {
-      for (Path entry : entries) {
-        Matcher matcher = name.matcher(entry.getFileName().toString());
-        if (matcher.matches()) {
-          labs.add(new Lab(Integer.parseInt(matcher.group(1)), "100mbit"));
-        }
-      }
-    } catch (IOException e) {
-      throw new ClusterException("%s cannot be listed: %s".formatted(DEVICES, e), e);
-    }
-    return labs;
+    return names(DEVICES, Pattern.compile("ebb\\d{1,3}")).stream()
+        .map(name -> new Lab(Integer.parseInt(name.substring(3)), "100mbit"))
+        .toList();
   }
 
   /** Bytes that the chunk servers have received so far. */
