@@ -6,6 +6,8 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.settings.Units;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.Iterator;
+import java.util.LinkedList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -16,11 +18,14 @@ import java.util.stream.Collectors;
 /**
  * Which write-cold files are encoded now, and into which code. Read-hot ones go fast as far as the
  * bound has room, hottest first; those for which there will be room wait a little; the rest goes
- * compact. With a single code all of them go there. Blocks wait until they fill stripes, but no
- * longer than the policy's fillWait.
+ * compact. With a single code all of them go there. Blocks gather for a while, so that short ones
+ * share stripes with others of nearly their length; then those go that fill stripes, and after the
+ * policy's fillWait the others.
  */
 final class Encodings {
-  /** Stripes of one decision: a bound on what the namenode packs at once. */
+  /**
+   * Stripes of one decision: enough to pack well, and a bound on what the namenode packs at once.
+   */
   private static final int STRIPES_PER_DECISION = 40;
 
   /** How much more than the code's own overhead fast stripes may store for being partly filled. */
@@ -129,6 +134,15 @@ final class Encodings {
     return age(file) >= rule.writeColdAfterMillis() + rule.fillWaitMillis();
   }
 
+  /** Half of fillWait, and no longer than it took to become write-cold: replicas cost space. */
+  private long gatherMillis() {
+    return Math.min(rule.fillWaitMillis() / 2, rule.writeColdAfterMillis());
+  }
+
+  private boolean isYoung(FileView file) {
+    return age(file) < rule.writeColdAfterMillis() + gatherMillis();
+  }
+
   private double use(List<FileView> fast) {
     Packing packing = Packing.of(fast, rule.family().fastCode());
     return Math.max(0, run.ledger.use(packing.storedBytes(), packing.dataBytes()));
@@ -206,8 +220,9 @@ final class Encodings {
   }
 
   /**
-   * The files whose blocks fill stripes. Once one of them has waited enough, all of them if that
-   * stores less than the replicas; to the fast code only if next to nothing is left unfilled.
+   * The files whose blocks fill stripes, once they are many or one of them has gathered others for
+   * long enough. Once one of them has waited for fillWait, all of them if that stores less than the
+   * replicas; to the fast code only if next to nothing is left unfilled.
    */
   private List<FileView> fill(List<FileView> files, ErasureCode code, int unit, boolean fast) {
     List<FileView> sorted =
@@ -219,6 +234,14 @@ final class Encodings {
                     .thenComparing(FileView::id))
             .toList();
     int blocks = sorted.stream().mapToInt(FileView::looseBlocks).sum();
+    if (blocks < unit * STRIPES_PER_DECISION && sorted.stream().allMatch(this::isYoung)) {
+      String why =
+          "%d of %d blocks are there that pack well into %s; encoded %s"
+              .formatted(blocks, unit * STRIPES_PER_DECISION, code.name(), after(gatherMillis()));
+      sorted.forEach(file -> waiting.put(file.id(), why));
+      return List.of();
+    }
+    boolean late = sorted.stream().anyMatch(this::overdue);
     List<FileView> filling = new ArrayList<>();
     List<FileView> rest = new ArrayList<>();
     int taken = 0;
@@ -230,7 +253,6 @@ final class Encodings {
         rest.add(file);
       }
     }
-    boolean late = sorted.stream().anyMatch(this::overdue);
     Packing some = Packing.of(filling, code);
     Packing all = Packing.of(sorted, code);
     boolean worthAll =
@@ -264,31 +286,39 @@ final class Encodings {
                 + unit
                 + " blocks are there to fill "
                 + code.name()
-                + "; encoded partially filled after "
-                + Units.showMillis(rule.writeColdAfterMillis() + rule.fillWaitMillis())
-                + " of age";
+                + "; encoded partially filled "
+                + after(rule.fillWaitMillis());
     files.forEach(file -> waiting.put(file.id(), why));
   }
 
+  private String after(long waitMillis) {
+    return "after " + Units.showMillis(rule.writeColdAfterMillis() + waitMillis) + " of age";
+  }
+
+  /**
+   * Files of a length together, for short blocks pack well with others of nearly theirs; each batch
+   * is completed with files that fit, so that it fills whole units if they all do.
+   */
   private static List<List<FileView>> batches(List<FileView> files, int unit) {
-    List<FileView> sorted =
+    List<FileView> rest =
         files.stream()
             .sorted(Comparator.comparingLong((FileView f) -> -f.blockLengthBytes(0)))
-            .toList();
+            .collect(Collectors.toCollection(LinkedList::new));
     List<List<FileView>> batches = new ArrayList<>();
-    List<FileView> batch = new ArrayList<>();
-    int blocks = 0;
-    for (FileView file : sorted) {
-      batch.add(file);
-      blocks += file.looseBlocks();
-      boolean whole = blocks % unit == 0 && blocks >= unit * STRIPES_PER_DECISION / 4;
-      if (whole || blocks >= unit * STRIPES_PER_DECISION) {
-        batches.add(batch);
-        batch = new ArrayList<>();
-        blocks = 0;
+    while (!rest.isEmpty()) {
+      List<FileView> batch = new ArrayList<>();
+      int blocks = 0;
+      for (Iterator<FileView> next = rest.iterator(); next.hasNext(); ) {
+        FileView file = next.next();
+        boolean room = blocks < unit * STRIPES_PER_DECISION;
+        if (room || file.looseBlocks() <= Math.floorMod(-blocks, unit)) {
+          batch.add(file);
+          blocks += file.looseBlocks();
+          next.remove();
+        } else if (blocks % unit == 0) {
+          break;
+        }
       }
-    }
-    if (!batch.isEmpty()) {
       batches.add(batch);
     }
     return batches;

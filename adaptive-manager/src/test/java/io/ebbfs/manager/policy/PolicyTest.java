@@ -51,13 +51,30 @@ class PolicyTest {
 
   @Test
   void blocksWaitToFillAStripeButNotForEver() {
+    World patient = new World(World.rule("p", "product", 1.5, 5_000));
     for (int i = 0; i < 20; i++) {
-      world.file("/p/" + i, 1, 0);
+      patient.file("/p/" + i, 1, 0);
     }
-    assertThat(world.propose().decisions()).isEmpty();
-    world.now += 5_000;
-    assertThat(world.propose().decisions()).hasSize(1);
-    assertThat(world.namenode.activeIds()).hasSize(1);
+    assertThat(patient.propose().decisions()).isEmpty();
+    patient.now += 5_000;
+    assertThat(patient.propose().decisions()).hasSize(1);
+    assertThat(patient.namenode.activeIds()).hasSize(1);
+  }
+
+  /** Those that come meanwhile may be of nearly their length; many need no others. */
+  @Test
+  void blocksThatFillStripesWaitForOthersUnlessTheyAreMany() {
+    World patient = new World(World.rule("p", "product", 1.5, 5_000));
+    for (int i = 0; i < 1_199; i++) {
+      patient.file("/p/" + i, 1, 0);
+    }
+    Evaluation few = patient.propose();
+    assertThat(few.decisions()).isEmpty();
+    assertThat(few.verdicts())
+        .allMatch(v -> v.state() == FileState.WAITING)
+        .allMatch(v -> v.reason().contains("1199 of 1200 blocks"));
+    patient.file("/p/last", 1, 0);
+    assertThat(patient.propose().decisions()).isNotEmpty();
   }
 
   @Test
@@ -308,7 +325,7 @@ class PolicyTest {
   @Test
   void anySingleCodeWaitsToFillAStripeButNotForEver() {
     for (String code : List.of("RS(10,4)", "LRC(12,2,2)", "XOR(4,1)", "PC(2x5)")) {
-      World one = new World(World.single("p", code));
+      World one = new World(World.single("p", code, 5_000));
       int data = io.ebbfs.coding.Codes.byName(code).dataCount();
       for (int i = 0; i < data - 1; i++) {
         one.file("/p/" + i, 1, i);

@@ -27,8 +27,9 @@ final class World {
     this.policies = new PolicySet(List.of(rules));
   }
 
+  /** Nothing waits for company. */
   static PolicyRule rule(String name, String family, Double bound) {
-    return rule(name, family, bound, 5_000);
+    return rule(name, family, bound, 0);
   }
 
   static PolicyRule rule(String name, String family, Double bound, long fillWaitMillis) {
@@ -37,8 +38,12 @@ final class World {
   }
 
   static PolicyRule single(String name, String code) {
+    return single(name, code, 0);
+  }
+
+  static PolicyRule single(String name, String code, long fillWaitMillis) {
     CodeFamily single = CodeFamily.single(io.ebbfs.coding.Codes.byName(code));
-    return rule(name, single, null, ReadHot.NEVER, 5_000);
+    return rule(name, single, null, ReadHot.NEVER, fillWaitMillis);
   }
 
   private static PolicyRule rule(
