@@ -9,6 +9,9 @@ public final class Laboratory {
   /** Locked while the networks of this machine are made or looked through. */
   private static final Path LABS = Path.of("/run/ebbfs-lab");
 
+  // Longer than the start of another lab.
+  private static final long LOCK_MILLIS = 60_000;
+
   private Laboratory() {}
 
   /** Whether this process may make networks. */
@@ -94,12 +97,12 @@ public final class Laboratory {
     return left;
   }
 
-  private static ClusterLock lockAll() throws ClusterException {
+  private static ClusterLock lockAll() throws ClusterException, InterruptedException {
     try {
       Files.createDirectories(LABS);
     } catch (IOException e) {
       throw new ClusterException("%s cannot be made: %s".formatted(LABS, e), e);
     }
-    return ClusterLock.take(LABS);
+    return ClusterLock.await(LABS, LOCK_MILLIS);
   }
 }
