@@ -146,7 +146,8 @@ public record Results(
    *     repaired meanwhile
    * @param code that the blocks are in; "" for none
    * @param millis of each
-   * @param sourceBlocks blocks that theory says are read for each block
+   * @param sourceBlocks bytes that theory says are read for each byte: blocks, and parts of a block
+   *     where a source is shorter
    * @param linkBytes that all servers received meanwhile, of payload and headers; 0 on loopback
    * @param clientBytes that the clients' link carried to them; 0 on loopback
    */

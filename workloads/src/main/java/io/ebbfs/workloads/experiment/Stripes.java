@@ -1,6 +1,7 @@
 package io.ebbfs.workloads.experiment;
 
 import io.ebbfs.coding.Codes;
+import io.ebbfs.coding.CombinePlan;
 import io.ebbfs.coding.Planner;
 import io.ebbfs.coding.ReadCost;
 import io.ebbfs.protocol.proto.CodingProtos.StoredMemberProto;
@@ -9,6 +10,7 @@ import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.DatanodeIDProto;
@@ -64,36 +66,41 @@ final class Stripes {
    */
   static long plannedReads(
       StripeStatusProto stripe, Set<Integer> wanted, Set<Integer> unavailable) {
+    return plans(stripe, wanted, unavailable).stream().mapToInt(CombinePlan::reads).sum();
+  }
+
+  private static List<CombinePlan> plans(
+      StripeStatusProto stripe, Set<Integer> wanted, Set<Integer> unavailable) {
     Set<Integer> present = new HashSet<>();
     stripe.getStripe().getMembersList().forEach(member -> present.add(member.getPosition()));
     return Planner.repair(
-            Codes.byName(stripe.getStripe().getCode()),
-            present,
-            wanted,
-            unavailable,
-            ReadCost.UNIFORM)
-        .stream()
-        .mapToInt(plan -> plan.reads())
-        .sum();
+        Codes.byName(stripe.getStripe().getCode()), present, wanted, unavailable, ReadCost.UNIFORM);
   }
 
   /**
-   * Blocks that theory reads to compute a block that is in a stripe while its holder is dead, which
-   * may hold others of the stripe.
+   * Bytes that theory reads to compute a block that is in a stripe while its holder is dead, which
+   * may hold others of the stripe, per byte of the block. Of what is longer than the block, as much
+   * as it has is read; what is shorter counts less than one.
    */
-  long degradedReads(StoredBlock block) {
+  double degradedReads(StoredBlock block) {
     int dead = holder(block);
     StripeStatusProto stripe = byId.get(stripeOfBlock.get(block.id()));
     Set<Integer> wanted = new HashSet<>();
     Set<Integer> unavailable = new HashSet<>();
+    Map<Integer, Long> bytes = new HashMap<>();
     for (StripeMemberProto member : stripe.getStripe().getMembersList()) {
       if (member.getBlockId() == block.id()) {
         wanted.add(member.getPosition());
       } else if (holderOfBlock.getOrDefault(member.getBlockId(), -1) == dead) {
         unavailable.add(member.getPosition());
       }
+      bytes.put(member.getPosition(), Math.min(member.getLengthBytes(), block.bytes()));
     }
-    return plannedReads(stripe, wanted, unavailable);
+    return plans(stripe, wanted, unavailable).stream()
+            .flatMap(plan -> plan.inputPositions().stream())
+            .mapToLong(bytes::get)
+            .sum()
+        / (double) block.bytes();
   }
 
   /** The code that a block is in; "" if it is in no stripe. */

@@ -557,7 +557,7 @@ final class SystemRun {
                 what,
                 entry.getKey(),
                 millis,
-                decodes ? chosen.stream().mapToLong(state::degradedReads).average().orElse(0) : 1,
+                decodes ? chosen.stream().mapToDouble(state::degradedReads).average().orElse(0) : 1,
                 bench.serverBytes() - serverBytes,
                 bench.clientBytes() - clientBytes));
       }
