@@ -77,6 +77,24 @@ class PolicyTest {
     assertThat(patient.propose().decisions()).isNotEmpty();
   }
 
+  /** They are 2 s write-cold here, and gather for half of fillWait. */
+  @Test
+  void afterTheyGatheredThoseGoThatFillStripesAndTheOthersWaitOn() {
+    World patient = new World(World.rule("p", "product", 1.5, 5_000));
+    for (int i = 0; i < 31; i++) {
+      patient.file("/p/" + i, 1, 0);
+    }
+    patient.now += 499;
+    assertThat(patient.propose().decisions()).isEmpty();
+    patient.now += 1;
+    Evaluation gathered = patient.propose();
+    assertThat(gathered.decisions()).hasSize(1);
+    assertThat(gathered.decisions().get(0).fileIds()).hasSize(30);
+    assertThat(gathered.verdicts())
+        .filteredOn(v -> v.reason().startsWith("1 of 30 blocks are there to fill PC(6x5)"))
+        .hasSize(1);
+  }
+
   @Test
   void blocksThatWouldStoreMoreThanTheirReplicasStayReplicated() {
     long first = world.file("/p/a", 1, 0);
