@@ -28,9 +28,9 @@ public record Lab(int number, String rate) {
   private static final int CLIENT_HOST = 3;
 
   /**
-   * As much as a switch has for a port. With less, as many as rebuild blocks at once fill it, and
-   * what is dropped (a connection's first packet, an opening window) is sent again after seconds,
-   * in which a link of the rates used here moves many blocks.
+   * As much as a switch has for a port. A shorter queue overflows while many servers rebuild blocks
+   * at once; a connection's first packet or an opening window that is dropped is sent again seconds
+   * later, in which a link of the rates used here moves many blocks.
    */
   private static final String QUEUE = "1mb";
 
