@@ -23,7 +23,7 @@ public record Lab(int number, String rate) {
   private static final Pattern RATE = Pattern.compile("[1-9][0-9]{0,5}(kbit|mbit|gbit)");
   private static final Path DEVICES = Path.of("/sys/class/net");
   private static final Path NAMESPACES = Path.of("/run/netns");
-  private static final int FIRST_SERVER = 10;
+  static final int FIRST_SERVER = 10;
   private static final int CONTROL_HOST = 2;
   private static final int CLIENT_HOST = 3;
 

@@ -4,11 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assumptions.assumeThat;
 
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -58,19 +60,20 @@ final class LabSystemTest {
     assertThat(lab.receivedByClients() - received).isBetween((long) BYTES, 11L * BYTES / 10);
     assertThat(Files.readAllBytes(temp.resolve("back"))).isEqualTo(data);
 
-    // A slow link is slow in both directions, and as fast as before once it is restored.
+    // A slow link is slow in both directions, and has its old rate once it is restored.
     for (int server = 0; server < SERVERS; server++) {
       lab.setRate(server, "8mbit");
+      assertThat(rates(server)).containsExactly("8Mbit", "8Mbit");
     }
     start = System.nanoTime();
     client(cluster, "-get", "/file", temp.resolve("slow").toString());
     assertThat((System.nanoTime() - start) / 1e9).isGreaterThan(0.9 * BYTES / 1e6);
     for (int server = 0; server < SERVERS; server++) {
       lab.setRate(server, lab.rate());
+      assertThat(rates(server)).containsExactly("20Mbit", "20Mbit");
     }
-    start = System.nanoTime();
     client(cluster, "-get", "/file", temp.resolve("again").toString());
-    assertThat((System.nanoTime() - start) / 1e9).isLessThan(0.9 * BYTES / 1e6);
+    assertThat(Files.readAllBytes(temp.resolve("again"))).isEqualTo(data);
     assertThatThrownBy(() -> lab.setRate(0, "slow")).hasMessageContaining("no rate of a link");
 
     // The launcher is gone, and somebody has removed the directory: the processes run on.
@@ -93,6 +96,20 @@ final class LabSystemTest {
         .isInstanceOf(ClusterException.class)
         .hasMessageContaining("--rate fast")
         .hasMessageContaining("100mbit");
+  }
+
+  /** What the kernel says of a server's link: a rate for each direction. */
+  private List<String> rates(int server) throws Exception {
+    String name = "ebb" + lab.number();
+    String rates = "";
+    for (String show :
+        List.of(
+            "tc qdisc show dev " + name + "v" + (Lab.FIRST_SERVER + server),
+            "tc -n " + name + "-" + Commands.server(server) + " qdisc show dev eth0")) {
+      Process tc = new ProcessBuilder(show.split(" ")).redirectErrorStream(true).start();
+      rates += new String(tc.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+    }
+    return Pattern.compile(" rate (\\S+)").matcher(rates).results().map(m -> m.group(1)).toList();
   }
 
   private void client(LocalCluster cluster, String... arguments) throws Exception {
