@@ -135,7 +135,7 @@ public final class Evaluator {
   }
 
   private List<Outcome> propose(Evaluation evaluation, long atMillis) {
-    List<DecisionProto> decisions = evaluation.decisions().stream().map(Evaluator::proto).toList();
+    List<DecisionProto> decisions = evaluation.decisions().stream().map(Decision::toProto).toList();
     List<ProposedProto> results = namenode.propose(decisions);
     List<Outcome> outcomes = new ArrayList<>();
     for (int i = 0; i < results.size() && i < decisions.size(); i++) {
@@ -179,17 +179,5 @@ public final class Evaluator {
         recent.subList(0, recent.size() - KEPT_DECISIONS).clear();
       }
     }
-  }
-
-  private static DecisionProto proto(Decision decision) {
-    DecisionProto.Builder proto =
-        DecisionProto.newBuilder()
-            .setKind(decision.kind())
-            .addAllFileIds(decision.fileIds())
-            .addAllStripeIds(decision.stripeIds())
-            .setToCode(decision.toCode())
-            .setPolicy(decision.policy())
-            .setReason(decision.reason());
-    return (decision.single() ? proto.setSingle(true) : proto).build();
   }
 }

@@ -76,6 +76,11 @@ final class Conversions {
     }
   }
 
+  /** Whether fast stripes are left that could make room. */
+  boolean canMakeRoom() {
+    return !fast.isEmpty();
+  }
+
   /** While the policy is over its bound: the coldest fast stripes go compact, however hot. */
   void keepBound(List<Decision> decisions) {
     while (run.ledger.endRoom() < 0 && !fast.isEmpty() && allowed(fast.get(0))) {
@@ -199,6 +204,7 @@ final class Conversions {
             rule.name(),
             reason + "; " + Units.showBytes(candidate.liveBytes()),
             candidate.liveBytes(),
+            0,
             false));
   }
 }

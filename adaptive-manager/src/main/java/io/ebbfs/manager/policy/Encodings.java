@@ -20,7 +20,8 @@ import java.util.stream.Collectors;
  * bound has room, hottest first; those for which there will be room wait a little; the rest goes
  * compact. With a single code all of them go there. Blocks gather for a while, so that short ones
  * share stripes with others of nearly their length; then those go that fill stripes, and after the
- * policy's fillWait the others.
+ * policy's fillWait the others. Stripes of short or few blocks can store more than the bound
+ * allows: they wait until others have made room for them, if any can.
  */
 final class Encodings {
   /**
@@ -33,11 +34,14 @@ final class Encodings {
 
   private final PolicyRun run;
   private final PolicyRule rule;
+  private final boolean fastCanShrink;
   private final Map<Long, String> waiting;
 
-  Encodings(PolicyRun run, Map<Long, String> waiting) {
+  /** Puts into waiting why a file is not encoded, by its id. */
+  Encodings(PolicyRun run, boolean fastCanShrink, Map<Long, String> waiting) {
     this.run = run;
     this.rule = run.rule;
+    this.fastCanShrink = fastCanShrink;
     this.waiting = waiting;
   }
 
@@ -199,13 +203,21 @@ final class Encodings {
     return ends;
   }
 
+  /** Encodes files in batches; of each, those stripes for which there is room. */
   private void encode(List<FileView> taken, ErasureCode code, int unit, List<Decision> decisions) {
-    taken.forEach(file -> waiting.put(file.id(), "to " + code.name() + " by this evaluation"));
     for (List<FileView> batch : batches(taken, unit)) {
-      Packing packing = Packing.of(batch, code);
-      long stripes = (packing.blocks() + code.dataCount() - 1) / code.dataCount();
-      run.budget.take(packing.dataBytes(), stripes);
-      run.ledger.add(packing.storedBytes(), packing.dataBytes());
+      List<Packing> stripes = Packing.stripes(batch, code);
+      int now = fitting(stripes, code);
+      // What waits has its room kept, and made if need be.
+      stripes.forEach(stripe -> run.ledger.add(stripe.storedBytes(), stripe.dataBytes()));
+      Packing packing = Packing.sum(stripes.subList(0, now));
+      boolean isAll = now == stripes.size();
+      String why = isAll ? "to %s by this evaluation".formatted(code.name()) : noRoom(stripes, now);
+      batch.forEach(file -> waiting.put(file.id(), why));
+      if (now == 0) {
+        continue;
+      }
+      run.budget.take(packing.dataBytes(), now);
       decisions.add(
           new Decision(
               TransitionKindProto.ENCODE,
@@ -215,8 +227,41 @@ final class Encodings {
               rule.name(),
               reason(batch, packing, code),
               packing.dataBytes(),
+              isAll ? 0 : packing.blocks(),
               rule.isSingle()));
     }
+  }
+
+  /**
+   * How many of the stripes may come into being now, in any order, without exceeding the bound.
+   * All, if nothing can make room for the first: the replicas store still more.
+   */
+  private int fitting(List<Packing> stripes, ErasureCode code) {
+    if (!rule.isSingle() && code.equals(rule.family().fastCode())) {
+      return stripes.size();
+    }
+    double room = run.ledger.strictRoom();
+    int fit = 0;
+    for (Packing stripe : stripes) {
+      double use = Math.max(0, run.ledger.use(stripe.storedBytes(), stripe.dataBytes()));
+      if (use > 0 && use > room) {
+        break;
+      }
+      room -= use;
+      fit++;
+    }
+    return fit == 0 && !run.budget.used() && !fastCanShrink ? stripes.size() : fit;
+  }
+
+  private String noRoom(List<Packing> stripes, int now) {
+    Packing rest = Packing.sum(stripes.subList(now, stripes.size()));
+    return String.format(
+        Locale.ROOT,
+        "the shortest %d of %d blocks that are encoded together wait for room: they would store %.2fx, the bound is %.2fx",
+        rest.blocks(),
+        Packing.sum(stripes).blocks(),
+        (double) rest.storedBytes() / Math.max(1, rest.dataBytes()),
+        rule.storageBound().orElse(0));
   }
 
   /**

@@ -73,14 +73,13 @@ final class PolicyRun {
   }
 
   private void adapt(Map<Long, String> waiting, List<Decision> decisions) {
-    Encodings encodings = new Encodings(this, waiting);
     if (rule.isSingle()) {
-      encodings.decide(decisions);
+      new Encodings(this, false, waiting).decide(decisions);
       return;
     }
     Conversions conversions = new Conversions(this);
     conversions.keepBound(decisions);
-    encodings.decide(decisions);
+    new Encodings(this, conversions.canMakeRoom(), waiting).decide(decisions);
     conversions.keepBound(decisions);
     conversions.ebb(decisions);
     conversions.rise(decisions);

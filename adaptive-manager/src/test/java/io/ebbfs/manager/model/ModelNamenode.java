@@ -470,6 +470,9 @@ public final class ModelNamenode implements CodingProtocol {
       }
     }
     loose.sort(Comparator.comparingLong(Data::length).reversed());
+    if (decision.hasLongestBlocks()) {
+      loose.subList(Math.min(decision.getLongestBlocks(), loose.size()), loose.size()).clear();
+    }
     ErasureCode code = Codes.byName(decision.getToCode());
     CodeFamily family = family(code);
     int perTransition = code.dataCount() * (code == family.fastCode() ? family.groupSize() : 1);

@@ -61,6 +61,27 @@ class PolicyTest {
     assertThat(patient.namenode.activeIds()).hasSize(1);
   }
 
+  /** Lengths that differ much need parities that are long for most of them. */
+  @Test
+  void shortBlocksWaitUntilOthersHaveMadeRoom() {
+    for (int i = 0; i < 60; i++) {
+      world.file("/p/long" + i, 1, 0);
+    }
+    long shortest = 0;
+    for (int i = 0; i < 20; i++) {
+      shortest = world.file("/p/short" + i, 0.0, 20_000 - 900 * i);
+    }
+    Evaluation evaluation = world.propose();
+    assertThat(evaluation.decisions().get(0).longestBlocks()).isEqualTo(60);
+    assertThat(world.verdict(evaluation, shortest).reason())
+        .contains("the shortest 20 of 80 blocks that are encoded together wait for room");
+    world.completeAll();
+    assertThat(world.propose().decisions()).hasSize(1);
+    world.completeAll();
+    assertThat(world.state(shortest)).isEqualTo(FileState.COMPACT);
+    assertThat(world.overhead("p")).isLessThan(1.5);
+  }
+
   /** Those that come meanwhile may be of nearly their length; many need no others. */
   @Test
   void blocksThatFillStripesWaitForOthersUnlessTheyAreMany() {

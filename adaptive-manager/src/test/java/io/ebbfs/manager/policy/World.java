@@ -8,7 +8,6 @@ import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.config.ReadHot;
 import io.ebbfs.manager.model.ModelNamenode;
-import io.ebbfs.protocol.proto.CodingProtos.DecisionProto;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -93,19 +92,7 @@ final class World {
   Evaluation propose() {
     Evaluation evaluation = decide();
     new Namenode(() -> namenode, 7)
-        .propose(
-            evaluation.decisions().stream()
-                .map(
-                    d ->
-                        DecisionProto.newBuilder()
-                            .setKind(d.kind())
-                            .addAllFileIds(d.fileIds())
-                            .addAllStripeIds(d.stripeIds())
-                            .setToCode(d.toCode())
-                            .setPolicy(d.policy())
-                            .setReason(d.reason())
-                            .build())
-                .toList());
+        .propose(evaluation.decisions().stream().map(Decision::toProto).toList());
     return evaluation;
   }
 

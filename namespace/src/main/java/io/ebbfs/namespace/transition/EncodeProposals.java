@@ -21,6 +21,7 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionBlockProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -36,6 +37,12 @@ final class EncodeProposals {
   /** A block that may be encoded. */
   record Candidate(long fileId, long index, BlockRow block, List<String> live) {}
 
+  /** Of blocks of one length those of a file together and in order, as they are packed. */
+  private static final Comparator<Candidate> LONGEST_FIRST =
+      Comparator.comparingLong((Candidate c) -> -c.block().getLengthBytes())
+          .thenComparingLong(Candidate::fileId)
+          .thenComparingLong(Candidate::index);
+
   private final Context context;
 
   EncodeProposals(Context context) {
@@ -49,9 +56,10 @@ final class EncodeProposals {
     }
     List<String> refusals = new ArrayList<>();
     Map<Long, Candidate> candidates = new LinkedHashMap<>();
-    for (Candidate candidate : gather(decision, refusals)) {
-      candidates.put(candidate.block().getBlockId(), candidate);
-    }
+    gather(decision, refusals).stream()
+        .sorted(LONGEST_FIRST)
+        .limit(decision.hasLongestBlocks() ? decision.getLongestBlocks() : Long.MAX_VALUE)
+        .forEach(candidate -> candidates.put(candidate.block().getBlockId(), candidate));
     List<Long> transitions = new ArrayList<>();
     Packing.Packed packed = pack(code, candidates, decision.getSingle());
     for (StripeGroup group : packed.groups()) {

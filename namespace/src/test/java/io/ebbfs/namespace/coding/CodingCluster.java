@@ -326,6 +326,19 @@ final class CodingCluster {
             .setSingle(true));
   }
 
+  /** Encodes the longest blocks of files. */
+  ProposedProto proposeLongest(String code, List<Long> fileIds, int blocks)
+      throws ServiceException {
+    return propose(
+        DecisionProto.newBuilder()
+            .setKind(TransitionKindProto.ENCODE)
+            .setToCode(code)
+            .addAllFileIds(fileIds)
+            .setPolicy("test")
+            .setReason("because")
+            .setLongestBlocks(blocks));
+  }
+
   private ProposedProto propose(DecisionProto.Builder decision) throws ServiceException {
     return coding
         .propose(null, ProposeRequestProto.newBuilder().addDecisions(decision).build())

@@ -153,6 +153,24 @@ class CodingServiceTest {
     return stripe.getCode().equals(code) && stripe.getSingle() && !stripe.hasGroupId();
   }
 
+  /** The last blocks of files, being shorter, can wait for others. */
+  @Test
+  void encodesTheLongestBlocksAlone() throws Exception {
+    CodingCluster cluster = new CodingCluster(15, 4, 4);
+    for (int i = 0; i < 4; i++) {
+      cluster.createFile(BLOCK, BLOCK, BLOCK, BLOCK / 2 + i);
+    }
+    cluster.proposeLongest(Codes.LRC_COMPACT, cluster.fileIds(), 12);
+    cluster.runAll();
+    assertThat(cluster.stripeList()).hasSize(1);
+    for (long file : cluster.fileIds()) {
+      for (int index = 0; index < 4; index++) {
+        assertThat(cluster.block(file, index).hasStripeId()).isEqualTo(index < 3);
+      }
+    }
+    cluster.assertAllReadable();
+  }
+
   @Test
   void placesStripesSoThatAnyServerMayBeLost() throws Exception {
     CodingCluster cluster = new CodingCluster(12, 6, 3);
