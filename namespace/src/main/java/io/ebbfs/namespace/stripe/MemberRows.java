@@ -10,9 +10,17 @@ import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * Reads and writes the rows of single blocks: block, blockOwner, replica. The caller holds the
@@ -26,22 +34,63 @@ public final class MemberRows {
   /** All replica rows of a block, live or not. */
   public static List<Row<ReplicaRow>> replicas(Transaction transaction, long ownerId, long blockId)
       throws IOException {
-    List<Row<ReplicaRow>> result = new ArrayList<>();
+    return replicas(transaction, ownerId, new TreeSet<>(Set.of(blockId)))
+        .getOrDefault(blockId, List.of());
+  }
+
+  /** The same for several blocks of an owner, by block; nothing for those without a row. */
+  private static Map<Long, List<Row<ReplicaRow>>> replicas(
+      Transaction transaction, long ownerId, SortedSet<Long> blockIds) throws IOException {
+    Map<Long, List<Row<ReplicaRow>>> result = new HashMap<>();
+    SortedSet<Long> left = blockIds;
     // The key without a storage sorts directly before all keys of the block.
-    Key after = Key.of(ownerId, blockId);
+    Key after = Key.of(ownerId, blockIds.first());
     while (true) {
       List<Row<ReplicaRow>> page = transaction.scan(Tables.REPLICA, ownerId, after, PAGE);
       for (Row<ReplicaRow> row : page) {
-        if (row.key().firstLong() != blockId) {
-          return result;
+        long blockId = row.key().firstLong();
+        if (blockIds.contains(blockId)) {
+          result.computeIfAbsent(blockId, id -> new ArrayList<>()).add(row);
         }
-        result.add(row);
       }
       if (page.size() < PAGE) {
         return result;
       }
-      after = page.get(page.size() - 1).key();
+      Key last = page.get(page.size() - 1).key();
+      left = left.tailSet(last.firstLong());
+      if (left.isEmpty()) {
+        return result;
+      }
+      // The page may have ended within a block; blocks of others are skipped.
+      after = left.first() == last.firstLong() ? last : Key.of(ownerId, left.first());
     }
+  }
+
+  /** For each member of a stripe, by position, the disks in service that hold it whole. */
+  static SortedMap<Integer, List<String>> liveStorages(
+      Transaction transaction, ClusterView cluster, List<StripeMemberProto> members)
+      throws IOException {
+    Map<Long, SortedSet<Long>> byOwner = new HashMap<>();
+    for (StripeMemberProto member : members) {
+      byOwner
+          .computeIfAbsent(member.getOwnerId(), owner -> new TreeSet<>())
+          .add(member.getBlockId());
+    }
+    Map<Long, List<Row<ReplicaRow>>> rows = new HashMap<>();
+    for (Map.Entry<Long, SortedSet<Long>> blocks : byOwner.entrySet()) {
+      rows.putAll(replicas(transaction, blocks.getKey(), blocks.getValue()));
+    }
+    SortedMap<Integer, List<String>> live = new TreeMap<>();
+    for (StripeMemberProto member : members) {
+      live.put(
+          member.getPosition(),
+          live(
+              cluster,
+              rows.getOrDefault(member.getBlockId(), List.of()),
+              member.getGenerationStamp(),
+              member.getLengthBytes()));
+    }
+    return live;
   }
 
   /** The disks in service that hold the block whole, with this generation stamp and length. */
@@ -53,8 +102,13 @@ public final class MemberRows {
       long generationStamp,
       long lengthBytes)
       throws IOException {
+    return live(cluster, replicas(transaction, ownerId, blockId), generationStamp, lengthBytes);
+  }
+
+  private static List<String> live(
+      ClusterView cluster, List<Row<ReplicaRow>> replicas, long generationStamp, long lengthBytes) {
     List<String> live = new ArrayList<>();
-    for (Row<ReplicaRow> row : replicas(transaction, ownerId, blockId)) {
+    for (Row<ReplicaRow> row : replicas) {
       ReplicaRow replica = row.value();
       String storage = Tables.replicaStorage(row.key());
       if (replica.getState() == ReplicaStateProto.FINALIZED

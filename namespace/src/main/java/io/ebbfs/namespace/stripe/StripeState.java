@@ -31,24 +31,15 @@ public record StripeState(
   public static StripeState read(Transaction transaction, ClusterView cluster, StripeRow row)
       throws IOException {
     SortedMap<Integer, StripeMemberProto> members = new TreeMap<>();
-    SortedMap<Integer, List<String>> locations = new TreeMap<>();
     for (StripeMemberProto member : row.getMembersList()) {
       members.put(member.getPosition(), member);
-      locations.put(
-          member.getPosition(),
-          MemberRows.liveStorages(
-              transaction,
-              cluster,
-              member.getOwnerId(),
-              member.getBlockId(),
-              member.getGenerationStamp(),
-              member.getLengthBytes()));
     }
     return new StripeState(
         row,
         Codes.byName(row.getCode()),
         Collections.unmodifiableSortedMap(members),
-        Collections.unmodifiableSortedMap(locations));
+        Collections.unmodifiableSortedMap(
+            MemberRows.liveStorages(transaction, cluster, row.getMembersList())));
   }
 
   public long id() {

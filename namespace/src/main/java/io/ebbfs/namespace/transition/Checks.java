@@ -14,7 +14,6 @@ import io.ebbfs.protocol.proto.CodingProtos.StepProto;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
@@ -47,14 +46,14 @@ final class Checks {
    * @param name names the combines of the checks
    * @return empty if a server that is needed is not in service any more
    */
-  Optional<List<CheckProto>> of(String name, AttemptPlan plan, Map<String, Integer> stepsByServer) {
+  Optional<List<CheckProto>> of(String name, AttemptPlan plan) {
     List<CheckProto> checks = new ArrayList<>();
     if (verification == Verification.OFF) {
       return Optional.of(checks);
     }
     try {
       for (Result result : plan.results()) {
-        new OfStripe(name, result, outputs(plan, result), stepsByServer).addTo(checks);
+        new OfStripe(name, plan.row().getId(), result, outputs(plan, result)).addTo(checks);
       }
     } catch (GoneException e) {
       return Optional.empty();
@@ -83,21 +82,17 @@ final class Checks {
   /** The checks of one stripe. */
   private final class OfStripe {
     private final String name;
+    private final long transition;
     private final Result result;
     private final SortedMap<Integer, Source> outputs;
-    private final Map<String, Integer> stepsByServer;
     // Every block of the stripe after the attempt, where it will stay.
     private final SortedMap<Integer, Source> blocks;
 
-    OfStripe(
-        String name,
-        Result result,
-        SortedMap<Integer, Source> outputs,
-        Map<String, Integer> stepsByServer) {
+    OfStripe(String name, long transition, Result result, SortedMap<Integer, Source> outputs) {
       this.name = name;
+      this.transition = transition;
       this.result = result;
       this.outputs = outputs;
-      this.stepsByServer = stepsByServer;
       this.blocks = new TreeMap<>(result.stored());
       blocks.putAll(outputs);
     }
@@ -167,7 +162,7 @@ final class Checks {
       }
       StepProto step =
           messages
-              .step(combineName, new Step(sources, targets, plan.coefficients()), stepsByServer)
+              .step(combineName, transition, new Step(sources, targets, plan.coefficients()))
               .orElseThrow(GoneException::new);
       CheckProto.Builder proto =
           CheckProto.newBuilder()

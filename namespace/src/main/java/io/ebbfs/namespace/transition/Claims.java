@@ -27,9 +27,7 @@ import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.EnumSet;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.random.RandomGenerator;
@@ -48,6 +46,7 @@ public final class Claims {
   private final MetadataStore store;
   private final IdGenerators ids;
   private final ClusterView cluster;
+  private final ServerLoad load = new ServerLoad();
   private final StepMessages messages;
   private final Checks checks;
   private final TransitionIndex index;
@@ -72,7 +71,7 @@ public final class Claims {
     this.store = store;
     this.ids = ids;
     this.cluster = cluster;
-    this.messages = new StepMessages(cluster, wire, random);
+    this.messages = new StepMessages(cluster, wire, load, random);
     this.checks = new Checks(messages, settings.verification());
     this.index = index;
     this.lifecycle = lifecycle;
@@ -96,13 +95,15 @@ public final class Claims {
     int limit = Math.min(Math.max(0, request.getLimit()), settings.maxClaim());
     Set<TransitionKindProto> kinds = EnumSet.noneOf(TransitionKindProto.class);
     kinds.addAll(request.getKindsList());
-    Map<String, Integer> stepsByServer = new HashMap<>();
+    load.keep(index::isActive);
     // What cannot be planned leaves the front of the queue, so this ends.
     long until = clock.millis() + BUDGET_MILLIS;
     for (int round = 0; round < 3 && response.getClaimedCount() < limit; round++) {
       int missing = limit - response.getClaimedCount();
       for (long id : index.runnable(clock.millis(), kinds, missing)) {
-        claim(id, request, stepsByServer).ifPresent(response::addClaimed);
+        load.remove(id);
+        Optional<ClaimedTransitionProto> claimed = claim(id, request);
+        claimed.ifPresentOrElse(response::addClaimed, () -> load.remove(id));
         if (clock.millis() > until) {
           return response.build();
         }
@@ -111,8 +112,8 @@ public final class Claims {
     return response.build();
   }
 
-  private Optional<ClaimedTransitionProto> claim(
-      long id, ClaimRequestProto request, Map<String, Integer> stepsByServer) throws IOException {
+  private Optional<ClaimedTransitionProto> claim(long id, ClaimRequestProto request)
+      throws IOException {
     Optional<TransitionRow> row = lifecycle.read(id);
     if (row.isEmpty()) {
       index.remove(id);
@@ -136,7 +137,7 @@ public final class Claims {
       return Optional.empty();
     }
     try {
-      return start(row.get(), withIds(plan), request, stepsByServer);
+      return start(row.get(), withIds(plan), request);
     } catch (CannotPlanException e) {
       lifecycle.retryLater(id, row.get().getAttempt(), e.getMessage());
       return Optional.empty();
@@ -195,11 +196,7 @@ public final class Claims {
   }
 
   private Optional<ClaimedTransitionProto> start(
-      TransitionRow before,
-      AttemptPlan plan,
-      ClaimRequestProto request,
-      Map<String, Integer> stepsByServer)
-      throws IOException {
+      TransitionRow before, AttemptPlan plan, ClaimRequestProto request) throws IOException {
     TransitionRow.Builder running =
         plan.row().toBuilder()
             .setState(TransitionStateProto.RUNNING)
@@ -214,14 +211,14 @@ public final class Claims {
     List<StepProto> steps = new ArrayList<>();
     for (int s = 0; s < plan.steps().size(); s++) {
       String name = "transition-%d-%d-%d".formatted(before.getId(), running.getAttempt(), s);
-      Optional<StepProto> step = messages.step(name, plan.steps().get(s), stepsByServer);
+      Optional<StepProto> step = messages.step(name, before.getId(), plan.steps().get(s));
       if (step.isEmpty()) {
         return serverWentAway(before);
       }
       steps.add(step.get());
     }
     String name = "check-%d-%d".formatted(before.getId(), running.getAttempt());
-    Optional<List<CheckProto>> planned = checks.of(name, plan, stepsByServer);
+    Optional<List<CheckProto>> planned = checks.of(name, plan);
     if (planned.isEmpty()) {
       return serverWentAway(before);
     }

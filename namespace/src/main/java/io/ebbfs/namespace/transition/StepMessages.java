@@ -14,9 +14,7 @@ import io.ebbfs.protocol.proto.ChunkProtos.TargetProto;
 import io.ebbfs.protocol.proto.CodingProtos.StepProto;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
@@ -25,11 +23,13 @@ import org.apache.hadoop.thirdparty.protobuf.ByteString;
 final class StepMessages {
   private final ClusterView cluster;
   private final Wire wire;
+  private final ServerLoad load;
   private final RandomGenerator random;
 
-  StepMessages(ClusterView cluster, Wire wire, RandomGenerator random) {
+  StepMessages(ClusterView cluster, Wire wire, ServerLoad load, RandomGenerator random) {
     this.cluster = cluster;
     this.wire = wire;
+    this.load = load;
     this.random = random;
   }
 
@@ -51,9 +51,12 @@ final class StepMessages {
                 .build());
   }
 
-  /** The step as a message; empty if a server that it needs is not in service any more. */
-  Optional<StepProto> step(String name, Step step, Map<String, Integer> stepsByServer) {
-    Optional<Server> executor = executor(step, stepsByServer);
+  /**
+   * A step of a transition as a message, and as load of the server that is to run it; empty if a
+   * server that it needs is not in service any more.
+   */
+  Optional<StepProto> step(String name, long transition, Step step) {
+    Optional<Server> executor = executor(step);
     if (executor.isEmpty()) {
       return Optional.empty();
     }
@@ -79,7 +82,7 @@ final class StepMessages {
                   wire.block(output.blockId(), output.generationStamp(), output.lengthBytes()))
               .setLocation(location.get()));
     }
-    stepsByServer.merge(executor.get().uuid(), 1, Integer::sum);
+    load.add(transition, executor.get().uuid(), receivedBy(executor.get().uuid(), step));
     return Optional.of(
         StepProto.newBuilder()
             .setExecutor(Wire.server(executor.get()))
@@ -104,33 +107,41 @@ final class StepMessages {
     return locations;
   }
 
-  /** A server that holds many of the blocks read or written and has few steps of this claim. */
-  private Optional<Server> executor(Step step, Map<String, Integer> stepsByServer) {
-    Map<String, Integer> blocksOn = new HashMap<>();
-    step.sources()
-        .forEach(
-            s ->
-                s.storageUuids().stream()
-                    .map(this::serverOf)
-                    .flatMap(Optional::stream)
-                    .distinct()
-                    .forEach(uuid -> blocksOn.merge(uuid, 1, Integer::sum)));
-    step.outputs()
-        .forEach(o -> serverOf(o.storageUuid()).ifPresent(u -> blocksOn.merge(u, 1, Integer::sum)));
+  /**
+   * Of the servers that hold a block read or written, the one that will have received the fewest
+   * blocks: those of this step that it does not hold, and those of the steps it has to do already.
+   */
+  private Optional<Server> executor(Step step) {
     Server best = null;
-    double bestScore = 0;
+    double least = 0;
     for (Server server : cluster.liveServers()) {
-      double score =
-          blocksOn.getOrDefault(server.uuid(), 0)
-              - stepsByServer.getOrDefault(server.uuid(), 0)
-              - 0.1 * server.activeTransfers()
+      int received = receivedBy(server.uuid(), step);
+      double blocks =
+          load.of(server.uuid())
+              + received
+              + 0.1 * server.activeTransfers()
               + 0.001 * randomUpTo(100);
-      if (blocksOn.containsKey(server.uuid()) && (best == null || score > bestScore)) {
+      boolean holdsOne = received < step.sources().size() + step.outputs().size();
+      if (holdsOne && (best == null || blocks < least)) {
         best = server;
-        bestScore = score;
+        least = blocks;
       }
     }
     return Optional.ofNullable(best);
+  }
+
+  /** How many blocks of the step would cross the network if this server combined them. */
+  private int receivedBy(String serverUuid, Step step) {
+    long own =
+        step.sources().stream()
+                .filter(s -> s.storageUuids().stream().anyMatch(disk -> isOn(disk, serverUuid)))
+                .count()
+            + step.outputs().stream().filter(o -> isOn(o.storageUuid(), serverUuid)).count();
+    return (int) (step.sources().size() + step.outputs().size() - own);
+  }
+
+  private boolean isOn(String storageUuid, String serverUuid) {
+    return serverOf(storageUuid).filter(serverUuid::equals).isPresent();
   }
 
   private Optional<String> serverOf(String storageUuid) {

@@ -90,6 +90,10 @@ public final class TransitionIndex {
     }
   }
 
+  public synchronized boolean isActive(long id) {
+    return active.containsKey(id);
+  }
+
   public synchronized int activeCount() {
     return active.size();
   }

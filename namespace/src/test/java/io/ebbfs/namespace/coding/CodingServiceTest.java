@@ -6,6 +6,7 @@ import io.ebbfs.coding.Codes;
 import io.ebbfs.namespace.coding.MetadataCheck.Severity;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposedProto;
+import io.ebbfs.protocol.proto.CodingProtos.StepProto;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
@@ -13,6 +14,8 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -185,6 +188,37 @@ class CodingServiceTest {
       cluster.assertAllReadable();
       cluster.servers.revive(server);
     }
+  }
+
+  /** Over several claims: none of the servers' links becomes the one that all wait for. */
+  @Test
+  void rebuildingIsSharedByAllServersEvenly() throws Exception {
+    CodingCluster cluster = new CodingCluster(11, 6, 8);
+    for (int i = 0; i < 60; i++) {
+      cluster.createFile(6, BLOCK, true);
+    }
+    cluster.proposeSingle("RS(6,3)", cluster.fileIds());
+    cluster.runAll();
+    cluster.servers.kill(cluster.servers.servers().get(0));
+    cluster.coding.tick();
+    Map<String, Integer> received = new TreeMap<>();
+    int all = 0;
+    for (List<ClaimedTransitionProto> claimed = cluster.claim(8);
+        !claimed.isEmpty();
+        claimed = cluster.claim(8)) {
+      for (StepProto step : claimed.stream().flatMap(c -> c.getStepsList().stream()).toList()) {
+        String executor = step.getExecutor().getDatanodeUuid();
+        int remote =
+            (int)
+                step.getCombine().getSourcesList().stream()
+                    .filter(s -> !s.getLocations(0).getServer().getDatanodeUuid().equals(executor))
+                    .count();
+        received.merge(executor, remote, Integer::sum);
+        all += remote;
+      }
+    }
+    assertThat(all).isGreaterThan(200);
+    assertThat(received.values()).hasSize(10).allMatch(blocks -> blocks <= 35, "of " + all);
   }
 
   @Test
