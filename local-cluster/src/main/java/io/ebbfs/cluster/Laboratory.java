@@ -27,6 +27,7 @@ public final class Laboratory {
   public static LocalCluster start(Build build, ClusterSpec spec, String rate)
       throws ClusterException, InterruptedException {
     try (ClusterLock lock = lockAll()) {
+      downAbandoned();
       Lab lab = Lab.choose(rate);
       LocalCluster cluster = LocalCluster.create(build, spec.in(lab));
       try {
@@ -83,15 +84,22 @@ public final class Laboratory {
     ClusterFiles.delete(cluster.directory());
   }
 
-  /** What labs leave whose directory is gone or whose start was killed half way. */
   private static int removeAbandoned() throws ClusterException, InterruptedException {
-    int left = 0;
     try (ClusterLock lock = lockAll()) {
-      for (Lab lab : Lab.all()) {
-        if (lab.isAbandoned()) {
-          lab.down();
-          left++;
-        }
+      return downAbandoned();
+    }
+  }
+
+  /**
+   * Removes what labs leave whose directory is gone or whose start was killed half way. The caller
+   * holds the lock, so that none is being started.
+   */
+  private static int downAbandoned() throws ClusterException, InterruptedException {
+    int left = 0;
+    for (Lab lab : Lab.all()) {
+      if (lab.isAbandoned()) {
+        lab.down();
+        left++;
       }
     }
     return left;

@@ -91,6 +91,18 @@ final class LabSystemTest {
   }
 
   @Test
+  void aNewLabRemovesTheNetworkThatAKilledOneHasLeft() throws Exception {
+    assumeThat(System.getProperty("user.name")).as("a lab needs root").isEqualTo("root");
+    lab = Lab.choose("20mbit");
+    lab.up(1);
+    assertThat(Lab.all()).extracting(Lab::number).contains(lab.number());
+    assertThatThrownBy(
+            () -> Laboratory.start(Build.find(), ClusterSpec.of(temp.resolve("lab")), "fast"))
+        .hasMessageContaining("--rate fast");
+    assertThat(Lab.all()).extracting(Lab::number).doesNotContain(lab.number());
+  }
+
+  @Test
   void aRateThatIsNoneIsRefused() {
     assertThatThrownBy(() -> Lab.choose("fast"))
         .isInstanceOf(ClusterException.class)

@@ -16,6 +16,7 @@ import java.util.Optional;
  * @param leaseMillis how long a claim lasts without renewal
  * @param pollMillis how long to wait after nothing was to be done
  * @param combines combines at once, over all jobs
+ * @param combinesPerServer of those, on one chunk server
  * @param combineTimeoutMillis how long a chunk server may take to answer
  * @param bytesPerSecond cap on what background work reads and writes; 0 is none
  * @param framework {@code local} or {@code yarn}
@@ -28,6 +29,7 @@ public record RaidConfig(
     long leaseMillis,
     long pollMillis,
     int combines,
+    int combinesPerServer,
     long combineTimeoutMillis,
     long bytesPerSecond,
     String framework,
@@ -36,7 +38,7 @@ public record RaidConfig(
   /** What holds where the file says nothing. */
   public static final RaidConfig DEFAULTS =
       new RaidConfig(
-          64, 4, 30_000, 250, 4, 120_000, 0, "local", Optional.empty(), ScrubConfig.DEFAULTS);
+          64, 4, 30_000, 250, 4, 2, 120_000, 0, "local", Optional.empty(), ScrubConfig.DEFAULTS);
 
   /** Reads {@code raid-node.yaml} in a directory; all defaults if there is no such file. */
   public static RaidConfig read(Path confDirectory) throws ConfigException {
@@ -57,6 +59,7 @@ public record RaidConfig(
         duration(top, "lease", d.leaseMillis, 1_000, 3_600_000),
         duration(top, "poll", d.pollMillis, 10, 600_000),
         top.integer("combines", d.combines, 1, 1024),
+        top.integer("combinesPerServer", d.combinesPerServer, 1, 1024),
         duration(top, "combineTimeout", d.combineTimeoutMillis, 1_000, 3_600_000),
         top.sizeBytes("bytesPerSecond", d.bytesPerSecond),
         framework(top),

@@ -88,7 +88,13 @@ public final class RaidNode implements AutoCloseable {
     this.jobs = new JobRunner(config, data, namenode);
     Throttle bytes = new Throttle(config.bytesPerSecond(), System::nanoTime, Thread::sleep);
     this.executor =
-        new TransitionExecutor(name, coding.get(), chunks, bytes, config.combines(), Thread::sleep);
+        new TransitionExecutor(
+            name,
+            coding.get(),
+            chunks,
+            bytes,
+            new CombineLimits(config.combines(), config.combinesPerServer()),
+            Thread::sleep);
     this.scrub =
         new EquationScrub(
             config.scrub(),

@@ -19,7 +19,6 @@ import io.ebbfs.settings.FailPoint;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.Semaphore;
 import java.util.function.LongPredicate;
 import org.apache.hadoop.ipc.RemoteException;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
@@ -42,31 +41,21 @@ public final class TransitionExecutor {
   private final CodingProtocol coding;
   private final ChunkChannel chunks;
   private final Throttle throttle;
-  private final Semaphore combines;
+  private final CombineLimits combines;
   private final Throttle.Pause pause;
 
   /**
    * An executor.
    *
    * @param worker the name under which the transitions were claimed
-   * @param combines combines at once, over all callers
+   * @param combines holds for all callers
    */
   public TransitionExecutor(
       String worker,
       CodingProtocol coding,
       ChunkChannel chunks,
       Throttle throttle,
-      int combines,
-      Throttle.Pause pause) {
-    this(worker, coding, chunks, throttle, new Semaphore(combines), pause);
-  }
-
-  private TransitionExecutor(
-      String worker,
-      CodingProtocol coding,
-      ChunkChannel chunks,
-      Throttle throttle,
-      Semaphore combines,
+      CombineLimits combines,
       Throttle.Pause pause) {
     this.worker = worker;
     this.coding = coding;
@@ -137,7 +126,7 @@ public final class TransitionExecutor {
   private CombineResponseProto combine(StepProto step) throws IOException, InterruptedException {
     CombineRequestProto request = step.getCombine();
     throttle.acquire(bytesMoved(request));
-    combines.acquire();
+    Runnable end = combines.acquire(step.getExecutor().getDatanodeUuid());
     try {
       CombineResponseProto response = chunks.combine(step.getExecutor(), request);
       for (int retry = 0;
@@ -148,7 +137,7 @@ public final class TransitionExecutor {
       }
       return response;
     } finally {
-      combines.release();
+      end.run();
     }
   }
 

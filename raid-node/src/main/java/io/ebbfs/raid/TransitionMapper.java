@@ -50,7 +50,7 @@ public final class TransitionMapper
             coding,
             chunks,
             new Throttle(bytesPerSecond, System::nanoTime, Thread::sleep),
-            1,
+            new CombineLimits(1, 1),
             Thread::sleep);
     lost = id -> false;
     connections =

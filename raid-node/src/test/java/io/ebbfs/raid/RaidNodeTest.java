@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 final class RaidNodeTest {
   private static final RaidConfig CONFIG =
       new RaidConfig(
-          64, 4, 1_000, 20, 4, 10_000, 0, "local", Optional.empty(), ScrubConfig.DEFAULTS);
+          64, 4, 1_000, 20, 4, 4, 10_000, 0, "local", Optional.empty(), ScrubConfig.DEFAULTS);
 
   @TempDir Path data;
   private final FakeNamenode namenode = new FakeNamenode();

@@ -21,7 +21,12 @@ final class TransitionExecutorTest {
   private final List<Long> pauses = new ArrayList<>();
   private final TransitionExecutor executor =
       new TransitionExecutor(
-          "me", namenode, chunks, new Throttle(0, () -> 0, pauses::add), 2, pauses::add);
+          "me",
+          namenode,
+          chunks,
+          new Throttle(0, () -> 0, pauses::add),
+          new CombineLimits(2, 2),
+          pauses::add);
 
   @Test
   void everyStepIsRunInOrderAndCommittedOnce() throws Exception {

@@ -49,6 +49,7 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import io.ebbfs.raid.ChunkChannel;
+import io.ebbfs.raid.CombineLimits;
 import io.ebbfs.raid.Outcome;
 import io.ebbfs.raid.Throttle;
 import io.ebbfs.raid.TransitionExecutor;
@@ -409,7 +410,8 @@ final class CodingCluster {
           }
         };
     Throttle unlimited = new Throttle(0, () -> 0, millis -> {});
-    return new TransitionExecutor(WORKER, coding, channel, unlimited, 1, millis -> {})
+    return new TransitionExecutor(
+            WORKER, coding, channel, unlimited, new CombineLimits(1, 1), millis -> {})
         .run(claimed, id -> false);
   }
 

@@ -17,6 +17,7 @@ import io.ebbfs.protocol.proto.CodingProtos.RenewRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.StepProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.raid.CombineLimits;
 import io.ebbfs.raid.Throttle;
 import io.ebbfs.raid.TransitionExecutor;
 import java.util.ArrayList;
@@ -259,7 +260,7 @@ final class SimWorker {
             channel.overheard(namenode),
             channel,
             new Throttle(0, () -> 0, millis -> {}),
-            1,
+            new CombineLimits(1, 1),
             millis -> {});
     try {
       executor.run(job.claimed, id -> false);

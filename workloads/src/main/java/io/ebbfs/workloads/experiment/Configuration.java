@@ -88,17 +88,20 @@ final class Configuration {
   }
 
   /**
-   * Several combines for each server at once: they choose their servers by chance, so that with one
-   * for each a third of the links would have nothing to do.
+   * Several combines on each server at once: with one, its link would idle while a block is
+   * written.
    */
   private static String raidNode(Experiment experiment) {
     return """
     mapTasks: %1$d
     combines: %1$d
+    combinesPerServer: %2$d
     poll: 50ms
     scrub: {period: 0s}
     """
-        .formatted(Math.min(MOST_TASKS, COMBINES_PER_SERVER * experiment.cluster().servers()));
+        .formatted(
+            Math.min(MOST_TASKS, COMBINES_PER_SERVER * experiment.cluster().servers()),
+            COMBINES_PER_SERVER);
   }
 
   private static String plain(double value) {

@@ -17,6 +17,7 @@ import io.ebbfs.protocol.proto.CodingProtos.ListStripesRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposeRequestProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.raid.ChunkChannel;
+import io.ebbfs.raid.CombineLimits;
 import io.ebbfs.raid.Outcome;
 import io.ebbfs.raid.RpcChunkChannel;
 import io.ebbfs.raid.Throttle;
@@ -144,7 +145,7 @@ class PlantedFaultSystemTest {
                 coding,
                 chunks,
                 new Throttle(0, System::nanoTime, Thread::sleep),
-                1,
+                new CombineLimits(1, 1),
                 Thread::sleep)
             .run(claimed.get(0), id -> false);
       }
