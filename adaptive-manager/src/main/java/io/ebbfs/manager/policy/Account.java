@@ -13,7 +13,8 @@ import java.util.OptionalDouble;
  * @param fastBytes the logical bytes in the fast code; 0 with a single code
  * @param replicatedBytes logical bytes in no stripe; replicatedStoredBytes with all replicas
  * @param packing by code: what padding, unfilled positions and tombstones of its stripes cost
- * @param endOverhead of the encoded data once all transitions under way and proposed are done
+ * @param endOverhead of the encoded data once all transitions under way and proposed are done, and
+ *     what waits for room under the bound is encoded too
  */
 public record Account(
     String policy,
