@@ -14,7 +14,9 @@ import io.ebbfs.protocol.proto.ChunkProtos.TargetProto;
 import io.ebbfs.protocol.proto.CodingProtos.StepProto;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
@@ -56,7 +58,8 @@ final class StepMessages {
    * server that it needs is not in service any more.
    */
   Optional<StepProto> step(String name, long transition, Step step) {
-    Optional<Server> executor = executor(step);
+    Map<String, Integer> blocksOn = blocksOn(step);
+    Optional<Server> executor = executor(step, blocksOn);
     if (executor.isEmpty()) {
       return Optional.empty();
     }
@@ -82,7 +85,7 @@ final class StepMessages {
                   wire.block(output.blockId(), output.generationStamp(), output.lengthBytes()))
               .setLocation(location.get()));
     }
-    load.add(transition, executor.get().uuid(), receivedBy(executor.get().uuid(), step));
+    load.add(transition, executor.get().uuid(), receivedBy(executor.get().uuid(), step, blocksOn));
     return Optional.of(
         StepProto.newBuilder()
             .setExecutor(Wire.server(executor.get()))
@@ -111,18 +114,16 @@ final class StepMessages {
    * Of the servers that hold a block read or written, the one that will have received the fewest
    * blocks: those of this step that it does not hold, and those of the steps it has to do already.
    */
-  private Optional<Server> executor(Step step) {
+  private Optional<Server> executor(Step step, Map<String, Integer> blocksOn) {
     Server best = null;
     double least = 0;
     for (Server server : cluster.liveServers()) {
-      int received = receivedBy(server.uuid(), step);
       double blocks =
           load.of(server.uuid())
-              + received
+              + receivedBy(server.uuid(), step, blocksOn)
               + 0.1 * server.activeTransfers()
               + 0.001 * randomUpTo(100);
-      boolean holdsOne = received < step.sources().size() + step.outputs().size();
-      if (holdsOne && (best == null || blocks < least)) {
+      if (blocksOn.containsKey(server.uuid()) && (best == null || blocks < least)) {
         best = server;
         least = blocks;
       }
@@ -130,18 +131,25 @@ final class StepMessages {
     return Optional.ofNullable(best);
   }
 
-  /** How many blocks of the step would cross the network if this server combined them. */
-  private int receivedBy(String serverUuid, Step step) {
-    long own =
-        step.sources().stream()
-                .filter(s -> s.storageUuids().stream().anyMatch(disk -> isOn(disk, serverUuid)))
-                .count()
-            + step.outputs().stream().filter(o -> isOn(o.storageUuid(), serverUuid)).count();
-    return (int) (step.sources().size() + step.outputs().size() - own);
+  /** How many blocks of the step cross the network if this server combines them. */
+  private static int receivedBy(String serverUuid, Step step, Map<String, Integer> blocksOn) {
+    return step.sources().size() + step.outputs().size() - blocksOn.getOrDefault(serverUuid, 0);
   }
 
-  private boolean isOn(String storageUuid, String serverUuid) {
-    return serverOf(storageUuid).filter(serverUuid::equals).isPresent();
+  /** By server, how many of the blocks read and written are on it. */
+  private Map<String, Integer> blocksOn(Step step) {
+    Map<String, Integer> blocksOn = new HashMap<>();
+    step.sources()
+        .forEach(
+            s ->
+                s.storageUuids().stream()
+                    .map(this::serverOf)
+                    .flatMap(Optional::stream)
+                    .distinct()
+                    .forEach(uuid -> blocksOn.merge(uuid, 1, Integer::sum)));
+    step.outputs()
+        .forEach(o -> serverOf(o.storageUuid()).ifPresent(u -> blocksOn.merge(u, 1, Integer::sum)));
+    return blocksOn;
   }
 
   private Optional<String> serverOf(String storageUuid) {

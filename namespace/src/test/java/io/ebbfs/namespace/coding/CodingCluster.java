@@ -305,39 +305,28 @@ final class CodingCluster {
   ProposedProto propose(
       TransitionKindProto kind, String toCode, List<Long> fileIds, List<Long> stripeIds)
       throws ServiceException {
-    return propose(
-        DecisionProto.newBuilder()
-            .setKind(kind)
-            .setToCode(toCode)
-            .addAllFileIds(fileIds)
-            .addAllStripeIds(stripeIds)
-            .setPolicy("test")
-            .setReason("because"));
+    return propose(decision(kind, toCode, fileIds).addAllStripeIds(stripeIds));
   }
 
   /** Encodes into a code that is kept. */
   ProposedProto proposeSingle(String code, List<Long> fileIds) throws ServiceException {
-    return propose(
-        DecisionProto.newBuilder()
-            .setKind(TransitionKindProto.ENCODE)
-            .setToCode(code)
-            .addAllFileIds(fileIds)
-            .setPolicy("test")
-            .setReason("because")
-            .setSingle(true));
+    return propose(decision(TransitionKindProto.ENCODE, code, fileIds).setSingle(true));
   }
 
   /** Encodes the longest blocks of files. */
   ProposedProto proposeLongest(String code, List<Long> fileIds, int blocks)
       throws ServiceException {
-    return propose(
-        DecisionProto.newBuilder()
-            .setKind(TransitionKindProto.ENCODE)
-            .setToCode(code)
-            .addAllFileIds(fileIds)
-            .setPolicy("test")
-            .setReason("because")
-            .setLongestBlocks(blocks));
+    return propose(decision(TransitionKindProto.ENCODE, code, fileIds).setLongestBlocks(blocks));
+  }
+
+  private static DecisionProto.Builder decision(
+      TransitionKindProto kind, String toCode, List<Long> fileIds) {
+    return DecisionProto.newBuilder()
+        .setKind(kind)
+        .setToCode(toCode)
+        .addAllFileIds(fileIds)
+        .setPolicy("test")
+        .setReason("because");
   }
 
   private ProposedProto propose(DecisionProto.Builder decision) throws ServiceException {
