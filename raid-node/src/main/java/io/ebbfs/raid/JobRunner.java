@@ -1,12 +1,10 @@
 package io.ebbfs.raid;
 
-import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.function.LongPredicate;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.NullWritable;
@@ -71,10 +69,10 @@ final class JobRunner {
   /** A job's end. */
   record End(String id, boolean succeeded, Map<String, Long> counters, String failure) {}
 
-  End run(List<ClaimedTransitionProto> batch, TransitionExecutor executor, LongPredicate lost)
+  End run(Batch batch, TransitionExecutor executor, LongPredicate lost)
       throws IOException, InterruptedException {
     try (RunningJob running = new RunningJob(batch, executor, lost)) {
-      Job job = Job.getInstance(base, "ebbfs " + kinds(batch));
+      Job job = Job.getInstance(base, "ebbfs " + batch.kinds());
       job.getConfiguration().set(RunningJob.ID, running.id());
       job.getConfiguration().set(RunningJob.WORKER, executor.worker());
       job.setJarByClass(JobRunner.class);
@@ -106,13 +104,6 @@ final class JobRunner {
     if (++jobs % JOBS_PER_METRICS_RESET == 0) {
       DefaultMetricsSystem.shutdown();
     }
-  }
-
-  /** How many transitions of each kind a batch has. */
-  static Map<String, Long> kinds(List<ClaimedTransitionProto> batch) {
-    Map<String, Long> kinds = new TreeMap<>();
-    batch.forEach(c -> kinds.merge(c.getTransition().getKind().name(), 1L, Long::sum));
-    return kinds;
   }
 
   private static void deleteTree(Path directory) throws IOException {

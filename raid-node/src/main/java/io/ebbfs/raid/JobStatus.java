@@ -10,7 +10,7 @@ import java.util.Map;
  * @param state {@code RUNNING}, {@code SUCCEEDED} or {@code FAILED}
  * @param startedMillis since the epoch
  * @param endedMillis since the epoch; 0 while it runs
- * @param transitions in its batch, by kind
+ * @param transitions that it has claimed, by kind; while it runs, those that it began with
  * @param counters by name, see {@code JobCounters}; empty while it runs
  * @param failure why it failed; else empty
  */

@@ -27,9 +27,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Claims transitions in batches and runs each batch as a MapReduce job. Two queues, each one job at
- * a time: repairs never wait for conversions. Holds no state that matters: if it dies, its claims
- * expire and the transitions are claimed anew. Thread-safe.
+ * Claims transitions in batches and runs each batch as a MapReduce job, which claims more for maps
+ * that are done. Two queues, each one job at a time: repairs never wait for conversions. Holds no
+ * state that matters: if it dies, its claims expire and the transitions are claimed anew.
+ * Thread-safe.
  */
 public final class RaidNode implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RaidNode.class);
@@ -44,6 +45,9 @@ public final class RaidNode implements AutoCloseable {
   // A job ends with its slowest transition: meanwhile the next one uses what is free. With four,
   // rebuilding a server took 40% longer on two cores: their maps are as many threads.
   private static final int JOBS_PER_QUEUE = 2;
+
+  // Maps that are done claim more, up to this: then the job ends, and is seen to have ended.
+  private static final int BATCHES_PER_JOB = 4;
   static final int JOBS_AT_ONCE = 2 * JOBS_PER_QUEUE;
   private static final long CODING_TIMEOUT_MILLIS = 60_000;
   private static final long CLOSE_MILLIS = 10_000;
@@ -169,9 +173,9 @@ public final class RaidNode implements AutoCloseable {
     while (!closed) {
       long seen = wakeUps();
       try {
-        List<ClaimedTransitionProto> batch = claim(worker, kinds);
+        Batch batch = batch(worker, kinds);
         trouble = "";
-        if (!batch.isEmpty()) {
+        if (!batch.claim(config.batch()).isEmpty()) {
           FailPoint.RAID_AFTER_CLAIM.reach();
           runJob(queue, worker, batch);
           worker = workerName(queue);
@@ -242,8 +246,15 @@ public final class RaidNode implements AutoCloseable {
     }
   }
 
-  private List<ClaimedTransitionProto> claim(String worker, List<TransitionKindProto> kinds)
-      throws IOException {
+  private Batch batch(String worker, List<TransitionKindProto> kinds) {
+    return new Batch(
+        BATCHES_PER_JOB * config.batch(),
+        limit -> closed ? List.of() : claim(worker, kinds, limit),
+        claimed -> held.put(claimed.getTransition().getId(), worker));
+  }
+
+  private List<ClaimedTransitionProto> claim(
+      String worker, List<TransitionKindProto> kinds, int limit) throws IOException {
     try {
       return coding
           .get()
@@ -251,7 +262,7 @@ public final class RaidNode implements AutoCloseable {
               null,
               ClaimRequestProto.newBuilder()
                   .setWorker(worker)
-                  .setLimit(config.batch())
+                  .setLimit(limit)
                   .setLeaseMillis(config.leaseMillis())
                   .addAllKinds(kinds)
                   .build())
@@ -261,46 +272,37 @@ public final class RaidNode implements AutoCloseable {
     }
   }
 
-  private void runJob(String queue, String worker, List<ClaimedTransitionProto> batch)
+  private void runJob(String queue, String worker, Batch batch)
       throws IOException, InterruptedException {
-    List<Long> ids = batch.stream().map(c -> c.getTransition().getId()).toList();
-    JobStatus running = status("", queue, "RUNNING", System.currentTimeMillis(), 0, batch);
+    JobStatus running =
+        new JobStatus(
+            "", queue, "RUNNING", System.currentTimeMillis(), 0, batch.kinds(), Map.of(), "");
     history.started(running);
-    ids.forEach(id -> held.put(id, worker));
     try {
       JobRunner.End end =
           jobs.run(batch, executor.named(worker), id -> !worker.equals(held.get(id)));
-      history.ended(running, ended(running, end));
-      LOG.info("{} {} {}: {}", queue, end.id(), running.transitions(), end.counters());
+      history.ended(running, ended(running, batch, end));
+      LOG.info("{} {} {}: {}", queue, end.id(), batch.kinds(), end.counters());
       if (!end.succeeded()) {
         LOG.warn("job {} failed: {}; its claims expire", end.id(), end.failure());
       }
     } catch (IOException | RuntimeException e) {
-      history.ended(running, ended(running, new JobRunner.End("", false, Map.of(), e.toString())));
+      JobRunner.End end = new JobRunner.End("", false, Map.of(), e.toString());
+      history.ended(running, ended(running, batch, end));
       throw e;
     } finally {
-      ids.forEach(id -> held.remove(id, worker));
+      batch.claimed().forEach(c -> held.remove(c.getTransition().getId(), worker));
     }
   }
 
-  private static JobStatus status(
-      String id,
-      String queue,
-      String state,
-      long started,
-      long ended,
-      List<ClaimedTransitionProto> batch) {
-    return new JobStatus(id, queue, state, started, ended, JobRunner.kinds(batch), Map.of(), "");
-  }
-
-  private static JobStatus ended(JobStatus running, JobRunner.End end) {
+  private static JobStatus ended(JobStatus running, Batch batch, JobRunner.End end) {
     return new JobStatus(
         end.id(),
         running.queue(),
         end.succeeded() ? "SUCCEEDED" : "FAILED",
         running.startedMillis(),
         System.currentTimeMillis(),
-        running.transitions(),
+        batch.kinds(),
         end.counters(),
         end.failure());
   }

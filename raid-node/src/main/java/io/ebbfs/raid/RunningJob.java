@@ -3,6 +3,7 @@ package io.ebbfs.raid;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.LongPredicate;
@@ -24,12 +25,13 @@ final class RunningJob implements AutoCloseable {
   private static final Map<String, RunningJob> JOBS = new ConcurrentHashMap<>();
 
   private final String id = UUID.randomUUID().toString();
-  private final List<ClaimedTransitionProto> batch;
+  private final Batch batch;
   private final TransitionExecutor executor;
   private final LongPredicate lost;
+  private int waiting;
 
-  RunningJob(List<ClaimedTransitionProto> batch, TransitionExecutor executor, LongPredicate lost) {
-    this.batch = List.copyOf(batch);
+  RunningJob(Batch batch, TransitionExecutor executor, LongPredicate lost) {
+    this.batch = batch;
     this.executor = executor;
     this.lost = lost;
     JOBS.put(id, this);
@@ -52,8 +54,26 @@ final class RunningJob implements AutoCloseable {
     return id;
   }
 
-  List<ClaimedTransitionProto> batch() {
-    return batch;
+  /** What the job begins with, divided among maps. */
+  synchronized List<List<ClaimedTransitionProto>> split(int maps) {
+    List<List<ClaimedTransitionProto>> splits = Splits.of(batch.claimed(), maps);
+    waiting = splits.size();
+    return splits;
+  }
+
+  /** A map has begun with its split. */
+  synchronized void begun() {
+    waiting--;
+  }
+
+  /** One more for a map that is done: what has come up since. First, all splits must have begun. */
+  Optional<ClaimedTransitionProto> more() {
+    synchronized (this) {
+      if (waiting > 0) {
+        return Optional.empty();
+      }
+    }
+    return batch.claimOne();
   }
 
   TransitionExecutor executor() {

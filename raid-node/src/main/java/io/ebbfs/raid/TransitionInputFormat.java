@@ -11,7 +11,11 @@ import org.apache.hadoop.mapreduce.JobContext;
 import org.apache.hadoop.mapreduce.RecordReader;
 import org.apache.hadoop.mapreduce.TaskAttemptContext;
 
-/** The batch of a job as splits; a record is one transition: its id and its proto's bytes. */
+/**
+ * The batch of a job as splits; a record is one transition: its id and its proto's bytes. A split
+ * grows while it is read, in the JVM that submitted the job, by transitions that can be claimed: so
+ * a job has no tail in which most of its maps are done and work that came up meanwhile waits.
+ */
 public final class TransitionInputFormat extends InputFormat<LongWritable, BytesWritable> {
   /** For Hadoop. */
   public TransitionInputFormat() {}
@@ -21,7 +25,7 @@ public final class TransitionInputFormat extends InputFormat<LongWritable, Bytes
     RunningJob job = RunningJob.required(context.getConfiguration());
     int maps = context.getConfiguration().getInt(RunningJob.MAPS, 1);
     List<InputSplit> splits = new ArrayList<>();
-    Splits.of(job.batch(), maps).forEach(part -> splits.add(new TransitionSplit(part)));
+    job.split(maps).forEach(part -> splits.add(new TransitionSplit(part)));
     return splits;
   }
 
@@ -32,16 +36,24 @@ public final class TransitionInputFormat extends InputFormat<LongWritable, Bytes
   }
 
   private static final class Reader extends RecordReader<LongWritable, BytesWritable> {
-    private List<ClaimedTransitionProto> transitions = List.of();
+    private final List<ClaimedTransitionProto> transitions = new ArrayList<>();
+    private RunningJob job;
     private int next;
 
     @Override
     public void initialize(InputSplit split, TaskAttemptContext context) {
-      transitions = ((TransitionSplit) split).transitions();
+      transitions.addAll(((TransitionSplit) split).transitions());
+      job = RunningJob.find(context.getConfiguration());
+      if (job != null) {
+        job.begun();
+      }
     }
 
     @Override
     public boolean nextKeyValue() {
+      if (next == transitions.size() && job != null) {
+        job.more().ifPresent(transitions::add);
+      }
       return next++ < transitions.size();
     }
 
