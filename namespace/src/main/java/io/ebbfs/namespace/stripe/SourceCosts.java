@@ -7,25 +7,29 @@ import java.util.List;
 
 /**
  * What it costs a plan to read a block, by how the servers that hold it are doing now: a snapshot
- * of the cluster. The unit is a quarter of the read of an idle server.
+ * of the cluster.
  */
 public final class SourceCosts {
-  static final int COST = 4;
+  static final int COST = 1024;
 
   /** On the server that asks. */
-  static final int LOCAL_COST = 3;
+  static final int LOCAL_COST = COST * 3 / 4;
 
   /** Serving much more than others: another two reads are better. */
-  static final int BUSY_COST = 9;
+  static final int BUSY_COST = COST * 9 / 4;
+
+  /** The same for repairs: decides only between plans that read equally many. */
+  static final int BUSY_TIE_COST = COST + 1;
 
   /** Not heard of for a while: it may be about to count as dead. */
-  static final int SILENT_COST = 40;
+  static final int SILENT_COST = COST * 10;
 
   private static final long SILENT_MILLIS = 5_000;
   private static final int FEW_TRANSFERS = 8;
 
   private final ClusterView cluster;
   private final String reader;
+  private final int busyCost;
   private final long newestHeartbeatMillis;
   private final double manyTransfers;
 
@@ -33,13 +37,26 @@ public final class SourceCosts {
    * @param reader the uuid of the server that reads; empty if that is not known
    */
   public SourceCosts(ClusterView cluster, String reader) {
+    this(cluster, reader, BUSY_COST);
+  }
+
+  private SourceCosts(ClusterView cluster, String reader, int busyCost) {
     this.cluster = cluster;
     this.reader = reader;
+    this.busyCost = busyCost;
     List<Server> servers = cluster.liveServers();
     this.newestHeartbeatMillis =
         servers.stream().mapToLong(Server::lastHeartbeatMillis).max().orElse(0);
     double mean = servers.stream().mapToInt(Server::activeTransfers).average().orElse(0);
     this.manyTransfers = Math.max(FEW_TRANSFERS, 2 * mean);
+  }
+
+  /**
+   * Of repairs, which nobody waits for: no read more than the code needs. What makes a server busy
+   * then is mostly other repairs, as of its last heartbeat.
+   */
+  public static SourceCosts ofRepairs(ClusterView cluster) {
+    return new SourceCosts(cluster, "", BUSY_TIE_COST);
   }
 
   /** Of a block with replicas on these disks: the best of them counts. */
@@ -64,7 +81,7 @@ public final class SourceCosts {
       return LOCAL_COST;
     }
     int transfers = cluster.server(server).map(Server::activeTransfers).orElse(0);
-    return transfers > manyTransfers ? BUSY_COST : COST;
+    return transfers > manyTransfers ? busyCost : COST;
   }
 
   private String serverOf(String storageUuid) {

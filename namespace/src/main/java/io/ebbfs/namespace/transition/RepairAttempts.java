@@ -88,7 +88,7 @@ final class RepairAttempts {
       throw NotPlannableException.now(unrecoverable(stripe, lost));
     }
     try {
-      SourceCosts costs = new SourceCosts(cluster, "");
+      SourceCosts costs = SourceCosts.ofRepairs(cluster);
       return Planner.repair(
           stripe.code(),
           stripe.occupied(),

@@ -2,9 +2,19 @@ package io.ebbfs.namespace.stripe;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ebbfs.coding.CannotPlanException;
+import io.ebbfs.coding.Codes;
+import io.ebbfs.coding.CombinePlan;
+import io.ebbfs.coding.ErasureCode;
+import io.ebbfs.coding.Planner;
 import io.ebbfs.namespace.block.ClusterView;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class SourceCostsTest {
@@ -53,5 +63,38 @@ class SourceCostsTest {
     assertThat(costs.of(List.of())).isEqualTo(SourceCosts.COST);
     assertThat(costs.isSilent("disk-silent")).isTrue();
     assertThat(costs.isSilent("disk-busy")).isFalse();
+  }
+
+  @Test
+  void aRepairReadsNoMoreBlocksForABusyServerAndPrefersOthersOtherwise() throws Exception {
+    List<ClusterView.Server> servers = new ArrayList<>();
+    // Position p is on server p; the first row's servers are busy.
+    for (int p = 0; p < 42; p++) {
+      servers.add(server(Integer.toString(p), 100_000, p < 5 ? 500 : 0));
+    }
+    ClusterView cluster = new Servers(servers);
+    ErasureCode product = Codes.byName("PC(6x5)");
+    Set<Integer> all = positions(product.size());
+    assertThat(reads(SourceCosts.ofRepairs(cluster), product, all)).hasSize(5);
+    assertThat(reads(new SourceCosts(cluster, ""), product, all)).hasSize(6);
+    ErasureCode single = Codes.byName("RS(6,3)");
+    assertThat(reads(SourceCosts.ofRepairs(cluster), single, positions(9)))
+        .hasSize(6)
+        .contains(5, 6, 7, 8);
+  }
+
+  private static Set<Integer> positions(int count) {
+    return IntStream.range(0, count).boxed().collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  /** What the repair of position 0 reads. */
+  private static Set<Integer> reads(SourceCosts costs, ErasureCode code, Set<Integer> occupied)
+      throws CannotPlanException {
+    List<CombinePlan> plans =
+        Planner.repair(
+            code, occupied, Set.of(0), Set.of(), position -> costs.of(List.of("disk-" + position)));
+    Set<Integer> read = new TreeSet<>();
+    plans.forEach(plan -> read.addAll(plan.inputPositions()));
+    return read;
   }
 }
