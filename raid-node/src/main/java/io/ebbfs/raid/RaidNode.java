@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Claims transitions in batches and runs each batch as a MapReduce job, which claims more for maps
- * that are done. Two queues, each one job at a time: repairs never wait for conversions. Holds no
+ * that are done. Two queues, each two jobs at a time: repairs never wait for conversions. Holds no
  * state that matters: if it dies, its claims expire and the transitions are claimed anew.
  * Thread-safe.
  */
