@@ -6,6 +6,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.LongPredicate;
 import org.apache.hadoop.conf.Configuration;
 
@@ -28,7 +29,7 @@ final class RunningJob implements AutoCloseable {
   private final Batch batch;
   private final TransitionExecutor executor;
   private final LongPredicate lost;
-  private int waiting;
+  private final AtomicInteger waiting = new AtomicInteger();
 
   RunningJob(Batch batch, TransitionExecutor executor, LongPredicate lost) {
     this.batch = batch;
@@ -55,25 +56,20 @@ final class RunningJob implements AutoCloseable {
   }
 
   /** What the job begins with, divided among maps. */
-  synchronized List<List<ClaimedTransitionProto>> split(int maps) {
+  List<List<ClaimedTransitionProto>> split(int maps) {
     List<List<ClaimedTransitionProto>> splits = Splits.of(batch.claimed(), maps);
-    waiting = splits.size();
+    waiting.set(splits.size());
     return splits;
   }
 
   /** A map has begun with its split. */
-  synchronized void begun() {
-    waiting--;
+  void begun() {
+    waiting.decrementAndGet();
   }
 
   /** One more for a map that is done: what has come up since. First, all splits must have begun. */
   Optional<ClaimedTransitionProto> more() {
-    synchronized (this) {
-      if (waiting > 0) {
-        return Optional.empty();
-      }
-    }
-    return batch.claimOne();
+    return waiting.get() > 0 ? Optional.empty() : batch.claimOne();
   }
 
   TransitionExecutor executor() {

@@ -10,6 +10,7 @@ import java.util.List;
  * of the cluster.
  */
 public final class SourceCosts {
+  /** Of an idle server; more than all ties of a plan together. */
   static final int COST = 1024;
 
   /** On the server that asks. */
