@@ -1,7 +1,10 @@
 package io.ebbfs.namespace.block;
 
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * The chunk servers as the namenode sees them now. In memory; thread-safe. Pure functions get its
@@ -21,6 +24,15 @@ public interface ClusterView {
 
   /** The disk with this uuid and its server, live or not. */
   Optional<Disk> disk(String storageUuid);
+
+  /** The servers of those disks that are known, each once. */
+  default Set<String> serversOf(Collection<String> storageUuids) {
+    return storageUuids.stream()
+        .map(this::disk)
+        .flatMap(Optional::stream)
+        .map(Disk::serverUuid)
+        .collect(Collectors.toSet());
+  }
 
   /** True if the disk is in service: its server is live and it has not failed. */
   default boolean isLive(String storageUuid) {

@@ -3,7 +3,6 @@ package io.ebbfs.namespace.stripe;
 import io.ebbfs.coding.CannotPlanException;
 import io.ebbfs.coding.Planner;
 import io.ebbfs.namespace.block.ClusterView;
-import io.ebbfs.namespace.block.ClusterView.Disk;
 import io.ebbfs.namespace.store.Tables;
 import io.ebbfs.namespace.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
@@ -65,11 +64,8 @@ public record DecodeSources(int count, Map<String, Integer> byServer) {
       ClusterView cluster, StripeState stripe, List<Integer> positions) {
     Map<String, Integer> byServer = new HashMap<>();
     for (int position : positions) {
-      stripe.locations().get(position).stream()
-          .map(cluster::disk)
-          .flatMap(Optional::stream)
-          .map(Disk::serverUuid)
-          .distinct()
+      cluster
+          .serversOf(stripe.locations().get(position))
           .forEach(server -> byServer.merge(server, 1, Integer::sum));
     }
     return new DecodeSources(positions.size(), byServer);

@@ -1,7 +1,6 @@
 package io.ebbfs.namespace.transition;
 
 import io.ebbfs.namespace.block.ClusterView;
-import io.ebbfs.namespace.block.ClusterView.Disk;
 import io.ebbfs.namespace.block.ClusterView.Server;
 import io.ebbfs.namespace.stripe.Wire;
 import io.ebbfs.namespace.transition.AttemptPlan.Output;
@@ -19,6 +18,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 
 /** Steps as the messages that chunk servers get, each with the server that is to run it. */
@@ -139,21 +139,12 @@ final class StepMessages {
   /** By server, how many of the blocks read and written are on it. */
   private Map<String, Integer> blocksOn(Step step) {
     Map<String, Integer> blocksOn = new HashMap<>();
-    step.sources()
-        .forEach(
-            s ->
-                s.storageUuids().stream()
-                    .map(this::serverOf)
-                    .flatMap(Optional::stream)
-                    .distinct()
-                    .forEach(uuid -> blocksOn.merge(uuid, 1, Integer::sum)));
-    step.outputs()
-        .forEach(o -> serverOf(o.storageUuid()).ifPresent(u -> blocksOn.merge(u, 1, Integer::sum)));
+    Stream.concat(
+            step.sources().stream().map(Source::storageUuids),
+            step.outputs().stream().map(output -> List.of(output.storageUuid())))
+        .map(cluster::serversOf)
+        .forEach(servers -> servers.forEach(uuid -> blocksOn.merge(uuid, 1, Integer::sum)));
     return blocksOn;
-  }
-
-  private Optional<String> serverOf(String storageUuid) {
-    return cluster.disk(storageUuid).map(Disk::serverUuid);
   }
 
   private int randomUpTo(int bound) {
