@@ -17,11 +17,11 @@ import java.util.stream.Collectors;
 
 /**
  * Which write-cold files are encoded now, and into which code. Read-hot ones go fast as far as the
- * bound has room, hottest first; those for which there will be room wait a little; the rest goes
- * compact. With a single code all of them go there. Blocks gather for a while, so that short ones
- * share stripes with others of nearly their length; then those go that fill stripes, and after the
- * policy's fillWait the others. Stripes of short or few blocks can store more than the bound
- * allows: they wait until others have made room for them, if any can.
+ * bound has room, hottest first; those for which there will be room wait a little, and the others
+ * for them; the rest goes compact. With a single code all of them go there. Blocks gather for a
+ * while, so that short ones share stripes with others of nearly their length; then those go that
+ * fill stripes, and after the policy's fillWait the others. Stripes of short or few blocks can
+ * store more than the bound allows: they wait until others have made room for them, if any can.
  */
 final class Encodings {
   /**
@@ -56,18 +56,35 @@ final class Encodings {
             .thenComparing(FileView::id));
 
     int end = longest(hot, hot.size(), n -> endsUnderBound(hot, cold, n));
-    int now = longest(hot, end, n -> use(hot.subList(0, n)) <= run.ledger.strictRoom());
+    int fit = longest(hot, end, n -> use(hot.subList(0, n)) <= run.ledger.strictRoom());
+    int now = fit < end && gatherMore(hot.subList(0, fit)) ? 0 : fit;
     List<FileView> fast = fill(hot.subList(0, now), rule.family().fastCode(), unit(), true);
     Set<Long> taken = fast.stream().map(FileView::id).collect(Collectors.toSet());
     hot.subList(0, now).stream()
         .filter(file -> !taken.contains(file.id()) && overdue(file))
         .forEach(cold::add);
     cold.addAll(hot.subList(end, hot.size()));
-    List<FileView> compact = fillCompact(cold, hot.subList(now, end));
+    List<FileView> hopeful = hot.subList(now, end);
+    List<FileView> compact = fillCompact(cold, hopeful);
 
     encode(fast, rule.family().fastCode(), unit(), decisions);
     ErasureCode code = rule.family().compactCode();
     encode(compact, code, code.dataCount(), decisions);
+    // Or stripes that rise would take the room as soon as there is some for one of them.
+    run.ledger.keep(use(hopeful));
+  }
+
+  /**
+   * Whether those hot files for which there is room wait for the others, so that all their short
+   * blocks share stripes: while something is under way that may make room, until they are many or
+   * one of them has waited twice as long as for stripes to fill.
+   */
+  private boolean gatherMore(List<FileView> fit) {
+    int blocks = fit.stream().mapToInt(FileView::looseBlocks).sum();
+    long latest = rule.writeColdAfterMillis() + 2 * rule.fillWaitMillis();
+    return run.budget.used()
+        && blocks < unit() * STRIPES_PER_DECISION
+        && fit.stream().allMatch(file -> age(file) < latest);
   }
 
   /** Those hopeful of room in the fast code wait while something is under way that makes room. */

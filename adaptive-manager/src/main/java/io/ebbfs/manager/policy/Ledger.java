@@ -29,6 +29,11 @@ final class Ledger {
     strictRoom -= Math.max(0, use(storedDelta, liveDelta));
   }
 
+  /** Keeps room for what is not proposed yet, from what grows storage. */
+  void keep(double use) {
+    strictRoom -= Math.max(0, use);
+  }
+
   /** How much room such a change takes; negative if it makes room. */
   double use(double storedDelta, double liveDelta) {
     return bound.isEmpty() ? 0 : storedDelta - bound.getAsDouble() * liveDelta;

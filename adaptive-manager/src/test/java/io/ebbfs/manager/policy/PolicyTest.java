@@ -332,6 +332,43 @@ class PolicyTest {
         .allMatch(Verdict::hot);
   }
 
+  /** Six cold stripes make room for one hot one, ten for two. */
+  @Test
+  void hotFilesForWhichThereIsRoomWaitForThoseForWhichThereWillBe() {
+    World lrc = new World(World.rule("p", "lrc", 1.4, 5_000));
+    List<Long> ids = new ArrayList<>();
+    for (int i = 0; i < 12; i++) {
+      ids.add(lrc.file("/p/" + i, 12, i < 2 ? 24 : 0));
+    }
+    lrc.now += 500;
+    assertThat(lrc.propose().decisions()).allMatch(d -> d.toCode().equals("LRC(12,2,2)"));
+    lrc.namenode.activeIds().subList(0, 6).forEach(lrc.namenode::complete);
+    Evaluation some = lrc.decide();
+    assertThat(some.decisions()).isEmpty();
+    assertThat(lrc.verdict(some, ids.get(0)).reason()).startsWith("read-hot; waits for compact");
+
+    long compact =
+        ids.stream().filter(id -> lrc.state(id) == FileState.COMPACT).findFirst().orElseThrow();
+    lrc.heat.put(compact, 20.0);
+    assertThat(lrc.decide().decisions()).as("the room is kept from stripes that rise").isEmpty();
+
+    lrc.now += 7_499;
+    assertThat(lrc.decide().decisions()).isEmpty();
+    lrc.now += 1;
+    assertThat(lrc.decide().decisions())
+        .as("twice fillWait after they became write-cold")
+        .singleElement()
+        .matches(d -> d.toCode().equals("LRC(12,6,2)") && d.fileIds().size() == 1);
+
+    lrc.now -= 1;
+    lrc.completeAll();
+    assertThat(lrc.propose().decisions())
+        .singleElement()
+        .matches(d -> d.toCode().equals("LRC(12,6,2)") && d.fileIds().size() == 2);
+    lrc.completeAll();
+    assertThat(lrc.overhead("p")).isLessThanOrEqualTo(1.4);
+  }
+
   /** Six hot and six cold blocks fill two stripes of RS(6,3): heat makes no difference, ever. */
   @Test
   void aSingleCodeIsKeptWhateverTheHeat() {

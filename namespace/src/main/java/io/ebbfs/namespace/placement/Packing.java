@@ -15,15 +15,13 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Makes stripes of blocks: blocks of about the same length together, so that parities cover little
- * padding; within that the blocks of a file side by side; as few stripes as possible. Of blocks of
- * about the same length those are taken first whose replicas are on disks of their own, so that
- * placement need not copy. Pure.
+ * Makes stripes of blocks: the longest together, so that parities cover little padding; within that
+ * the blocks of a file side by side; as few stripes as possible. Of blocks of one length those are
+ * taken first whose replicas are on disks of their own, so that placement need not copy. Where
+ * replicas are makes no difference to the lengths in a stripe: whoever proposes stripes reckons
+ * with them. Pure.
  */
 public final class Packing {
-  /** Blocks this much shorter than the longest of a group may be taken early for their disks. */
-  private static final double SIMILAR = 0.9;
-
   private static final int LOOK_AHEAD = 64;
 
   private Packing() {}
@@ -94,13 +92,14 @@ public final class Packing {
         .orElse(1);
   }
 
-  /** Takes up to so many blocks from the front; a later one of like length if its disks suit. */
+  /**
+   * Takes up to so many blocks from the front; a later one of the same length if its disks suit.
+   */
   private static List<StripeBlock> take(LinkedList<StripeBlock> queue, int count) {
-    long similar = (long) (queue.getFirst().lengthBytes() * SIMILAR);
     List<StripeBlock> chosen = new ArrayList<>();
     Set<String> usedDisks = new HashSet<>();
     while (chosen.size() < count && !queue.isEmpty()) {
-      chosen.add(takeOne(queue, similar, usedDisks));
+      chosen.add(takeOne(queue, usedDisks));
     }
     chosen.sort(
         Comparator.comparingLong(StripeBlock::lengthBytes)
@@ -110,12 +109,11 @@ public final class Packing {
     return chosen;
   }
 
-  private static StripeBlock takeOne(
-      LinkedList<StripeBlock> queue, long similar, Set<String> usedDisks) {
+  private static StripeBlock takeOne(LinkedList<StripeBlock> queue, Set<String> usedDisks) {
     ListIterator<StripeBlock> ahead = queue.listIterator();
     for (int looked = 0; looked < LOOK_AHEAD && ahead.hasNext(); looked++) {
       StripeBlock block = ahead.next();
-      if (block.lengthBytes() < similar) {
+      if (block.lengthBytes() < queue.getFirst().lengthBytes()) {
         break;
       }
       for (String replica : block.replicas()) {

@@ -102,6 +102,28 @@ class PackingTest {
     assertThat(first).isSorted().startsWith(0L, 1L, 2L, 3L).hasSize(30).endsWith(29L);
   }
 
+  /** Or stripes would store more than was reckoned with when they were proposed. */
+  @Test
+  void whereReplicasAreMakesNoDifferenceToTheLengthsInAStripe() {
+    Random random = new Random(11);
+    List<StripeBlock> apart = new ArrayList<>();
+    List<StripeBlock> crowded = new ArrayList<>();
+    for (int b = 0; b < 120; b++) {
+      long length = Math.min(1000, 500 + random.nextInt(1000));
+      apart.add(new StripeBlock(b, length, b, 0, List.of("d" + b)));
+      crowded.add(new StripeBlock(b, length, b, 0, List.of("d" + random.nextInt(8))));
+    }
+    assertThat(lengths(crowded)).isEqualTo(lengths(apart));
+  }
+
+  private static List<List<Long>> lengths(List<StripeBlock> blocks) {
+    return Packing.pack(Codes.byName("LRC(12,6,2)"), blocks, 3).groups().stream()
+        .map(
+            group ->
+                group.stripes().get(0).values().stream().map(StripeBlock::lengthBytes).toList())
+        .toList();
+  }
+
   @Test
   void aBlockWhoseDisksAreTakenWaitsForTheNextStripe() {
     List<StripeBlock> blocks = new ArrayList<>();

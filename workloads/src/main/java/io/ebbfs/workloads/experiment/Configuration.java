@@ -54,11 +54,11 @@ final class Configuration {
           .ifPresent(
               family ->
                   yaml.append(
-                      "    family: %s%n    storageBound: %s%n    readHot: {perMiB: %s}%n    hysteresis: %s%n"
+                      "    family: %s%n    storageBound: %s%n    readHot: %s%n    hysteresis: %s%n"
                           .formatted(
                               family,
                               system.bound().map(String::valueOf).orElse("null"),
-                              plain(policy.perMiB()),
+                              policy.readHot(),
                               plain(policy.hysteresis()))));
       yaml.append(
           "    writeColdAfter: %dms%n    fillWait: %dms%n    maxBytesPerRun: 10GiB%n"

@@ -53,9 +53,13 @@ public record Experiment(
       double traceSpeed,
       double traceDivisor) {}
 
-  /** How data follows its heat, in every system that adapts. */
+  /**
+   * How data follows its heat, in every system that adapts.
+   *
+   * @param readHot as policies.yaml has it
+   */
   public record Policy(
-      long writeColdAfterMillis, long fillWaitMillis, double perMiB, double hysteresis) {}
+      long writeColdAfterMillis, long fillWaitMillis, String readHot, double hysteresis) {}
 
   /**
    * A system to be compared, with what it does differently.

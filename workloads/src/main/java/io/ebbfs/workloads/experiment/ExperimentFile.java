@@ -175,11 +175,23 @@ public final class ExperimentFile {
         new Policy(
             layers.of("writeColdAfter").durationMillis("writeColdAfter", 5000),
             layers.of("fillWait").durationMillis("fillWait", 5000),
-            layers.of("readHotPerMiB").number("readHotPerMiB", 1e-6, 1e6).orElse(1),
+            readHot(layers),
             layers.of("hysteresis").number("hysteresis", 1, 100).orElse(2));
     halfLifeMillis = layers.of("halfLife").durationMillis("halfLife", 20_000);
     layers.end();
     return policy;
+  }
+
+  private static String readHot(Layers layers) {
+    Section section = layers.of("readHotPerFile");
+    OptionalDouble perFile = section.number("readHotPerFile", 1e-6, 1e6);
+    OptionalDouble perMiB = layers.of("readHotPerMiB").number("readHotPerMiB", 1e-6, 1e6);
+    if (perFile.isPresent() && perMiB.isPresent()) {
+      section.problem("readHotPerFile", "readHotPerMiB is there as well", "keep one of the two");
+    }
+    return perFile.isPresent()
+        ? "{perFile: %s}".formatted(perFile.getAsDouble())
+        : "{perMiB: %s}".formatted(perMiB.orElse(1));
   }
 
   private List<Variant> systems(Data data) {

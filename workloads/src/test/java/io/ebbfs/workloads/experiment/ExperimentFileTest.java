@@ -65,10 +65,18 @@ class ExperimentFileTest {
   void eachWorkloadHasAPolicyWithItsOwnBound() throws Exception {
     Experiment read = read(EXAMPLE, false);
     assertThat(read.configuration(read.systems().get(0)).get("policies.yaml"))
-        .contains("name: CC1", "paths: [/CC1]", "name: FB", "family: product", "storageBound: 1.5");
+        .contains("name: CC1", "paths: [/CC1]", "name: FB", "family: product", "storageBound: 1.5")
+        .contains("readHot: {perMiB: 0.25}");
     assertThat(read.configuration(read.systems().get(1)).get("policies.yaml"))
         .contains("code: RS(6,3)")
         .doesNotContain("storageBound");
+  }
+
+  @Test
+  void dataMayBeHotByFile() throws Exception {
+    Experiment read = read(EXAMPLE.replace("readHotPerMiB: 0.25", "readHotPerFile: 7"), false);
+    assertThat(read.configuration(read.systems().get(0)).get("policies.yaml"))
+        .contains("readHot: {perFile: 7.0}");
   }
 
   @Test
@@ -79,6 +87,7 @@ class ExperimentFileTest {
                     """
                     cluster: {servers: 3}
                     data: {workloads: [CC9]}
+                    policy: {readHotPerMiB: 1, readHotPerFile: 1}
                     sistems: []
                     systems:
                       - {name: a, family: prodct}
@@ -91,7 +100,8 @@ class ExperimentFileTest {
         .isInstanceOf(ConfigException.class)
         .hasMessageContaining("example.yaml:1: 'cluster.servers: 3'")
         .hasMessageContaining("example.yaml:2: 'CC9' is no workload")
-        .hasMessageContaining("example.yaml:3: unknown key 'sistems'; did you mean 'systems'?")
+        .hasMessageContaining("example.yaml:3: readHotPerMiB is there as well")
+        .hasMessageContaining("example.yaml:4: unknown key 'sistems'; did you mean 'systems'?")
         .hasMessageContaining("no family 'prodct'")
         .hasMessageContaining("a second 'a'")
         .hasMessageContaining("a bound without a family")
