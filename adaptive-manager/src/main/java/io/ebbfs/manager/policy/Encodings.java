@@ -81,10 +81,9 @@ final class Encodings {
    */
   private boolean gatherMore(List<FileView> fit) {
     int blocks = fit.stream().mapToInt(FileView::looseBlocks).sum();
-    long latest = rule.writeColdAfterMillis() + 2 * rule.fillWaitMillis();
     return run.budget.used()
         && blocks < unit() * STRIPES_PER_DECISION
-        && fit.stream().allMatch(file -> age(file) < latest);
+        && fit.stream().noneMatch(file -> waited(file, 2 * rule.fillWaitMillis()));
   }
 
   /** Those hopeful of room in the fast code wait while something is under way that makes room. */
@@ -120,7 +119,7 @@ final class Encodings {
                     && file.looseBlocks() > 0
                     && file.transitionId() == 0
                     && file.lengthBytes() >= rule.minFileBytes()
-                    && age(file) >= rule.writeColdAfterMillis()
+                    && waited(file, 0)
                     && !run.failedFiles.containsKey(file.id()))
         .sorted(Comparator.comparingLong(FileView::modifiedMillis).thenComparing(FileView::id))
         .toList();
@@ -147,12 +146,14 @@ final class Encodings {
     return within;
   }
 
-  private long age(FileView file) {
-    return run.snapshot.nowMillis() - file.modifiedMillis();
+  /** Whether a file has been write-cold for so long. */
+  private boolean waited(FileView file, long millis) {
+    long age = run.snapshot.nowMillis() - file.modifiedMillis();
+    return age >= rule.writeColdAfterMillis() + millis;
   }
 
   private boolean overdue(FileView file) {
-    return age(file) >= rule.writeColdAfterMillis() + rule.fillWaitMillis();
+    return waited(file, rule.fillWaitMillis());
   }
 
   /** Half of fillWait, and no longer than it took to become write-cold: replicas cost space. */
@@ -161,7 +162,7 @@ final class Encodings {
   }
 
   private boolean isYoung(FileView file) {
-    return age(file) < rule.writeColdAfterMillis() + gatherMillis();
+    return !waited(file, gatherMillis());
   }
 
   private double use(List<FileView> fast) {

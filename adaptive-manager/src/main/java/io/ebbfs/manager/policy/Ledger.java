@@ -26,7 +26,7 @@ final class Ledger {
   void add(double storedDelta, double liveDelta) {
     stored += storedDelta;
     live += liveDelta;
-    strictRoom -= Math.max(0, use(storedDelta, liveDelta));
+    keep(use(storedDelta, liveDelta));
   }
 
   /** Keeps room for what is not proposed yet, from what grows storage. */

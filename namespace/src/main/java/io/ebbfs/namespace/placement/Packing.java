@@ -24,6 +24,14 @@ import java.util.TreeMap;
 public final class Packing {
   private static final int LOOK_AHEAD = 64;
 
+  /** Of blocks of one length those of a file together and in order. */
+  private static final Comparator<StripeBlock> LONGEST_FIRST =
+      Comparator.comparingLong(StripeBlock::lengthBytes)
+          .reversed()
+          .thenComparingLong(StripeBlock::fileId)
+          .thenComparingLong(StripeBlock::index)
+          .thenComparingLong(StripeBlock::blockId);
+
   private Packing() {}
 
   /**
@@ -65,12 +73,7 @@ public final class Packing {
       ErasureCode code, List<StripeBlock> blocks, double maxOverhead, boolean single) {
     int stripesPerGroup = single ? 1 : stripesPerGroup(code);
     LinkedList<StripeBlock> queue = new LinkedList<>(blocks);
-    queue.sort(
-        Comparator.comparingLong(StripeBlock::lengthBytes)
-            .reversed()
-            .thenComparingLong(StripeBlock::fileId)
-            .thenComparingLong(StripeBlock::index)
-            .thenComparingLong(StripeBlock::blockId));
+    queue.sort(LONGEST_FIRST);
     List<StripeGroup> groups = new ArrayList<>();
     List<StripeBlock> leftOut = new ArrayList<>();
     while (!queue.isEmpty()) {
@@ -101,11 +104,7 @@ public final class Packing {
     while (chosen.size() < count && !queue.isEmpty()) {
       chosen.add(takeOne(queue, usedDisks));
     }
-    chosen.sort(
-        Comparator.comparingLong(StripeBlock::lengthBytes)
-            .reversed()
-            .thenComparingLong(StripeBlock::fileId)
-            .thenComparingLong(StripeBlock::index));
+    chosen.sort(LONGEST_FIRST);
     return chosen;
   }
 
