@@ -149,8 +149,7 @@ public final class RpcInterop {
   private static CombineResponseProto combine(ChunkProtocol chunk, String id)
       throws ServiceException {
     return chunk.combine(
-        null,
-        CombineRequestProto.newBuilder().setId(id).setCoefficients(ByteString.EMPTY).build());
+        null, CombineRequestProto.newBuilder().setId(id).setCoefficients(ByteString.EMPTY).build());
   }
 
   // ---- our client, Hadoop's server --------------------------------------------------------------

@@ -16,31 +16,37 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.DatanodeIDProto;
 
 /**
  * The CRC32C of stored blocks, out of their checksum files: each server is asked once for all that
- * it has. A block that its first place does not answer for is asked for at the next one. Not
- * thread-safe.
+ * it has, several servers at once. A block that its first place does not answer for is asked for at
+ * the next one. Not thread-safe.
  */
 final class Checksums {
   /** Keeps one answer, and the time that it takes, small. */
   private static final int MOST_AT_ONCE = 256;
 
   private final ChunkChannel chunks;
+  private final AtOnce threads;
   private final Map<SourceProto, Crc32cAlgebra.Sum> known = new LinkedHashMap<>();
   private final Map<SourceProto, String> problems = new LinkedHashMap<>();
   private final List<BadBlockProto> bad = new ArrayList<>();
 
-  Checksums(ChunkChannel chunks) {
+  Checksums(ChunkChannel chunks, AtOnce threads) {
     this.chunks = chunks;
+    this.threads = threads;
   }
 
   /** A block at one of its places. */
   private record Asked(SourceProto source, BlockLocationProto at) {}
 
+  /** What a server found of each block that it was asked for, or nothing and why. */
+  private record Answer(List<Asked> asked, List<VerifiedBlockProto> found, String trouble) {}
+
   /** Asks for what is not known yet; what cannot be had stays unknown, see {@link #problem}. */
-  void fetch(Collection<SourceProto> sources) {
+  void fetch(Collection<SourceProto> sources) throws InterruptedException {
     Set<SourceProto> open = new LinkedHashSet<>(sources);
     open.removeAll(known.keySet());
     for (int place = 0; !open.isEmpty(); place++) {
@@ -55,7 +61,9 @@ final class Checksums {
           open.remove(source);
         }
       }
-      byServer.forEach(this::ask);
+      List<Callable<Answer>> questions = new ArrayList<>();
+      byServer.forEach((server, blocks) -> questions.addAll(questions(server, blocks)));
+      threads.all(questions).forEach(this::take);
       open.removeAll(known.keySet());
     }
   }
@@ -76,22 +84,38 @@ final class Checksums {
     return bad;
   }
 
-  private void ask(DatanodeIDProto server, List<Asked> blocks) {
+  private List<Callable<Answer>> questions(DatanodeIDProto server, List<Asked> blocks) {
+    List<Callable<Answer>> questions = new ArrayList<>();
     for (int from = 0; from < blocks.size(); from += MOST_AT_ONCE) {
       List<Asked> some = blocks.subList(from, Math.min(blocks.size(), from + MOST_AT_ONCE));
-      VerifyRequestProto.Builder request = VerifyRequestProto.newBuilder().setChecksumsOnly(true);
-      some.forEach(asked -> request.addBlocks(asked.source().getBlock()));
-      try {
-        VerifyResponseProto response = chunks.verify(server, request.build());
-        if (response.getBlocksCount() != some.size()) {
-          throw new IOException(
-              "%d answers for %d blocks".formatted(response.getBlocksCount(), some.size()));
-        }
-        for (int i = 0; i < some.size(); i++) {
-          take(some.get(i), response.getBlocks(i));
-        }
-      } catch (IOException e) {
-        some.forEach(asked -> problems.put(asked.source(), where(asked) + ": " + e));
+      questions.add(() -> ask(server, some));
+    }
+    return questions;
+  }
+
+  private Answer ask(DatanodeIDProto server, List<Asked> blocks) {
+    VerifyRequestProto.Builder request = VerifyRequestProto.newBuilder().setChecksumsOnly(true);
+    blocks.forEach(asked -> request.addBlocks(asked.source().getBlock()));
+    try {
+      VerifyResponseProto response = chunks.verify(server, request.build());
+      return response.getBlocksCount() == blocks.size()
+          ? new Answer(blocks, response.getBlocksList(), "")
+          : new Answer(
+              blocks,
+              List.of(),
+              "%d answers for %d blocks".formatted(response.getBlocksCount(), blocks.size()));
+    } catch (IOException e) {
+      return new Answer(blocks, List.of(), e.toString());
+    }
+  }
+
+  private void take(Answer answer) {
+    for (int i = 0; i < answer.asked.size(); i++) {
+      Asked asked = answer.asked.get(i);
+      if (answer.found.isEmpty()) {
+        problems.put(asked.source(), where(asked) + ": " + answer.trouble);
+      } else {
+        take(asked, answer.found.get(i));
       }
     }
   }

@@ -89,6 +89,8 @@ public final class RaidNode implements AutoCloseable {
     this.coding = coding;
     this.name = "raid-" + UUID.randomUUID().toString().substring(0, 8);
     this.jobs = new JobRunner(config, data, namenode);
+    AtOnce threads = AtOnce.inThreads("raid-ask");
+    connections.add(threads);
     Throttle bytes = new Throttle(config.bytesPerSecond(), System::nanoTime, Thread::sleep);
     this.executor =
         new TransitionExecutor(
@@ -97,6 +99,7 @@ public final class RaidNode implements AutoCloseable {
             chunks,
             bytes,
             new CombineLimits(config.combines(), config.combinesPerServer()),
+            threads,
             Thread::sleep);
     this.scrub =
         new EquationScrub(

@@ -19,14 +19,16 @@ import io.ebbfs.settings.FailPoint;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.function.LongPredicate;
 import org.apache.hadoop.ipc.RemoteException;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 
 /**
- * Runs one claimed transition: its combines in order, the checks of what they wrote, then one
- * commit. Nothing is published that a check has not passed. Knows nothing of MapReduce and starts
- * no thread. Thread-safe: several transitions run at once, each in its caller's thread.
+ * Runs one claimed transition: its combines, some of them at once, the checks of what they wrote,
+ * then one commit. Nothing is published that a check has not passed. Knows nothing of MapReduce.
+ * Thread-safe: several transitions run at once.
  *
  * <p>Nothing here needs undoing. Outputs of an attempt that is not committed belong to nothing and
  * are collected by the namenode; an attempt that is cut off leaves a claim that expires.
@@ -42,13 +44,18 @@ public final class TransitionExecutor {
   private final ChunkChannel chunks;
   private final Throttle throttle;
   private final CombineLimits combines;
+  private final AtOnce threads;
   private final Throttle.Pause pause;
+
+  /** What came of a step: an answer, or why there is none. */
+  private record Answer(StepProto step, CombineResponseProto response, IOException trouble) {}
 
   /**
    * An executor.
    *
    * @param worker the name under which the transitions were claimed
    * @param combines holds for all callers
+   * @param threads for combines of one transition that do not need each other
    */
   public TransitionExecutor(
       String worker,
@@ -56,18 +63,20 @@ public final class TransitionExecutor {
       ChunkChannel chunks,
       Throttle throttle,
       CombineLimits combines,
+      AtOnce threads,
       Throttle.Pause pause) {
     this.worker = worker;
     this.coding = coding;
     this.chunks = chunks;
     this.throttle = throttle;
     this.combines = combines;
+    this.threads = threads;
     this.pause = pause;
   }
 
   /** The same, under the same limits, for transitions claimed under another name. */
   TransitionExecutor named(String other) {
-    return new TransitionExecutor(other, coding, chunks, throttle, combines, pause);
+    return new TransitionExecutor(other, coding, chunks, throttle, combines, threads, pause);
   }
 
   String worker() {
@@ -84,30 +93,25 @@ public final class TransitionExecutor {
     TransitionRow row = claimed.getTransition();
     List<CombineResponseProto> results = new ArrayList<>();
     Work work = Work.NONE;
-    for (StepProto step : claimed.getStepsList()) {
+    for (List<StepProto> group : StepGroups.of(claimed.getStepsList(), AtOnce.MOST)) {
       if (lost.test(row.getId())) {
         return outcome(row, Result.ABANDONED, "the claim ended while it ran", work);
       }
-      CombineResponseProto response;
-      try {
-        FailPoint.RAID_BEFORE_COMBINE.reach();
-        response = combine(step);
-        FailPoint.RAID_AFTER_COMBINE.reach();
-      } catch (IOException e) {
-        return fail(row, describe(step) + ": no answer: " + e, work);
+      List<Answer> answers = combineAtOnce(group);
+      for (Answer answer : answers) {
+        work = answer.response == null ? work : work.plus(workOf(answer.response));
       }
-      work = work.plus(workOf(response));
-      if (response.getStatus() != CombineStatusProto.COMBINE_OK) {
-        return failed(row, step, response, work);
+      for (Answer answer : answers) {
+        Optional<FailRequestProto.Builder> failure = failure(row, answer);
+        if (failure.isPresent()) {
+          return fail(failure.get(), row, work);
+        }
+        results.add(answer.response);
       }
-      String wrong = mismatch(step.getCombine(), response);
-      if (wrong != null) {
-        return fail(row, describe(step) + ": " + wrong, work);
-      }
-      results.add(response);
     }
     FailPoint.RAID_BEFORE_CHECKS.reach();
-    Verifier.Result checked = new Verifier(chunks, this::combine).run(claimed.getChecksList());
+    Verifier.Result checked =
+        new Verifier(chunks, threads, this::combine).run(claimed.getChecksList());
     work = work.plus(checked);
     if (checked.failure() != null) {
       return fail(
@@ -121,6 +125,22 @@ public final class TransitionExecutor {
       return outcome(row, Result.ABANDONED, "the claim ended while it ran", work);
     }
     return commit(row, results, work);
+  }
+
+  /** All of a group, and what came of each, in their order: one that fails ends no other. */
+  private List<Answer> combineAtOnce(List<StepProto> group) throws InterruptedException {
+    return threads.all(group.stream().map(step -> (Callable<Answer>) () -> answer(step)).toList());
+  }
+
+  private Answer answer(StepProto step) throws InterruptedException {
+    try {
+      FailPoint.RAID_BEFORE_COMBINE.reach();
+      CombineResponseProto response = combine(step);
+      FailPoint.RAID_AFTER_COMBINE.reach();
+      return new Answer(step, response, null);
+    } catch (IOException e) {
+      return new Answer(step, null, e);
+    }
   }
 
   private CombineResponseProto combine(StepProto step) throws IOException, InterruptedException {
@@ -192,23 +212,31 @@ public final class TransitionExecutor {
 
   // ---- failure ----------------------------------------------------------------------------------
 
-  private Outcome fail(TransitionRow row, String reason, Work work) {
-    return fail(failure(row, reason), row, work);
+  /** Why an answer is none that may be committed; empty if it may. */
+  private Optional<FailRequestProto.Builder> failure(TransitionRow row, Answer answer) {
+    String combine = describe(answer.step);
+    if (answer.trouble != null) {
+      return Optional.of(failure(row, combine + ": no answer: " + answer.trouble));
+    }
+    if (answer.response.getStatus() != CombineStatusProto.COMBINE_OK) {
+      return Optional.of(notDone(row, answer));
+    }
+    return mismatch(answer.step.getCombine(), answer.response)
+        .map(wrong -> failure(row, combine + ": " + wrong));
   }
 
   /** A combine was answered, and not done. */
-  private Outcome failed(
-      TransitionRow row, StepProto step, CombineResponseProto response, Work work) {
-    CombineRequestProto request = step.getCombine();
+  private FailRequestProto.Builder notDone(TransitionRow row, Answer answer) {
+    CombineRequestProto request = answer.step.getCombine();
     FailRequestProto.Builder failure =
-        failure(row, describe(step) + ": " + reason(response))
-            .addAllBadBlocks(new BadSources(chunks).among(request, response));
-    for (CombineFailureProto target : response.getFailedTargetsList()) {
+        failure(row, describe(answer.step) + ": " + reason(answer.response))
+            .addAllBadBlocks(new BadSources(chunks).among(request, answer.response));
+    for (CombineFailureProto target : answer.response.getFailedTargetsList()) {
       if (target.getNoSpace() && target.getIndex() < request.getTargetsCount()) {
         failure.addFullTargets(request.getTargets(target.getIndex()));
       }
     }
-    return fail(failure, row, work);
+    return failure;
   }
 
   private FailRequestProto.Builder failure(TransitionRow row, String reason) {
@@ -245,20 +273,22 @@ public final class TransitionExecutor {
     return text.toString();
   }
 
-  /** An answer that says OK must fit the question; null if it does. */
-  private static String mismatch(CombineRequestProto request, CombineResponseProto response) {
+  /** An answer that says OK must fit the question; empty if it does. */
+  private static Optional<String> mismatch(
+      CombineRequestProto request, CombineResponseProto response) {
     if (response.getTargetsCount() != request.getTargetsCount()) {
-      return "%d results for %d targets"
-          .formatted(response.getTargetsCount(), request.getTargetsCount());
+      return Optional.of(
+          "%d results for %d targets"
+              .formatted(response.getTargetsCount(), request.getTargetsCount()));
     }
     for (int i = 0; i < request.getTargetsCount(); i++) {
       long wanted = request.getTargets(i).getBlock().getNumBytes();
       long written = response.getTargets(i).getLengthBytes();
       if (wanted != written) {
-        return "target %d has %d bytes, wanted %d".formatted(i, written, wanted);
+        return Optional.of("target %d has %d bytes, wanted %d".formatted(i, written, wanted));
       }
     }
-    return null;
+    return Optional.empty();
   }
 
   private static String describe(StepProto step) {

@@ -42,6 +42,7 @@ public final class TransitionMapper
     long timeout = conf.getLong(RunningJob.COMBINE_TIMEOUT, 0);
     InetSocketAddress namenode = NetUtils.createSocketAddr(conf.get(RunningJob.NAMENODE));
     var coding = Rpc.coding(namenode, timeout);
+    AtOnce threads = AtOnce.inThreads("raid-ask");
     RpcChunkChannel chunks = new RpcChunkChannel(timeout);
     long bytesPerSecond = conf.getLong(RunningJob.BYTES_PER_SECOND, 0);
     executor =
@@ -51,10 +52,12 @@ public final class TransitionMapper
             chunks,
             new Throttle(bytesPerSecond, System::nanoTime, Thread::sleep),
             new CombineLimits(1, 1),
+            threads,
             Thread::sleep);
     lost = id -> false;
     connections =
         () -> {
+          threads.close();
           chunks.close();
           RPC.stopProxy(coding);
         };

@@ -52,10 +52,10 @@ final class Verifier {
   private final List<BadBlockProto> bad = new ArrayList<>();
 
   /** For the checks of one transition. */
-  Verifier(ChunkChannel chunks, Combines combines) {
+  Verifier(ChunkChannel chunks, AtOnce threads, Combines combines) {
     this.chunks = chunks;
     this.combines = combines;
-    this.checksums = new Checksums(chunks);
+    this.checksums = new Checksums(chunks, threads);
   }
 
   /** Ends at the first check that is not passed. */

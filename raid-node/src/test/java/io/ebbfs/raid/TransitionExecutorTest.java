@@ -2,14 +2,32 @@ package io.ebbfs.raid;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ebbfs.coding.Crc32cAlgebra;
 import io.ebbfs.protocol.proto.ChunkProtos.BlockHealthProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineFailureProto;
+import io.ebbfs.protocol.proto.ChunkProtos.CombineRequestProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineResponseProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineStatusProto;
+import io.ebbfs.protocol.proto.ChunkProtos.SourceProto;
+import io.ebbfs.protocol.proto.ChunkProtos.TargetProto;
+import io.ebbfs.protocol.proto.ChunkProtos.VerifiedBlockProto;
+import io.ebbfs.protocol.proto.ChunkProtos.VerifyRequestProto;
+import io.ebbfs.protocol.proto.ChunkProtos.VerifyResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.CheckProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
+import io.ebbfs.protocol.proto.CodingProtos.StepProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.DatanodeIDProto;
+import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.ExtendedBlockProto;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 final class TransitionExecutorTest {
@@ -19,30 +37,181 @@ final class TransitionExecutorTest {
   private final FakeNamenode namenode = new FakeNamenode();
   private final FakeChunks chunks = new FakeChunks();
   private final List<Long> pauses = new ArrayList<>();
-  private final TransitionExecutor executor =
-      new TransitionExecutor(
-          "me",
-          namenode,
-          chunks,
-          new Throttle(0, () -> 0, pauses::add),
-          new CombineLimits(2, 2),
-          pauses::add);
+  private final AtOnce threads = AtOnce.inThreads("test");
+  private final TransitionExecutor executor = executor(chunks);
+
+  private TransitionExecutor executor(ChunkChannel channel) {
+    return new TransitionExecutor(
+        "me",
+        namenode,
+        channel,
+        new Throttle(0, () -> 0, pauses::add),
+        new CombineLimits(2, 2),
+        threads,
+        pauses::add);
+  }
+
+  @AfterEach
+  void close() {
+    threads.close();
+  }
+
+  /** A step of the server 3 that makes one block of another. */
+  private static StepProto step(String name, long reads, long writes) {
+    return REPAIR.getSteps(0).toBuilder()
+        .setCombine(
+            REPAIR.getSteps(0).getCombine().toBuilder()
+                .setId(name)
+                .setSources(
+                    0,
+                    SourceProto.newBuilder()
+                        .setBlock(FakeNamenode.block(reads, 1000))
+                        .addLocations(FakeNamenode.location(1)))
+                .setTargets(
+                    0,
+                    TargetProto.newBuilder()
+                        .setBlock(FakeNamenode.block(writes, 1000))
+                        .setLocation(FakeNamenode.location(3))))
+        .build();
+  }
+
+  private static ClaimedTransitionProto of(StepProto... steps) {
+    return REPAIR.toBuilder().clearSteps().addAllSteps(List.of(steps)).build();
+  }
 
   @Test
   void everyStepIsRunInOrderAndCommittedOnce() throws Exception {
-    ClaimedTransitionProto twoSteps =
-        REPAIR.toBuilder()
-            .addSteps(
-                REPAIR.getSteps(0).toBuilder()
-                    .setCombine(REPAIR.getSteps(0).getCombine().toBuilder().setId("second")))
-            .build();
-    Outcome outcome = executor.run(twoSteps, id -> false);
+    Outcome outcome =
+        executor.run(
+            of(step("first", 1, 2), step("second", 2, 3), step("third", 3, 4)), id -> false);
     assertThat(outcome.result()).isEqualTo(Outcome.Result.COMMITTED);
-    assertThat(outcome.work().bytesRead()).isEqualTo(2000);
-    assertThat(chunks.combined).containsExactly("t5", "second");
+    assertThat(outcome.work().bytesRead()).isEqualTo(3000);
+    assertThat(chunks.combined).containsExactly("first", "second", "third");
+    assertThat(chunks.mostRunning).isOne();
     assertThat(namenode.commits).hasSize(1);
     assertThat(namenode.commits.get(0).getAttempt()).isEqualTo(3);
-    assertThat(namenode.commits.get(0).getResultsCount()).isEqualTo(2);
+    assertThat(namenode.commits.get(0).getResultsCount()).isEqualTo(3);
+  }
+
+  /**
+   * Chunk servers that answer only when so many are asked, or were before; some combines only after
+   * others.
+   */
+  private final class Meeting implements ChunkChannel {
+    private final CountDownLatch all;
+    private final Map<String, CountDownLatch> answered = new ConcurrentHashMap<>();
+    private final Map<String, String> after;
+
+    Meeting(int size, Map<String, String> after) {
+      this.all = new CountDownLatch(size);
+      this.after = after;
+    }
+
+    private CountDownLatch answered(String id) {
+      return answered.computeIfAbsent(id, i -> new CountDownLatch(1));
+    }
+
+    @Override
+    public CombineResponseProto combine(DatanodeIDProto server, CombineRequestProto request)
+        throws IOException {
+      all.countDown();
+      try {
+        all.await();
+        if (after.containsKey(request.getId())) {
+          answered(after.get(request.getId())).await();
+        }
+      } catch (InterruptedException e) {
+        throw new InterruptedIOException(request.getId());
+      }
+      answered(request.getId()).countDown();
+      long written = request.getTargets(0).getBlock().getBlockId();
+      CombineResponseProto.Builder done = FakeChunks.done(request).toBuilder();
+      done.getTargetsBuilder(0).setCrc32C((int) written);
+      return done.build();
+    }
+
+    @Override
+    public VerifyResponseProto verify(DatanodeIDProto server, VerifyRequestProto request)
+        throws IOException {
+      all.countDown();
+      try {
+        all.await();
+      } catch (InterruptedException e) {
+        throw new InterruptedIOException("verify");
+      }
+      VerifyResponseProto.Builder response = VerifyResponseProto.newBuilder();
+      for (ExtendedBlockProto block : request.getBlocksList()) {
+        response.addBlocks(
+            VerifiedBlockProto.newBuilder()
+                .setHealth(BlockHealthProto.BLOCK_OK)
+                .setLengthBytes(block.getNumBytes())
+                .setCrc32C(Crc32cAlgebra.zeros(block.getNumBytes())));
+      }
+      return response.build();
+    }
+  }
+
+  @Test
+  void serversAreAskedForChecksumsAtOnce() throws Exception {
+    CheckProto.Builder check = CheckProto.newBuilder().setName("all zeros").setLengthBytes(1000);
+    for (int server = 1; server <= 3; server++) {
+      check.addMembers(
+          SourceProto.newBuilder()
+              .setBlock(FakeNamenode.block(server, 1000))
+              .addLocations(FakeNamenode.location(server)));
+    }
+    ClaimedTransitionProto checked = of().toBuilder().addChecks(check).build();
+    Outcome outcome = executor(new Meeting(3, Map.of())).run(checked, id -> false);
+    assertThat(outcome.result()).as(outcome.detail()).isEqualTo(Outcome.Result.COMMITTED);
+    assertThat(namenode.commits.get(0).getChecksPassed()).isOne();
+  }
+
+  @Test
+  void stepsThatDoNotNeedEachOtherRunAtOnce() throws Exception {
+    Outcome outcome =
+        executor(new Meeting(2, Map.of("first", "second")))
+            .run(of(step("first", 1, 2), step("second", 1, 3)), id -> false);
+    assertThat(outcome.result()).isEqualTo(Outcome.Result.COMMITTED);
+    assertThat(namenode.commits.get(0).getResultsList())
+        .extracting(result -> result.getTargets(0).getCrc32C())
+        .containsExactly(2, 3);
+  }
+
+  @Test
+  void ofStepsAtOnceTheOthersEndWhenOneFailsAndTheFirstInOrderIsTold() throws Exception {
+    chunks.answers.add(targetFailed(false));
+    chunks.answers.add(targetFailed(false));
+    Outcome outcome =
+        executor.run(
+            of(step("a", 1, 2), step("b", 1, 3), step("c", 1, 4), step("d", 4, 5)), id -> false);
+    assertThat(outcome.result()).isEqualTo(Outcome.Result.FAILED);
+    assertThat(chunks.combined).containsExactlyInAnyOrder("a", "b", "c");
+    assertThat(outcome.work().bytesRead()).isEqualTo(1000);
+    assertThat(outcome.detail()).matches("combine [ab] at .*COMBINE_TARGET_FAILED.*");
+    assertThat(namenode.failures).hasSize(1);
+    assertThat(namenode.commits).isEmpty();
+  }
+
+  @Test
+  void whoIsInterruptedEndsItsCombines() throws Exception {
+    Meeting stuck = new Meeting(2, Map.of("first", "nothing", "second", "nothing"));
+    List<Throwable> thrown = new CopyOnWriteArrayList<>();
+    Thread caller =
+        new Thread(
+            () -> {
+              try {
+                executor(stuck).run(of(step("first", 1, 2), step("second", 1, 3)), id -> false);
+              } catch (Throwable e) {
+                thrown.add(e);
+              }
+            });
+    caller.start();
+    stuck.all.await();
+    caller.interrupt();
+    caller.join();
+    assertThat(thrown).singleElement().isInstanceOf(InterruptedException.class);
+    assertThat(namenode.commits).isEmpty();
+    assertThat(namenode.failures).isEmpty();
   }
 
   @Test

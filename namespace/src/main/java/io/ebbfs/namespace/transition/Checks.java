@@ -162,12 +162,10 @@ final class Checks {
       }
       StepProto step =
           messages
-              .step(combineName, transition, new Step(sources, targets, plan.coefficients()))
+              .check(combineName, transition, new Step(sources, targets, plan.coefficients()))
               .orElseThrow(GoneException::new);
       CheckProto.Builder proto =
-          CheckProto.newBuilder()
-              .setName(named(check.written()))
-              .setDecode(step.toBuilder().setCombine(step.getCombine().toBuilder().setCheck(true)));
+          CheckProto.newBuilder().setName(named(check.written())).setDecode(step);
       for (Source member : known) {
         proto.addMembers(message(member));
       }

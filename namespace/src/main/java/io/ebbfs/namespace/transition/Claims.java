@@ -30,6 +30,7 @@ import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.random.RandomGenerator;
 
 /**
@@ -47,6 +48,10 @@ public final class Claims {
   private final IdGenerators ids;
   private final ClusterView cluster;
   private final ServerLoad load = new ServerLoad();
+
+  /** Those that a claim is planning now: no two workers' claims plan the same one. */
+  private final Set<Long> planning = ConcurrentHashMap.newKeySet();
+
   private final StepMessages messages;
   private final Checks checks;
   private final TransitionIndex index;
@@ -101,9 +106,7 @@ public final class Claims {
     for (int round = 0; round < 3 && response.getClaimedCount() < limit; round++) {
       int missing = limit - response.getClaimedCount();
       for (long id : index.runnable(clock.millis(), kinds, missing)) {
-        load.remove(id);
-        Optional<ClaimedTransitionProto> claimed = claim(id, request);
-        claimed.ifPresentOrElse(response::addClaimed, () -> load.remove(id));
+        claim(id, request).ifPresent(response::addClaimed);
         if (clock.millis() > until) {
           return response.build();
         }
@@ -112,34 +115,53 @@ public final class Claims {
     return response.build();
   }
 
+  /** Nothing if it cannot be done now, or another worker's claim is planning it. */
   private Optional<ClaimedTransitionProto> claim(long id, ClaimRequestProto request)
       throws IOException {
-    Optional<TransitionRow> row = lifecycle.read(id);
-    if (row.isEmpty()) {
-      index.remove(id);
+    if (!planning.add(id)) {
       return Optional.empty();
     }
-    if (row.get().getState() != TransitionStateProto.PLANNED) {
-      index.update(row.get());
-      return Optional.empty();
+    try {
+      Optional<TransitionRow> row = lifecycle.read(id);
+      if (row.isEmpty()) {
+        index.remove(id);
+        return Optional.empty();
+      }
+      if (row.get().getState() != TransitionStateProto.PLANNED) {
+        index.update(row.get());
+        return Optional.empty();
+      }
+      load.remove(id);
+      Optional<ClaimedTransitionProto> claimed = claim(row.get(), request);
+      if (claimed.isEmpty()) {
+        load.remove(id);
+      }
+      return claimed;
+    } finally {
+      planning.remove(id);
     }
+  }
+
+  private Optional<ClaimedTransitionProto> claim(TransitionRow row, ClaimRequestProto request)
+      throws IOException {
+    long id = row.getId();
     AttemptPlan plan;
     try {
-      plan = plan(row.get());
+      plan = plan(row);
     } catch (NotPlannableException e) {
       if (e.forEver()) {
         lifecycle.drop(id, e.getMessage());
       } else {
         // Finding out what is missing takes time: only where it is the last word.
-        Optional<Shortage> shortage = lifecycle.isLast(row.get()) ? e.shortage() : Optional.empty();
-        lifecycle.retryLater(id, row.get().getAttempt(), e.getMessage(), shortage);
+        Optional<Shortage> shortage = lifecycle.isLast(row) ? e.shortage() : Optional.empty();
+        lifecycle.retryLater(id, row.getAttempt(), e.getMessage(), shortage);
       }
       return Optional.empty();
     }
     try {
-      return start(row.get(), withIds(plan), request);
+      return start(row, withIds(plan), request);
     } catch (CannotPlanException e) {
-      lifecycle.retryLater(id, row.get().getAttempt(), e.getMessage());
+      lifecycle.retryLater(id, row.getAttempt(), e.getMessage());
       return Optional.empty();
     }
   }

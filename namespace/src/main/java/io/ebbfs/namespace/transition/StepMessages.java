@@ -13,12 +13,11 @@ import io.ebbfs.protocol.proto.ChunkProtos.TargetProto;
 import io.ebbfs.protocol.proto.CodingProtos.StepProto;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.random.RandomGenerator;
-import java.util.stream.Stream;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 
 /** Steps as the messages that chunk servers get, each with the server that is to run it. */
@@ -58,8 +57,19 @@ final class StepMessages {
    * server that it needs is not in service any more.
    */
   Optional<StepProto> step(String name, long transition, Step step) {
-    Map<String, Integer> blocksOn = blocksOn(step);
-    Optional<Server> executor = executor(step, blocksOn);
+    return message(name, transition, step, false);
+  }
+
+  /** The same for a step that only computes its outputs, and writes none of them. */
+  Optional<StepProto> check(String name, long transition, Step step) {
+    return message(name, transition, step, true);
+  }
+
+  private Optional<StepProto> message(String name, long transition, Step step, boolean check) {
+    List<Set<String>> reads = step.sources().stream().map(this::servers).toList();
+    List<Set<String>> writes =
+        check ? List.of() : step.outputs().stream().map(this::servers).toList();
+    Optional<Server> executor = executor(reads, writes);
     if (executor.isEmpty()) {
       return Optional.empty();
     }
@@ -67,6 +77,9 @@ final class StepMessages {
         CombineRequestProto.newBuilder()
             .setId(name)
             .setCoefficients(ByteString.copyFrom(step.coefficients()));
+    if (check) {
+      combine.setCheck(true);
+    }
     for (Source source : step.sources()) {
       Optional<SourceProto> message = source(source, locations(source, executor.get()));
       if (message.isEmpty()) {
@@ -85,7 +98,13 @@ final class StepMessages {
                   wire.block(output.blockId(), output.generationStamp(), output.lengthBytes()))
               .setLocation(location.get()));
     }
-    load.add(transition, executor.get().uuid(), receivedBy(executor.get().uuid(), step, blocksOn));
+    String uuid = executor.get().uuid();
+    load.add(transition, uuid, without(uuid, reads));
+    for (Set<String> target : writes) {
+      if (!target.contains(uuid)) {
+        target.forEach(server -> load.add(transition, server, 1));
+      }
+    }
     return Optional.of(
         StepProto.newBuilder()
             .setExecutor(Wire.server(executor.get()))
@@ -112,18 +131,26 @@ final class StepMessages {
 
   /**
    * Of the servers that hold a block read or written, the one that will have received the fewest
-   * blocks: those of this step that it does not hold, and those of the steps it has to do already.
+   * blocks: those of this step that it does not hold, and those of the steps that were handed out
+   * before. What it has to send to others counts like what it receives.
    */
-  private Optional<Server> executor(Step step, Map<String, Integer> blocksOn) {
+  private Optional<Server> executor(List<Set<String>> reads, List<Set<String>> writes) {
+    Set<String> candidates = new HashSet<>();
+    reads.forEach(candidates::addAll);
+    writes.forEach(candidates::addAll);
     Server best = null;
     double least = 0;
     for (Server server : cluster.liveServers()) {
+      if (!candidates.contains(server.uuid())) {
+        continue;
+      }
       double blocks =
           load.of(server.uuid())
-              + receivedBy(server.uuid(), step, blocksOn)
+              + without(server.uuid(), reads)
+              + without(server.uuid(), writes)
               + 0.1 * server.activeTransfers()
               + 0.001 * randomUpTo(100);
-      if (blocksOn.containsKey(server.uuid()) && (best == null || blocks < least)) {
+      if (best == null || blocks < least) {
         best = server;
         least = blocks;
       }
@@ -131,20 +158,17 @@ final class StepMessages {
     return Optional.ofNullable(best);
   }
 
-  /** How many blocks of the step cross the network if this server combines them. */
-  private static int receivedBy(String serverUuid, Step step, Map<String, Integer> blocksOn) {
-    return step.sources().size() + step.outputs().size() - blocksOn.getOrDefault(serverUuid, 0);
+  /** How many blocks are not on a server. */
+  private static int without(String serverUuid, List<Set<String>> blocks) {
+    return (int) blocks.stream().filter(servers -> !servers.contains(serverUuid)).count();
   }
 
-  /** By server, how many of the blocks read and written are on it. */
-  private Map<String, Integer> blocksOn(Step step) {
-    Map<String, Integer> blocksOn = new HashMap<>();
-    Stream.concat(
-            step.sources().stream().map(Source::storageUuids),
-            step.outputs().stream().map(output -> List.of(output.storageUuid())))
-        .map(cluster::serversOf)
-        .forEach(servers -> servers.forEach(uuid -> blocksOn.merge(uuid, 1, Integer::sum)));
-    return blocksOn;
+  private Set<String> servers(Source source) {
+    return cluster.serversOf(source.storageUuids());
+  }
+
+  private Set<String> servers(Output output) {
+    return cluster.serversOf(List.of(output.storageUuid()));
   }
 
   private int randomUpTo(int bound) {

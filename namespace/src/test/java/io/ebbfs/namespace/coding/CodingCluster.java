@@ -48,6 +48,7 @@ import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.raid.AtOnce;
 import io.ebbfs.raid.ChunkChannel;
 import io.ebbfs.raid.CombineLimits;
 import io.ebbfs.raid.Outcome;
@@ -400,7 +401,13 @@ final class CodingCluster {
         };
     Throttle unlimited = new Throttle(0, () -> 0, millis -> {});
     return new TransitionExecutor(
-            WORKER, coding, channel, unlimited, new CombineLimits(1, 1), millis -> {})
+            WORKER,
+            coding,
+            channel,
+            unlimited,
+            new CombineLimits(1, 1),
+            AtOnce.inTurn(),
+            millis -> {})
         .run(claimed, id -> false);
   }
 

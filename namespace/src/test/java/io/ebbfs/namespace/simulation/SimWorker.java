@@ -17,6 +17,7 @@ import io.ebbfs.protocol.proto.CodingProtos.RenewRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.StepProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.raid.AtOnce;
 import io.ebbfs.raid.CombineLimits;
 import io.ebbfs.raid.Throttle;
 import io.ebbfs.raid.TransitionExecutor;
@@ -261,6 +262,7 @@ final class SimWorker {
             channel,
             new Throttle(0, () -> 0, millis -> {}),
             new CombineLimits(1, 1),
+            AtOnce.inTurn(),
             millis -> {});
     try {
       executor.run(job.claimed, id -> false);

@@ -20,7 +20,7 @@ final class Configuration {
           readHot: {perMiB: 1}
       """;
 
-  private static final int COMBINES_PER_SERVER = 3;
+  private static final int COMBINES_PER_SERVER = 6;
   private static final int MOST_TASKS = 64;
 
   private Configuration() {}

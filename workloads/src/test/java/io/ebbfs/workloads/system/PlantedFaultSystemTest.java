@@ -16,6 +16,7 @@ import io.ebbfs.protocol.proto.CodingProtos.ListFilesRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListStripesRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposeRequestProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.raid.AtOnce;
 import io.ebbfs.raid.ChunkChannel;
 import io.ebbfs.raid.CombineLimits;
 import io.ebbfs.raid.Outcome;
@@ -146,6 +147,7 @@ class PlantedFaultSystemTest {
                 chunks,
                 new Throttle(0, System::nanoTime, Thread::sleep),
                 new CombineLimits(1, 1),
+                AtOnce.inTurn(),
                 Thread::sleep)
             .run(claimed.get(0), id -> false);
       }
