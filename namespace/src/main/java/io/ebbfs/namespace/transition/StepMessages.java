@@ -69,7 +69,7 @@ final class StepMessages {
     List<Set<String>> reads = step.sources().stream().map(this::servers).toList();
     List<Set<String>> writes =
         check ? List.of() : step.outputs().stream().map(this::servers).toList();
-    Optional<Server> executor = executor(reads, writes);
+    Optional<Server> executor = executor(transition, reads, writes);
     if (executor.isEmpty()) {
       return Optional.empty();
     }
@@ -98,13 +98,6 @@ final class StepMessages {
                   wire.block(output.blockId(), output.generationStamp(), output.lengthBytes()))
               .setLocation(location.get()));
     }
-    String uuid = executor.get().uuid();
-    load.add(transition, uuid, without(uuid, reads));
-    for (Set<String> target : writes) {
-      if (!target.contains(uuid)) {
-        target.forEach(server -> load.add(transition, server, 1));
-      }
-    }
     return Optional.of(
         StepProto.newBuilder()
             .setExecutor(Wire.server(executor.get()))
@@ -132,9 +125,29 @@ final class StepMessages {
   /**
    * Of the servers that hold a block read or written, the one that will have received the fewest
    * blocks: those of this step that it does not hold, and those of the steps that were handed out
-   * before. What it has to send to others counts like what it receives.
+   * before. What it has to send to others counts like what it receives. Whoever chooses next sees
+   * what this choice adds.
    */
-  private Optional<Server> executor(List<Set<String>> reads, List<Set<String>> writes) {
+  private Optional<Server> executor(
+      long transition, List<Set<String>> reads, List<Set<String>> writes) {
+    synchronized (load) {
+      Optional<Server> executor = leastLoaded(reads, writes);
+      executor.ifPresent(server -> addLoad(transition, server.uuid(), reads, writes));
+      return executor;
+    }
+  }
+
+  private void addLoad(
+      long transition, String executor, List<Set<String>> reads, List<Set<String>> writes) {
+    load.add(transition, executor, without(executor, reads));
+    for (Set<String> target : writes) {
+      if (!target.contains(executor)) {
+        target.forEach(server -> load.add(transition, server, 1));
+      }
+    }
+  }
+
+  private Optional<Server> leastLoaded(List<Set<String>> reads, List<Set<String>> writes) {
     Set<String> candidates = new HashSet<>();
     reads.forEach(candidates::addAll);
     writes.forEach(candidates::addAll);

@@ -202,7 +202,7 @@ class CodingServiceTest {
     }
     cluster.proposeSingle("RS(6,3)", cluster.fileIds());
     cluster.runAll();
-    assertThat(receivedToRebuildAServer(cluster)).allMatch(share -> share < 1.2);
+    assertThat(receivedToRebuildAServer(cluster)).allMatch(share -> share < 1.3);
   }
 
   @Test
@@ -213,7 +213,7 @@ class CodingServiceTest {
     }
     encodeAll(cluster, Codes.PC_FAST);
     convertAll(cluster, TransitionKindProto.UPCODE, Codes.PC_COMPACT);
-    assertThat(receivedToRebuildAServer(cluster)).allMatch(share -> share < 1.2);
+    assertThat(receivedToRebuildAServer(cluster)).allMatch(share -> share < 1.3);
   }
 
   /**
