@@ -148,6 +148,8 @@ public record Results(
    * @param millis of each
    * @param sourceBlocks bytes that theory says are read for each byte: blocks, and parts of a block
    *     where a source is shorter
+   * @param leastOverLinks those of them that cross a link at least, since the server that decodes
+   *     may hold sources itself; null in files of before this was known
    * @param linkBytes that all servers received meanwhile, of payload and headers; 0 on loopback
    * @param clientBytes that the clients' link carried to them; 0 on loopback
    */
@@ -157,6 +159,7 @@ public record Results(
       String code,
       List<Double> millis,
       double sourceBlocks,
+      Double leastOverLinks,
       long linkBytes,
       long clientBytes) {}
 

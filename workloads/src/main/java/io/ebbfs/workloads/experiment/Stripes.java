@@ -78,29 +78,27 @@ final class Stripes {
   }
 
   /**
-   * Bytes that theory reads to compute a block that is in a stripe while its holder is dead, which
-   * may hold others of the stripe, per byte of the block. Of what is longer than the block, as much
-   * as it has is read; what is shorter counts less than one.
+   * What theory says of a read of a block that is in a stripe while its holder is dead. Of what is
+   * longer than the block, as much as it has is read.
    */
-  double degradedReads(StoredBlock block) {
-    int dead = holder(block);
+  DegradedRead degradedRead(StoredBlock block) {
     StripeStatusProto stripe = byId.get(stripeOfBlock.get(block.id()));
-    Set<Integer> wanted = new HashSet<>();
-    Set<Integer> unavailable = new HashSet<>();
     Map<Integer, Long> bytes = new HashMap<>();
+    Map<Integer, Integer> servers = new HashMap<>();
+    int wanted = -1;
     for (StripeMemberProto member : stripe.getStripe().getMembersList()) {
+      int position = member.getPosition();
+      bytes.put(position, Math.min(member.getLengthBytes(), block.bytes()));
+      Integer server = holderOfBlock.get(member.getBlockId());
       if (member.getBlockId() == block.id()) {
-        wanted.add(member.getPosition());
-      } else if (holderOfBlock.getOrDefault(member.getBlockId(), -1) == dead) {
-        unavailable.add(member.getPosition());
+        wanted = position;
+        server = holder(block);
       }
-      bytes.put(member.getPosition(), Math.min(member.getLengthBytes(), block.bytes()));
+      if (server != null) {
+        servers.put(position, server);
+      }
     }
-    return plans(stripe, wanted, unavailable).stream()
-            .flatMap(plan -> plan.inputPositions().stream())
-            .mapToLong(bytes::get)
-            .sum()
-        / (double) block.bytes();
+    return DegradedRead.of(Codes.byName(stripe.getStripe().getCode()), bytes, servers, wanted);
   }
 
   /** The code that a block is in; "" if it is in no stripe. */

@@ -551,13 +551,16 @@ final class SystemRun {
         long serverBytes = bench.serverBytes();
         long clientBytes = bench.clientBytes();
         List<Double> millis = read(chosen);
+        List<DegradedRead> theory =
+            decodes ? chosen.stream().map(state::degradedRead).toList() : List.of();
         reads.add(
             new Reads(
                 repetition,
                 what,
                 entry.getKey(),
                 millis,
-                decodes ? chosen.stream().mapToDouble(state::degradedReads).average().orElse(0) : 1,
+                theory.stream().mapToDouble(DegradedRead::blocks).average().orElse(1),
+                theory.stream().mapToDouble(DegradedRead::overLinks).average().orElse(0),
                 bench.serverBytes() - serverBytes,
                 bench.clientBytes() - clientBytes));
       }

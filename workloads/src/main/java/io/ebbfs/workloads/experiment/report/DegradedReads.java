@@ -44,8 +44,9 @@ final class DegradedReads {
    * Bytes over links per degraded read beside the arithmetic, by code.
    *
    * @param linkRatio bytes that servers received per byte of the sources
-   * @param off by how much the ratio of any repetition is off. The server that decodes may hold a
-   *     source itself (those that do are asked first), so of k sources k or k - 1 cross a link.
+   * @param off by how much the ratio of any repetition is off. The server that decodes may hold
+   *     sources itself (those that do are asked first), so not all of them cross a link: those that
+   *     theory says at least, or, where that was not recorded, one less.
    */
   record Traffic(
       String system,
@@ -165,7 +166,9 @@ final class DegradedReads {
   }
 
   private static double off(Results results, Reads reads) {
-    double least = (reads.sourceBlocks() - 1) / reads.sourceBlocks();
+    double overLinks =
+        reads.leastOverLinks() == null ? reads.sourceBlocks() - 1 : reads.leastOverLinks();
+    double least = overLinks / reads.sourceBlocks();
     double ratio = linkRatio(results, reads);
     return least > 0 ? Links.off(ratio, least) : Math.max(0, ratio / Links.HEADERS - 1);
   }

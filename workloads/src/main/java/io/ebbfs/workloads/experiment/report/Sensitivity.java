@@ -15,7 +15,9 @@ import java.util.regex.Pattern;
 
 /**
  * What a setting changes: systems that differ in it alone. Variants are named {@code
- * NAME@KEY=VALUE}; the bound's are also the systems of one pair of codes with several bounds.
+ * NAME@KEY=VALUE}, and the one that all of them differ from {@code NAME@KEY=VALUE@KEY=VALUE...}
+ * with what it is in each; the bound's are also the systems of one pair of codes with several
+ * bounds.
  */
 final class Sensitivity {
   private static final Pattern NUMBER = Pattern.compile("(\\d+(?:\\.\\d+)?)([a-zA-Z%]*)");
@@ -50,15 +52,12 @@ final class Sensitivity {
     Map<String, Map<String, List<Variant>>> settings = new LinkedHashMap<>();
     bounds(systems, settings);
     for (Results r : systems.all()) {
-      String name = r.system().name();
-      int at = name.indexOf('@');
-      int equals = name.indexOf('=', at);
-      if (at > 0 && equals > at && Trace.perDay(r) == null) {
-        add(
-            settings,
-            name.substring(at + 1, equals),
-            name.substring(0, at),
-            variant(r, name.substring(equals + 1)));
+      String[] parts = r.system().name().split("@");
+      for (int p = 1; p < parts.length; p++) {
+        String[] setting = parts[p].split("=", 2);
+        if (setting.length == 2 && Trace.perDay(r) == null) {
+          add(settings, setting[0], parts[0], variant(r, setting[1]));
+        }
       }
     }
     List<Setting> sorted = new ArrayList<>();

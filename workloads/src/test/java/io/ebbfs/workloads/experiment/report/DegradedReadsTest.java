@@ -24,7 +24,7 @@ final class DegradedReadsTest {
 
   private static Reads read(int repetition, String what, String code, double... millis) {
     List<Double> all = java.util.Arrays.stream(millis).boxed().toList();
-    return new Reads(repetition, what, code, all, 2, 0, 0);
+    return new Reads(repetition, what, code, all, 2, null, 0, 0);
   }
 
   @Test
@@ -83,17 +83,32 @@ final class DegradedReadsTest {
 
   @Test
   void aServerThatDecodesMayHoldOneSourceItself() {
-    assertThat(off(1)).isZero(); // one of the two over a link
-    assertThat(off(2)).isZero(); // both
-    assertThat(off(.9)).isCloseTo(.1, within(1e-6));
-    assertThat(off(4)).isCloseTo(2 / Links.HEADERS - 1, within(1e-6));
+    assertThat(off(1, null)).isZero(); // one of the two over a link
+    assertThat(off(2, null)).isZero(); // both
+    assertThat(off(.9, null)).isCloseTo(.1, within(1e-6));
+    assertThat(off(4, null)).isCloseTo(2 / Links.HEADERS - 1, within(1e-6));
+  }
+
+  @Test
+  void itMayHoldMoreWhereTheStripeLiesSo() {
+    assertThat(off(.8, .8)).isCloseTo(0, within(1e-6));
+    assertThat(off(.72, .8)).isCloseTo(.1, within(1e-6));
+    assertThat(off(.01, 0.0)).isZero();
+    assertThat(off(4, 0.0)).isCloseTo(2 / Links.HEADERS - 1, within(1e-6));
   }
 
   /** Of a read of two sources during which so many blocks went over links. */
-  private static double off(double blocks) {
+  private static double off(double blocks, Double leastOverLinks) {
     Reads read =
         new Reads(
-            0, "degraded", Codes.PC_FAST, List.of(1.0), 2, Math.round(blocks * Synthetic.BLOCK), 0);
+            0,
+            "degraded",
+            Codes.PC_FAST,
+            List.of(1.0),
+            2,
+            leastOverLinks,
+            Math.round(blocks * Synthetic.BLOCK),
+            0);
     return DegradedReads.traffic(with(Map.of(Codes.PC_FAST, 1.0), List.of(read))).get(0).off();
   }
 }

@@ -154,6 +154,22 @@ final class FiguresTest {
   }
 
   @Test
+  void whatVariantsDifferFromIsAPointOfEachSetting() {
+    List<Results> all = new ArrayList<>();
+    for (String name : List.of("pc@bound=1.6", "pc@bound=1.5@small=0", "pc@small=0.9")) {
+      all.add(Synthetic.named(Synthetic.product(), name));
+    }
+    List<Sensitivity.Setting> settings = Sensitivity.of(new Systems(all));
+    assertThat(settings).extracting(Sensitivity.Setting::key).containsExactly("bound", "small");
+    assertThat(settings.get(0).lines().get(0).variants())
+        .extracting(Sensitivity.Variant::value)
+        .containsExactly("1.5", "1.6");
+    assertThat(settings.get(1).lines().get(0).variants())
+        .extracting(Sensitivity.Variant::value)
+        .containsExactly("0", "0.9");
+  }
+
+  @Test
   void readsUnderATimetableAreParted() {
     assertThat(Timetable.of(Synthetic.product())).isNull();
     List<TimedRead> reads = new ArrayList<>();

@@ -162,6 +162,7 @@ final class Synthetic {
         code,
         List.of(millis - 5, millis, millis + 5),
         sources,
+        sources - 1,
         what.equals("healthy") ? 0 : (long) (3 * sources * BLOCK * 1.02),
         (long) (3 * BLOCK * 1.02));
   }
