@@ -52,11 +52,16 @@ record Launcher(Path clusterDirectory) {
     }
   }
 
-  /** While setsid gives way to the command, the environment reads as empty for a moment. */
+  /**
+   * The process once it is found by its mark. While setsid gives way to the command, the
+   * environment reads as empty for a moment: that must be over.
+   */
   private ProcessId awaitMark(long pid) {
     while (true) {
       ProcessId process = ProcessId.of(pid).orElse(null);
-      if (process == null || process.hasEnvironment(MARK, clusterDirectory.toString())) {
+      if (process == null
+          || process.hasReplacedSetsid()
+              && process.hasEnvironment(MARK, clusterDirectory.toString())) {
         return process;
       }
       Thread.onSpinWait();

@@ -21,19 +21,40 @@ public record ProcessId(long pid, long startTicks) {
   private static final Path PROC = Path.of("/proc");
   // Fields after the command, which is in parentheses and may hold anything: state is field 3.
   private static final int STATE = 0;
+  private static final int SESSION = 3;
   private static final int START = 19;
 
   /** The process that has the pid now; empty if there is none, or it is a zombie. */
   public static Optional<ProcessId> of(long pid) {
     try {
-      String stat = Files.readString(PROC.resolve(pid + "/stat"), StandardCharsets.ISO_8859_1);
-      String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+      String[] fields = fields(stat(pid));
       boolean ended = fields[STATE].equals("X") || fields[STATE].equals("Z") && !hasThreads(pid);
       return ended
           ? Optional.empty()
           : Optional.of(new ProcessId(pid, Long.parseLong(fields[START])));
     } catch (IOException | java.io.UncheckedIOException e) {
       return Optional.empty();
+    }
+  }
+
+  private static String stat(long pid) throws IOException {
+    return Files.readString(PROC.resolve(pid + "/stat"), StandardCharsets.ISO_8859_1);
+  }
+
+  private static String[] fields(String stat) {
+    return stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+  }
+
+  /**
+   * Whether a process that setsid was to start is that process by now: it leads a session of its
+   * own and is setsid no longer. Once true, it stays so.
+   */
+  boolean hasReplacedSetsid() {
+    try {
+      String stat = stat(pid);
+      return fields(stat)[SESSION].equals(String.valueOf(pid)) && !stat.contains(" (setsid) ");
+    } catch (IOException e) {
+      return false;
     }
   }
 

@@ -28,6 +28,20 @@ final class LauncherTest {
   }
 
   @Test
+  void aProcessIsFoundFromTheMomentThatItIsStarted() throws Exception {
+    Launcher launcher = new Launcher(directory);
+    for (int round = 0; round < 200; round++) {
+      ProcessId process = launcher.start("sleeper", List.of("sleep", "300"), directory, log());
+      try {
+        assertThat(process.environment("EBBFS_CLUSTER")).as("round %d", round).isPresent();
+      } finally {
+        process.signal(true);
+      }
+      assertThat(process.awaitEnd(10_000)).isTrue();
+    }
+  }
+
+  @Test
   void aRecycledPidIsNotTheProcess() {
     ProcessId self = ProcessId.of(ProcessHandle.current().pid()).orElseThrow();
     ProcessId earlier = new ProcessId(self.pid(), self.startTicks() - 1);
