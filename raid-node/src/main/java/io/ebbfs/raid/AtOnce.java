@@ -25,13 +25,7 @@ public final class AtOnce implements AutoCloseable {
 
   /** In daemon threads of this name. */
   public static AtOnce inThreads(String name) {
-    return new AtOnce(
-        Executors.newCachedThreadPool(
-            task -> {
-              Thread thread = new Thread(task, name);
-              thread.setDaemon(true);
-              return thread;
-            }));
+    return new AtOnce(Executors.newCachedThreadPool(task -> RaidNode.daemon(task, name)));
   }
 
   /**

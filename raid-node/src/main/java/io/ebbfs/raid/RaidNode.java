@@ -130,7 +130,7 @@ public final class RaidNode implements AutoCloseable {
     return node;
   }
 
-  private static Thread daemon(Runnable task, String name) {
+  static Thread daemon(Runnable task, String name) {
     Thread thread = new Thread(task, name);
     thread.setDaemon(true);
     return thread;

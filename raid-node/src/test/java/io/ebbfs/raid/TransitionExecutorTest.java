@@ -22,6 +22,7 @@ import java.io.InterruptedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
@@ -111,18 +112,22 @@ final class TransitionExecutorTest {
       return answered.computeIfAbsent(id, i -> new CountDownLatch(1));
     }
 
-    @Override
-    public CombineResponseProto combine(DatanodeIDProto server, CombineRequestProto request)
-        throws IOException {
+    private void meet(String id, Optional<String> before) throws IOException {
       all.countDown();
       try {
         all.await();
-        if (after.containsKey(request.getId())) {
-          answered(after.get(request.getId())).await();
+        if (before.isPresent()) {
+          answered(before.get()).await();
         }
       } catch (InterruptedException e) {
-        throw new InterruptedIOException(request.getId());
+        throw new InterruptedIOException(id);
       }
+    }
+
+    @Override
+    public CombineResponseProto combine(DatanodeIDProto server, CombineRequestProto request)
+        throws IOException {
+      meet(request.getId(), Optional.ofNullable(after.get(request.getId())));
       answered(request.getId()).countDown();
       long written = request.getTargets(0).getBlock().getBlockId();
       CombineResponseProto.Builder done = FakeChunks.done(request).toBuilder();
@@ -133,12 +138,7 @@ final class TransitionExecutorTest {
     @Override
     public VerifyResponseProto verify(DatanodeIDProto server, VerifyRequestProto request)
         throws IOException {
-      all.countDown();
-      try {
-        all.await();
-      } catch (InterruptedException e) {
-        throw new InterruptedIOException("verify");
-      }
+      meet("verify", Optional.empty());
       VerifyResponseProto.Builder response = VerifyResponseProto.newBuilder();
       for (ExtendedBlockProto block : request.getBlocksList()) {
         response.addBlocks(

@@ -181,17 +181,22 @@ class CodingServiceTest {
   @Test
   void placesStripesSoThatAnyServerMayBeLost() throws Exception {
     CodingCluster cluster = new CodingCluster(12, 6, 3);
-    for (int i = 0; i < 12; i++) {
-      cluster.createFile(10, BLOCK, true);
-    }
-    encodeAll(cluster, Codes.PC_FAST);
-    convertAll(cluster, TransitionKindProto.UPCODE, Codes.PC_COMPACT);
+    storeCompact(cluster, 12);
     assertThat(cluster.findings(Severity.WEAK)).isEmpty();
     for (String server : cluster.servers.servers()) {
       cluster.servers.kill(server);
       cluster.assertAllReadable();
       cluster.servers.revive(server);
     }
+  }
+
+  /** Files that fill a stripe of the fast product code each, then upcoded. */
+  private static void storeCompact(CodingCluster cluster, int files) throws Exception {
+    for (int i = 0; i < files; i++) {
+      cluster.createFile(10, BLOCK, true);
+    }
+    encodeAll(cluster, Codes.PC_FAST);
+    convertAll(cluster, TransitionKindProto.UPCODE, Codes.PC_COMPACT);
   }
 
   @Test
@@ -208,11 +213,7 @@ class CodingServiceTest {
   @Test
   void rebuildingSeveralBlocksOfAStripeIsSharedByAllServersEvenly() throws Exception {
     CodingCluster cluster = new CodingCluster(11, 6, 9);
-    for (int i = 0; i < 90; i++) {
-      cluster.createFile(10, BLOCK, true);
-    }
-    encodeAll(cluster, Codes.PC_FAST);
-    convertAll(cluster, TransitionKindProto.UPCODE, Codes.PC_COMPACT);
+    storeCompact(cluster, 90);
     assertThat(receivedToRebuildAServer(cluster)).allMatch(share -> share < 1.3);
   }
 

@@ -33,7 +33,7 @@ record DegradedRead(double blocks, double overLinks) {
     Set<Integer> unavailable = new HashSet<>();
     servers.forEach(
         (position, server) -> {
-          if (position != wanted && server.equals(dead)) {
+          if (server.equals(dead)) {
             unavailable.add(position);
           }
         });
@@ -60,8 +60,6 @@ record DegradedRead(double blocks, double overLinks) {
 
   private static List<Integer> sources(
       ErasureCode code, Set<Integer> present, Set<Integer> unavailable, int wanted, ReadCost cost) {
-    return Planner.repair(code, present, Set.of(wanted), unavailable, cost).stream()
-        .flatMap(plan -> plan.inputPositions().stream())
-        .toList();
+    return Planner.readPlan(code, present, unavailable, wanted, cost).inputPositions();
   }
 }

@@ -10,7 +10,6 @@ import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import java.io.IOException;
 import java.util.HashMap;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.DatanodeIDProto;
@@ -66,15 +65,17 @@ final class Stripes {
    */
   static long plannedReads(
       StripeStatusProto stripe, Set<Integer> wanted, Set<Integer> unavailable) {
-    return plans(stripe, wanted, unavailable).stream().mapToInt(CombinePlan::reads).sum();
-  }
-
-  private static List<CombinePlan> plans(
-      StripeStatusProto stripe, Set<Integer> wanted, Set<Integer> unavailable) {
     Set<Integer> present = new HashSet<>();
     stripe.getStripe().getMembersList().forEach(member -> present.add(member.getPosition()));
     return Planner.repair(
-        Codes.byName(stripe.getStripe().getCode()), present, wanted, unavailable, ReadCost.UNIFORM);
+            Codes.byName(stripe.getStripe().getCode()),
+            present,
+            wanted,
+            unavailable,
+            ReadCost.UNIFORM)
+        .stream()
+        .mapToInt(CombinePlan::reads)
+        .sum();
   }
 
   /**

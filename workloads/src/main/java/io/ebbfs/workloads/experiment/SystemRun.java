@@ -548,11 +548,11 @@ final class SystemRun {
       chosen = chosen.subList(0, Math.min(experiment.measure().readsPerCode(), chosen.size()));
       boolean decodes = what.equals("degraded") && !entry.getKey().isEmpty();
       if (!entry.getKey().isEmpty() || system.codes().isEmpty()) {
+        List<DegradedRead> theory =
+            decodes ? chosen.stream().map(state::degradedRead).toList() : List.of();
         long serverBytes = bench.serverBytes();
         long clientBytes = bench.clientBytes();
         List<Double> millis = read(chosen);
-        List<DegradedRead> theory =
-            decodes ? chosen.stream().map(state::degradedRead).toList() : List.of();
         reads.add(
             new Reads(
                 repetition,
