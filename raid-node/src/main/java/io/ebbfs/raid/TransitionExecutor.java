@@ -21,7 +21,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 import java.util.function.LongPredicate;
+import java.util.stream.Collectors;
 import org.apache.hadoop.ipc.RemoteException;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 
@@ -47,8 +49,9 @@ public final class TransitionExecutor {
   private final AtOnce threads;
   private final Throttle.Pause pause;
 
-  /** What came of a step: an answer, or why there is none. */
-  private record Answer(StepProto step, CombineResponseProto response, IOException trouble) {}
+  /** What came of a step: an answer, if there is one, and what failed, if anything did. */
+  private record Answer(
+      Optional<CombineResponseProto> response, Optional<FailRequestProto.Builder> failure) {}
 
   /**
    * An executor.
@@ -97,17 +100,18 @@ public final class TransitionExecutor {
       if (lost.test(row.getId())) {
         return outcome(row, Result.ABANDONED, "the claim ended while it ran", work);
       }
-      List<Answer> answers = combineAtOnce(group);
-      for (Answer answer : answers) {
-        work = answer.response == null ? work : work.plus(workOf(answer.response));
+      List<Answer> answers = combineAtOnce(row, group);
+      List<CombineResponseProto> responses =
+          answers.stream().map(Answer::response).flatMap(Optional::stream).toList();
+      for (CombineResponseProto response : responses) {
+        work = work.plus(workOf(response));
       }
-      for (Answer answer : answers) {
-        Optional<FailRequestProto.Builder> failure = failure(row, answer);
-        if (failure.isPresent()) {
-          return fail(failure.get(), row, work);
-        }
-        results.add(answer.response);
+      List<FailRequestProto.Builder> failures =
+          answers.stream().map(Answer::failure).flatMap(Optional::stream).toList();
+      if (!failures.isEmpty()) {
+        return fail(all(row, failures), row, work);
       }
+      results.addAll(responses);
     }
     FailPoint.RAID_BEFORE_CHECKS.reach();
     Verifier.Result checked =
@@ -128,18 +132,21 @@ public final class TransitionExecutor {
   }
 
   /** All of a group, and what came of each, in their order: one that fails ends no other. */
-  private List<Answer> combineAtOnce(List<StepProto> group) throws InterruptedException {
-    return threads.all(group.stream().map(step -> (Callable<Answer>) () -> answer(step)).toList());
+  private List<Answer> combineAtOnce(TransitionRow row, List<StepProto> group)
+      throws InterruptedException {
+    return threads.all(
+        group.stream().map(step -> (Callable<Answer>) () -> answer(row, step)).toList());
   }
 
-  private Answer answer(StepProto step) throws InterruptedException {
+  private Answer answer(TransitionRow row, StepProto step) throws InterruptedException {
     try {
       FailPoint.RAID_BEFORE_COMBINE.reach();
       CombineResponseProto response = combine(step);
       FailPoint.RAID_AFTER_COMBINE.reach();
-      return new Answer(step, response, null);
+      return new Answer(Optional.of(response), failure(row, step, response));
     } catch (IOException e) {
-      return new Answer(step, null, e);
+      return new Answer(
+          Optional.empty(), Optional.of(failure(row, describe(step) + ": no answer: " + e)));
     }
   }
 
@@ -213,25 +220,22 @@ public final class TransitionExecutor {
   // ---- failure ----------------------------------------------------------------------------------
 
   /** Why an answer is none that may be committed; empty if it may. */
-  private Optional<FailRequestProto.Builder> failure(TransitionRow row, Answer answer) {
-    String combine = describe(answer.step);
-    if (answer.trouble != null) {
-      return Optional.of(failure(row, combine + ": no answer: " + answer.trouble));
-    }
-    if (answer.response.getStatus() != CombineStatusProto.COMBINE_OK) {
-      return Optional.of(notDone(row, answer));
-    }
-    return mismatch(answer.step.getCombine(), answer.response)
-        .map(wrong -> failure(row, combine + ": " + wrong));
+  private Optional<FailRequestProto.Builder> failure(
+      TransitionRow row, StepProto step, CombineResponseProto response) {
+    return response.getStatus() == CombineStatusProto.COMBINE_OK
+        ? mismatch(step.getCombine(), response)
+            .map(wrong -> failure(row, describe(step) + ": " + wrong))
+        : Optional.of(notDone(row, step, response));
   }
 
   /** A combine was answered, and not done. */
-  private FailRequestProto.Builder notDone(TransitionRow row, Answer answer) {
-    CombineRequestProto request = answer.step.getCombine();
+  private FailRequestProto.Builder notDone(
+      TransitionRow row, StepProto step, CombineResponseProto response) {
+    CombineRequestProto request = step.getCombine();
     FailRequestProto.Builder failure =
-        failure(row, describe(answer.step) + ": " + reason(answer.response))
-            .addAllBadBlocks(new BadSources(chunks).among(request, answer.response));
-    for (CombineFailureProto target : answer.response.getFailedTargetsList()) {
+        failure(row, describe(step) + ": " + reason(response))
+            .addAllBadBlocks(new BadSources(chunks).among(request, response));
+    for (CombineFailureProto target : response.getFailedTargetsList()) {
       if (target.getNoSpace() && target.getIndex() < request.getTargetsCount()) {
         failure.addFullTargets(request.getTargets(target.getIndex()));
       }
@@ -245,6 +249,22 @@ public final class TransitionExecutor {
         .setTransitionId(row.getId())
         .setAttempt(row.getAttempt())
         .setReason(reason);
+  }
+
+  /** What failed at once, told as one failure: the next attempt avoids all that was bad or full. */
+  private FailRequestProto.Builder all(TransitionRow row, List<FailRequestProto.Builder> failures) {
+    return failure(
+            row,
+            failures.stream()
+                .map(FailRequestProto.Builder::getReason)
+                .collect(Collectors.joining("; ")))
+        .addAllBadBlocks(distinct(failures, FailRequestProto.Builder::getBadBlocksList))
+        .addAllFullTargets(distinct(failures, FailRequestProto.Builder::getFullTargetsList));
+  }
+
+  private static <T> List<T> distinct(
+      List<FailRequestProto.Builder> failures, Function<FailRequestProto.Builder, List<T>> of) {
+    return failures.stream().map(of).flatMap(List::stream).distinct().toList();
   }
 
   private Outcome fail(FailRequestProto.Builder failure, TransitionRow row, Work work) {

@@ -178,17 +178,22 @@ final class TransitionExecutorTest {
   }
 
   @Test
-  void ofStepsAtOnceTheOthersEndWhenOneFailsAndTheFirstInOrderIsTold() throws Exception {
-    chunks.answers.add(targetFailed(false));
-    chunks.answers.add(targetFailed(false));
+  void ofStepsAtOnceTheOthersEndWhenOneFailsAndAllThatFailedIsTold() throws Exception {
+    chunks.answers.add(targetFailed(true));
+    chunks.answers.add(targetFailed(true));
     Outcome outcome =
         executor.run(
             of(step("a", 1, 2), step("b", 1, 3), step("c", 1, 4), step("d", 4, 5)), id -> false);
     assertThat(outcome.result()).isEqualTo(Outcome.Result.FAILED);
     assertThat(chunks.combined).containsExactlyInAnyOrder("a", "b", "c");
     assertThat(outcome.work().bytesRead()).isEqualTo(1000);
-    assertThat(outcome.detail()).matches("combine [ab] at .*COMBINE_TARGET_FAILED.*");
-    assertThat(namenode.failures).hasSize(1);
+    assertThat(outcome.detail())
+        .matches(
+            "combine [ab] at .*COMBINE_TARGET_FAILED.*; combine [bc] at .*COMBINE_TARGET_FAILED.*");
+    assertThat(namenode.failures)
+        .singleElement()
+        .satisfies(
+            told -> assertThat(told.getFullTargetsList()).hasSize(2).doesNotHaveDuplicates());
     assertThat(namenode.commits).isEmpty();
   }
 
