@@ -104,8 +104,8 @@ public record Experiment(
    *     back with its blocks before anything is repaired
    * @param readsPerCode blocks read in each repetition, of each code
    * @param diskLosses disks that fail, one after the other is mended
-   * @param readersDuringRepair clients that read whole files during the repair of one more server,
-   *     and during the timetable's faults
+   * @param readersDuringRepair clients that read whole files while as many servers are repaired
+   *     once more, and during the timetable's faults
    * @param grep the workload whose files a MapReduce job reads; empty: none
    */
   public record Measure(

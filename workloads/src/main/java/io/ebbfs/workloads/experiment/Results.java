@@ -207,9 +207,26 @@ public record Results(
     }
 
     /** What clients read while nothing was lost. */
-    public static Repair none(List<Double> foregroundMillis) {
+    public static Repair none(int repetition, List<Double> foregroundMillis) {
       return new Repair(
-          0, "none", 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, Map.of(), List.of(), foregroundMillis, 0, 0, 0);
+          repetition,
+          "none",
+          0,
+          0,
+          0,
+          0,
+          0,
+          0,
+          0,
+          0,
+          0,
+          0,
+          Map.of(),
+          List.of(),
+          foregroundMillis,
+          0,
+          0,
+          0);
     }
 
     /** Blocks of one code: data and parities that were rebuilt, and what was read for them. */

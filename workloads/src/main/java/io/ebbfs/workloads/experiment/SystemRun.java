@@ -167,7 +167,7 @@ final class SystemRun {
       timed("disks lost", this::diskLosses);
       timed("snapshot", this::takeSnapshot);
       timed("servers lost", this::servers);
-      timed("server lost under load", this::underLoad);
+      timed("servers lost under load", this::underLoad);
       timed("timetable", this::timetable);
       sampler.phase("end");
       return new Results(
@@ -612,11 +612,12 @@ final class SystemRun {
   /** Readers of whole files while nothing is broken, then while a server is repaired. */
   private void underLoad() throws IOException, ClusterException, InterruptedException {
     int readers = experiment.measure().readersDuringRepair();
-    if (readers > 0) {
-      repairs.add(Repair.none(readAlone(readers)));
+    for (int r = 0; readers > 0 && r < serverLosses(); r++) {
+      repairs.add(Repair.none(r, readAlone(readers)));
       ForegroundReaders foreground =
           new ForegroundReaders(bench.client(), files(), readers, random);
-      repairs.add(new Faults(bench, random).serverUnderLoad(0, foreground::endMillis));
+      repairs.add(new Faults(bench, random).serverUnderLoad(r, foreground::endMillis));
+      goBack();
     }
   }
 

@@ -49,7 +49,9 @@ class ExperimentSystemTest {
         .contains(
             org.assertj.core.groups.Tuple.tuple("healthy", "RS(6,3)"),
             org.assertj.core.groups.Tuple.tuple("degraded", "RS(6,3)"));
-    assertThat(results.repairs()).extracting(Repair::what).contains("disk", "server", "none");
+    assertThat(results.repairs())
+        .extracting(Repair::what)
+        .contains("disk", "server", "none", "server under load");
     assertThat(results.repairs())
         .allSatisfy(repair -> assertThat(repair.blocksRead()).isEqualTo(repair.plannedReads()));
     assertThat(results.repairs()).anySatisfy(r -> assertThat(r.blocksRead()).isPositive());

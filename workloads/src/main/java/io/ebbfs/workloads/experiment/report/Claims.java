@@ -121,18 +121,49 @@ final class Claims {
             "Reconstruction traffic of EbbFS-PC (bound 1.5) %.0f–%.0f%% below %s",
             100 * low, 100 * high, against);
     Optional<Pair> pair = pair(figures, systems.product(), against);
-    if (pair.map(Pair::diskTraffic).isEmpty()) {
-      return Claim.notMeasured(GOAL, text, "", "Lost disks on both systems are needed.");
+    Double disk = pair.map(Pair::diskTraffic).orElse(null);
+    Double server = pair.map(Pair::serverTraffic).orElse(null);
+    if (disk == null && server == null) {
+      return Claim.notMeasured(GOAL, text, "", "Losses on both systems are needed.");
     }
-    Double disk = pair.get().diskTraffic();
-    Double server = pair.get().serverTraffic();
+    String alone =
+        "Each lost block alone in its stripe, by the codes of the lost data: %s less."
+            .formatted(Format.percent(pair.get().trafficArithmetic()));
     return Claim.judged(
         GOAL,
         text,
         "disk %s, server %s".formatted(Format.percent(disk), Format.percent(server)),
         Stream.of(disk, server).filter(Objects::nonNull).allMatch(saved -> saved >= low),
-        "The arithmetic of single losses, by the codes of the lost data: %s. A server that holds several blocks of a stripe loses them at once; their repairs share reads, and share more of them in a long stripe of a single code than in rows and columns."
-            .formatted(Format.percent(pair.get().trafficArithmetic())));
+        isBelow(server, low) && isBelow(pair.get().serverTrafficByPlan(), low)
+            ? lostTogether(against, pair.get().serverTrafficByPlan()) + " " + alone
+            : alone);
+  }
+
+  private static boolean isBelow(Double saved, double goal) {
+    return saved != null && saved < goal;
+  }
+
+  /** What a server's loss costs if it holds several blocks of a stripe, by the plans. */
+  private String lostTogether(String against, double saved) {
+    Results own = systems.product().orElseThrow();
+    Results other = systems.single(against).orElseThrow();
+    int blocks = Codes.byName(against).size();
+    int servers = other.environment().servers();
+    return Format.of(
+        "The arithmetic forbids it for a server: of the %d blocks of a stripe of %s one of %d servers holds %.2f, and those lost together are rebuilt from the same reads. The plans read and write %s blocks per lost data block, against %s: %s less.",
+        blocks,
+        against,
+        servers,
+        (double) blocks / servers,
+        plannedForServer(own),
+        plannedForServer(other),
+        Format.percent(saved));
+  }
+
+  private static String plannedForServer(Results results) {
+    return Improvements.loss(results, "server")
+        .map(l -> Format.number(l.plannedPerDataBlock().median()))
+        .orElse(Format.NONE);
   }
 
   private Claim proportion(String against) {

@@ -28,8 +28,11 @@ final class Effects {
    * Reads of whole files by clients.
    *
    * @param what was lost: "none", or a kind of {@link Reconstruction#WHAT}
+   * @param millis of all repetitions
+   * @param medianMillis of each
    */
-  record Foreground(String system, String title, String what, Percentiles millis) {}
+  record Foreground(
+      String system, String title, String what, Percentiles millis, Spread medianMillis) {}
 
   /** A MapReduce job over a workload, with all servers and with one dead. */
   record Jobs(
@@ -79,7 +82,15 @@ final class Effects {
     Percentiles millis = Percentiles.of(sorted(r, what, Repair::foregroundMillis));
     return millis == null
         ? null
-        : new Foreground(r.system().name(), r.system().title(), what, millis);
+        : new Foreground(r.system().name(), r.system().title(), what, millis, medians(r, what));
+  }
+
+  private static Spread medians(Results r, String what) {
+    return Spread.of(
+        r.repairs().stream()
+            .filter(repair -> repair.what().equals(what) && !repair.foregroundMillis().isEmpty())
+            .map(repair -> Spread.of(repair.foregroundMillis()).median())
+            .toList());
   }
 
   private static List<Double> sorted(Results r, String what, Function<Repair, List<Double>> of) {

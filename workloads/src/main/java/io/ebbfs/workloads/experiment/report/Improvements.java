@@ -19,6 +19,8 @@ final class Improvements {
    * @param degradedRead the mean of the workloads
    * @param degradedReadByWorkload each
    * @param degradedReadByBlocks each, if latency were in proportion to the blocks read
+   * @param trafficArithmetic if every lost block is the only one of its stripe
+   * @param serverTrafficByPlan if what a server's loss took of each stripe is read for at once
    * @param storage of encoded bytes, the mean of the workloads
    * @param paper what the paper's Table 4 says, recalled and not verified; null if it says nothing
    */
@@ -34,6 +36,7 @@ final class Improvements {
       Double diskTraffic,
       Double serverTraffic,
       Double trafficArithmetic,
+      Double serverTrafficByPlan,
       Double storage,
       Paper.Improvement paper) {
     /** The workload that gains least; empty if none was measured. */
@@ -97,6 +100,7 @@ final class Improvements {
         less(
             disk.or(() -> server).map(Loss::arithmeticPerDataBlock).orElse(null),
             diskOther.or(() -> serverOther).map(Loss::arithmeticPerDataBlock).orElse(null)),
+        lower(server, serverOther, Loss::plannedPerDataBlock),
         mean(storage),
         Paper.improvement(own.system(), code));
   }

@@ -86,12 +86,23 @@ final class OwnSections {
       return Html.section(title, "", Html.missing("Not measured in this experiment."));
     }
     Table table =
-        new Table("system", "lost", "#reads", "#median, ms", "#95%, ms", "#99%, ms", "#max, ms");
+        new Table(
+            "system",
+            "lost",
+            "#repetitions",
+            "#reads",
+            "#median of each, ms",
+            "#median of all, ms",
+            "#95%, ms",
+            "#99%, ms",
+            "#max, ms");
     for (Foreground f : figures.foreground()) {
       table.row(
           f.title(),
           lost(f.what()),
+          f.medianMillis().count(),
           f.millis().count(),
+          Format.spread(f.medianMillis()),
           Format.number(f.millis().median()),
           Format.number(f.millis().p95()),
           Format.number(f.millis().p99()),
@@ -104,7 +115,7 @@ final class OwnSections {
             .toList();
     return Html.section(
         title,
-        "Whole files, read by clients from the fault to the end of the last repair. Bars are medians, whiskers reach to the 95th percentile; the mark and the number in brackets are the median while nothing is lost.",
+        "Whole files, read by clients from the fault to the end of the last repair, of all repetitions. Bars are medians, whiskers reach to the 95th percentile; the mark and the number in brackets are the median while nothing is lost.",
         groups.isEmpty() ? "" : Bars.html(title, Svg.WIDE, groups),
         Html.details("Table", table.html()));
   }

@@ -132,6 +132,7 @@ final class PaperSections {
             "#disk, traffic",
             "#server, traffic",
             "#arithmetic",
+            "#plans, server",
             "#storage");
     figures
         .improvements()
@@ -146,12 +147,13 @@ final class PaperSections {
                     Format.percent(p.diskTraffic()),
                     Format.percent(p.serverTraffic()),
                     Format.percent(p.trafficArithmetic()),
+                    Format.percent(p.serverTrafficByPlan()),
                     beside(p.storage(), p, Paper.Improvement::storage)));
     return Html.section(
         "How much is saved against single codes (Table 4)",
         "Means over the workloads; below zero is more, not less. [In brackets]: the paper's Table 4; "
             + RECALLED
-            + ". Arithmetic: of traffic, by the codes of the lost data.",
+            + ". Arithmetic: of traffic, each lost block alone in its stripe, by the codes of the lost data; plans: of a server's blocks, of which those of one stripe share reads.",
         table.isEmpty()
             ? Html.missing("Neither an adapting system nor a single code to compare was run.")
             : table.html(),

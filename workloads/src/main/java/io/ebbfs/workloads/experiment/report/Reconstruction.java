@@ -33,9 +33,10 @@ final class Reconstruction {
    * @param movedPerDataBlock bytes read and written per byte of lost data
    * @param countedPerDataBlock blocks read and written per data block that was counted among the
    *     lost
-   * @param plannedPerDataBlock the same by the plans; null without plans
-   * @param arithmeticPerDataBlock the same if each block of a stripe is as likely lost, by the
-   *     codes of the lost data; null if a code is unknown
+   * @param plannedPerDataBlock blocks that the plans read and write per lost data block; what is
+   *     lost together shares reads; null without plans
+   * @param arithmeticPerDataBlock the same if each lost block is the only one of its stripe, and
+   *     each as likely lost, by the codes of the lost data; null if a code is unknown
    * @param equalToPlan repetitions whose reads equal the plans'
    * @param linkRatio bytes on links to the bytes that had to cross one; null on loopback
    * @param checked bytes read to check what was rebuilt, per byte read and written to rebuild it
@@ -88,8 +89,8 @@ final class Reconstruction {
         spread(alone, r -> per(r.seconds(), lostData(results, r))),
         spread(alone, r -> r.lostBytes() == 0 ? null : r.seconds() / (r.lostBytes() / MIB)),
         spread(repairs, r -> moved(results, r)),
-        spread(repairs, r -> perCounted(r, r.blocksRead() + r.blocksWritten())),
-        spread(repairs, r -> perCounted(r, r.plannedReads() + r.blocksWritten())),
+        spread(repairs, Reconstruction::perCounted),
+        spread(repairs, r -> planned(results, r)),
         arithmetic(repairs),
         repairs.stream().mapToLong(Repair::blocksRead).sum(),
         repairs.stream().mapToLong(Repair::blocksWritten).sum(),
@@ -132,8 +133,9 @@ final class Reconstruction {
     return blocks == 0 ? null : per(blocks, lostData(results, r));
   }
 
-  private static Double perCounted(Repair repair, long blocks) {
-    int data = repair.byCode().values().stream().mapToInt(Repair.ByCode::data).sum();
+  private static Double perCounted(Repair r) {
+    int data = r.byCode().values().stream().mapToInt(Repair.ByCode::data).sum();
+    long blocks = r.blocksRead() + r.blocksWritten();
     return blocks == 0 ? null : per(blocks, data);
   }
 
@@ -154,6 +156,12 @@ final class Reconstruction {
               });
     }
     return CodeTable.mean(data, CodeTable::moved);
+  }
+
+  private static Double planned(Results results, Repair r) {
+    return r.plannedReads() == 0
+        ? null
+        : per(r.plannedReads() + r.blocksWritten(), r.lostBlocks() * dataShare(results));
   }
 
   /**

@@ -172,7 +172,24 @@ final class ClaimsTest {
             withProduct(Synthetic.withRepairs(Synthetic.product(), repairs)),
             "Reconstruction traffic of EbbFS-PC (bound 1.5) 20");
     assertThat(claim.verdict()).isEqualTo(Verdict.REFUTED);
-    assertThat(claim.why()).contains("arithmetic of single losses");
+    assertThat(claim.why()).contains("arithmetic forbids").contains("alone in its stripe");
+  }
+
+  @Test
+  void readsThatALostServersStripesShareAreArithmetic() {
+    Results rs104 = Synthetic.single(Systems.RS_10_4);
+    List<Results.Repair> shared = new ArrayList<>();
+    for (Results.Repair r : rs104.repairs()) {
+      shared.add(r.what().equals("server") ? Synthetic.scaled(r, .5, .5) : r);
+    }
+    List<Results> all = new ArrayList<>(Synthetic.all());
+    all.replaceAll(r -> r.equals(rs104) ? Synthetic.withRepairs(rs104, shared) : r);
+    Claim claim = claim(all, "Reconstruction traffic of EbbFS-PC (bound 1.5) 45");
+    assertThat(claim.verdict()).isEqualTo(Verdict.REFUTED);
+    assertThat(claim.why())
+        .startsWith("The arithmetic forbids it for a server: of the 14 blocks of a stripe")
+        .contains("one of 11 servers holds 1.27")
+        .contains("against 8.40: ");
   }
 
   @Test
@@ -191,26 +208,7 @@ final class ClaimsTest {
   void linkBytesThatNobodyAskedForAreNamed() {
     List<Results.Repair> repairs = new ArrayList<>();
     for (Results.Repair r : Synthetic.product().repairs()) {
-      repairs.add(
-          new Results.Repair(
-              r.repetition(),
-              r.what(),
-              r.lostBlocks(),
-              r.lostBytes(),
-              r.detectSeconds(),
-              r.seconds(),
-              r.blocksRead(),
-              r.blocksWritten(),
-              r.plannedReads(),
-              r.bytesRead(),
-              r.bytesWritten(),
-              r.what().equals("disk") ? 2 * r.linkBytes() : r.linkBytes(),
-              r.byCode(),
-              r.safeAfterSeconds(),
-              r.foregroundMillis(),
-              r.remoteBytes(),
-              r.checkBytesRead(),
-              r.retries()));
+      repairs.add(r.what().equals("disk") ? Synthetic.scaled(r, 1, 2) : r);
     }
     Claim claim =
         claim(

@@ -107,6 +107,9 @@ final class FiguresTest {
     assertThat(Effects.foreground(Synthetic.product()))
         .extracting(f -> f.what() + " " + f.millis().count())
         .containsExactly("none 20", "server under load 4");
+    assertThat(Effects.foreground(Synthetic.product()))
+        .extracting(f -> f.medianMillis().count())
+        .containsExactly(5, 1);
   }
 
   @Test

@@ -58,6 +58,7 @@ final class ReconstructionTest {
   void costsAreCountedPerLostDataBlock() {
     Loss loss = disk(fast(20, 36, 0, List.of()));
     assertThat(loss.movedPerDataBlock().median()).isCloseTo(5.4, within(1e-9));
+    assertThat(loss.plannedPerDataBlock().median()).isCloseTo(5.4, within(1e-9));
     assertThat(loss.arithmeticPerDataBlock()).isCloseTo(5.4, within(1e-9));
     assertThat(loss.secondsPerDataBlock().median()).isCloseTo(2, within(1e-9));
     assertThat(loss.secondsPerMib().median()).isCloseTo(20.0 / (18 * 4), within(1e-9));

@@ -267,6 +267,29 @@ final class Synthetic {
         r.retries());
   }
 
+  /** The same loss with other reads, planned and made, and other bytes on links. */
+  static Repair scaled(Repair r, double reads, double links) {
+    return new Repair(
+        r.repetition(),
+        r.what(),
+        r.lostBlocks(),
+        r.lostBytes(),
+        r.detectSeconds(),
+        r.seconds(),
+        Math.round(reads * r.blocksRead()),
+        r.blocksWritten(),
+        Math.round(reads * r.plannedReads()),
+        Math.round(reads * r.bytesRead()),
+        r.bytesWritten(),
+        Math.round(links * r.linkBytes()),
+        r.byCode(),
+        r.safeAfterSeconds(),
+        r.foregroundMillis(),
+        r.remoteBytes(),
+        r.checkBytesRead(),
+        r.retries());
+  }
+
   private static List<Conversion> conversions(SystemInfo system) {
     List<Conversion> all = new ArrayList<>();
     if (system.fast() == null) {
