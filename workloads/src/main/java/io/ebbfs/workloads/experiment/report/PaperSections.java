@@ -239,7 +239,7 @@ final class PaperSections {
             "#s / MiB",
             "#moved / data block",
             "#by counted data",
-            "#planned for it",
+            "#planned / data block",
             "#arithmetic",
             "#paper",
             "#as planned",
