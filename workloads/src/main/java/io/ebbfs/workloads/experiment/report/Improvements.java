@@ -19,6 +19,7 @@ final class Improvements {
    * @param degradedRead the mean of the workloads
    * @param degradedReadByWorkload each
    * @param degradedReadByBlocks each, if latency were in proportion to the blocks read
+   * @param diskTransfer traffic, and what is read to check rebuilt blocks
    * @param trafficArithmetic if every lost block is the only one of its stripe
    * @param serverTrafficByPlan if what a server's loss took of each stripe is read for at once
    * @param storage of encoded bytes, the mean of the workloads
@@ -34,6 +35,7 @@ final class Improvements {
       Double diskTime,
       Double serverTime,
       Double diskTraffic,
+      Double diskTransfer,
       Double serverTraffic,
       Double trafficArithmetic,
       Double serverTrafficByPlan,
@@ -96,6 +98,9 @@ final class Improvements {
         lower(disk, diskOther, Loss::secondsPerDataBlock),
         lower(server, serverOther, Loss::secondsPerDataBlock),
         lower(disk, diskOther, Loss::movedPerDataBlock),
+        less(
+            disk.map(Loss::transferPerDataBlock).orElse(null),
+            diskOther.map(Loss::transferPerDataBlock).orElse(null)),
         lower(server, serverOther, Loss::movedPerDataBlock),
         less(
             disk.or(() -> server).map(Loss::arithmeticPerDataBlock).orElse(null),

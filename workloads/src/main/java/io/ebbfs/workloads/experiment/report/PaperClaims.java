@@ -48,11 +48,11 @@ final class PaperClaims {
     all.add(
         range(
             "Degraded reads 25–46% faster with the product codes, mean of the workloads",
-            systems.product(), Pair::degradedRead, .25, .46, true));
+            systems.product(), Pair::degradedRead, .25, .46, true, ""));
     all.add(
         range(
             "Degraded reads 21–43% faster with the LRC codes, mean of the workloads",
-            systems.lrc(), Pair::degradedRead, .21, .43, true));
+            systems.lrc(), Pair::degradedRead, .21, .43, true, ""));
     all.add(timesSlower());
   }
 
@@ -60,26 +60,50 @@ final class PaperClaims {
     all.add(
         range(
             "Reconstruction of a disk 14–44% faster with the product codes",
-            systems.product(), Pair::diskTime, .14, .44, true));
+            systems.product(), Pair::diskTime, .14, .44, true, transferred(systems.product())));
     all.add(
         range(
             "Reconstruction of a disk up to 32% faster with the LRC codes (it may lose to RS(6,3))",
-            systems.lrc(), Pair::diskTime, Double.NEGATIVE_INFINITY, .32, true));
+            systems.lrc(),
+            Pair::diskTime,
+            Double.NEGATIVE_INFINITY,
+            .32,
+            true,
+            transferred(systems.lrc())));
     all.add(
         range(
             "Reconstruction traffic 19–45% lower with the product codes",
-            systems.product(), Pair::diskTraffic, .19, .45, false));
+            systems.product(), Pair::diskTraffic, .19, .45, false, ""));
     all.add(everyWorkload());
   }
 
-  /** Of the three single codes the least gain must reach the low end, the best the high end. */
+  /**
+   * What a disk's repair reads and writes, less than with the single codes: its time follows it.
+   */
+  private String transferred(Optional<Results> own) {
+    List<String> less = new ArrayList<>();
+    for (String code : Systems.SINGLE_CODES) {
+      Claims.pair(figures, own, code)
+          .map(Pair::diskTransfer)
+          .ifPresent(saved -> less.add(code + " " + Format.percent(saved)));
+    }
+    return " Blocks read and written for it, those read to check what was rebuilt included, are fewer by: %s."
+        .formatted(String.join(", ", less));
+  }
+
+  /**
+   * Of the three single codes the least gain must reach the low end, the best the high end.
+   *
+   * @param because why it may not
+   */
   private Claim range(
       String text,
       Optional<Results> own,
       Function<Pair, Double> figure,
       double low,
       double high,
-      boolean overLinks) {
+      boolean overLinks,
+      String because) {
     Map<String, Double> gains = new LinkedHashMap<>();
     for (String code : Systems.SINGLE_CODES) {
       Claims.pair(figures, own, code).map(figure).ifPresent(gain -> gains.put(code, gain));
@@ -97,13 +121,11 @@ final class PaperClaims {
     double least = gains.values().stream().mapToDouble(g -> g).min().orElseThrow();
     double best = gains.values().stream().mapToDouble(g -> g).max().orElseThrow();
     boolean holds = least >= low && best >= high;
-    String why =
-        holds
-            ? ""
-            : least < low
-                ? "The least gain is below %s.".formatted(Format.percent(low))
-                : "The best gain is below %s.".formatted(Format.percent(high));
-    return Claim.judged(PAPER, text, numbers, holds, why);
+    String missed =
+        least < low
+            ? "The least gain is below %s.".formatted(Format.percent(low))
+            : "The best gain is below %s.".formatted(Format.percent(high));
+    return Claim.judged(PAPER, text, numbers, holds, holds ? "" : missed + because);
   }
 
   private Claim timesSlower() {
@@ -381,7 +403,7 @@ final class PaperClaims {
             text,
             String.join("; ", numbers),
             holds,
-            "Bytes converted, up and down, per byte encoded.");
+            "Bytes converted, up and down, per byte encoded. Heat is known here before a file is encoded at all: what stays hot is never converted, and of what becomes hot as much as the bound has room for in whole groups of stripes.");
   }
 
   /** The workloads are made to have these properties, so this checks the generator. */

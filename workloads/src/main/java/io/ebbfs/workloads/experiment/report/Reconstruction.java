@@ -61,7 +61,12 @@ final class Reconstruction {
       int equalToPlan,
       Spread linkRatio,
       Spread checked,
-      Map<String, ByCode> byCode) {}
+      Map<String, ByCode> byCode) {
+    /** Medians of what was moved and of what checks read beside it; null if nothing was moved. */
+    Double transferPerDataBlock() {
+      return movedPerDataBlock == null ? null : movedPerDataBlock.median() * (1 + checked.median());
+    }
+  }
 
   /** Blocks rebuilt in one code, of all repetitions, and reads per block beside the theory. */
   record ByCode(int data, int parities, long read, Double readsPerBlock) {}

@@ -205,6 +205,23 @@ final class ClaimsTest {
   }
 
   @Test
+  void aDiskWhoseRepairIsTooSlowIsExplainedByWhatItMoves() {
+    Results rs104 = Synthetic.single(Systems.RS_10_4);
+    List<Results.Repair> repairs = new ArrayList<>(Synthetic.product().repairs());
+    repairs.replaceAll(
+        r -> r.what().equals("disk") ? Synthetic.repair(rs104.system(), 0, r.what(), 60) : r);
+    Claim claim =
+        claim(
+            withProduct(Synthetic.withRepairs(Synthetic.product(), repairs)),
+            "Reconstruction of a disk 14");
+    assertThat(claim.verdict()).isEqualTo(Verdict.REFUTED);
+    assertThat(claim.why())
+        .startsWith("The least gain is below 14.0%. Blocks read and written")
+        .contains("fewer by: RS(6,3) -")
+        .contains("RS(10,4) ");
+  }
+
+  @Test
   void linkBytesThatNobodyAskedForAreNamed() {
     List<Results.Repair> repairs = new ArrayList<>();
     for (Results.Repair r : Synthetic.product().repairs()) {
