@@ -131,8 +131,6 @@ final class PaperSections {
             "#server, time",
             "#disk, traffic",
             "#server, traffic",
-            "#arithmetic",
-            "#plans, server",
             "#storage");
     figures
         .improvements()
@@ -144,20 +142,22 @@ final class PaperSections {
                     beside(p.degradedRead(), p, Paper.Improvement::degradedRead),
                     beside(p.diskTime(), p, Paper.Improvement::reconstructionTime),
                     Format.percent(p.serverTime()),
-                    Format.percent(p.diskTraffic()),
-                    Format.percent(p.serverTraffic()),
-                    Format.percent(p.trafficArithmetic()),
-                    Format.percent(p.serverTrafficByPlan()),
+                    expected(p.diskTraffic(), p.trafficArithmetic()),
+                    expected(p.serverTraffic(), p.serverTrafficByPlan()),
                     beside(p.storage(), p, Paper.Improvement::storage)));
     return Html.section(
         "How much is saved against single codes (Table 4)",
         "Means over the workloads; below zero is more, not less. [In brackets]: the paper's Table 4; "
             + RECALLED
-            + ". Arithmetic: of traffic, each lost block alone in its stripe, by the codes of the lost data; plans: of a server's blocks, of which those of one stripe share reads.",
+            + ". (In parentheses): the arithmetic of traffic, for a disk by the codes of the lost data, for a server by the plans, in which blocks of one stripe share reads.",
         table.isEmpty()
             ? Html.missing("Neither an adapting system nor a single code to compare was run.")
             : table.html(),
         table.isEmpty() ? "" : Html.details("Degraded reads by workload", byWorkload()));
+  }
+
+  private static String expected(Double measured, Double arithmetic) {
+    return "%s (%s)".formatted(Format.percent(measured), Format.percent(arithmetic));
   }
 
   private static String beside(
