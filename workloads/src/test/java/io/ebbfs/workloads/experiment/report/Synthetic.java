@@ -246,36 +246,23 @@ final class Synthetic {
 
   /** The same while clients read, which takes twice as long and fills the links. */
   private static Repair underReads(Repair r) {
-    return new Repair(
-        r.repetition(),
-        r.what(),
-        r.lostBlocks(),
-        r.lostBytes(),
-        r.detectSeconds(),
-        2 * r.seconds(),
-        r.blocksRead(),
-        r.blocksWritten(),
-        r.plannedReads(),
-        r.bytesRead(),
-        r.bytesWritten(),
-        2 * r.linkBytes(),
-        r.byCode(),
-        r.safeAfterSeconds(),
-        List.of(140.0, 150.0, 170.0, 180.0),
-        r.remoteBytes(),
-        r.checkBytesRead(),
-        r.retries());
+    return scaled(r, 2, 1, 2, List.of(140.0, 150.0, 170.0, 180.0));
   }
 
   /** The same loss with other reads, planned and made, and other bytes on links. */
   static Repair scaled(Repair r, double reads, double links) {
+    return scaled(r, 1, reads, links, r.foregroundMillis());
+  }
+
+  private static Repair scaled(
+      Repair r, double seconds, double reads, double links, List<Double> foregroundMillis) {
     return new Repair(
         r.repetition(),
         r.what(),
         r.lostBlocks(),
         r.lostBytes(),
         r.detectSeconds(),
-        r.seconds(),
+        seconds * r.seconds(),
         Math.round(reads * r.blocksRead()),
         r.blocksWritten(),
         Math.round(reads * r.plannedReads()),
@@ -284,7 +271,7 @@ final class Synthetic {
         Math.round(links * r.linkBytes()),
         r.byCode(),
         r.safeAfterSeconds(),
-        r.foregroundMillis(),
+        foregroundMillis,
         r.remoteBytes(),
         r.checkBytesRead(),
         r.retries());
