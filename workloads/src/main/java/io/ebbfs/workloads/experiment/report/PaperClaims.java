@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** What the text of the HACFS paper claims, judged by what was measured or by arithmetic. */
@@ -81,14 +82,23 @@ final class PaperClaims {
    * What a disk's repair reads and writes, less than with the single codes: its time follows it.
    */
   private String transferred(Optional<Results> own) {
-    List<String> less = new ArrayList<>();
-    for (String code : Systems.SINGLE_CODES) {
-      Claims.pair(figures, own, code)
-          .map(Pair::diskTransfer)
-          .ifPresent(saved -> less.add(code + " " + Format.percent(saved)));
-    }
     return " Blocks read and written for it, those read to check what was rebuilt included, are fewer by: %s."
-        .formatted(String.join(", ", less));
+        .formatted(percents(gains(own, Pair::diskTransfer)));
+  }
+
+  /** Against each single code that was measured. */
+  private Map<String, Double> gains(Optional<Results> own, Function<Pair, Double> figure) {
+    Map<String, Double> gains = new LinkedHashMap<>();
+    for (String code : Systems.SINGLE_CODES) {
+      Claims.pair(figures, own, code).map(figure).ifPresent(gain -> gains.put(code, gain));
+    }
+    return gains;
+  }
+
+  private static String percents(Map<String, Double> shares) {
+    return shares.entrySet().stream()
+        .map(share -> share.getKey() + " " + Format.percent(share.getValue()))
+        .collect(Collectors.joining(", "));
   }
 
   /**
@@ -104,13 +114,8 @@ final class PaperClaims {
       double high,
       boolean overLinks,
       String because) {
-    Map<String, Double> gains = new LinkedHashMap<>();
-    for (String code : Systems.SINGLE_CODES) {
-      Claims.pair(figures, own, code).map(figure).ifPresent(gain -> gains.put(code, gain));
-    }
-    List<String> measured = new ArrayList<>();
-    gains.forEach((code, gain) -> measured.add(code + " " + Format.percent(gain)));
-    String numbers = String.join(", ", measured);
+    Map<String, Double> gains = gains(own, figure);
+    String numbers = percents(gains);
     if (gains.size() < Systems.SINGLE_CODES.size()) {
       return Claim.notMeasured(
           PAPER, text, numbers, "The system and the three single codes are needed.");
@@ -390,9 +395,7 @@ final class PaperClaims {
         double least = CHANGING.stream().mapToDouble(converted::get).min().orElseThrow();
         double most = STEADY.stream().mapToDouble(converted::get).max().orElseThrow();
         holds &= least > most;
-        List<String> shares = new ArrayList<>();
-        converted.forEach((name, share) -> shares.add(name + " " + Format.percent(share)));
-        numbers.add("%s: %s".formatted(own.system().title(), String.join(", ", shares)));
+        numbers.add("%s: %s".formatted(own.system().title(), percents(converted)));
       }
     }
     return numbers.isEmpty()
