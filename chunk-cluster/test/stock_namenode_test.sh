@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Our chunk servers under a stock HDFS NameNode, used by a stock HDFS client.
+# Tests chunk servers under a stock HDFS NameNode with a stock HDFS client.
 #   stock_namenode_test.sh CHUNKSERVER NAMENODE_CLASSPATH_FILE CLIENT_CLASSPATH_FILE
-# Everything lives in a new temporary directory and on ports that the kernel chooses. Prints
-# "passed" at the end. KEEP=1 leaves the directory.
+# The test works in a new temporary directory and on free ports. It prints "passed" at the end. With
+# KEEP=1 the directory stays.
 set -euo pipefail
 chunkserver=$1
 namenode_cp=$(cat "$2")
@@ -17,13 +17,22 @@ cleanup() {
 trap cleanup EXIT
 fail() { echo "FAILED: $*"; tail -n 8 "$dir"/*.log; exit 1; }
 
+# A port of 127.0.0.1 on which nobody listens.
 free_port() {
-  python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'
+  local candidate
+  for _ in $(seq 100); do
+    candidate=$((20000 + RANDOM % 12000))
+    if ! (exec 3<>"/dev/tcp/127.0.0.1/$candidate") 2>/dev/null; then
+      echo "$candidate"
+      return
+    fi
+  done
+  return 1
 }
 
 # ---- a stock namenode --------------------------------------------------------------------------
 port=$(free_port)
-# The namenode's web server wants its pages on the class path; the jars do not hold them.
+# The namenode's web server needs its pages on the class path, but the jars do not contain them.
 mkdir -p "$dir/conf/webapps/hdfs/WEB-INF" "$dir/conf/webapps/static"
 echo '<web-app/>' > "$dir/conf/webapps/hdfs/WEB-INF/web.xml"
 cat > "$dir/conf/core-site.xml" <<XML
@@ -112,13 +121,13 @@ replicas() { [ "$(find "$dir"/data[234] -path '*finalized*' -name 'blk_*.meta' |
 # 6 blocks of /file, 6 of /second and 81 each of /crc32 and /small, on three servers.
 await "re-replication" 60 replicas $((3 * (6 + 6 + 81 + 81)))
 
-# ---- a block is damaged: the client goes elsewhere ---------------------------------------------
+# ---- a damaged block: the client reads another replica -----------------------------------------
 for data in "$dir"/data2/*/finalized/*/blk_*[0-9]; do
   printf 'damage' | dd of="$data" conv=notrunc bs=1 seek=100 status=none
 done
 [ "$(dfs -cat /second | sum)" = "$want" ] || fail "read past damaged blocks"
 
-# ---- everything starts again -------------------------------------------------------------------
+# ---- all servers restart -----------------------------------------------------------------------
 for i in 2 3 4; do kill -TERM "${pids[server$i]}"; done
 for i in 2 3 4; do
   code=0

@@ -10,13 +10,13 @@
 #include <vector>
 
 #include "combine/combine_engine.h"
-#include "combine/degraded_reads.h"
+#include "combine/degraded_reader.h"
 #include "combine/fake_block_io.h"
 #include "common/crc32c.h"
 #include "disk/block_store.h"
 #include "disk/faulty_file_system.h"
-#include "transfer/block_io.h"
-#include "transfer/client.h"
+#include "transfer/cluster_block_io.h"
+#include "transfer/remote_source.h"
 #include "transfer/server.h"
 
 namespace ebb {
@@ -25,8 +25,8 @@ namespace {
 constexpr std::size_t kServers = 4;
 constexpr std::uint64_t kStamp = 1001;
 
-// The plan that the test has put there.
-class FixedPlanner final : public ReadPlanner {
+// Answers with the plan that the test has set.
+class FixedReadPlan final : public ReadPlanSource {
  public:
   Result<ebbfs::GetReadPlanResponseProto> GetReadPlan(
       const ebbfs::GetReadPlanRequestProto& request) override {
@@ -47,19 +47,19 @@ struct Server {
     EXPECT_TRUE(store->Attach("cluster", "BP-1", 1));
     io = std::make_unique<transfer::ClusterBlockIo>(*store);
     engine = std::make_unique<CombineEngine>(*io, CombineEngineOptions{});
-    degraded_reads = std::make_unique<DegradedReads>(*io, planner, DegradedReadOptions{});
+    degraded_reader = std::make_unique<DegradedReader>(*io, read_plan, DegradedReadOptions{});
     transfers = std::make_unique<transfer::TransferServer>(transfer::TransferServer::Options{},
-                                                           *store, degraded_reads.get());
+                                                           *store, degraded_reader.get());
     EXPECT_TRUE(transfers->Listen());
     transfers->Serve();
   }
 
   FaultyFileSystem files;
   std::unique_ptr<BlockStore> store;
-  FixedPlanner planner;
+  FixedReadPlan read_plan;
   std::unique_ptr<transfer::ClusterBlockIo> io;
   std::unique_ptr<CombineEngine> engine;
-  std::unique_ptr<DegradedReads> degraded_reads;
+  std::unique_ptr<DegradedReader> degraded_reader;
   std::unique_ptr<transfer::TransferServer> transfers;
 };
 
@@ -113,7 +113,7 @@ class ClusterTest : public testing::Test {
     ASSERT_TRUE((*sink)->Finish());
   }
 
-  // As server 0 reads it, over the network unless it is its own.
+  // Reads the block at server 0: over the network unless it is a block of server 0.
   Result<Bytes> Get(std::uint64_t id, std::uint64_t length) {
     EBB_ASSIGN(auto source, servers_[0]->io->OpenSource(SourceOf(id, length), 0, length));
     Bytes bytes(length);
@@ -130,7 +130,7 @@ class ClusterTest : public testing::Test {
     return {};
   }
 
-  // Three sources on three servers, three targets on three servers, run at server 0.
+  // A combine at server 0, with three sources and three targets on three servers.
   ebbfs::CombineRequestProto Prepare(std::size_t length) {
     ebbfs::CombineRequestProto request;
     request.set_id("combine");
@@ -179,7 +179,7 @@ TEST_F(ClusterTest, ARepeatedCombineComparesWhatIsThere) {
   const auto request = Prepare(300'000);
   const auto first = servers_[0]->engine->Combine(request);
   ASSERT_EQ(first.status(), ebbfs::COMBINE_OK) << first.message();
-  // At another server, which knows nothing of the first.
+  // At another server, which does not know of the first run.
   const auto again = servers_[3]->engine->Combine(request);
   ASSERT_EQ(again.status(), ebbfs::COMBINE_OK) << again.message();
   EXPECT_EQ(again.byteswrittenlocal() + again.byteswrittenremote(), 0u);
@@ -210,7 +210,7 @@ TEST_F(ClusterTest, LostAndCorruptSourcesAreNamedAndNothingIsWritten) {
   for (const std::uint64_t id : {8, 9, 11}) EXPECT_FALSE(Get(id, 300'000)) << id;
 }
 
-// Server 0 combines: target 8 is its own, 9 is on server 1.
+// Server 0 combines. Target 8 is on server 0, target 9 on server 1.
 TEST_F(ClusterTest, AFullDiskIsNamedAsSuchWhereverItIs) {
   SCOPED_TRACE(Seed());
   const auto request = Prepare(700'000);
@@ -222,7 +222,7 @@ TEST_F(ClusterTest, AFullDiskIsNamedAsSuchWhereverItIs) {
     EXPECT_TRUE(response.failedtargets(0).nospace()) << response.message();
     EXPECT_EQ(response.failedtargets(0).message().substr(0, 9), "NO_SPACE:") << response.message();
     auto& store = *HolderOf(8 + index).store;
-    // A peer that was written to takes note a moment later.
+    // The peer notices the broken write a moment later.
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
     while (store.Find(8 + index) && std::chrono::steady_clock::now() < deadline) {
       std::this_thread::yield();
@@ -233,11 +233,11 @@ TEST_F(ClusterTest, AFullDiskIsNamedAsSuchWhereverItIs) {
   for (const int index : {0, 1}) {
     SCOPED_TRACE(fmt::format("target {}", index));
     auto& files = servers_[index]->files;
-    files.Set(FaultyFileSystem::Fault::kFillDisk);  // while it is written
+    files.Set(FaultyFileSystem::Fault::kFillDisk);  // during the write
     files.SetRoomBytes(400'000);
     expect_full(index);
     files.Set(FaultyFileSystem::Fault::kNone);
-    files.SetFreeBytes(1000);  // before
+    files.SetFreeBytes(1000);  // before the write
     expect_full(index);
     files.SetFreeBytes(-1);
   }
@@ -249,26 +249,27 @@ TEST_F(ClusterTest, AServerDecodesWhatItDoesNotHold) {
   SCOPED_TRACE(Seed());
   const auto request = Prepare(700'000);
   ASSERT_EQ(servers_[0]->engine->Combine(request).status(), ebbfs::COMBINE_OK);
-  // Block 1 out of 8 = 1 + 2 + 4, at server 3.
+  // Server 3 decodes block 1, because block 8 = 1 + 2 + 4.
   Server& proxy = *servers_[3];
   for (const auto& [id, length] : {std::pair<std::uint64_t, std::size_t>{8, 700'000},
                                    {2, data_[1].size()},
                                    {4, data_[2].size()}}) {
-    *proxy.planner.plan.add_sources() = SourceOf(id, length);
+    *proxy.read_plan.plan.add_sources() = SourceOf(id, length);
   }
-  proxy.planner.plan.set_coefficients("\1\1\1");
-  proxy.planner.plan.set_lengthbytes(data_[0].size());
+  proxy.read_plan.plan.set_coefficients("\1\1\1");
+  proxy.read_plan.plan.set_lengthbytes(data_[0].size());
   const auto lost = SourceOf(1, data_[0].size()).block();
-  auto opened = proxy.degraded_reads->Open(lost, 0, data_[0].size());
+  auto opened = proxy.degraded_reader->Open(lost, 0, data_[0].size());
   ASSERT_TRUE(opened) << opened.error().message;
   Bytes bytes(data_[0].size());
   ASSERT_TRUE(opened->source->Read(bytes));
   EXPECT_TRUE(bytes == data_[0]);
-  EXPECT_EQ(proxy.degraded_reads->counters().sources, 3u);
+  EXPECT_EQ(proxy.degraded_reader->counters().sources, 3u);
 }
 
-// Of three sources two are on the proxy's own disk: one block crosses links, not three.
-TEST_F(ClusterTest, WhatTheProxyHoldsItselfCrossesNoLink) {
+// Two of the three sources are on a disk of the decoding server, so that one block crosses the
+// network.
+TEST_F(ClusterTest, SourcesOnTheDecodingServerCrossNoLink) {
   SCOPED_TRACE(Seed());
   const auto request = Prepare(700'000);
   ASSERT_EQ(servers_[0]->engine->Combine(request).status(), ebbfs::COMBINE_OK);
@@ -278,23 +279,23 @@ TEST_F(ClusterTest, WhatTheProxyHoldsItselfCrossesNoLink) {
   for (const auto& [id, length] : {std::pair<std::uint64_t, std::size_t>{8, 700'000},
                                    {2, data_[1].size()},
                                    {4, data_[2].size()}}) {
-    auto& source = *proxy.planner.plan.add_sources();
+    auto& source = *proxy.read_plan.plan.add_sources();
     source = SourceOf(id, length);
-    if (id == 8) {  // another replica, which is named first
+    if (id == 8) {  // the first location is a replica on another server
       auto& elsewhere = *source.add_locations();
       elsewhere = SourceOf(9, length).locations(0);
       source.mutable_locations()->SwapElements(0, 1);
     }
   }
-  proxy.planner.plan.set_coefficients("\1\1\1");
-  proxy.planner.plan.set_lengthbytes(data_[0].size());
+  proxy.read_plan.plan.set_coefficients("\1\1\1");
+  proxy.read_plan.plan.set_lengthbytes(data_[0].size());
   auto opened =
-      proxy.degraded_reads->Open(SourceOf(1, data_[0].size()).block(), 0, data_[0].size());
+      proxy.degraded_reader->Open(SourceOf(1, data_[0].size()).block(), 0, data_[0].size());
   ASSERT_TRUE(opened) << opened.error().message;
   Bytes bytes(data_[0].size());
   ASSERT_TRUE(opened->source->Read(bytes));
   EXPECT_TRUE(bytes == data_[0]);
-  EXPECT_EQ(proxy.degraded_reads->counters().sources, 3u);
+  EXPECT_EQ(proxy.degraded_reader->counters().sources, 3u);
   for (std::size_t s = 0; s < kServers; ++s) {
     EXPECT_EQ(servers_[s]->transfers->counters().reads - before[s], s == 2 ? 1u : 0u) << s;
   }
@@ -312,24 +313,24 @@ TEST_F(ClusterTest, APartOfABlockIsReadFromAPeer) {
     Bytes part(end - offset);
     const auto status = (*source)->Read(part);
     ASSERT_TRUE(status) << status.error().message;
-    EXPECT_TRUE(std::equal(part.begin(), part.end(),
-                           block.begin() + static_cast<std::ptrdiff_t>(offset)))
+    EXPECT_TRUE(
+        std::equal(part.begin(), part.end(), block.begin() + static_cast<std::ptrdiff_t>(offset)))
         << offset << " to " << end;
   }
 }
 
-// Or else two lost blocks could be decoded from each other, round and round.
+// Otherwise two lost blocks could be decoded from each other without an end.
 TEST_F(ClusterTest, ASourceIsNeverServedByDecoding) {
   SCOPED_TRACE(Seed());
   Put(1, RandomBytes(1000));
   std::filesystem::remove(DataFileOf(1));
   Server& holder = HolderOf(1);
-  holder.planner.plan.set_coefficients("");
-  holder.planner.plan.set_lengthbytes(1000);
+  holder.read_plan.plan.set_coefficients("");
+  holder.read_plan.plan.set_lengthbytes(1000);
   const auto bytes = Get(1, 1000);
   ASSERT_FALSE(bytes);
   EXPECT_EQ(bytes.error().code, ErrorCode::kNotFound) << bytes.error().message;
-  EXPECT_EQ(holder.planner.calls, 0);
+  EXPECT_EQ(holder.read_plan.calls, 0);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ ebbfs::CombineResponseProto Answer(ebbfs::CombineStatusProto status, std::string
   return response;
 }
 
-// One combine may not want more than there is for all.
+// One combine may use at most the memory of all combines.
 CombineEngineOptions WithinProcess(CombineEngineOptions options) {
   options.limits.max_combine_bytes =
       std::min(options.limits.max_combine_bytes, options.max_process_bytes);
@@ -53,9 +53,9 @@ class Counted {
 }  // namespace
 
 struct CombineEngine::Entry {
-  // Of the request: the same id must mean the same work.
+  // The hash of the request: one id must always mean the same work.
   std::size_t fingerprint;
-  // Its answer is never given again later: what was true of the sources need not be so any more.
+  // The answer of a check is not kept: the sources may change afterwards.
   bool check;
   std::optional<ebbfs::CombineResponseProto> response;
 };
@@ -75,9 +75,10 @@ ebbfs::CombineResponseProto CombineEngine::Combine(const ebbfs::CombineRequestPr
   std::unique_lock lock(mutex_);
   if (const auto found = entries_.find(request.id()); found != entries_.end()) {
     if (found->second->fingerprint != fingerprint) {
-      return Answer(ebbfs::COMBINE_REFUSED,
-                    fmt::format("combine {} is known with another request; give each its own id",
-                                request.id()));
+      return Answer(
+          ebbfs::COMBINE_REFUSED,
+          fmt::format("combine id {} was used for another request; give each combine its own id",
+                      request.id()));
     }
     const EntryPtr entry = found->second;
     lock.unlock();
@@ -88,14 +89,16 @@ ebbfs::CombineResponseProto CombineEngine::Combine(const ebbfs::CombineRequestPr
     Forget(request.id(), entry);
   }
   if (requests_ >= options_.max_requests) {
-    return Answer(ebbfs::COMBINE_BUSY,
-                  fmt::format("{} combines are under way, the most this server accepts; try again "
-                              "later or elsewhere",
-                              requests_));
+    return Answer(
+        ebbfs::COMBINE_BUSY,
+        fmt::format("{} combines are under way, which is the limit of this server; try again "
+                    "later or at another server",
+                    requests_));
   }
   const auto entry = std::make_shared<Entry>(Entry{fingerprint, request.check(), std::nullopt});
   if (!entries_.emplace(request.id(), entry).second) {
-    return Answer(ebbfs::COMBINE_BUSY, "the combine was started anew meanwhile; ask again");
+    return Answer(ebbfs::COMBINE_BUSY,
+                  "another caller has just started this combine again; repeat the request");
   }
   ++requests_;
   lock.unlock();
@@ -107,7 +110,7 @@ ebbfs::CombineResponseProto CombineEngine::Combine(const ebbfs::CombineRequestPr
 
 ebbfs::CombineResponseProto CombineEngine::Execute(const ebbfs::CombineRequestProto& request) {
   const auto start = std::chrono::steady_clock::now();
-  auto plan = PlanCombine(request, options_.limits);
+  auto plan = CheckCombine(request, options_.limits);
   if (!plan) return Answer(ebbfs::COMBINE_REFUSED, std::move(plan.error().message));
   auto lease = budget_.Acquire(plan->memory_bytes, options_.busy_timeout);
   if (!lease) {
@@ -118,14 +121,14 @@ ebbfs::CombineResponseProto CombineEngine::Execute(const ebbfs::CombineRequestPr
   const Counted counted(running_);
   try {
     auto response =
-        RunCombine({io_, group_, stopping_, options_.run}, request, *plan, std::move(*lease));
+        ExecuteCombine({io_, group_, stopping_, options_.run}, request, *plan, std::move(*lease));
     const auto elapsed = std::chrono::steady_clock::now() - start;
     response.set_elapsedmicros(static_cast<std::uint64_t>(
         std::chrono::duration_cast<std::chrono::microseconds>(elapsed).count()));
     return response;
-  } catch (const std::exception& failure) {  // no memory or no thread to be had
+  } catch (const std::exception& failure) {  // out of memory or threads
     return Answer(ebbfs::COMBINE_BUSY,
-                  fmt::format("{}; try again later or elsewhere", failure.what()));
+                  fmt::format("{}; try again later or at another server", failure.what()));
   }
 }
 
@@ -142,7 +145,7 @@ ebbfs::CombineResponseProto CombineEngine::Await(const EntryPtr& entry) {
   return *entry->response;
 }
 
-// Before an answer is given again: a disk may have failed since.
+// To be called before an answer is repeated: a disk may have failed since then.
 bool CombineEngine::StillThere(const ebbfs::CombineRequestProto& request) {
   for (const auto& target : request.targets()) {
     if (target.block().numbytes() == 0) continue;
@@ -154,7 +157,7 @@ bool CombineEngine::StillThere(const ebbfs::CombineRequestProto& request) {
   return true;
 }
 
-// With the mutex held.
+// The caller holds the mutex.
 void CombineEngine::Forget(const std::string& id, const EntryPtr& entry) {
   const auto found = entries_.find(id);
   if (found == entries_.end() || found->second != entry) return;

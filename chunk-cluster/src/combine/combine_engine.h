@@ -1,4 +1,5 @@
-// Runs combines, each at most once at a time, within the memory and the threads of the process.
+// Runs combines within the memory and the threads of the process. A combine id runs at most once at
+// a time. combine_executor.h does the work of one combine.
 #pragma once
 
 #include <atomic>
@@ -11,24 +12,25 @@
 #include <utility>
 
 #include "chunk.pb.h"
-#include "combine/block_io.h"
-#include "combine/combine_plan.h"
-#include "combine/combine_run.h"
+#include "combine/checked_combine.h"
+#include "combine/combine_executor.h"
 #include "combine/memory_budget.h"
-#include "combine/threads.h"
+#include "common/thread_group.h"
+#include "transfer/block_io.h"
 
 namespace ebb {
 
 struct CombineEngineOptions {
   CombineLimits limits;
-  CombineRunOptions run;
+  CombineExecutorOptions run;
   // Buffers of all combines together.
   std::size_t max_process_bytes = std::size_t{64} << 20;
   // How long a combine waits for memory before it is answered with COMBINE_BUSY.
   Timeout busy_timeout = std::chrono::seconds(10);
-  // Requests inside the engine: running, waiting for memory, or waiting for one that runs.
+  // Requests inside the engine: running, waiting for memory, or waiting for the answer of a running
+  // combine.
   std::size_t max_requests = 16;
-  // Successful answers that are kept for callers who did not get theirs.
+  // Successful answers that are kept for callers whose answer was lost.
   std::size_t remembered_answers = 1024;
 };
 
@@ -39,17 +41,18 @@ class CombineEngine {
 
   // `io` outlives the engine.
   CombineEngine(BlockIo& io, Options options);
-  // Stops, and waits for threads that are still in a source.
+  // Stops, and waits for threads that are still reading a source.
   ~CombineEngine();
   CombineEngine(const CombineEngine&) = delete;
   CombineEngine& operator=(const CombineEngine&) = delete;
 
-  // Blocks until the combine has ended. A request with the id of one that runs gets that one's
-  // answer; with the id of one that ended well not long ago, its answer again if the outputs are
-  // still there (that of a check is never kept). The same id with another request is refused.
+  // Blocks until the combine has ended. A request with the id of a running combine waits for the
+  // answer of that combine. A request with the id of a combine that succeeded recently gets the
+  // same answer again, if the outputs still exist; answers of checks are not kept. A known id with
+  // another request is refused.
   [[nodiscard]] ebbfs::CombineResponseProto Combine(const ebbfs::CombineRequestProto& request);
 
-  // Combines that run end with COMBINE_BUSY at their next slice, later ones at once.
+  // Running combines end with COMBINE_BUSY at their next slice. Later combines end at once.
   void Stop();
 
   [[nodiscard]] std::uint32_t running() const { return running_; }
@@ -75,11 +78,12 @@ class CombineEngine {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::size_t requests_ = 0;
-  // Running, and ended well. `ended_` has the latter, the oldest first.
+  // Running combines, and recent ones that succeeded. `ended_` holds the ids of the latter, the
+  // oldest first.
   std::map<std::string, EntryPtr> entries_;
   std::list<std::string> ended_;
 
-  // The last member: its threads use the others.
+  // The last member, so that it is destroyed first: its threads use the other members.
   ThreadGroup group_;
 };
 

@@ -38,7 +38,7 @@ class CombineTest : public testing::Test {
     return bytes;
   }
 
-  // Sources 1, 2, ... of the lengths, targets 101, 102, ...; coefficients from 1 on.
+  // Sources 1, 2, ... and targets 101, 102, ... with these lengths. Coefficients are 1, 2, 3, ...
   ebbfs::CombineRequestProto Request(const std::vector<std::size_t>& sources,
                                      const std::vector<std::size_t>& targets) {
     ebbfs::CombineRequestProto request;
@@ -81,7 +81,7 @@ class CombineTest : public testing::Test {
   }
 
   void ExpectNoTrace(const ebbfs::CombineRequestProto& request) {
-    EXPECT_EQ(io_.building(), 0u);
+    EXPECT_EQ(io_.unfinished(), 0u);
     for (const auto& target : request.targets()) {
       EXPECT_FALSE(io_.Get(target.block().blockid())) << target.block().blockid();
     }
@@ -126,7 +126,8 @@ TEST_F(CombineTest, ACheckWritesNothing) {
   ExpectNoTrace(request);
 }
 
-// What it says is compared with the block of the target, which is there, and may be a source.
+// The caller of a check compares the answer with an existing block, which may be one of the
+// sources.
 TEST_F(CombineTest, ACheckMayNameBlocksThatExist) {
   auto request = Request({5'000, 5'000}, {5'000});
   request.mutable_targets(0)->mutable_block()->set_blockid(1);
@@ -154,7 +155,7 @@ TEST_F(CombineTest, ACheckIsDoneAnewEachTime) {
 }
 
 TEST_F(CombineTest, MemoryIsGivenBack) {
-  options_.max_process_bytes = 3 * 4096;  // as much as one combine holds
+  options_.max_process_bytes = 3 * 4096;  // the memory of one combine
   Restart();
   auto request = Request({20'000}, {20'000});
   for (int i = 0; i < 5; ++i) {
@@ -198,7 +199,7 @@ TEST_F(CombineTest, NothingBeyondASourceIsRead) {
   EXPECT_EQ(response.blocksread(), 2u);
 }
 
-TEST_F(CombineTest, RefusesWhatContradictsItself) {
+TEST_F(CombineTest, RefusesRequestsThatContradictThemselves) {
   const auto good = Request({1000, 1000}, {1000});
   const auto refused = [&](auto change) {
     auto request = good;
@@ -214,7 +215,7 @@ TEST_F(CombineTest, RefusesWhatContradictsItself) {
   refused([](auto& r) { r.clear_sources(), r.set_coefficients(""); });
   refused([](auto& r) { r.mutable_sources(0)->clear_locations(); });
   refused([](auto& r) {
-    // A copy to another server may have the source's id, not one to the same.
+    // A copy has the id of its source, so that it must be on another server.
     r.mutable_targets(0)->mutable_block()->set_blockid(2);
     *r.mutable_targets(0)->mutable_location() = r.sources(1).locations(0);
   });
@@ -246,7 +247,8 @@ TEST_F(CombineTest, EverySourceThatCannotBeOpenedIsNamed) {
 
 TEST_F(CombineTest, ASourceThatFailsMidwayLeavesNoTrace) {
   auto request = Request({50'000, 50'000, 50'000}, {50'000, 40'000});
-  request.set_coefficients(std::string("\0\1\1\0\2\1", 6));  // the index is the request's own
+  request.set_coefficients(
+      std::string("\0\1\1\0\2\1", 6));  // failures use the index in the request
   io_.SetFault(3, {.at = 33'000, .error = {ErrorCode::kCorrupt, "checksum of chunk 64"}});
   const auto response = engine_->Combine(request);
   EXPECT_EQ(response.status(), ebbfs::COMBINE_SOURCE_FAILED);
@@ -305,7 +307,7 @@ TEST_F(CombineTest, AnAttemptAfterAFailedFinishSucceeds) {
   io_.SetFault(102, {.finish = Error{ErrorCode::kIo, "sync failed"}});
   EXPECT_EQ(engine_->Combine(request).status(), ebbfs::COMBINE_TARGET_FAILED);
   io_.ClearFaults();
-  // Block 101 was finished by the first attempt: it is compared, not written.
+  // The first attempt has finished block 101: the second compares it and does not write it.
   const auto response = engine_->Combine(request);
   ExpectOutputs(request, response);
   EXPECT_EQ(response.byteswrittenlocal() + response.byteswrittenremote(), 20'000u);
@@ -327,7 +329,7 @@ TEST_F(CombineTest, ARepeatedRequestGetsTheSameAnswerWithoutWork) {
   const auto again = engine_->Combine(request);
   EXPECT_EQ(first.SerializeAsString(), again.SerializeAsString());
   EXPECT_EQ(io_.bytes_read(1), 20'000u);
-  // Nor after the process was started anew, but then by comparing.
+  // After a restart of the process the output is compared with the existing blocks.
   Restart();
   ExpectOutputs(request, engine_->Combine(request));
 }
@@ -361,7 +363,7 @@ TEST_F(CombineTest, ASecondCallerJoinsTheRunningOne) {
 }
 
 TEST_F(CombineTest, MemoryThatDoesNotBecomeFreeMeansBusy) {
-  options_.max_process_bytes = 3 * 4096;  // two slices of one source, one of one target
+  options_.max_process_bytes = 3 * 4096;  // two slices of one source and one slice of one target
   options_.busy_timeout = 50ms;
   Restart();
   const auto request = Request({20'000}, {20'000});
@@ -438,7 +440,7 @@ TEST(MemoryBudgetTest, ServesInOrderOfArrival) {
     return budget.Acquire(10, 60s).has_value();
   });
   waiting.get_future().wait();
-  // Whether or not the large claim waits already, this one gets memory or the large one does.
+  // The large claim may or may not wait by now: either this claim or the large one gets memory.
   auto small = budget.Acquire(4, 10ms);
   first = Fail(ErrorCode::kBusy, "given back");
   small = Fail(ErrorCode::kBusy, "given back");

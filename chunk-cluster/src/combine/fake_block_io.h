@@ -1,4 +1,4 @@
-// A BlockIo in memory whose blocks fail, stall or lie on demand. For tests.
+// A BlockIo in memory for tests. Its blocks fail or stall on demand.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,14 +15,14 @@
 #include <utility>
 #include <vector>
 
-#include "combine/block_io.h"
 #include "gf/field.h"
+#include "transfer/block_io.h"
 
 namespace ebb {
 
 using Bytes = std::vector<std::byte>;
 
-// What goes wrong with one block.
+// An injected failure of one block.
 struct Fault {
   std::optional<Error> open = {};
   // The read or write that touches this byte fails with `error`, or waits for Release().
@@ -32,7 +32,7 @@ struct Fault {
   std::optional<Error> finish = {};
 };
 
-// Thread-safe. Sources and sinks must not outlive it.
+// Thread-safe. Outlives its sources and sinks.
 class FakeBlockIo final : public BlockIo {
  public:
   void Put(std::uint64_t id, Bytes bytes) {
@@ -51,13 +51,13 @@ class FakeBlockIo final : public BlockIo {
     const std::lock_guard lock(mutex_);
     faults_.clear();
   }
-  // Ends all stalls, for good.
+  // Ends all stalls, present and future.
   void Release() {
     const std::lock_guard lock(mutex_);
     released_ = true;
     changed_.notify_all();
   }
-  // Until a source or sink waits for Release().
+  // Waits until a source or sink stalls.
   void AwaitStall() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return stalled_ > 0; });
@@ -70,9 +70,9 @@ class FakeBlockIo final : public BlockIo {
     return found->second;
   }
   // Blocks that are being written.
-  [[nodiscard]] std::size_t building() {
+  [[nodiscard]] std::size_t unfinished() {
     const std::lock_guard lock(mutex_);
-    return building_.size();
+    return unfinished_.size();
   }
   [[nodiscard]] std::uint64_t bytes_read(std::uint64_t id) {
     const std::lock_guard lock(mutex_);
@@ -82,7 +82,7 @@ class FakeBlockIo final : public BlockIo {
     const std::lock_guard lock(mutex_);
     return opens_[id];
   }
-  // Where the last read of the block was to end.
+  // The `end` of the last OpenSource of the block.
   [[nodiscard]] std::uint64_t end_of_read(std::uint64_t id) {
     const std::lock_guard lock(mutex_);
     return ends_[id];
@@ -111,7 +111,7 @@ class FakeBlockIo final : public BlockIo {
     ++sinks_opened_;
     const auto fault = faults_.find(id);
     if (fault != faults_.end() && fault->second.open) return std::unexpected(*fault->second.open);
-    if (blocks_.contains(id) || !building_.insert(id).second) {
+    if (blocks_.contains(id) || !unfinished_.insert(id).second) {
       return Fail(ErrorCode::kInvalid, fmt::format("block {} is there", id));
     }
     return std::make_unique<Sink>(*this, id);
@@ -153,7 +153,7 @@ class FakeBlockIo final : public BlockIo {
     Sink(FakeBlockIo& io, std::uint64_t id) : io_(io), id_(id) {}
     ~Sink() override {
       const std::lock_guard lock(io_.mutex_);
-      io_.building_.erase(id_);
+      io_.unfinished_.erase(id_);
     }
     Status Write(std::span<const std::byte> data) override {
       EBB_TRY(io_.MeetFault(id_, bytes_.size(), data.size()));
@@ -194,7 +194,7 @@ class FakeBlockIo final : public BlockIo {
   std::condition_variable changed_;
   std::map<std::uint64_t, Bytes> blocks_;
   std::map<std::uint64_t, Fault> faults_;
-  std::set<std::uint64_t> building_;
+  std::set<std::uint64_t> unfinished_;
   std::map<std::uint64_t, std::uint64_t> bytes_read_;
   std::map<std::uint64_t, int> opens_;
   std::map<std::uint64_t, std::uint64_t> ends_;
@@ -239,7 +239,7 @@ inline ebbfs::TargetProto MakeTarget(std::uint64_t id, std::uint64_t length) {
   return target;
 }
 
-// The sum of coefficients times sources, as the definition has it: sources are padded with zeros.
+// The sum of coefficients times sources, computed by its definition. Sources are padded with zeros.
 inline Bytes ReferenceSum(const std::vector<Bytes>& sources, std::span<const std::uint8_t> row,
                           std::size_t length) {
   Bytes sum(length);

@@ -7,7 +7,7 @@ namespace ebb {
 Result<MemoryBudget::Lease> MemoryBudget::Acquire(std::size_t bytes, Timeout timeout) {
   if (bytes > limit_bytes_) {
     return Fail(ErrorCode::kInvalid,
-                fmt::format("{} bytes of memory are wanted, but the limit is {}; raise the limit",
+                fmt::format("{} bytes of memory are needed, but the limit is {}; raise the limit",
                             bytes, limit_bytes_));
   }
   std::unique_lock lock(mutex_);
@@ -16,12 +16,12 @@ Result<MemoryBudget::Lease> MemoryBudget::Acquire(std::size_t bytes, Timeout tim
     return closed_ || (place == waiting_.begin() && held_ + bytes <= limit_bytes_);
   });
   waiting_.erase(place);
-  changed_.notify_all();  // the next in line
+  changed_.notify_all();  // wakes the next claim in line
   if (closed_) return Fail(ErrorCode::kShutdown, "the chunk server is stopping");
   if (!served) {
     return Fail(ErrorCode::kBusy,
                 fmt::format("{} bytes of memory did not become free within {} ms: {} of {} are "
-                            "held; try again later or elsewhere",
+                            "held; try again later or at another server",
                             bytes, timeout.count(), held_, limit_bytes_));
   }
   held_ += bytes;

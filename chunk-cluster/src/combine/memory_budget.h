@@ -1,4 +1,4 @@
-// A limit on the bytes that a kind of work holds at once, process-wide.
+// A limit on the memory that one kind of work holds at a time, for the whole process.
 #pragma once
 
 #include <condition_variable>
@@ -12,11 +12,11 @@
 
 namespace ebb {
 
-// Thread-safe. Who waits is served in the order of arrival, so that a large claim is not starved by
-// small ones. Must outlive its leases.
+// Thread-safe. Waiting claims are served in the order of arrival, so that small claims do not
+// starve a large one. Outlives its leases.
 class MemoryBudget {
  public:
-  // Gives its bytes back when it is destroyed.
+  // The destructor gives the bytes back.
   class Lease {
    public:
     Lease() = default;
@@ -41,10 +41,10 @@ class MemoryBudget {
 
   explicit MemoryBudget(std::size_t limit_bytes) : limit_bytes_(limit_bytes) {}
 
-  // kBusy if the bytes are not free within the time-out, kInvalid if they never can be, kShutdown
-  // after Close().
+  // Waits until the bytes are free. kBusy after the time-out, kInvalid if `bytes` is above the
+  // limit, kShutdown after Close().
   [[nodiscard]] Result<Lease> Acquire(std::size_t bytes, Timeout timeout);
-  // Who waits fails, and later claims do.
+  // Waiting and later claims fail.
   void Close();
 
   [[nodiscard]] std::size_t held() const;
@@ -58,7 +58,7 @@ class MemoryBudget {
   std::condition_variable changed_;
   std::size_t held_ = 0;
   bool closed_ = false;
-  // Sizes of the claims that wait, in order of arrival.
+  // Sizes of the waiting claims, in the order of arrival.
   std::list<std::size_t> waiting_;
 };
 

@@ -10,7 +10,7 @@
 #include <optional>
 #include <utility>
 
-#include "combine/pages.h"
+#include "common/page_buffer.h"
 
 namespace ebb {
 
@@ -18,8 +18,8 @@ namespace {
 using Clock = std::chrono::steady_clock;
 }  // namespace
 
-// Owned by the reader and by its threads ("lanes"). Lane l reads the sources l, l + lanes, ...: it
-// opens them, then fills slice after slice, never more than kDepth ahead of the user.
+// The reader and its threads ("lanes") own this together. Lane l opens the sources l, l + lanes,
+// ... and fills their slices, one after the other, at most kDepth slices ahead of the user.
 class SliceReader::Shared {
  public:
   Shared(BlockIo& io, std::vector<ebbfs::SourceProto> sources, std::uint64_t offset,
@@ -63,7 +63,7 @@ class SliceReader::Shared {
       opened_ = lanes_;
       changed_.notify_all();
     }
-    // Connections are given back as soon as there is nothing more to read.
+    // Closes connections as soon as nothing remains to be read.
     for (std::size_t i = lane; i < inputs_.size(); i += lanes_) inputs_[i].source.reset();
   }
 
@@ -102,12 +102,11 @@ class SliceReader::Shared {
   struct Input {
     ebbfs::SourceProto proto;
     std::unique_ptr<BlockSource> source;
-    // Bytes still to read; zeros follow. Only its lane touches it.
+    // Bytes that remain to be read; zeros follow them. Only the lane of the source uses this.
     std::uint64_t left;
   };
 
-  // All sources of the lane are tried, so that a caller who plans anew knows of every one that
-  // fails.
+  // Tries all sources of the lane, so that the caller's next plan avoids every one that fails.
   void Open(std::size_t lane) {
     for (std::size_t i = lane; i < inputs_.size(); i += lanes_) {
       if (inputs_[i].left == 0) continue;
@@ -155,7 +154,7 @@ class SliceReader::Shared {
     return true;
   }
 
-  // False if there is no use in reading on.
+  // False if the reader has stopped.
   bool Begin(std::size_t lane, std::size_t index) {
     const std::lock_guard lock(mutex_);
     current_[lane] = index;
@@ -184,15 +183,16 @@ class SliceReader::Shared {
     changed_.notify_all();
   }
 
-  // With the mutex held.
+  // The caller holds the mutex.
   void BlameTheStalled() {
     for (const auto& index : current_) {
       if (!index) continue;
       failures_.push_back(
-          {*index, Error{ErrorCode::kTimeout,
-                         fmt::format("block {} gave no bytes for {} ms; is its server overloaded?",
-                                     inputs_[*index].proto.block().blockid(),
-                                     options_.source_timeout.count())}});
+          {*index,
+           Error{ErrorCode::kTimeout,
+                 fmt::format("block {} delivered no bytes for {} ms; is its server overloaded?",
+                             inputs_[*index].proto.block().blockid(),
+                             options_.source_timeout.count())}});
     }
   }
 
@@ -201,12 +201,13 @@ class SliceReader::Shared {
   const std::uint64_t offset_;
   const std::uint64_t slices_;
   const MemoryBudget::Lease lease_;
-  const Pages memory_;
+  const PageBuffer memory_;
   // Never written.
-  const Pages zeros_;
+  const PageBuffer zeros_;
   std::vector<Input> inputs_;
   std::size_t lanes_ = 0;
-  // By slot. A lane writes the entries of its sources before the slot counts as filled.
+  // By slot (slice modulo kDepth). A lane writes the entries of its sources before the slot counts
+  // as filled.
   std::vector<const std::byte*> pointers_[kDepth];
 
   std::mutex mutex_;
@@ -215,7 +216,7 @@ class SliceReader::Shared {
   std::size_t opened_ = 0;
   std::size_t filled_[kDepth] = {};
   std::uint64_t released_ = 0;
-  // By lane: the source it waits for.
+  // By lane: the source that the lane reads at the moment.
   std::vector<std::optional<std::size_t>> current_;
   Clock::time_point progress_ = Clock::now();
   SourceFailures failures_;

@@ -1,4 +1,4 @@
-// Big-endian integers in byte buffers, as the HDFS formats hold them.
+// Big-endian integers in byte buffers. The HDFS formats use them.
 #pragma once
 
 #include <cstddef>

@@ -41,7 +41,7 @@ std::uint64_t Load64(const std::byte* p) {
   return value;
 }
 
-// On inverted state, as all the inner loops are.
+// The state is inverted, as in all inner loops below.
 std::uint32_t PortableLoop(std::uint32_t state, const std::byte* p, std::size_t n) {
   for (; n >= 8; p += 8, n -= 8) {
     const std::uint64_t word = Load64(p) ^ state;

@@ -47,8 +47,8 @@ TEST(Crc32cTest, PortableContinuedAndConcatenatedAgree) {
 TEST(Crc32cTest, ChunksComposeToTheWhole) {
   const auto data = Random(512 * 7 + 13, 3);
   for (const std::size_t chunk : {1U, 16U, 500U, 512U, 1024U, 10000U}) {
-    for (const std::size_t size : {std::size_t{0}, std::size_t{1}, std::size_t{512},
-                                   std::size_t{1025}, data.size()}) {
+    for (const std::size_t size :
+         {std::size_t{0}, std::size_t{1}, std::size_t{512}, std::size_t{1025}, data.size()}) {
       Crc32cComposer composer(chunk);
       for (std::size_t at = 0; at < size; at += chunk) {
         const auto part = std::span(data).subspan(at, std::min(chunk, size - at));

@@ -9,28 +9,28 @@
 namespace ebb {
 
 enum class ErrorCode : std::uint8_t {
-  kNotFound,      // no such block, file or name
-  kCorrupt,       // bytes that contradict their checksum or their format
-  kIo,            // the disk or the operating system refused
-  kNetwork,       // a peer refused, went away or answered nonsense
-  kTimeout,       // a peer did not answer in time
-  kBusy,          // a limit is reached; the same call may succeed later
-  kNoSpace,       // the disk is full; nothing is wrong with it
-  kInvalid,       // the caller's request contradicts itself
-  kUnsupported,   // a call or option that this server does not offer
-  kRemote,        // a peer executed the call and answered with an exception of its own
-  kShutdown,      // this process is stopping
+  kNotFound,     // no such block, file or name
+  kCorrupt,      // bytes that contradict their checksum or their format
+  kIo,           // the disk or the operating system refused
+  kNetwork,      // a peer refused, closed the connection or sent an invalid answer
+  kTimeout,      // a peer did not answer in time
+  kBusy,         // a limit is reached; the same call may succeed later
+  kNoSpace,      // the disk is full, but works
+  kInvalid,      // the caller's request contradicts itself
+  kUnsupported,  // a call or option that this server does not support
+  kRemote,       // a peer executed the call and answered with an exception
+  kShutdown,     // this process is stopping
 };
 
-// What failed, the value, and what to do about it, in one sentence for an operator.
+// The message tells an operator what failed, with which value, and what to do.
 struct Error {
   ErrorCode code;
   std::string message;
-  // For kRemote: the Java class name of the exception, as Hadoop RPC carries it.
+  // For kRemote: the Java class name of the exception.
   std::string exception_class = {};
 };
 
-// Something has run out for now; nothing is broken.
+// True if a resource is used up for now, such as memory or space. Nothing is broken.
 [[nodiscard]] inline bool IsShortage(ErrorCode code) {
   return code == ErrorCode::kBusy || code == ErrorCode::kNoSpace;
 }
@@ -46,17 +46,17 @@ using Status = std::expected<void, Error>;
 }  // namespace ebb
 
 // Returns the error of `expression` from the enclosing function, if it has one.
-#define EBB_TRY(expression)                                            \
-  do {                                                                 \
-    auto ebb_try_status_ = (expression);                               \
+#define EBB_TRY(expression)                                                           \
+  do {                                                                                \
+    auto ebb_try_status_ = (expression);                                              \
     if (!ebb_try_status_) return std::unexpected(std::move(ebb_try_status_).error()); \
   } while (false)
 
 #define EBB_CONCAT_(a, b) a##b
 #define EBB_CONCAT(a, b) EBB_CONCAT_(a, b)
-#define EBB_ASSIGN_IMPL_(result, declaration, expression)              \
-  auto result = (expression);                                          \
-  if (!result) return std::unexpected(std::move(result).error());      \
+#define EBB_ASSIGN_IMPL_(result, declaration, expression)         \
+  auto result = (expression);                                     \
+  if (!result) return std::unexpected(std::move(result).error()); \
   declaration = std::move(result).value()
 // Declares or assigns `declaration` from a Result, or returns its error.
 #define EBB_ASSIGN(declaration, expression) \

@@ -24,14 +24,15 @@ std::string Environment(const char* name) {
 
 const std::string kProcess = Environment("EBBFS_PROCESS");
 
-// The lines of an armed point: "kill", "error", "stall SECONDS"; "process NAME"; "skip N".
+// The file of an armed point. It may hold the lines "kill", "error" or "stall SECONDS" (the
+// action), "process NAME" (only that process fires) and "skip N" (the first N times do nothing).
 struct Armed {
   enum class Action { kKill, kStall, kError };
   Action action = Action::kKill;
   unsigned stall_seconds = 0;
   std::string process;
   unsigned skip = 0;
-  // Without the skip.
+  // All lines but "skip N".
   std::string rest;
 };
 
@@ -68,15 +69,14 @@ void Write(const std::string& path, const std::string& text) {
   std::ofstream(path, std::ios::trunc) << text;
 }
 
-// True if this thread is the one that fires.
+// True if this thread is the one that executes the action.
 bool Take(const std::string& directory, std::string_view point, std::string_view process,
           Armed& armed) {
   const std::string path = fmt::format("{}/{}", directory, point);
   if (!Read(path, armed)) return false;
   if (!armed.process.empty() && armed.process != process) return false;
   static std::atomic<unsigned> number = 0;
-  const std::string taken =
-      fmt::format("{}/.{}.{}.{}", directory, point, getpid(), ++number);
+  const std::string taken = fmt::format("{}/.{}.{}.{}", directory, point, getpid(), ++number);
   // Another thread or process may be faster.
   if (std::rename(path.c_str(), taken.c_str()) != 0) return false;
   if (armed.skip > 0) {

@@ -1,8 +1,9 @@
-// Named places at which a test may make this process die, stall or fail. See docs/faults.md.
+// Fail points: named places in the code at which a test can make this process die, stall or fail.
+// See docs/faults.md.
 //
-// A process that was started with the environment variable EBBFS_FAIL_POINTS looks, when it passes
-// a point, for a file of the point's name in that directory. Whoever takes the file away first does
-// what it says. Without the variable a point costs one comparison.
+// The environment variable EBBFS_FAIL_POINTS names a directory. When a process reaches a point, it
+// looks there for a file with the point's name. The first process or thread that renames the file
+// executes its content. Without the variable a point costs one comparison.
 #pragma once
 
 #include <cstdint>
@@ -23,17 +24,19 @@ inline constexpr std::string_view kTargetHalf = "chunk-target-half";
 inline constexpr std::string_view kTargetFinalize = "chunk-target-finalize";
 inline constexpr std::string_view kTargetAnswer = "chunk-target-answer";
 
-// Empty: switched off.
+// The directory of the environment variable. Empty if fail points are switched off.
 extern const std::string kDirectory;
 
-// With fail points switched on. Does not return if the point is armed to kill; kIo if as an error.
+// Reach with the directory and the name of this process given. Does not return if the file says
+// "kill". kIo if it says "error".
 [[nodiscard]] Status Pass(const std::string& directory, std::string_view point,
                           std::string_view process);
 
-// Thread-safe.
+// To be called at the fail point. Thread-safe.
 [[nodiscard]] Status Reach(std::string_view point);
 
-// True the first time that `done` of `total` bytes are at least half of them.
+// Tells when an operation is half done. True once: when `done` is at least half of `total` for the
+// first time.
 class Half {
  public:
   [[nodiscard]] bool ReachedBy(std::uint64_t done, std::uint64_t total) {

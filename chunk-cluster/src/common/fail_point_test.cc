@@ -18,9 +18,7 @@ class FailPointTest : public testing::Test {
   }
   ~FailPointTest() override { std::filesystem::remove_all(directory_); }
 
-  void Arm(const std::string& text) {
-    std::ofstream(directory_ + "/chunk-source-half") << text;
-  }
+  void Arm(const std::string& text) { std::ofstream(directory_ + "/chunk-source-half") << text; }
   bool Exists(const std::string& name) { return std::filesystem::exists(directory_ + "/" + name); }
   Status Pass(std::string_view process = "server-01") {
     return fail_point::Pass(directory_, kSourceHalf, process);

@@ -59,7 +59,7 @@ Result<std::unique_ptr<addrinfo, FreeAddresses>> Resolve(const std::string& host
   return std::unique_ptr<addrinfo, FreeAddresses>(list);
 }
 
-// Waits for `events`; false at the deadline.
+// Waits for `events`. False at the deadline.
 Result<bool> WaitFor(int fd, short events, Clock::time_point deadline) {
   for (;;) {
     const auto left = std::chrono::ceil<Timeout>(deadline - Clock::now());
@@ -166,8 +166,8 @@ Status Socket::ReadExact(std::span<std::byte> out, Timeout timeout) {
     if (n > 0) {
       out = out.subspan(static_cast<std::size_t>(n));
     } else if (n == 0) {
-      return Fail(ErrorCode::kNetwork, fmt::format("{} closed the connection with {} bytes missing",
-                                                   peer_, out.size()));
+      return Fail(ErrorCode::kNetwork,
+                  fmt::format("{} closed the connection with {} bytes missing", peer_, out.size()));
     } else if (WouldBlock(errno)) {
       EBB_TRY(Await(fd_, POLLIN, deadline, timeout, peer_, "reading from"));
     } else if (errno != EINTR) {
@@ -220,8 +220,8 @@ Status Socket::SendFile(int file, std::uint64_t offset, std::size_t length, Time
     } else if (WouldBlock(errno)) {
       EBB_TRY(Await(fd_, POLLOUT, deadline, timeout, peer_, "writing to"));
     } else if (errno == EIO) {
-      return Fail(ErrorCode::kIo, fmt::format("reading a file for {} failed: {}", peer_,
-                                              Describe(errno)));
+      return Fail(ErrorCode::kIo,
+                  fmt::format("reading a file for {} failed: {}", peer_, Describe(errno)));
     } else if (errno != EINTR) {
       return Broken("writing to", peer_, errno);
     }
@@ -289,9 +289,9 @@ Result<Listener> Listener::Listen(const std::string& host, std::uint16_t port) {
   sockaddr_storage address = {};
   socklen_t size = sizeof address;
   getsockname(listener.fd_, reinterpret_cast<sockaddr*>(&address), &size);
-  listener.port_ = ntohs(address.ss_family == AF_INET6
-                             ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
-                             : reinterpret_cast<const sockaddr_in&>(address).sin_port);
+  listener.port_ =
+      ntohs(address.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
+                                          : reinterpret_cast<const sockaddr_in&>(address).sin_port);
   return listener;
 }
 
@@ -305,17 +305,17 @@ Result<Socket> Listener::Accept() {
     const int fd = accept4(fd_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd >= 0) return Socket(fd);
     if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM) {
-      return Fail(ErrorCode::kBusy,
-                  fmt::format("accepting on port {} failed: {}; raise ulimit -n", port_,
-                              Describe(errno)));
+      return Fail(ErrorCode::kBusy, fmt::format("accepting on port {} failed: {}; raise ulimit -n",
+                                                port_, Describe(errno)));
     }
-    // Everything else concerns the one connection that was about to come.
+    // Any other error belongs to the one connection that was being accepted.
   }
 }
 
 void Listener::Shutdown() {
   const char byte = 0;
-  if (wake_[1] >= 0) [[maybe_unused]] const auto ignored = write(wake_[1], &byte, 1);
+  if (wake_[1] >= 0) [[maybe_unused]]
+    const auto ignored = write(wake_[1], &byte, 1);
 }
 
 }  // namespace ebb

@@ -1,4 +1,5 @@
-// TCP sockets for one thread per connection: calls block, but never longer than their time-out.
+// TCP sockets for servers with one thread per connection. A call blocks no longer than its
+// time-out.
 #pragma once
 
 #include <sys/uio.h>
@@ -14,7 +15,7 @@
 
 namespace ebb {
 
-// The longest that one call may take as a whole, not the longest silence.
+// The longest time of a whole call. (It does not start anew when bytes arrive.)
 using Timeout = std::chrono::milliseconds;
 
 // A connected stream. One thread reads and one thread writes at a time; any thread may call
@@ -22,7 +23,7 @@ using Timeout = std::chrono::milliseconds;
 class Socket {
  public:
   Socket() = default;
-  // Takes a connected descriptor over.
+  // Takes ownership of a connected descriptor.
   explicit Socket(int fd);
   ~Socket();
   Socket(Socket&& other) noexcept;
@@ -47,18 +48,20 @@ class Socket {
   // kIo if the file ends before.
   [[nodiscard]] Status SendFile(int file, std::uint64_t offset, std::size_t length,
                                 Timeout timeout);
-  // True once ReadSome would return at once (data, the end or an error); false after the time-out.
+  // True once ReadSome would not block: data, the end or an error is there. False after the
+  // time-out.
   [[nodiscard]] Result<bool> WaitReadable(Timeout timeout);
-  // Holds small writes back until the next call with false, so that they leave as full segments.
+  // With true: holds small writes back, so that they are sent as full segments. With false: sends
+  // them.
   void Cork(bool on);
 
-  // Wakes the threads in calls of this socket; they and later calls fail. Thread-safe.
+  // Makes pending and later calls of this socket fail. Thread-safe.
   void Shutdown();
   void Close();
 
   [[nodiscard]] bool valid() const { return fd_ >= 0; }
   [[nodiscard]] int fd() const { return fd_; }
-  // "address:port" of the other side and of this one; "?" if not connected.
+  // "address:port" of the peer and of this side. "?" if not connected.
   [[nodiscard]] const std::string& peer() const { return peer_; }
   [[nodiscard]] std::string local() const;
 
@@ -77,10 +80,10 @@ class Listener {
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  // Port 0 lets the kernel choose. kNetwork naming the address if it is in use.
+  // With port 0 the kernel chooses a port. kNetwork if the address is in use.
   [[nodiscard]] static Result<Listener> Listen(const std::string& host, std::uint16_t port);
 
-  // kShutdown after Shutdown(); kBusy if the process is out of descriptors (call again).
+  // kShutdown after Shutdown(). kBusy if the process is out of descriptors: call again later.
   [[nodiscard]] Result<Socket> Accept();
   void Shutdown();
 

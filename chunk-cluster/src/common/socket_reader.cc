@@ -45,8 +45,8 @@ Result<std::span<const std::byte>> SocketReader::Peek(std::size_t length, Timeou
                                 socket_.peer(), length - buffered(), length));
       }
       end_ += n;
-      left = std::max(Timeout(0), std::chrono::ceil<Timeout>(deadline -
-                                                             std::chrono::steady_clock::now()));
+      left = std::max(Timeout(0),
+                      std::chrono::ceil<Timeout>(deadline - std::chrono::steady_clock::now()));
     }
   }
   return std::span<const std::byte>(buffer_.get() + begin_, length);
@@ -80,9 +80,9 @@ Result<std::uint32_t> SocketReader::ReadVarint32(Timeout timeout) {
     value |= (bits & 0x7f) << shift;
     if ((bits & 0x80) == 0) return value;
   }
-  return Fail(ErrorCode::kNetwork,
-              fmt::format("{} sent a length of more than 5 bytes; is it an HDFS peer?",
-                          socket_.peer()));
+  return Fail(
+      ErrorCode::kNetwork,
+      fmt::format("{} sent a length of more than 5 bytes; is it an HDFS peer?", socket_.peer()));
 }
 
 Result<bool> SocketReader::AtEnd(Timeout timeout) {

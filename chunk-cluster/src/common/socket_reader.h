@@ -1,4 +1,5 @@
-// Buffered reading from a Socket: as many bytes per system call as there are, parsed in place.
+// Buffered reading from a socket. A system call reads all available bytes, and they are parsed in
+// the buffer.
 #pragma once
 
 #include <cstddef>
@@ -10,24 +11,24 @@
 
 namespace ebb {
 
-// One thread at a time. The socket must outlive the reader, and nobody else may read from it.
+// One thread at a time. The socket outlives the reader, and only the reader reads from it.
 class SocketReader {
  public:
   explicit SocketReader(Socket& socket, std::size_t capacity = 8 * 1024);
 
-  // The next `length` bytes, which stay valid until the next call; they are not yet consumed. The
-  // buffer grows if need be, so the caller bounds `length`.
+  // The next `length` bytes, which are valid until the next call. They are not consumed. The buffer
+  // grows to `length`, so that the caller must limit `length`.
   [[nodiscard]] Result<std::span<const std::byte>> Peek(std::size_t length, Timeout timeout);
   void Consume(std::size_t length);
   // Peek and Consume.
   [[nodiscard]] Result<std::span<const std::byte>> Take(std::size_t length, Timeout timeout);
-  // Copies, large parts straight from the socket.
+  // Fills `out`. Large parts are read from the socket without the buffer.
   [[nodiscard]] Status ReadExact(std::span<std::byte> out, Timeout timeout);
-  // A base-128 integer as protobuf writes it before a delimited message.
+  // A base-128 integer. Protobuf writes one in front of a delimited message.
   [[nodiscard]] Result<std::uint32_t> ReadVarint32(Timeout timeout);
   // True at the end of the stream, false if there is another byte.
   [[nodiscard]] Result<bool> AtEnd(Timeout timeout);
-  // Bytes that are here already.
+  // The number of bytes in the buffer.
   [[nodiscard]] std::size_t buffered() const { return end_ - begin_; }
   [[nodiscard]] std::span<const std::byte> available() const {
     return {buffer_.get() + begin_, buffered()};

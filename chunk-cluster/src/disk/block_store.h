@@ -12,167 +12,104 @@
 #include <vector>
 
 #include "common/error.h"
-#include "disk/building.h"
 #include "disk/disk.h"
 #include "disk/file_system.h"
 #include "disk/format.h"
 #include "disk/replica.h"
+#include "disk/replica_in_pipeline.h"
+#include "disk/replica_reader.h"
+#include "disk/replica_writer.h"
 
 namespace ebb {
 
-class BlockStore;
-
-// An open replica, as it was when it was opened. Any number of threads.
-class ReplicaReader {
- public:
-  [[nodiscard]] const format::Checksum& checksum() const { return checksum_; }
-  [[nodiscard]] const ReplicaInfo& info() const { return info_; }
-  // Bytes that may be read; for a block that is being written, all that is on the disk.
-  [[nodiscard]] std::uint64_t length() const { return length_; }
-  // The checksums of the chunks of [offset, end); `offset` begins a chunk, `end` ends one or is
-  // the length.
-  [[nodiscard]] Status ReadChecksums(std::uint64_t offset, std::uint64_t end,
-                                     std::span<std::byte> out) const;
-  [[nodiscard]] Status ReadData(std::uint64_t offset, std::span<std::byte> out) const;
-  // For sendfile; negative if only ReadData works.
-  [[nodiscard]] int descriptor() const { return data_->descriptor(); }
-
- private:
-  friend class BlockStore;
-  ReplicaInfo info_;
-  format::Checksum checksum_;
-  std::uint64_t length_ = 0;
-  std::unique_ptr<File> data_;
-  std::unique_ptr<File> meta_;
-  // Of the last chunk of a block that is being written: the file may be ahead of `length_`.
-  std::optional<std::array<std::byte, 4>> last_sum_;
-};
-
-// The right to write one replica. One thread, except where noted. Destroyed before Finish, it
-// removes a temporary replica, and leaves one that a client writes for the client to come back.
-class ReplicaWriter {
- public:
-  ~ReplicaWriter();
-  ReplicaWriter(const ReplicaWriter&) = delete;
-  ReplicaWriter& operator=(const ReplicaWriter&) = delete;
-
-  // See Building::Write. kShutdown if another writer has taken over.
-  [[nodiscard]] Status Write(std::uint64_t offset, std::span<const std::byte> data,
-                             std::span<const std::byte> sums, bool verify = true);
-  [[nodiscard]] Status Sync();
-  void Acknowledge(std::uint64_t length);
-  // Publishes the replica with the bytes it has. With `sync`, once they are durable.
-  [[nodiscard]] Status Finish(bool sync);
-  // Makes a temporary replica one that a client may go on writing.
-  [[nodiscard]] Status MakeVisible();
-  // Called once if another writer takes over, by that writer's thread.
-  void OnTakeOver(std::function<void()> wake);
-
-  [[nodiscard]] format::Checksum checksum() const { return checksum_; }
-  [[nodiscard]] std::uint64_t length() const;
-  [[nodiscard]] const std::string& storage_uuid() const;
-
- private:
-  friend class BlockStore;
-  ReplicaWriter(BlockStore& store, std::shared_ptr<Building> building);
-  [[nodiscard]] Status CheckTicket() const;
-  [[nodiscard]] Status Report(Status status) const;
-
-  BlockStore& store_;
-  const std::shared_ptr<Building> building_;
-  std::uint64_t ticket_;
-  format::Checksum checksum_;
-};
-
-struct WriteRequest {
-  std::uint64_t block_id = 0;
-  std::uint64_t generation_stamp = 0;
-  format::Checksum checksum = {};
-  // kBeingWritten or kTemporary.
-  ReplicaState state = ReplicaState::kBeingWritten;
-  // The disk wanted; empty for any.
-  std::string storage_uuid = {};
-  // Refuse rather than take another disk than the one wanted.
-  bool exact_storage = false;
-  // 0 if not known.
-  std::uint64_t expected_bytes = 0;
-};
-
-// Thread-safe. Readers and writers must be gone before it is destroyed.
+// Thread-safe. Outlives its readers and writers.
 class BlockStore {
  public:
   struct Options {
     std::vector<std::string> directories;
+    // Bytes of each disk that are never written.
     std::uint64_t reserved_bytes = 0;
+    // How many disks, of all servers on this machine, share a file system with each of these
+    // directories. Directories of this store on one file system are counted without being told.
+    std::uint32_t disks_per_file_system = 1;
   };
 
-  // Locks the directories and reads their identities; the blocks are not there before Attach. A
-  // directory that cannot be opened is a failed disk; an error if all are, or if a directory is in
-  // use or belongs elsewhere.
+  // Locks the directories and reads their identities. Blocks are known only after Attach. A
+  // directory that cannot be opened is a failed disk. It is an error if every disk has failed, or
+  // if a directory is in use or belongs to another server.
   [[nodiscard]] static Result<std::unique_ptr<BlockStore>> Open(FileSystem& files,
                                                                 const Options& options);
-  // Checks that the disks belong to the cluster, makes new ones belong to it, and scans them.
+  // Checks that the disks belong to the cluster, claims new disks for it, and scans all disks for
+  // blocks (disk_scan.cc).
   [[nodiscard]] Status Attach(const std::string& cluster_id, const std::string& block_pool_id,
                               std::uint32_t namespace_id);
 
-  // Not thread-safe: before the first reader or writer.
+  // Not thread-safe: to be called before the first reader or writer.
   void SetListener(StoreListener* listener) { listener_ = listener; }
 
   [[nodiscard]] const std::string& server_uuid() const { return server_uuid_; }
   [[nodiscard]] const std::string& block_pool_id() const { return block_pool_id_; }
   [[nodiscard]] std::vector<DiskStatus> Disks() const;
-  // Every replica on the disk that a block report names.
+  // The replicas on the disk that belong in a block report: all but temporary ones.
   [[nodiscard]] std::vector<ReplicaInfo> Replicas(const std::string& storage_uuid) const;
   [[nodiscard]] std::optional<ReplicaInfo> Find(std::uint64_t block_id) const;
 
-  // What a walk over the finalized blocks of a disk has before it.
+  // The rest of a walk over the finalized blocks of a disk, in the order of their ids.
   struct Ahead {
-    // The next ones, by id.
+    // The next blocks of the walk.
     std::vector<ReplicaInfo> blocks;
-    // Of all that are ahead.
+    // Number and bytes of all blocks that remain.
     std::uint64_t count = 0;
     std::uint64_t bytes = 0;
   };
-  // The blocks with an id beyond `after`; at most `limit` of them are named.
+  // The walk after block id `after`. `blocks` holds at most `limit` of the remaining blocks.
   [[nodiscard]] Ahead FinalizedAfter(const std::string& storage_uuid, std::uint64_t after,
                                      std::size_t limit) const;
 
-  // kNotFound if it is not here, or turns out not to be (the listener then hears of it).
-  // `dropped` is set if it was thought to be here until now.
+  // kNotFound if the replica is not here. That includes a replica whose files turn out to be gone
+  // or damaged: then the listener hears of it, and `*dropped` is set to true.
   [[nodiscard]] Result<std::unique_ptr<ReplicaReader>> OpenReader(
       std::uint64_t block_id, std::uint64_t min_generation_stamp, bool* dropped = nullptr);
-  // The block's bytes contradicted their checksums; the listener hears of it.
+  // To be called if the block's bytes contradict their checksums. The listener hears of it.
   void ReportCorrupt(std::uint64_t block_id, const std::string& why);
-  // Tells a disk that lost a file from one that is gone, and drops the replica or the disk. True if
-  // it was the replica.
+  // To be called after an I/O error. Probes the disk, and drops the whole disk if it has failed, or
+  // else this replica. True if the replica was dropped.
   bool ReportUnreadable(std::uint64_t block_id, const std::string& why);
 
   [[nodiscard]] Result<std::unique_ptr<ReplicaWriter>> Create(const WriteRequest& request);
-  // For a client that rebuilds its pipeline: the previous writer ends, unacknowledged bytes go.
-  [[nodiscard]] Result<std::unique_ptr<ReplicaWriter>> RecoverWriter(
-      std::uint64_t block_id, std::uint64_t generation_stamp, std::uint64_t new_stamp,
-      std::uint64_t min_bytes, std::uint64_t max_bytes);
+  // For a client that rebuilds its pipeline. The previous writer loses its right to write, and
+  // bytes that were not acknowledged are cut off.
+  [[nodiscard]] Result<std::unique_ptr<ReplicaWriter>> RecoverWriter(std::uint64_t block_id,
+                                                                     std::uint64_t generation_stamp,
+                                                                     std::uint64_t new_stamp,
+                                                                     std::uint64_t min_bytes,
+                                                                     std::uint64_t max_bytes);
   // For a client that appends to a finalized block of `length` bytes.
   [[nodiscard]] Result<std::unique_ptr<ReplicaWriter>> Append(std::uint64_t block_id,
                                                               std::uint64_t generation_stamp,
                                                               std::uint64_t new_stamp,
                                                               std::uint64_t length);
-  // For a client whose pipeline broke while it closed: finalizes what has `length` bytes.
+  // For a client whose pipeline broke while it closed the block. Finalizes the replica, which must
+  // have `length` bytes.
   [[nodiscard]] Result<ReplicaInfo> RecoverClose(std::uint64_t block_id,
                                                  std::uint64_t generation_stamp,
                                                  std::uint64_t new_stamp, std::uint64_t length);
 
-  // Block recovery (HDFS's InterDatanodeProtocol). Nothing if the replica is not here.
+  // Block recovery (HDFS's InterDatanodeProtocol), first step: stops the writer and describes the
+  // replica. Empty if the replica is not here.
   [[nodiscard]] Result<std::optional<ReplicaInfo>> StartRecovery(std::uint64_t block_id,
                                                                  std::uint64_t generation_stamp,
                                                                  std::uint64_t recovery_id);
+  // Second step: cuts the replica to `new_length` and finalizes it with the recovery id as its
+  // generation stamp.
   [[nodiscard]] Result<ReplicaInfo> FinishRecovery(std::uint64_t block_id,
                                                    std::uint64_t recovery_id,
                                                    std::uint64_t new_length);
 
-  // Removes the replica unless it is newer than the stamp. False if there is none to remove.
+  // Removes the replica unless its generation stamp is above `max_generation_stamp`. False if
+  // nothing was removed.
   bool Delete(std::uint64_t block_id, std::uint64_t max_generation_stamp);
-  // Looks after every disk; drops those that have failed.
+  // Reads and writes a little on every disk, and drops disks that have failed.
   void ProbeDisks();
 
  private:
@@ -183,14 +120,16 @@ class BlockStore {
     std::uint64_t length;
     Disk* disk;
     ReplicaState state;
-    // The recovery that holds it; 0 if none does.
+    // The block recovery that holds the replica, or 0.
     std::uint64_t recovery_id = 0;
-    // Present unless it is finalized.
-    std::shared_ptr<Building> building;
+    // Null if the replica is finalized.
+    std::shared_ptr<ReplicaInPipeline> in_pipeline;
   };
 
   BlockStore() = default;
+  [[nodiscard]] static std::unexpected<Error> NoReplica(std::uint64_t block_id);
   [[nodiscard]] Status AgreeOnServerUuid();
+  void CountSharers(FileSystem& files, std::uint32_t disks_per_file_system);
   [[nodiscard]] Status ScanDisk(Disk& disk);
   [[nodiscard]] Status ScanFinalized(Disk& disk, const std::string& folder);
   void AddScanned(Disk& disk, std::uint64_t block_id, std::uint64_t stamp, std::uint64_t length);
@@ -202,21 +141,21 @@ class BlockStore {
   [[nodiscard]] Status MakeRoomFor(const WriteRequest& request);
   [[nodiscard]] Result<std::unique_ptr<ReplicaReader>> OpenFinalized(std::uint64_t block_id,
                                                                      const Replica& replica);
-  [[nodiscard]] Result<std::unique_ptr<ReplicaReader>> OpenBuilding(std::uint64_t block_id,
-                                                                    const Replica& replica);
-  // With the building's mutex held.
-  [[nodiscard]] Result<ReplicaInfo> Finalize(Building& building, bool sync);
-  [[nodiscard]] Result<std::shared_ptr<Building>> Reopen(std::uint64_t block_id,
-                                                         const Replica& replica);
-  // With the building's mutex held; false if the store no longer holds it.
-  bool Update(const Building& building, const std::function<void(Replica&)>& change);
-  void Discard(const std::shared_ptr<Building>& building);
+  [[nodiscard]] Result<std::unique_ptr<ReplicaReader>> OpenInPipeline(std::uint64_t block_id,
+                                                                      const Replica& replica);
+  // The caller holds the mutex of `in_pipeline`.
+  [[nodiscard]] Result<ReplicaInfo> Finalize(ReplicaInPipeline& in_pipeline, bool sync);
+  [[nodiscard]] Result<std::shared_ptr<ReplicaInPipeline>> Reopen(std::uint64_t block_id,
+                                                                  const Replica& replica);
+  // The caller holds the mutex of `in_pipeline`. False if the store no longer holds the replica.
+  bool Update(const ReplicaInPipeline& in_pipeline, const std::function<void(Replica&)>& change);
+  void Discard(const std::shared_ptr<ReplicaInPipeline>& in_pipeline);
   void FailDisk(Disk& disk, const std::string& why);
-  // After an I/O error somewhere on the disk.
+  // To be called after an I/O error on the disk: probes it, and drops it if the probe fails.
   void Suspect(Disk& disk, const std::string& why);
 
   std::vector<std::unique_ptr<Disk>> disks_;
-  // Directories that could not even be opened.
+  // Directories that could not be opened.
   std::vector<DiskStatus> unopened_;
   std::string server_uuid_;
   std::string cluster_id_;

@@ -25,8 +25,8 @@ class BlockStoreTest : public ::testing::Test {
   }
   std::unique_ptr<ReplicaWriter> Create(std::uint64_t id, std::uint64_t stamp = 1001,
                                         ReplicaState state = ReplicaState::kBeingWritten) {
-    auto writer = store_->Create(
-        {.block_id = id, .generation_stamp = stamp, .checksum = {}, .state = state});
+    auto writer =
+        store_->Create({.block_id = id, .generation_stamp = stamp, .checksum = {}, .state = state});
     EXPECT_TRUE(writer.has_value()) << writer.error().message;
     return writer ? std::move(writer).value() : nullptr;
   }
@@ -64,7 +64,7 @@ TEST_F(BlockStoreTest, PacketsOfAnyLengthMakeTheSameBlock) {
   Open();
   const auto data = RandomBytes(5000, 3);
   auto writer = Create(1);
-  // As a client that flushes in the middle of chunks: it sends the chunk again from its beginning.
+  // A client that flushes inside a chunk sends that chunk again from its beginning.
   for (const std::size_t end : {100U, 512U, 700U, 701U, 1536U, 5000U}) {
     const std::size_t start = writer->length() / 512 * 512;
     ASSERT_TRUE(WriteBytes(*writer, start, std::span(data).subspan(start, end - start)));
@@ -75,7 +75,7 @@ TEST_F(BlockStoreTest, PacketsOfAnyLengthMakeTheSameBlock) {
   }
   ASSERT_TRUE(writer->Finish(false));
   ExpectBlock(1, data);
-  // As one that appends: it fills the chunk and goes on.
+  // A client that appends fills the last chunk first.
   auto appender = store_->Append(1, 1001, 1002, 5000);
   ASSERT_TRUE(appender.has_value()) << appender.error().message;
   const auto more = RandomBytes(2000, 4);
@@ -181,13 +181,13 @@ TEST_F(BlockStoreTest, ACloseThatWasInterruptedIsFinished) {
   ASSERT_TRUE(WriteBytes(*Create(1), 0, data));
   EXPECT_FALSE(store_->RecoverClose(1, 1001, 1002, 801).has_value());
   ASSERT_TRUE(store_->RecoverClose(1, 1001, 1002, 800).has_value());
-  // Once more, as after a lost answer.
+  // A client whose answer was lost asks again.
   ASSERT_TRUE(store_->RecoverClose(1, 1001, 1003, 800).has_value());
   ExpectBlock(1, data);
   EXPECT_EQ(store_->Find(1)->generation_stamp, 1003U);
 }
 
-TEST_F(BlockStoreTest, APublicationThatACrashInterruptedIsFinishedAtTheStart) {
+TEST_F(BlockStoreTest, AFinalizationThatACrashInterruptedIsFinishedAtTheStart) {
   Open();
   const auto data = RandomBytes(800, 1);
   StoreBlock(*store_, 1, data);
@@ -286,6 +286,49 @@ TEST_F(BlockStoreTest, AFullDiskFailsTheWriteAndNothingElse) {
   EXPECT_NE(refused.error().message.find("1000 bytes free"), std::string::npos);
 }
 
+// 4 disks on one file system of 100 GB, of which 60 GB are free and 1 GB is reserved.
+TEST(SpaceShareTest, TheSumOverAllDisksIsTheFileSystem) {
+  constexpr std::uint64_t kGb = 1'000'000'000;
+  const auto alone = ShareOfSpace({100 * kGb, 60 * kGb}, kGb, 0, 1);
+  EXPECT_EQ(alone.capacity_bytes, 100 * kGb);
+  EXPECT_EQ(alone.remaining_bytes, 59 * kGb);
+  const auto fourth = ShareOfSpace({100 * kGb, 60 * kGb}, kGb, 0, 4);
+  EXPECT_EQ(4 * fourth.capacity_bytes, 100 * kGb);
+  EXPECT_EQ(4 * fourth.remaining_bytes, 59 * kGb);
+  // The capacity covers the used bytes, also if they exceed an equal share.
+  const auto crowded = ShareOfSpace({100 * kGb, 60 * kGb}, kGb, 30 * kGb, 4);
+  EXPECT_EQ(crowded.capacity_bytes, 30 * kGb + crowded.remaining_bytes);
+  EXPECT_EQ(ShareOfSpace({100 * kGb, kGb / 2}, kGb, 0, 4).remaining_bytes, 0U);
+}
+
+TEST_F(BlockStoreTest, DisksOnOneFileSystemReportEqualSharesOfIt) {
+  files_.SetFileSystemId("/c", 77);
+  const auto store = OpenStore(files_, {directory_ / "a", directory_ / "b", directory_ / "c"});
+  const auto whole = RealFileSystem().GetSpace(directory_ / "a");
+  ASSERT_TRUE(whole.has_value());
+  const auto disks = store->Disks();
+  EXPECT_EQ(disks[0].capacity_bytes, whole->capacity_bytes / 2);
+  EXPECT_EQ(disks[1].capacity_bytes, whole->capacity_bytes / 2);
+  EXPECT_EQ(disks[2].capacity_bytes, whole->capacity_bytes);
+}
+
+TEST_F(BlockStoreTest, OtherServersOnTheFileSystemCountAndWritesGoByTheRealFreeSpace) {
+  constexpr std::uint64_t kFree = 1'000'000;
+  files_.SetFreeBytes(kFree);
+  BlockStore::Options options;
+  options.directories = {directory_ / "a", directory_ / "b"};
+  options.disks_per_file_system = 10;
+  auto store = BlockStore::Open(files_, options);
+  ASSERT_TRUE(store.has_value()) << store.error().message;
+  ASSERT_TRUE((*store)->Attach("CID-1", "BP-1", 7));
+  for (const auto& disk : (*store)->Disks()) EXPECT_EQ(disk.remaining_bytes, kFree / 10);
+  EXPECT_TRUE(
+      (*store)
+          ->Create(
+              {.block_id = 1, .generation_stamp = 1, .checksum = {}, .expected_bytes = kFree / 2})
+          .has_value());
+}
+
 TEST_F(BlockStoreTest, ShortReadsAreNoticed) {
   Open();
   StoreBlock(*store_, 1, RandomBytes(1000, 1));
@@ -297,11 +340,11 @@ TEST_F(BlockStoreTest, ShortReadsAreNoticed) {
   EXPECT_FALSE((*reader)->ReadChecksums(0, 1000, out).has_value());
 }
 
-TEST_F(BlockStoreTest, APublicationWaitsForTheDiskWhenAsked) {
+TEST_F(BlockStoreTest, FinalizationSyncsIfAsked) {
   Open();
   const auto before = files_.syncs();
   StoreBlock(*store_, 0x101, RandomBytes(1000, 1));
-  // The folder was new, and its parent was synced.
+  // The folder is new, so that its parent is synced, too.
   EXPECT_LE(files_.syncs() - before, 1U);
   auto writer = Create(0x201, 1001, ReplicaState::kTemporary);
   ASSERT_TRUE(WriteBytes(*writer, 0, RandomBytes(1000, 2)));
@@ -331,7 +374,7 @@ TEST_F(BlockStoreTest, BadFilesAreLeftAloneAndNotServed) {
   EXPECT_FALSE(store_->Find(77).has_value());
   ASSERT_TRUE(ReadBlock(*store_, 3).has_value());
   ASSERT_TRUE(ReadBlock(*store_, 4).has_value());
-  // The block may come again.
+  // The block may be written anew.
   StoreBlock(*store_, 1, RandomBytes(50, 9), 1002);
   ExpectBlock(1, RandomBytes(50, 9));
 }

@@ -10,7 +10,7 @@ namespace ebb {
 
 namespace {
 
-// Checksums that are held at once.
+// Checksums in memory at once.
 constexpr std::uint64_t kStepChunks = 16'384;
 
 }  // namespace

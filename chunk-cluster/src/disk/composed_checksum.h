@@ -1,4 +1,4 @@
-// The checksum of a whole block out of its checksum file.
+// The checksum of a whole block, composed of the checksums of its chunks.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace ebb {
 
-// CRC32C of the first length() bytes of the replica, as its checksum file has them: no data is
-// read, so nothing is said about the data. Nothing if the checksums are of another type, or there
-// are none. kCorrupt if the checksum file ends early.
+// CRC32C of the first length() bytes of the replica according to its meta file. The data are not
+// read, so the result does not tell whether the data are intact. Empty if the checksums have
+// another type, or if there are none. kCorrupt if the meta file ends early.
 [[nodiscard]] Result<std::optional<std::uint32_t>> ComposeCrc32c(const ReplicaReader& replica);
 
 }  // namespace ebb

@@ -42,7 +42,7 @@ TEST_F(ComposedChecksumTest, IsThatOfTheData) {
   }
 }
 
-// More checksums than are held at once.
+// A block with more checksums than the composer holds in memory at once.
 TEST_F(ComposedChecksumTest, OfALongBlock) {
   const auto data = RandomBytes(16 * 1024 * 512 * 2 + 700, 5);
   StoreBlock(*store_, 1, data);

@@ -5,6 +5,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <vector>
 
@@ -20,6 +21,15 @@ std::uint64_t NowMillis() {
 
 }  // namespace
 
+SpaceShare ShareOfSpace(const Space& space, std::uint64_t reserved_bytes, std::uint64_t used_bytes,
+                        std::uint32_t sharers) {
+  const std::uint64_t writable =
+      space.free_bytes > reserved_bytes ? space.free_bytes - reserved_bytes : 0;
+  const std::uint64_t remaining = writable / sharers;
+  return {.capacity_bytes = std::max(space.capacity_bytes / sharers, used_bytes + remaining),
+          .remaining_bytes = remaining};
+}
+
 Result<std::unique_ptr<Disk>> Disk::Open(FileSystem& files, std::string directory,
                                          std::uint64_t reserved_bytes) {
   std::unique_ptr<Disk> disk(new Disk(files, std::move(directory), reserved_bytes));
@@ -30,8 +40,8 @@ Result<std::unique_ptr<Disk>> Disk::Open(FileSystem& files, std::string director
   disk->lock_ = open(lock.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (disk->lock_ < 0 || flock(disk->lock_, LOCK_EX | LOCK_NB) != 0) {
     return Fail(ErrorCode::kBusy,
-                fmt::format("data directory {} is in use by another chunk server; stop it or give "
-                            "another --data",
+                fmt::format("data directory {} is in use by another chunk server; stop that server "
+                            "or give another --data",
                             disk->directory_));
   }
   const std::string path = disk->Folder(format::kVersionFile);
@@ -43,9 +53,8 @@ Result<std::unique_ptr<Disk>> Disk::Open(FileSystem& files, std::string director
   text.resize(size);
   auto identity = format::DecodeIdentity(text);
   if (!identity) {
-    return Fail(ErrorCode::kCorrupt,
-                fmt::format("{}: {}; restore the file or empty the directory", path,
-                            identity.error().message));
+    return Fail(ErrorCode::kCorrupt, fmt::format("{}: {}; restore the file or empty the directory",
+                                                 path, identity.error().message));
   }
   disk->identity_ = *identity;
   return disk;
@@ -106,15 +115,16 @@ Result<std::string> Disk::FinalizedFolder(std::uint64_t block_id) {
 Status Disk::CheckSpace(std::uint64_t bytes) const {
   EBB_ASSIGN(const Space space, files_.GetSpace(directory_));
   if (space.free_bytes >= reserved_bytes_ && space.free_bytes - reserved_bytes_ >= bytes) return {};
-  return Fail(ErrorCode::kNoSpace,
-              fmt::format("disk {} has {} bytes free and keeps {} in reserve: {} more do not fit; "
-                          "free space or lower --reserved-bytes",
-                          directory_, space.free_bytes, reserved_bytes_, bytes));
+  return Fail(
+      ErrorCode::kNoSpace,
+      fmt::format("disk {} has {} bytes free, of which {} are reserved: {} bytes do not fit; "
+                  "free space or lower --reserved-bytes",
+                  directory_, space.free_bytes, reserved_bytes_, bytes));
 }
 
 Status Disk::Probe() const {
   auto probed = TryReadAndWrite();
-  // A full disk still serves what it holds, and a lack of descriptors is not the disk's.
+  // A full disk still serves its blocks, and a lack of descriptors is no fault of the disk.
   if (!probed && IsShortage(probed.error().code)) return {};
   return probed;
 }
@@ -165,9 +175,9 @@ DiskStatus Disk::GetStatus() const {
   status.blocks = blocks_;
   status.used_bytes = used_bytes_;
   if (const auto space = files_.GetSpace(directory_)) {
-    status.capacity_bytes = space->capacity_bytes;
-    status.remaining_bytes =
-        space->free_bytes > reserved_bytes_ ? space->free_bytes - reserved_bytes_ : 0;
+    const auto share = ShareOfSpace(*space, reserved_bytes_, status.used_bytes, sharers_);
+    status.capacity_bytes = share.capacity_bytes;
+    status.remaining_bytes = share.remaining_bytes;
   }
   return status;
 }

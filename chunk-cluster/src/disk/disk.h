@@ -1,4 +1,4 @@
-// One data directory: its identity, its lock, its space and where its files lie.
+// One data directory: its identity, its lock, its space, and the paths of its files.
 #pragma once
 
 #include <atomic>
@@ -15,22 +15,35 @@ struct DiskStatus {
   std::string storage_uuid;
   std::string directory;
   bool failed = false;
-  // Why, if it failed, and when (milliseconds since the epoch).
+  // The reason of the failure, and its time in milliseconds since the epoch.
   std::string failure;
   std::uint64_t failed_at_millis = 0;
   std::uint64_t blocks = 0;
   // Bytes of data and checksum files.
   std::uint64_t used_bytes = 0;
   std::uint64_t capacity_bytes = 0;
-  // What may still be written: free space less the reserve.
+  // Free space less the reserve. Capacity and remaining bytes are this disk's share of a file
+  // system that several disks are on: see ShareOfSpace.
   std::uint64_t remaining_bytes = 0;
 };
 
-// Thread-safe once opened. A failed disk stays failed until the process starts again.
+struct SpaceShare {
+  std::uint64_t capacity_bytes = 0;
+  std::uint64_t remaining_bytes = 0;
+};
+
+// The space that one of `sharers` disks on a file system reports, so that the sum over all of them
+// is the space of the file system. Each reports an equal share of the total, and of the free space
+// less the reserve. The capacity is never less than `used_bytes` plus the remaining bytes. For
+// example, 4 disks on a file system of 100 GB report 25 GB each. Pure.
+[[nodiscard]] SpaceShare ShareOfSpace(const Space& space, std::uint64_t reserved_bytes,
+                                      std::uint64_t used_bytes, std::uint32_t sharers);
+
+// Thread-safe once opened. A failed disk stays failed until the process is restarted.
 class Disk {
  public:
-  // Makes the directory if it is missing, locks it against other processes and reads its identity;
-  // a new directory gets `server_uuid` and a storage uuid of its own once Claim is called.
+  // Creates the directory if it is missing, locks it against other processes and reads its
+  // identity. A new directory has an empty identity until Claim is called.
   [[nodiscard]] static Result<std::unique_ptr<Disk>> Open(FileSystem& files, std::string directory,
                                                           std::uint64_t reserved_bytes);
   ~Disk();
@@ -46,17 +59,21 @@ class Disk {
   [[nodiscard]] std::string BlockPath(std::string_view folder, std::uint64_t block_id) const;
   [[nodiscard]] std::string MetaPath(std::string_view folder, std::uint64_t block_id,
                                      std::uint64_t generation_stamp) const;
-  // The folder that holds a finalized block; made if it is missing.
+  // The folder of a finalized block. It is created if it is missing.
   [[nodiscard]] Result<std::string> FinalizedFolder(std::uint64_t block_id);
   [[nodiscard]] std::string Folder(std::string_view name) const;
 
-  // kNoSpace if fewer than `bytes` may still be written.
+  // How many disks share the file system of this one; at least 1. Not thread-safe: to be called
+  // before the first GetStatus. CheckSpace does not depend on it.
+  void SetSharers(std::uint32_t sharers) { sharers_ = sharers; }
+
+  // kNoSpace if fewer than `bytes` may be written, judged by the real free space.
   [[nodiscard]] Status CheckSpace(std::uint64_t bytes) const;
-  // Tries whether the directory can still be read and written. An error means that it has failed.
+  // Reads and writes a little in the directory. An error means that the disk has failed.
   [[nodiscard]] Status Probe() const;
 
   [[nodiscard]] bool failed() const { return failed_; }
-  // True if this call made it so.
+  // True if the disk had not failed before this call.
   bool MarkFailed(const std::string& why);
 
   void AddUsed(std::uint64_t blocks, std::uint64_t bytes);
@@ -71,12 +88,13 @@ class Disk {
   FileSystem& files_;
   const std::string directory_;
   const std::uint64_t reserved_bytes_;
+  std::uint32_t sharers_ = 1;
   format::Identity identity_;
   int lock_ = -1;
   std::atomic<bool> failed_ = false;
   std::atomic<std::uint64_t> blocks_ = 0;
   std::atomic<std::uint64_t> used_bytes_ = 0;
-  // Bit s: the folder of finalized blocks with that hash exists.
+  // folders_[s]: the folder s of finalized blocks exists.
   std::atomic<bool> folders_[256] = {};
   mutable std::mutex mutex_;
   std::string failure_;

@@ -1,4 +1,4 @@
-// A file system for tests: the real one, with failures on order.
+// A file system for tests: the real one, with injected failures.
 #pragma once
 
 #include <fmt/core.h>
@@ -8,12 +8,13 @@
 #include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "disk/file_system.h"
 
 namespace ebb {
 
-// Thread-safe. A fault concerns paths that contain `where`; it stays until it is cleared.
+// Thread-safe. A fault concerns paths that contain `where`. It stays until Set(kNone).
 class FaultyFileSystem final : public FileSystem {
  public:
   enum class Fault { kNone, kFailWrites, kFillDisk, kFailReads, kShortReads, kFailSync, kFailAll };
@@ -24,10 +25,15 @@ class FaultyFileSystem final : public FileSystem {
     where_ = std::move(where);
     room_bytes_ = 0;
   }
-  // After Set(kFillDisk): what can still be written before the disk is full.
+  // After Set(kFillDisk): the number of bytes that can be written before the disk is full.
   void SetRoomBytes(std::int64_t bytes) { room_bytes_ = bytes; }
-  // What GetSpace reports as free; negative for the truth.
+  // The free bytes that GetSpace reports. Negative for the real number.
   void SetFreeBytes(std::int64_t bytes) { free_bytes_ = bytes; }
+  // Paths that contain `where` are on a file system of their own, with this id.
+  void SetFileSystemId(std::string where, std::uint64_t id) {
+    const std::lock_guard lock(mutex_);
+    file_system_ids_.emplace_back(std::move(where), id);
+  }
   [[nodiscard]] std::uint64_t syncs() const { return syncs_; }
 
   Result<std::unique_ptr<File>> OpenForReading(const std::string& path) override {
@@ -64,6 +70,15 @@ class FaultyFileSystem final : public FileSystem {
     EBB_TRY(Check(path, Fault::kFailReads));
     return real_.FileSize(path);
   }
+  Result<std::uint64_t> FileSystemId(const std::string& path) override {
+    {
+      const std::lock_guard lock(mutex_);
+      for (const auto& [where, id] : file_system_ids_) {
+        if (path.find(where) != std::string::npos) return id;
+      }
+    }
+    return real_.FileSystemId(path);
+  }
   Result<Space> GetSpace(const std::string& path) override {
     EBB_TRY(Check(path, Fault::kFailAll));
     EBB_ASSIGN(auto space, real_.GetSpace(path));
@@ -85,7 +100,7 @@ class FaultyFileSystem final : public FileSystem {
     Status Write(std::uint64_t offset, std::span<const std::byte> data) override {
       if (owner_.Has(path_, Fault::kFillDisk) &&
           (owner_.room_bytes_ -= static_cast<std::int64_t>(data.size())) < 0) {
-        // What fits is written, as a real disk does.
+        // A real disk writes the part that fits.
         (void)real_->Write(offset, data.first(data.size() / 2));
         return Fail(ErrorCode::kNoSpace, "writing " + path_ + " failed: No space left on device");
       }
@@ -130,6 +145,7 @@ class FaultyFileSystem final : public FileSystem {
   std::mutex mutex_;
   Fault fault_ = Fault::kNone;
   std::string where_;
+  std::vector<std::pair<std::string, std::uint64_t>> file_system_ids_;
   std::atomic<std::int64_t> free_bytes_ = -1;
   std::atomic<std::int64_t> room_bytes_ = 0;
   std::atomic<std::uint64_t> syncs_ = 0;

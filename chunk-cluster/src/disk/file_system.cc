@@ -34,8 +34,8 @@ ErrorCode CodeOf(int error) {
 }
 
 std::unexpected<Error> Failed(const char* what, const std::string& path, int error) {
-  return Fail(CodeOf(error), fmt::format("{} {} failed: {}", what, path,
-                                         std::generic_category().message(error)));
+  return Fail(CodeOf(error),
+              fmt::format("{} {} failed: {}", what, path, std::generic_category().message(error)));
 }
 
 class PosixFile final : public File {
@@ -48,8 +48,8 @@ class PosixFile final : public File {
   Result<std::size_t> Read(std::uint64_t offset, std::span<std::byte> out) override {
     std::size_t done = 0;
     while (done < out.size()) {
-      const ssize_t n = pread(fd_, out.data() + done, out.size() - done,
-                              static_cast<off_t>(offset + done));
+      const ssize_t n =
+          pread(fd_, out.data() + done, out.size() - done, static_cast<off_t>(offset + done));
       if (n == 0) break;
       if (n > 0) {
         done += static_cast<std::size_t>(n);
@@ -160,6 +160,12 @@ class PosixFileSystem final : public FileSystem {
     if (statvfs(path.c_str(), &status) != 0) return Failed("asking the space of", path, errno);
     return Space{static_cast<std::uint64_t>(status.f_blocks) * status.f_frsize,
                  static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize};
+  }
+
+  Result<std::uint64_t> FileSystemId(const std::string& path) override {
+    struct stat status;
+    if (stat(path.c_str(), &status) != 0) return Failed("looking at", path, errno);
+    return static_cast<std::uint64_t>(status.st_dev);
   }
 
  private:

@@ -28,9 +28,12 @@ constexpr std::string_view kMetaSuffix = ".meta";
 
 std::uint32_t Checksum::Compute(std::uint32_t crc, std::span<const std::byte> data) const {
   switch (type) {
-    case ChecksumType::kNull: return 0;
-    case ChecksumType::kCrc32: return Crc32(crc, data);
-    case ChecksumType::kCrc32c: return Crc32c(crc, data);
+    case ChecksumType::kNull:
+      return 0;
+    case ChecksumType::kCrc32:
+      return Crc32(crc, data);
+    case ChecksumType::kCrc32c:
+      return Crc32c(crc, data);
   }
   return 0;
 }
@@ -45,8 +48,8 @@ void Checksum::ComputeAll(std::span<const std::byte> data, std::byte* out) const
   }
 }
 
-std::optional<std::size_t> Checksum::FirstBad(std::span<const std::byte> data,
-                                              std::span<const std::byte> sums) const {
+std::optional<std::size_t> Checksum::FirstMismatch(std::span<const std::byte> data,
+                                                   std::span<const std::byte> sums) const {
   if (type == ChecksumType::kNull) return std::nullopt;
   constexpr std::size_t kBatch = 48;
   std::byte computed[4 * kBatch];
@@ -67,9 +70,8 @@ Result<Checksum> MakeChecksum(int type, std::uint32_t bytes_per_chunk) {
     return Fail(ErrorCode::kInvalid, fmt::format("checksum type {} is unknown; use CRC32C", type));
   }
   if (bytes_per_chunk == 0 || bytes_per_chunk > kMaxBytesPerChecksum) {
-    return Fail(ErrorCode::kInvalid,
-                fmt::format("{} bytes per checksum are refused; use 1 to {}", bytes_per_chunk,
-                            kMaxBytesPerChecksum));
+    return Fail(ErrorCode::kInvalid, fmt::format("{} bytes per checksum are refused; use 1 to {}",
+                                                 bytes_per_chunk, kMaxBytesPerChecksum));
   }
   return Checksum{static_cast<ChecksumType>(type), bytes_per_chunk};
 }
@@ -143,20 +145,19 @@ Result<Identity> DecodeIdentity(std::string_view text) {
     values.emplace(line.substr(0, equals), line.substr(equals + 1));
     text.remove_prefix(std::min(end + 1, text.size()));
   }
-  for (const char* key : {"layoutVersion", "storageUuid", "serverUuid", "clusterId", "blockPoolId",
-                          "namespaceId"}) {
+  for (const char* key :
+       {"layoutVersion", "storageUuid", "serverUuid", "clusterId", "blockPoolId", "namespaceId"}) {
     if (!values.contains(key)) {
       return Fail(ErrorCode::kCorrupt, fmt::format("line '{}=' is missing", key));
     }
   }
   if (values["layoutVersion"] != std::to_string(kLayoutVersion)) {
-    return Fail(ErrorCode::kCorrupt,
-                fmt::format("layoutVersion is '{}' and this program knows {}",
-                            values["layoutVersion"], kLayoutVersion));
+    return Fail(ErrorCode::kCorrupt, fmt::format("layoutVersion is '{}' and this program knows {}",
+                                                 values["layoutVersion"], kLayoutVersion));
   }
   const auto namespace_id = ParseNumber<std::uint32_t>(values["namespaceId"]);
   if (!namespace_id || values["storageUuid"].empty() || values["serverUuid"].empty()) {
-    return Fail(ErrorCode::kCorrupt, "namespaceId is no number, or an uuid is empty");
+    return Fail(ErrorCode::kCorrupt, "namespaceId is not a number, or a uuid is empty");
   }
   return Identity{values["storageUuid"], values["serverUuid"], values["clusterId"],
                   values["blockPoolId"], *namespace_id};

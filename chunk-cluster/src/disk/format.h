@@ -1,5 +1,5 @@
-// Names and layout of everything on a disk of a chunk server. Mirrors docs/on-disk-format.md,
-// section "Chunk server"; change both together.
+// Names and layout of everything on a disk of a chunk server. docs/on-disk-format.md, section
+// "Chunk server", describes the same: change both together.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ inline constexpr std::string_view kTemporary = "tmp";
 inline constexpr std::uint16_t kMetaVersion = 1;
 inline constexpr std::size_t kMetaHeaderBytes = 7;
 inline constexpr std::uint32_t kDefaultBytesPerChecksum = 512;
-// A chunk larger than this is refused: a read of one byte would cost as much.
+// The largest chunk that is accepted. A read of one byte reads a whole chunk.
 inline constexpr std::uint32_t kMaxBytesPerChecksum = 1 << 20;
 
 // The values are those of ChecksumTypeProto and of the type byte in the meta header.
@@ -39,30 +39,31 @@ struct Checksum {
   [[nodiscard]] std::uint64_t ChunksOf(std::uint64_t bytes) const {
     return (bytes + bytes_per_chunk - 1) / bytes_per_chunk;
   }
-  // Bytes of all checksums of `bytes` of data.
+  // Bytes of the checksums of `bytes` bytes of data.
   [[nodiscard]] std::uint64_t BytesFor(std::uint64_t bytes) const {
     return ChunksOf(bytes) * size();
   }
-  // Where the checksum of the chunk that holds byte `offset` lies in the meta file.
+  // The position, in the meta file, of the checksum of the chunk that holds byte `offset`.
   [[nodiscard]] std::uint64_t MetaOffset(std::uint64_t offset) const {
     return kMetaHeaderBytes + offset / bytes_per_chunk * size();
   }
-  // Of one chunk, continuing `crc`.
+  // The checksum of one chunk whose beginning has the checksum `crc`.
   [[nodiscard]] std::uint32_t Compute(std::uint32_t crc, std::span<const std::byte> data) const;
-  // Writes the checksums of all chunks of `data`, the first of which begins a chunk.
+  // Writes the checksums of all chunks of `data` to `out`. `data` begins a chunk.
   void ComputeAll(std::span<const std::byte> data, std::byte* out) const;
-  // The index of the first chunk of `data` that contradicts `sums`, if there is one.
-  [[nodiscard]] std::optional<std::size_t> FirstBad(std::span<const std::byte> data,
-                                                    std::span<const std::byte> sums) const;
+  // Verifies `data`, which begins a chunk, against `sums`. The index of the first chunk that
+  // contradicts its checksum, or nothing if all agree. Every verification of checksums ends here.
+  [[nodiscard]] std::optional<std::size_t> FirstMismatch(std::span<const std::byte> data,
+                                                         std::span<const std::byte> sums) const;
 
   friend bool operator==(const Checksum&, const Checksum&) = default;
 };
 
-// kInvalid for a type or chunk size that is not served.
+// kInvalid for a type or chunk size that is not supported.
 [[nodiscard]] Result<Checksum> MakeChecksum(int type, std::uint32_t bytes_per_chunk);
 
 void EncodeMetaHeader(const Checksum& checksum, std::span<std::byte, kMetaHeaderBytes> out);
-// kCorrupt saying what is wrong.
+// kCorrupt if the header is no valid meta header.
 [[nodiscard]] Result<Checksum> DecodeMetaHeader(std::span<const std::byte> header);
 
 [[nodiscard]] std::string BlockFileName(std::uint64_t block_id);
@@ -75,10 +76,10 @@ struct ParsedName {
   // Present for a meta file.
   std::optional<std::uint64_t> generation_stamp;
 };
-// Nothing for a name that is none of ours.
+// Empty for a foreign name.
 [[nodiscard]] std::optional<ParsedName> ParseName(std::string_view name);
 
-// The VERSION file: which cluster, server and disk a directory belongs to.
+// The VERSION file: the cluster, the server and the disk that a directory belongs to.
 struct Identity {
   std::string storage_uuid;
   std::string server_uuid;
@@ -89,7 +90,7 @@ struct Identity {
 };
 
 [[nodiscard]] std::string EncodeIdentity(const Identity& identity);
-// kCorrupt naming the line that is wrong or missing.
+// kCorrupt, naming the line that is wrong or missing.
 [[nodiscard]] Result<Identity> DecodeIdentity(std::string_view text);
 
 }  // namespace ebb::format

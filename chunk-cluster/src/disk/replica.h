@@ -1,36 +1,42 @@
-// What the store says about a replica, and who is told about changes.
+// Facts about one replica, and the listener of the store.
 #pragma once
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "disk/disk.h"
 
 namespace ebb {
 
-// The values are those of HDFS's ReplicaStateProto and of block reports.
+// The values are the numbers in HDFS's ReplicaStateProto and in block reports.
 enum class ReplicaState : std::uint8_t {
   kFinalized = 0,
-  // A client writes it, or may come back to.
+  // A client writes the replica, or may come back to do so. HDFS: RBW.
   kBeingWritten = 1,
-  // It was being written when the process stopped.
+  // A client was writing the replica when the process stopped. HDFS: RWR.
   kWaiting = 2,
-  // Block recovery holds it.
+  // Block recovery holds the replica. HDFS: RUR.
   kUnderRecovery = 3,
-  // A copy or a combine output in the making: nobody may see it, and it does not survive.
+  // An unfinished copy or output of a combine. No reader sees the replica, and a restart removes
+  // it.
   kTemporary = 4,
 };
+
+// For messages.
+[[nodiscard]] std::string_view NameOf(ReplicaState state);
 
 struct ReplicaInfo {
   std::uint64_t block_id = 0;
   std::uint64_t generation_stamp = 0;
-  // What a reader may see.
+  // The bytes that a reader may see.
   std::uint64_t length_bytes = 0;
   ReplicaState state = ReplicaState::kFinalized;
   std::string storage_uuid;
 };
 
-// Called by whatever thread caused the event, with no lock of the store held.
+// Hears of changes in the store. The thread that caused the event calls, and holds no lock of the
+// store.
 class StoreListener {
  public:
   virtual ~StoreListener() = default;

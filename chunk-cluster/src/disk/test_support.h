@@ -1,4 +1,4 @@
-// What tests of the store and of data transfer share.
+// Helpers for tests that use a block store.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,9 +17,9 @@
 
 namespace ebb::testing {
 
-// The lengths at which blocks of 512-byte chunks and packets of 64 KiB begin to differ.
-inline constexpr std::size_t kBoundarySizes[] = {0,    1,     2,     3,     127,   511,     512,
-                                                 513,  1024,  65535, 65536, 65537, 70300,   1000000};
+// Block lengths around the boundaries of 512-byte chunks and 64 KiB packets.
+inline constexpr std::size_t kBoundarySizes[] = {0,   1,    2,     3,     127,   511,   512,
+                                                 513, 1024, 65535, 65536, 65537, 70300, 1000000};
 
 inline std::vector<std::byte> RandomBytes(std::size_t size, std::uint64_t seed) {
   std::mt19937_64 random(seed);
@@ -28,7 +28,7 @@ inline std::vector<std::byte> RandomBytes(std::size_t size, std::uint64_t seed) 
   return data;
 }
 
-// Removed with everything in it.
+// A new directory. The destructor removes it with everything in it.
 class TemporaryDirectory {
  public:
   TemporaryDirectory() {
@@ -41,7 +41,7 @@ class TemporaryDirectory {
 
   [[nodiscard]] std::string operator/(const std::string& name) const { return path_ + "/" + name; }
 
-  // Files below the directory whose path contains the text.
+  // The files below the directory whose path contains `text`.
   [[nodiscard]] std::vector<std::string> Find(const std::string& text) const {
     std::vector<std::string> found;
     for (const auto& entry : std::filesystem::recursive_directory_iterator(path_)) {
@@ -106,7 +106,7 @@ inline Status WriteBytes(ReplicaWriter& writer, std::uint64_t offset,
   return writer.Write(offset, data, sums);
 }
 
-// A finalized block.
+// Writes and finalizes a block.
 inline void StoreBlock(BlockStore& store, std::uint64_t id, std::span<const std::byte> data,
                        std::uint64_t stamp = 1001, const std::string& storage_uuid = {}) {
   auto writer = store.Create(
@@ -117,14 +117,15 @@ inline void StoreBlock(BlockStore& store, std::uint64_t id, std::span<const std:
   ASSERT_TRUE(finished.has_value()) << finished.error().message;
 }
 
-// Data of the block, after its checksums were compared.
+// The data of the block, verified against its checksums.
 inline Result<std::vector<std::byte>> ReadBlock(BlockStore& store, std::uint64_t id) {
   EBB_ASSIGN(const auto reader, store.OpenReader(id, 0));
   std::vector<std::byte> data(reader->length());
   EBB_TRY(reader->ReadData(0, data));
   std::vector<std::byte> sums(reader->checksum().BytesFor(data.size()));
   EBB_TRY(reader->ReadChecksums(0, data.size(), sums));
-  if (reader->checksum().FirstBad(data, sums)) return Fail(ErrorCode::kCorrupt, "bad checksum");
+  if (reader->checksum().FirstMismatch(data, sums))
+    return Fail(ErrorCode::kCorrupt, "bad checksum");
   return data;
 }
 

@@ -24,7 +24,8 @@ using Clock = std::chrono::steady_clock;
 using hadoop::common::RpcRequestHeaderProto;
 using hadoop::common::RpcResponseHeaderProto;
 
-// Between frames the reader waits without an end: a silent server is what call time-outs are for.
+// Between frames the reader waits again and again. The time-outs of the calls detect a silent
+// server.
 constexpr Timeout kReaderWait = std::chrono::hours(1);
 constexpr Timeout kFrameTimeout = std::chrono::seconds(60);
 
@@ -47,7 +48,7 @@ RpcRequestHeaderProto Header(std::int32_t call_id, const std::string& client_id)
   return header;
 }
 
-// The first line: Hadoop's servers send the whole stack trace.
+// Hadoop's servers send the whole stack trace. Its first line is the message.
 std::string_view FirstLine(std::string_view text) { return text.substr(0, text.find('\n')); }
 
 Error RemoteError(const RpcResponseHeaderProto& header, const std::string& server) {
@@ -61,8 +62,8 @@ Error RemoteError(const RpcResponseHeaderProto& header, const std::string& serve
 
 }  // namespace
 
-// One connection and the thread that reads its answers. Callers write under write_mutex_ and wait
-// for their entry of pending_ to be filled. Once failed it stays failed.
+// One connection and the thread that reads its answers. Callers write under write_mutex_, then wait
+// until their entry of pending_ is filled. A failed connection stays failed.
 class RpcClient::Connection {
  public:
   Connection(Socket socket, std::string server, std::size_t max_response_bytes)
@@ -81,7 +82,7 @@ class RpcClient::Connection {
     return failure_.has_value();
   }
 
-  // Fails every call that waits, and every later one.
+  // Makes all waiting and later calls fail.
   void Break(Error error) {
     const std::lock_guard lock(mutex_);
     if (failure_) return;
@@ -119,7 +120,8 @@ class RpcClient::Connection {
   void Send(std::string_view frame, Clock::time_point deadline) {
     const std::lock_guard lock(write_mutex_);
     const auto left = std::chrono::ceil<Timeout>(deadline - Clock::now());
-    // The frame may be sent in part: whatever fails, the connection is of no more use.
+    // After any failure the frame may be sent in part, so that the connection cannot be used any
+    // more.
     auto status = rpc_wire::WriteBytes(socket_, frame, std::max(left, Timeout(1)));
     if (!status) Break(Lost(status.error()));
   }
@@ -165,7 +167,7 @@ class RpcClient::Connection {
     return {};
   }
 
-  // An answer that nobody waits for any more, after a time-out, is dropped.
+  // Drops an answer if its call has timed out.
   void Deliver(const RpcResponseHeaderProto& header, Result<std::string> answer) {
     const std::lock_guard lock(mutex_);
     last_received_ = Clock::now();
@@ -264,7 +266,7 @@ Status RpcClient::Call(std::string_view method, const google::protobuf::MessageL
   EBB_ASSIGN(const std::string body, connection->Exchange(call_id, frame, method, timeout));
   auto status =
       rpc_wire::Parse(response, body, fmt::format("the answer of {} to {}", server(), method));
-  // What the peer got wrong is not the caller's mistake.
+  // A malformed answer is the peer's mistake: kInvalid would blame the caller.
   if (!status) status.error().code = ErrorCode::kNetwork;
   return status;
 }

@@ -19,31 +19,31 @@ namespace ebb {
 
 struct RpcClientOptions {
   Timeout connect_timeout = std::chrono::seconds(10);
-  // Of a call as a whole, unless the call names its own.
+  // The time-out of a whole call, unless the call passes its own.
   Timeout call_timeout = std::chrono::seconds(60);
   std::size_t max_response_bytes = std::size_t{64} << 20;
 };
 
-// Thread-safe: calls of several threads share one connection and are answered in any order. The
-// connection is made by the first call, and made anew by the next call after it was lost; a call
-// that was under way when it was lost fails with kNetwork and is not repeated, since the server may
-// have executed it.
+// Thread-safe. The calls of several threads share one connection, and answers come in any order.
+// The first call connects, and so does the next call after the connection was lost. A call that was
+// under way when the connection was lost fails with kNetwork. It is not repeated, because the
+// server may have executed it.
 class RpcClient {
  public:
   using Options = RpcClientOptions;
 
-  // `protocol` is the name that the server knows
-  // ("org.apache.hadoop.hdfs.protocol.ClientProtocol"). An empty user means $USER, or else the name
-  // that the system has for this process's user.
+  // `protocol` is the name at the server, for example
+  // "org.apache.hadoop.hdfs.protocol.ClientProtocol". An empty user means $USER, or else the user
+  // that this process runs as.
   RpcClient(std::string host, std::uint16_t port, std::string protocol, std::uint64_t version,
             std::string user = {}, Options options = {});
-  // Fails calls that are under way with kShutdown. The caller sees to it that none starts later.
+  // Calls that are under way fail with kShutdown. No call may start later.
   ~RpcClient();
   RpcClient(const RpcClient&) = delete;
   RpcClient& operator=(const RpcClient&) = delete;
 
-  // Errors: kRemote with exception_class and the exception's message; kTimeout; kNetwork. After a
-  // time-out during which the server sent nothing at all the connection is given up as well.
+  // Errors: kRemote with the class and the message of the exception, kTimeout, kNetwork. If the
+  // server sent nothing at all during a time-out, the connection is closed, too.
   [[nodiscard]] Status Call(std::string_view method, const google::protobuf::MessageLite& request,
                             google::protobuf::MessageLite& response);
   [[nodiscard]] Status Call(std::string_view method, const google::protobuf::MessageLite& request,
@@ -68,7 +68,7 @@ class RpcClient {
   const Options options_;
   const std::string client_id_;
   std::atomic<std::uint32_t> next_call_id_ = 0;
-  // Held while connecting, so that one connection is made however many calls wait for it.
+  // Held while connecting, so that all waiting calls share one connection.
   std::mutex mutex_;
   std::shared_ptr<Connection> connection_;
 };

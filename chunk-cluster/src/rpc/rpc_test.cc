@@ -24,7 +24,7 @@ using namespace std::chrono_literals;
 
 constexpr char kProtocol[] = "io.ebbfs.protocol.ChunkProtocol";
 
-// Holds calls up until it is opened.
+// A gate that blocks calls until it is opened.
 class Gate {
  public:
   void Open() {
@@ -107,7 +107,7 @@ class RpcTest : public testing::Test {
     return std::move(*socket);
   }
 
-  // A request frame, with whatever call id and header is asked for.
+  // A request frame with the given call id and header.
   static std::string Frame(
       std::int32_t call_id, std::string_view rest,
       std::function<void(hadoop::common::RpcRequestHeaderProto&)> change = {}) {
@@ -315,7 +315,7 @@ TEST_F(RpcTest, ASaslClientIsToldToGoOnWithoutIt) {
   EXPECT_EQ(static_cast<std::int32_t>(header.callid()), rpc_wire::kCallIdSasl);
 }
 
-TEST_F(RpcTest, WhatIsNoCallIsAnsweredAsFatalAndClosed) {
+TEST_F(RpcTest, InvalidCallsAreAnsweredAsFatalAndClosed) {
   StartServer();
   std::string call;
   rpc_wire::AppendDelimitedBytes(call, "");
@@ -369,12 +369,12 @@ TEST_F(RpcTest, SilentPeersAreClosed) {
   }
 }
 
-// Random bytes, random frames and random mutations of good conversations: the server neither
-// crashes nor hangs, and goes on serving others.
+// Sends random bytes, random frames and mutations of valid conversations. The server neither
+// crashes nor hangs, and continues to serve other clients.
 TEST_F(RpcTest, GarbageNeverStopsTheServer) {
   RpcServerOptions options;
   options.max_request_bytes = 1 << 16;
-  options.max_connections = 500;  // more than come in a burst below
+  options.max_connections = 500;  // more than the connections below
   StartServer(options);
   const auto seed = std::random_device()();
   SCOPED_TRACE(fmt::format("seed {}", seed));
@@ -419,7 +419,7 @@ TEST_F(RpcTest, GarbageNeverStopsTheServer) {
   ASSERT_TRUE(alive) << alive.error().message;
 }
 
-// The client against a server that answers nonsense.
+// The client against a server that sends invalid answers.
 TEST(RpcClientTest, NonsenseFromTheServerIsAnError) {
   auto listener = Listener::Listen("127.0.0.1", 0);
   ASSERT_TRUE(listener);

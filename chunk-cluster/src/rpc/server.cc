@@ -129,7 +129,7 @@ class RpcServer::Core {
     }
   }
 
-  // A reader that is done only has to return.
+  // Joining is quick: a reader that is done returns at once.
   void JoinFinishedReaders() {
     for (auto it = readers_.begin(); it != readers_.end();) {
       if (!it->done) {
@@ -145,11 +145,11 @@ class RpcServer::Core {
     const std::shared_ptr<ServerConnection> connection = reader.connection;
     try {
       Receive(connection);
-    } catch (const std::bad_alloc&) {  // costs this connection, not the process
+    } catch (const std::bad_alloc&) {  // closes this connection only
     }
     connection->Shutdown();
     const std::lock_guard lock(mutex_);
-    reader.connection.reset();  // the socket closes once the last answer of it was tried
+    reader.connection.reset();  // the socket closes after its last answer
     reader.done = true;
   }
 
@@ -161,7 +161,8 @@ class RpcServer::Core {
     }
   }
 
-  // Waits for room: the client is held back by its own full socket. False if stopping.
+  // Waits for room in the queue. Meanwhile the client's socket fills up, which slows the client
+  // down. False if stopping.
   bool Enqueue(QueuedCall call) {
     const std::size_t bytes = call.call.frame.size();
     std::unique_lock lock(mutex_);
@@ -200,7 +201,7 @@ class RpcServer::Core {
         } else {
           queued->connection->Answer(queued->call.caller, result.error());
         }
-      } catch (const std::bad_alloc&) {  // no memory even to say so
+      } catch (const std::bad_alloc&) {  // no memory for an answer
         queued->connection->Shutdown();
       }
       --queued->connection->calls_under_way;

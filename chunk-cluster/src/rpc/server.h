@@ -1,5 +1,6 @@
-// A Hadoop RPC server (version 9, SIMPLE authentication) for protobuf services. Hadoop's own Java
-// client calls it through ProtobufRpcEngine2; calls of one connection are answered as they end.
+// A Hadoop RPC server (version 9, SIMPLE authentication) for protobuf services. Hadoop's Java
+// client calls it through ProtobufRpcEngine2. The calls of one connection are answered in the order
+// in which they end.
 #pragma once
 
 #include <google/protobuf/message_lite.h>
@@ -18,19 +19,20 @@
 
 namespace ebb {
 
-// Who calls.
+// The caller, and the call.
 struct RpcCaller {
   std::string user;
   // "address:port"
   std::string peer;
-  // 16 bytes that name the client for as long as it lives; with call_id they name the call.
+  // 16 bytes that identify the client during its life. Together with call_id they identify the
+  // call.
   std::string client_id;
   std::int32_t call_id = 0;
   std::int32_t retry_count = 0;
 };
 
-// Takes a serialized request, returns a serialized response. Called by several threads at once; it
-// may take as long as the call needs. An Error becomes a remote exception of class
+// Takes a serialized request and returns a serialized response. Several threads call it at the same
+// time, and it may take any time. An Error becomes a remote exception of the class
 // Error::exception_class, or java.io.IOException if that is empty.
 using RpcHandler = std::function<Result<std::string>(const RpcCaller&, std::string_view)>;
 using RpcHandlers = std::map<std::string, RpcHandler, std::less<>>;
@@ -40,7 +42,7 @@ namespace rpc_internal {
 [[nodiscard]] Result<std::string> Serialize(const google::protobuf::MessageLite& response);
 }  // namespace rpc_internal
 
-// A handler out of a function (const RpcCaller&, const Request&) -> Result<Response>.
+// Makes a handler of a function (const RpcCaller&, const Request&) -> Result<Response>.
 template <typename Request, typename Function>
 [[nodiscard]] RpcHandler MakeRpcHandler(Function function) {
   return [function = std::move(function)](const RpcCaller& caller,
@@ -54,26 +56,26 @@ template <typename Request, typename Function>
 
 struct RpcServerOptions {
   std::string address = "127.0.0.1";
-  // 0 lets the kernel choose.
+  // With 0 the kernel chooses a port.
   std::uint16_t port = 0;
   // A connection above the limit is closed at once.
   std::size_t max_connections = 256;
   std::size_t handler_threads = 24;
-  // Requests that wait for a handler. Above a limit the connections are not read until there is
-  // room again.
+  // The most requests that wait for a handler. At the limit, connections are not read until a
+  // request leaves the queue.
   std::size_t max_queued_calls = 1024;
   std::size_t max_queued_bytes = std::size_t{64} << 20;
   // A connection that announces a longer request is closed.
   std::size_t max_request_bytes = std::size_t{16} << 20;
-  // Preamble and connection context, and every frame once it has begun, must arrive within this.
+  // The time for preamble and connection context, and for the rest of a frame that has begun.
   Timeout frame_timeout = std::chrono::seconds(30);
-  // An answer that the client does not take within this costs it the connection.
+  // A client that does not read its answer within this time loses the connection.
   Timeout write_timeout = std::chrono::seconds(30);
   // A connection without a call under way is closed after this silence.
   Timeout idle_timeout = std::chrono::minutes(10);
 };
 
-// Thread-safe, except that services are registered before Start().
+// Thread-safe, except that all services are registered before Start().
 class RpcServer {
  public:
   using Options = RpcServerOptions;
@@ -84,18 +86,18 @@ class RpcServer {
   RpcServer(const RpcServer&) = delete;
   RpcServer& operator=(const RpcServer&) = delete;
 
-  // `protocol` as the client names it ("io.ebbfs.protocol.ChunkProtocol"). Calls of another version
-  // are answered with RPC$VersionMismatch, of another method with RpcNoSuchMethodException, of a
-  // protocol that is not registered with RpcNoSuchProtocolException.
+  // `protocol` is the name that clients use, for example "io.ebbfs.protocol.ChunkProtocol". Another
+  // version is answered with RPC$VersionMismatch, an unknown method with RpcNoSuchMethodException,
+  // an unknown protocol with RpcNoSuchProtocolException.
   void RegisterService(std::string protocol, std::uint64_t version, RpcHandlers handlers);
 
-  // Listens. kNetwork if the port is in use.
+  // Opens the port and starts the threads. kNetwork if the port is in use.
   [[nodiscard]] Status Start();
-  // Closes all connections and waits for the handlers that run: whoever holds one up for long must
-  // be told to end by its own means before. Once stopped it stays stopped.
+  // Closes all connections and waits for the running handlers. The caller stops the work of long
+  // handlers before. A stopped server cannot be started again.
   void Stop();
 
-  // The port in use, after Start().
+  // The open port, after Start().
   [[nodiscard]] std::uint16_t port() const;
   [[nodiscard]] std::size_t connections() const;
 

@@ -155,7 +155,7 @@ Status ServerConnection::NegotiateSimple(std::string_view body) {
                                          "this server offers SIMPLE authentication only",
                                          RpcResponseHeaderProto::FATAL_UNAUTHORIZED});
   }
-  // Success at once means to the client: go on without SASL.
+  // SUCCESS as the first answer tells the client to continue without SASL.
   sasl_ = false;
   RpcSaslProto answer;
   answer.set_state(RpcSaslProto::SUCCESS);
@@ -194,7 +194,7 @@ void ServerConnection::Send(const RpcResponseHeaderProto& header, std::string_vi
   if (with_response) rpc_wire::AppendDelimitedBytes(frame, response);
   rpc_wire::EndFrame(frame);
   const std::lock_guard lock(write_mutex_);
-  // A frame sent in part would garble all that follow.
+  // After a frame that was sent in part, the client could not read any later frame.
   if (!rpc_wire::WriteBytes(socket_, frame, options_.write_timeout)) socket_.Shutdown();
 }
 

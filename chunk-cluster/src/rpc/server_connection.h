@@ -1,4 +1,5 @@
-// One connection of the RPC server: the handshake, the frames and the answers. Internal.
+// One connection of the RPC server: the handshake (with SASL), the frames and the answers.
+// Internal.
 #pragma once
 
 #include <atomic>
@@ -14,7 +15,7 @@
 
 namespace ebb::rpc_internal {
 
-// A call as it was received, before anything of its method is looked at.
+// A received call. Its method and request are not parsed yet.
 struct IncomingCall {
   RpcCaller caller;
   // RequestHeaderProto and the request, both length-delimited.
@@ -24,24 +25,24 @@ struct IncomingCall {
 
 using RpcErrorCode = hadoop::common::RpcResponseHeaderProto::RpcErrorCodeProto;
 
-// How an answer that is an exception looks to a Hadoop client.
+// An exception as a Hadoop client sees it.
 struct RpcException {
   std::string java_class;
   std::string message;
   RpcErrorCode code = hadoop::common::RpcResponseHeaderProto::ERROR_APPLICATION;
 };
 
-// One thread reads; any thread answers.
+// One thread reads. Any thread may answer.
 class ServerConnection {
  public:
   ServerConnection(Socket socket, const RpcServerOptions& options)
       : socket_(std::move(socket)), options_(options) {}
 
-  // The preamble. An error means that the connection is of no use and is to be closed; the peer has
-  // been told why if it can understand it.
+  // Reads the preamble: version and authentication. After an error the caller closes the
+  // connection. The peer was told the reason if it speaks Hadoop RPC or HTTP.
   [[nodiscard]] Status Handshake();
-  // The next call. Connection context, pings and SASL negotiation are dealt with inside. An error
-  // means that the connection has ended or is to be closed.
+  // Reads the next call. Handles connection context, pings and SASL negotiation. After an error the
+  // caller closes the connection.
   [[nodiscard]] Result<IncomingCall> NextCall();
 
   void Answer(const RpcCaller& call, std::string_view response);
@@ -51,7 +52,7 @@ class ServerConnection {
   void Shutdown() { socket_.Shutdown(); }
   [[nodiscard]] const std::string& peer() const { return socket_.peer(); }
 
-  // Calls received and not answered yet: while there are any, silence is no reason to close.
+  // Calls without an answer so far. A silent connection is not closed while there are any.
   std::atomic<int> calls_under_way = 0;
 
  private:
@@ -69,7 +70,7 @@ class ServerConnection {
   Socket socket_;
   const RpcServerOptions& options_;
   std::mutex write_mutex_;
-  // Set by the connection context; only the reading thread touches it.
+  // Set by the connection context. Used by the reading thread only.
   std::optional<std::string> user_;
   bool sasl_ = false;
 };

@@ -1,5 +1,5 @@
-// The bytes of Hadoop RPC version 9, shared by client and server: the preamble, the frames and the
-// length-delimited messages inside them. docs/protocols.md describes the subset.
+// The bytes of Hadoop RPC version 9, for client and server: the preamble, the frames and the
+// length-delimited messages inside them. docs/protocols.md describes the supported subset.
 #pragma once
 
 #include <google/protobuf/message_lite.h>
@@ -17,13 +17,14 @@
 
 namespace ebb::rpc_wire {
 
-// What a client sends first: "hrpc", version, service class, authentication protocol.
+// The preamble is the first thing that a client sends: "hrpc", version, service class,
+// authentication protocol.
 inline constexpr std::size_t kPreambleBytes = 7;
 inline constexpr std::uint8_t kVersion = 9;
 inline constexpr std::uint8_t kAuthNone = 0;
 inline constexpr std::uint8_t kAuthSasl = 0xDF;
 
-// Call ids below zero are not calls.
+// Negative call ids mark control frames.
 inline constexpr std::int32_t kCallIdAuthorizationFailed = -1;
 inline constexpr std::int32_t kCallIdInvalid = -2;
 inline constexpr std::int32_t kCallIdConnectionContext = -3;
@@ -39,34 +40,34 @@ inline constexpr std::size_t kClientIdBytes = 16;
 
 // Appends the varint length of `message` and the message itself.
 void AppendDelimited(std::string& out, const google::protobuf::MessageLite& message);
-// The same for bytes that are a serialized message already.
+// The same for a serialized message.
 void AppendDelimitedBytes(std::string& out, std::string_view message);
-// A frame is a 4-byte big-endian length and as many bytes. BeginFrame leaves room for the length
-// and EndFrame fills it in.
+// A frame is a 4-byte big-endian length, followed by that many bytes. BeginFrame reserves the
+// length, and EndFrame fills it in.
 [[nodiscard]] std::string BeginFrame();
 void EndFrame(std::string& frame);
 
-// Takes length-delimited messages off the front of a frame.
+// Reads the length-delimited messages of a frame, one after the other.
 class Cursor {
  public:
   explicit Cursor(std::string_view bytes) : rest_(bytes) {}
   // kInvalid if the frame ends before the message does.
   [[nodiscard]] Result<std::string_view> Next();
-  // kInvalid also if the bytes are not a complete `message`; `what` names it in the error.
+  // kInvalid also if the bytes are not a complete `message`. `what` names the message in the error.
   [[nodiscard]] Status Next(google::protobuf::MessageLite& message, std::string_view what);
-  // What was not taken yet.
+  // The bytes that were not read yet.
   [[nodiscard]] std::string_view rest() const { return rest_; }
 
  private:
   std::string_view rest_;
 };
 
-// Parses without the library's own complaints on stderr.
+// Parses a message. The library's own errors on stderr are avoided.
 [[nodiscard]] Status Parse(google::protobuf::MessageLite& message, std::string_view bytes,
                            std::string_view what);
 
-// Reads one frame. Memory grows with the bytes that arrive, not with the length that is announced.
-// kInvalid for a length of zero, below zero or above `limit_bytes`.
+// Reads one frame. Memory grows with the bytes that arrive, whatever length is announced. kInvalid
+// for a length of zero, below zero or above `limit_bytes`.
 [[nodiscard]] Result<std::string> ReadFrame(Socket& socket, std::size_t limit_bytes,
                                             Timeout timeout);
 [[nodiscard]] Status WriteBytes(Socket& socket, std::string_view bytes, Timeout timeout);

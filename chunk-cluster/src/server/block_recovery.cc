@@ -23,10 +23,11 @@ struct Candidate {
   ReplicaInfo replica;
 };
 
-
-// What the holder has; nothing if it has no such replica.
-Result<std::optional<ReplicaInfo>> Ask(BlockStore& store, const DatanodeIDProto& holder,
-                                       const RecoveringBlockProto& recovering) {
+// First step: stops the writer at the holder and describes its replica. Empty if it has no such
+// replica.
+Result<std::optional<ReplicaInfo>> InitReplicaRecovery(BlockStore& store,
+                                                       const DatanodeIDProto& holder,
+                                                       const RecoveringBlockProto& recovering) {
   const auto& block = recovering.block().b();
   if (holder.datanodeuuid() == store.server_uuid()) {
     return store.StartRecovery(block.blockid(), block.generationstamp(), recovering.newgenstamp());
@@ -37,14 +38,18 @@ Result<std::optional<ReplicaInfo>> Ask(BlockStore& store, const DatanodeIDProto&
   RpcClient client(holder.ipaddr(), static_cast<std::uint16_t>(holder.ipcport()), kProtocol, 1);
   EBB_TRY(client.Call("initReplicaRecovery", request, response, kPeerTimeout));
   if (!response.replicafound()) return std::nullopt;
-  return ReplicaInfo{response.block().blockid(), response.block().genstamp(),
-                     response.block().numbytes(), static_cast<ReplicaState>(response.state()), {}};
+  return ReplicaInfo{response.block().blockid(),
+                     response.block().genstamp(),
+                     response.block().numbytes(),
+                     static_cast<ReplicaState>(response.state()),
+                     {}};
 }
 
-// The storage that now holds the recovered replica.
-Result<std::string> Agree(BlockStore& store, const Candidate& candidate,
-                          const ExtendedBlockProto& block, std::uint64_t recovery_id,
-                          std::uint64_t length) {
+// Second step: the holder cuts its replica to `length` and finalizes it. Returns the replica's
+// storage.
+Result<std::string> UpdateReplica(BlockStore& store, const Candidate& candidate,
+                                  const ExtendedBlockProto& block, std::uint64_t recovery_id,
+                                  std::uint64_t length) {
   if (candidate.server.datanodeuuid() == store.server_uuid()) {
     EBB_ASSIGN(const auto info, store.FinishRecovery(block.blockid(), recovery_id, length));
     return info.storage_uuid;
@@ -62,7 +67,8 @@ Result<std::string> Agree(BlockStore& store, const Candidate& candidate,
   return response.storageuuid();
 }
 
-// Finalized replicas decide the length; else the shortest of those in the best state.
+// Finalized replicas decide the length. Without any, the shortest replica in the best state
+// decides. Removes the candidates that do not take part.
 std::uint64_t ChooseLength(std::vector<Candidate>& candidates) {
   const auto best = std::ranges::min(candidates, {}, [](const Candidate& c) {
                       return c.replica.state;
@@ -75,7 +81,8 @@ std::uint64_t ChooseLength(std::vector<Candidate>& candidates) {
   for (const auto& c : candidates) {
     if (c.replica.state == best) length = std::min(length, c.replica.length_bytes);
   }
-  // A replica that was still being written counts only if it has the very bytes of the others.
+  // A replica that is being written takes part only if it has the same length as the finalized
+  // ones.
   std::erase_if(candidates, [&](const Candidate& c) {
     return c.replica.state != best && c.replica.length_bytes != length;
   });
@@ -91,7 +98,7 @@ Status RecoverBlock(BlockStore& store, NamenodeClient& namenode,
   std::vector<Candidate> candidates;
   int unreachable = 0;
   for (const auto& location : recovering.block().locs()) {
-    const auto found = Ask(store, location.id(), recovering);
+    const auto found = InitReplicaRecovery(store, location.id(), recovering);
     if (!found) {
       ++unreachable;
       spdlog::warn("recovery {} of block {}: {}:{} does not take part: {}", recovery_id,
@@ -103,9 +110,10 @@ Status RecoverBlock(BlockStore& store, NamenodeClient& namenode,
     }
   }
   if (candidates.empty() && unreachable > 0) {
-    return Fail(ErrorCode::kNetwork, fmt::format("no holder of block {} could be asked, {} did not "
-                                                 "answer; the namenode tries again",
-                                                 block.blockid(), unreachable));
+    return Fail(ErrorCode::kNetwork,
+                fmt::format("no holder of block {} takes part in its recovery: {} "
+                            "did not answer; the namenode tries again",
+                            block.blockid(), unreachable));
   }
   datanode::CommitBlockSynchronizationRequestProto commit;
   *commit.mutable_block() = block;
@@ -117,7 +125,7 @@ Status RecoverBlock(BlockStore& store, NamenodeClient& namenode,
     const std::uint64_t length = ChooseLength(candidates);
     commit.set_newlength(length);
     for (const auto& candidate : candidates) {
-      const auto storage = Agree(store, candidate, block, recovery_id, length);
+      const auto storage = UpdateReplica(store, candidate, block, recovery_id, length);
       if (!storage) {
         spdlog::warn("recovery {} of block {}: {}", recovery_id, block.blockid(),
                      storage.error().message);
@@ -128,13 +136,13 @@ Status RecoverBlock(BlockStore& store, NamenodeClient& namenode,
     }
     if (commit.newtaragets_size() == 0) {
       return Fail(ErrorCode::kNetwork,
-                  fmt::format("no replica of block {} could be brought to {} bytes",
+                  fmt::format("no replica of block {} could be cut to {} bytes and finalized",
                               block.blockid(), length));
     }
   }
   EBB_TRY(namenode.CommitBlockSynchronization(commit));
-  spdlog::info("recovery {} of block {}: {} replicas of {} bytes", recovery_id, block.blockid(),
-               commit.newtaragets_size(), commit.newlength());
+  spdlog::info("recovery {} of block {}: finalized {} replicas with {} bytes", recovery_id,
+               block.blockid(), commit.newtaragets_size(), commit.newlength());
   return {};
 }
 

@@ -1,4 +1,5 @@
-// Block recovery as HDFS does it: the replicas of a block whose writer is gone agree on a length.
+// Block recovery (HDFS: BlockRecoveryWorker), which ends lease recovery: the writer of a block is
+// gone, and the servers that hold its replicas agree on a length.
 #pragma once
 
 #include "DatanodeProtocol.pb.h"
@@ -8,8 +9,9 @@
 
 namespace ebb::server {
 
-// This server leads the recovery: it asks every holder what it has, makes them agree, and tells the
-// namenode. An error leaves it to the namenode to begin another one.
+// Leads the recovery as its primary. Asks all holders for their replicas, chooses the length, has
+// every holder cut and finalize its replica, and tells the namenode. After an error the namenode
+// starts another recovery.
 [[nodiscard]] Status RecoverBlock(BlockStore& store, NamenodeClient& namenode,
                                   const hadoop::hdfs::RecoveringBlockProto& recovering);
 

@@ -37,9 +37,10 @@ void ParseAddress(const std::string& text, Configuration& configuration) {
 void CheckDirectories(const std::vector<std::string>& directories) {
   std::set<std::string> seen;
   for (const auto& directory : directories) {
-    if (directory.empty()) Refuse("--data holds an empty name; separate directories by one comma");
+    if (directory.empty())
+      Refuse("--data holds an empty name; separate the directories by one comma each");
     if (!seen.insert(std::filesystem::weakly_canonical(directory).string()).second) {
-      Refuse(fmt::format("--data names {} twice; name every directory once", directory));
+      Refuse(fmt::format("--data names {} twice; name it once", directory));
     }
   }
 }
@@ -47,9 +48,10 @@ void CheckDirectories(const std::vector<std::string>& directories) {
 gf::Backend ParseKernel(const std::string& name) {
   const auto backend = gf::BackendByName(name);
   if (!backend) {
-    Refuse(fmt::format("--kernel '{}' is unknown; give auto, isal, jerasure, gfni-avx2 or "
-                       "gfni-avx512",
-                       name));
+    Refuse(
+        fmt::format("--kernel '{}' is unknown; give auto, isal, jerasure, gfni-avx2 or "
+                    "gfni-avx512",
+                    name));
   }
   if (!gf::IsAvailable(*backend)) {
     Refuse(fmt::format("--kernel {}: this processor has no such instructions; give auto", name));
@@ -63,46 +65,62 @@ Configuration ParseCommandLine(int argc, char** argv) {
   Configuration c;
   std::string namenode;
   std::string kernel = "auto";
-  CLI::App app("EbbFS chunk server: stores blocks, serves them to HDFS clients, combines them.");
+  CLI::App app(
+      "EbbFS chunk server: stores blocks, serves them to HDFS clients, and computes parities.");
   app.add_option("--namenode", namenode, "HOST:PORT of the namenode's RPC server")->required();
-  app.add_option("--data", c.directories, "directories, one per disk, separated by commas")
+  app.add_option("--data", c.directories, "directories, one for each disk, separated by commas")
       ->required()
       ->delimiter(',');
-  app.add_option("--host", c.host, "address to listen on and to be reached at")
+  app.add_option("--host", c.host,
+                 "address to listen on, and at which clients and other servers reach this server")
       ->capture_default_str();
-  app.add_option("--transfer-port", c.transfer_port, "port of DataTransferProtocol; 0: any")
+  app.add_option("--transfer-port", c.transfer_port,
+                 "port of DataTransferProtocol; 0: any free port")
       ->capture_default_str();
-  app.add_option("--ipc-port", c.ipc_port, "port of Hadoop RPC; 0: any")->capture_default_str();
-  app.add_option("--reserved-bytes", c.reserved_bytes, "bytes per disk that are never written")
+  app.add_option("--ipc-port", c.ipc_port, "port of Hadoop RPC; 0: any free port")
       ->capture_default_str();
+  app.add_option("--reserved-bytes", c.reserved_bytes, "bytes of each disk that stay free")
+      ->capture_default_str();
+  app.add_option("--disks-per-file-system", c.disks_per_file_system,
+                 "number of disks of all chunk servers on the file system of this server's disks: "
+                 "each disk reports an equal share of the space. For several servers on one "
+                 "machine; the disks of this server are counted without it")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1'000'000));
   app.add_option("--heartbeat-millis", c.heartbeat_millis, "time between heartbeats")
       ->capture_default_str()
       ->check(CLI::Range(10, 600'000));
-  app.add_option("--block-report-seconds", c.block_report_seconds, "time between full reports")
+  app.add_option("--block-report-seconds", c.block_report_seconds,
+                 "time between full block reports")
       ->capture_default_str()
       ->check(CLI::Range(1, 7 * 24 * 3600));
-  app.add_option("--max-connections", c.max_connections, "open data transfer connections")
+  app.add_option("--max-connections", c.max_connections, "most data transfer connections at a time")
       ->capture_default_str()
       ->check(CLI::Range(4, 65536));
-  app.add_option("--combine-memory-bytes", c.combine_memory_bytes, "buffers of all combines")
+  app.add_option("--combine-memory-bytes", c.combine_memory_bytes,
+                 "memory for the buffers of all combines")
       ->capture_default_str()
       ->check(CLI::Range(std::size_t{1} << 20, std::size_t{1} << 40));
   app.add_option("--degraded-read-memory-bytes", c.degraded_read_memory_bytes,
-                 "buffers of all degraded reads")
+                 "memory for the buffers of all degraded reads")
       ->capture_default_str()
       ->check(CLI::Range(std::size_t{1} << 20, std::size_t{1} << 40));
-  app.add_option("--scrub-period-seconds", c.scrub_period_seconds,
-                 "every block is compared with its checksums once in this time; 0: never")
+  app.add_option(
+         "--scrub-period-seconds", c.scrub_period_seconds,
+         "the block scrub verifies every block against its checksums once in this time; 0: never")
       ->capture_default_str()
       ->check(CLI::Range(0, 366 * 24 * 3600));
   app.add_option("--scrub-bytes-per-second", c.scrub_bytes_per_second,
-                 "the most that the scrub reads of one disk")
+                 "most bytes per second that the block scrub reads of one disk")
       ->capture_default_str()
       ->check(CLI::Range(std::uint64_t{4096}, std::uint64_t{1} << 40));
-  app.add_option("--kernel", kernel,
-                 "auto: the fastest here; or isal, jerasure, gfni-avx2, gfni-avx512")
+  app.add_option(
+         "--kernel", kernel,
+         "code that computes parities: auto (the fastest on this processor), isal, jerasure, "
+         "gfni-avx2 or gfni-avx512")
       ->capture_default_str();
-  app.add_option("--ready-file", c.ready_file, "written with the ports once registered");
+  app.add_option("--ready-file", c.ready_file,
+                 "file to write, with the ports, once this server is registered");
   app.add_option("--log-level", c.log_level, "debug, info, warn or error")
       ->capture_default_str()
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}));

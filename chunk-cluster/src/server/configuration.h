@@ -1,4 +1,4 @@
-// The command line of the chunk server; the only source of its settings.
+// The command line of the chunk server, which is the only source of its settings.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +17,25 @@ struct Configuration {
   std::uint16_t transfer_port = 0;
   std::uint16_t ipc_port = 0;
   std::uint64_t reserved_bytes = std::uint64_t{64} << 20;
+  // Disks of all servers that share the file system of each disk of this server.
+  std::uint32_t disks_per_file_system = 1;
   std::uint64_t heartbeat_millis = 3000;
   std::uint64_t block_report_seconds = 6 * 3600;
   std::size_t max_connections = 512;
   std::size_t combine_memory_bytes = std::size_t{64} << 20;
   std::size_t degraded_read_memory_bytes = std::size_t{32} << 20;
-  // How long one pass of the scrub takes; 0 for no scrub.
+  // The duration of one pass of the block scrub. 0 switches the scrub off.
   std::uint64_t scrub_period_seconds = 3 * 7 * 24 * 3600;
-  // The most that the scrub reads of one disk.
+  // The scrub reads at most this much of one disk.
   std::uint64_t scrub_bytes_per_second = std::uint64_t{16} << 20;
-  // What computes combines and degraded reads.
+  // The kernel that computes combines and degraded reads.
   gf::Backend kernel = gf::DefaultBackend();
-  // Written once the server is registered; empty for none.
+  // A file that is written once the server is registered. Empty for no file.
   std::string ready_file;
   std::string log_level = "info";
 };
 
-// Exits with 0 after --help, and with 2 and one message on stderr if anything is wrong.
+// Exits with 0 after --help, and with 2 and one message on stderr after a mistake.
 [[nodiscard]] Configuration ParseCommandLine(int argc, char** argv);
 
 }  // namespace ebb::server

@@ -1,4 +1,4 @@
-// The chunk server process: what exists, in which order it starts, and how it ends.
+// The chunk server process: its objects, the order of their start, and the end of the process.
 #include <fmt/core.h>
 #include <malloc.h>
 #include <pthread.h>
@@ -13,24 +13,25 @@
 #include <cstdio>
 #include <mutex>
 
-#include "combine/chunk_service.h"
 #include "combine/combine_engine.h"
-#include "combine/degraded_reads.h"
-#include "combine/read_planner.h"
+#include "combine/degraded_reader.h"
+#include "combine/read_plan_client.h"
 #include "disk/block_store.h"
 #include "rpc/server.h"
+#include "server/chunk_service.h"
+#include "server/client_datanode_service.h"
 #include "server/configuration.h"
-#include "server/hdfs_services.h"
-#include "server/local_disks.h"
-#include "server/namenode_actor.h"
+#include "server/disk_inspector.h"
+#include "server/inter_datanode_service.h"
+#include "server/namenode_session.h"
 #include "server/scrubber.h"
-#include "transfer/block_io.h"
+#include "transfer/cluster_block_io.h"
 #include "transfer/server.h"
 
 namespace ebb::server {
 namespace {
 
-// The main thread waits for these; SIGUSR1 comes from this process itself when it must end.
+// The main thread waits for these signals. This process sends itself SIGUSR1 after a fatal error.
 sigset_t WaitedSignals() {
   sigset_t signals;
   sigemptyset(&signals);
@@ -38,12 +39,12 @@ sigset_t WaitedSignals() {
   return signals;
 }
 
-// Hundreds of threads, most of them asleep: small stacks, and few heaps that fill up with scraps.
+// The process has hundreds of threads, most of them asleep. Small stacks and few heaps (malloc
+// arenas) keep it small.
 void PrepareProcess(const sigset_t& signals) {
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   signal(SIGPIPE, SIG_IGN);
-  // A connection takes up to three descriptors; Debian grants 1024 unless more are asked for, and a
-  // process that has none left takes its disks for failed.
+  // A connection uses up to three descriptors, and Debian's default limit is 1024.
   rlimit descriptors = {};
   if (getrlimit(RLIMIT_NOFILE, &descriptors) == 0) {
     descriptors.rlim_cur = std::min<rlim_t>(descriptors.rlim_max, 16'384);
@@ -86,7 +87,7 @@ void WriteReadyFile(const Configuration& configuration, const BlockStore& store,
   }
 }
 
-// What cannot be started as it was asked for is bad input; what ends later is not.
+// Exit codes: kBadInput if the server cannot start with these options, kFailed if it fails later.
 constexpr int kBadInput = 2;
 constexpr int kFailed = 1;
 
@@ -96,34 +97,36 @@ int Die(const Error& error, int code = kBadInput) {
 }
 
 int Run(const Configuration& configuration, const sigset_t& signals) {
-  auto opened = BlockStore::Open(RealFileSystem(), {configuration.directories,
-                                                    configuration.reserved_bytes});
+  auto opened = BlockStore::Open(RealFileSystem(),
+                                 {.directories = configuration.directories,
+                                  .reserved_bytes = configuration.reserved_bytes,
+                                  .disks_per_file_system = configuration.disks_per_file_system});
   if (!opened) return Die(opened.error());
   auto& store = **opened;
 
-  // What serves data. Members of this list outlive those below them.
+  // The objects that serve data. Each object outlives the objects below it.
   transfer::ClusterBlockIo io(store);
   CombineEngineOptions combine_options;
   combine_options.max_process_bytes = configuration.combine_memory_bytes;
   combine_options.limits.backend = configuration.kernel;
   CombineEngine combines(io, combine_options);
-  NamenodeReadPlanner planner(configuration.namenode_host, configuration.namenode_port,
-                              std::chrono::seconds(10));
+  ReadPlanClient plan_client(configuration.namenode_host, configuration.namenode_port,
+                             std::chrono::seconds(10));
   DegradedReadOptions degraded_options;
   degraded_options.server_uuid = store.server_uuid();
   degraded_options.max_process_bytes = configuration.degraded_read_memory_bytes;
   degraded_options.backend = configuration.kernel;
-  DegradedReads degraded_reads(io, planner, degraded_options);
+  DegradedReader degraded_reader(io, plan_client, degraded_options);
   spdlog::info("combines and degraded reads are computed by {}", gf::Name(configuration.kernel));
   Scrubber scrubber(store, RealFileSystem(),
                     {.period = std::chrono::seconds(configuration.scrub_period_seconds),
                      .max_bytes_per_second = configuration.scrub_bytes_per_second});
-  LocalDisks local_disks(store, scrubber);
-  ChunkService chunk_service(combines, degraded_reads, local_disks);
+  DiskInspector inspector(store, scrubber);
+  ChunkService chunk_service(combines, degraded_reader, inspector);
 
-  transfer::TransferServer transfers({configuration.host, configuration.transfer_port,
-                                      configuration.max_connections},
-                                     store, &degraded_reads);
+  transfer::TransferServer transfers(
+      {configuration.host, configuration.transfer_port, configuration.max_connections}, store,
+      &degraded_reader);
   if (auto listening = transfers.Listen(); !listening) return Die(listening.error());
   RpcServerOptions rpc_options;
   rpc_options.address = configuration.host;
@@ -132,7 +135,7 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
 
   std::mutex fatal_mutex;
   std::optional<Error> fatal;
-  NamenodeActor::Events events;
+  NamenodeSession::Events events;
   events.on_attached = [&] {
     transfers.Serve();
     scrubber.Start();
@@ -148,20 +151,20 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
     kill(getpid(), SIGUSR1);
   };
   events.count_transfers = [&] { return transfers.connections(); };
-  NamenodeActor actor(
+  NamenodeSession session(
       {configuration.namenode_host, configuration.namenode_port, configuration.host,
        std::chrono::milliseconds(configuration.heartbeat_millis),
        std::chrono::seconds(configuration.block_report_seconds)},
       store, events);
-  store.SetListener(&actor);
+  store.SetListener(&session);
 
   // Every service of the IPC port is registered here.
-  RegisterClientDatanodeProtocol(rpc, store, [&actor] { actor.RequestBlockReport(); });
+  RegisterClientDatanodeProtocol(rpc, store, [&session] { session.RequestBlockReport(); });
   RegisterInterDatanodeProtocol(rpc, store);
   chunk_service.RegisterAt(rpc);
 
   if (auto started = rpc.Start(); !started) return Die(started.error());
-  actor.Start(transfers.port(), rpc.port());
+  session.Start(transfers.port(), rpc.port());
 
   int signal = 0;
   sigwait(&signals, &signal);
@@ -170,7 +173,7 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
   scrubber.Stop();
   transfers.Stop();
   rpc.Stop();
-  actor.Stop();
+  session.Stop();
   const std::lock_guard lock(fatal_mutex);
   return fatal ? Die(*fatal, kFailed) : 0;
 }

@@ -25,6 +25,16 @@ Status CallForNothing(RpcClient& client, const char* method,
 
 }  // namespace
 
+bool IsUnregistered(const Error& error) {
+  return error.exception_class.ends_with("UnregisteredNodeException");
+}
+
+void FillStorage(hadoop::hdfs::DatanodeStorageProto& storage, const std::string& uuid) {
+  storage.set_storageuuid(uuid);
+  storage.set_state(hadoop::hdfs::DatanodeStorageProto::NORMAL);
+  storage.set_storagetype(hadoop::hdfs::DISK);
+}
+
 NamenodeClient::NamenodeClient(std::string host, std::uint16_t port)
     : client_(std::move(host), port, kProtocol, 1) {}
 

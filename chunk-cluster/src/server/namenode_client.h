@@ -1,4 +1,4 @@
-// DatanodeProtocol at one namenode, one function per call.
+// DatanodeProtocol of one namenode, with one function for each call.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,12 @@
 #include "rpc/client.h"
 
 namespace ebb::server {
+
+// True if the namenode does not know this server any more: it must register again.
+[[nodiscard]] bool IsUnregistered(const Error& error);
+
+// The entry of one disk in heartbeats and reports.
+void FillStorage(hadoop::hdfs::DatanodeStorageProto& storage, const std::string& uuid);
 
 // Thread-safe.
 class NamenodeClient {

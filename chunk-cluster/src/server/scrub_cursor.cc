@@ -27,13 +27,13 @@ std::optional<std::uint64_t> Number(std::string_view text, int base = 10) {
 }
 
 std::unexpected<Error> Damaged(std::string_view line) {
-  return Fail(ErrorCode::kCorrupt, fmt::format("line '{}' is not understood", line));
+  return Fail(ErrorCode::kCorrupt, fmt::format("line '{}' is malformed", line));
 }
 
-// The fields of one number each, by their names in the file.
+// The numeric fields and their names in the file.
 struct Field {
   std::string_view name;
-  std::uint64_t ScrubCursor::* value;
+  std::uint64_t ScrubCursor::*value;
 };
 constexpr Field kFields[] = {
     {"passStartedMillis", &ScrubCursor::pass_started_millis},
@@ -62,7 +62,7 @@ Status DecodeLine(std::string_view line, ScrubCursor& cursor) {
     cursor.*field.value = *value;
     return {};
   }
-  return {};  // written by a later version
+  return {};  // a field of a later version
 }
 
 }  // namespace
@@ -111,8 +111,7 @@ Result<ScrubCursor> LoadScrubCursor(FileSystem& files, const std::string& direct
   return cursor;
 }
 
-Status SaveScrubCursor(FileSystem& files, const std::string& directory,
-                       const ScrubCursor& cursor) {
+Status SaveScrubCursor(FileSystem& files, const std::string& directory, const ScrubCursor& cursor) {
   const std::string path = fmt::format("{}/{}", directory, format::kScrubFile);
   const std::string draft = path + ".new";
   const std::string text = EncodeScrubCursor(cursor);

@@ -1,5 +1,5 @@
-// Where the scrub of one disk stands: a small file on the disk itself. docs/on-disk-format.md,
-// section "Chunk server".
+// The progress of the block scrub of one disk: a small file on that disk. docs/on-disk-format.md,
+// section "Chunk server", describes it.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@
 
 namespace ebb::server {
 
-// A replica that was found bad and that the namenode has not had removed yet.
+// A bad replica that the namenode has not removed yet.
 struct ScrubFinding {
   std::uint64_t block_id = 0;
   std::uint64_t generation_stamp = 0;
@@ -21,17 +21,17 @@ struct ScrubFinding {
 };
 
 struct ScrubCursor {
-  // Findings beyond it are forgotten; the next pass finds them again.
+  // More findings are not kept. The next pass finds the bad blocks again.
   static constexpr std::size_t kMaxFindings = 1000;
 
-  // Milliseconds since the epoch; 0 if there was no pass yet.
+  // Milliseconds since the epoch. 0 before the first pass.
   std::uint64_t pass_started_millis = 0;
-  // The pass has seen every block up to this id.
+  // The pass has read every block up to this id.
   std::uint64_t after_block_id = 0;
-  // Of this pass so far.
+  // Blocks and bytes that this pass has read so far.
   std::uint64_t pass_blocks = 0;
   std::uint64_t pass_bytes = 0;
-  // When the last whole pass ended; 0 if none has. A pass is under way if this is the older one.
+  // The end of the last complete pass, or 0. A pass is under way if pass_started_millis is later.
   std::uint64_t pass_ended_millis = 0;
   std::vector<ScrubFinding> findings;
 
@@ -40,12 +40,12 @@ struct ScrubCursor {
 };
 
 [[nodiscard]] std::string EncodeScrubCursor(const ScrubCursor& cursor);
-// kCorrupt if it is cut off or damaged.
+// kCorrupt if the text is cut off or damaged.
 [[nodiscard]] Result<ScrubCursor> DecodeScrubCursor(std::string_view text);
 
-// Of a disk that has no such file: one that begins.
+// An empty cursor if the disk has no such file.
 [[nodiscard]] Result<ScrubCursor> LoadScrubCursor(FileSystem& files, const std::string& directory);
-// Durably; whoever dies in between leaves the old one or the new one.
+// Durable. A crash leaves either the old cursor or the new one.
 [[nodiscard]] Status SaveScrubCursor(FileSystem& files, const std::string& directory,
                                      const ScrubCursor& cursor);
 

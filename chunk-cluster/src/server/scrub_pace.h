@@ -1,4 +1,4 @@
-// How fast a disk is scrubbed. Pure.
+// The rate at which the block scrub reads a disk. Pure.
 #pragma once
 
 #include <algorithm>
@@ -10,31 +10,31 @@ namespace ebb::server {
 struct ScrubPace {
   // Every block is verified once in each period.
   std::chrono::milliseconds period;
-  // The most that is read of one disk.
+  // The highest rate for one disk.
   std::uint64_t max_bytes_per_second;
 
-  // A pass is spread over so much of its period: the rest is for what it cannot foresee. 0 makes
-  // haste.
+  // The part of the period over which a pass is spread. The rest is a margin for blocks that are
+  // added meanwhile. 0 means the highest rate.
   double share = 0.9;
 
-  // Bytes per second to be read on the average, so that what is left is done in time; never 0.
+  // The average rate, in bytes per second, that reads the remaining bytes in time. Never 0.
   [[nodiscard]] double Average(std::uint64_t remaining_bytes,
                                std::chrono::milliseconds since_start) const {
     const double cap = static_cast<double>(max_bytes_per_second);
-    const double left_millis = share * static_cast<double>(period.count()) -
-                               static_cast<double>(since_start.count());
+    const double left_millis =
+        share * static_cast<double>(period.count()) - static_cast<double>(since_start.count());
     if (left_millis <= 0) return cap;
     return std::clamp(static_cast<double>(remaining_bytes) * 1000 / left_millis, 1.0, cap);
   }
 
-  // Bytes per second inside a block: not so slow that the file of a removed block is kept open,
-  // and with it its space, for hours.
+  // The rate inside a block, in bytes per second. It has a lower limit: an open file keeps the
+  // space of a removed block, so that no file may be open for hours.
   [[nodiscard]] double InsideBlock(double average) const {
     constexpr double kLeast = 4 << 20;
     return std::min(static_cast<double>(max_bytes_per_second), std::max(average, kLeast));
   }
 
-  // What a block weighs in all this: opening it costs something, too.
+  // The cost of a block in bytes. Opening the block counts as 4096 bytes.
   [[nodiscard]] static std::uint64_t CostOf(std::uint64_t length_bytes) {
     return length_bytes + 4096;
   }

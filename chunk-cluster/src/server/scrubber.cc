@@ -12,6 +12,7 @@
 #include <optional>
 #include <thread>
 
+#include "disk/verified_reader.h"
 #include "server/scrub_cursor.h"
 #include "server/scrub_pace.h"
 
@@ -22,46 +23,42 @@ namespace {
 using std::chrono::milliseconds;
 using Steady = std::chrono::steady_clock;
 
-// Named by the store at once.
+// Blocks that are requested from the store at a time.
 constexpr std::size_t kBatchBlocks = 256;
 constexpr std::uint64_t kStepChunks = 256;
 constexpr std::uint64_t kMaxStepBytes = 1 << 20;
-// Nothing is slept away at once for longer: the work ahead changes.
+// After this time of sleep the remaining work is computed again, because blocks come and go.
 constexpr milliseconds kLongestNap = std::chrono::minutes(1);
 constexpr milliseconds kMostBetweenReports = std::chrono::minutes(10);
 
 std::uint64_t NowMillis() {
-  return static_cast<std::uint64_t>(std::chrono::duration_cast<milliseconds>(
-                                        std::chrono::system_clock::now().time_since_epoch())
-                                        .count());
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<milliseconds>(std::chrono::system_clock::now().time_since_epoch())
+          .count());
 }
 
-// Of this thread; the scrub runs as well without.
-void YieldToEverybody() {
+// Gives this thread the lowest priority. If the system refuses, the scrub runs with the normal
+// priority.
+void LowerPriority() {
   constexpr int kProcess = 1;
   constexpr int kIdleClass = 3 << 13;
   if (syscall(SYS_ioprio_set, kProcess, 0, kIdleClass) != 0 ||
       setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), 19) != 0) {
-    spdlog::debug("the scrub runs at the priority of everything else");
+    spdlog::debug("the block scrub runs with normal priority: lowering it failed");
   }
 }
 
 milliseconds Millis(double value) { return milliseconds(static_cast<std::int64_t>(value)); }
 
-// The bytes of [start, end) against their checksums; `start` begins a chunk.
+// Compares the bytes of [start, end) with their checksums. `start` begins a chunk.
 Status CompareRange(const ReplicaReader& replica, std::uint64_t start, std::uint64_t end,
                     std::vector<std::byte>& data, std::vector<std::byte>& sums) {
-  const auto& checksum = replica.checksum();
   data.resize(end - start);
-  sums.resize(checksum.BytesFor(data.size()));
-  EBB_TRY(replica.ReadData(start, data));
-  EBB_TRY(replica.ReadChecksums(start, end, sums));
-  const auto bad = checksum.FirstBad(data, sums);
-  if (!bad) return {};
-  return Fail(ErrorCode::kCorrupt,
-              fmt::format("the scrub found that block {} on {} contradicts its checksum at {}",
-                          replica.info().block_id, replica.info().storage_uuid,
-                          start + *bad * checksum.bytes_per_chunk));
+  auto compared = ReadVerified(replica, start, data, sums);
+  if (!compared && compared.error().code == ErrorCode::kCorrupt) {
+    compared.error().message = "the block scrub: " + compared.error().message;
+  }
+  return compared;
 }
 
 }  // namespace
@@ -99,7 +96,7 @@ class Scrubber::DiskScrub {
 
  private:
   void Run() {
-    YieldToEverybody();
+    LowerPriority();
     Load();
     while (!Failed() && AwaitPass()) {
       if (!RunPass()) break;
@@ -112,7 +109,8 @@ class Scrubber::DiskScrub {
     if (loaded) {
       cursor_ = std::move(*loaded);
     } else {
-      spdlog::warn("the scrub of {} begins anew: {}", directory_, loaded.error().message);
+      spdlog::warn("the block scrub of {} starts from the beginning: {}", directory_,
+                   loaded.error().message);
     }
     Publish();
   }
@@ -124,17 +122,18 @@ class Scrubber::DiskScrub {
     return true;
   }
 
-  // Until the next pass is due, or one is under way; false if it is time to stop.
+  // Waits until a pass is due. Returns at once if a pass is under way. False if the scrub must
+  // stop.
   bool AwaitPass() {
     while (cursor_.pass_over()) {
       const std::uint64_t now = NowMillis();
-      // A clock that was set back must not put the scrub off.
+      // If the clock was set back, the next pass must not wait for the old time.
       cursor_.pass_started_millis = std::min(cursor_.pass_started_millis, now);
       cursor_.pass_ended_millis = std::min(cursor_.pass_ended_millis, now);
-      const std::uint64_t due = cursor_.pass_started_millis == 0
-                                    ? now
-                                    : cursor_.pass_started_millis +
-                                          static_cast<std::uint64_t>(options_.period.count());
+      const std::uint64_t due =
+          cursor_.pass_started_millis == 0
+              ? now
+              : cursor_.pass_started_millis + static_cast<std::uint64_t>(options_.period.count());
       if (now >= due) {
         cursor_.pass_started_millis = std::max(now, cursor_.pass_ended_millis + 1);
         cursor_.after_block_id = cursor_.pass_blocks = cursor_.pass_bytes = 0;
@@ -146,7 +145,7 @@ class Scrubber::DiskScrub {
     return Nap(milliseconds(0));
   }
 
-  // False if it did not come to its end.
+  // Runs the pass to its end. False if the scrub must stop.
   bool RunPass() {
     for (;;) {
       const auto ahead = store_.FinalizedAfter(uuid_, cursor_.after_block_id, kBatchBlocks);
@@ -159,7 +158,7 @@ class Scrubber::DiskScrub {
       }
     }
     cursor_.pass_ended_millis = std::max(NowMillis(), cursor_.pass_started_millis);
-    spdlog::debug("the scrub of {} is through: {} blocks, {} bytes", directory_,
+    spdlog::debug("the block scrub of {} has finished a pass: {} blocks, {} bytes", directory_,
                   cursor_.pass_blocks, cursor_.pass_bytes);
     Save();
     return true;
@@ -170,7 +169,8 @@ class Scrubber::DiskScrub {
     return pace_.Average(remaining_, milliseconds(now - cursor_.pass_started_millis));
   }
 
-  // Reads it, and waits until what it cost is paid for. False if it is time to stop.
+  // Reads the block, then sleeps so long that the average rate is kept. False if the scrub must
+  // stop.
   bool ScrubBlock(const ReplicaInfo& block) {
     const auto start = Steady::now();
     const double average = Average();
@@ -195,7 +195,8 @@ class Scrubber::DiskScrub {
     return true;
   }
 
-  // A block that is written to, or gone, is passed over. False if it is time to stop.
+  // Verifies the block. Skips a block that is being written or was removed. False if the scrub must
+  // stop.
   bool ReadBlock(const ReplicaInfo& block, double rate) {
     if (!IsStillThere(block)) return true;
     bool dropped = false;
@@ -237,19 +238,19 @@ class Scrubber::DiskScrub {
            found->length_bytes == block.length_bytes && found->storage_uuid == uuid_;
   }
 
-  // Something was wrong with the bytes of [start, end): with the block, or with the moment.
+  // Reading [start, end) failed: either the block is bad, or a writer has changed it meanwhile.
   void Found(const ReplicaInfo& block, const Error& error, std::uint64_t start, std::uint64_t end) {
     if (!IsStillThere(block)) return;
     if (error.code == ErrorCode::kIo) {
-      // Bad sectors, or the whole disk: the store finds out.
+      // Bad sectors or a failed disk: the store probes the disk.
       if (store_.ReportUnreadable(block.block_id, error.message)) Count(&ScrubStatus::corrupt, 1);
       return;
     }
     if (error.code != ErrorCode::kCorrupt) {
-      spdlog::warn("block {} could not be scrubbed: {}", block.block_id, error.message);
+      spdlog::warn("the block scrub could not read block {}: {}", block.block_id, error.message);
       return;
     }
-    // A writer may have come and gone while it was read: a second look decides.
+    // A writer may have changed the block during the read: a second read decides.
     bool dropped = false;
     const auto replica = store_.OpenReader(block.block_id, block.generation_stamp, &dropped);
     if (!replica) {
@@ -270,10 +271,11 @@ class Scrubber::DiskScrub {
     store_.ReportCorrupt(block.block_id, again.error().message);
   }
 
-  // The namenode may have been away: what it has not had removed is told again.
+  // Reports the findings again that the namenode has not removed: it may have missed the first
+  // report.
   void RepeatFindings() {
-    const milliseconds interval = std::clamp(options_.period / 4, milliseconds(1000),
-                                             milliseconds(kMostBetweenReports));
+    const milliseconds interval =
+        std::clamp(options_.period / 4, milliseconds(1000), milliseconds(kMostBetweenReports));
     if (Steady::now() - last_report_ < interval) return;
     last_report_ = Steady::now();
     std::erase_if(cursor_.findings, [&](const ScrubFinding& finding) {
@@ -282,11 +284,11 @@ class Scrubber::DiskScrub {
              found->generation_stamp != finding.generation_stamp;
     });
     for (const auto& finding : cursor_.findings) {
-      store_.ReportCorrupt(finding.block_id, "the scrub found it so before");
+      store_.ReportCorrupt(finding.block_id, "an earlier pass of the block scrub found it corrupt");
     }
   }
 
-  // False if it is time to stop. Returns at once if there is nothing to wait for.
+  // Sleeps. False if the scrub must stop.
   bool Nap(milliseconds time) {
     const auto end = Steady::now() + time;
     for (;;) {
@@ -306,12 +308,14 @@ class Scrubber::DiskScrub {
     last_save_ = Steady::now();
     Publish();
     if (auto saved = SaveScrubCursor(files_, directory_, cursor_); !saved) {
-      spdlog::warn("the scrub of {} would begin earlier after a restart: {}", directory_,
-                   saved.error().message);
+      spdlog::warn(
+          "the progress of the block scrub of {} could not be saved, and a restart would "
+          "repeat a part of it: {}",
+          directory_, saved.error().message);
     }
   }
 
-  void Count(std::uint64_t ScrubStatus::* counter, std::uint64_t amount) {
+  void Count(std::uint64_t ScrubStatus::*counter, std::uint64_t amount) {
     const std::lock_guard lock(mutex_);
     status_.*counter += amount;
   }
@@ -331,11 +335,11 @@ class Scrubber::DiskScrub {
   const std::string uuid_;
   const std::string directory_;
 
-  // Of the thread alone.
+  // Used by the thread only.
   ScrubCursor cursor_;
   std::uint64_t remaining_ = 0;
   Steady::time_point last_save_ = Steady::now();
-  // The findings of an earlier process are told at once.
+  // The findings of an earlier process are reported at once.
   Steady::time_point last_report_ = Steady::now() - kMostBetweenReports;
 
   mutable std::mutex mutex_;

@@ -1,5 +1,6 @@
-// The scrub: reads every finalized block of every disk once in a period, compares it with its
-// checksums and its recorded length, and has the namenode told of what is bad.
+// The block scrub (HDFS: VolumeScanner). It reads every finalized block of every disk once in a
+// period, verifies its checksums and its recorded length, and reports bad blocks to the namenode.
+// The parity scrub, which verifies equations between blocks, is in the control plane (Java).
 #pragma once
 
 #include <chrono>
@@ -14,17 +15,19 @@
 namespace ebb::server {
 
 struct ScrubOptions {
-  // 0: no scrub.
+  // The duration of a pass. 0 switches the scrub off.
   std::chrono::milliseconds period = std::chrono::hours(3 * 7 * 24);
-  // Per disk, and at least 1.
+  // For each disk. At least 1.
   std::uint64_t max_bytes_per_second = std::uint64_t{16} << 20;
-  // How much of the period a pass is spread over; 0 reads as fast as it may, and then rests.
+  // The part of the period over which the reads of a pass are spread. With 0 a pass reads at the
+  // highest rate and then pauses.
   double share = 0.9;
-  // How often the cursor is written; what was read since is read again after a crash.
+  // How often the cursor is written. After a crash, blocks that were read since the last write are
+  // read again.
   std::chrono::milliseconds save_interval = std::chrono::seconds(10);
 };
 
-// Of one disk. The counts are those since the start of the process.
+// The scrub of one disk. Counts start with the process.
 struct ScrubStatus {
   std::string storage_uuid;
   std::uint64_t blocks = 0;
@@ -33,30 +36,30 @@ struct ScrubStatus {
   std::uint64_t corrupt = 0;
   // Blocks whose files are gone, cannot be opened or have another length.
   std::uint64_t missing = 0;
-  // Milliseconds since the epoch; 0 for none. A pass is under way if it began after the last ended.
+  // Milliseconds since the epoch, or 0. A pass is under way if the start is later than the end.
   std::uint64_t pass_started_millis = 0;
   std::uint64_t pass_ended_millis = 0;
-  // Of the pass under way.
+  // Bytes of the current pass: read, and still to be read.
   std::uint64_t pass_bytes = 0;
   std::uint64_t remaining_bytes = 0;
 };
 
-// One thread per disk, of the lowest priority for processor and disk. Thread-safe.
+// One thread for each disk, with the lowest priority for processor and disk. Thread-safe.
 class Scrubber {
  public:
-  // Both outlive it.
+  // `store` and `files` outlive the scrubber.
   Scrubber(BlockStore& store, FileSystem& files, ScrubOptions options);
   // Stops.
   ~Scrubber();
   Scrubber(const Scrubber&) = delete;
   Scrubber& operator=(const Scrubber&) = delete;
 
-  // Once, after the store was attached.
+  // To be called once, after the store is attached.
   void Start();
-  // Writes the cursors.
+  // Ends the threads. They write their cursors.
   void Stop();
 
-  // Empty before the start, and if there is no scrub.
+  // Empty before Start, and if the scrub is switched off.
   [[nodiscard]] std::vector<ScrubStatus> Status() const;
 
  private:

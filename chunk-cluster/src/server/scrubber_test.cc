@@ -76,7 +76,7 @@ TEST(ScrubPaceTest, NoBlockIsOpenForLong) {
 
 // ---- the scrub ----
 
-// Notes what the store says, and lets a test wait for it.
+// Keeps the events of the store, and lets a test wait for them.
 class Heard final : public StoreListener {
  public:
   void OnStored(const ReplicaInfo&) override {}
@@ -133,7 +133,7 @@ class ScrubberTest : public ::testing::Test {
   void Store(std::uint64_t id, std::size_t size, std::size_t disk = 0) {
     StoreBlock(*store_, id, RandomBytes(size, id), 1001, uuids_[disk]);
   }
-  // Of the data, or of the checksums.
+  // Flips a byte in the data file or in the meta file.
   [[nodiscard]] std::string FileOf(std::uint64_t id, bool meta = false) const {
     for (const auto& path : directory_.Find("blk_" + std::to_string(id))) {
       if (path.ends_with(".meta") == meta) return path;
@@ -150,17 +150,16 @@ class ScrubberTest : public ::testing::Test {
     }
     return sum;
   }
-  // Until both disks have ended a pass that began now or later.
+  // Waits until both disks have finished a pass that began now or later.
   void AwaitWholePass() {
-    const auto now = static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::milliseconds>(
-            std::chrono::system_clock::now().time_since_epoch())
-            .count());
+    const auto now =
+        static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                       std::chrono::system_clock::now().time_since_epoch())
+                                       .count());
     AwaitTrue([&] {
       const auto disks = scrubber_->Status();
       return std::ranges::all_of(disks, [&](const auto& disk) {
-        return disk.pass_started_millis > now &&
-               disk.pass_ended_millis >= disk.pass_started_millis;
+        return disk.pass_started_millis > now && disk.pass_ended_millis >= disk.pass_started_millis;
       });
     });
   }
@@ -187,10 +186,9 @@ TEST_F(ScrubberTest, ReadsEveryBlockOfEveryDiskInAPass) {
     Store(id, size, id % 2);
     bytes += size;
   }
-  // Nor does a block of other checksums disturb it.
-  auto writer = store_->Create({.block_id = 700,
-                                .generation_stamp = 1001,
-                                .checksum = {format::ChecksumType::kNull, 700}});
+  // A block with another type of checksum is fine, too.
+  auto writer = store_->Create(
+      {.block_id = 700, .generation_stamp = 1001, .checksum = {format::ChecksumType::kNull, 700}});
   ASSERT_TRUE(WriteBytes(**writer, 0, RandomBytes(5000, 1)));
   ASSERT_TRUE((*writer)->Finish(false));
   writer->reset();
@@ -200,7 +198,7 @@ TEST_F(ScrubberTest, ReadsEveryBlockOfEveryDiskInAPass) {
   EXPECT_EQ(heard_.events(), std::vector<std::string>());
 }
 
-TEST_F(ScrubberTest, FindsWhatIsWrong) {
+TEST_F(ScrubberTest, FindsCorruptAndMissingBlocks) {
   for (std::uint64_t id = 1; id <= 5; ++id) Store(id, 300'000, id % 2);
   FlipByte(FileOf(1), 299'999);
   FlipByte(FileOf(2, true), format::kMetaHeaderBytes + 1);
@@ -211,11 +209,11 @@ TEST_F(ScrubberTest, FindsWhatIsWrong) {
   EXPECT_TRUE(heard_.Await("corrupt 2"));
   EXPECT_TRUE(heard_.Await("deleted 3"));
   EXPECT_TRUE(heard_.Await("deleted 4"));
-  // It counts after it has told.
+  // The scrub counts a finding after it has reported it.
   AwaitTrue([&] { return Sum().blocks >= 1 && Sum().corrupt >= 2 && Sum().missing >= 2; });
   EXPECT_GE(Sum().corrupt, 2u);
   EXPECT_EQ(Sum().missing, 2u);
-  // The namenode gives the good copies, and has the bad ones removed: nothing more is found.
+  // After the bad replicas are removed and good ones stored, the scrub finds nothing more.
   for (const std::uint64_t id : {1, 2}) {
     EXPECT_TRUE(store_->Delete(id, 1001));
     Store(id, 300'000);
@@ -242,7 +240,7 @@ TEST_F(ScrubberTest, TellsAgainUntilTheReplicaIsGoneAlsoAfterARestart) {
   Start(1h);
   ASSERT_TRUE(heard_.Await("corrupt 1"));
   Restart();
-  // What was found is known, not found again: the next pass is an hour away.
+  // The findings come from the cursor, because the next pass is an hour away.
   FlipByte(FileOf(1), 10);
   Start(1h);
   EXPECT_TRUE(heard_.Await("corrupt 1", 2));
@@ -250,7 +248,7 @@ TEST_F(ScrubberTest, TellsAgainUntilTheReplicaIsGoneAlsoAfterARestart) {
 
 TEST_F(ScrubberTest, GoesOnAfterARestartWhereItStood) {
   for (std::uint64_t id = 1; id <= 40; ++id) Store(id, 100'000);
-  // Slow enough not to come far: a block takes 100 ms.
+  // A block takes 100 ms, so that the pass does not end during the test.
   Start(1h, 1'000'000);
   AwaitTrue([&] { return Sum().blocks >= 3; });
   Restart();
@@ -285,14 +283,14 @@ TEST_F(ScrubberTest, PassesOverBlocksThatAreWritten) {
   AwaitWholePass();
   EXPECT_EQ(heard_.events(), std::vector<std::string>());
   const auto data = RandomBytes(101'000, 1);
-  ASSERT_TRUE(WriteBytes(**writer, 100'000 / 512 * 512,
-                         std::span(data).subspan(100'000 / 512 * 512)));
+  ASSERT_TRUE(
+      WriteBytes(**writer, 100'000 / 512 * 512, std::span(data).subspan(100'000 / 512 * 512)));
   ASSERT_TRUE((*writer)->Finish(false));
   AwaitWholePass();
   EXPECT_EQ(heard_.events(), std::vector<std::string>());
 }
 
-// Appends, deletions and new blocks all the time: nothing good is ever called bad.
+// Blocks are appended to, deleted and created all the time. No good block may be reported as bad.
 TEST_F(ScrubberTest, NeverBlamesABlockThatChangesMeanwhile) {
   for (std::uint64_t id = 1; id <= 8; ++id) Store(id, 40'000, id % 2);
   Start(1ms);
@@ -321,8 +319,7 @@ TEST_F(ScrubberTest, NeverBlamesABlockThatChangesMeanwhile) {
     {
       const auto reader = store_->OpenReader(id, 0);
       ASSERT_TRUE(reader) << reader.error().message;
-      ASSERT_TRUE((*reader)->ReadData(chunk_start,
-                                      std::span(bytes).first(length - chunk_start)));
+      ASSERT_TRUE((*reader)->ReadData(chunk_start, std::span(bytes).first(length - chunk_start)));
     }
     ASSERT_TRUE(WriteBytes(**writer, chunk_start, bytes)) << "seed " << seed;
     ASSERT_TRUE((*writer)->Finish(false));

@@ -1,5 +1,7 @@
 #include "server/task_queue.h"
 
+#include <spdlog/spdlog.h>
+
 #include <utility>
 
 namespace ebb::server {
@@ -10,14 +12,17 @@ TaskQueue::TaskQueue(std::size_t threads, std::size_t limit) : limit_(limit) {
 
 TaskQueue::~TaskQueue() { Stop(); }
 
-bool TaskQueue::Add(std::function<void()> task) {
+void TaskQueue::Add(const char* what, std::function<void()> task) {
   {
     const std::lock_guard lock(mutex_);
-    if (stopping_ || tasks_.size() >= limit_) return false;
-    tasks_.push_back(std::move(task));
+    if (!stopping_ && tasks_.size() < limit_) {
+      tasks_.push_back(std::move(task));
+      changed_.notify_one();
+      return;
+    }
   }
-  changed_.notify_one();
-  return true;
+  spdlog::warn("dropped a task ({}): {} tasks are waiting; the namenode will order it again", what,
+               limit_);
 }
 
 void TaskQueue::Stop() {
@@ -41,10 +46,8 @@ void TaskQueue::Loop() {
       if (stopping_) return;
       task = std::move(tasks_.front());
       tasks_.pop_front();
-      ++running_;
     }
     task();
-    --running_;
   }
 }
 

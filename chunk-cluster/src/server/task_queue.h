@@ -1,4 +1,4 @@
-// A few threads that do what the namenode asked for, in the order it asked.
+// A queue of the tasks that the namenode ordered, and the threads that run them in that order.
 #pragma once
 
 #include <atomic>
@@ -21,11 +21,11 @@ class TaskQueue {
   TaskQueue(const TaskQueue&) = delete;
   TaskQueue& operator=(const TaskQueue&) = delete;
 
-  // False if the queue is full or stopped: the namenode asks again.
-  [[nodiscard]] bool Add(std::function<void()> task);
-  // Waits for the tasks that run; those that wait are dropped.
+  // `what` names the task in the log. A task is dropped if the queue is full or stopped: the
+  // namenode repeats its orders.
+  void Add(const char* what, std::function<void()> task);
+  // Waits for the running tasks. Waiting tasks are dropped.
   void Stop();
-  [[nodiscard]] std::size_t running() const { return running_; }
 
  private:
   void Loop();
@@ -35,7 +35,6 @@ class TaskQueue {
   std::condition_variable changed_;
   std::deque<std::function<void()>> tasks_;
   bool stopping_ = false;
-  std::atomic<std::size_t> running_ = 0;
   std::vector<std::thread> threads_;
 };
 

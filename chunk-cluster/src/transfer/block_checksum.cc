@@ -18,7 +18,7 @@ Result<ChunkChecksums> FromReplica(const ReplicaReader& replica, std::uint64_t l
   result.sums.resize(result.checksum.BytesFor(length));
   const std::uint64_t covered = std::min((length + chunk - 1) / chunk * chunk, replica.length());
   EBB_TRY(replica.ReadChecksums(0, covered, result.sums));
-  // The stored checksum of the last chunk covers more than was asked for.
+  // The stored checksum of the last chunk covers bytes beyond the requested length.
   if (covered != length && result.checksum.size() != 0) {
     std::vector<std::byte> tail(length % chunk);
     EBB_TRY(replica.ReadData(length - tail.size(), tail));
@@ -32,8 +32,8 @@ Result<ChunkChecksums> FromSource(BlockSource& source, std::uint64_t length) {
   result.sums.resize(result.checksum.BytesFor(length));
   std::vector<std::byte> bytes(std::size_t{128} * result.checksum.bytes_per_chunk);
   for (std::uint64_t offset = 0; offset < length; offset += bytes.size()) {
-    const auto part = std::span(bytes).first(std::min<std::uint64_t>(bytes.size(),
-                                                                     length - offset));
+    const auto part =
+        std::span(bytes).first(std::min<std::uint64_t>(bytes.size(), length - offset));
     EBB_TRY(source.Read(part));
     result.checksum.ComputeAll(part, result.sums.data() + result.checksum.BytesFor(offset));
   }
@@ -59,9 +59,10 @@ Result<ChunkChecksums> CollectChecksums(BlockStore& store, MissingBlockReader* m
   const auto replica = store.OpenReader(block.blockid(), block.generationstamp());
   if (replica) {
     if (block.numbytes() > (*replica)->length()) {
-      return Fail(ErrorCode::kInvalid,
-                  fmt::format("the checksum of {} bytes of block {} was asked for and it has {}",
-                              block.numbytes(), block.blockid(), (*replica)->length()));
+      return Fail(
+          ErrorCode::kInvalid,
+          fmt::format("the checksum of {} bytes of block {} was requested, but the block has {}",
+                      block.numbytes(), block.blockid(), (*replica)->length()));
     }
     return FromReplica(**replica, block.numbytes());
   }
@@ -88,8 +89,8 @@ Status FillChecksumResponse(const ChunkChecksums& sums,
   }
   if (options.stripelength() != 0 || sums.checksum.size() == 0) {
     return Fail(ErrorCode::kUnsupported,
-                "composite checksums by stripe, or of blocks without checksums, are not offered; "
-                "use MD5MD5CRC");
+                "composite checksums by stripe, and of blocks without checksums, are not "
+                "supported; use MD5MD5CRC");
   }
   std::byte crc[4];
   StoreBig32(crc, Compose(sums));

@@ -1,35 +1,27 @@
-// BlockIo over the disks of this process and the transfer ports of its peers.
+// The seam between code that computes with blocks and the place of the blocks: a disk of this
+// server, a peer, or memory in a test.
 #pragma once
 
+#include <cstdint>
 #include <memory>
-#include <string>
 
-#include "combine/block_io.h"
-#include "disk/block_store.h"
+#include "chunk.pb.h"
+#include "common/block_stream.h"
+#include "common/error.h"
 
-namespace ebb::transfer {
+namespace ebb {
 
-// Thread-safe. The store must outlive it and everything it opens.
-class ClusterBlockIo final : public BlockIo {
+// Opens sources and sinks. Thread-safe.
+class BlockIo {
  public:
-  explicit ClusterBlockIo(BlockStore& store) : store_(store) {}
-
-  // A source that fails in the middle goes on at the next of its locations.
-  [[nodiscard]] Result<std::unique_ptr<BlockSource>> OpenSource(const ebbfs::SourceProto& source,
-                                                                std::uint64_t offset,
-                                                                std::uint64_t end) override;
-  [[nodiscard]] Result<std::unique_ptr<BlockSink>> OpenSink(
-      const ebbfs::TargetProto& target) override;
-
- private:
-  BlockStore& store_;
+  virtual ~BlockIo() = default;
+  // Opens the bytes [offset, end) of the block. Tries the location on this server first, then the
+  // other locations in their order. A peer sends only these bytes. Offsets that are multiples of
+  // the checksum chunk are cheapest, but any offset works.
+  [[nodiscard]] virtual Result<std::unique_ptr<BlockSource>> OpenSource(
+      const ebbfs::SourceProto& source, std::uint64_t offset, std::uint64_t end) = 0;
+  [[nodiscard]] virtual Result<std::unique_ptr<BlockSink>> OpenSink(
+      const ebbfs::TargetProto& target) = 0;
 };
 
-// Reads a block of this process from `offset` to `length`, which must be that of the replica.
-[[nodiscard]] Result<std::unique_ptr<BlockSource>> OpenLocalSource(BlockStore& store,
-                                                                   std::uint64_t block_id,
-                                                                   std::uint64_t generation_stamp,
-                                                                   std::uint64_t length,
-                                                                   std::uint64_t offset);
-
-}  // namespace ebb::transfer
+}  // namespace ebb

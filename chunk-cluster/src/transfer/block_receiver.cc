@@ -8,7 +8,7 @@
 #include <cerrno>
 
 #include "common/fail_point.h"
-#include "transfer/client.h"
+#include "transfer/peer.h"
 
 namespace ebb::transfer {
 
@@ -16,9 +16,9 @@ namespace {
 
 using namespace hadoop::hdfs;
 
-// Room for several packets of a client, so that one system call takes them all.
+// Room for several packets of a client, so that one system call reads all of them.
 constexpr std::size_t kReceiveBufferBytes = 256 << 10;
-// Beyond this the connection of a failed pipeline is closed with bytes unread.
+// After this time the connection of a failed pipeline is closed even if bytes are unread.
 constexpr Timeout kDrainTimeout = std::chrono::seconds(5);
 
 bool IsTransfer(const OpWriteBlockProto& op) {
@@ -64,8 +64,8 @@ ebb::Status BlockReceiver::Run() {
   if (received) return {};
   const auto code = received.error().code;
   if (combine_) why_ = WhyRefused(received.error());
-  spdlog::info("writing block {} broke off after {} bytes: {}", block_.blockid(),
-               writer_->length(), received.error().message);
+  spdlog::info("writing block {} broke off after {} bytes: {}", block_.blockid(), writer_->length(),
+               received.error().message);
   if (mirror_failed_) {
     SendFailure(SUCCESS, true);
   } else if (code == ErrorCode::kCorrupt) {
@@ -95,21 +95,22 @@ ebb::Status BlockReceiver::OpenReplica() {
                                  .generation_stamp = stamp,
                                  .checksum = checksum,
                                  .state = acknowledges_ && !combine_ ? ReplicaState::kBeingWritten
-                                                                    : ReplicaState::kTemporary,
+                                                                     : ReplicaState::kTemporary,
                                  .storage_uuid = op_.storageid(),
                                  .exact_storage = combine_,
                                  .expected_bytes = block_.numbytes()}));
     }
     case OpWriteBlockProto::PIPELINE_SETUP_STREAMING_RECOVERY:
-      return open(store_.RecoverWriter(id, stamp, new_stamp, op_.minbytesrcvd(),
-                                       op_.maxbytesrcvd()));
+      return open(
+          store_.RecoverWriter(id, stamp, new_stamp, op_.minbytesrcvd(), op_.maxbytesrcvd()));
     case OpWriteBlockProto::PIPELINE_SETUP_APPEND:
     case OpWriteBlockProto::PIPELINE_SETUP_APPEND_RECOVERY:
       return open(store_.Append(id, stamp, new_stamp, op_.minbytesrcvd()));
     case OpWriteBlockProto::PIPELINE_CLOSE_RECOVERY:
       EBB_TRY(store_.RecoverClose(id, stamp, new_stamp, op_.minbytesrcvd()));
       return {};
-    default: break;
+    default:
+      break;
   }
   return Fail(ErrorCode::kUnsupported,
               fmt::format("stage {} cannot open block {}",
@@ -123,11 +124,12 @@ ebb::Status BlockReceiver::SetUp() {
   ebb::Status connected;
   if (op_.targets_size() > 0) connected = ConnectMirror(response);
   if (!connected) {
-    spdlog::info("block {}: {}", block_.blockid(), connected.error().message);
+    spdlog::info("block {}: the next server of the pipeline cannot be used: {}", block_.blockid(),
+                 connected.error().message);
     mirror_.reset();
     response.set_status(ERROR);
     response.set_firstbadlink(TransferAddress(op_.targets(0).id()));
-    // Of a copy among servers, what can be stored is stored.
+    // A copy between servers continues without the mirror: this server stores its replica.
     if (!acknowledges_) connected = {};
   }
   if (acknowledges_) {
@@ -153,13 +155,12 @@ ebb::Status BlockReceiver::ConnectMirror(BlockOpResponseProto& response) {
     op.set_storageid(op.targetstorageids(0));
     op.mutable_targetstorageids()->DeleteSubrange(0, 1);
   }
-  // The checksum on the disk counts: that of an appended block is not the client's to choose.
+  // An append uses the checksum type of the replica on the disk, whatever the client requests.
   if (writer_) *op.mutable_requestedchecksum() = ToProto(writer_->checksum());
   EBB_ASSIGN(mirror_, StartWrite(op_.targets(0).id(), op));
   mirror_reader_.emplace(*mirror_);
   if (!acknowledges_) return {};
-  return ReadMessage(*mirror_reader_, response,
-                     kPeerTimeout + op_.targets_size() * kTimeoutPerHop);
+  return ReadMessage(*mirror_reader_, response, kPeerTimeout + op_.targets_size() * kTimeoutPerHop);
 }
 
 // ---- packets ----------------------------------------------------------------------------------
@@ -178,7 +179,7 @@ ebb::Status BlockReceiver::ReceiveAll() {
   return FlushAcks();
 }
 
-// Returns with bytes of a packet in the buffer, or after an acknowledgement.
+// Waits until bytes of a packet are in the buffer, or until an acknowledgement was handled.
 ebb::Status BlockReceiver::AwaitUpstream() {
   const auto timeout = kPeerTimeout + (op_.targets_size() + 1) * kTimeoutPerHop;
   const bool packets = !last_received_;
@@ -191,14 +192,14 @@ ebb::Status BlockReceiver::AwaitUpstream() {
   if (ready <= 0) {
     mirror_failed_ = MirrorExpected();
     return Fail(ErrorCode::kTimeout,
-                fmt::format("no packet of {} and no acknowledgement for {} ms", upstream_.peer(),
-                            timeout.count()));
+                fmt::format("no packet from {} and no acknowledgement of the next server for {} ms",
+                            upstream_.peer(), timeout.count()));
   }
   if (entries[1].revents != 0) return TakeMirrorAck();
   EBB_ASSIGN(const bool end, reader_.AtEnd(timeout));
   if (end) {
-    return Fail(ErrorCode::kNetwork, fmt::format("{} closed the connection before the last packet",
-                                                 upstream_.peer()));
+    return Fail(ErrorCode::kNetwork,
+                fmt::format("{} closed the connection before the last packet", upstream_.peer()));
   }
   return {};
 }
@@ -213,7 +214,7 @@ ebb::Status BlockReceiver::TakePacket() {
     if (acknowledges_) pending_.push_back(pending);
     const auto forwarded = mirror_->WriteAll(packet.raw, kPeerTimeout);
     if (!forwarded) {
-      // A copy among servers goes on without the mirror.
+      // A copy between servers continues without the mirror.
       mirror_failed_ = acknowledges_;
       if (acknowledges_) return forwarded;
       mirror_.reset();
@@ -279,7 +280,7 @@ ebb::Status BlockReceiver::TakeMirrorAck() {
     if (!good && !done_) {
       EBB_TRY(FlushAcks());
       Drain();
-      return Fail(ErrorCode::kNetwork, "a server further down the pipeline failed");
+      return Fail(ErrorCode::kNetwork, "a later server of the pipeline failed");
     }
   } while (!pending_.empty() && mirror_reader_->buffered() > 0);
   return {};

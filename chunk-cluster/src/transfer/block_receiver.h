@@ -1,4 +1,5 @@
-// Receives one block: the server of one OP_WRITE_BLOCK, with the pipeline behind it.
+// Receives the data of one block in a write pipeline: the server side of one OP_WRITE_BLOCK. The
+// next server of the pipeline is called the mirror, as in HDFS's BlockReceiver.
 #pragma once
 
 #include <cstdint>
@@ -16,26 +17,26 @@
 
 namespace ebb::transfer {
 
-// One thread does everything: it takes packets from upstream, hands each on to the next server,
-// writes it, and merges the acknowledgements that come back. Every packet is verified here.
+// One thread does everything. It takes packets from upstream, forwards each packet to the mirror,
+// verifies and writes it, and merges the acknowledgements of the mirror with its own.
 class BlockReceiver {
  public:
   BlockReceiver(Socket& upstream, SocketReader& reader, BlockStore& store,
                 const hadoop::hdfs::OpWriteBlockProto& op);
 
-  // The whole operation. The connection is to be closed afterwards, whatever comes of it.
+  // Runs the whole operation. The caller closes the connection afterwards, also after success.
   [[nodiscard]] Status Run();
 
  private:
   struct PendingPacket {
     std::int64_t sequence;
-    // Of the block once this packet is in it.
+    // The length of the block after this packet.
     std::uint64_t end;
     bool last;
   };
   using AckStatus = hadoop::hdfs::Status;
 
-  // What comes before the packets.
+  // Before the packets.
   [[nodiscard]] Status OpenReplica();
   [[nodiscard]] Status SetUp();
   [[nodiscard]] Status ConnectMirror(BlockOpResponseProto& response);
@@ -51,9 +52,10 @@ class BlockReceiver {
 
   void Acknowledge(const PendingPacket& packet, const hadoop::hdfs::PipelineAckProto* downstream);
   [[nodiscard]] Status FlushAcks();
-  // Tells upstream why the pipeline breaks here, so that it reaches the client.
+  // Tells upstream, and so the client, why the pipeline breaks here.
   void SendFailure(AckStatus mine, bool mirror_failed);
-  // Lets the last answer arrive before the connection is closed under it.
+  // Reads until upstream closes. If the connection were closed with unread bytes, the kernel would
+  // reset it, and upstream could lose the last answer.
   void Drain();
 
   Socket& upstream_;
@@ -61,10 +63,12 @@ class BlockReceiver {
   BlockStore& store_;
   const hadoop::hdfs::OpWriteBlockProto& op_;
   const hadoop::hdfs::ExtendedBlockProto& block_;
-  // A client that waits for acknowledgements; otherwise a server that copies a block.
+  // The operation copies a replica for pipeline recovery (TRANSFER_RBW or TRANSFER_FINALIZED).
   const bool transfer_;
+  // Upstream is a client, or forwards for one, and waits for acknowledgements. Otherwise a server
+  // copies a block.
   const bool acknowledges_;
-  // The client is a combine of another server, which is told why a write broke off.
+  // The client is a combine of another server. It is told why a write broke off: see `why_`.
   const bool combine_;
   std::string why_;
 
@@ -74,7 +78,7 @@ class BlockReceiver {
   bool mirror_failed_ = false;
   fail_point::Half half_;
   std::deque<PendingPacket> pending_;
-  // Of the packet at hand.
+  // The sequence number of the current packet.
   std::int64_t sequence_ = 0;
   bool last_received_ = false;
   bool done_ = false;

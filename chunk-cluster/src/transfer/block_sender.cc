@@ -9,7 +9,7 @@ namespace ebb::transfer {
 
 namespace {
 
-// Less than this is cheaper copied than sent by itself.
+// Data up to this size are copied into the buffer, which is cheaper than sendfile.
 constexpr std::size_t kCopyBytes = 32 << 10;
 
 std::span<std::byte> Extend(std::string& buffer, std::size_t bytes) {
@@ -19,8 +19,8 @@ std::span<std::byte> Extend(std::string& buffer, std::size_t bytes) {
 }
 
 void AppendEnd(std::string& buffer, const SendRange& range, std::int64_t sequence) {
-  AppendPacketPrefix(buffer, {.offset = range.end, .sequence = sequence, .last = true,
-                              .sync = range.sync});
+  AppendPacketPrefix(buffer,
+                     {.offset = range.end, .sequence = sequence, .last = true, .sync = range.sync});
 }
 
 }  // namespace
@@ -41,8 +41,12 @@ Status SendReplica(Socket& socket, const ReplicaReader& replica, const SendRange
     if (half.ReachedBy(offset - range.offset, range.end - range.offset)) {
       EBB_TRY(fail_point::Reach(fail_point::kSourceHalf));
     }
-    AppendPacketPrefix(buffer, {.offset = offset, .sequence = sequence++, .last = false,
-                                .sync = false, .sums_bytes = sums, .data_bytes = bytes});
+    AppendPacketPrefix(buffer, {.offset = offset,
+                                .sequence = sequence++,
+                                .last = false,
+                                .sync = false,
+                                .sums_bytes = sums,
+                                .data_bytes = bytes});
     if (sums > 0) EBB_TRY(replica.ReadChecksums(offset, offset + bytes, Extend(buffer, sums)));
     if (bytes <= kCopyBytes || replica.descriptor() < 0) {
       EBB_TRY(replica.ReadData(offset, Extend(buffer, bytes)));
@@ -66,8 +70,12 @@ Status SendSource(Socket& socket, BlockSource& source, const format::Checksum& c
   for (std::uint64_t offset = range.offset; offset < range.end; offset += kPacketDataBytes) {
     const std::size_t bytes = std::min<std::uint64_t>(kPacketDataBytes, range.end - offset);
     const std::size_t sums = range.with_checksums ? checksum.BytesFor(bytes) : 0;
-    AppendPacketPrefix(buffer, {.offset = offset, .sequence = sequence++, .last = false,
-                                .sync = false, .sums_bytes = sums, .data_bytes = bytes});
+    AppendPacketPrefix(buffer, {.offset = offset,
+                                .sequence = sequence++,
+                                .last = false,
+                                .sync = false,
+                                .sums_bytes = sums,
+                                .data_bytes = bytes});
     const auto body = Extend(buffer, sums + bytes);
     EBB_TRY(source.Read(body.last(bytes)));
     if (sums > 0) checksum.ComputeAll(body.last(bytes), body.data());

@@ -1,10 +1,10 @@
-// Sends a part of a block as packets: a replica from a disk, or a block that is computed.
+// Sends a part of a block as packets: a replica from a disk, or a computed block.
 #pragma once
 
 #include <cstdint>
 #include <string>
 
-#include "combine/block_io.h"
+#include "common/block_stream.h"
 #include "common/error.h"
 #include "common/socket.h"
 #include "disk/block_store.h"
@@ -12,22 +12,24 @@
 namespace ebb::transfer {
 
 struct SendRange {
-  // Begins a chunk.
+  // The beginning of a chunk.
   std::uint64_t offset = 0;
-  // Ends a chunk or is the length of the block.
+  // The end of a chunk, or the length of the block.
   std::uint64_t end = 0;
   bool with_checksums = true;
-  // Asked of the last, empty packet.
+  // The last, empty packet asks the receiver to sync.
   bool sync = false;
-  // For each packet.
+  // For sending one packet.
   Timeout timeout;
 };
 
-// Sends `prefix` and then the packets, the last of them empty. Data go from the file to the socket
-// without passing through this process. An error of code kCorrupt or kIo is the replica's fault.
+// Sends `prefix`, then the packets, of which the last is empty. Data and checksums are sent as they
+// are on the disk: the receiver verifies them. Data go from the file to the socket without passing
+// through this process. kCorrupt or kIo means that the replica is bad.
 [[nodiscard]] Status SendReplica(Socket& socket, const ReplicaReader& replica,
                                  const SendRange& range, std::string prefix);
-// The same from a source whose next byte is at the range's offset; checksums are computed.
+// Sends a computed block. The next byte of `source` is the one at range.offset. Checksums are
+// computed here.
 [[nodiscard]] Status SendSource(Socket& socket, BlockSource& source,
                                 const format::Checksum& checksum, const SendRange& range,
                                 std::string prefix);

@@ -9,7 +9,7 @@
 #include "transfer/block_checksum.h"
 #include "transfer/block_receiver.h"
 #include "transfer/block_sender.h"
-#include "transfer/client.h"
+#include "transfer/replica_copier.h"
 
 namespace ebb::transfer {
 
@@ -17,7 +17,7 @@ namespace {
 
 using namespace hadoop::hdfs;
 
-// How long a connection is kept for another operation; as HDFS.
+// How long an idle connection is kept for another operation. HDFS uses the same time.
 constexpr Timeout kKeepAlive = std::chrono::seconds(4);
 constexpr std::uint64_t kSourceChunk = format::kDefaultBytesPerChecksum;
 
@@ -26,14 +26,15 @@ struct Range {
   std::uint64_t end;
 };
 
-// What to send of a block of `length` bytes so that whole chunks cover what was asked for.
+// The range of whole chunks that covers the requested range. `length` is that of the block.
 Result<Range> RangeToSend(const OpReadBlockProto& op, std::uint64_t length, std::uint64_t chunk) {
   const bool whole = static_cast<std::int64_t>(op.len()) < 0;
   const std::uint64_t wanted = whole ? length - std::min(op.offset(), length) : op.len();
   if (op.offset() > length || wanted > length - op.offset()) {
-    return Fail(ErrorCode::kInvalid,
-                fmt::format("{} bytes at {} of block {} were asked for and it has {}", wanted,
-                            op.offset(), op.header().baseheader().block().blockid(), length));
+    return Fail(
+        ErrorCode::kInvalid,
+        fmt::format("{} bytes at {} of block {} were requested, but the block has {} bytes", wanted,
+                    op.offset(), op.header().baseheader().block().blockid(), length));
   }
   const std::uint64_t end = op.offset() + wanted;
   return Range{op.offset() / chunk * chunk, std::min((end + chunk - 1) / chunk * chunk, length)};
@@ -65,9 +66,10 @@ void Connection::Run() {
     if (!header) return;
     const auto version = LoadBig16(header->data());
     if (version != kVersion) {
-      spdlog::warn("{} speaks data transfer version {:#x} instead of {}; is it a client with "
-                   "dfs.data.transfer.protection or encryption switched on?",
-                   socket_.peer(), version, kVersion);
+      spdlog::warn(
+          "{} speaks data transfer version {:#x} instead of {}; has this client "
+          "dfs.data.transfer.protection or encryption switched on?",
+          socket_.peer(), version, kVersion);
       return;
     }
     const auto again = RunOperation(static_cast<Operation>((*header)[2]));
@@ -126,9 +128,10 @@ Result<bool> Connection::RunOperation(Operation operation) {
       EBB_TRY(WriteString(socket_, bytes, kPeerTimeout));
       return true;
     }
-    default: break;
+    default:
+      break;
   }
-  // What follows it is not understood, so the connection ends.
+  // The length of the request is unknown, so that the connection must end.
   EBB_TRY(Refuse(ERROR_UNSUPPORTED, fmt::format("operation {} of data transfer is not supported",
                                                 static_cast<int>(operation))));
   return false;
@@ -151,8 +154,8 @@ Result<bool> Connection::Refuse(hadoop::hdfs::Status status, const std::string& 
 ebb::Status Connection::CheckPool(const ExtendedBlockProto& block) const {
   if (block.poolid() == store_.block_pool_id()) return {};
   return Fail(ErrorCode::kInvalid,
-              fmt::format("block {} is of pool {} and this server serves {}", block.blockid(),
-                          block.poolid(), store_.block_pool_id()));
+              fmt::format("block {} belongs to block pool {}, and this server serves pool {}",
+                          block.blockid(), block.poolid(), store_.block_pool_id()));
 }
 
 // ---- reading ----------------------------------------------------------------------------------
@@ -170,9 +173,11 @@ Result<bool> Connection::ReadReplica(const OpReadBlockProto& op, const ReplicaRe
   const auto& checksum = replica.checksum();
   const auto range = RangeToSend(op, replica.length(), checksum.bytes_per_chunk);
   if (!range) return Refuse(ERROR, range.error().message);
-  const SendRange send = {.offset = range->begin, .end = range->end,
+  const SendRange send = {.offset = range->begin,
+                          .end = range->end,
                           .with_checksums = op.sendchecksums() && checksum.size() != 0,
-                          .sync = false, .timeout = kSlowReaderTimeout};
+                          .sync = false,
+                          .timeout = kSlowReaderTimeout};
   auto sent = SendReplica(socket_, replica, send,
                           ReadResponse(checksum, send.with_checksums, range->begin));
   if (!sent) {
@@ -196,15 +201,17 @@ Result<bool> Connection::ReadMissing(const OpReadBlockProto& op, const std::stri
   const std::uint64_t length = whole ? ~std::uint64_t{0} - op.offset() : op.len();
   auto opened = missing_->Open(block, begin, op.offset() - begin + length);
   if (!opened) {
-    return Refuse(ERROR, fmt::format("{}, and it cannot be decoded: {}", why,
+    return Refuse(ERROR, fmt::format("{}, and a degraded read of the block failed: {}", why,
                                      opened.error().message));
   }
   const auto range = RangeToSend(op, opened->length_bytes, kSourceChunk);
   if (!range) return Refuse(ERROR, range.error().message);
   ++counters_.reads_of_missing_blocks;
   const format::Checksum checksum;
-  const SendRange send = {.offset = range->begin, .end = range->end,
-                          .with_checksums = op.sendchecksums(), .sync = false,
+  const SendRange send = {.offset = range->begin,
+                          .end = range->end,
+                          .with_checksums = op.sendchecksums(),
+                          .sync = false,
                           .timeout = kSlowReaderTimeout};
   EBB_TRY(SendSource(socket_, *opened->source, checksum, send,
                      ReadResponse(checksum, send.with_checksums, range->begin)));
@@ -214,7 +221,7 @@ Result<bool> Connection::ReadMissing(const OpReadBlockProto& op, const std::stri
   return true;
 }
 
-// ---- the rest ---------------------------------------------------------------------------------
+// ---- copies and checksums -----------------------------------------------------------------------
 
 Result<bool> Connection::TransferBlock(const OpTransferBlockProto& op) {
   const auto& block = op.header().baseheader().block();
@@ -239,8 +246,8 @@ Result<bool> Connection::BlockChecksum(const OpBlockChecksumProto& op) {
   if (!sums) return Refuse(ERROR, sums.error().message);
   BlockOpResponseProto response;
   response.set_status(SUCCESS);
-  const auto filled = FillChecksumResponse(*sums, op.blockchecksumoptions(),
-                                           *response.mutable_checksumresponse());
+  const auto filled =
+      FillChecksumResponse(*sums, op.blockchecksumoptions(), *response.mutable_checksumresponse());
   if (!filled) return Refuse(ERROR_UNSUPPORTED, filled.error().message);
   EBB_TRY(Respond(response));
   return true;

@@ -1,4 +1,5 @@
-// One connection of the transfer server: operations one after the other until the peer leaves.
+// One connection of the transfer server. It serves operations, one after the other, until the peer
+// closes. HDFS calls it DataXceiver.
 #pragma once
 
 #include <string>
@@ -19,11 +20,11 @@ class Connection {
              TransferCounters& counters)
       : socket_(socket), reader_(socket), store_(store), missing_(missing), counters_(counters) {}
 
-  // Returns once the connection is of no more use.
+  // Serves operations until the connection ends.
   void Run();
 
  private:
-  // True if another operation may follow.
+  // These return true if another operation may follow on the connection.
   [[nodiscard]] Result<bool> RunOperation(Operation operation);
   [[nodiscard]] Result<bool> ReadBlock(const hadoop::hdfs::OpReadBlockProto& op);
   [[nodiscard]] Result<bool> ReadReplica(const hadoop::hdfs::OpReadBlockProto& op,
@@ -32,7 +33,7 @@ class Connection {
                                          const std::string& why);
   [[nodiscard]] Result<bool> TransferBlock(const hadoop::hdfs::OpTransferBlockProto& op);
   [[nodiscard]] Result<bool> BlockChecksum(const hadoop::hdfs::OpBlockChecksumProto& op);
-  // Answers with an error, for a peer that can go on with another operation or elsewhere.
+  // Answers with an error. The peer may continue with another operation.
   [[nodiscard]] Result<bool> Refuse(hadoop::hdfs::Status status, const std::string& message);
   [[nodiscard]] Status Respond(const BlockOpResponseProto& response);
   [[nodiscard]] Status CheckPool(const hadoop::hdfs::ExtendedBlockProto& block) const;

@@ -31,10 +31,22 @@ void Mix(State& state, const std::byte* block) {
     std::uint32_t f = 0;
     unsigned word = 0;
     switch (i / 16) {
-      case 0: f = (b & c) | (~b & d); word = i; break;
-      case 1: f = (d & b) | (~d & c); word = (5 * i + 1) % 16; break;
-      case 2: f = b ^ c ^ d; word = (3 * i + 5) % 16; break;
-      default: f = c ^ (b | ~d); word = 7 * i % 16; break;
+      case 0:
+        f = (b & c) | (~b & d);
+        word = i;
+        break;
+      case 1:
+        f = (d & b) | (~d & c);
+        word = (5 * i + 1) % 16;
+        break;
+      case 2:
+        f = b ^ c ^ d;
+        word = (3 * i + 5) % 16;
+        break;
+      default:
+        f = c ^ (b | ~d);
+        word = 7 * i % 16;
+        break;
     }
     const std::uint32_t sum = a + f + constants[i] + words[word];
     a = d;

@@ -1,4 +1,4 @@
-// MD5 (RFC 1321). HDFS builds file checksums on it; it protects nothing here.
+// MD5 (RFC 1321). The file checksums of HDFS use it. It is not used for security.
 #pragma once
 
 #include <array>

@@ -31,7 +31,7 @@ void TransferServer::AcceptLoop() {
     }
     if (connections_ >= options_.max_connections) {
       ++counters_.refused_connections;
-      spdlog::warn("connection of {} refused: {} are open; raise --max-connections",
+      spdlog::warn("refused a connection from {}: {} connections are open; raise --max-connections",
                    socket->peer(), options_.max_connections);
       continue;
     }

@@ -1,5 +1,5 @@
-// The DataTransferProtocol server: reads and writes of blocks by HDFS clients, other chunk servers
-// and stock DataNodes. Plain connections only; block tokens are ignored.
+// The DataTransferProtocol server: HDFS clients, other chunk servers and stock DataNodes read and
+// write blocks here. It accepts plain connections only, and ignores block tokens.
 #pragma once
 
 #include <atomic>
@@ -18,7 +18,7 @@
 
 namespace ebb::transfer {
 
-// Counted since the start.
+// Counts since the start of the process.
 struct TransferCounters {
   std::atomic<std::uint64_t> reads = 0;
   std::atomic<std::uint64_t> writes = 0;
@@ -26,29 +26,30 @@ struct TransferCounters {
   std::atomic<std::uint64_t> refused_connections = 0;
 };
 
-// One thread per connection, up to a limit; a connection above it is closed at once.
+// One thread per connection. A connection above the limit is closed at once.
 class TransferServer {
  public:
   struct Options {
     std::string host = "127.0.0.1";
-    // 0 lets the kernel choose.
+    // With 0 the kernel chooses a port.
     std::uint16_t port = 0;
     std::size_t max_connections = 512;
   };
 
-  // `missing` may be null: then a block that is not here is an error to the reader. Both must
-  // outlive the server.
+  // `missing` serves blocks that this server does not hold. It may be null: then reading such a
+  // block is an error. `store` and `missing` outlive the server.
   TransferServer(Options options, BlockStore& store, MissingBlockReader* missing);
   // Stops.
   ~TransferServer();
   TransferServer(const TransferServer&) = delete;
   TransferServer& operator=(const TransferServer&) = delete;
 
-  // kNetwork if the port is in use. Listening and serving are apart, since the port must be known
-  // to the namenode before there is a block to serve.
+  // Opens the port. kNetwork if the port is in use. Listening and serving are separate steps: the
+  // namenode must know the port before this server knows its blocks.
   [[nodiscard]] Status Listen();
+  // Accepts connections from now on.
   void Serve();
-  // Breaks all connections off and waits for their threads.
+  // Closes all connections and waits for their threads.
   void Stop();
 
   [[nodiscard]] std::uint16_t port() const { return listener_.port(); }

@@ -7,10 +7,14 @@
 #include "common/crc32c.h"
 #include "disk/faulty_file_system.h"
 #include "disk/test_support.h"
-#include "transfer/block_io.h"
-#include "transfer/client.h"
+#include "disk/verified_reader.h"
+#include "transfer/cluster_block_io.h"
 #include "transfer/md5.h"
+#include "transfer/remote_sink.h"
+#include "transfer/remote_source.h"
+#include "transfer/replica_copier.h"
 #include "transfer/server.h"
+#include "transfer/wire.h"
 
 namespace ebb::transfer {
 namespace {
@@ -21,7 +25,7 @@ using std::chrono::seconds;
 
 constexpr Timeout kPatience = seconds(20);
 
-// Serves any block as a pattern that its id seeds.
+// Serves any block: its bytes are random, and the block id is the seed.
 class PatternReader final : public MissingBlockReader {
  public:
   static constexpr std::uint64_t kLength = 300'000;
@@ -92,11 +96,11 @@ ExtendedBlockProto Block(std::uint64_t id, std::uint64_t length, std::uint64_t s
   return block;
 }
 
-Result<std::vector<std::byte>> ReadFrom(const DatanodeIDProto& peer, const ExtendedBlockProto& block,
-                                        std::uint64_t offset) {
+Result<std::vector<std::byte>> ReadFrom(const DatanodeIDProto& peer,
+                                        const ExtendedBlockProto& block, std::uint64_t offset) {
   EBB_ASSIGN(const auto source, OpenRemoteSource(peer, block, offset, block.numbytes()));
   std::vector<std::byte> data(block.numbytes() - offset);
-  // In pieces that fit neither chunks nor packets.
+  // In pieces that align with neither chunks nor packets.
   for (std::size_t at = 0; at < data.size();) {
     const std::size_t n = std::min<std::size_t>(10'007, data.size() - at);
     EBB_TRY(source->Read(std::span(data).subspan(at, n)));
@@ -109,13 +113,13 @@ std::vector<std::byte> From(const std::vector<std::byte>& data, std::size_t offs
   return {data.begin() + static_cast<std::ptrdiff_t>(offset), data.end()};
 }
 
-// A client as far as its bytes: it writes a pipeline by hand.
+// A client that sends the bytes of each packet itself.
 class RawClient {
  public:
   explicit RawClient(const DatanodeIDProto& peer)
-      : socket_(Socket::Connect(peer.ipaddr(), static_cast<std::uint16_t>(peer.xferport()),
-                                kPatience)
-                    .value()),
+      : socket_(
+            Socket::Connect(peer.ipaddr(), static_cast<std::uint16_t>(peer.xferport()), kPatience)
+                .value()),
         reader_(socket_) {}
 
   void Send(Operation operation, const google::protobuf::MessageLite& message) {
@@ -123,10 +127,10 @@ class RawClient {
     AppendOperation(bytes, operation, message);
     ASSERT_TRUE(WriteString(socket_, bytes, kPatience));
   }
-  void StartPipeline(const ExtendedBlockProto& block, const std::vector<DatanodeIDProto>& targets,
-                     OpWriteBlockProto::BlockConstructionStage stage =
-                         OpWriteBlockProto::PIPELINE_SETUP_CREATE,
-                     std::uint64_t new_stamp = 1001, std::uint64_t acknowledged = 0) {
+  void StartPipeline(
+      const ExtendedBlockProto& block, const std::vector<DatanodeIDProto>& targets,
+      OpWriteBlockProto::BlockConstructionStage stage = OpWriteBlockProto::PIPELINE_SETUP_CREATE,
+      std::uint64_t new_stamp = 1001, std::uint64_t acknowledged = 0) {
     OpWriteBlockProto op;
     *op.mutable_header()->mutable_baseheader()->mutable_block() = block;
     op.mutable_header()->set_clientname("DFSClient_test");
@@ -145,7 +149,7 @@ class RawClient {
     EXPECT_TRUE(read.has_value()) << read.error().message;
     return response;
   }
-  // False once the server has gone.
+  // False once the server has closed the connection.
   bool SendPacket(std::int64_t sequence, std::uint64_t offset, std::span<const std::byte> data,
                   bool last = false, bool damaged = false) {
     const format::Checksum checksum;
@@ -153,8 +157,11 @@ class RawClient {
     checksum.ComputeAll(data, sums.data());
     if (damaged) sums[0] ^= std::byte{1};
     std::string bytes;
-    AppendPacketPrefix(bytes, {.offset = offset, .sequence = sequence, .last = last,
-                               .sync = false, .sums_bytes = sums.size(),
+    AppendPacketPrefix(bytes, {.offset = offset,
+                               .sequence = sequence,
+                               .last = last,
+                               .sync = false,
+                               .sums_bytes = sums.size(),
                                .data_bytes = data.size()});
     bytes.append(reinterpret_cast<const char*>(sums.data()), sums.size());
     bytes.append(reinterpret_cast<const char*>(data.data()), data.size());
@@ -166,7 +173,7 @@ class RawClient {
     EXPECT_TRUE(read.has_value()) << read.error().message;
     return ack;
   }
-  // The data of all packets up to the last, and the client's thanks for them.
+  // Reads the data of all packets, then sends the client's status as HDFS clients do.
   std::vector<std::byte> Packets(std::uint64_t offset, bool with_checksums) {
     std::vector<std::byte> data;
     for (;;) {
@@ -175,7 +182,7 @@ class RawClient {
       if (!packet || packet->last) break;
       EXPECT_EQ(packet->offset, offset + data.size());
       if (with_checksums) {
-        EXPECT_FALSE(format::Checksum().FirstBad(packet->data, packet->sums).has_value());
+        EXPECT_FALSE(format::Checksum().FirstMismatch(packet->data, packet->sums).has_value());
       } else {
         EXPECT_TRUE(packet->sums.empty());
       }
@@ -216,8 +223,8 @@ TEST(TransferTest, BlocksOfAllLengthsGoThroughASinkAndASource) {
     auto sink = OpenRemoteSink(node.id(), block, node.storage(1));
     ASSERT_TRUE(sink.has_value()) << sink.error().message;
     for (std::size_t at = 0; at < size; at += 100'003) {
-      ASSERT_TRUE((*sink)->Write(std::span(data).subspan(at, std::min<std::size_t>(100'003,
-                                                                                   size - at))));
+      ASSERT_TRUE(
+          (*sink)->Write(std::span(data).subspan(at, std::min<std::size_t>(100'003, size - at))));
     }
     const auto finished = (*sink)->Finish();
     ASSERT_TRUE(finished.has_value()) << finished.error().message;
@@ -295,7 +302,7 @@ TEST(TransferTest, DamageOnTheDiskIsCaughtByEveryReader) {
   const auto remote = ReadFrom(node.id(), Block(1, data.size()), 0);
   ASSERT_FALSE(remote.has_value());
   EXPECT_EQ(remote.error().code, ErrorCode::kCorrupt);
-  auto local = OpenLocalSource(*node.store, 1, 1001, data.size(), 0);
+  auto local = OpenVerifiedReader(*node.store, 1, 1001, data.size(), 0);
   ASSERT_TRUE(local.has_value());
   std::vector<std::byte> out(69'632);
   EXPECT_TRUE((*local)->Read(out));
@@ -323,7 +330,7 @@ TEST(TransferTest, ABlockThatIsNotHereComesFromTheMissingBlockReader) {
   const auto response = client.Response();
   EXPECT_EQ(response.status(), ERROR);
   EXPECT_NE(response.message().find("no such block anywhere"), std::string::npos);
-  // A server that looks for a source wants the block itself or nothing.
+  // A chunk server that reads a source never gets a decoded block.
   EXPECT_FALSE(ReadFrom(node.id(), Block(7, PatternReader::kLength), 0).has_value());
 }
 
@@ -360,7 +367,7 @@ TEST(TransferTest, APipelineOfThreeStoresThreeReplicas) {
     for (const int status : ack.reply()) EXPECT_EQ(status, SUCCESS);
   }
   EXPECT_EQ(client.Ack().seqno(), kHeartbeatSequence);
-  // Acknowledged is visible, everywhere, before the block is finished.
+  // Acknowledged bytes are visible on every server before the block is finalized.
   for (const auto& node : nodes) {
     const auto reader = node.store->OpenReader(1, 0);
     ASSERT_TRUE(reader.has_value());
@@ -399,7 +406,7 @@ TEST(TransferTest, ABrokenPipelineLeavesNoFinalizedBlockAndCanBeRebuilt) {
   }
   EXPECT_TRUE(first.directory.Find("finalized").empty());
   EXPECT_TRUE(third.directory.Find("finalized").empty());
-  // The client goes on with those that are left, under a new generation stamp.
+  // The client continues with the remaining servers, under a new generation stamp.
   RawClient client(first.id());
   client.StartPipeline(Block(1, 0), {third.id()},
                        OpWriteBlockProto::PIPELINE_SETUP_STREAMING_RECOVERY, 1002, 1024);
@@ -469,7 +476,7 @@ TEST(TransferTest, ASinkThatIsDroppedLeavesNothing) {
     ASSERT_TRUE(sink.has_value());
     ASSERT_TRUE((*sink)->Write(data));
   }
-  node.server->Stop();  // waits for the connection to notice
+  node.server->Stop();  // returns after the connection has noticed
   EXPECT_TRUE(node.directory.Find("blk_1").empty());
   target.mutable_location()->set_storageuuid("DS-unknown");
   EXPECT_FALSE(io.OpenSink(target).has_value());
@@ -497,8 +504,8 @@ TEST(TransferTest, SourcesGoToTheNextLocationEvenMidway) {
     EXPECT_FALSE((*opened)->local());
     std::vector<std::byte> read(data.size() - offset);
     for (std::size_t at = 0; at < read.size(); at += 64'000) {
-      const auto part = std::span(read).subspan(at, std::min<std::size_t>(64'000,
-                                                                          read.size() - at));
+      const auto part =
+          std::span(read).subspan(at, std::min<std::size_t>(64'000, read.size() - at));
       const auto status = (*opened)->Read(part);
       ASSERT_TRUE(status.has_value()) << status.error().message;
     }
@@ -516,7 +523,7 @@ TEST(TransferTest, LocalSourcesReadPiecesOfAnyLength) {
     for (const std::size_t piece : {1U, 100U, 512U, 1000U, 4096U, 700'000U}) {
       if (size > 100'000 && piece < 512) continue;
       const std::size_t offset = size / 5;
-      auto source = OpenLocalSource(*node.store, 1 + size, 1001, size, offset);
+      auto source = OpenVerifiedReader(*node.store, 1 + size, 1001, size, offset);
       ASSERT_TRUE(source.has_value()) << source.error().message;
       std::vector<std::byte> read(size - offset);
       for (std::size_t at = 0; at < read.size(); at += piece) {
@@ -540,7 +547,7 @@ TEST(TransferTest, ReplicasAreCopiedAlongAChain) {
     }
     const auto reader = nodes[0].store->OpenReader(1 + size, 0);
     ASSERT_TRUE(reader.has_value());
-    // With a client's name the answer says that the first target has it.
+    // With a client's name, the answer means that the first target has the replica.
     const auto copied = CopyReplica(**reader, "BP-1", targets, "client");
     ASSERT_TRUE(copied.has_value()) << copied.error().message;
     const auto read = ReadBlock(*nodes[1].store, 1 + size);
@@ -548,7 +555,7 @@ TEST(TransferTest, ReplicasAreCopiedAlongAChain) {
     EXPECT_EQ(*read, data);
     EXPECT_EQ(nodes[1].store->Find(1 + size)->storage_uuid, nodes[1].storage(1));
   }
-  nodes[2].server->Stop();  // its copies are done once its connections have ended
+  nodes[2].server->Stop();  // the copies end with the connections
   for (const auto size : kBoundarySizes) {
     EXPECT_TRUE(ReadBlock(*nodes[2].store, 1 + size).has_value()) << size;
   }
@@ -572,8 +579,8 @@ TEST(TransferTest, AReplicaBeingWrittenIsHandedToANewServerOfThePipeline) {
   const auto response = client.Response();
   ASSERT_EQ(response.status(), SUCCESS) << response.message();
   EXPECT_EQ(fresh.store->Find(1)->state, ReplicaState::kBeingWritten);
-  EXPECT_EQ(*ReadBlock(*fresh.store, 1), (std::vector<std::byte>{data.begin(),
-                                                                 data.begin() + 1300}));
+  EXPECT_EQ(*ReadBlock(*fresh.store, 1),
+            (std::vector<std::byte>{data.begin(), data.begin() + 1300}));
 }
 
 TEST(TransferTest, BlockChecksumsAreThoseOfHdfs) {
@@ -602,7 +609,7 @@ TEST(TransferTest, BlockChecksumsAreThoseOfHdfs) {
     ASSERT_EQ(crc.size(), 4U);
     EXPECT_EQ(LoadBig32(reinterpret_cast<const std::byte*>(crc.data())), Crc32c(0, part));
   }
-  // The same of a block that has to be made.
+  // The same for a block that is decoded.
   OpBlockChecksumProto op;
   *op.mutable_header()->mutable_block() = Block(9, PatternReader::kLength);
   op.mutable_blockchecksumoptions()->set_blockchecksumtype(COMPOSITE_CRC);

@@ -9,15 +9,15 @@ namespace ebb::transfer {
 
 namespace {
 
-// Length and header length.
+// The prefix of a packet: its length (4 bytes) and the length of its header (2 bytes).
 constexpr std::size_t kPrefixBytes = 6;
 constexpr std::size_t kMaxHeaderBytes = 256;
 
 std::unexpected<Error> Malformed(std::string what) {
-  return Fail(ErrorCode::kNetwork, "a malformed packet came: " + std::move(what));
+  return Fail(ErrorCode::kNetwork, "a malformed packet arrived: " + std::move(what));
 }
 
-// Length of the whole packet with its prefix, out of the first bytes.
+// The length of the whole packet, prefix included. `prefix` holds the first bytes.
 Result<std::size_t> PacketLength(std::span<const std::byte> prefix) {
   // The length counts itself, checksums and data, but not the header.
   const std::size_t body = LoadBig32(prefix.data());
@@ -41,7 +41,7 @@ Status ReadMessage(SocketReader& reader, google::protobuf::MessageLite& message,
   if (!message.ParsePartialFromArray(bytes.data(), static_cast<int>(bytes.size())) ||
       !message.IsInitialized()) {
     return Fail(ErrorCode::kNetwork,
-                fmt::format("{} bytes are no {}", length, message.GetTypeName()));
+                fmt::format("{} bytes are not a {}", length, message.GetTypeName()));
   }
   return {};
 }

@@ -1,5 +1,5 @@
-// The bytes of DataTransferProtocol version 28, shared by server and client: operations, messages
-// and packets. docs/protocols.md describes the subset.
+// The bytes of DataTransferProtocol version 28, for server and client: operations, messages and
+// packets. docs/protocols.md describes the supported subset.
 #pragma once
 
 #include <google/protobuf/message_lite.h>
@@ -12,8 +12,8 @@
 #include "common/error.h"
 #include "common/socket.h"
 #include "common/socket_reader.h"
-#include "disk/format.h"
 #include "datatransfer.pb.h"
+#include "disk/format.h"
 
 namespace ebb::transfer {
 
@@ -33,38 +33,38 @@ enum class Operation : std::uint8_t {
   kBlockGroupChecksum = 90,
 };
 
-// The time-outs of HDFS: a client is pinged or pings within half of the first; a reader may rest
-// for the second.
+// The time-outs of HDFS. Writers send a heartbeat within half of kPeerTimeout. A reader may stop
+// reading for kSlowReaderTimeout.
 inline constexpr Timeout kPeerTimeout = std::chrono::seconds(60);
 inline constexpr Timeout kSlowReaderTimeout = std::chrono::minutes(8);
-// What every further server of a pipeline adds to the time-outs before it.
+// Each further server of a pipeline adds this to the time-outs of the servers before it.
 inline constexpr Timeout kTimeoutPerHop = std::chrono::seconds(5);
 inline constexpr Timeout kConnectTimeout = std::chrono::seconds(15);
 
-// Operations and messages longer than this are refused.
+// The longest operation or message that is accepted.
 inline constexpr std::uint32_t kMaxMessageBytes = 1 << 20;
-// As HDFS's own limit.
+// HDFS's own limit.
 inline constexpr std::size_t kMaxPacketBytes = 16 << 20;
-// Bytes of data in a packet that we send.
+// Bytes of data in a packet that this server sends.
 inline constexpr std::size_t kPacketDataBytes = 256 << 10;
 inline constexpr std::int64_t kHeartbeatSequence = -1;
 
-// A client whose name begins so writes the output of a combine: it wants exactly the storage that
-// it names, and nothing left behind if it breaks off.
+// A client with this prefix in its name writes the output of a combine. Such a write uses exactly
+// the named storage, and leaves nothing behind if it breaks off.
 inline constexpr std::string_view kCombineClientPrefix = "EBBFS_COMBINE_";
-// How the message of a refusal begins if the disk is full. A combine is sent such a message, in a
-// BlockOpResponseProto, after an acknowledgement that is not SUCCESS, too.
+// The beginning of a refusal's message if the disk is full. A combine gets such a message in a
+// BlockOpResponseProto also after an acknowledgement that is not SUCCESS.
 inline constexpr std::string_view kNoSpacePrefix = "NO_SPACE: ";
-// The client name of a chunk server that reads a source of a combine or of a degraded read. It is
-// not served by decoding: a lost source would then be decoded from others that are lost as well,
-// round and round, where the reader needs to know in order to plan anew.
+// The client name of a chunk server that reads a source of a combine or of a degraded read. Such a
+// read never starts another degraded read: the reader must learn that the source is lost and ask
+// for another plan. Otherwise two lost blocks could be decoded from each other without an end.
 inline constexpr std::string_view kSourceReaderName = "EBBFS_READER";
 
 using hadoop::hdfs::BlockOpResponseProto;
 
 [[nodiscard]] Status ReadMessage(SocketReader& reader, google::protobuf::MessageLite& message,
                                  Timeout timeout);
-// Appends the length-delimited message.
+// Appends the message with its length in front.
 void AppendMessage(std::string& out, const google::protobuf::MessageLite& message);
 void AppendOperation(std::string& out, Operation operation,
                      const google::protobuf::MessageLite& message);
@@ -77,13 +77,13 @@ struct Packet {
   bool sync = false;
   std::span<const std::byte> sums;
   std::span<const std::byte> data;
-  // The packet as it came, for forwarding.
+  // The whole packet as it was received, for forwarding.
   std::span<const std::byte> raw;
 };
 
-// The packet stays valid until the reader is used again. kNetwork if it is malformed.
+// The packet is valid until the next use of the reader. kNetwork if the packet is malformed.
 [[nodiscard]] Result<Packet> ReadPacket(SocketReader& reader, Timeout timeout);
-// True if a whole packet is in the buffer already.
+// True if the buffer holds a whole packet.
 [[nodiscard]] bool HasPacket(const SocketReader& reader);
 
 struct PacketPrefix {
@@ -94,13 +94,13 @@ struct PacketPrefix {
   std::size_t sums_bytes = 0;
   std::size_t data_bytes = 0;
 };
-// Appends what comes before the checksums of a packet.
+// Appends the part of a packet in front of its checksums.
 void AppendPacketPrefix(std::string& out, const PacketPrefix& prefix);
 
 [[nodiscard]] hadoop::hdfs::ChecksumProto ToProto(const format::Checksum& checksum);
 [[nodiscard]] Result<format::Checksum> FromProto(const hadoop::hdfs::ChecksumProto& checksum);
 
-// "address:port", as HDFS names a link of a pipeline.
+// "address:port". HDFS names a server of a pipeline like this.
 [[nodiscard]] std::string TransferAddress(const hadoop::hdfs::DatanodeIDProto& server);
 
 }  // namespace ebb::transfer

@@ -1,5 +1,5 @@
-// The other side of RpcInterop.java: "serve" answers its calls until standard input ends, "call
-// PORT" calls its server. Exits with 0 if all went as it should.
+// The C++ side of RpcInterop.java. "serve" answers the calls of Hadoop's client until standard
+// input ends. "call PORT" calls Hadoop's server. Exits with 0 if all answers are as expected.
 #include <unistd.h>
 
 #include <condition_variable>

@@ -1,4 +1,4 @@
-// Draws the dashboard from the API and refreshes it. Data only ever becomes text nodes.
+// Draws the dashboard from the API and refreshes it. Data is inserted as text nodes only, never as HTML.
 'use strict';
 
 const REFRESH_MILLIS = 2000;
@@ -9,8 +9,8 @@ const STATES = [
   ['TOO_SMALL', 'too small'], ['NO_POLICY', 'no policy'],
 ];
 const KINDS = [
-  ['ENCODE', 'Encode'], ['UPCODE', 'Ebb to compact'], ['DOWNCODE', 'Rise to fast'],
-  ['REPAIR', 'Repair'], ['REWRITE', 'Rewrite'], ['MOVE', 'Move'],
+  ['ENCODE', 'Encode'], ['UPCODE', 'To compact'], ['DOWNCODE', 'To fast'],
+  ['REPAIR', 'Repair'], ['REWRITE', 'Rewrite'], ['MOVE', 'Re-placement'],
 ];
 const kindName = Object.fromEntries(KINDS);
 const $ = id => document.getElementById(id);
@@ -19,13 +19,6 @@ function h(tag, attributes, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {})) element.setAttribute(name, value);
   element.append(...children.filter(child => child !== null && child !== undefined));
-  return element;
-}
-
-function s(tag, attributes, text) {
-  const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
-  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
-  if (text !== undefined) element.textContent = text;
   return element;
 }
 
@@ -46,12 +39,6 @@ function ago(millis) {
   if (seconds < 90) return seconds + ' s';
   if (seconds < 5400) return Math.round(seconds / 60) + ' min';
   return seconds < 172800 ? Math.round(seconds / 3600) + ' h' : Math.round(seconds / 86400) + ' d';
-}
-
-function clock(millis) {
-  const seconds = Math.round(millis / 1000);
-  return seconds < 3600 ? Math.floor(seconds / 60) + ':' + String(seconds % 60).padStart(2, '0')
-      : ago(millis);
 }
 
 function bar(parts) {
@@ -95,26 +82,26 @@ function riskOf(cluster) {
       all: stripes + risk.missingBlocks + risk.unrecoverableStripes + risk.underReplicatedBlocks};
 }
 
-// Stripes that could be placed better: what they break, and what is done about it.
+// The stripes that break a rule of placement, and how many of them are being re-placed.
 function placementLine(cluster) {
   const of = name => cluster.counters[name] || 0;
   const done = of('transitions.MOVE.DONE');
-  const moves = done ? ' · ' + count(done) + ' stripes mended so far' : '';
+  const moves = done ? ' · ' + count(done) + ' stripes re-placed so far' : '';
   return h('p', {class: 'none'}, of('placementViolations')
       ? count(of('placementViolations')) + ' placement violations in '
-          + count(of('placementViolations.stripes')) + ' stripes, '
-          + count(of('placementViolations.beingMended')) + ' being mended' + moves
+          + count(of('placementViolations.stripes')) + ' stripes; '
+          + count(of('placementViolations.beingMended')) + ' stripes are being re-placed' + moves
       : 'No placement violations' + moves);
 }
 
-// The last whole pass over the stripes' equations, and what it found.
+// The last whole pass of the parity scrub and its findings.
 function scrubTile(scrub, now) {
-  if (!scrub.passStartedMillis) return tile('Scrub', '–', '', 'no stripe was scrubbed yet');
+  if (!scrub.passStartedMillis) return tile('Parity scrub', '–', '', 'no stripe was scrubbed yet');
   const ended = scrub.endedMillis;
   const note = scrub.suspectStripes ? scrub.suspectStripes + ' stripes with suspect data'
       : ended ? count(scrub.endedStripes) + ' stripes ' + ago(now - ended) + ' ago'
       : count(scrub.passStripes) + ' stripes so far';
-  return tile('Scrub', count(ended ? scrub.endedFindings : scrub.passFindings), 'found', note, null,
+  return tile('Parity scrub', count(ended ? scrub.endedFindings : scrub.passFindings), 'found', note, null,
       scrub.suspectStripes ? 'bad' : '');
 }
 
@@ -137,11 +124,17 @@ function drawTiles(cluster, jobs, transitions, scrub) {
           + ' cold', bar([[files(true), '--hot'], [files(false), '--cold']])),
       tile('Transitions', count(running), 'running', count(jobs.waiting) + ' planned'),
       tile('Servers', live.length + '', 'of ' + cluster.servers.length,
-          good + ' of ' + disks.length + ' disks well', null,
+          good + ' of ' + disks.length + ' disks work', null,
           live.length < cluster.servers.length || good < disks.length ? 'bad' : ''),
       tile('At risk', count(risk.all), '', risk.all ? 'blocks and stripes, see below'
           : 'every block is safe', null, risk.fatal ? 'bad' : risk.all ? '' : 'good'),
       scrubTile(scrub, cluster.timeMillis));
+}
+
+// The first steps, shown while nothing is stored.
+function drawFirstSteps(cluster) {
+  $('first-steps').hidden = cluster.files > 0;
+  $('hdfs-put').textContent = 'hdfs dfs -D fs.defaultFS=hdfs://' + cluster.namenode + ' -put DIR /';
 }
 
 // ---- policies and their charts ----------------------------------------------------------------
@@ -150,34 +143,54 @@ function drawPolicies(policies, timeline) {
   const box = $('policies');
   const known = new Map([...box.children].map(child => [child.dataset.name, child]));
   const wanted = policies.policies.map(policy => {
-    const element = known.get(policy.name) || h('div', {'data-name': policy.name});
-    drawPolicy(element, policy, timeline);
+    const element = known.get(policy.name) || emptyPolicy(policy.name);
+    known.delete(policy.name);
     return element;
   });
+  known.forEach(element => Charts.forget(element.querySelector('.chart')));
   if (wanted.length !== box.children.length || wanted.some((e, i) => e !== box.children[i])) {
     box.replaceChildren(...wanted);
-    wanted.forEach((element, i) => drawPolicy(element, policies.policies[i], timeline));
   }
+  wanted.forEach((element, i) => drawPolicy(element, policies.policies[i], timeline));
+}
+
+function emptyPolicy(name) {
+  return h('div', {'data-name': name}, h('div', {class: 'policy-head'}),
+      h('div', {class: 'chart', role: 'img', 'aria-label': 'Overhead of policy ' + name + ' over time'}),
+      h('div', {class: 'below'}));
 }
 
 function drawPolicy(element, policy, timeline) {
+  const [head, chart, below] = element.children;
   const account = policy.account;
   const overhead = account ? account.encodedOverhead : 0;
   const over = policy.storageBound && overhead > policy.storageBound + 1e-9;
-  const head = h('div', {class: 'policy-head'}, h('b', {}, policy.name),
-      h('span', {class: 'codes'}, 
+  head.replaceChildren(h('b', {}, policy.name),
+      h('span', {class: 'codes'},
           policy.code || policy.fastCode + ' when hot, ' + policy.compactCode + ' when cold'),
       h('span', {class: 'now' + (over ? ' over' : '')}, times(overhead),
           h('small', {}, policy.storageBound ? ' of ' + times(policy.storageBound)
               : policy.code ? '' : ' no bound')));
-  const chart = s('svg', {class: 'chart', role: 'img',
-      'aria-label': 'Overhead of policy ' + policy.name + ' over time'});
-  element.replaceChildren(head, chart, share(policy, account), ...packing(account));
+  below.replaceChildren(share(policy, account), ...reads(policy, account), ...packing(account));
   const points = timeline.samples
       .map(sample => ({time: sample.timeMillis,
           point: sample.policies.find(p => p.policy === policy.name)}))
       .filter(sample => sample.point);
-  drawChart(chart, points, policy.storageBound, Math.max(element.clientWidth, 280));
+  drawChart(chart, points, policy.storageBound);
+}
+
+// The axis ends at a usual overhead: three replicas store 3 bytes per byte. A policy with little data may
+// store many times more for a moment, while the parities of its first stripe are stored and its data
+// does not count as encoded yet.
+const USUAL_OVERHEAD = 3.2;
+
+function drawChart(element, points, bound) {
+  const value = number => number > 0 ? number : NaN;
+  Charts.draw(element, {kind: 'lines', height: 210, time: true, unit: '×', yFrom: 1, usual: USUAL_OVERHEAD,
+    yLabel: 'bytes stored per byte',
+    lines: [{name: 'all data, replicas included', colour: 'var(--total)', points: points.map(p => [p.time, value(p.point.totalOverhead)])},
+      {name: 'encoded data', colour: 'var(--encoded)', points: points.map(p => [p.time, value(p.point.encodedOverhead)])}],
+    levels: bound ? [{y: bound, text: 'bound ' + times(bound), colour: 'var(--bound)'}] : []});
 }
 
 function share(policy, account) {
@@ -186,17 +199,39 @@ function share(policy, account) {
   }
   const compact = account.liveBytes - account.fastBytes;
   const all = account.liveBytes + account.replicatedBytes;
-  const parts = [[account.fastBytes, '--hot', 'fast'], [compact, '--cold', policy.code ? 'encoded' : 'compact'],
-      [account.replicatedBytes, '--loose', 'replicated']];
-  return h('div', {class: 'share'}, bar(parts), h('div', {class: 'share-text'},
-      ...parts.map(([value, color, name]) => {
+  return shareBar('Bytes', [[account.fastBytes, '--hot', 'fast'],
+      [compact, '--cold', policy.code ? 'encoded' : 'compact'],
+      [account.replicatedBytes, '--neutral', 'replicated']], all, value => ' · ' + bytes(value));
+}
+
+function shareBar(label, parts, all, more) {
+  return h('div', {class: 'share'}, h('div', {class: 'share-bar'}, h('span', {}, label), bar(parts)),
+      h('div', {class: 'share-text'}, ...parts.map(([value, color, name]) => {
         const key = h('i', {class: 'key'});
         key.style.background = `var(${color})`;
-        return h('span', {}, key, name + ' ' + percent(value / all) + ' · ' + bytes(value));
+        return h('span', {}, key, name + ' ' + percent(value / all) + more(value));
       })));
 }
 
-// What the stripes' overhead is made of; the title says the same by code.
+// The share of recent block reads that each code serves, and the cost of a degraded read.
+function reads(policy, account) {
+  const lines = [], served = account && account.reads, cost = policy.degradedReadBlocks;
+  if (served && served.blockReads > 0) {
+    const rest = 1 - served.fastShare - served.compactShare - served.replicatedShare;
+    lines.push(shareBar('Reads', [[served.fastShare, '--hot', 'fast'],
+        [served.compactShare, '--cold', policy.code ? 'encoded' : 'compact'],
+        [served.replicatedShare, '--neutral', 'replicated'],
+        ...(rest > 0.0005 ? [[rest, '--total', 'another code']] : [])], 1, () => ''));
+  }
+  if (cost) {
+    lines.push(h('div', {class: 'share-text'}, h('span', {}, 'A degraded read decodes one block from '
+        + Object.entries(cost).map(([code, blocks]) => Charts.number(blocks) + ' blocks in ' + code).join(', ')
+        + '; a replica is read as it is.')));
+  }
+  return lines;
+}
+
+// The causes of the stripes' overhead. The title shows them for each code.
 function packing(account) {
   if (!account || account.liveBytes === 0) return [];
   const more = value => (value < 0 ? '−' : '+') + Math.abs(value).toFixed(4) + '×';
@@ -206,83 +241,6 @@ function packing(account) {
       + `${bytes(p.paddingBytes)}, ${bytes(p.unfilledBytes)}, ${bytes(p.deadBytes)}`).join('\n');
   return [h('div', {class: 'share-text', title},
       h('span', {}, 'stripes: ' + text(account.packing)))];
-}
-
-function drawChart(svg, points, bound, width) {
-  const height = 190, left = 34, right = 46, top = 10, bottom = 22;
-  svg.setAttribute('viewBox', `0 0 ${width} ${height}`);
-  if (points.length < 2) {
-    svg.append(s('text', {x: width / 2, y: height / 2, 'text-anchor': 'middle'},
-        'the first samples come within seconds'));
-    return;
-  }
-  const values = points.flatMap(p => [p.point.totalOverhead, p.point.encodedOverhead]);
-  const highest = Math.max(...values, bound || 0, 1.5);
-  const step = highest > 2.2 ? 0.5 : 0.25;
-  const max = Math.ceil(highest / step - 1e-6) * step;
-  const from = points[0].time, to = points[points.length - 1].time;
-  const x = time => left + (width - left - right) * (time - from) / Math.max(1, to - from);
-  const y = value => top + (height - top - bottom) * (max - value) / (max - 1);
-  for (let value = 1; value <= max + 1e-9; value += step) {
-    svg.append(s('line', {class: 'grid', x1: left, x2: width - right, y1: y(value), y2: y(value)}),
-        s('text', {x: left - 6, y: y(value) + 4, 'text-anchor': 'end'}, value.toFixed(2).replace(/0$/, '')));
-  }
-  drawTimes(svg, from, to, x, height - 6, width < 420 ? 3 : 5);
-  const line = (name, of) => {
-    let path = '', pen = 'M';
-    for (const p of points) {
-      const value = of(p.point);
-      if (value > 0) { path += `${pen}${x(p.time).toFixed(1)} ${y(value).toFixed(1)}`; pen = 'L'; }
-      else pen = 'M';
-    }
-    if (path) svg.append(s('path', {class: name, d: path}));
-  };
-  if (bound) {
-    svg.append(s('line', {class: 'bound-line', x1: left, x2: width - right, y1: y(bound), y2: y(bound)}),
-        s('text', {class: 'bound-text', x: width - right + 6, y: y(bound) + 4}, bound.toFixed(2)));
-  }
-  line('total-line', p => p.totalOverhead);
-  line('encoded-line', p => p.encodedOverhead);
-  const last = points[points.length - 1];
-  if (last.point.encodedOverhead > 0) {
-    svg.append(s('circle', {class: 'dot', cx: x(last.time), cy: y(last.point.encodedOverhead), r: 4.5,
-        fill: 'var(--encoded)'}));
-  }
-  hover(svg, points, x, y, {left, right, top, bottom, width, height});
-}
-
-function drawTimes(svg, from, to, x, baseline, ticks) {
-  for (let i = 0; i < ticks; i++) {
-    const time = from + (to - from) * i / (ticks - 1);
-    const text = i === ticks - 1 ? 'now' : '−' + clock(to - time);
-    svg.append(s('text', {x: x(time), y: baseline,
-        'text-anchor': i === 0 ? 'start' : i === ticks - 1 ? 'end' : 'middle'}, text));
-  }
-}
-
-function hover(svg, points, x, y, box) {
-  const cursor = s('line', {class: 'cursor', y1: box.top, y2: box.height - box.bottom, visibility: 'hidden'});
-  svg.append(cursor);
-  svg.onpointermove = event => {
-    const area = svg.getBoundingClientRect();
-    const at = (event.clientX - area.left) * box.width / area.width;
-    let best = points[0];
-    for (const p of points) if (Math.abs(x(p.time) - at) < Math.abs(x(best.time) - at)) best = p;
-    cursor.setAttribute('x1', x(best.time));
-    cursor.setAttribute('x2', x(best.time));
-    cursor.setAttribute('visibility', 'visible');
-    const tip = $('tip');
-    tip.textContent = new Date(best.time).toLocaleTimeString() + '\nall data  '
-        + times(best.point.totalOverhead) + '\nencoded   ' + times(best.point.encodedOverhead)
-        + (best.point.bound ? '\nbound     ' + times(best.point.bound) : '');
-    tip.hidden = false;
-    tip.style.left = Math.min(event.clientX + 12, innerWidth - 150) + 'px';
-    tip.style.top = event.clientY + 12 + 'px';
-  };
-  svg.onpointerleave = () => {
-    cursor.setAttribute('visibility', 'hidden');
-    $('tip').hidden = true;
-  };
 }
 
 // ---- states, risk, bytes moved ----------------------------------------------------------------
@@ -307,11 +265,7 @@ function drawStates(cluster) {
 function drawRisk(cluster) {
   const risk = cluster.atRisk;
   if (riskOf(cluster).all === 0) {
-    const mark = s('svg', {viewBox: '0 0 32 32'});
-    mark.append(s('circle', {cx: 16, cy: 16, r: 15, fill: 'var(--ok-soft)'}),
-        s('path', {d: 'M9 16.5l5 5 9-11', fill: 'none', stroke: 'var(--ok)', 'stroke-width': 3,
-            'stroke-linecap': 'round', 'stroke-linejoin': 'round'}));
-    $('risk').replaceChildren(h('div', {class: 'safe'}, mark, 'Nothing is lost or waits for repair'),
+    $('risk').replaceChildren(h('div', {class: 'safe'}, h('i', {}, '✓'), 'No block is lost or waits for repair'),
         placementLine(cluster));
     return;
   }
@@ -336,11 +290,10 @@ function drawMoved(cluster) {
       h('span', {class: 'figure'}, bytes(value))));
   const sum = prefix => Object.entries(cluster.counters)
       .filter(([name]) => name.startsWith(prefix)).reduce((a, [, value]) => a + value, 0);
-  rows.push(h('p', {class: 'none'}, count(sum('degradedReads.')) + ' degraded reads served, '
-      + count(sum('repairedBlocks.')) + ' blocks rebuilt, ' + count(cluster.opens.events)
-      + ' opens counted, ' + count(sum('verifications.')) + ' checks of written blocks passed, '
-      + count(sum('verificationsFailed.')) + ' failed, ' + bytes(sum('verificationBytesRead.'))
-      + ' read for them'));
+  rows.push(h('p', {class: 'none'}, count(sum('degradedReads.')) + ' degraded reads were served and '
+      + count(sum('repairedBlocks.')) + ' blocks were repaired. ' + count(cluster.opens.events)
+      + ' opens were counted. ' + count(sum('verifications.')) + ' checks of written blocks passed, '
+      + count(sum('verificationsFailed.')) + ' failed; the checks read ' + bytes(sum('verificationBytesRead.')) + '.'));
   $('moved').replaceChildren(...rows);
 }
 
@@ -352,7 +305,7 @@ function drawServers(cluster) {
   const disks = cluster.servers.flatMap(server => server.disks).filter(disk => !disk.failed);
   const racks = new Set(cluster.servers.map(server => server.rack)).size;
   const fullest = Math.max(0, ...disks.map(fill));
-  // Nearly empty disks would all look alike: then they are compared with the fullest.
+  // Nearly empty disks would all look alike, so they are compared with the fullest disk.
   const scale = fullest > 0 && fullest < 0.1 ? fullest : 1;
   $('scale').textContent = scale === 1 ? 'used of capacity' : 'used, against the fullest disk';
   $('servers').replaceChildren(...cluster.servers.map(server =>
@@ -371,6 +324,21 @@ function drawServers(cluster) {
               : h('span', {class: 'down'}, 'down')))));
 }
 
+// Explains why a live server holds no blocks while other servers do. The commit of a repair makes the old
+// replica an excess replica, so a server that returns after the repair deletes its repaired blocks.
+function drawEmptyServers(cluster) {
+  const blocks = server => server.disks.reduce((sum, disk) => sum + disk.blocks, 0);
+  const empty = cluster.servers.filter(server => server.live && server.disks.length && blocks(server) === 0);
+  const note = $('empty-servers');
+  note.hidden = !empty.length || !cluster.servers.some(server => blocks(server) > 0);
+  const one = empty.length === 1;
+  note.textContent = empty.map(server => server.name).join(', ') + (one ? ' holds' : ' hold') + ' no blocks. '
+      + (one ? 'The server is' : 'These servers are') + ' new, or returned after the blocks were repaired on other servers: '
+      + 'then the old replicas are excess and are deleted. New files, new parities and repairs will use '
+      + (one ? 'the server' : 'these servers') + '. A stored block moves there only if re-placement protects its stripe '
+      + 'better; blocks are not moved to level the disks.';
+}
+
 function drawKinds(cluster, counts) {
   const of = (kind, state) => counts[kind + '.' + state] || 0;
   const rows = KINDS.map(([kind, name]) => {
@@ -387,7 +355,7 @@ function drawKinds(cluster, counts) {
           [row.failed, 'failed-bar', row.failed + ' failed']]))));
 }
 
-// Transitions of one decision differ in their blocks only: one row for all in the same state.
+// The transitions of one decision differ only in their blocks, so those in the same state share a row.
 function alike(transitions) {
   const groups = new Map();
   for (const t of transitions) {
@@ -405,7 +373,7 @@ function drawTransitions(answer, now) {
       h('span', {class: 'why'}, r.message, h('em', {}, r.remedy)),
       h('span', {class: 'state'}, h('b', {}, 'refused'))));
   const rows = alike(answer.transitions).slice(0, 40).map(({t, n}) => h('li', {class: t.state},
-      h('span', {class: 'what'}, (kindName[t.kind] || t.kind).split(' ')[0],
+      h('span', {class: 'what'}, kindName[t.kind] || t.kind,
           n > 1 ? h('span', {class: 'times'}, ' ×' + n) : null),
       h('span', {class: 'codes'}, t.fromCode && t.fromCode !== t.toCode
           ? t.fromCode + ' → ' + t.toCode : '→ ' + t.toCode),
@@ -443,12 +411,14 @@ async function refresh() {
     drawRisk(cluster);
     drawMoved(cluster);
     drawServers(cluster);
+    drawEmptyServers(cluster);
+    drawFirstSteps(cluster);
     drawKinds(cluster, transitions.countsByKindAndState);
     drawTransitions(transitions, cluster.timeMillis);
     $('fresh').textContent = new Date(cluster.timeMillis).toLocaleTimeString();
   } catch (error) {
     $('status').className = 'pill ERROR';
-    $('status').textContent = error instanceof TypeError ? 'manager unreachable' : 'no answer';
+    $('status').textContent = error instanceof TypeError ? 'manager unreachable' : 'error';
     $('fresh').textContent = error.message;
   }
 }
@@ -457,5 +427,4 @@ async function loop() {
   if (!document.hidden) await refresh();
   setTimeout(loop, REFRESH_MILLIS);
 }
-addEventListener('resize', refresh);
 loop();

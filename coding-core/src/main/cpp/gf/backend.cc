@@ -29,7 +29,7 @@ bool IsAvailable(Backend backend) {
     case Backend::kJerasure:
       return true;
 #if defined(__x86_64__)
-    // Both ask the operating system, too, whether it keeps the wide registers.
+    // These tests include the operating system's support for the wide registers.
     case Backend::kGfniAvx2:
       return __builtin_cpu_supports("gfni") && __builtin_cpu_supports("avx2");
     case Backend::kGfniAvx512:

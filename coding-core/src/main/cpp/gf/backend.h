@@ -1,5 +1,5 @@
-// Which code multiplies in GF(2^8). All backends give the same bytes; they differ in speed and in
-// what they need of the processor. Thread-safe.
+// The implementations of multiplication in GF(2^8). All backends compute the same bytes. They
+// differ in speed and in the instructions that they need. Thread-safe.
 #pragma once
 
 #include <array>
@@ -9,10 +9,10 @@
 namespace ebb::gf {
 
 enum class Backend {
-  kIsal,        // ISA-L; chooses SSE to AVX-512 by itself
-  kJerasure,    // jerasure over GF-Complete: the second opinion of the tests
-  kGfniAvx2,    // our own, for processors with GFNI and AVX2
-  kGfniAvx512,  // our own, for processors with GFNI and AVX-512
+  kIsal,        // ISA-L, which chooses SSE to AVX-512 by itself
+  kJerasure,    // jerasure over GF-Complete, the reference of the tests
+  kGfniAvx2,    // EbbFS, for processors with GFNI and AVX2
+  kGfniAvx512,  // EbbFS, for processors with GFNI and AVX-512
 };
 
 inline constexpr std::array kAllBackends = {Backend::kIsal, Backend::kJerasure, Backend::kGfniAvx2,
@@ -22,11 +22,11 @@ inline constexpr std::array kAllBackends = {Backend::kIsal, Backend::kJerasure, 
 [[nodiscard]] std::string_view Name(Backend backend);
 [[nodiscard]] std::optional<Backend> BackendByName(std::string_view name);
 
-// Whether this processor can run it.
+// True if this processor can run the backend.
 [[nodiscard]] bool IsAvailable(Backend backend);
 
-// The fastest that this processor can run, by what kernel_benchmark measures: GFNI with the widest
-// vectors there are, else ISA-L.
+// The fastest backend for this processor according to kernel_benchmark: GFNI with the widest
+// vectors, or ISA-L without GFNI.
 [[nodiscard]] Backend DefaultBackend();
 
 }  // namespace ebb::gf

@@ -1,5 +1,5 @@
-// What a backend implements: a few dense rows of a matrix, applied to slices. LinearMap decides
-// which rows and columns of a matrix come here, and how long the slices are.
+// The interface of a backend: a few dense rows of a matrix, applied to slices. LinearMap chooses
+// the rows, the columns and the length of the slices.
 #pragma once
 
 #include <cstddef>
@@ -14,37 +14,37 @@ namespace ebb::gf {
 // Immutable and thread-safe.
 class DenseRows {
  public:
-  // More rows than this would need a second pass over the sources.
+  // The most rows that one pass over the sources computes.
   static constexpr std::size_t kMostRows = 6;
 
   virtual ~DenseRows() = default;
 
-  // Slices shorter than this cost more in calling than they save by staying in the cache.
+  // Below this length the cost of the calls is higher than the gain from the cache.
   [[nodiscard]] virtual std::size_t LeastSliceBytes() const = 0;
 
-  // Every target from all sources; any length and alignment.
+  // Computes every target from all sources. Any length and alignment.
   virtual void Apply(const std::byte* const* sources, std::byte* const* targets,
                      std::size_t length) const = 0;
 
-  // Adds the share of one source to every target.
+  // Adds the product of one source to every target.
   virtual void Accumulate(std::size_t source, const std::byte* data, std::byte* const* targets,
                           std::size_t length) const = 0;
 };
 
 // `matrix` is row-major: `targets` (1 to kMostRows) rows of `sources` (at least 1) coefficients.
-// The backend is available.
+// The backend must be available.
 [[nodiscard]] std::shared_ptr<const DenseRows> MakeDenseRows(Backend backend,
                                                              std::span<const std::uint8_t> matrix,
                                                              std::size_t sources,
                                                              std::size_t targets);
 
-// One for each backend; as above.
+// The same for one backend each.
 [[nodiscard]] std::shared_ptr<const DenseRows> MakeIsalRows(std::span<const std::uint8_t> matrix,
                                                             std::size_t sources,
                                                             std::size_t targets);
 [[nodiscard]] std::shared_ptr<const DenseRows> MakeJerasureRows(
     std::span<const std::uint8_t> matrix, std::size_t sources, std::size_t targets);
-// Null where the processor or the architecture has no such instructions.
+// Null if the processor or the architecture lacks the instructions.
 [[nodiscard]] std::shared_ptr<const DenseRows> MakeGfniRows(Backend backend,
                                                             std::span<const std::uint8_t> matrix,
                                                             std::size_t sources,

@@ -1,5 +1,5 @@
 // Arithmetic in GF(2^8) with the polynomial x^8 + x^4 + x^3 + x^2 + 1 (0x11d), the field of ISA-L
-// and jerasure. Addition is XOR. Constant time tables; every function is pure.
+// and jerasure. Addition is XOR. The tables are computed at compile time. Every function is pure.
 #pragma once
 
 #include <array>
@@ -12,9 +12,10 @@ inline constexpr unsigned kPolynomial = 0x11d;
 namespace internal {
 
 struct Tables {
-  // exp[i] = 2^i, written out twice so that the sum of two logarithms needs no reduction.
+  // exp[i] = 2^i. The table holds two periods, so that the sum of two logarithms needs no
+  // reduction.
   std::array<std::uint8_t, 510> exp{};
-  // log[2^i] = i; log[0] is not defined.
+  // log[2^i] = i. log[0] is undefined.
   std::array<std::uint8_t, 256> log{};
 };
 
@@ -39,7 +40,7 @@ inline constexpr Tables kTables = MakeTables();
   return internal::kTables.exp[internal::kTables.log[a] + internal::kTables.log[b]];
 }
 
-// Of zero there is no inverse; Inv(0) is 0.
+// Zero has no inverse. Inv(0) is 0.
 [[nodiscard]] constexpr std::uint8_t Inv(std::uint8_t a) {
   return a == 0 ? std::uint8_t{0} : internal::kTables.exp[255 - internal::kTables.log[a]];
 }

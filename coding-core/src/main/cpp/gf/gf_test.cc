@@ -14,7 +14,7 @@
 namespace ebb::gf {
 namespace {
 
-// The definition: polynomials multiplied bit by bit, reduced by 0x11d.
+// Multiplication by its definition: polynomials multiplied bit by bit, reduced by 0x11d.
 std::uint8_t ReferenceMul(unsigned a, unsigned b) {
   unsigned product = 0;
   for (int bit = 0; bit < 8; ++bit) {
@@ -58,7 +58,7 @@ class Random {
   std::mt19937 engine_;
 };
 
-// A matrix whose rows are of all kinds: zeros, ones, sparse and dense.
+// A matrix with rows of all kinds: zeros, ones, sparse and dense.
 std::vector<std::uint8_t> RandomMatrix(Random& random, std::size_t sources, std::size_t targets) {
   std::vector<std::uint8_t> matrix;
   for (std::size_t t = 0; t < targets; ++t) {
@@ -88,7 +88,8 @@ std::vector<std::byte> Expected(const std::vector<std::vector<std::byte>>& sourc
   return sum;
 }
 
-// Runs the map once, checks it against the reference and that nothing around the targets changed.
+// Applies the map once, compares the result with the reference, and checks that the bytes around
+// the targets are unchanged.
 void CheckOnce(Backend backend, Random& random, const std::vector<std::uint8_t>& matrix,
                std::size_t sources, std::size_t length) {
   constexpr std::size_t kGuard = 64;
@@ -139,7 +140,7 @@ std::vector<Backend> AvailableBackends() {
   return backends;
 }
 
-// What every backend does alike.
+// Tests of behaviour that all backends have in common.
 class BackendTest : public testing::TestWithParam<Backend> {
  protected:
   Random random_;
@@ -186,7 +187,7 @@ TEST_P(BackendTest, EveryCoefficientOfEveryByte) {
   }
 }
 
-// Sums of rows, of columns and of all in a grid, in any order: some rows contain others.
+// The sums of rows, of columns and of all cells of a grid, in any order: some sums contain others.
 TEST_P(BackendTest, SumsOfAGrid) {
   for (int i = 0; i < 20 && !HasFatalFailure(); ++i) {
     const std::size_t rows = 1 + random_.Below(6);
@@ -205,7 +206,7 @@ TEST_P(BackendTest, SumsOfAGrid) {
   }
 }
 
-// Slices as long as those of the chunk server, at page boundaries and off them.
+// Slices of the chunk server's length, at page boundaries and beside them.
 TEST(BackendsTest, AllGiveTheSameBytes) {
   Random random;
   SCOPED_TRACE(random.trace());

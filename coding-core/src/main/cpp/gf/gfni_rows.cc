@@ -1,6 +1,6 @@
-// GFNI: one instruction multiplies every byte of a vector by an 8 x 8 bit matrix. Multiplying by a
-// constant is linear over GF(2), so every coefficient is such a matrix, in any field of 256
-// elements. (The instruction that multiplies directly knows the field of AES only, 0x11b.)
+// GFNI has an instruction that multiplies every byte of a vector by an 8 x 8 bit matrix.
+// Multiplication by a constant is linear over GF(2), so that every coefficient is such a matrix, in
+// any field of 256 elements. (GFNI's direct multiplication works only in the field of AES, 0x11b.)
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -49,8 +49,8 @@ inline Vector Multiply(Vector values, Vector matrix) {
 }  // namespace avx512
 #pragma GCC pop_options
 
-// Bit i of the product is the parity of the byte and a row of the matrix, which says of each bit j
-// whether coefficient * 2^j has bit i. The instruction wants the row of bit 0 in the highest byte.
+// Bit i of the product is the parity of (byte AND row i). Bit j of row i is bit i of coefficient *
+// 2^j. The instruction expects the row of bit 0 in the highest byte.
 constexpr std::uint64_t BitMatrix(std::uint8_t coefficient) {
   std::uint64_t matrix = 0;
   for (unsigned j = 0; j < 8; ++j) {
@@ -82,7 +82,8 @@ class GfniRows final : public DenseRows {
     kernel_(matrices_.data(), sources_, sources, targets, length);
   }
 
-  // Once the target, and the coefficient times the data. A step is read before it is written.
+  // Adds as a map with two sources: the target itself with coefficient 1, and the data. Each step
+  // is read before it is written.
   void Accumulate(std::size_t source, const std::byte* data, std::byte* const* targets,
                   std::size_t length) const override {
     for (std::size_t t = 0; t < targets_; ++t) {

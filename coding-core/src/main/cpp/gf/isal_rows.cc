@@ -34,7 +34,7 @@ class IsalRows final : public DenseRows {
   void Apply(const std::byte* const* sources, std::byte* const* targets,
              std::size_t length) const override {
     if (length <= kMostBytes) {
-      // The arrays of pointers have the very form that ISA-L wants.
+      // The arrays of pointers already have the form that ISA-L expects.
       ec_encode_data(static_cast<int>(length), sources_, targets_, tables(),
                      reinterpret_cast<unsigned char**>(const_cast<std::byte**>(sources)),
                      reinterpret_cast<unsigned char**>(const_cast<std::byte**>(targets)));

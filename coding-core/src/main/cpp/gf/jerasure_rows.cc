@@ -17,8 +17,8 @@ namespace ebb::gf {
 namespace {
 
 constexpr int kWordBits = 8;
-// GF-Complete wants source and target at the same distance from a boundary of this, and jerasure a
-// length of whole words. What is not so goes through aligned copies of a piece.
+// GF-Complete needs source and target at the same distance from a multiple of this, and jerasure
+// needs a length of whole words. Other slices are copied, piece by piece, into aligned buffers.
 constexpr std::size_t kAlignment = 16;
 constexpr std::size_t kPieceBytes = 2048;
 
@@ -34,15 +34,13 @@ bool IsAligned(const std::byte* data) {
   return reinterpret_cast<std::uintptr_t>(data) % kAlignment == 0;
 }
 
-char* Chars(const std::byte* data) {
-  return reinterpret_cast<char*>(const_cast<std::byte*>(data));
-}
+char* Chars(const std::byte* data) { return reinterpret_cast<char*>(const_cast<std::byte*>(data)); }
 
 class JerasureRows final : public DenseRows {
  public:
   JerasureRows(std::span<const std::uint8_t> matrix, std::size_t sources, std::size_t targets)
       : sources_(sources), targets_(targets), matrix_(matrix.begin(), matrix.end()) {
-    // jerasure makes its tables at the first use, in a global, without a lock.
+    // At its first use jerasure computes global tables, without a lock.
     [[maybe_unused]] static const bool made = [] {
       if (galois_init_default_field(kWordBits) == 0) return true;
       std::fprintf(stderr, "gf: jerasure has no memory for the tables of GF(2^8)\n");
@@ -82,7 +80,8 @@ class JerasureRows final : public DenseRows {
   }
 
  private:
-  // The pointers have the very form that jerasure wants; it writes neither to them nor to sources.
+  // The pointers already have the form that jerasure expects. It changes neither them nor the
+  // sources.
   void Encode(const std::byte* const* sources, std::byte* const* targets,
               std::size_t length) const {
     jerasure_matrix_encode(static_cast<int>(sources_), static_cast<int>(targets_), kWordBits,

@@ -1,16 +1,17 @@
-// GB/s of the combine kernel: each backend through LinearMap, ISA-L and jerasure called directly on
-// the same matrix, and a memory copy. It knows no codes: the matrices come from a file that `ebb
-// codes --kernels` writes.
+// Measures the combine kernel in GB/s: each backend through LinearMap, direct calls of ISA-L and
+// jerasure with the same matrix, and a memory copy. The matrices come from a file that `ebb codes
+// --kernels` writes.
 //
 //   kernel_benchmark FILE [--json] [--block-bytes N,N,...] [--samples N] [--sample-millis N]
 //                    [--default-only]
 //
-// The file: "map NAME OPERATION SOURCES TARGETS", then TARGETS lines of SOURCES coefficients. Maps
-// of the same name and operation are run one after the other, as one piece of work.
+// The file holds, for each map, the line "map NAME OPERATION SOURCES TARGETS" and TARGETS lines of
+// SOURCES coefficients. Maps with the same name and operation are one piece of work: they run one
+// after the other.
 //
-// How it measures: on one thread, in the processor time of that thread; buffers of a block each, at
-// page boundaries, used again and again. A sample repeats one variant for some milliseconds; all
-// variants take turns, and the median of the samples counts. Bytes are those of the blocks read.
+// Method: one thread, and its processor time. Every block has one buffer at a page boundary, which
+// is used again and again. A sample repeats one variant for some milliseconds. All variants take
+// turns, and the result is the median of the samples. The bytes are the bytes of the blocks read.
 #include <isa-l/erasure_code.h>
 extern "C" {
 #include <jerasure.h>
@@ -80,7 +81,7 @@ std::size_t Number(std::string_view option, std::string_view text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || value == 0 ||
       value > (std::size_t{1} << 30)) {
-    Die(std::string(option) + ": '" + std::string(text) + "' is no number from 1 to 2^30");
+    Die(std::string(option) + ": '" + std::string(text) + "' is not a number from 1 to 2^30");
   }
   return value;
 }
@@ -91,7 +92,7 @@ Options Parse(int argc, char** argv) {
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const std::string& name = arguments[i];
     const auto value = [&]() -> const std::string& {
-      if (i + 1 == arguments.size()) Die(name + " wants a value");
+      if (i + 1 == arguments.size()) Die(name + " needs a value");
       return arguments[++i];
     };
     if (name == "--json") {
@@ -145,7 +146,7 @@ std::vector<Work> Read(const std::string& file) {
   return works;
 }
 
-// Blocks at page boundaries, as the chunk server has them.
+// Blocks at page boundaries, as in the chunk server.
 class Buffers {
  public:
   Buffers(std::size_t count, std::size_t length, unsigned seed)
@@ -172,7 +173,7 @@ class Buffers {
 struct Variant {
   std::string name;
   std::function<void()> run;
-  bool computes = true;  // the targets; a copy does not
+  bool computes = true;  // false for the memory copy
   std::size_t repeats = 1;
   std::vector<double> gb_per_second{};
 };
@@ -186,7 +187,8 @@ std::vector<T*> Cast(Iterator from, std::size_t count) {
   return cast;
 }
 
-// Calls `make` with each map, and the sources and targets that are its own; what it returns is run.
+// Calls `make` with each map and the sources and targets of that map. `make` returns the work to
+// run.
 template <typename Make>
 std::function<void()> ForEachMap(const Work& work, const Buffers& in, const Buffers& out,
                                  Make make) {
@@ -230,27 +232,25 @@ Variant IsalDirect(const Work& work, const Buffers& in, const Buffers& out, std:
 
 Variant JerasureDirect(const Work& work, const Buffers& in, const Buffers& out,
                        std::size_t length) {
-  return {"jerasure-direct",
-          ForEachMap(work, in, out, [=](const Matrix& m, Iterator s, Iterator t) {
-            return [=, k = static_cast<int>(m.sources), rows = static_cast<int>(m.targets),
-                    matrix = std::vector<int>(m.coefficients.begin(), m.coefficients.end()),
-                    sources = Cast<char>(s, m.sources),
-                    targets = Cast<char>(t, m.targets)]() mutable {
-              jerasure_matrix_encode(k, rows, 8, matrix.data(), sources.data(), targets.data(),
-                                     static_cast<int>(length));
-            };
-          })};
+  return {
+      "jerasure-direct", ForEachMap(work, in, out, [=](const Matrix& m, Iterator s, Iterator t) {
+        return [=, k = static_cast<int>(m.sources), rows = static_cast<int>(m.targets),
+                matrix = std::vector<int>(m.coefficients.begin(), m.coefficients.end()),
+                sources = Cast<char>(s, m.sources), targets = Cast<char>(t, m.targets)]() mutable {
+          jerasure_matrix_encode(k, rows, 8, matrix.data(), sources.data(), targets.data(),
+                                 static_cast<int>(length));
+        };
+      })};
 }
 
 Variant Ours(const Work& work, const Buffers& in, const Buffers& out, std::size_t length,
              Backend backend) {
   return {std::string(Name(backend)),
           ForEachMap(work, in, out, [=](const Matrix& m, Iterator s, Iterator t) {
-            return [=, map = LinearMap(m.coefficients, m.sources, m.targets, backend),
-                    sources = Cast<const std::byte>(s, m.sources),
-                    targets = Cast<std::byte>(t, m.targets)] {
-              map.Apply(sources, targets, length);
-            };
+            return
+                [=, map = LinearMap(m.coefficients, m.sources, m.targets, backend),
+                 sources = Cast<const std::byte>(s, m.sources),
+                 targets = Cast<std::byte>(t, m.targets)] { map.Apply(sources, targets, length); };
           })};
 }
 
@@ -266,7 +266,7 @@ double Time(const Variant& variant) {
   return Seconds() - start;
 }
 
-// Every variant must write the same bytes before it is worth timing.
+// Ends the process unless every variant writes the same bytes.
 void CheckEqual(const std::vector<Variant>& variants, const Buffers& out, std::size_t length) {
   std::vector<std::byte> first;
   for (const Variant& variant : variants) {
@@ -339,10 +339,11 @@ void PrintTableRow(const Work& work, std::size_t length, const std::vector<Varia
 
 void PrintJsonRow(const Work& work, std::size_t length, const std::vector<Variant>& variants,
                   bool head) {
-  std::printf("%s\n  {\"code\": \"%s\", \"operation\": \"%s\", \"blockBytes\": %zu, "
-              "\"blocksRead\": %zu, \"blocksWritten\": %zu, \"gbPerSecond\": {",
-              head ? "" : ",", work.name.c_str(), work.operation.c_str(), length, work.Sources(),
-              work.Targets());
+  std::printf(
+      "%s\n  {\"code\": \"%s\", \"operation\": \"%s\", \"blockBytes\": %zu, "
+      "\"blocksRead\": %zu, \"blocksWritten\": %zu, \"gbPerSecond\": {",
+      head ? "" : ",", work.name.c_str(), work.operation.c_str(), length, work.Sources(),
+      work.Targets());
   for (std::size_t i = 0; i < variants.size(); ++i) {
     std::printf("%s\"%s\": %.2f", i == 0 ? "" : ", ", variants[i].name.c_str(),
                 Median(variants[i].gb_per_second));
@@ -358,14 +359,16 @@ int main(int argc, char** argv) {
   const std::string backend(Name(ebb::gf::DefaultBackend()));
   const std::string processor = Processor();
   if (options.json) {
-    std::printf("{\"processor\": \"%s\", \"defaultBackend\": \"%s\", \"samples\": %zu, "
-                "\"results\": [",
-                processor.c_str(), backend.c_str(), options.samples);
+    std::printf(
+        "{\"processor\": \"%s\", \"defaultBackend\": \"%s\", \"samples\": %zu, "
+        "\"results\": [",
+        processor.c_str(), backend.c_str(), options.samples);
   } else {
-    std::printf("GB/s of the blocks read, on one core of %s\n"
-                "direct: the library alone, on the whole matrix; the last columns: each backend "
-                "as the chunk server uses it, by default %s\n",
-                processor.c_str(), backend.c_str());
+    std::printf(
+        "GB/s of the blocks read, on one core of %s\n"
+        "direct: the library alone, on the whole matrix; the last columns: each backend "
+        "as the chunk server uses it, by default %s\n",
+        processor.c_str(), backend.c_str());
   }
   bool head = true;
   for (const std::size_t length : options.block_bytes) {

@@ -14,11 +14,12 @@ namespace ebb::gf {
 
 namespace {
 
-// Where several groups of rows read the same sources, a piece of all of them is kept in the L1
-// cache for the next group, but not so short a piece that calling costs more than computing.
+// If several groups of rows read the same sources, the pieces are so short that they stay in the L1
+// cache for the next group. They are not shorter than that, because then the calls would cost more
+// than the computation.
 constexpr std::size_t kPieceTotalBytes = std::size_t{32} << 10;
 constexpr std::size_t kLeastXorBytes = 1024;
-// What the kernels compute at once.
+// The bytes that the kernels compute in one step.
 constexpr std::size_t kStepBytes = 256;
 
 }  // namespace
@@ -63,7 +64,7 @@ LinearMap::LinearMap(std::span<const std::uint8_t> coefficients, std::size_t sou
 }
 
 std::size_t LinearMap::PieceBytes() const {
-  // One pass over the sources in any case.
+  // A single group reads the sources only once.
   if (groups_.size() + xor_rows_.size() <= 1) return std::numeric_limits<std::size_t>::max();
   std::size_t piece = kPieceTotalBytes / (sources_ + targets_) / kStepBytes * kStepBytes;
   piece = std::max(piece, kLeastXorBytes);
@@ -88,7 +89,8 @@ bool LinearMap::JoinGroup(std::size_t target, const std::vector<std::size_t>& co
   return false;
 }
 
-// A product code's sum of all data is the sum of its row parities: six blocks instead of thirty.
+// Reuses earlier rows. For example, the global parity of PC(6x5) is the sum of its six row
+// parities, which is cheaper than the sum of thirty data blocks.
 void LinearMap::AddXorRow(std::size_t target, std::vector<std::size_t> columns) {
   XorRow row{target, columns, std::move(columns), {}};
   for (const XorRow& earlier : xor_rows_) {

@@ -1,5 +1,5 @@
-// The one kernel that moves all background data: outputs that are linear combinations over GF(2^8)
-// of inputs. Encoding, decoding, repair and conversion differ only in the coefficients.
+// The one kernel of all coding work: outputs are linear combinations of inputs over GF(2^8).
+// Encoding, decoding, repair and conversion differ in the coefficients only.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +13,16 @@
 
 namespace ebb::gf {
 
-// A matrix of coefficients made ready to be applied to many slices. Immutable and thread-safe.
+// A matrix of coefficients, prepared for many slices. Immutable and thread-safe.
 //
-// What it costs: a row of zeros and ones is XORed, reading only the sources with a one, or a row
-// computed before that has many of them; other rows go to the backend, rows with the same non-zero
-// columns together (a row of ones joins them). A zero coefficient costs nothing.
+// Cost: a row of zeros and ones is computed by XOR of the sources with a one. It may start from an
+// earlier row that has many of the same ones. The backend computes the other rows, in one pass for
+// rows with the same non-zero columns (a row of ones may join such a pass). A zero coefficient
+// costs nothing.
 class LinearMap {
  public:
-  // `coefficients` is row-major: `targets` rows of `sources` values. Its size must be their
-  // product, and the backend available (checked: the process ends otherwise). Every backend gives
-  // the same bytes.
+  // `coefficients` is row-major: `targets` rows of `sources` values each. If the size is wrong or
+  // the backend is not available, the process ends.
   LinearMap(std::span<const std::uint8_t> coefficients, std::size_t sources, std::size_t targets,
             Backend backend = DefaultBackend());
 
@@ -32,8 +32,8 @@ class LinearMap {
   void Apply(std::span<const std::byte* const> sources, std::span<std::byte* const> targets,
              std::size_t length) const;
 
-  // targets[t][i] += coefficient(t, source) * data[i]: the share of one source alone, for sources
-  // that arrive one after the other. The targets start as zeros.
+  // targets[t][i] += coefficient(t, source) * data[i], for sources that arrive one after the other.
+  // The targets start as zeros.
   void Accumulate(std::size_t source, const std::byte* data, std::span<std::byte* const> targets,
                   std::size_t length) const;
 
@@ -50,7 +50,7 @@ class LinearMap {
     std::vector<std::size_t> sources;
     std::shared_ptr<const DenseRows> rows;
   };
-  // A row of zeros and ones: the XOR of sources and of the targets of rows before this one.
+  // A row of zeros and ones: the XOR of sources and of earlier targets.
   struct XorRow {
     std::size_t target;
     std::vector<std::size_t> columns;
@@ -70,7 +70,7 @@ class LinearMap {
   std::vector<std::uint8_t> coefficients_;
   std::vector<Group> groups_;
   std::vector<XorRow> xor_rows_;
-  // All groups and rows are applied to so many bytes before the next.
+  // All groups and rows are applied to this many bytes before the next bytes.
   std::size_t piece_bytes_;
 };
 

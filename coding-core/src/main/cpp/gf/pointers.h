@@ -10,7 +10,7 @@ namespace ebb::gf {
 template <typename Pointer>
 class Pointers {
  public:
-  // Not yet set.
+  // The pointers are uninitialized.
   explicit Pointers(std::size_t size) : large_(size > small_.size() ? size : 0) {
     begin_ = large_.empty() ? small_.data() : large_.data();
   }

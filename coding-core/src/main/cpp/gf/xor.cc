@@ -13,13 +13,13 @@ constexpr std::size_t kStepBytes = kVectorBytes * kUnroll;
 
 typedef std::uint64_t Vector __attribute__((vector_size(kVectorBytes)));
 
-// The compiler splits the vectors into whatever registers the chosen instruction set has. Returns
-// the bytes done, a multiple of the step. memcpy is the way to say "unaligned load".
+// The compiler splits the vectors into the registers of the chosen instruction set. Returns the
+// number of bytes done, a multiple of the step. memcpy stands for an unaligned load.
 __attribute__((always_inline)) inline std::size_t XorSteps(
     std::byte* target, std::span<const std::byte* const> sources, std::size_t length) {
   std::size_t at = 0;
   for (; at + kStepBytes <= length; at += kStepBytes) {
-    // Every loop over these is unrolled in full, or the compiler would keep them in memory.
+    // Full unrolling of every loop over these keeps them in registers.
     Vector sum[kUnroll];
 #pragma GCC unroll 8
     for (std::size_t u = 0; u < kUnroll; ++u) {

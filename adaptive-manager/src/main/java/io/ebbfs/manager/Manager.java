@@ -1,20 +1,29 @@
 package io.ebbfs.manager;
 
-import io.ebbfs.manager.cluster.Namenode;
-import io.ebbfs.manager.cluster.NamenodeException;
-import io.ebbfs.manager.cluster.Views;
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.common.config.ConfigException;
+import io.ebbfs.manager.api.ApiServer;
+import io.ebbfs.manager.api.ManagerState;
 import io.ebbfs.manager.config.LivePolicies;
 import io.ebbfs.manager.config.ManagerConfig;
+import io.ebbfs.manager.config.ManagerOptions;
+import io.ebbfs.manager.health.Health;
 import io.ebbfs.manager.heat.ManagerStore;
-import io.ebbfs.manager.heat.OpenConsumer;
+import io.ebbfs.manager.heat.ReadCounter;
 import io.ebbfs.manager.policy.ClusterFit;
 import io.ebbfs.manager.policy.Evaluation;
-import io.ebbfs.manager.policy.TransitionView;
-import io.ebbfs.manager.web.ApiServer;
+import io.ebbfs.manager.schedule.DecisionProposer;
+import io.ebbfs.manager.schedule.Evaluator;
+import io.ebbfs.manager.schedule.QuartzSchedules;
+import io.ebbfs.manager.schedule.Timeline;
+import io.ebbfs.manager.schedule.TransitionLog;
+import io.ebbfs.manager.view.NamenodeException;
+import io.ebbfs.manager.view.NamenodeGateway;
+import io.ebbfs.manager.view.TransitionView;
+import io.ebbfs.manager.view.ViewReader;
 import io.ebbfs.protocol.CodingProtocol;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
-import io.ebbfs.settings.ConfigException;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.List;
@@ -25,11 +34,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The adaptive manager: counts reads, evaluates the policies on a schedule, proposes transitions to
- * the namenode, and answers at its REST API. Everything it keeps may be lost without harm to any
- * file. Thread-safe after {@link #start}.
+ * The adaptive manager: it counts reads, evaluates the policies on a schedule, proposes transitions
+ * to the namenode, and serves the REST API. Its own data may be lost without harm to any file.
+ * Thread-safe after {@link #start}.
  */
-public final class Manager implements AutoCloseable {
+public final class Manager implements ManagerState, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Manager.class);
   private static final String EVALUATE = "evaluate";
 
@@ -38,43 +47,50 @@ public final class Manager implements AutoCloseable {
   private final Clock clock;
   private final LivePolicies policies;
   private final ManagerStore store;
-  private final Namenode namenode;
+  private final NamenodeGateway namenode;
   private final TransitionLog transitions = new TransitionLog();
-  private final OpenConsumer opens;
+  private final ReadCounter opens;
+  private final DecisionProposer decisions;
   private final Evaluator evaluator;
   private final Timeline timeline;
-  private final Schedules schedules;
+  private final QuartzSchedules schedules;
   private final ApiServer api;
   private volatile GetClusterResponseProto cluster;
 
   /**
-   * Opens the store and reads the policies; starts nothing.
+   * Opens the store and reads the policies, without starting anything.
    *
-   * @param protocol gives the namenode's protocol; called for each request, so it may reconnect
+   * @param protocol supplies the channel to the namenode; it is called for each request, so that it
+   *     may reconnect
    * @throws ConfigException if policies.yaml is broken
    * @throws IOException if the store cannot be opened
    */
   public Manager(
-      ManagerOptions options, ManagerConfig config, Supplier<CodingProtocol> protocol, Clock clock)
+      ManagerOptions options,
+      ManagerConfig config,
+      CodeRegistry codes,
+      Supplier<CodingProtocol> protocol,
+      Clock clock)
       throws ConfigException, IOException {
     this.options = options;
     this.config = config;
     this.clock = clock;
-    this.policies = LivePolicies.open(options.confDirectory(), clock.millis());
+    this.policies = LivePolicies.open(options.confDirectory(), codes, clock.millis());
     this.store = ManagerStore.open(options.dataDirectory());
-    this.namenode = new Namenode(protocol, config.limits().pageSize());
+    this.namenode = new NamenodeGateway(protocol, config.limits().pageSize());
     this.opens =
-        new OpenConsumer(
+        new ReadCounter(
             options.kafka(), config.heat().topic(), config.heat().halfLifeMillis(), store, clock);
-    this.evaluator = new Evaluator(policies, config, namenode, store, transitions, clock);
+    this.decisions = new DecisionProposer(namenode, transitions);
+    this.evaluator = new Evaluator(policies, codes, config, namenode, store, decisions, clock);
     this.timeline = new Timeline(store);
     this.schedules = newSchedules();
     this.api = new ApiServer(this);
   }
 
-  private Schedules newSchedules() {
+  private QuartzSchedules newSchedules() {
     try {
-      return new Schedules();
+      return new QuartzSchedules();
     } catch (SchedulerException e) {
       store.close();
       throw new IllegalStateException("Quartz does not start: " + e.getMessage(), e);
@@ -113,7 +129,8 @@ public final class Manager implements AutoCloseable {
   private void sample() throws RocksDBException {
     cluster = namenode.cluster();
     transitions.refresh(namenode);
-    Evaluator.Result result = evaluator.refresh();
+    // A dry run: the figures of the API are fresh, and the schedule alone proposes.
+    Evaluator.Result result = evaluator.evaluate(true);
     timeline.add(
         clock.millis(), result.evaluation(), cluster, config.schedule().keepSamplesMillis());
   }
@@ -128,7 +145,7 @@ public final class Manager implements AutoCloseable {
               config.heat().pruneBelow(),
               last.verdicts()::containsKey,
               last.listedMillis());
-      LOG.debug("{} read counts of deleted or stone-cold files were dropped", pruned);
+      LOG.debug("{} read counts of deleted or cold files were dropped", pruned);
     }
   }
 
@@ -139,9 +156,10 @@ public final class Manager implements AutoCloseable {
   }
 
   /**
-   * Waits until the live cluster has the failure domains that the policies ask for.
+   * Waits until the live cluster has the servers and disks that the policies ask for, at most for
+   * the time that the configuration gives.
    *
-   * @return what is still refused after the time that the configuration gives; empty if all is well
+   * @return the policies that are still refused then
    */
   public List<Evaluation.Refusal> awaitFailureDomains() throws InterruptedException {
     long deadline = System.nanoTime() + config.startup().clusterWaitMillis() * 1_000_000;
@@ -156,56 +174,81 @@ public final class Manager implements AutoCloseable {
 
   private List<Evaluation.Refusal> refusalsNow() {
     try {
-      return ClusterFit.check(policies.current().policies(), Views.cluster(namenode.cluster()));
+      return ClusterFit.check(
+          policies.current().policies(), ViewReader.cluster(namenode.cluster()));
     } catch (NamenodeException e) {
       return List.of(
           new Evaluation.Refusal("all", e.getMessage(), "start the namenode, or see its log"));
     }
   }
 
-  /** What is wrong now. */
+  @Override
   public Health.Report health() {
     List<TransitionRow> undone =
         transitions.ended().stream()
             .filter(row -> TransitionView.UNDONE.contains(row.getState()))
             .toList();
+    Evaluator.Result last = evaluator.last();
     return Health.report(
-        cluster, namenode.problem(), opens.status(), policies.current(), evaluator.last(), undone);
+        cluster,
+        namenode.problem(),
+        opens.status(),
+        policies.current(),
+        last == null ? null : last.evaluation(),
+        undone);
   }
 
-  /** The cluster as of the last look; null before the first. */
+  @Override
   public GetClusterResponseProto cluster() {
     return cluster;
   }
 
+  @Override
+  public ManagerOptions options() {
+    return options;
+  }
+
+  @Override
   public ManagerConfig config() {
     return config;
   }
 
-  public Namenode namenode() {
+  @Override
+  public NamenodeGateway namenode() {
     return namenode;
   }
 
+  @Override
   public Evaluator evaluator() {
     return evaluator;
   }
 
+  @Override
+  public DecisionProposer decisions() {
+    return decisions;
+  }
+
+  @Override
   public TransitionLog transitions() {
     return transitions;
   }
 
+  @Override
   public Timeline timeline() {
     return timeline;
   }
 
+  @Override
   public LivePolicies policies() {
     return policies;
   }
 
-  public OpenConsumer.Status opens() {
+  @Override
+  public ReadCounter.Status opens() {
     return opens.status();
   }
 
+  @Override
   public long nowMillis() {
     return clock.millis();
   }
@@ -215,7 +258,7 @@ public final class Manager implements AutoCloseable {
     return api.port();
   }
 
-  /** Stops everything, in the order of dependence. Idempotent. */
+  /** Stops everything; users stop before what they use. Idempotent. */
   @Override
   public void close() {
     api.close();

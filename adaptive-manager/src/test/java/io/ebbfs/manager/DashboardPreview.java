@@ -1,6 +1,8 @@
 package io.ebbfs.manager;
 
+import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.manager.config.ManagerConfig;
+import io.ebbfs.manager.config.ManagerOptions;
 import io.ebbfs.manager.heat.ManagerStore;
 import io.ebbfs.manager.heat.OpenEvent;
 import io.ebbfs.manager.model.ModelNamenode;
@@ -13,7 +15,8 @@ import java.util.Random;
 
 /**
  * Serves the dashboard over the model of the namenode, to look at it while working on it: one
- * minute of life, with a server down and lost blocks. Arguments: the port, and the seconds to stay.
+ * minute of life, with a server down and lost blocks. Arguments: the port, the seconds to stay, and
+ * how many files are stored: 1400 unless given.
  */
 public final class DashboardPreview {
   private static final String POLICIES =
@@ -44,7 +47,8 @@ public final class DashboardPreview {
     Random random = new Random(7);
     List<OpenEvent> opens = new ArrayList<>();
     long now = System.currentTimeMillis();
-    for (int i = 0; i < 1_400; i++) {
+    int files = arguments.length > 2 ? Integer.parseInt(arguments[2]) : 1_400;
+    for (int i = 0; i < files; i++) {
       String path = "/demo/" + (i % 2 == 0 ? "product" : "lrc") + "/file-" + i;
       long id =
           namenode.addFile(path, now + random.nextInt(8_000), 20_000 + random.nextInt(1 << 20)).id;
@@ -52,7 +56,9 @@ public final class DashboardPreview {
         opens.add(new OpenEvent(id, now));
       }
     }
-    namenode.addFile("/tmp/scratch", now, 5_000_000);
+    if (files > 0) {
+      namenode.addFile("/tmp/scratch", now, 5_000_000);
+    }
     try (ManagerStore store = ManagerStore.open(directory.resolve("data"))) {
       store.count(opens, new ManagerStore.Position("ebbfs.opens", 0, 1), 60_000);
     }
@@ -68,10 +74,12 @@ public final class DashboardPreview {
             new ManagerOptions(
                 directory,
                 directory.resolve("data"),
+                "127.0.0.1:8020",
                 "127.0.0.1:1",
                 "127.0.0.1",
                 Integer.parseInt(arguments[0])),
             config,
+            CodeRegistry.builtIn(),
             () -> namenode,
             Clock.systemUTC());
     manager.start();
@@ -98,6 +106,7 @@ public final class DashboardPreview {
       }
     }
     namenode.deadServer = second > 30 ? 4 : -1;
+    namenode.emptyServer = 7;
     namenode.failedDisk = second > 20;
     namenode.stripes.values().forEach(s -> s.lost = second > 30 && s.id % 9 == 0);
   }

@@ -2,10 +2,16 @@ package io.ebbfs.manager;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.common.charts.ChartLibrary;
 import io.ebbfs.manager.config.ManagerConfig;
+import io.ebbfs.manager.config.ManagerOptions;
+import io.ebbfs.manager.heat.ManagerStore;
+import io.ebbfs.manager.heat.OpenEvent;
 import io.ebbfs.manager.model.ModelNamenode;
 import java.io.IOException;
 import java.net.URI;
@@ -15,7 +21,11 @@ import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Random;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -62,8 +72,10 @@ class ManagerTest {
             calm.limits(),
             calm.startup());
     return new Manager(
-        new ManagerOptions(directory, directory.resolve("data"), "127.0.0.1:1", "127.0.0.1", 0),
+        new ManagerOptions(
+            directory, directory.resolve("data"), "namenode:8020", "127.0.0.1:1", "127.0.0.1", 0),
         config,
+        CodeRegistry.builtIn(),
         () -> namenode,
         Clock.systemUTC());
   }
@@ -116,6 +128,67 @@ class ManagerTest {
             "ebbfs_packing_bytes{policy=\"cold\",code=\"PC(6x5)\",cause=\"own\"} "
                 + packing.path("ownBytes").asLong())
         .contains("ebbfs_packing_bytes{policy=\"cold\",code=\"PC(6x5)\",cause=\"padding\"} 0");
+  }
+
+  @Test
+  void saysWhichCodeServesTheReadsAndWhatADegradedReadCosts() throws Exception {
+    manager.close();
+    List<OpenEvent> opens = new ArrayList<>();
+    long now = System.currentTimeMillis();
+    for (long id : List.of(1L, 1L, 1L, 2L)) {
+      opens.add(new OpenEvent(id, now));
+    }
+    try (ManagerStore store = ManagerStore.open(directory.resolve("data"))) {
+      store.count(opens, new ManagerStore.Position("ebbfs.opens", 0, 1), 3_600_000);
+    }
+    manager = open();
+    manager.start();
+    send("POST", "/api/v1/policies/evaluate");
+    JsonNode before = get("/api/v1/policies").path("policies").get(0);
+    assertThat(before.path("degradedReadBlocks").path("PC(2x5)").asDouble()).isEqualTo(2);
+    assertThat(before.path("degradedReadBlocks").path("PC(6x5)").asDouble()).isEqualTo(5);
+    assertThat(before.path("account").path("reads").path("blockReads").asDouble())
+        .isBetween(3.9, 4.0);
+    assertThat(before.path("account").path("reads").path("replicatedShare").asDouble())
+        .isEqualTo(1);
+
+    namenode.completeAll(new Random(1));
+    send("POST", "/api/v1/policies/evaluate");
+    JsonNode reads = get("/api/v1/policies").path("policies").get(0).path("account").path("reads");
+    // The file that is read three times is hot, and waits for further files to fill a fast stripe.
+    assertThat(reads.path("compactShare").asDouble()).isCloseTo(0.25, within(1e-3));
+    assertThat(reads.path("replicatedShare").asDouble()).isCloseTo(0.75, within(1e-3));
+    assertThat(reads.path("fastShare").asDouble()).isZero();
+    assertThat(get("/api/v1/cluster").path("namenode").asText()).isEqualTo("namenode:8020");
+    assertThat(get("/api/v1/openapi.json").path("paths").path("/api/v1/policies").toString())
+        .contains("the share of reads that each code serves");
+  }
+
+  @Test
+  void theDashboardLoadsNothingFromOtherServers() throws Exception {
+    String page = send("GET", "/").body();
+    Matcher asked = Pattern.compile("(?:src|href)=\"([^\"]*)\"").matcher(page);
+    List<String> files = new ArrayList<>();
+    while (asked.find()) {
+      if (!asked.group(1).startsWith("data:")) {
+        files.add(asked.group(1));
+      }
+    }
+    assertThat(files)
+        .containsExactlyInAnyOrder("dashboard.css", "echarts.min.js", "charts.js", "dashboard.js");
+    for (String file : files) {
+      HttpResponse<String> response = send("GET", "/" + file);
+      assertThat(response.statusCode()).as(file).isEqualTo(200);
+      assertThat(response.headers().firstValue("Content-Security-Policy").orElse(""))
+          .startsWith("default-src 'self'")
+          .doesNotContain("http");
+    }
+    HttpResponse<String> library = send("GET", "/echarts.min.js");
+    assertThat(library.headers().firstValue("Content-Type").orElse(""))
+        .startsWith("text/javascript");
+    assertThat(library.body().equals(ChartLibrary.echarts())).isTrue();
+    assertThat(send("GET", "/charts.js").body().equals(ChartLibrary.charts())).isTrue();
+    assertThat(send("GET", "/dashboard.js").body()).doesNotContain("http://", "https://");
   }
 
   @Test
@@ -187,8 +260,8 @@ class ManagerTest {
     assertThat(get("/api/v1/health").toString()).contains("below what PC(6x5) can reach");
 
     Files.writeString(file, POLICIES.replace("storageBound: 1.5", "storageBound: 1.6"));
-    JsonNode mended = awaitRefused(false);
-    assertThat(mended.path("policies").get(0).path("storageBound").asDouble()).isEqualTo(1.6);
+    JsonNode corrected = awaitRefused(false);
+    assertThat(corrected.path("policies").get(0).path("storageBound").asDouble()).isEqualTo(1.6);
   }
 
   private JsonNode awaitRefused(boolean refused) throws Exception {
@@ -217,8 +290,10 @@ class ManagerTest {
     Path other = Files.createDirectories(directory.resolve("other"));
     Manager second =
         new Manager(
-            new ManagerOptions(directory, other, "127.0.0.1:1", "127.0.0.1", taken),
+            new ManagerOptions(
+                directory, other, "namenode:8020", "127.0.0.1:1", "127.0.0.1", taken),
             ManagerConfig.defaults(),
+            CodeRegistry.builtIn(),
             () -> namenode,
             Clock.systemUTC());
     assertThatThrownBy(second::start)

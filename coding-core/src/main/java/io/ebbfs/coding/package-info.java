@@ -1,8 +1,10 @@
 /**
- * Erasure codes as data, and the planner that turns a wish (encode, repair, convert, read) into
- * linear combinations of blocks. Pure functions: nothing here reads a clock, a disk or a network.
+ * Erasure codes as data, and the planner that turns a request (encode, repair, convert, read) into
+ * linear combinations of blocks. Nothing here reads a clock or a network, and only {@link
+ * io.ebbfs.coding.definitions.CodesFile} reads a file.
  *
- * <p>Reading order: {@link io.ebbfs.coding.ErasureCode}, {@link io.ebbfs.coding.Codes}, {@link
- * io.ebbfs.coding.CombinePlan}, {@link io.ebbfs.coding.Planner}. Documented in docs/codes.md.
+ * <p>Reading order: {@link io.ebbfs.coding.code.ErasureCode}, {@link
+ * io.ebbfs.coding.code.CodeRegistry}, {@link io.ebbfs.coding.plan.CombinePlan}, {@link
+ * io.ebbfs.coding.plan.Planner}. Documented in docs/codes.md.
  */
 package io.ebbfs.coding;

@@ -1,6 +1,6 @@
 package io.ebbfs.fault;
 
-import io.ebbfs.cluster.LiveFiles;
+import io.ebbfs.testbed.process.LiveFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,8 +10,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * The finalized replicas below a directory, as the chunk server keeps them: {@code blk_ID} beside
- * {@code blk_ID_STAMP.meta}, somewhere below {@code finalized}.
+ * Finds the finalized replicas below a chunk server's disk: {@code blk_ID} beside {@code
+ * blk_ID_STAMP.meta}, below a directory {@code finalized}.
  */
 final class BlockFiles {
   private static final Pattern DATA = Pattern.compile("blk_(\\d+)");

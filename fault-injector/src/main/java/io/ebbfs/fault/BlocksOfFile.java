@@ -1,7 +1,7 @@
 package io.ebbfs.fault;
 
-import io.ebbfs.cluster.ClusterException;
-import io.ebbfs.cluster.LocalCluster;
+import io.ebbfs.testbed.ClusterException;
+import io.ebbfs.testbed.cluster.LocalCluster;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.URI;
@@ -13,7 +13,7 @@ import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.HdfsBlockLocation;
 import org.apache.hadoop.fs.Path;
 
-/** The blocks of a file, asked as a stock client asks for them. */
+/** Lists the blocks of a file by a stock client's call. */
 final class BlocksOfFile {
   private BlocksOfFile() {}
 

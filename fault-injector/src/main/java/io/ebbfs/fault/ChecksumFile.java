@@ -1,7 +1,7 @@
 package io.ebbfs.fault;
 
-import io.ebbfs.cluster.ClusterException;
 import io.ebbfs.fault.BlockFiles.Replica;
+import io.ebbfs.testbed.ClusterException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -9,14 +9,14 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.zip.CRC32C;
 
-/** HDFS's checksum file beside a block: a header of 7 bytes, and a checksum of each chunk. */
+/** The HDFS checksum file of a block: a header of 7 bytes, then a checksum of each chunk. */
 final class ChecksumFile {
   private static final int HEADER_BYTES = 7;
   private static final int CRC32C_TYPE = 2;
 
   private ChecksumFile() {}
 
-  /** Gives a replica other data, with checksums that fit, of the kind that it had. */
+  /** Replaces the data of a replica and computes matching checksums of the same type. */
   static void forge(Replica replica, byte[] data) throws IOException, ClusterException {
     Path meta =
         replica.files().stream()
@@ -26,7 +26,7 @@ final class ChecksumFile {
                 () -> new ClusterException(replica.file() + " has no checksum file beside it"));
     Path nextMeta = write(meta, checksums(Files.readAllBytes(meta), data, meta));
     Path nextData = write(replica.file(), data);
-    // As nearly at once as it can be done from outside: its server may be reading.
+    // One right after the other, since the server may be reading them.
     replace(nextMeta, meta);
     replace(nextData, replica.file());
   }

@@ -4,7 +4,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 
-/** What a timetable can break. */
+/** The kinds of faults of a timetable. */
 public enum Fault {
   /** A replica is deleted. */
   BLOCK("block", false),
@@ -16,7 +16,7 @@ public enum Fault {
   SERVER("server", true),
   /** All servers of a rack are killed. */
   RACK("rack", true),
-  /** The link of a server gets a lower rate; in a lab only. */
+  /** The link of a server gets a lower rate. Only in a lab. */
   SLOW_LINK("slowLink", true),
   /** A server is killed and started again, several times. */
   FLAP("flap", false);
@@ -29,12 +29,12 @@ public enum Fault {
     this.ends = ends;
   }
 
-  /** What a file calls it. */
+  /** The name in a file. */
   public String word() {
     return word;
   }
 
-  /** Whether it can end again, by {@code for:}. */
+  /** Whether it ends after the time of {@code for:}. */
   public boolean ends() {
     return ends;
   }

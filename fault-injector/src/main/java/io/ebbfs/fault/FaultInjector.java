@@ -1,9 +1,10 @@
 package io.ebbfs.fault;
 
-import io.ebbfs.cluster.ClusterException;
-import io.ebbfs.cluster.Lab;
-import io.ebbfs.cluster.LocalCluster;
 import io.ebbfs.fault.BlockFiles.Replica;
+import io.ebbfs.testbed.ClusterException;
+import io.ebbfs.testbed.cluster.LocalCluster;
+import io.ebbfs.testbed.network.ShapedNetwork;
+import io.ebbfs.testbed.process.ProcessNames;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
@@ -15,8 +16,8 @@ import java.util.Random;
 import java.util.TreeSet;
 
 /**
- * Breaks real things of a cluster on this machine: files of its disks, and its processes. Where
- * nothing is named, the random numbers choose. Not thread-safe.
+ * Injects faults into a cluster on this machine: into files on its disks, its processes and its
+ * links. A method without a target chooses one at random. Not thread-safe.
  */
 public final class FaultInjector {
   private static final int FLIPPED_BYTES = 16;
@@ -24,7 +25,7 @@ public final class FaultInjector {
   private final LocalCluster cluster;
   private final Random random;
 
-  /** An injector; the same seed chooses the same among the same. */
+  /** An injector. The same seed makes the same choices in the same cluster. */
   public FaultInjector(LocalCluster cluster, Random random) {
     this.cluster = cluster;
     this.random = random;
@@ -32,7 +33,7 @@ public final class FaultInjector {
 
   // ---- blocks -----------------------------------------------------------------------------------
 
-  /** Deletes one replica of any block: data and checksum file, behind the server's back. */
+  /** Deletes one replica of any block, data and checksum file. The server is not told. */
   public Injected deleteBlock() throws IOException, ClusterException {
     return delete(anyReplica(replicas()));
   }
@@ -142,7 +143,7 @@ public final class FaultInjector {
           return chosen;
         }
       } catch (NoSuchFileException e) {
-        // Deleted by its server since it was listed.
+        // Its server has deleted it since it was listed.
         continue;
       }
     }
@@ -243,7 +244,7 @@ public final class FaultInjector {
     return choose(true);
   }
 
-  /** Kills a chunk server and starts it again, so often; half of each period it is down. */
+  /** Kills a chunk server and starts it again, several times. It is down for half a period. */
   public Injected flap(int server, int times, long periodMillis)
       throws ClusterException, InterruptedException {
     if (times < 1 || periodMillis < 1) {
@@ -312,26 +313,26 @@ public final class FaultInjector {
 
   // ---- links ------------------------------------------------------------------------------------
 
-  /** Gives the link of a server another rate in both directions, as tc takes it: 10mbit. */
+  /** Sets the rate of a server's link in both directions, in the notation of tc: 10mbit. */
   public Injected slowLink(int server, String rate) throws ClusterException, InterruptedException {
     lab("slow").setRate(server(server), rate);
     return process("the link of server %d has %s now".formatted(server, rate));
   }
 
-  /** Gives the link of a server the rate of the lab again. */
+  /** Sets the rate of a server's link back to that of the lab. */
   public Injected restoreLink(int server) throws ClusterException, InterruptedException {
-    Lab lab = lab("restore");
+    ShapedNetwork lab = lab("restore");
     lab.setRate(server(server), lab.rate());
     return process("the link of server %d has %s again".formatted(server, lab.rate()));
   }
 
   private int server(int server) throws ClusterException {
-    cluster.diskDirectory(server, 0); // says which servers there are
+    cluster.diskDirectory(server, 0); // fails if there is no such server
     return server;
   }
 
-  private Lab lab(String what) throws ClusterException {
-    Lab lab = cluster.layout().lab();
+  private ShapedNetwork lab(String what) throws ClusterException {
+    ShapedNetwork lab = cluster.layout().lab();
     if (lab == null) {
       throw new ClusterException(
           "there is no link to %s: the cluster in %s is on loopback; links are those of a lab (ebb"
@@ -355,7 +356,7 @@ public final class FaultInjector {
   }
 
   private boolean isRunning(int server) {
-    return cluster.running().containsKey("server-%02d".formatted(server));
+    return cluster.running().containsKey(ProcessNames.server(server));
   }
 
   private int choose(boolean running) throws ClusterException {

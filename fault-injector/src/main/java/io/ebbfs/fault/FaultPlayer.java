@@ -1,8 +1,8 @@
 package io.ebbfs.fault;
 
-import io.ebbfs.cluster.ClusterException;
 import io.ebbfs.fault.Timetable.Entry;
 import io.ebbfs.fault.Timetable.Event;
+import io.ebbfs.testbed.ClusterException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -12,20 +12,22 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Plays a timetable against a cluster, in a thread of its own, from the moment it is made. A fault
- * that cannot be done (its server is down already) is noted, and the others go on. Closing it ends
- * at once what would still have ended later. Thread-safe; the injector is its own.
+ * Injects the faults of a timetable into a cluster, in a thread of its own that starts at once. A
+ * fault that fails, for example because its server is down already, is recorded, and the other
+ * faults go on. {@link #close} ends all faults that have not ended. Thread-safe. Nobody else may
+ * use the injector.
  */
 public final class FaultPlayer implements AutoCloseable {
   private static final long CLOSE_MILLIS = 60_000;
 
   /**
-   * What was done.
+   * The record of a fault that began or ended.
    *
-   * @param atMillis when it began, after the start; doneMillis when it was done
+   * @param plannedMillis time of the timetable, after the start
+   * @param atMillis time at which the injection began; {@code doneMillis} is its end
    * @param begins whether the fault began; otherwise it ended
-   * @param blockIds blocks that lost a replica by it
-   * @param error why it could not be done; null if it was
+   * @param blockIds blocks that lost a replica
+   * @param error why the injection failed; null if it did not
    */
   public record Fired(
       long plannedMillis,
@@ -43,7 +45,7 @@ public final class FaultPlayer implements AutoCloseable {
   private final Thread thread;
   private final List<Fired> fired = new ArrayList<>();
 
-  /** By entry: the server or rack that random numbers chose. Only the thread uses it. */
+  /** The server or rack that was chosen at random, by entry. Only the thread uses it. */
   private final Map<Integer, Integer> chosen = new HashMap<>();
 
   private boolean closed;
@@ -56,12 +58,12 @@ public final class FaultPlayer implements AutoCloseable {
     this.thread.start();
   }
 
-  /** What was done so far. */
+  /** The records so far. */
   public synchronized List<Fired> fired() {
     return List.copyOf(fired);
   }
 
-  /** Waits until all of it is done; false if the time is over before. */
+  /** Waits until the timetable is done; false if the time runs out before. */
   public boolean await(long timeoutMillis) throws InterruptedException {
     thread.join(Math.max(1, timeoutMillis));
     return !thread.isAlive();
@@ -185,7 +187,7 @@ public final class FaultPlayer implements AutoCloseable {
     };
   }
 
-  /** The server or rack of an entry: the same when it begins and when it ends. */
+  /** The server or rack of an entry, the same for its begin and its end. */
   private int number(int index, Entry entry) throws ClusterException {
     if (!entry.target().isEmpty()) {
       return Integer.parseInt(entry.target());

@@ -4,10 +4,10 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What was done to a cluster.
+ * A fault that was injected into a cluster.
  *
- * @param what in one line, for people
- * @param blockIds blocks that lost a replica by it
+ * @param what one line for people
+ * @param blockIds blocks that lost a replica
  * @param files files that were changed or deleted
  */
 public record Injected(String what, List<Long> blockIds, List<Path> files) {

@@ -1,6 +1,6 @@
 package io.ebbfs.fault;
 
-import io.ebbfs.settings.Section;
+import io.ebbfs.common.config.Section;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -18,20 +18,20 @@ public record Timetable(List<Entry> entries) {
     entries = List.copyOf(entries);
   }
 
-  /** The cluster that the targets are in. */
+  /** The numbers of a cluster, which limit the targets. */
   public record Shape(int servers, int disks, int racks) {}
 
   /**
    * One line of a timetable.
    *
    * @param atMillis after the start
-   * @param target empty for any; else a path or block id, {@code SERVER/DISK}, or the number of a
-   *     server or rack
-   * @param forMillis after which it ends; 0 if it does not
-   * @param rate of a slow link, as tc takes it; empty for other faults
-   * @param times that a flapping server goes down; 0 for other faults
-   * @param periodMillis from one going down to the next; half of it is spent down
-   * @param line of the file
+   * @param target a path or block id, {@code SERVER/DISK}, or the number of a server or rack; empty
+   *     for a random one
+   * @param forMillis duration of the fault; 0 if it does not end
+   * @param rate of a slow link, in the notation of tc; empty for other faults
+   * @param times number of deaths of a flapping server; 0 for other faults
+   * @param periodMillis from one death of a flapping server to the next; it is down for half of it
+   * @param line in the file
    */
   public record Entry(
       long atMillis,
@@ -50,14 +50,14 @@ public record Timetable(List<Entry> entries) {
   }
 
   /**
-   * A moment at which something is done.
+   * The begin or end of a fault.
    *
    * @param entry index of the entry
    * @param begins whether the fault begins; otherwise it ends
    */
   public record Event(long atMillis, int entry, boolean begins) {}
 
-  /** All moments, in their order; what ends comes before what begins at the same time. */
+  /** All events in the order of time. At the same time, an end comes before a begin. */
   public List<Event> events() {
     List<Event> events = new ArrayList<>();
     for (int i = 0; i < entries.size(); i++) {
@@ -76,12 +76,12 @@ public record Timetable(List<Entry> entries) {
     return List.copyOf(events);
   }
 
-  /** When the last thing is done; 0 if there is nothing. */
+  /** The time of the last event; 0 if there is none. */
   public long endMillis() {
     return events().stream().mapToLong(Event::atMillis).max().orElse(0);
   }
 
-  /** Reads a list of entries; what is wrong with it is noted in the section. */
+  /** Reads a list of entries. Errors are noted in the section. */
   public static Timetable read(Section section, String key, Shape shape) {
     List<Entry> entries = new ArrayList<>();
     for (Section line : section.sections(key)) {

@@ -1,14 +1,14 @@
 package io.ebbfs.fault;
 
-import io.ebbfs.cluster.Lab;
+import io.ebbfs.common.config.NearestWord;
+import io.ebbfs.common.config.Section;
 import io.ebbfs.fault.Timetable.Entry;
 import io.ebbfs.fault.Timetable.Shape;
-import io.ebbfs.settings.Nearest;
-import io.ebbfs.settings.Section;
+import io.ebbfs.testbed.network.ShapedNetwork;
 import java.util.List;
 import java.util.Optional;
 
-/** One entry of a timetable, checked against the cluster it is for. */
+/** Reads one entry of a timetable and checks it against its cluster. */
 final class TimetableReader {
   private static final int MAX_FLAPS = 1_000;
   private static final long LEAST_PERIOD_MILLIS = 1_000;
@@ -34,7 +34,7 @@ final class TimetableReader {
       section.problem(
           "fault",
           word.isEmpty() ? "an entry names no fault" : "unknown fault '" + word + "'",
-          Nearest.to(word, Fault.words())
+          NearestWord.to(word, Fault.words())
               .filter(near -> !word.isEmpty())
               .map(near -> "did you mean '" + near + "'?")
               .orElse("write 'fault:' and one of " + String.join(", ", Fault.words())));
@@ -76,7 +76,7 @@ final class TimetableReader {
   private String readRate(Fault fault) {
     String rate = section.text("rate").orElse("");
     boolean wanted = fault == Fault.SLOW_LINK;
-    if (wanted && !Lab.isRate(rate)) {
+    if (wanted && !ShapedNetwork.isRate(rate)) {
       section.problem(
           "rate",
           rate.isEmpty() ? "a slow link has no rate" : "'rate: " + rate + "' is no rate of a link",

@@ -3,11 +3,11 @@ package io.ebbfs.fault;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
+import io.ebbfs.common.config.ConfigException;
+import io.ebbfs.common.config.ConfigProblem;
+import io.ebbfs.common.config.YamlFile;
 import io.ebbfs.fault.Timetable.Event;
 import io.ebbfs.fault.Timetable.Shape;
-import io.ebbfs.settings.ConfigException;
-import io.ebbfs.settings.Problem;
-import io.ebbfs.settings.YamlFile;
 import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -25,7 +25,7 @@ final class TimetableTest {
         catchThrowableOfType(
             ConfigException.class, () -> read("faults:\n  - {" + entry + "}\n", shape));
     assertThat(refused).as("was accepted: %s", entry).isNotNull();
-    return String.join("\n", refused.problems().stream().map(Problem::toString).toList());
+    return String.join("\n", refused.problems().stream().map(ConfigProblem::toString).toList());
   }
 
   @Test
@@ -123,6 +123,6 @@ final class TimetableTest {
                       - {at: x, fault: slowLink}
                     """,
                     SHAPE));
-    assertThat(refused.problems()).extracting(Problem::line).isEqualTo(List.of(2, 3, 3));
+    assertThat(refused.problems()).extracting(ConfigProblem::line).isEqualTo(List.of(2, 3, 3));
   }
 }

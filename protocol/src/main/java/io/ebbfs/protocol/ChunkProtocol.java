@@ -4,8 +4,8 @@ import io.ebbfs.protocol.proto.ChunkProtos.ChunkProtocolService;
 import org.apache.hadoop.ipc.ProtocolInfo;
 
 /**
- * What a chunk server does beyond the HDFS protocols; see {@code chunk.proto}. A proxy of this type
- * comes from Hadoop RPC with {@code ProtobufRpcEngine2}; implementations are thread-safe.
+ * The calls to a chunk server that HDFS has no protocol for; see {@code chunk.proto}. {@code
+ * rpc.ChunkServerClient} makes them over Hadoop RPC. Implementations are thread-safe.
  */
 @ProtocolInfo(protocolName = ChunkProtocol.NAME, protocolVersion = ChunkProtocol.VERSION)
 public interface ChunkProtocol extends ChunkProtocolService.BlockingInterface {

@@ -4,8 +4,8 @@ import io.ebbfs.protocol.proto.CodingProtos.CodingProtocolService;
 import org.apache.hadoop.ipc.ProtocolInfo;
 
 /**
- * Codes, stripes, transitions and read plans at the namenode; see {@code coding.proto}. A proxy of
- * this type comes from Hadoop RPC with {@code ProtobufRpcEngine2}; implementations are thread-safe.
+ * Codes, stripes, transitions and read plans at the namenode; see {@code coding.proto}. {@code
+ * rpc.NamenodeClient} calls them over Hadoop RPC. Implementations are thread-safe.
  */
 @ProtocolInfo(protocolName = CodingProtocol.NAME, protocolVersion = CodingProtocol.VERSION)
 public interface CodingProtocol extends CodingProtocolService.BlockingInterface {

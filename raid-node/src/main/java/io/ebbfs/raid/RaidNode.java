@@ -1,36 +1,45 @@
 package io.ebbfs.raid;
 
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.common.failpoint.FailPoint;
 import io.ebbfs.protocol.CodingProtocol;
-import io.ebbfs.protocol.proto.CodingProtos.ClaimRequestProto;
-import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
-import io.ebbfs.protocol.proto.CodingProtos.RenewRequestProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
-import io.ebbfs.settings.FailPoint;
+import io.ebbfs.protocol.rpc.NamenodeClient;
+import io.ebbfs.protocol.rpc.RpcSettings;
+import io.ebbfs.raid.channel.ChunkChannel;
+import io.ebbfs.raid.channel.RpcChunkChannel;
+import io.ebbfs.raid.config.RaidConfig;
+import io.ebbfs.raid.executor.CombineLimiter;
+import io.ebbfs.raid.executor.DaemonThreads;
+import io.ebbfs.raid.executor.ParallelCalls;
+import io.ebbfs.raid.executor.Throttle;
+import io.ebbfs.raid.executor.TransitionExecutor;
+import io.ebbfs.raid.mapreduce.ClaimedBatch;
+import io.ebbfs.raid.mapreduce.JobHistory;
+import io.ebbfs.raid.mapreduce.JobRunner;
+import io.ebbfs.raid.mapreduce.JobStatus;
+import io.ebbfs.raid.scrub.ParityScrubber;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
-import org.apache.hadoop.ipc.RPC;
-import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Claims transitions in batches and runs each batch as a MapReduce job, which claims more for maps
- * that are done. Two queues, each two jobs at a time: repairs never wait for conversions. Holds no
- * state that matters: if it dies, its claims expire and the transitions are claimed anew.
- * Thread-safe.
+ * Claims transitions in batches and runs each batch as a MapReduce job. A job claims more
+ * transitions when its maps are done. Repairs and conversions have a queue each, with two jobs at a
+ * time, so that no repair waits for a conversion. A raid-node keeps no state that matters: after
+ * its death its claims expire, and another raid-node claims the transitions. Thread-safe.
  */
 public final class RaidNode implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RaidNode.class);
@@ -42,28 +51,25 @@ public final class RaidNode implements AutoCloseable {
           TransitionKindProto.DOWNCODE,
           TransitionKindProto.REWRITE,
           TransitionKindProto.MOVE);
-  // A job ends with its slowest transition: meanwhile the next one uses what is free. With four,
-  // rebuilding a server took 40% longer on two cores: their maps are as many threads.
-  private static final int JOBS_PER_QUEUE = 2;
+  // A job ends with its slowest transition; a second job uses the servers that are free meanwhile.
+  // With four jobs the repair of a server took 40% longer on two cores, for all their threads.
+  private static final int JOBS_PER_QUEUE = RaidConfig.JOBS_AT_ONCE / 2;
 
-  // Maps that are done claim more, up to this: then the job ends, and is seen to have ended.
+  // Limits what the maps of one job claim, so that every job ends and its counters are published.
   private static final int BATCHES_PER_JOB = 4;
-  static final int JOBS_AT_ONCE = 2 * JOBS_PER_QUEUE;
-  private static final long CODING_TIMEOUT_MILLIS = 60_000;
+  private static final RpcSettings NAMENODE_RPC =
+      RpcSettings.tryOnce(60_000).withConnectTimeout(10_000);
   private static final long CLOSE_MILLIS = 10_000;
   private static final long SCRUB_LOOK_MILLIS = 10_000;
 
   private final RaidConfig config;
-  private final Supplier<CodingProtocol> coding;
+  private final TransitionClaimer claimer;
   private final String name;
   private final AtomicLong batches = new AtomicLong();
   private final JobRunner jobs;
   private final TransitionExecutor executor;
   private final JobHistory history = new JobHistory();
-  private final EquationScrub scrub;
-
-  /** What is claimed now, and under which name: each batch has its own. */
-  private final Map<Long, String> held = new ConcurrentHashMap<>();
+  private final ParityScrubber scrub;
 
   private final List<Thread> queues = new ArrayList<>();
   private final ScheduledExecutorService renewals;
@@ -80,16 +86,17 @@ public final class RaidNode implements AutoCloseable {
    */
   public RaidNode(
       RaidConfig config,
+      CodeRegistry codes,
       Path data,
       String namenode,
       Supplier<CodingProtocol> coding,
       ChunkChannel chunks)
       throws IOException {
     this.config = config;
-    this.coding = coding;
+    this.claimer = new TransitionClaimer(coding, config.leaseMillis());
     this.name = "raid-" + UUID.randomUUID().toString().substring(0, 8);
     this.jobs = new JobRunner(config, data, namenode);
-    AtOnce threads = AtOnce.inThreads("raid-ask");
+    ParallelCalls threads = ParallelCalls.inThreads("raid-ask");
     connections.add(threads);
     Throttle bytes = new Throttle(config.bytesPerSecond(), System::nanoTime, Thread::sleep);
     this.executor =
@@ -98,59 +105,56 @@ public final class RaidNode implements AutoCloseable {
             coding.get(),
             chunks,
             bytes,
-            new CombineLimits(config.combines(), config.combinesPerServer()),
+            new CombineLimiter(config.combines(), config.combinesPerServer()),
             threads,
             Thread::sleep);
     this.scrub =
-        new EquationScrub(
+        new ParityScrubber(
             config.scrub(),
+            codes,
             coding,
             chunks,
             new Throttle(config.scrub().stripesPerSecond(), System::nanoTime, Thread::sleep),
             bytes,
             Clock.systemUTC());
     this.renewals =
-        Executors.newSingleThreadScheduledExecutor(task -> daemon(task, "raid-renewals"));
+        Executors.newSingleThreadScheduledExecutor(task -> DaemonThreads.of(task, "raid-renewals"));
   }
 
   /** A raid-node that talks to a namenode and its chunk servers over Hadoop RPC. */
-  public static RaidNode overRpc(RaidConfig config, Path data, InetSocketAddress namenode)
+  public static RaidNode overRpc(
+      RaidConfig config, CodeRegistry codes, Path data, InetSocketAddress namenode)
       throws IOException {
-    CodingProtocol coding = Rpc.coding(namenode, CODING_TIMEOUT_MILLIS);
+    NamenodeClient client = new NamenodeClient(namenode, NAMENODE_RPC);
     RpcChunkChannel chunks = new RpcChunkChannel(config.combineTimeoutMillis());
     RaidNode node =
         new RaidNode(
             config,
+            codes,
             data,
             namenode.getHostString() + ":" + namenode.getPort(),
-            () -> coding,
+            client::coding,
             chunks);
     node.connections.add(chunks);
-    node.connections.add(() -> RPC.stopProxy(coding));
+    node.connections.add(client);
     return node;
-  }
-
-  static Thread daemon(Runnable task, String name) {
-    Thread thread = new Thread(task, name);
-    thread.setDaemon(true);
-    return thread;
   }
 
   /** Starts to claim and to run. */
   public void start() {
     long third = Math.max(1, config.leaseMillis() / 3);
-    renewals.scheduleWithFixedDelay(this::renew, third, third, TimeUnit.MILLISECONDS);
+    renewals.scheduleWithFixedDelay(claimer::renewAll, third, third, TimeUnit.MILLISECONDS);
     for (int i = 0; i < JOBS_PER_QUEUE; i++) {
-      queues.add(daemon(() -> loop("repair", REPAIRS), "raid-repair-" + i));
-      queues.add(daemon(() -> loop("convert", CONVERSIONS), "raid-convert-" + i));
+      queues.add(DaemonThreads.of(() -> loop("repair", REPAIRS), "raid-repair-" + i));
+      queues.add(DaemonThreads.of(() -> loop("convert", CONVERSIONS), "raid-convert-" + i));
     }
     if (config.scrub().periodMillis() > 0) {
-      queues.add(daemon(this::scrubLoop, "raid-scrub"));
+      queues.add(DaemonThreads.of(this::scrubLoop, "raid-scrub"));
     }
     queues.forEach(Thread::start);
   }
 
-  /** Says that there may be work: the next claim does not wait for its turn. */
+  /** Makes the queues claim now, without waiting for the next poll. */
   public void wake() {
     synchronized (work) {
       wakeUps++;
@@ -176,7 +180,7 @@ public final class RaidNode implements AutoCloseable {
     while (!closed) {
       long seen = wakeUps();
       try {
-        Batch batch = batch(worker, kinds);
+        ClaimedBatch batch = batch(worker, kinds);
         trouble = "";
         if (!batch.claim(config.batch()).isEmpty()) {
           FailPoint.RAID_AFTER_CLAIM.reach();
@@ -187,10 +191,10 @@ public final class RaidNode implements AutoCloseable {
       } catch (InterruptedException e) {
         return;
       } catch (IOException | RuntimeException e) {
-        // Said once, not at every turn, while a namenode is away.
+        // The same error is logged once, not at every poll.
         if (!closed && !trouble.equals(e.toString())) {
           trouble = e.toString();
-          LOG.warn("{} queue: {}; trying on", queue, trouble);
+          LOG.warn("{} queue: {}; trying again", queue, trouble);
         }
       }
       if (!await(seen)) {
@@ -207,14 +211,14 @@ public final class RaidNode implements AutoCloseable {
       try {
         long wait = scrub.step();
         trouble = "";
-        // Not too long at once: another raid-node may do the passes, or the clock be set.
+        // Looks again soon: another raid-node may run the pass, or somebody may set the clock.
         Thread.sleep(Math.min(wait, SCRUB_LOOK_MILLIS));
       } catch (InterruptedException e) {
         return;
       } catch (IOException | RuntimeException e) {
         if (!closed && !trouble.equals(e.toString())) {
           trouble = e.toString();
-          LOG.warn("scrub: {}; trying on", trouble);
+          LOG.warn("scrub: {}; trying again", trouble);
         }
         if (!await(wakeUps())) {
           return;
@@ -249,41 +253,21 @@ public final class RaidNode implements AutoCloseable {
     }
   }
 
-  private Batch batch(String worker, List<TransitionKindProto> kinds) {
-    return new Batch(
+  private ClaimedBatch batch(String worker, List<TransitionKindProto> kinds) {
+    return new ClaimedBatch(
         BATCHES_PER_JOB * config.batch(),
-        limit -> closed ? List.of() : claim(worker, kinds, limit),
-        claimed -> held.put(claimed.getTransition().getId(), worker));
+        limit -> closed ? List.of() : claimer.claim(worker, kinds, limit),
+        claimed -> claimer.keep(worker, claimed));
   }
 
-  private List<ClaimedTransitionProto> claim(
-      String worker, List<TransitionKindProto> kinds, int limit) throws IOException {
-    try {
-      return coding
-          .get()
-          .claim(
-              null,
-              ClaimRequestProto.newBuilder()
-                  .setWorker(worker)
-                  .setLimit(limit)
-                  .setLeaseMillis(config.leaseMillis())
-                  .addAllKinds(kinds)
-                  .build())
-          .getClaimedList();
-    } catch (ServiceException e) {
-      throw Rpc.cause(e);
-    }
-  }
-
-  private void runJob(String queue, String worker, Batch batch)
+  private void runJob(String queue, String worker, ClaimedBatch batch)
       throws IOException, InterruptedException {
     JobStatus running =
         new JobStatus(
             "", queue, "RUNNING", System.currentTimeMillis(), 0, batch.kinds(), Map.of(), "");
     history.started(running);
     try {
-      JobRunner.End end =
-          jobs.run(batch, executor.named(worker), id -> !worker.equals(held.get(id)));
+      JobRunner.End end = jobs.run(batch, executor.named(worker), id -> claimer.isLost(worker, id));
       history.ended(running, ended(running, batch, end));
       LOG.info("{} {} {}: {}", queue, end.id(), batch.kinds(), end.counters());
       if (!end.succeeded()) {
@@ -294,11 +278,11 @@ public final class RaidNode implements AutoCloseable {
       history.ended(running, ended(running, batch, end));
       throw e;
     } finally {
-      batch.claimed().forEach(c -> held.remove(c.getTransition().getId(), worker));
+      claimer.release(worker, batch.claimed());
     }
   }
 
-  private static JobStatus ended(JobStatus running, Batch batch, JobRunner.End end) {
+  private static JobStatus ended(JobStatus running, ClaimedBatch batch, JobRunner.End end) {
     return new JobStatus(
         end.id(),
         running.queue(),
@@ -310,33 +294,7 @@ public final class RaidNode implements AutoCloseable {
         end.failure());
   }
 
-  // ---- claims -----------------------------------------------------------------------------------
-
-  private void renew() {
-    Map<String, List<Long>> byWorker = new HashMap<>();
-    held.forEach((id, worker) -> byWorker.computeIfAbsent(worker, w -> new ArrayList<>()).add(id));
-    byWorker.forEach(this::renew);
-  }
-
-  private void renew(String worker, List<Long> ids) {
-    try {
-      coding
-          .get()
-          .renew(
-              null,
-              RenewRequestProto.newBuilder()
-                  .setWorker(worker)
-                  .addAllTransitionIds(ids)
-                  .setLeaseMillis(config.leaseMillis())
-                  .build())
-          .getLostTransitionIdsList()
-          .forEach(id -> held.remove(id, worker));
-    } catch (ServiceException | RuntimeException e) {
-      LOG.warn("claims were not renewed: {}; trying on", e.toString());
-    }
-  }
-
-  /** Stops claiming and interrupts what runs; claims of unfinished transitions expire. */
+  /** Stops claiming and interrupts the jobs. The claims of unfinished transitions expire. */
   @Override
   public void close() throws IOException {
     closed = true;

@@ -8,6 +8,7 @@ import io.ebbfs.protocol.proto.ChunkProtos.CombinedTargetProto;
 import io.ebbfs.protocol.proto.ChunkProtos.VerifiedBlockProto;
 import io.ebbfs.protocol.proto.ChunkProtos.VerifyRequestProto;
 import io.ebbfs.protocol.proto.ChunkProtos.VerifyResponseProto;
+import io.ebbfs.raid.channel.ChunkChannel;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -15,16 +16,16 @@ import java.util.Deque;
 import java.util.List;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.DatanodeIDProto;
 
-/** Chunk servers that answer as told, and with success otherwise. */
-final class FakeChunks implements ChunkChannel {
-  final List<String> combined = new ArrayList<>();
-  final Deque<CombineResponseProto> answers = new ArrayDeque<>();
+/** Chunk servers that give prepared answers, or else success. */
+public final class FakeChunks implements ChunkChannel {
+  public final List<String> combined = new ArrayList<>();
+  public final Deque<CombineResponseProto> answers = new ArrayDeque<>();
 
-  /** Of the servers 1 and 2: what each says of its replica; null for no answer. */
-  BlockHealthProto[] health = {null, null, null};
+  /** The health that servers 1 and 2 report of their replicas; null for no answer. */
+  public BlockHealthProto[] health = {null, null, null};
 
   int running;
-  int mostRunning;
+  public int mostRunning;
 
   @Override
   public CombineResponseProto combine(DatanodeIDProto executor, CombineRequestProto request)
@@ -42,7 +43,7 @@ final class FakeChunks implements ChunkChannel {
     }
   }
 
-  static CombineResponseProto done(CombineRequestProto request) {
+  public static CombineResponseProto done(CombineRequestProto request) {
     CombineResponseProto.Builder response =
         CombineResponseProto.newBuilder()
             .setStatus(CombineStatusProto.COMBINE_OK)

@@ -21,17 +21,17 @@ import org.apache.hadoop.thirdparty.protobuf.ByteString;
 import org.apache.hadoop.thirdparty.protobuf.RpcController;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 
-/** The queue of transitions as the namenode keeps it: planned, claimed once, committed once. */
-final class FakeNamenode implements CodingProtocol {
+/** A queue of transitions like the namenode's: each is claimed once and committed once. */
+public final class FakeNamenode implements CodingProtocol {
   final List<ClaimedTransitionProto> planned = new ArrayList<>();
-  final List<CommitRequestProto> commits = new ArrayList<>();
-  final List<FailRequestProto> failures = new ArrayList<>();
+  public final List<CommitRequestProto> commits = new ArrayList<>();
+  public final List<FailRequestProto> failures = new ArrayList<>();
   final Set<Long> renewed = new HashSet<>();
   final Set<Long> lost = new HashSet<>();
-  int commitsWithoutAnswer;
-  FakeStripes stripes = new FakeStripes();
+  public int commitsWithoutAnswer;
+  public FakeStripes stripes = new FakeStripes();
 
-  static ClaimedTransitionProto transition(
+  public static ClaimedTransitionProto transition(
       long id, TransitionKindProto kind, long stripe, long bytes) {
     TransitionRow row =
         TransitionRow.newBuilder()
@@ -67,7 +67,7 @@ final class FakeNamenode implements CodingProtocol {
         .build();
   }
 
-  static ExtendedBlockProto block(long id, long bytes) {
+  public static ExtendedBlockProto block(long id, long bytes) {
     return ExtendedBlockProto.newBuilder()
         .setPoolId("pool")
         .setBlockId(id)
@@ -76,7 +76,7 @@ final class FakeNamenode implements CodingProtocol {
         .build();
   }
 
-  static DatanodeIDProto server(int number) {
+  public static DatanodeIDProto server(int number) {
     return DatanodeIDProto.newBuilder()
         .setIpAddr("127.0.0.1")
         .setHostName("server-" + number)
@@ -87,7 +87,7 @@ final class FakeNamenode implements CodingProtocol {
         .build();
   }
 
-  static BlockLocationProto location(int server) {
+  public static BlockLocationProto location(int server) {
     return BlockLocationProto.newBuilder()
         .setServer(server(server))
         .setStorageUuid("disk-" + server)

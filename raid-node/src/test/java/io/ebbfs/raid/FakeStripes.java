@@ -1,8 +1,8 @@
 package io.ebbfs.raid;
 
-import io.ebbfs.coding.Codes;
-import io.ebbfs.coding.ErasureCode;
-import io.ebbfs.coding.Gf256;
+import io.ebbfs.coding.code.Codes;
+import io.ebbfs.coding.code.ErasureCode;
+import io.ebbfs.coding.gf.Gf256;
 import io.ebbfs.protocol.proto.ChunkProtos.BlockHealthProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineRequestProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineResponseProto;
@@ -15,6 +15,7 @@ import io.ebbfs.protocol.proto.ChunkProtos.VerifyResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.*;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import io.ebbfs.raid.channel.ChunkChannel;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -32,33 +33,33 @@ import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.DatanodeIDProto;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.ExtendedBlockProto;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 
-/** Stripes with real bytes, as the namenode lists them and as chunk servers check them. */
-final class FakeStripes implements ChunkChannel {
+/** Stripes with real bytes: a namenode that lists them and chunk servers that verify them. */
+public final class FakeStripes implements ChunkChannel {
   private static final int SERVERS = 5;
 
-  final SortedMap<Long, StripeStatusProto> stripes = new TreeMap<>();
-  final Map<Long, byte[]> bytes = new HashMap<>();
-  final Map<Long, BlockHealthProto> bad = new HashMap<>();
-  final Set<Integer> down = new HashSet<>();
+  public final SortedMap<Long, StripeStatusProto> stripes = new TreeMap<>();
+  public final Map<Long, byte[]> bytes = new HashMap<>();
+  public final Map<Long, BlockHealthProto> bad = new HashMap<>();
+  public final Set<Integer> down = new HashSet<>();
   final List<ReportScrubRequestProto> reports = new ArrayList<>();
-  final SortedMap<String, Long> counters = new TreeMap<>();
-  ScrubStatusProto status;
-  int pages;
-  int combines;
+  public final SortedMap<String, Long> counters = new TreeMap<>();
+  public ScrubStatusProto status;
+  public int pages;
+  public int combines;
 
   /** Runs before a stripe is read a second time. */
-  Runnable beforeSecondLook = () -> {};
+  public Runnable beforeSecondLook = () -> {};
 
   /**
    * A stripe whose data is random and of random lengths, with some positions left empty; block ids
    * are stripe * 100 + position.
    */
-  void add(long id, String codeName, Random random) {
+  public void add(long id, String codeName, Random random) {
     add(id, codeName, random, .125);
   }
 
   /** The same with a block at every position. */
-  void addFull(long id, String codeName, Random random) {
+  public void addFull(long id, String codeName, Random random) {
     add(id, codeName, random, 0);
   }
 
@@ -120,7 +121,7 @@ final class FakeStripes implements ChunkChannel {
     return bytes.get(id * 100 + position).length;
   }
 
-  void raiseGeneration(long id) {
+  public void raiseGeneration(long id) {
     StripeStatusProto.Builder stripe = stripes.get(id).toBuilder();
     stripe.getStripeBuilder().setGeneration(stripe.getStripe().getGeneration() + 1);
     stripes.put(id, stripe.build());
@@ -175,7 +176,7 @@ final class FakeStripes implements ChunkChannel {
     return ReportScrubResponseProto.getDefaultInstance();
   }
 
-  List<ScrubFindingProto> findings() {
+  public List<ScrubFindingProto> findings() {
     return reports.stream().flatMap(r -> r.getFindingsList().stream()).toList();
   }
 

@@ -2,12 +2,16 @@ package io.ebbfs.raid;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineRequestProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineResponseProto;
 import io.ebbfs.protocol.proto.ChunkProtos.VerifyRequestProto;
 import io.ebbfs.protocol.proto.ChunkProtos.VerifyResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.CommitRequestProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.raid.channel.ChunkChannel;
+import io.ebbfs.raid.config.RaidConfig;
+import io.ebbfs.raid.config.ScrubConfig;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -30,7 +34,7 @@ final class RaidNodeTest {
   @TempDir Path data;
   private final FakeNamenode namenode = new FakeNamenode();
 
-  /** A permit for each combine that waits for its latch. */
+  /** Has a permit for each combine that waits for its latch. */
   private final Semaphore waiting = new Semaphore(0);
 
   @Test
@@ -41,7 +45,8 @@ final class RaidNodeTest {
           FakeNamenode.transition(
               i, i % 10 == 0 ? TransitionKindProto.REPAIR : TransitionKindProto.ENCODE, i, 1000));
     }
-    try (RaidNode node = new RaidNode(CONFIG, data, "-", () -> namenode, chunks)) {
+    try (RaidNode node =
+        new RaidNode(CONFIG, CodeRegistry.builtIn(), data, "-", () -> namenode, chunks)) {
       node.start();
       namenode.awaitCommits(200);
       while (node.totals().getOrDefault("ENCODE.committed", 0L) < 180
@@ -49,7 +54,7 @@ final class RaidNodeTest {
         Thread.onSpinWait();
       }
       assertThat(node.totals()).containsEntry("ENCODE.bytesRead", 180_000L);
-      // One of repairs; of encodes, one or two that take what there is.
+      // One job of repairs, and one or two jobs that share the encodes.
       assertThat(node.jobs()).hasSizeBetween(2, 3);
       assertThat(node.jobs())
           .allSatisfy(
@@ -65,7 +70,7 @@ final class RaidNodeTest {
     }
   }
 
-  /** The combines of some transitions are not answered before their latch is open. */
+  /** Holds back the combines of some transitions until their latch is open. */
   private ChunkChannel slow(Map<Long, CountDownLatch> latches) {
     return new ChunkChannel() {
       @Override
@@ -91,7 +96,7 @@ final class RaidNodeTest {
   }
 
   private RaidNode node(ChunkChannel chunks) throws IOException {
-    return new RaidNode(CONFIG, data, "-", () -> namenode, chunks);
+    return new RaidNode(CONFIG, CodeRegistry.builtIn(), data, "-", () -> namenode, chunks);
   }
 
   private void plan(long... ids) {
@@ -143,7 +148,7 @@ final class RaidNodeTest {
       plan(3, 4);
       node.wake();
       waiting.acquire(2);
-      // Both jobs of the queue have a map that works on.
+      // Both jobs of the queue have a map that still runs.
       plan(5, 6, 7, 8);
       go.countDown();
       namenode.awaitCommits(6);

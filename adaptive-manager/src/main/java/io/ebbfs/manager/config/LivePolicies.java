@@ -1,8 +1,9 @@
 package io.ebbfs.manager.config;
 
-import io.ebbfs.settings.ConfigException;
-import io.ebbfs.settings.Problem;
-import io.ebbfs.settings.YamlFile;
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.common.config.ConfigException;
+import io.ebbfs.common.config.ConfigProblem;
+import io.ebbfs.common.config.YamlFile;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -11,37 +12,41 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The policies in force. {@link #poll} looks at the file: a sound edit takes its place, a broken
- * one is refused with all its problems and the policies before it stay. Thread-safe.
+ * The policies in force, reloaded live. {@link #poll} checks the file: a sound edit comes into
+ * force; a broken edit is refused with all its problems, and the policies before it stay.
+ * Thread-safe.
  */
 public final class LivePolicies {
   private static final Logger LOG = LoggerFactory.getLogger(LivePolicies.class);
 
   /**
-   * What is in force.
+   * The policies in force.
    *
-   * @param loadedMillis when it was read
-   * @param refused what is wrong with the file as it is now; empty if the file is in force
+   * @param loadedMillis when they were read
+   * @param refused the problems of the file as it is now; empty if the file is in force
    */
-  public record Current(PolicySet policies, long loadedMillis, List<Problem> refused) {}
+  public record Current(PolicySet policies, long loadedMillis, List<ConfigProblem> refused) {}
 
   private final Path path;
+  private final CodeRegistry codes;
   private volatile Current current;
   private String seenText;
   private long seenModified;
 
-  private LivePolicies(Path path, Current current, String seenText) {
+  private LivePolicies(Path path, CodeRegistry codes, Current current, String seenText) {
     this.path = path;
+    this.codes = codes;
     this.current = current;
     this.seenText = seenText;
   }
 
-  /** Reads the file for the first time: here a broken one is an error. */
-  public static LivePolicies open(Path directory, long nowMillis) throws ConfigException {
+  /** Reads the file for the first time; a broken file is an error then. */
+  public static LivePolicies open(Path directory, CodeRegistry codes, long nowMillis)
+      throws ConfigException {
     Path path = directory.resolve(PolicySet.FILE);
     String text = YamlFile.text(path);
-    PolicySet policies = PolicySet.parse(path, text);
-    return new LivePolicies(path, new Current(policies, nowMillis, List.of()), text);
+    PolicySet policies = PolicySet.parse(path, text, codes);
+    return new LivePolicies(path, codes, new Current(policies, nowMillis, List.of()), text);
   }
 
   public Current current() {
@@ -52,11 +57,11 @@ public final class LivePolicies {
     return path;
   }
 
-  /** Reads the file again if it changed. True if other policies are in force now. */
+  /** Reads the file again if it changed. Returns whether other policies are in force now. */
   public synchronized boolean poll(long nowMillis) {
     try {
       long modified = Files.exists(path) ? Files.getLastModifiedTime(path).toMillis() : -1;
-      // A file written within the last seconds may change again within the same time stamp.
+      // A file written in the last seconds may change again without a new time stamp.
       if (modified == seenModified && nowMillis - modified > 5_000) {
         return false;
       }
@@ -68,14 +73,16 @@ public final class LivePolicies {
     } catch (IOException e) {
       refuse(
           new ConfigException(
-              List.of(new Problem(PolicySet.FILE, 0, "cannot be read (" + e + ")", "restore it"))));
+              List.of(
+                  new ConfigProblem(
+                      PolicySet.FILE, 0, "cannot be read (" + e + ")", "restore it"))));
     }
     return false;
   }
 
   private boolean replace(String text, long nowMillis) throws ConfigException {
     seenText = text;
-    PolicySet policies = PolicySet.parse(path, text);
+    PolicySet policies = PolicySet.parse(path, text, codes);
     boolean different = !policies.equals(current.policies);
     current = new Current(policies, nowMillis, List.of());
     LOG.info("{} reloaded: {} policies in force", path, policies.rules().size());

@@ -1,36 +1,36 @@
 package io.ebbfs.manager.config;
 
-import io.ebbfs.settings.ConfigException;
-import io.ebbfs.settings.Section;
-import io.ebbfs.settings.YamlFile;
+import io.ebbfs.common.config.ConfigException;
+import io.ebbfs.common.config.Section;
+import io.ebbfs.common.config.YamlFile;
 import java.nio.file.Path;
 
 /**
- * The settings of the manager daemon, out of {@code manager.yaml}. All times are milliseconds. The
- * meaning of each is documented in {@code docs/configuration.md}.
+ * The settings of the manager, read from {@code manager.yaml}. All times are milliseconds. {@code
+ * docs/configuration.md} explains each setting.
  */
 public record ManagerConfig(Heat heat, Schedule schedule, Limits limits, Startup startup) {
   /** The file in the configuration directory. */
   public static final String FILE = "manager.yaml";
 
-  /** Reads counted from Kafka, and how fast they are forgotten. */
+  /** How reads are counted from Kafka, and how fast the counts decay. */
   public record Heat(String topic, long halfLifeMillis, long pruneEveryMillis, double pruneBelow) {}
 
-  /** What runs how often. */
+  /** How often the tasks of the manager run. */
   public record Schedule(
       long evaluateEveryMillis,
       long sampleEveryMillis,
       long keepSamplesMillis,
       long reloadEveryMillis) {}
 
-  /** What keeps the manager bounded. */
+  /** Limits of the manager's work and memory. */
   public record Limits(
       int maxPendingTransitions,
       long retryFailedAfterMillis,
       int pageSize,
       long rpcTimeoutMillis) {}
 
-  /** What is demanded of the cluster at the start. */
+  /** Demands on the cluster at the start. */
   public record Startup(boolean requireFailureDomains, long clusterWaitMillis) {}
 
   public static ManagerConfig load(Path directory) throws ConfigException {

@@ -5,8 +5,8 @@ import java.util.List;
 import java.util.regex.Pattern;
 
 /**
- * A path that a policy applies to, with everything below it; "*" and "?" stand for characters
- * within a name, "**" also across names. Of two patterns that match a path, the one with more
+ * A path that a policy applies to, with everything below it. "*" and "?" stand for characters
+ * within a name, "**" also across names. Of two patterns that match a path, the pattern with more
  * literal characters is the longer match. Immutable and thread-safe.
  */
 public final class PathPattern {
@@ -54,8 +54,8 @@ public final class PathPattern {
     return regex.matcher(path).matches();
   }
 
-  /** How long a match of this pattern is, to choose among several. */
-  public int literals() {
+  /** The length of a match of this pattern, in literal characters. */
+  int literals() {
     return literals;
   }
 
@@ -63,8 +63,8 @@ public final class PathPattern {
     return text;
   }
 
-  /** Whether some path matches both and neither is the longer match: then nobody could choose. */
-  public boolean conflictsWith(PathPattern other) {
+  /** Whether some path matches both patterns and neither is the longer match. */
+  boolean conflictsWith(PathPattern other) {
     if (literals != other.literals) {
       return false;
     }
@@ -78,7 +78,7 @@ public final class PathPattern {
     return false;
   }
 
-  /** What it matches, as globs alone: the path itself and everything below it. */
+  /** Globs for the path itself and for everything below it. */
   private List<String> expanded() {
     return text.equals("/") ? List.of("/**") : List.of(text, text + "/**");
   }
@@ -96,7 +96,10 @@ public final class PathPattern {
     return tokens;
   }
 
-  /** Whether two globs have a path in common: reachable[i][j] in the product of both automata. */
+  /**
+   * Whether two globs have a path in common. reachable[i][j] tells whether some text matches the
+   * first i tokens of a and the first j tokens of b.
+   */
   private static boolean meet(List<String> a, List<String> b) {
     boolean[][] reachable = new boolean[a.size() + 1][b.size() + 1];
     reachable[0][0] = true;
@@ -125,7 +128,7 @@ public final class PathPattern {
     boolean wildLeft = left.startsWith("*") || left.equals("?");
     boolean wildRight = right.startsWith("*") || right.equals("?");
     if (left.startsWith("*") && right.startsWith("*")) {
-      return false; // Both stay where they are: no progress, and no need of it.
+      return false; // Both would stay at the same token, so this step reaches nothing new.
     }
     if (wildLeft && wildRight) {
       return true;

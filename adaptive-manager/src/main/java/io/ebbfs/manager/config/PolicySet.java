@@ -1,12 +1,13 @@
 package io.ebbfs.manager.config;
 
-import io.ebbfs.coding.CodeFamily;
-import io.ebbfs.coding.Codes;
-import io.ebbfs.coding.ErasureCode;
-import io.ebbfs.settings.ConfigException;
-import io.ebbfs.settings.Nearest;
-import io.ebbfs.settings.Section;
-import io.ebbfs.settings.YamlFile;
+import io.ebbfs.coding.code.CodeFamily;
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.coding.code.ErasureCode;
+import io.ebbfs.coding.tolerance.MinimumServers;
+import io.ebbfs.common.config.ConfigException;
+import io.ebbfs.common.config.NearestWord;
+import io.ebbfs.common.config.Section;
+import io.ebbfs.common.config.YamlFile;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -17,7 +18,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.regex.Pattern;
 
-/** All policies, out of {@code policies.yaml}. A path has at most one. Immutable. */
+/** All policies, read from {@code policies.yaml}. A path has at most one policy. Immutable. */
 public record PolicySet(List<PolicyRule> rules) {
   /** The file in the configuration directory. */
   public static final String FILE = "policies.yaml";
@@ -28,17 +29,17 @@ public record PolicySet(List<PolicyRule> rules) {
     rules = List.copyOf(rules);
   }
 
-  public static PolicySet load(Path directory) throws ConfigException {
+  public static PolicySet load(Path directory, CodeRegistry codes) throws ConfigException {
     Path path = directory.resolve(FILE);
-    return parse(path, YamlFile.text(path));
+    return parse(path, YamlFile.text(path), codes);
   }
 
-  static PolicySet parse(Path path, String text) throws ConfigException {
-    return YamlFile.parse(path, text, PolicySet::read);
+  static PolicySet parse(Path path, String text, CodeRegistry codes) throws ConfigException {
+    return YamlFile.parse(path, text, top -> read(top, codes));
   }
 
-  /** The policy of a path: that of the longest match. */
-  public Optional<PolicyRule> of(String path) {
+  /** The policy of a path: the policy with the longest match. */
+  public Optional<PolicyRule> forPath(String path) {
     PolicyRule best = null;
     int longest = -1;
     for (PolicyRule rule : rules) {
@@ -55,12 +56,12 @@ public record PolicySet(List<PolicyRule> rules) {
     return rules.stream().filter(rule -> rule.name().equals(name)).findFirst();
   }
 
-  private static PolicySet read(Section top) {
+  private static PolicySet read(Section top, CodeRegistry codes) {
     List<PolicyRule> rules = new ArrayList<>();
     Map<String, Integer> names = new HashMap<>();
     List<Claim> claims = new ArrayList<>();
     for (Section section : top.sections("policies")) {
-      PolicyRule rule = readRule(section, claims);
+      PolicyRule rule = readRule(section, codes, claims);
       section.end();
       Integer first = names.putIfAbsent(rule.name(), section.line());
       if (first != null && !rule.name().isEmpty()) {
@@ -77,18 +78,18 @@ public record PolicySet(List<PolicyRule> rules) {
     return new PolicySet(rules);
   }
 
-  /** A pattern, the policy that claims it, and the line. */
+  /** A pattern, its policy, and its line in the file. */
   private record Claim(PathPattern pattern, String policy, int line) {}
 
-  private static PolicyRule readRule(Section section, List<Claim> claims) {
+  private static PolicyRule readRule(Section section, CodeRegistry codes, List<Claim> claims) {
     String name = readName(section);
-    CodeFamily family = readCodes(section);
+    CodeFamily family = readCodes(section, codes);
     double hysteresis = section.number("hysteresis", 1, 100).orElse(2);
     return new PolicyRule(
         name,
         readPaths(section, name, claims),
         family,
-        readBound(section, name, family),
+        readBound(section, codes, name, family),
         section.durationMillis("writeColdAfter", 3_600_000),
         readHot(section, family),
         hysteresis,
@@ -147,10 +148,10 @@ public record PolicySet(List<PolicyRule> rules) {
     return List.copyOf(patterns);
   }
 
-  private static CodeFamily readCodes(Section section) {
+  private static CodeFamily readCodes(Section section, CodeRegistry codes) {
     Optional<String> code = section.text("code");
     if (code.isEmpty()) {
-      return readFamily(section);
+      return readFamily(section, codes);
     }
     for (String key : List.of("family", "fastCode", "compactCode")) {
       if (section.has(key)) {
@@ -161,24 +162,24 @@ public record PolicySet(List<PolicyRule> rules) {
       }
     }
     try {
-      return CodeFamily.single(Codes.byName(code.get()));
+      return CodeFamily.single(codes.byName(code.get()));
     } catch (IllegalArgumentException e) {
-      List<String> known = Codes.known().stream().map(ErasureCode::name).toList();
+      List<String> known = codes.known().stream().map(ErasureCode::name).toList();
       section.problem(
           "code",
           e.getMessage(),
-          Nearest.to(code.get(), known)
+          NearestWord.to(code.get(), known)
               .map(near -> "did you mean '" + near + "'?")
               .orElse("write one of " + String.join(", ", known)));
-      return Codes.families().get(0);
+      return codes.families().get(0);
     }
   }
 
-  private static CodeFamily readFamily(Section section) {
+  private static CodeFamily readFamily(Section section, CodeRegistry codes) {
     Optional<String> family = section.text("family");
     Optional<String> fast = section.text("fastCode");
     Optional<String> compact = section.text("compactCode");
-    List<String> names = Codes.families().stream().map(CodeFamily::name).toList();
+    List<String> names = codes.families().stream().map(CodeFamily::name).toList();
     if (family.isPresent() && (fast.isPresent() || compact.isPresent())) {
       section.problem(
           "family", "both a family and explicit codes are given", "keep one of the two");
@@ -186,13 +187,13 @@ public record PolicySet(List<PolicyRule> rules) {
       section.problem(
           "family",
           "unknown code family '" + family.get() + "'",
-          Nearest.to(family.get(), names)
+          NearestWord.to(family.get(), names)
               .map(near -> "did you mean '" + near + "'?")
               .orElse("valid families are " + String.join(", ", names)));
     } else if (family.isPresent()) {
-      return Codes.family(family.get());
+      return codes.family(family.get());
     } else if (fast.isPresent() && compact.isPresent()) {
-      return readPair(section, fast.get(), compact.get());
+      return readPair(section, codes, fast.get(), compact.get());
     } else {
       section.problem(
           section.line(),
@@ -201,25 +202,27 @@ public record PolicySet(List<PolicyRule> rules) {
               + String.join(", ", names)
               + ", or both 'fastCode:' and 'compactCode:', or a single 'code:' that is kept");
     }
-    return Codes.families().get(0);
+    return codes.families().get(0);
   }
 
-  private static CodeFamily readPair(Section section, String fast, String compact) {
-    for (CodeFamily pair : Codes.families()) {
+  private static CodeFamily readPair(
+      Section section, CodeRegistry codes, String fast, String compact) {
+    for (CodeFamily pair : codes.families()) {
       if (pair.fast().equals(fast) && pair.compact().equals(compact)) {
         return pair;
       }
     }
     List<String> pairs =
-        Codes.families().stream().map(f -> f.fast() + " and " + f.compact()).toList();
+        codes.families().stream().map(f -> f.fast() + " and " + f.compact()).toList();
     section.problem(
         "fastCode",
         "there is no conversion between " + fast + " and " + compact,
         "pairs are " + String.join("; ", pairs));
-    return Codes.families().get(0);
+    return codes.families().get(0);
   }
 
-  private static OptionalDouble readBound(Section section, String name, CodeFamily family) {
+  private static OptionalDouble readBound(
+      Section section, CodeRegistry codes, String name, CodeFamily family) {
     OptionalDouble bound = section.number("storageBound", 1, 100);
     if (family.isSingle() && section.has("storageBound")) {
       section.problem(
@@ -236,7 +239,7 @@ public record PolicySet(List<PolicyRule> rules) {
     ErasureCode compact = family.compactCode();
     if (bound.isPresent() && bound.getAsDouble() < compact.overhead()) {
       CodeFamily least =
-          Codes.families().stream()
+          codes.families().stream()
               .min(java.util.Comparator.comparingDouble(f -> f.compactCode().overhead()))
               .orElseThrow();
       section.problem(
@@ -292,9 +295,7 @@ public record PolicySet(List<PolicyRule> rules) {
 
   private static int readServers(Section section, String name, CodeFamily family) {
     int needed =
-        Math.max(
-            FailureDomains.minServers(family.fastCode()),
-            FailureDomains.minServers(family.compactCode()));
+        Math.max(MinimumServers.of(family.fastCode()), MinimumServers.of(family.compactCode()));
     int asked = section.integer("minServers", needed, 1, 1_000_000);
     if (asked < needed) {
       section.problem(

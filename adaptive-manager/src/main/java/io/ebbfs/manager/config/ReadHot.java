@@ -3,14 +3,14 @@ package io.ebbfs.manager.config;
 import java.util.Locale;
 
 /**
- * When data counts as read-hot: decayed reads per MiB, or decayed reads per file, at or above the
- * threshold. A stripe's reads per file are those of its files, weighted by their bytes in it.
+ * Data is read-hot if its decayed reads per MiB, or per file, reach the threshold. The reads per
+ * file of a stripe are the mean of its files' reads, weighted by their bytes in the stripe.
  */
 public record ReadHot(Unit unit, double threshold) {
-  /** Of a policy to which heat makes no difference. */
+  /** For a policy that ignores heat. */
   public static final ReadHot NEVER = new ReadHot(Unit.PER_MIB, Double.POSITIVE_INFINITY);
 
-  /** What the reads are counted by. */
+  /** The unit of the threshold. */
   public enum Unit {
     PER_MIB,
     PER_FILE

@@ -1,14 +1,14 @@
 package io.ebbfs.manager.heat;
 
 /**
- * A read count that halves every half-life: each read at t counts 2^-((now - t) / halfLife). The
- * pair (count, at) stands for the whole history, whatever order the reads come in.
+ * A read count that halves every half-life: a read at time t counts 2^-((now - t) / halfLife). The
+ * pair (count, at) stands for the whole history, and reads may be added in any order.
  */
-public record Decay(double count, long atMillis) {
+record Decay(double count, long atMillis) {
   static final Decay NONE = new Decay(0, 0);
 
-  /** The count as of a time; a time before {@link #atMillis} counts as that. */
-  public double at(long timeMillis, long halfLifeMillis) {
+  /** The count at a time. A time before {@link #atMillis} is taken as {@link #atMillis}. */
+  double at(long timeMillis, long halfLifeMillis) {
     return count * factor(Math.max(0, timeMillis - atMillis), halfLifeMillis);
   }
 

@@ -21,9 +21,8 @@ import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
 
 /**
- * What the manager keeps across restarts, in a RocksDB of its own: the decayed read counts together
- * with the Kafka offsets that they include, and the samples of the time line. Thread-safe; counts
- * are written by one thread only, the consumer's, apart from pruning, which excludes it.
+ * Keeps the manager's data across restarts, in a RocksDB: the decayed read counts together with the
+ * Kafka offsets that they include, and the samples of the time line. Thread-safe.
  *
  * <p>Column families: "heat" (file id, 8 bytes big-endian -> count as IEEE double bits, time in ms;
  * 8 bytes each), "offset" (topic + '\n' + partition -> next offset, 8 bytes), "sample" (time in ms,
@@ -84,8 +83,8 @@ public final class ManagerStore implements AutoCloseable {
               + directory
               + " cannot be opened ("
               + e.getMessage()
-              + "); stop the process that holds it, or move the directory away: the read counts"
-              + " and the time line begin anew then, no file is affected",
+              + "); stop the process that holds it, or move the directory away: then the read counts"
+              + " and the time line begin anew, and no file is affected",
           e);
     }
   }
@@ -93,7 +92,7 @@ public final class ManagerStore implements AutoCloseable {
   /** A partition of a topic, and the offset of the next event that is not counted yet. */
   public record Position(String topic, int partition, long nextOffset) {}
 
-  /** Counts reads and moves the position behind them, both or neither. */
+  /** Counts reads and moves the position past them, in one atomic write. */
   public void count(List<OpenEvent> events, Position position, long halfLifeMillis)
       throws RocksDBException {
     synchronized (heatLock) {
@@ -118,7 +117,7 @@ public final class ManagerStore implements AutoCloseable {
   }
 
   /** The next offset to count; -1 if none was counted. */
-  public long nextOffset(String topic, int partition) throws RocksDBException {
+  long nextOffset(String topic, int partition) throws RocksDBException {
     synchronized (heatLock) {
       ensureOpen();
       byte[] value = db.get(offsets(), positionKey(topic, partition));
@@ -126,7 +125,7 @@ public final class ManagerStore implements AutoCloseable {
     }
   }
 
-  /** The read counts as of a time, by file id. */
+  /** The read counts at a time, by file id. */
   public Map<Long, Double> heatAt(long nowMillis, long halfLifeMillis) {
     synchronized (heatLock) {
       ensureOpen();
@@ -142,9 +141,10 @@ public final class ManagerStore implements AutoCloseable {
   }
 
   /**
-   * Forgets files that are stone-cold, and those gone that were not read since the listing began.
+   * Drops the counts of files that are read next to never, and of deleted files. A file that was
+   * read after the listing began may be newer than the listing, so its count stays.
    *
-   * @return how many were forgotten
+   * @return how many counts were dropped
    */
   public int prune(
       long nowMillis, long halfLifeMillis, double below, LongPredicate exists, long listedMillis)

@@ -10,7 +10,7 @@ public record OpenEvent(long fileId, long timeMillis) {
   private static final ObjectMapper JSON = new ObjectMapper();
 
   /**
-   * Reads the value of a record; unknown fields are ignored.
+   * Parses the value of a Kafka record; unknown fields are ignored.
    *
    * @throws IllegalArgumentException with the cause, if it is not an event
    */

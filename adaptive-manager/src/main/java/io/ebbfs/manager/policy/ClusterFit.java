@@ -2,23 +2,25 @@ package io.ebbfs.manager.policy;
 
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.config.PolicySet;
+import io.ebbfs.manager.view.ClusterSnapshot;
 import java.util.List;
 import java.util.Objects;
 
-/** Whether the live cluster has the failure domains that a policy asks for. */
+/** Checks whether the live cluster has the servers and disks that a policy asks for. */
 public final class ClusterFit {
   private ClusterFit() {}
 
-  /** Every policy that the cluster is too small for. */
-  public static List<Evaluation.Refusal> check(PolicySet policies, Snapshot.Cluster cluster) {
+  /** A refusal for every policy that the cluster is too small for. */
+  public static List<Evaluation.Refusal> check(
+      PolicySet policies, ClusterSnapshot.Cluster cluster) {
     return policies.rules().stream()
         .map(rule -> check(rule, cluster))
         .filter(Objects::nonNull)
         .toList();
   }
 
-  /** Null if the cluster suffices. */
-  static Evaluation.Refusal check(PolicyRule rule, Snapshot.Cluster cluster) {
+  /** Returns null if the cluster suffices. */
+  static Evaluation.Refusal check(PolicyRule rule, ClusterSnapshot.Cluster cluster) {
     if (cluster.liveServers() >= rule.minServers() && cluster.liveDisks() >= rule.minDisks()) {
       return null;
     }

@@ -5,10 +5,11 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.util.List;
 
 /**
- * A transition to propose. ENCODE names files; UPCODE and DOWNCODE name stripes.
+ * Transitions to propose. ENCODE names files. UPCODE (to compact) and DOWNCODE (to fast) name
+ * stripes.
  *
- * @param longestBlocks of an ENCODE: how many of the blocks, longest first; 0 for all
- * @param single of an ENCODE: the code is kept, the stripes need not be placed to merge
+ * @param longestBlocks for ENCODE: how many of the blocks are encoded, longest first; 0 for all
+ * @param single for ENCODE: the stripes keep their code, so they need not be placed for a merge
  */
 public record Decision(
     TransitionKindProto kind,
@@ -21,7 +22,7 @@ public record Decision(
     int longestBlocks,
     boolean single) {
 
-  /** As the namenode takes it. */
+  /** The message to the namenode. */
   public DecisionProto toProto() {
     DecisionProto.Builder proto =
         DecisionProto.newBuilder()

@@ -1,19 +1,20 @@
 package io.ebbfs.manager.policy;
 
+import io.ebbfs.manager.bound.PolicyAccount;
 import java.util.List;
 
 /**
- * What came out of one evaluation.
+ * The result of one evaluation.
  *
- * @param refusals policies that cannot work on the cluster as it is, and why, with the remedy
+ * @param refusals policies that the cluster is too small for, with reason and remedy
  */
 public record Evaluation(
     long atMillis,
     List<Decision> decisions,
     List<Verdict> verdicts,
-    List<Account> accounts,
+    List<PolicyAccount> accounts,
     List<Refusal> refusals) {
 
-  /** A policy that is not carried out. */
+  /** A policy that is not applied. */
   public record Refusal(String policy, String message, String remedy) {}
 }

@@ -1,29 +1,30 @@
 package io.ebbfs.manager.policy;
 
-/** Where a file stands between its writing and its code. */
+/** The state of a file on its way from replicas to a code. */
 public enum FileState {
   /** Open for writing. */
   UNDER_CONSTRUCTION,
-  /** No policy matches its path: it stays replicated. */
+  /** No policy matches the path: the file stays replicated. */
   NO_POLICY,
-  /** Written too recently: write-hot, stays replicated. */
+  /** Written too recently (write-hot): the file stays replicated. */
   TOO_NEW,
-  /** Empty, or below the policy's minimum size: stays replicated. */
+  /** Empty, or below the policy's minimum size: the file stays replicated. */
   TOO_SMALL,
-  /** Due for encoding; the reason says what it waits for. */
+  /** Due for encoding; the reason tells what the file waits for. */
   WAITING,
-  /** A transition encodes it. */
+  /** A transition encodes the file. */
   ENCODING,
   FAST,
   COMPACT,
-  /** In the only code of its policy, which it keeps. */
+  /** Encoded in the single code of its policy, which the file keeps. */
   ENCODED,
-  /** Some blocks fast, some compact. */
+  /** Some blocks are in the fast code, some in the compact code. */
   MIXED,
-  /** In a code that its policy does not name. */
+  /** Encoded in a code that its policy does not name. */
   OTHER_CODE,
   /**
-   * The last encoding failed for good; it is tried again later, or once there is what it lacked.
+   * The last encoding failed after all attempts. It is proposed again later, or as soon as the
+   * cluster has the servers, disks or space that were missing.
    */
   FAILED
 }

@@ -1,6 +1,10 @@
 package io.ebbfs.manager.policy;
 
+import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.manager.config.PolicyRule;
+import io.ebbfs.manager.view.ClusterSnapshot;
+import io.ebbfs.manager.view.FileView;
+import io.ebbfs.manager.view.StripeView;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -9,14 +13,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The policy function. Pure: the same snapshot gives the same evaluation, and nothing else happens.
- * Every file gets a state with a reason; every decision says why, with the figures.
+ * The policy function. It is pure: the same snapshot gives the same evaluation, without effects.
+ * Every file gets a state with a reason, and every decision has a reason with its figures.
  */
 public final class Policy {
   private Policy() {}
 
-  /** Decides what should become of every file and stripe of the snapshot. Thread-safe. */
-  public static Evaluation decide(Snapshot snapshot) {
+  /** Decides about every file and stripe of the snapshot. Thread-safe. */
+  public static Evaluation decide(CodeRegistry codes, ClusterSnapshot snapshot) {
     Map<Long, FileView> filesById = new HashMap<>();
     Map<String, List<FileView>> filesByPolicy = new LinkedHashMap<>();
     Map<Long, PolicyRule> ruleOfFile = new HashMap<>();
@@ -24,7 +28,7 @@ public final class Policy {
       filesById.put(file.id(), file);
       snapshot
           .policies()
-          .of(file.path())
+          .forPath(file.path())
           .ifPresent(
               rule -> {
                 ruleOfFile.put(file.id(), rule);
@@ -32,7 +36,6 @@ public final class Policy {
               });
     }
     Map<String, List<StripeView>> stripesByPolicy = stripesByPolicy(snapshot, ruleOfFile);
-    Temperature temperature = new Temperature(snapshot, filesById);
     Evaluation result =
         new Evaluation(
             snapshot.nowMillis(),
@@ -40,17 +43,18 @@ public final class Policy {
             new ArrayList<>(),
             new ArrayList<>(),
             new ArrayList<>());
-    long transitionsLeft = snapshot.limits().maxPendingTransitions() - adapting(snapshot);
+    long transitionsLeft =
+        snapshot.limits().maxPendingTransitions() - conversionsUnderWay(snapshot);
     for (PolicyRule rule : snapshot.policies().rules()) {
-      PolicyRun run =
-          new PolicyRun(
+      PolicyView view =
+          new PolicyView(
+              codes,
               snapshot,
               rule,
-              temperature,
               filesById,
               filesByPolicy.getOrDefault(rule.name(), List.of()),
-              stripesByPolicy.getOrDefault(rule.name(), List.of()),
-              transitionsLeft);
+              stripesByPolicy.getOrDefault(rule.name(), List.of()));
+      PolicyRun run = new PolicyRun(view, transitionsLeft);
       run.decide(result);
       transitionsLeft = run.transitionsLeft();
     }
@@ -65,15 +69,18 @@ public final class Policy {
         List.copyOf(result.refusals()));
   }
 
-  private static long adapting(Snapshot snapshot) {
+  private static long conversionsUnderWay(ClusterSnapshot snapshot) {
     return snapshot.transitions().stream()
         .filter(t -> t.active() && t.kind() != TransitionKindProto.REPAIR)
         .count();
   }
 
-  /** A stripe belongs to the policy that made it; if that is gone, to the one of its files. */
+  /**
+   * A stripe belongs to the policy that encoded it. If there is no such policy any more, the stripe
+   * belongs to the policy of the first of its files that has one.
+   */
   private static Map<String, List<StripeView>> stripesByPolicy(
-      Snapshot snapshot, Map<Long, PolicyRule> ruleOfFile) {
+      ClusterSnapshot snapshot, Map<Long, PolicyRule> ruleOfFile) {
     Map<String, List<StripeView>> stripes = new HashMap<>();
     for (StripeView stripe : snapshot.stripes().values()) {
       snapshot
@@ -91,7 +98,7 @@ public final class Policy {
     return stripes;
   }
 
-  private static Verdict withoutPolicy(Snapshot snapshot, FileView file) {
+  private static Verdict withoutPolicy(ClusterSnapshot snapshot, FileView file) {
     FileState state = file.underConstruction() ? FileState.UNDER_CONSTRUCTION : FileState.NO_POLICY;
     String reason =
         file.underConstruction() ? "open for writing" : "no policy matches " + file.path();

@@ -2,35 +2,48 @@ package io.ebbfs.manager.policy;
 
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.config.ReadHot;
+import io.ebbfs.manager.view.ClusterSnapshot;
+import io.ebbfs.manager.view.FileView;
+import io.ebbfs.manager.view.StripeView;
 import java.util.Collection;
 import java.util.Locale;
 import java.util.Map;
 
-/** How hot files and stripes are, in the unit of a policy's threshold. Immutable. */
+/** Computes how hot files and stripes are, in the unit of a policy's threshold. Immutable. */
 final class Temperature {
   private static final double MIB = 1 << 20;
 
-  private final Snapshot snapshot;
+  private final ClusterSnapshot snapshot;
+  private final PolicyRule rule;
   private final Map<Long, FileView> filesById;
 
-  Temperature(Snapshot snapshot, Map<Long, FileView> filesById) {
+  /**
+   * @param filesById the files of all policies: a stripe may have members of any file
+   */
+  Temperature(ClusterSnapshot snapshot, PolicyRule rule, Map<Long, FileView> filesById) {
     this.snapshot = snapshot;
+    this.rule = rule;
     this.filesById = filesById;
   }
 
-  double ofFile(FileView file, PolicyRule rule) {
+  double ofFile(FileView file) {
     double reads = snapshot.heatOf(file.id());
     return rule.readHot().unit() == ReadHot.Unit.PER_FILE
         ? reads
         : reads * MIB / Math.max(1, file.lengthBytes());
   }
 
-  boolean hot(FileView file, PolicyRule rule) {
-    return ofFile(file, rule) >= rule.readHot().threshold();
+  /** Whether a file is read-hot. */
+  boolean isHot(FileView file) {
+    return ofFile(file) >= rule.readHot().threshold();
   }
 
-  /** Of stripes together: the share of each member file's reads that falls on its blocks here. */
-  double ofStripes(Collection<StripeView> stripes, PolicyRule rule) {
+  /**
+   * The temperature of stripes that convert together. With reads per MiB, each member has the share
+   * of its file's reads that its bytes are of the file. With reads per file, the temperature is the
+   * mean of the files' reads, weighted by their bytes in the stripes.
+   */
+  double ofStripes(Collection<StripeView> stripes) {
     double reads = 0;
     double weighted = 0;
     long bytes = 0;
@@ -52,7 +65,7 @@ final class Temperature {
   }
 
   /** "3.2 reads/MiB". */
-  static String show(double value, PolicyRule rule) {
+  String show(double value) {
     return String.format(Locale.ROOT, "%.3g %s", value, rule.readHot().unitName());
   }
 }

@@ -1,9 +1,10 @@
 package io.ebbfs.manager.policy;
 
 /**
- * What the policy function says about one file.
+ * The state of one file, as the policy function sees it.
  *
- * @param policy the effective policy; null for none
+ * @param policy the name of the file's policy; null for none
+ * @param heat decayed reads
  * @param hot whether the file is read-hot by its policy
  */
 public record Verdict(

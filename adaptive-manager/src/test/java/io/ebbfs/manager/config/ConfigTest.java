@@ -3,8 +3,9 @@ package io.ebbfs.manager.config;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
-import io.ebbfs.settings.ConfigException;
-import io.ebbfs.settings.Problem;
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.common.config.ConfigException;
+import io.ebbfs.common.config.ConfigProblem;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -24,16 +25,17 @@ class ConfigTest {
           readHot: {perMiB: 1}
       """;
 
-  private static List<Problem> problems(String policies) {
+  private static List<ConfigProblem> problems(String policies) {
     ConfigException refused =
         catchThrowableOfType(
-            ConfigException.class, () -> PolicySet.parse(Path.of("policies.yaml"), policies));
+            ConfigException.class,
+            () -> PolicySet.parse(Path.of("policies.yaml"), policies, CodeRegistry.builtIn()));
     assertThat(refused).as("was accepted:\n%s", policies).isNotNull();
     return refused.problems();
   }
 
   private static PolicySet sound(String policies) throws ConfigException {
-    return PolicySet.parse(Path.of("policies.yaml"), policies);
+    return PolicySet.parse(Path.of("policies.yaml"), policies, CodeRegistry.builtIn());
   }
 
   @Test
@@ -75,29 +77,44 @@ class ConfigTest {
 
   @Test
   void theExamplePoliciesAreSound() throws Exception {
-    PolicySet policies = PolicySet.load(EXAMPLES);
-    PolicyRule warehouse = policies.of("/user/ann/tables/t").orElseThrow();
+    PolicySet policies = PolicySet.load(EXAMPLES, CodeRegistry.builtIn());
+    PolicyRule warehouse = policies.forPath("/user/ann/tables/t").orElseThrow();
     assertThat(warehouse.name()).isEqualTo("warehouse");
     assertThat(warehouse.family().compact()).isEqualTo("PC(6x5)");
     assertThat(warehouse.writeColdAfterMillis()).isEqualTo(3_600_000);
     assertThat(warehouse.maxBytesPerRun()).isEqualTo(20L << 30);
-    PolicyRule archive = policies.of("/archive/2026/x").orElseThrow();
+    PolicyRule archive = policies.forPath("/archive/2026/x").orElseThrow();
     assertThat(archive.readHot()).isEqualTo(new ReadHot(ReadHot.Unit.PER_FILE, 5));
-    assertThat(policies.of("/tmp/x")).isEmpty();
+    assertThat(policies.forPath("/tmp/x")).isEmpty();
   }
 
   @Test
-  void theDemonstrationIsSound() throws Exception {
-    assertThat(ManagerConfig.load(EXAMPLES.resolve("demo")).startup().requireFailureDomains())
-        .isTrue();
-    PolicySet policies = PolicySet.load(EXAMPLES.resolve("demo"));
-    assertThat(policies.of("/demo/lrc/x").orElseThrow().storageBound()).hasValue(1.4);
-    assertThat(policies.of("/demo/product/x").orElseThrow().storageBound()).hasValue(1.5);
+  void aLocalClusterHasAPolicyForEveryFileWithShortTimes() throws Exception {
+    Path local = EXAMPLES.resolve("local");
+    PolicyRule policy = PolicySet.load(local, CodeRegistry.builtIn()).forPath("/foo").orElseThrow();
+    assertThat(policy.storageBound()).hasValue(1.5);
+    ManagerConfig manager = ManagerConfig.load(local);
+    assertThat(
+            policy.writeColdAfterMillis()
+                + policy.fillWaitMillis()
+                + manager.schedule().evaluateEveryMillis())
+        .isLessThan(60_000);
+    assertThat(manager.heat().halfLifeMillis()).isLessThan(120_000);
+    for (String file : List.of(PolicySet.FILE, ManagerConfig.FILE)) {
+      assertThat(Files.readString(local.resolve(file))).startsWith("# FOR TRYING OUT");
+      assertThat(Files.readString(local.resolve(file))).contains("IN PRODUCTION");
+    }
+  }
+
+  @Test
+  void aPolicyThatMatchesNothingCanBeWrittenInOneLine() throws Exception {
+    String line = "policies: [{name: none, paths: [/nothing], code: 'XOR(2,1)'}]\n";
+    assertThat(sound(line).forPath("/foo")).isEmpty();
   }
 
   @Test
   void allProblemsComeAtOnceWithTheirLines() {
-    List<Problem> problems =
+    List<ConfigProblem> problems =
         problems(
             """
             policies:
@@ -162,10 +179,10 @@ class ConfigTest {
                     storageBound: null
                     readHot: {perMiB: 1}
                 """);
-    assertThat(policies.of("/a/c").orElseThrow().name()).isEqualTo("a");
-    assertThat(policies.of("/a/b/c").orElseThrow().name()).isEqualTo("b");
-    assertThat(policies.of("/a/x/y/hot-1").orElseThrow().name()).isEqualTo("b");
-    assertThat(policies.of("/ab")).isEmpty();
+    assertThat(policies.forPath("/a/c").orElseThrow().name()).isEqualTo("a");
+    assertThat(policies.forPath("/a/b/c").orElseThrow().name()).isEqualTo("b");
+    assertThat(policies.forPath("/a/x/y/hot-1").orElseThrow().name()).isEqualTo("b");
+    assertThat(policies.forPath("/ab")).isEmpty();
     assertThat(policies.named("b").orElseThrow().storageBound()).isEmpty();
     assertThat(policies.named("b").orElseThrow().family().name()).isEqualTo("lrc");
   }
@@ -252,7 +269,7 @@ class ConfigTest {
   void anEditThatIsTakenBackIsNoLongerRefused(@TempDir Path directory) throws Exception {
     Path file = directory.resolve(PolicySet.FILE);
     Files.writeString(file, SOUND);
-    LivePolicies live = LivePolicies.open(directory, 0);
+    LivePolicies live = LivePolicies.open(directory, CodeRegistry.builtIn(), 0);
     Files.writeString(file, SOUND.replace("product", "nothing"));
     assertThat(live.poll(System.currentTimeMillis())).isFalse();
     assertThat(live.current().refused()).hasSize(1);

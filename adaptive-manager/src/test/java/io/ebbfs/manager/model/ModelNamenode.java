@@ -1,8 +1,10 @@
 package io.ebbfs.manager.model;
 
-import io.ebbfs.coding.CodeFamily;
-import io.ebbfs.coding.Codes;
-import io.ebbfs.coding.ErasureCode;
+import io.ebbfs.coding.code.CodeFamily;
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.coding.code.Codes;
+import io.ebbfs.coding.code.ErasureCode;
+import io.ebbfs.coding.packing.StripePacker;
 import io.ebbfs.protocol.CodingProtocol;
 import io.ebbfs.protocol.proto.CodingProtos.*;
 import io.ebbfs.protocol.proto.StoreProtos.*;
@@ -24,7 +26,7 @@ import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 public final class ModelNamenode implements CodingProtocol {
   private static final int REPLICATION = 3;
 
-  /** A file; loose blocks are replicated, others sit in a stripe. */
+  /** A file. Its unencoded blocks are replicated, its other blocks are members of stripes. */
   public static final class ModelFile {
     public final long id;
     public final String path;
@@ -91,12 +93,13 @@ public final class ModelNamenode implements CodingProtocol {
   public final List<DecisionProto> proposed = new ArrayList<>();
   public int servers = 12;
 
-  /** More space than at first, on one disk. */
+  /** Free space that one disk has in addition. */
   public long freedBytes;
 
   public int disksPerServer = 6;
   public boolean safeMode;
   public int deadServer = -1;
+  public int emptyServer = -1;
   public boolean failedDisk;
   public boolean down;
   public long nowMillis;
@@ -109,7 +112,7 @@ public final class ModelNamenode implements CodingProtocol {
     return file;
   }
 
-  /** The blocks of the file become tombstones. */
+  /** Deletes a file: its blocks in stripes become tombstones. */
   public synchronized void delete(long fileId) {
     files.remove(fileId);
     for (ModelStripe stripe : stripes.values()) {
@@ -150,7 +153,10 @@ public final class ModelNamenode implements CodingProtocol {
             .build());
   }
 
-  /** Ends it as the namenode does what has no place: with what was missing, and what there was. */
+  /**
+   * Ends a transition that found no place for its blocks. As in the namenode, its row tells what
+   * was missing and what the cluster had.
+   */
   public synchronized void failForLack(long id, TransitionStateProto state, long missingBytes)
       throws ServiceException {
     fail(id, "no place");
@@ -190,7 +196,7 @@ public final class ModelNamenode implements CodingProtocol {
   }
 
   private static CodeFamily family(ErasureCode code) {
-    return Codes.familyOf(code.name()).orElse(CodeFamily.single(code));
+    return CodeRegistry.builtIn().familyOf(code.name()).orElse(CodeFamily.single(code));
   }
 
   public synchronized void complete(long id) {
@@ -297,7 +303,7 @@ public final class ModelNamenode implements CodingProtocol {
 
   private FileStatusProto status(ModelFile file) {
     long length = 0;
-    long loose = 0;
+    long unencoded = 0;
     int striped = 0;
     FileStatusProto.Builder status = FileStatusProto.newBuilder();
     for (int i = 0; i < file.lengths.length; i++) {
@@ -308,7 +314,7 @@ public final class ModelNamenode implements CodingProtocol {
           status.addStripeIds(file.stripeOfBlock[i]);
         }
       } else {
-        loose += file.lengths[i];
+        unencoded += file.lengths[i];
         if (file.transitionOfBlock[i] != 0) {
           status.setTransitionId(file.transitionOfBlock[i]);
         }
@@ -322,9 +328,9 @@ public final class ModelNamenode implements CodingProtocol {
         .setUnderConstruction(file.underConstruction)
         .setBlocks(file.lengths.length)
         .setStripedBlocks(striped)
-        .setStoredBytes(length - loose + loose * REPLICATION)
-        .setReplicatedBytes(loose)
-        .setReplicatedStoredBytes(loose * REPLICATION)
+        .setStoredBytes(length - unencoded + unencoded * REPLICATION)
+        .setReplicatedBytes(unencoded)
+        .setReplicatedStoredBytes(unencoded * REPLICATION)
         .build();
   }
 
@@ -410,9 +416,9 @@ public final class ModelNamenode implements CodingProtocol {
                 .setStorageUuid("disk-" + s + "-" + d)
                 .setFailed(failedDisk && s == 2 && d == 3)
                 .setCapacityBytes(1L << 34)
-                .setUsedBytes((long) (1L << 30) * (1 + (s * 7 + d * 3) % 9))
+                .setUsedBytes(s == emptyServer ? 0 : (1L << 30) * (1 + (s * 7 + d * 3) % 9))
                 .setRemainingBytes((1L << 33) + (s == 0 && d == 0 ? freedBytes : 0))
-                .setBlocks(100 + s + d));
+                .setBlocks(s == emptyServer ? 0 : 100 + s + d));
       }
       cluster.addServers(server);
     }
@@ -460,30 +466,34 @@ public final class ModelNamenode implements CodingProtocol {
   }
 
   private ProposedProto encode(DecisionProto decision) {
-    List<Data> loose = new ArrayList<>();
+    List<Data> unencoded = new ArrayList<>();
     for (long id : decision.getFileIdsList()) {
       ModelFile file = files.get(id);
       for (int i = 0; file != null && i < file.lengths.length; i++) {
         if (file.stripeOfBlock[i] == 0 && file.transitionOfBlock[i] == 0) {
-          loose.add(new Data(id, i, file.lengths[i], false));
+          unencoded.add(new Data(id, i, file.lengths[i], false));
         }
       }
     }
-    loose.sort(Comparator.comparingLong(Data::length).reversed());
+    unencoded.sort(Comparator.comparingLong(Data::length).reversed());
     if (decision.hasLongestBlocks()) {
-      loose.subList(Math.min(decision.getLongestBlocks(), loose.size()), loose.size()).clear();
+      unencoded
+          .subList(Math.min(decision.getLongestBlocks(), unencoded.size()), unencoded.size())
+          .clear();
     }
     ErasureCode code = Codes.byName(decision.getToCode());
     CodeFamily family = family(code);
     int perTransition = code.dataCount() * (code == family.fastCode() ? family.groupSize() : 1);
     ProposedProto.Builder result = ProposedProto.newBuilder();
-    for (int from = 0; from < loose.size(); from += perTransition) {
+    for (int from = 0; from < unencoded.size(); from += perTransition) {
       TransitionRow.Builder row = row(decision);
       List<Map<Integer, Data>> packed = new ArrayList<>();
-      for (int i = from; i < Math.min(loose.size(), from + perTransition); i++) {
-        Data data = loose.get(i);
+      for (int i = from; i < Math.min(unencoded.size(), from + perTransition); i++) {
+        Data data = unencoded.get(i);
         int stripe = (i - from) / code.dataCount();
-        int position = (i - from) % code.dataCount();
+        int first = from + stripe * code.dataCount();
+        int blocks = Math.min(code.dataCount(), unencoded.size() - first);
+        int position = StripePacker.positionsFor(code, blocks).get(i - first);
         if (packed.size() == stripe) {
           packed.add(new TreeMap<>());
         }

@@ -18,22 +18,22 @@ import net.jqwik.api.Property;
 import net.jqwik.api.ShrinkingMode;
 
 /**
- * Histories of writes, reads, deletes, failures and transitions that end in any order; jqwik prints
- * the seed of a history that breaks a property.
+ * Histories of writes, reads, deletes and failures, with transitions that end in any order. jqwik
+ * prints the seed of a history that breaks a property.
  */
 class PolicyPropertiesTest {
   private static final int STEPS = 25;
 
   /**
-   * Deletes may exceed the bound, and compact stripes of short or few blocks if nothing could make
-   * room for them; each by what it adds and no more.
+   * A delete may exceed the bound, and so may a compact stripe of short or few blocks if nothing
+   * could make room for it. Each may exceed the bound only by the bytes that it adds.
    */
   @Property(tries = 15, shrinking = ShrinkingMode.OFF)
   void holdsTheBoundOnEveryHistory(@ForAll long seed) {
     new History(seed, true).run();
   }
 
-  /** Without them nothing ever does, in whatever order transitions end. */
+  /** Without deletes and short stripes, nothing exceeds the bound, however transitions end. */
   @Property(tries = 15, shrinking = ShrinkingMode.OFF)
   void neverExceedsTheBoundWithWholeStripes(@ForAll long seed) {
     History history = new History(seed, false);
@@ -45,20 +45,20 @@ class PolicyPropertiesTest {
   private static final class History {
     final Random random;
     final boolean rough;
-    final World world;
+    final PolicyWorld world;
     final Map<String, Double> excused = new HashMap<>(Map.of("product", 0.0, "lrc", 0.0));
 
-    /** Encodings that began when nothing was under way or decided that could make room. */
+    /** Encodings that began while nothing under way or decided could make room. */
     final Set<Long> alone = new HashSet<>();
 
     History(long seed, boolean rough) {
       this.random = new Random(seed);
       this.rough = rough;
-      this.world = new World(rule("product", 1.5), rule("lrc", 1.4));
+      this.world = new PolicyWorld(rule("product", 1.5), rule("lrc", 1.4));
     }
 
     private PolicyRule rule(String family, double bound) {
-      return World.rule(family, family, bound, rough ? 5_000 : Long.MAX_VALUE / 4);
+      return PolicyWorld.rule(family, family, bound, rough ? 5_000 : Long.MAX_VALUE / 4);
     }
 
     void run() {
@@ -101,7 +101,7 @@ class PolicyPropertiesTest {
         world.heat.computeIfPresent(id, (f, heat) -> heat * 0.9);
       }
       List<Long> files = new ArrayList<>(world.namenode.files.keySet());
-      // A delete under a running transition changes what it was reckoned with.
+      // A delete during a transition would change the sizes that the decision was based on.
       if (rough && !files.isEmpty() && world.namenode.activeIds().isEmpty()) {
         Map<String, Double> before = exceeds();
         world.namenode.delete(files.get(random.nextInt(files.size())));
@@ -116,9 +116,9 @@ class PolicyPropertiesTest {
       String policy = random.nextBoolean() ? "product" : "lrc";
       int blocks = random.nextInt(5) == 0 ? 1 + random.nextInt(40) : 1;
       long[] lengths = new long[blocks];
-      java.util.Arrays.fill(lengths, World.MIB);
+      java.util.Arrays.fill(lengths, PolicyWorld.MIB);
       if (rough) {
-        lengths[blocks - 1] = 1 + random.nextInt((int) World.MIB);
+        lengths[blocks - 1] = 1 + random.nextInt((int) PolicyWorld.MIB);
       }
       long id = world.file("/" + policy + "/f" + random.nextLong(), 0, lengths);
       world.namenode.files.get(id).modifiedMillis = world.now - random.nextInt(20_000);
@@ -167,7 +167,7 @@ class PolicyPropertiesTest {
   }
 
   /** By how many bytes a policy is over its bound; negative if it has room. */
-  private static double exceeds(World world, String policy) {
+  private static double exceeds(PolicyWorld world, String policy) {
     double bound = policy.equals("product") ? 1.5 : 1.4;
     double over = 0;
     for (ModelStripe s : world.namenode.stripes.values()) {
@@ -182,7 +182,7 @@ class PolicyPropertiesTest {
     return policy.equals("product") ? "PC(6x5)" : "LRC(12,2,2)";
   }
 
-  private static void checkDecisions(World world, Evaluation evaluation) {
+  private static void checkDecisions(PolicyWorld world, Evaluation evaluation) {
     Set<Long> files = new HashSet<>();
     Set<Long> stripes = new HashSet<>();
     for (Decision decision : evaluation.decisions()) {
@@ -201,29 +201,32 @@ class PolicyPropertiesTest {
     assertThat(stripes).noneMatch(id -> world.namenode.stripes.get(id).lost);
   }
 
-  private static void checkVerdicts(World world, Evaluation evaluation) {
+  private static void checkVerdicts(PolicyWorld world, Evaluation evaluation) {
     assertThat(evaluation.verdicts()).hasSize(world.namenode.files.size());
     assertThat(evaluation.verdicts()).allMatch(v -> !v.reason().isBlank());
   }
 
-  /** With nothing more happening, decisions come to an end, and the bound holds or cannot. */
-  private static void settle(World world) {
+  /**
+   * Without further changes, evaluations end with no decisions. Then the bound holds, or no fast
+   * stripe is left that could become compact.
+   */
+  private static void settle(PolicyWorld world) {
     world.now += 100_000;
     Evaluation last = world.propose();
     for (int round = 0; round < 50 && !last.decisions().isEmpty(); round++) {
       world.completeAll();
       last = world.propose();
     }
-    assertThat(last.decisions()).as("it comes to rest").isEmpty();
+    assertThat(last.decisions()).as("no more decisions").isEmpty();
     for (String policy : List.of("product", "lrc")) {
       if (exceeds(world, policy) > 1) {
-        assertThat(shrinkable(world, policy)).as("could go compact under %s", policy).isEmpty();
+        assertThat(shrinkable(world, policy)).as("could become compact under %s", policy).isEmpty();
       }
     }
   }
 
   /** Fast stripes that would store less as compact ones: LRC always, PC if there are several. */
-  private static List<ModelStripe> shrinkable(World world, String policy) {
+  private static List<ModelStripe> shrinkable(PolicyWorld world, String policy) {
     return world.namenode.stripes.values().stream()
         .filter(s -> s.policy.equals(policy) && !s.code.name().equals(compact(policy)))
         .filter(

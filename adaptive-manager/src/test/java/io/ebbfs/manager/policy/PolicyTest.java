@@ -10,7 +10,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 class PolicyTest {
-  private final World world = new World(World.rule("p", "product", 1.5));
+  private final PolicyWorld world = new PolicyWorld(PolicyWorld.rule("p", "product", 1.5));
 
   @Test
   void namesTheStateOfEveryFile() {
@@ -51,7 +51,7 @@ class PolicyTest {
 
   @Test
   void blocksWaitToFillAStripeButNotForEver() {
-    World patient = new World(World.rule("p", "product", 1.5, 5_000));
+    PolicyWorld patient = new PolicyWorld(PolicyWorld.rule("p", "product", 1.5, 5_000));
     for (int i = 0; i < 20; i++) {
       patient.file("/p/" + i, 1, 0);
     }
@@ -61,9 +61,9 @@ class PolicyTest {
     assertThat(patient.namenode.activeIds()).hasSize(1);
   }
 
-  /** Lengths that differ much need parities that are long for most of them. */
+  /** A parity is as long as the longest block, which is too long for a stripe of short blocks. */
   @Test
-  void shortBlocksWaitUntilOthersHaveMadeRoom() {
+  void shortBlocksWaitUntilLongBlocksHaveMadeRoom() {
     for (int i = 0; i < 60; i++) {
       world.file("/p/long" + i, 1, 0);
     }
@@ -82,10 +82,10 @@ class PolicyTest {
     assertThat(world.overhead("p")).isLessThan(1.5);
   }
 
-  /** Those that come meanwhile may be of nearly their length; many need no others. */
+  /** Later blocks may be of nearly their length. Blocks for 40 stripes pack well as they are. */
   @Test
-  void blocksThatFillStripesWaitForOthersUnlessTheyAreMany() {
-    World patient = new World(World.rule("p", "product", 1.5, 5_000));
+  void blocksThatFillStripesWaitForFurtherBlocksUnlessTheyAreMany() {
+    PolicyWorld patient = new PolicyWorld(PolicyWorld.rule("p", "product", 1.5, 5_000));
     for (int i = 0; i < 1_199; i++) {
       patient.file("/p/" + i, 1, 0);
     }
@@ -98,10 +98,10 @@ class PolicyTest {
     assertThat(patient.propose().decisions()).isNotEmpty();
   }
 
-  /** They are 2 s write-cold here, and gather for half of fillWait. */
+  /** The files have been write-cold for 2 s, and gather for half of fillWait, which is 2.5 s. */
   @Test
-  void afterTheyGatheredThoseGoThatFillStripesAndTheOthersWaitOn() {
-    World patient = new World(World.rule("p", "product", 1.5, 5_000));
+  void afterGatheringOnlyBlocksThatFillStripesAreEncoded() {
+    PolicyWorld patient = new PolicyWorld(PolicyWorld.rule("p", "product", 1.5, 5_000));
     for (int i = 0; i < 31; i++) {
       patient.file("/p/" + i, 1, 0);
     }
@@ -130,7 +130,7 @@ class PolicyTest {
 
   /** 30 hot and 90 cold blocks: the fast share of 25% is exactly what a bound of 1.5 allows. */
   @Test
-  void hotFilesGoFastAfterTheColdOnesMadeRoom() {
+  void hotFilesGoFastAfterColdFilesMadeRoom() {
     for (int i = 0; i < 120; i++) {
       world.file("/p/" + i, 1, i < 30 ? 5 : 0);
     }
@@ -155,7 +155,7 @@ class PolicyTest {
 
   @Test
   void withoutABoundAllHotFilesGoFast() {
-    World free = new World(World.rule("p", "product", null));
+    PolicyWorld free = new PolicyWorld(PolicyWorld.rule("p", "product", null));
     for (int i = 0; i < 30; i++) {
       free.file("/p/" + i, 1, 5);
     }
@@ -163,8 +163,8 @@ class PolicyTest {
   }
 
   @Test
-  void fastGroupsThatAreNoLongerReadEbbAsOneAndCompactOnesThatAreReadRise() {
-    World free = new World(World.rule("p", "product", null));
+  void fastGroupsThatAreNoLongerReadGoCompactAndCompactStripesThatAreReadGoFast() {
+    PolicyWorld free = new PolicyWorld(PolicyWorld.rule("p", "product", null));
     List<Long> ids = new ArrayList<>();
     for (int i = 0; i < 30; i++) {
       ids.add(free.file("/p/" + i, 1, 5));
@@ -188,15 +188,15 @@ class PolicyTest {
   }
 
   @Test
-  void aBoundThatWasLoweredSendsTheColdestDownFirst() {
-    World lrc = new World(World.rule("p", "lrc", null));
+  void aBoundThatWasLoweredMakesTheColdestCompactFirst() {
+    PolicyWorld lrc = new PolicyWorld(PolicyWorld.rule("p", "lrc", null));
     List<Long> ids = new ArrayList<>();
     for (int i = 0; i < 10; i++) {
       ids.add(lrc.file("/p/" + i, 12, 100 * 12 + i * 12));
       lrc.propose();
       lrc.completeAll();
     }
-    lrc.policies = new World(World.rule("p", "lrc", 1.4)).policies;
+    lrc.policies = new PolicyWorld(PolicyWorld.rule("p", "lrc", 1.4)).policies;
     Evaluation evaluation = lrc.propose();
     // (1.4 - 4/3) / (5/3 - 4/3) = 20% may stay fast.
     assertThat(evaluation.decisions()).hasSize(8);
@@ -205,12 +205,12 @@ class PolicyTest {
     assertThat(lrc.overhead("p")).isLessThanOrEqualTo(1.4);
     assertThat(lrc.state(ids.get(0))).isEqualTo(FileState.COMPACT);
     assertThat(lrc.state(ids.get(9))).isEqualTo(FileState.FAST);
-    assertThat(lrc.decide().decisions()).as("nothing flaps").isEmpty();
+    assertThat(lrc.decide().decisions()).as("no stripe is converted back and forth").isEmpty();
   }
 
   @Test
-  void hotterDataTakesThePlaceOfColderByTheHysteresisOnly() {
-    World lrc = new World(World.rule("p", "lrc", 1.4));
+  void hotterDataTakesThePlaceOfColderDataByTheHysteresisOnly() {
+    PolicyWorld lrc = new PolicyWorld(PolicyWorld.rule("p", "lrc", 1.4));
     List<Long> ids = new ArrayList<>();
     for (int i = 0; i < 5; i++) {
       ids.add(lrc.file("/p/" + i, 12, i == 0 ? 10 * 12 : 0));
@@ -236,7 +236,7 @@ class PolicyTest {
 
   @Test
   void aStripeThatLostABlockIsLeftAlone() {
-    World free = new World(World.rule("p", "product", null));
+    PolicyWorld free = new PolicyWorld(PolicyWorld.rule("p", "product", null));
     for (int i = 0; i < 30; i++) {
       free.heat.put(free.file("/p/" + i, 1, 5), 5.0);
     }
@@ -250,7 +250,7 @@ class PolicyTest {
   }
 
   @Test
-  void whatFailedIsNamedAndTriedAgainLater() {
+  void aFailureIsNamedAndTriedAgainLater() {
     long id = 0;
     for (int i = 0; i < 30; i++) {
       id = world.file("/p/" + i, 1, 0);
@@ -266,7 +266,7 @@ class PolicyTest {
   }
 
   @Test
-  void whatLackedSpaceIsTriedAgainOnceThereIsMore() throws Exception {
+  void aTransitionThatLackedSpaceIsTriedAgainOnceThereIsMore() throws Exception {
     for (int i = 0; i < 30; i++) {
       world.file("/p/" + i, 1, 0);
     }
@@ -285,7 +285,7 @@ class PolicyTest {
   }
 
   @Test
-  void whatLackedServersIsTriedAgainOnceThereAreMore() throws Exception {
+  void aTransitionThatLackedServersIsTriedAgainOnceThereAreMore() throws Exception {
     for (int i = 0; i < 30; i++) {
       world.file("/p/" + i, 1, 0);
     }
@@ -294,7 +294,7 @@ class PolicyTest {
         world.namenode.activeIds().get(0), TransitionStateProto.NO_DOMAINS, 0);
     assertThat(world.propose().decisions()).isEmpty();
     world.namenode.freedBytes += 1L << 40;
-    assertThat(world.propose().decisions()).as("space is not what was missing").isEmpty();
+    assertThat(world.propose().decisions()).as("servers were missing, not space").isEmpty();
     world.namenode.servers++;
     assertThat(world.propose().decisions()).hasSize(1);
   }
@@ -316,13 +316,13 @@ class PolicyTest {
   }
 
   @Test
-  void hotFilesWaitForRoomEvenIfNothingIsToWaitForOtherwise() {
-    World hasty = new World(World.rule("p", "product", 1.5, 0));
+  void hotFilesWaitForRoomEvenWithoutFillWait() {
+    PolicyWorld hasty = new PolicyWorld(PolicyWorld.rule("p", "product", 1.5, 0));
     for (int i = 0; i < 150; i++) {
       hasty.file("/p/" + i, 1, i < 30 ? 5 : 0);
     }
     assertThat(hasty.propose().decisions()).allMatch(d -> d.toCode().equals("PC(6x5)"));
-    assertThat(hasty.decide().decisions()).as("while those run").isEmpty();
+    assertThat(hasty.decide().decisions()).as("while the compact encodings run").isEmpty();
     hasty.completeAll();
     assertThat(hasty.propose().decisions()).allMatch(d -> d.toCode().equals("PC(2x5)"));
     hasty.completeAll();
@@ -334,8 +334,8 @@ class PolicyTest {
 
   /** Six cold stripes make room for one hot one, ten for two. */
   @Test
-  void hotFilesForWhichThereIsRoomWaitForThoseForWhichThereWillBe() {
-    World lrc = new World(World.rule("p", "lrc", 1.4, 5_000));
+  void hotFilesWithRoomWaitForHotFilesThatWillHaveRoom() {
+    PolicyWorld lrc = new PolicyWorld(PolicyWorld.rule("p", "lrc", 1.4, 5_000));
     List<Long> ids = new ArrayList<>();
     for (int i = 0; i < 12; i++) {
       ids.add(lrc.file("/p/" + i, 12, i < 2 ? 24 : 0));
@@ -350,13 +350,13 @@ class PolicyTest {
     long compact =
         ids.stream().filter(id -> lrc.state(id) == FileState.COMPACT).findFirst().orElseThrow();
     lrc.heat.put(compact, 20.0);
-    assertThat(lrc.decide().decisions()).as("the room is kept from stripes that rise").isEmpty();
+    assertThat(lrc.decide().decisions()).as("the room is kept from conversions to fast").isEmpty();
 
     lrc.now += 7_499;
     assertThat(lrc.decide().decisions()).isEmpty();
     lrc.now += 1;
     assertThat(lrc.decide().decisions())
-        .as("twice fillWait after they became write-cold")
+        .as("twice fillWait after the files became write-cold")
         .singleElement()
         .matches(d -> d.toCode().equals("LRC(12,6,2)") && d.fileIds().size() == 1);
 
@@ -372,7 +372,7 @@ class PolicyTest {
   /** Six hot and six cold blocks fill two stripes of RS(6,3): heat makes no difference, ever. */
   @Test
   void aSingleCodeIsKeptWhateverTheHeat() {
-    World one = new World(World.single("p", "RS(6,3)"));
+    PolicyWorld one = new PolicyWorld(PolicyWorld.single("p", "RS(6,3)"));
     List<Long> ids = new ArrayList<>();
     for (int i = 0; i < 12; i++) {
       ids.add(one.file("/p/" + i, 1, i % 2 == 0 ? 50 : 0));
@@ -401,8 +401,8 @@ class PolicyTest {
   @Test
   void anySingleCodeWaitsToFillAStripeButNotForEver() {
     for (String code : List.of("RS(10,4)", "LRC(12,2,2)", "XOR(4,1)", "PC(2x5)")) {
-      World one = new World(World.single("p", code, 5_000));
-      int data = io.ebbfs.coding.Codes.byName(code).dataCount();
+      PolicyWorld one = new PolicyWorld(PolicyWorld.single("p", code, 5_000));
+      int data = io.ebbfs.coding.code.Codes.byName(code).dataCount();
       for (int i = 0; i < data - 1; i++) {
         one.file("/p/" + i, 1, i);
       }
@@ -417,7 +417,7 @@ class PolicyTest {
 
   @Test
   void stripesThatWereMadeUnderAPairStayAsTheyAreUnderASingleCode() {
-    World changed = new World(World.rule("p", "rs", null));
+    PolicyWorld changed = new PolicyWorld(PolicyWorld.rule("p", "rs", null));
     List<Long> ids = new ArrayList<>();
     for (int i = 0; i < 12; i++) {
       ids.add(changed.file("/p/" + i, 1, 0));
@@ -425,7 +425,7 @@ class PolicyTest {
     changed.propose();
     changed.completeAll();
     assertThat(changed.state(ids.get(0))).isEqualTo(FileState.COMPACT);
-    changed.policies = new World(World.single("p", "RS(6,3)")).policies;
+    changed.policies = new PolicyWorld(PolicyWorld.single("p", "RS(6,3)")).policies;
     assertThat(changed.decide().decisions()).isEmpty();
     assertThat(changed.state(ids.get(0))).isEqualTo(FileState.OTHER_CODE);
   }

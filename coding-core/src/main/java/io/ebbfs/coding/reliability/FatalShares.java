@@ -1,26 +1,28 @@
 package io.ebbfs.coding.reliability;
 
-import io.ebbfs.coding.ErasureCode;
+import io.ebbfs.coding.code.ErasureCode;
 import java.util.Random;
 
 /**
- * How often one more loss is fatal: for every number i of lost blocks that a code survives, the
- * share of the remaining blocks whose loss ends it, averaged over all survived sets of i.
+ * How often one more lost block is fatal for a stripe, by the number of blocks that are lost
+ * already. Example: after three losses of PC(2x5), one further loss is fatal with a probability of
+ * 45/3060. Immutable.
  *
- * @param fatalAfter entry i: the probability that the loss of one more block is fatal, given that i
- *     are lost and nothing was fatal so far; the last entry is 1
- * @param exactUpTo sets of up to so many blocks were enumerated, larger ones sampled
+ * @param fatalAfter entry i is the probability that the loss of one more block is fatal, if i
+ *     blocks are lost and the stripe has survived this; the average over all survived sets of i
+ *     blocks. The last entry is 1
+ * @param exactUpTo sets with at most this number of blocks were enumerated, larger sets sampled
  */
 public record FatalShares(double[] fatalAfter, int exactUpTo) {
   private static final long ENUMERATED_AT_MOST = 1_000_000;
   private static final int SAMPLES = 200_000;
-  private static final long SEED = 20_150_216; // any: the result is a statistic
+  private static final long SEED = 20_150_216; // any seed serves, the result is a statistic
 
-  /** Enumerates by rank while there are at most a million sets of a size, samples beyond. */
+  /** Tries all sets of a size if there are at most a million, and samples otherwise. */
   public static FatalShares of(ErasureCode code) {
     int n = code.size();
     int most = code.parityCount();
-    double[] survived = new double[most + 2]; // the share of sets of each size that decodes
+    double[] survived = new double[most + 2]; // by size: the share of sets that decode
     int exactUpTo = 0;
     for (int size = 0; size <= most; size++) {
       if (size <= code.tolerance()) {
@@ -35,14 +37,14 @@ public record FatalShares(double[] fatalAfter, int exactUpTo) {
     }
     double[] fatal = new double[most + 1];
     for (int lost = 0; lost <= most; lost++) {
-      // Each survived set of lost + 1 blocks arises in lost + 1 ways from survived sets of lost
-      // blocks: a part of a set that decodes decodes.
+      // Every part of a set that decodes also decodes. So each survived set of lost + 1 blocks
+      // arises in lost + 1 ways from survived sets of lost blocks.
       fatal[lost] = survived[lost] == 0 ? 1 : 1 - survived[lost + 1] / survived[lost];
     }
     return new FatalShares(fatal, exactUpTo);
   }
 
-  /** The number of sets of so many positions from which everything can still be rebuilt. */
+  /** The number of sets of this many lost positions that decode. */
   public static long countSurvived(ErasureCode code, int size) {
     int[] chosen = new int[size];
     for (int i = 0; i < size; i++) {
@@ -88,7 +90,7 @@ public record FatalShares(double[] fatalAfter, int exactUpTo) {
     return (double) survived / SAMPLES;
   }
 
-  /** n over k. */
+  /** The binomial coefficient n over k. */
   public static long binomial(int n, int k) {
     long result = 1;
     for (int i = 1; i <= k; i++) {

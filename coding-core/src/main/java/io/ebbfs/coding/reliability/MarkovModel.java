@@ -1,27 +1,28 @@
 package io.ebbfs.coding.reliability;
 
-import io.ebbfs.coding.ErasureCode;
+import io.ebbfs.coding.code.ErasureCode;
 
 /**
- * Mean time to data loss of one stripe: a Markov chain over the number of lost blocks, as in the
- * reliability analysis of HACFS (FAST'15, after Greenan, Plank and Wylie, HotStorage'10). Blocks
- * fail independently; a repair brings back one block at a time. Rates are per year. Immutable.
+ * The mean time to data loss (MTTDL) of one stripe: a Markov chain over the number of lost blocks,
+ * as in the reliability analysis of HACFS (FAST'15, after Greenan, Plank and Wylie, HotStorage'10).
+ * Blocks fail independently, and a repair brings back one block at a time. All rates are per year.
+ * Immutable.
  *
  * @param failuresPerBlockYear how often a block is lost
- * @param firstRepairsPerYear rate of the repair while one block is lost: it is read at leisure
- * @param laterRepairsPerYear rate of each repair while more are lost
+ * @param firstRepairsPerYear rate of the repair while one block is lost
+ * @param laterRepairsPerYear rate of the next repair while more blocks are lost
  */
 public record MarkovModel(
     double failuresPerBlockYear, double firstRepairsPerYear, double laterRepairsPerYear) {
-  /** The paper's rates: a repair after the first takes 30 minutes. */
+  /** The rates of the HACFS paper: a repair takes 30 minutes if several blocks are lost. */
   public static final MarkovModel HACFS = new MarkovModel(0.2, 9838, 2 * 24 * 365.0);
 
-  /** Mean time to data loss of a stripe in years. */
+  /** The mean time to data loss of a stripe of this code, in years. */
   public double meanTimeToLossYears(ErasureCode code) {
     return meanTimeToLossYears(code.size(), FatalShares.of(code).fatalAfter());
   }
 
-  /** As above for copies of one block. */
+  /** The mean time to data loss of a block with replicas, in years. */
   public double meanTimeToLossYearsOfReplicas(int copies) {
     double[] fatalAfter = new double[copies];
     fatalAfter[copies - 1] = 1;
@@ -29,9 +30,9 @@ public record MarkovModel(
   }
 
   /**
-   * Solves the chain from the state with most losses down. In each state i the time to loss is a_i
-   * + (1 - c_i) times the time of state i - 1; only positive terms are added, so that the tiny c_i
-   * keep their precision.
+   * Solves the chain from the state with most losses down to state 1. The time from state i is
+   * {@code constant + (1 - complement)} times the time from state i - 1. The sums have positive
+   * terms only, so the tiny complements keep their precision.
    */
   double meanTimeToLossYears(int blocks, double[] fatalAfter) {
     double constant = 0;

@@ -3,7 +3,7 @@ package io.ebbfs.coding.reliability;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
-import io.ebbfs.coding.Codes;
+import io.ebbfs.coding.code.Codes;
 import org.assertj.core.data.Percentage;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

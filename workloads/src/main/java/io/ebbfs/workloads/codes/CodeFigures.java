@@ -1,9 +1,9 @@
 package io.ebbfs.workloads.codes;
 
-import io.ebbfs.coding.CombinePlan;
-import io.ebbfs.coding.ErasureCode;
-import io.ebbfs.coding.Planner;
-import io.ebbfs.coding.ReadCost;
+import io.ebbfs.coding.code.ErasureCode;
+import io.ebbfs.coding.plan.CombinePlan;
+import io.ebbfs.coding.plan.Planner;
+import io.ebbfs.coding.plan.ReadCost;
 import io.ebbfs.coding.reliability.FatalShares;
 import io.ebbfs.coding.reliability.MarkovModel;
 import java.util.HashSet;
@@ -12,16 +12,17 @@ import java.util.Set;
 import java.util.stream.IntStream;
 
 /**
- * What a code costs and survives, computed from its generator matrix and the planner's own plans.
+ * The costs and the tolerance of a code, computed from its generator matrix and the planner's
+ * plans.
  *
  * @param overhead stored bytes per logical byte of a full stripe
  * @param repairReadsData blocks read to rebuild one lost data block, on average
  * @param repairReadsAverage the same over all blocks
  * @param repairReadsWorst the most for any block
- * @param movedPerLostDataBlock blocks read and written per lost data block when every block of a
- *     disk is as likely lost: parities are repaired along with data
- * @param tolerance any so many losses are survived
- * @param fatalShareOfOneMore share of the sets of one loss more that lose data
+ * @param movedPerLostDataBlock blocks read and written per lost data block, if all blocks are
+ *     equally likely to be lost; parities are repaired along with data
+ * @param tolerance the number of losses that are survived, whichever they are
+ * @param fatalShareOfOneMore of all sets with one loss more, the share that loses data
  * @param meanTimeToLossYears of one stripe, by the Markov chain with the rates of the HACFS paper
  */
 public record CodeFigures(
@@ -37,7 +38,7 @@ public record CodeFigures(
     double fatalShareOfOneMore,
     double meanTimeToLossYears) {
 
-  /** Of one code; takes some milliseconds, for large codes more. */
+  /** Computes the figures of one code, within milliseconds or, for large codes, seconds. */
   public static CodeFigures of(ErasureCode code) {
     int[] reads = IntStream.range(0, code.size()).map(p -> repairReads(code, p)).toArray();
     double average = IntStream.of(reads).average().orElseThrow();

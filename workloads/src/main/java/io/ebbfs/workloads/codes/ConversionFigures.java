@@ -1,9 +1,9 @@
 package io.ebbfs.workloads.codes;
 
-import io.ebbfs.coding.Codes;
-import io.ebbfs.coding.Conversion;
-import io.ebbfs.coding.ErasureCode;
-import io.ebbfs.coding.Planner;
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.coding.code.ErasureCode;
+import io.ebbfs.coding.plan.Conversion;
+import io.ebbfs.coding.plan.Planner;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -31,34 +31,36 @@ record ConversionFigures(
     int keptParities,
     boolean encodedAnew) {
 
-  /** Of every two of these codes that convert: those of pairs first, then by the blocks moved. */
-  static List<ConversionFigures> of(List<ErasureCode> codes) {
+  /** The conversions between these codes: those of pairs first, then by the blocks moved. */
+  static List<ConversionFigures> of(CodeRegistry registry, List<ErasureCode> codes) {
     List<ConversionFigures> figures = new ArrayList<>();
     for (ErasureCode from : codes) {
       for (ErasureCode to : codes) {
         if (!from.equals(to) && !from.fingerprint().equals(to.fingerprint())) {
-          of(from, to).ifPresent(figures::add);
+          of(registry, from, to).ifPresent(figures::add);
         }
       }
     }
     figures.sort(
         Comparator.comparing(ConversionFigures::encodedAnew)
             .thenComparing(f -> f.pair == null)
-            .thenComparing(f -> f.reads >= f.stripesFrom * Codes.byName(f.from).dataCount()));
+            .thenComparing(f -> f.reads >= f.stripesFrom * registry.byName(f.from).dataCount()));
     return figures;
   }
 
-  private static Optional<ConversionFigures> of(ErasureCode from, ErasureCode to) {
-    return Planner.stripes(from, to).map(stripes -> of(from, to, stripes[0], stripes[1]));
+  private static Optional<ConversionFigures> of(
+      CodeRegistry registry, ErasureCode from, ErasureCode to) {
+    return Planner.stripes(from, to).map(stripes -> of(registry, from, to, stripes[0], stripes[1]));
   }
 
   private static ConversionFigures of(
-      ErasureCode from, ErasureCode to, int stripesFrom, int stripesTo) {
+      CodeRegistry registry, ErasureCode from, ErasureCode to, int stripesFrom, int stripesTo) {
     List<Integer> full = IntStream.range(0, from.dataCount()).boxed().toList();
     Conversion conversion =
         Planner.convert(from, to, Collections.nCopies(stripesFrom, full), java.util.Set.of());
     return new ConversionFigures(
-        Codes.familyOf(from.name())
+        registry
+            .familyOf(from.name())
             .filter(family -> family.has(to.name()))
             .map(family -> family.name())
             .orElse(null),

@@ -1,10 +1,10 @@
 package io.ebbfs.workloads.codes;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.ebbfs.coding.CombinePlan;
-import io.ebbfs.coding.ErasureCode;
-import io.ebbfs.coding.Planner;
-import io.ebbfs.coding.ReadCost;
+import io.ebbfs.coding.code.ErasureCode;
+import io.ebbfs.coding.plan.CombinePlan;
+import io.ebbfs.coding.plan.Planner;
+import io.ebbfs.coding.plan.ReadCost;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,10 +20,10 @@ import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 
 /**
- * How fast the chunk server's kernels encode and decode each code. They know coefficients only, so
- * the plans' matrices are written to a file and handed to the kernels' benchmark.
+ * The speed of the chunk server's kernels for each code. Kernels know coefficients only, so the
+ * matrices of the plans are written to a file, which the benchmark of the kernels reads.
  */
-final class KernelSpeeds {
+public final class KernelSpeeds {
   /** Where the build leaves the benchmark, from the project's directory. */
   private static final Path BENCHMARK =
       Path.of("chunk-cluster", "target", "cmake", "coding-core", "kernel_benchmark");
@@ -45,9 +45,9 @@ final class KernelSpeeds {
       Map<String, Double> gbPerSecond) {}
 
   /**
-   * @param processor as it calls itself
+   * @param processor its own name
    * @param defaultBackend the backend that chunk servers use here
-   * @param samples each figure is the median of so many
+   * @param samples the number of measurements; each figure is their median
    */
   record Measurement(String processor, String defaultBackend, int samples, List<Speed> results) {
 
@@ -68,7 +68,7 @@ final class KernelSpeeds {
           .findFirst();
     }
 
-    /** What has to be said below a table that shows {@link #speeds}. */
+    /** The remark below a table that shows {@link #speeds}. */
     String footnote() {
       return "kernel GB/s: bytes of the blocks read, encode / decode of the worst loss of data that is"
           + " always survived,\n  blocks of 1 MiB, one core of "
@@ -122,7 +122,7 @@ final class KernelSpeeds {
    *
    * @return its exit status
    */
-  static int run(List<ErasureCode> codes, boolean json) throws IOException {
+  public static int run(List<ErasureCode> codes, boolean json) throws IOException {
     if (!Files.isExecutable(benchmark())) {
       throw new IOException(benchmark() + " is not there; run ./ebb build");
     }
@@ -188,8 +188,8 @@ final class KernelSpeeds {
   }
 
   /**
-   * As many data blocks as may always be lost: the first ones, and the one more that makes the
-   * repair read most. For the codes in common use no other loss of so many data blocks reads more.
+   * A loss of as many data blocks as the tolerance: the first ones, and one more that makes the
+   * repair read most. For the codes in common use, no other loss of that size reads more.
    */
   static Set<Integer> worstLoss(ErasureCode code) {
     int count = Math.min(code.tolerance(), code.dataCount());

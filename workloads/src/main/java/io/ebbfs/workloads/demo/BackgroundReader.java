@@ -1,37 +1,56 @@
 package io.ebbfs.workloads.demo;
 
+import io.ebbfs.testbed.client.StockProcess;
 import io.ebbfs.workloads.demo.DataSet.LocalFile;
-import io.ebbfs.workloads.stock.StockProcess;
-import java.util.List;
+import java.util.ArrayDeque;
 import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.random.RandomGenerator;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 
-/** Reads random files one after the other, while blocks, disks and servers go, and checks each. */
+/**
+ * Reads files at a bounded rate, while everything else happens, and compares each with its digest.
+ */
 final class BackgroundReader implements AutoCloseable {
+  private static final int IN_FLIGHT = 4;
+  private static final int SHOWN_FAILURES = 3;
+  private static final long CLOSE_MILLIS = 60_000;
+
   private final StockProcess client;
-  private final List<LocalFile> files;
   private final Map<LocalFile, String> expected;
-  private final RandomGenerator random;
-  private final Console console;
-  private final AtomicBoolean stopped = new AtomicBoolean();
+  private final ServedReads served;
+  private final DemoConsole console;
+  private final Queue<Pending> pending = new ArrayDeque<>();
   private final AtomicLong reads = new AtomicLong();
   private final AtomicLong failures = new AtomicLong();
   private final Thread thread;
+  private volatile boolean stopped;
 
+  private record Pending(LocalFile file, CompletableFuture<StockProcess.Answer> answer) {}
+
+  /**
+   * Starts at once.
+   *
+   * @param expected the digest of each file
+   * @param next the file to read next; is asked from one thread
+   * @param perSecond reads at most
+   * @param served is told of each read
+   */
   BackgroundReader(
       StockProcess client,
       Map<LocalFile, String> expected,
-      RandomGenerator random,
-      Console console) {
+      Supplier<LocalFile> next,
+      int perSecond,
+      ServedReads served,
+      DemoConsole console) {
     this.client = client;
-    this.files = List.copyOf(expected.keySet());
     this.expected = expected;
-    this.random = random;
+    this.served = served;
     this.console = console;
-    thread = new Thread(this::run, "background-reader");
+    thread = new Thread(() -> run(next, 1_000_000_000L / perSecond), "background-reader");
     thread.setDaemon(true);
     thread.start();
   }
@@ -44,34 +63,48 @@ final class BackgroundReader implements AutoCloseable {
     return failures.get();
   }
 
-  private void run() {
-    while (!stopped.get()) {
-      LocalFile file = files.get(random.nextInt(files.size()));
-      try {
-        StockProcess.Answer answer = client.read(file.remote()).join();
-        if (!answer.sha256().equals(expected.get(file))) {
-          fail(file, "wrong bytes");
-        }
-      } catch (CompletionException e) {
-        if (!stopped.get()) {
-          fail(file, e.getCause().getMessage());
-        }
+  private void run(Supplier<LocalFile> next, long periodNanos) {
+    long due = System.nanoTime();
+    while (!stopped) {
+      LocalFile file = next.get();
+      pending.add(new Pending(file, client.read(file.remote())));
+      if (pending.size() >= IN_FLIGHT) {
+        settle(pending.remove());
       }
-      reads.incrementAndGet();
+      // A reader that fell behind does not catch up: the rate stays bounded.
+      due = Math.max(due + periodNanos, System.nanoTime() - periodNanos);
+      while (!stopped && System.nanoTime() < due) {
+        LockSupport.parkNanos(due - System.nanoTime());
+      }
     }
+    pending.forEach(this::settle);
+  }
+
+  private void settle(Pending one) {
+    try {
+      if (!one.answer.join().sha256().equals(expected.get(one.file))) {
+        fail(one.file, "wrong bytes");
+      }
+      served.add(one.file);
+    } catch (CompletionException e) {
+      fail(one.file, e.getCause().getMessage());
+    }
+    reads.incrementAndGet();
   }
 
   private void fail(LocalFile file, String why) {
-    if (failures.incrementAndGet() <= 3) {
+    if (failures.incrementAndGet() <= SHOWN_FAILURES) {
       console.line("   a read in the background failed: %s: %s", file.remote(), why);
     }
   }
 
+  /** Ends after the reads under way. The client must still be open. */
   @Override
   public void close() {
-    stopped.set(true);
+    stopped = true;
+    LockSupport.unpark(thread);
     try {
-      thread.join(60_000);
+      thread.join(CLOSE_MILLIS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

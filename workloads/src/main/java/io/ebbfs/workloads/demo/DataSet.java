@@ -1,5 +1,7 @@
 package io.ebbfs.workloads.demo;
 
+import io.ebbfs.coding.code.CodeFamily;
+import io.ebbfs.coding.code.CodeRegistry;
 import java.io.IOException;
 import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
@@ -28,8 +30,13 @@ record DataSet(List<LocalFile> files) {
       this.tree = tree;
     }
 
+    /** The name of the family in policies and reports. */
     String key() {
       return name().toLowerCase(java.util.Locale.ROOT);
+    }
+
+    CodeFamily codes() {
+      return CodeRegistry.builtIn().family(key());
     }
   }
 
@@ -38,6 +45,10 @@ record DataSet(List<LocalFile> files) {
 
   long bytes() {
     return files.stream().mapToLong(LocalFile::bytes).sum();
+  }
+
+  long bytes(Family family) {
+    return files.stream().filter(f -> f.family() == family).mapToLong(LocalFile::bytes).sum();
   }
 
   /**

@@ -9,14 +9,10 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.Map;
-import java.util.Set;
 
-/**
- * The configuration that the demo's cluster runs with: everything that takes hours takes seconds.
- */
+/** The configuration of the demo's cluster. What takes hours elsewhere takes seconds here. */
 final class DemoConfiguration {
-  /** The codes that cold data ebbs into. */
-  static final Set<String> COMPACT_CODES = Set.of("PC(6x5)", "LRC(12,2,2)");
+  static final int BLOCK_BYTES = 1 << 20;
 
   private DemoConfiguration() {}
 
@@ -25,7 +21,7 @@ final class DemoConfiguration {
     return family == Family.PRODUCT ? 1.5 : 1.4;
   }
 
-  /** Configuration files by name, in place of the examples. Nothing is encoded yet. */
+  /** Configuration files by name. Their policies encode nothing within the time of a demo. */
   static Map<String, String> files() {
     return Map.of(
         "policies.yaml", policies("1h"),
@@ -33,7 +29,7 @@ final class DemoConfiguration {
         "namenode.yaml", resource("namenode.yaml"));
   }
 
-  /** Edits the policies of a running cluster: files are write-cold after seconds from now on. */
+  /** Edits the policies of a running cluster, so that a file is write-cold after seconds. */
   static void letAdapt(Path clusterDirectory) throws IOException {
     Path file = clusterDirectory.resolve("conf/policies.yaml");
     Path next = file.resolveSibling("policies.yaml.next");

@@ -1,7 +1,7 @@
 package io.ebbfs.workloads.demo;
 
 /** Something the person who runs the demo has to know; the message is all that is printed. */
-final class DemoException extends RuntimeException {
+public final class DemoException extends RuntimeException {
   private static final long serialVersionUID = 1;
 
   DemoException(String message) {

@@ -1,7 +1,9 @@
 package io.ebbfs.workloads.demo;
 
-import io.ebbfs.workloads.Background;
-import io.ebbfs.workloads.demo.ClusterProbe.Usage;
+import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
+import io.ebbfs.testbed.client.ClusterProbe;
+import io.ebbfs.testbed.client.ClusterProbe.Usage;
+import io.ebbfs.testbed.process.BackgroundLoop;
 import io.ebbfs.workloads.demo.DataSet.Family;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -12,28 +14,31 @@ import java.util.function.LongSupplier;
 import java.util.function.Supplier;
 
 /**
- * Samples overhead and resident memory every second while the demo runs. A sample that cannot be
- * taken, because the namenode is down, is left out. Thread-safe.
+ * Samples storage overhead, codes of files and resident memory every second while the demo runs.
+ * While the namenode is down, it samples the memory only. Thread-safe.
  */
 final class Sampler implements AutoCloseable {
   private static final long PERIOD_MILLIS = 1000;
 
   private final Supplier<ClusterProbe> probe;
   private final LongSupplier residentBytes;
-  private final List<Report.Sample> samples = new ArrayList<>();
+  private final FileCodes codes;
+  private final List<DemoReport.Sample> samples = new ArrayList<>();
   private final long start = System.nanoTime();
-  private final Background background;
+  private final BackgroundLoop background;
   private volatile String phase = "start";
   private long peakResidentBytes;
 
   /**
    * @param probe the namenode to ask, null while there is none
    * @param residentBytes of all processes of the cluster together
+   * @param codes is told of the stripes of each sample
    */
-  Sampler(Supplier<ClusterProbe> probe, LongSupplier residentBytes) {
+  Sampler(Supplier<ClusterProbe> probe, LongSupplier residentBytes, FileCodes codes) {
     this.probe = probe;
     this.residentBytes = residentBytes;
-    background = new Background("sampler", this::run);
+    this.codes = codes;
+    background = new BackgroundLoop("sampler", this::run);
   }
 
   void phase(String name) {
@@ -44,7 +49,7 @@ final class Sampler implements AutoCloseable {
     return (System.nanoTime() - start) / 1e9;
   }
 
-  synchronized List<Report.Sample> samples() {
+  synchronized List<DemoReport.Sample> samples() {
     return List.copyOf(samples);
   }
 
@@ -69,15 +74,17 @@ final class Sampler implements AutoCloseable {
       return;
     }
     try {
+      List<StripeStatusProto> stripes = namenode.stripes();
+      codes.setStripes(stripes);
       Map<String, Double> overhead = new TreeMap<>();
-      for (Map.Entry<Family, Usage> usage : namenode.usage().entrySet()) {
+      for (Map.Entry<Family, Usage> usage : FamilyUsage.of(namenode, stripes).entrySet()) {
         overhead.put(usage.getKey().key(), usage.getValue().overhead());
       }
       synchronized (this) {
-        samples.add(new Report.Sample(seconds(), phase, overhead));
+        samples.add(new DemoReport.Sample(seconds(), phase, overhead));
       }
     } catch (IOException e) {
-      // The namenode is being killed or started: the next sample tells more.
+      // The namenode is being killed or started. The next sample follows in a second.
     }
   }
 

@@ -1,12 +1,12 @@
 package io.ebbfs.workloads.demo;
 
-import io.ebbfs.cluster.ClusterException;
-import io.ebbfs.cluster.LiveFiles;
-import io.ebbfs.cluster.LocalCluster;
-import io.ebbfs.coding.Codes;
-import io.ebbfs.coding.ErasureCode;
+import io.ebbfs.coding.code.Codes;
+import io.ebbfs.coding.code.ErasureCode;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
+import io.ebbfs.testbed.ClusterException;
+import io.ebbfs.testbed.cluster.LocalCluster;
+import io.ebbfs.testbed.process.LiveFiles;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,8 +17,8 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * Chooses faults within what the codes promise, from where the blocks really lie: two servers that
- * every stripe can lose together. All that is broken at once lies on these two.
+ * Chooses faults that no data may be lost by. It looks where the blocks are, and finds two servers
+ * that every stripe can lose together. All faults at one time concern these two servers.
  */
 final class Survivable {
   private final Map<Long, Integer> serverOfBlock = new HashMap<>();
@@ -78,7 +78,7 @@ final class Survivable {
     return server == null || server == pair[0] || server == pair[1];
   }
 
-  /** Some data blocks of files on a server, no two of one stripe. */
+  /** Some data blocks on a server, at most one of each stripe. */
   List<Long> dataBlocksOn(int server, int count, Random random) {
     List<StripeStatusProto> shuffled = new ArrayList<>(stripes);
     Collections.shuffle(shuffled, random);

@@ -1,16 +1,17 @@
 package io.ebbfs.workloads.experiment;
 
-import io.ebbfs.cluster.Build;
-import io.ebbfs.cluster.ClusterException;
-import io.ebbfs.cluster.ClusterSpec;
-import io.ebbfs.cluster.Lab;
-import io.ebbfs.cluster.Laboratory;
-import io.ebbfs.cluster.LocalCluster;
+import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
-import io.ebbfs.workloads.demo.ClusterProbe;
+import io.ebbfs.testbed.Build;
+import io.ebbfs.testbed.ClusterException;
+import io.ebbfs.testbed.client.ClusterProbe;
+import io.ebbfs.testbed.client.StockProcess;
+import io.ebbfs.testbed.cluster.ClusterSpec;
+import io.ebbfs.testbed.cluster.LocalCluster;
+import io.ebbfs.testbed.lab.Laboratory;
+import io.ebbfs.testbed.network.ShapedNetwork;
 import io.ebbfs.workloads.experiment.Experiment.Cluster;
-import io.ebbfs.workloads.stock.StockProcess;
 import java.io.IOException;
 import java.net.URI;
 import java.nio.file.Path;
@@ -21,8 +22,9 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
 
 /**
- * The cluster of one system, with its clients: one behind a link as slow as a server's, one that
- * stores and opens files at full speed. Not thread-safe, but for its clients and its probe.
+ * The cluster of one system, with two clients: the link of one is as slow as a server's, and the
+ * other one stores and opens files at full speed. The clients and the probe are thread-safe, the
+ * bench is not.
  */
 final class Bench implements AutoCloseable {
   private static final int CLIENT_THREADS = 16;
@@ -39,9 +41,9 @@ final class Bench implements AutoCloseable {
     this.build = build;
     this.cluster = cluster;
     Runtime.getRuntime().addShutdownHook(killer);
-    probe = new ClusterProbe(cluster.namenodeClient());
+    probe = new ClusterProbe(CodeRegistry.builtIn(), cluster.namenodeClient());
     files = FileSystem.newInstance(URI.create(cluster.stockClient().uri()), new Configuration());
-    Lab lab = cluster.layout().lab();
+    ShapedNetwork lab = cluster.layout().lab();
     client = stock("client", lab == null ? UnaryOperator.identity() : lab::clientCommand);
     loader = stock("loader", lab == null ? UnaryOperator.identity() : lab::unshapedCommand);
   }
@@ -49,7 +51,7 @@ final class Bench implements AutoCloseable {
   /**
    * Starts a cluster.
    *
-   * @param directory of its own; what an interrupted run has left in it is removed
+   * @param directory of the cluster; files that an interrupted run left in it are removed
    * @param loopback without links of a rate
    */
   static Bench start(
@@ -101,7 +103,7 @@ final class Bench implements AutoCloseable {
     return probe;
   }
 
-  /** A client in this process, for block locations. */
+  /** A client in this process, which asks for block locations. */
   FileSystem files() {
     return files;
   }
@@ -116,7 +118,7 @@ final class Bench implements AutoCloseable {
     return loader;
   }
 
-  /** The number of a server that the namenode names by its IPC port and address. */
+  /** The number of the server with this address and IPC port. */
   int server(String address, int ipcPort) {
     var ports = cluster.layout().ports().ipc();
     for (int i = 0; i < ports.size(); i++) {
@@ -127,12 +129,12 @@ final class Bench implements AutoCloseable {
     throw new IllegalArgumentException("no server at %s:%d".formatted(address, ipcPort));
   }
 
-  /** Whether the namenode takes a server for alive. */
+  /** Whether the namenode considers a server live. */
   boolean isLive(int server) throws IOException {
     return isLive(probe.cluster(), server);
   }
 
-  /** The same out of an answer that is there already. */
+  /** The same by an answer of the namenode. */
   boolean isLive(GetClusterResponseProto cluster, int server) {
     for (ServerStatusProto status : cluster.getServersList()) {
       var id = status.getServer();
@@ -143,9 +145,9 @@ final class Bench implements AutoCloseable {
     return false;
   }
 
-  /** Gives all servers another rate, until the next call; nothing on loopback. */
+  /** Gives the links of all servers another rate. Does nothing on loopback. */
   void setServerRate(String rate) throws ClusterException, InterruptedException {
-    Lab lab = cluster.layout().lab();
+    ShapedNetwork lab = cluster.layout().lab();
     for (int server = 0; lab != null && server < cluster.layout().servers(); server++) {
       lab.setRate(server, rate);
     }
@@ -153,13 +155,13 @@ final class Bench implements AutoCloseable {
 
   /** Bytes that all servers have received; 0 on loopback. */
   long serverBytes() throws IOException {
-    Lab lab = cluster.layout().lab();
+    ShapedNetwork lab = cluster.layout().lab();
     return lab == null ? 0 : lab.receivedByServers(cluster.layout().servers());
   }
 
   /** Bytes that the clients behind links have received; 0 on loopback. */
   long clientBytes() throws IOException {
-    Lab lab = cluster.layout().lab();
+    ShapedNetwork lab = cluster.layout().lab();
     return lab == null ? 0 : lab.receivedByClients();
   }
 
@@ -179,7 +181,7 @@ final class Bench implements AutoCloseable {
     try {
       Runtime.getRuntime().removeShutdownHook(killer);
     } catch (IllegalStateException e) {
-      return; // it is running, and does all this
+      return; // the hook is running, and does all this
     }
     client.close();
     loader.close();

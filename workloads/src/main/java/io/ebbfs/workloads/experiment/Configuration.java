@@ -9,7 +9,7 @@ import java.util.Map;
 final class Configuration {
   static final String POLICIES = "policies.yaml";
 
-  /** Nothing is encoded, and what is stays in the code that it is in. */
+  /** Policies that match nothing, so that no data changes its code. */
   static final String NO_POLICIES =
       """
       policies:
@@ -88,8 +88,8 @@ final class Configuration {
   }
 
   /**
-   * Several combines on each server at once: with one, its link would idle while a block is
-   * written.
+   * Several combines run on each server at once. With one only, the link would be idle while a
+   * block is written.
    */
   private static String raidNode(Experiment experiment) {
     return """

@@ -1,31 +1,31 @@
 package io.ebbfs.workloads.experiment;
 
-import io.ebbfs.coding.ErasureCode;
-import io.ebbfs.coding.Planner;
-import io.ebbfs.coding.ReadCost;
+import io.ebbfs.coding.code.ErasureCode;
+import io.ebbfs.coding.plan.Planner;
+import io.ebbfs.coding.plan.ReadCost;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
 /**
- * What theory says of a read of a block in a stripe whose server is dead.
+ * The theoretical cost of a read of an encoded block whose server is dead.
  *
  * @param blocks bytes that are read per byte of the block
- * @param overLinks those of them that cross a link at least: if the server that decodes is the one
- *     that holds most of them
+ * @param overLinks the least of these bytes that cross a link: the server that decodes may be the
+ *     one that holds most of them
  */
 record DegradedRead(double blocks, double overLinks) {
-  // The number of blocks decides; only between equal numbers does the place.
+  // The number of blocks decides first, the place decides between equal numbers.
   private static final int THERE = 999;
   private static final int ELSEWHERE = 1000;
 
   /**
-   * Of a stripe.
+   * The cost in one stripe.
    *
-   * @param bytes what is read of each block if it is a source, by position; all that there are
-   * @param servers where they are, by position
-   * @param wanted the position of the block; what else its server holds cannot be read either
+   * @param bytes the bytes that are read of each present block if it is a source, by position
+   * @param servers the server of each block, by position
+   * @param wanted the position of the block; other blocks of its server cannot be read either
    */
   static DegradedRead of(
       ErasureCode code, Map<Integer, Long> bytes, Map<Integer, Integer> servers, int wanted) {

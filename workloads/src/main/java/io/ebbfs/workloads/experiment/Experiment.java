@@ -1,19 +1,21 @@
 package io.ebbfs.workloads.experiment;
 
-import io.ebbfs.coding.Codes;
-import io.ebbfs.coding.ErasureCode;
+import io.ebbfs.coding.code.CodeFamily;
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.coding.code.Codes;
+import io.ebbfs.coding.code.ErasureCode;
 import io.ebbfs.fault.Timetable;
-import io.ebbfs.workloads.experiment.Results.SystemInfo;
+import io.ebbfs.workloads.results.Results.SystemInfo;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
 /**
- * What an experiment's file says. Immutable.
+ * The content of an experiment's file. Immutable.
  *
  * @param name of the file, without its ending
- * @param seed of everything random
+ * @param seed of all random choices
  * @param faults that happen after everything else was measured
  */
 public record Experiment(
@@ -26,20 +28,20 @@ public record Experiment(
     List<Variant> systems,
     Measure measure,
     Timetable faults) {
-  /** The cluster that each system gets, anew. */
+  /** The cluster. Each system gets a new one. */
   public record Cluster(
       int servers, int disks, int racks, String rate, long blockBytes, long deadAfterMillis) {}
 
   /**
-   * The files of each workload, and when they are read.
+   * The files of each workload, and their reads.
    *
    * @param workloads names of profiles; or "trace"
-   * @param files of each
+   * @param files of each workload
    * @param meanBytes of a cold file
    * @param smallFiles share of the files that are smaller than a block, whatever the profile says
    * @param trace a recorded trace, if the workload is one
-   * @param traceSpeed its seconds in one second
-   * @param traceDivisor of its lengths
+   * @param traceSpeed seconds of the trace in one second of the experiment
+   * @param traceDivisor the factor by which lengths of the trace are divided
    */
   public record Data(
       List<String> workloads,
@@ -54,20 +56,20 @@ public record Experiment(
       double traceDivisor) {}
 
   /**
-   * How data follows its heat, in every system that adapts.
+   * The policy of every system that adapts.
    *
-   * @param readHot as policies.yaml has it
+   * @param readHot in the syntax of policies.yaml
    */
   public record Policy(
       long writeColdAfterMillis, long fillWaitMillis, String readHot, double hysteresis) {}
 
   /**
-   * A system to be compared, with what it does differently.
+   * A system, with the settings in which it differs from others.
    *
    * @param family of codes, if it adapts
-   * @param code if it has but one
+   * @param code if it has a single code
    * @param halfLifeMillis of the heat
-   * @param smallFiles instead of that of the data
+   * @param smallFiles in place of the value of {@link Data}
    */
   public record Variant(
       String name,
@@ -77,36 +79,40 @@ public record Experiment(
       Optional<Double> bound,
       long halfLifeMillis,
       double smallFiles) {
-    /** As the results name it. */
-    public SystemInfo info() {
+    /** The description of the system in its results. */
+    SystemInfo info() {
       return new SystemInfo(
           name,
           title,
-          family.map(f -> Codes.family(f).fast()).or(() -> code).orElse(null),
-          family.map(f -> Codes.family(f).compact()).or(() -> code).orElse(null),
+          family.map(f -> codesOf(f).fast()).or(() -> code).orElse(null),
+          family.map(f -> codesOf(f).compact()).or(() -> code).orElse(null),
           bound.orElse(null));
     }
 
-    /** The codes that its data may be in. */
-    public List<ErasureCode> codes() {
+    private static CodeFamily codesOf(String family) {
+      return CodeRegistry.builtIn().family(family);
+    }
+
+    /** The codes of the system; empty for replicas. */
+    List<ErasureCode> codes() {
       return family
-          .map(f -> List.of(Codes.family(f).fastCode(), Codes.family(f).compactCode()))
+          .map(f -> List.of(codesOf(f).fastCode(), codesOf(f).compactCode()))
           .or(() -> code.map(c -> List.of(Codes.byName(c))))
           .orElse(List.of());
     }
   }
 
   /**
-   * How often what is measured.
+   * The number of repetitions of each measurement.
    *
-   * @param repetitions of degraded reads: the server that is dead is another one each time
-   * @param serverLosses in how many of them the server is also repaired; in the others it comes
-   *     back with its blocks before anything is repaired
+   * @param repetitions of degraded reads, each with another dead server
+   * @param serverLosses the number of these repetitions in which the server's blocks are repaired;
+   *     in the others the server comes back with its blocks before a repair
    * @param readsPerCode blocks read in each repetition, of each code
-   * @param diskLosses disks that fail, one after the other is mended
-   * @param readersDuringRepair clients that read whole files while as many servers are repaired
-   *     once more, and during the timetable's faults
-   * @param grep the workload whose files a MapReduce job reads; empty: none
+   * @param diskLosses disks that fail, each after the repair of the one before
+   * @param readersDuringRepair clients that read whole files during further repairs of servers and
+   *     during the timetable
+   * @param grep the workload whose files a MapReduce job reads; empty for none
    */
   public record Measure(
       int repetitions,
@@ -117,7 +123,7 @@ public record Experiment(
       Optional<String> grep) {}
 
   /** The configuration files of a system's cluster, by path below {@code conf}. */
-  public Map<String, String> configuration(Variant system) {
+  Map<String, String> configuration(Variant system) {
     return Configuration.of(this, system);
   }
 }

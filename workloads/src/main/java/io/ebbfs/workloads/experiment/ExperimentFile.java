@@ -1,12 +1,13 @@
 package io.ebbfs.workloads.experiment;
 
-import io.ebbfs.cluster.Lab;
-import io.ebbfs.coding.CodeFamily;
-import io.ebbfs.coding.Codes;
+import io.ebbfs.coding.code.CodeFamily;
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.coding.code.Codes;
+import io.ebbfs.common.config.ConfigException;
+import io.ebbfs.common.config.Section;
+import io.ebbfs.common.config.YamlFile;
 import io.ebbfs.fault.Timetable;
-import io.ebbfs.settings.ConfigException;
-import io.ebbfs.settings.Section;
-import io.ebbfs.settings.YamlFile;
+import io.ebbfs.testbed.network.ShapedNetwork;
 import io.ebbfs.workloads.experiment.Experiment.Cluster;
 import io.ebbfs.workloads.experiment.Experiment.Data;
 import io.ebbfs.workloads.experiment.Experiment.Measure;
@@ -21,7 +22,7 @@ import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
 
-/** Reads an experiment's file; whatever is wrong in it is told at once, with its line. */
+/** Reads an experiment's file. It reports all mistakes at once, each with its line. */
 public final class ExperimentFile {
   static final String TRACE = "trace";
 
@@ -37,7 +38,7 @@ public final class ExperimentFile {
   private ExperimentFile(Section top, boolean useQuick, Path directory, Path trace) {
     this.top = top;
     this.trace = trace;
-    // It is checked without --quick, too.
+    // The section is checked without --quick too.
     this.quick = top.section("quick");
     this.useQuick = useQuick;
     this.directory = directory;
@@ -46,7 +47,7 @@ public final class ExperimentFile {
   /**
    * Reads a file.
    *
-   * @param quick whether what is below its key {@code quick} goes over the rest
+   * @param quick whether the values below its key {@code quick} replace the others
    * @throws ConfigException names each line that is wrong, and the remedy
    */
   public static Experiment read(Path file, boolean quick) throws ConfigException {
@@ -56,7 +57,7 @@ public final class ExperimentFile {
   /**
    * The same with another trace.
    *
-   * @param trace instead of the one that the file names; null for that one
+   * @param trace replaces the trace that the file names; null to keep it
    */
   public static Experiment read(Path file, boolean quick, Path trace) throws ConfigException {
     return YamlFile.parse(
@@ -89,12 +90,12 @@ public final class ExperimentFile {
     return read;
   }
 
-  /** The value of a section's key: that below {@code quick}, if that counts and is there. */
+  /** The section of a key: the one below {@code quick}, if it counts and has the key. */
   private Layers layers(String key) {
     return new Layers(top.section(key), quick.section(key), useQuick);
   }
 
-  /** Two sections of the same keys, of which one goes over the other. */
+  /** Two sections with the same keys. Values of one replace those of the other. */
   private record Layers(Section base, Section over, boolean useOver) {
     Section of(String key) {
       boolean there = over.has(key);
@@ -124,7 +125,7 @@ public final class ExperimentFile {
 
   private static String rate(Section section) {
     String rate = section.text("rate").orElse("100mbit");
-    if (!Lab.isRate(rate)) {
+    if (!ShapedNetwork.isRate(rate)) {
       section.problem(
           "rate", "'%s' is no rate of a link".formatted(rate), "write 100mbit or 1gbit");
     }
@@ -232,7 +233,8 @@ public final class ExperimentFile {
     }
     Optional<String> family = section.text("family");
     Optional<String> code = section.text("code");
-    List<String> families = Codes.families().stream().map(CodeFamily::name).toList();
+    List<String> families =
+        CodeRegistry.builtIn().families().stream().map(CodeFamily::name).toList();
     if (family.isPresent() && !families.contains(family.get())) {
       section.problem("family", "no family '" + family.get() + "'", "choose one of " + families);
       family = Optional.empty();

@@ -1,7 +1,7 @@
 package io.ebbfs.workloads.experiment;
 
-import io.ebbfs.workloads.experiment.Results.TimedRead;
-import io.ebbfs.workloads.stock.StockProcess;
+import io.ebbfs.testbed.client.StockProcess;
+import io.ebbfs.workloads.results.Results.TimedRead;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Random;
 import java.util.concurrent.ExecutionException;
 
-/** Clients that read whole files, one after the other, until they are told to end. */
+/** Clients that read whole files, one after the other, until {@link #end}. */
 final class ForegroundReaders {
   private final List<TimedRead> reads = new ArrayList<>();
   private final long start = System.nanoTime();
@@ -45,13 +45,13 @@ final class ForegroundReaders {
     }
   }
 
-  /** Ends them; how long each read took. */
+  /** Ends the clients and returns the duration of each read. */
   List<Double> endMillis() {
     return end().stream().map(TimedRead::millis).toList();
   }
 
   /**
-   * Ends them; what each read took, and when.
+   * Ends the clients and returns the duration and the moment of each read.
    *
    * @throws UncheckedIOException if a file could not be read
    */

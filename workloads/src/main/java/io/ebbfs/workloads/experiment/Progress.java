@@ -2,7 +2,7 @@ package io.ebbfs.workloads.experiment;
 
 import java.util.List;
 
-/** A line that is drawn over itself on a terminal: what is done, for how long, and what is left. */
+/** Shows phase, duration and time left of a run, on a terminal in one line that is redrawn. */
 final class Progress {
   private final String label;
   private final List<Double> took;
@@ -11,8 +11,8 @@ final class Progress {
   private final long start = System.nanoTime();
 
   /**
-   * @param took seconds of the systems before
-   * @param left systems, this one among them
+   * @param took seconds of each system that is done
+   * @param left the number of systems to run, this one included
    */
   Progress(String label, List<Double> took, int left) {
     this.label = label;
@@ -33,7 +33,7 @@ final class Progress {
     System.out.flush();
   }
 
-  /** The last line. */
+  /** Prints the last line. */
   void end(String text) {
     System.out.printf("%s%s %s%n", terminal ? "\r\033[K" : "", label, text);
   }

@@ -2,9 +2,10 @@ package io.ebbfs.workloads.experiment;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
-import io.ebbfs.cluster.ClusterException;
+import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.workloads.experiment.Experiment.Variant;
-import io.ebbfs.workloads.experiment.report.ReportMain;
+import io.ebbfs.workloads.report.Report;
+import io.ebbfs.workloads.results.Results;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -86,7 +87,7 @@ public final class Runner {
         progress.end("FAILED: %s; its logs: %s".formatted(what, run.logs()));
       }
     }
-    ReportMain.run(out);
+    new Report(out, false).write(System.out, System.err);
     return failed == 0 ? 0 : 1;
   }
 

@@ -5,14 +5,14 @@ import io.ebbfs.workloads.traffic.Workload.File;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Makes some of a workload's files small, so that packing has something to do. */
+/** Makes some files of a workload small, so that stripes are made of short blocks. */
 final class SmallFiles {
   private SmallFiles() {}
 
   /**
    * The same workload with every n-th file cut to a quarter of a block.
    *
-   * @param share of the files that are small afterwards, besides those that were
+   * @param share of the files that are cut, besides those that were small before
    */
   static Workload in(Workload workload, double share, long blockBytes) {
     List<File> files = new ArrayList<>();

@@ -4,9 +4,9 @@ import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
-import io.ebbfs.workloads.Background;
-import io.ebbfs.workloads.demo.ClusterProbe;
-import io.ebbfs.workloads.experiment.Results.Sample;
+import io.ebbfs.testbed.client.ClusterProbe;
+import io.ebbfs.testbed.process.BackgroundLoop;
+import io.ebbfs.workloads.results.Results.Sample;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -15,8 +15,8 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Samples the space that each workload's stripes take, every second. What cannot be asked for,
- * since the namenode is busy or gone, is left out. Thread-safe.
+ * Samples the storage overhead of each workload's stripes every second. A sample is left out while
+ * the namenode does not answer. Thread-safe.
  */
 final class StorageSampler implements AutoCloseable {
   private static final long PERIOD_MILLIS = 1000;
@@ -25,13 +25,13 @@ final class StorageSampler implements AutoCloseable {
   private final String fastCode;
   private final List<Sample> samples = new ArrayList<>();
   private final long start = System.nanoTime();
-  private final Background background;
+  private final BackgroundLoop background;
   private volatile String phase = "start";
 
   StorageSampler(ClusterProbe probe, String fastCode) {
     this.probe = probe;
     this.fastCode = fastCode;
-    background = new Background("storage-sampler", this::run);
+    background = new BackgroundLoop("storage-sampler", this::run);
   }
 
   void phase(String name) {
@@ -67,7 +67,7 @@ final class StorageSampler implements AutoCloseable {
       for (StripeStatusProto stripe : stripes) {
         Space space = spaces.computeIfAbsent(stripe.getStripe().getPolicy(), policy -> new Space());
         space.live += stripe.getLiveBytes();
-        space.stored += Stripes.storedBytes(stripe);
+        space.stored += StripeSnapshot.storedBytes(stripe);
         space.fast += stripe.getStripe().getCode().equals(fastCode) ? stripe.getLiveBytes() : 0;
       }
       Map<String, Double> overhead = new TreeMap<>();
@@ -86,7 +86,7 @@ final class StorageSampler implements AutoCloseable {
             new Sample((System.nanoTime() - start) / 1e9, phase, overhead, fastShare, running));
       }
     } catch (IOException e) {
-      // The next sample tells more.
+      // The next sample follows in a second.
     }
   }
 

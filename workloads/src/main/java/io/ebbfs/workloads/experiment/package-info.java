@@ -1,2 +1,2 @@
-/** Experiments that are described by files, run on a real cluster and leave raw results. */
+/** Runs experiments, which files describe, on real clusters, and writes their raw results. */
 package io.ebbfs.workloads.experiment;

@@ -16,7 +16,7 @@ import java.util.Set;
  *
  * @param files how many
  * @param meanBytes of a cold file; lengths are log-normal with most files shorter than the mean
- * @param epochs how often the hot files drift, plus one
+ * @param epochs the number of epochs; some hot files are replaced at the end of each
  * @param readsPerFile in each epoch, on average over all files
  * @param epochMillis how long an epoch lasts
  * @param seed of everything random
@@ -37,7 +37,7 @@ public record Generator(
       order.add(i);
     }
     Collections.shuffle(order, random);
-    // What is hot now, and what may become so.
+    // The hot files, and the files that may become hot.
     List<Integer> warm = order.subList(0, Math.min(files, WARM_PER_HOT * hotCount));
     List<Integer> hot = new ArrayList<>(warm.subList(0, hotCount));
     List<File> made = lengths(profile, new HashSet<>(warm), random);
@@ -66,7 +66,7 @@ public record Generator(
     return made;
   }
 
-  /** Some of the hot files cool down, as many others that may take their place. */
+  /** Replaces some of the hot files by as many others. */
   private static void drift(List<Integer> hot, List<Integer> warm, Profile profile, Random random) {
     int leaving = (int) Math.round(profile.drift() * hot.size());
     List<Integer> others = new ArrayList<>(warm);
@@ -93,7 +93,7 @@ public record Generator(
     spread(all - onHot, cold, epoch, random, reads);
   }
 
-  /** Each file gets its share, so that few are hot or cold by chance; when, is random. */
+  /** Gives each file its share of reads at random times, so that few are hot or cold by chance. */
   private void spread(int count, List<Integer> among, int epoch, Random random, List<Read> reads) {
     List<Integer> shuffled = new ArrayList<>(among);
     Collections.shuffle(shuffled, random);

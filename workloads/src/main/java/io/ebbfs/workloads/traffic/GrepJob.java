@@ -1,9 +1,9 @@
 package io.ebbfs.workloads.traffic;
 
-import io.ebbfs.cluster.Build;
-import io.ebbfs.cluster.ClusterException;
-import io.ebbfs.cluster.Lab;
-import io.ebbfs.cluster.LocalCluster;
+import io.ebbfs.testbed.Build;
+import io.ebbfs.testbed.ClusterException;
+import io.ebbfs.testbed.cluster.LocalCluster;
+import io.ebbfs.testbed.network.ShapedNetwork;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,8 +14,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * The grep of Hadoop's examples over files of a cluster, as a stock client runs it: in a process of
- * its own with Hadoop's jars alone, by Hadoop's local job runner.
+ * Runs the grep of Hadoop's examples over files of a cluster, by Hadoop's local job runner. The
+ * process has Hadoop's jars only, as a stock client.
  *
  * @param maps files or blocks that are read at once
  * @param oneLink whether, in a lab, all maps share the link of a client; otherwise they read as
@@ -25,14 +25,14 @@ public record GrepJob(LocalCluster cluster, int maps, boolean oneLink) {
   private static final int LOG_LINES = 20;
 
   /**
-   * What came of it.
+   * The result.
    *
    * @param seconds from the submission of the first of its two jobs to the end of the second
    * @param bytes of the files that were read
    * @param matches of the pattern, in all files
    */
   public record Result(double seconds, long bytes, long matches) {
-    /** Out of the line that the process prints. */
+    /** Parses the line that the process prints. */
     static Result parse(String line) {
       String[] fields = line.split("\t");
       if (fields.length != 4 || !fields[0].equals("grep")) {
@@ -54,7 +54,7 @@ public record GrepJob(LocalCluster cluster, int maps, boolean oneLink) {
    * Reads all files below a path.
    *
    * @param pattern as java.util.regex has it
-   * @param timeoutMillis after which it is ended
+   * @param timeoutMillis the time after which the job is killed
    * @throws ClusterException if it fails; the message ends with what the job said last
    */
   public Result run(String path, String pattern, long timeoutMillis)
@@ -99,12 +99,12 @@ public record GrepJob(LocalCluster cluster, int maps, boolean oneLink) {
 
   private List<String> command(String path, String pattern, Path temporary)
       throws ClusterException {
-    Path tool = Build.find().home().resolve("workloads/src/main/stock/GrepTool.java");
+    Path tool = Build.find().home().resolve("testbed/stock-client/src/main/stock/GrepTool.java");
     List<String> command = cluster.stockClient().java(tool.toString(), List.of());
     command.add(1, "-Djava.io.tmpdir=" + temporary);
     command.addAll(
         List.of(path, "/tmp/grep-" + UUID.randomUUID(), pattern, Integer.toString(maps)));
-    Lab lab = cluster.layout().lab();
+    ShapedNetwork lab = cluster.layout().lab();
     if (lab == null) {
       return command;
     }
@@ -112,7 +112,7 @@ public record GrepJob(LocalCluster cluster, int maps, boolean oneLink) {
   }
 
   private static String tail(Path log) throws IOException {
-    // The frames of a stack say less than its causes.
+    // Stack frames are left out, because the causes say more.
     List<String> lines =
         Files.readAllLines(log).stream().filter(line -> !line.startsWith("\tat ")).toList();
     return String.join("\n", lines.subList(Math.max(0, lines.size() - LOG_LINES), lines.size()));

@@ -4,16 +4,16 @@ import java.util.List;
 import java.util.Locale;
 
 /**
- * What is known of a workload of the HACFS evaluation: of Facebook (FB) and of four customers of
+ * The known properties of a workload of the HACFS evaluation: Facebook (FB) or a customer of
  * Cloudera (CC1 to CC4). A file is hot in an epoch if it is read more often than the mean file.
  *
  * @param name "CC1"
  * @param hotReads the share of the reads that goes to hot files
- * @param hotReadsStated whether the paper states that share, or it is derived from what it shows
+ * @param hotReadsStated whether the paper states this share; else it is derived from its figures
  * @param coldFiles the share of the files that are cold in an epoch
- * @param coldFilesStated whether the paper states that share
+ * @param coldFilesStated whether the paper states this share
  * @param hotFileScale how much larger a hot file is than a cold one
- * @param drift the share of the hot files that are others in the next epoch
+ * @param drift the share of the hot files that are replaced in the next epoch
  */
 public record Profile(
     String name,
@@ -27,8 +27,8 @@ public record Profile(
    * Stated (section 5): 85-90% of the reads of CC1, CC4 and FB go to hot data; 85-95% of the files
    * of CC1, CC2 and FB are cold; CC2, CC3 and CC4 hold more hot data and convert most; without a
    * bound CC3 and CC4 would keep more data in the fast code than the bound allows (25% of the
-   * bytes). The rest is derived from that: CC2 has few hot files but much hot data, so they are
-   * large ones; what converts much has a hot set that moves.
+   * bytes). The rest is derived: CC2 has few hot files but much hot data, so its hot files are
+   * large; a workload that converts much has a hot set that moves.
    */
   private static final List<Profile> ALL =
       List.of(
@@ -38,15 +38,15 @@ public record Profile(
           new Profile("CC4", new Range(.85, .90), true, new Range(.60, .70), false, 1, .30),
           new Profile("FB", new Range(.85, .90), true, new Range(.85, .95), true, 1, .05));
 
-  /** All five. */
+  /** All five profiles. */
   public static List<Profile> all() {
     return ALL;
   }
 
   /**
-   * The profile of a name, in whatever case.
+   * The profile of a name, whose case does not matter.
    *
-   * @throws IllegalArgumentException if there is none; the message lists what there is
+   * @throws IllegalArgumentException if there is none; the message lists all names
    */
   public static Profile of(String name) {
     return ALL.stream()

@@ -4,7 +4,7 @@ import io.ebbfs.workloads.traffic.Workload.File;
 import java.util.List;
 
 /**
- * What a workload really is like, measured on its files and reads, over all epochs.
+ * Properties of a workload, measured on its files and reads over all epochs.
  *
  * @param hotReads the share of the reads that goes to files read more often than the mean
  * @param coldFiles the share of the files that are not read more often than the mean

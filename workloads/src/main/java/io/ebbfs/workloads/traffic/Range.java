@@ -1,13 +1,13 @@
 package io.ebbfs.workloads.traffic;
 
 /**
- * What a share may be, both ends included.
+ * A range of shares, both ends included.
  *
  * @param from 0 to 1
  * @param to 0 to 1
  */
 public record Range(double from, double to) {
-  /** Whether it is in it. */
+  /** Whether a share is in the range. */
   public boolean contains(double value) {
     return value >= from && value <= to;
   }

@@ -1,7 +1,7 @@
 package io.ebbfs.workloads.traffic;
 
-import io.ebbfs.workloads.stock.StockProcess;
-import io.ebbfs.workloads.stock.StockProcess.Answer;
+import io.ebbfs.testbed.client.StockProcess;
+import io.ebbfs.testbed.client.StockProcess.Answer;
 import io.ebbfs.workloads.traffic.Workload.File;
 import io.ebbfs.workloads.traffic.Workload.Read;
 import java.io.IOException;
@@ -19,19 +19,16 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
 
-/**
- * Stores a workload's files through a stock client and reads them when they are due. For one
- * thread.
- */
+/** Stores a workload's files through a stock client and reads each at its time. For one thread. */
 public final class Replay {
-  /** Reads and writes that are under way at once; what is due beyond waits, and is late. */
+  /** Reads and writes under way at once. A read that is due beyond this number starts late. */
   private static final int MOST_AT_ONCE = 16;
 
   /**
-   * What came of the reads.
+   * The result of the reads.
    *
-   * @param micros how long each read took, sorted; failed ones are left out
-   * @param late how many could not start within a second of their time
+   * @param micros the duration of each successful read, sorted
+   * @param late the number of reads that started more than a second after their time
    */
   public record Outcome(long[] micros, int wrong, int unreadable, int late, List<String> failures) {
     public Outcome {
@@ -71,7 +68,7 @@ public final class Replay {
    * Stores every file.
    *
    * @param temporary an existing directory with space for a few files
-   * @param progress is told how many of how many are done
+   * @param progress is told the number of files done, and of all files
    */
   public void store(Path temporary, BiConsumer<Integer, Integer> progress)
       throws IOException, InterruptedException {
@@ -117,18 +114,18 @@ public final class Replay {
     return target + "/" + workload.files().get(file).path();
   }
 
-  /** Reads every file when it is due, whole, and compares it with what was stored. */
+  /** Reads whole files at their times and compares each with the stored bytes. */
   public Outcome read(BiConsumer<Integer, Integer> progress) throws InterruptedException {
     return run(workload.reads(), client::read, digests, progress);
   }
 
-  /** Opens every file when it would be read, and reads nothing: the heat of the reads alone. */
+  /** Opens files at the times of their reads and reads no data. So files become as hot. */
   public Outcome open(BiConsumer<Integer, Integer> progress) throws InterruptedException {
     return run(workload.reads(), client::touch, null, progress);
   }
 
   /**
-   * Reads every file once, as fast as it goes, and compares it with what was stored.
+   * Reads every file once, as fast as possible, and compares it with the stored bytes.
    *
    * @throws IOException names the first that is wrong or unreadable
    */

@@ -12,13 +12,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Jobs of a real cluster, in the format of SWIM (Statistical Workload Injector for MapReduce): a
- * line for each job with job id, submission in seconds, gap to the job before, bytes of map input,
- * shuffle and output, and the input path; tabs in between.
+ * Reads a recorded trace of jobs in the format of SWIM (Statistical Workload Injector for
+ * MapReduce). Each line is a job: job id, submission in seconds, gap to the job before, bytes of
+ * map input, shuffle and output, and input path, separated by tabs.
  *
  * @param speed seconds of the trace in one second of the replay
- * @param bytesDivisor by how much lengths are divided
- * @param leastBytes of a file, after that
+ * @param bytesDivisor the factor by which lengths are divided
+ * @param leastBytes the least length of a file after the division
  */
 public record SwimTrace(double speed, double bytesDivisor, long leastBytes) {
   private static final int SUBMITTED = 1;
@@ -26,7 +26,8 @@ public record SwimTrace(double speed, double bytesDivisor, long leastBytes) {
   private static final int PATH = 6;
 
   /**
-   * Each path is a file as long as the longest input read from it; each job a read of its path.
+   * Turns each path into a file, whose length is the longest input read from it, and each job into
+   * a read of its path.
    *
    * @throws IOException if the file cannot be read, or names the line that is in another format
    */

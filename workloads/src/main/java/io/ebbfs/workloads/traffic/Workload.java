@@ -3,12 +3,12 @@ package io.ebbfs.workloads.traffic;
 import java.util.List;
 
 /**
- * Files, and when each is read. Immutable.
+ * Files and the times of their reads. Immutable.
  *
  * @param name for people
  * @param files in the order in which they are written
  * @param reads in the order of time
- * @param epochs the hot files may be others in each; of equal duration
+ * @param epochs the number of epochs, which have equal durations; hot files differ between epochs
  * @param durationMillis of the whole
  */
 public record Workload(
@@ -16,7 +16,7 @@ public record Workload(
   /**
    * A file.
    *
-   * @param path below the directory that the workload is given
+   * @param path relative to the directory of the workload
    */
   public record File(String path, long bytes) {}
 
@@ -38,7 +38,7 @@ public record Workload(
     return files.stream().mapToLong(File::bytes).sum();
   }
 
-  /** How often each file is read in an epoch, by index. */
+  /** The number of reads of each file in an epoch, by its index. */
   public int[] readsIn(int epoch) {
     int[] counts = new int[files.size()];
     for (Read read : reads) {

@@ -2,8 +2,8 @@ package io.ebbfs.workloads.codes;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ebbfs.coding.Codes;
-import io.ebbfs.coding.ErasureCode;
+import io.ebbfs.coding.code.Codes;
+import io.ebbfs.coding.code.ErasureCode;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -21,8 +21,8 @@ class KernelSpeedsTest {
 
   @Test
   void writesOneMatrixForEachCombine() {
-    String text = KernelSpeeds.matrices(Codes.known());
-    for (ErasureCode code : Codes.known()) {
+    String text = KernelSpeeds.matrices(Codes.builtIn());
+    for (ErasureCode code : Codes.builtIn()) {
       String encode =
           "map %s encode %d %d\n".formatted(code.name(), code.dataCount(), code.parityCount());
       assertThat(text).containsOnlyOnce(encode).contains("map " + code.name() + " decode ");

@@ -2,8 +2,8 @@ package io.ebbfs.workloads.experiment;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ebbfs.coding.Codes;
-import io.ebbfs.coding.ErasureCode;
+import io.ebbfs.coding.code.Codes;
+import io.ebbfs.coding.code.ErasureCode;
 import java.util.HashMap;
 import java.util.Map;
 import org.junit.jupiter.api.Test;

@@ -3,8 +3,8 @@ package io.ebbfs.workloads.experiment;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.ebbfs.cluster.Build;
-import io.ebbfs.settings.ConfigException;
+import io.ebbfs.common.config.ConfigException;
+import io.ebbfs.testbed.Build;
 import io.ebbfs.workloads.experiment.Experiment.Variant;
 import java.io.IOException;
 import java.nio.file.Files;

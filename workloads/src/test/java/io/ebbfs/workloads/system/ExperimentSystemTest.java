@@ -3,19 +3,21 @@ package io.ebbfs.workloads.system;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.ebbfs.cluster.Laboratory;
+import io.ebbfs.testbed.network.ShapedNetwork;
 import io.ebbfs.workloads.experiment.ExperimentFile;
-import io.ebbfs.workloads.experiment.Results;
-import io.ebbfs.workloads.experiment.Results.Reads;
-import io.ebbfs.workloads.experiment.Results.Repair;
 import io.ebbfs.workloads.experiment.Runner;
+import io.ebbfs.workloads.results.Results;
+import io.ebbfs.workloads.results.Results.Reads;
+import io.ebbfs.workloads.results.Results.Repair;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** An experiment of every kind of measurement, as small as it goes, from its file to the report. */
+@Tag("process")
 class ExperimentSystemTest {
   private static final String SMOKE =
       """
@@ -39,7 +41,7 @@ class ExperimentSystemTest {
     Path file = Files.writeString(temp.resolve("smoke.yaml"), SMOKE);
     Path out = temp.resolve("out");
     Runner runner =
-        new Runner(ExperimentFile.read(file, false), !Laboratory.isPossible(), out, List.of());
+        new Runner(ExperimentFile.read(file, false), !ShapedNetwork.isPossible(), out, List.of());
     assertThat(runner.run()).isZero();
 
     Path kept = out.resolve("runs/rs63.json");

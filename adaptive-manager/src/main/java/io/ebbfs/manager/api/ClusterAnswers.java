@@ -1,0 +1,170 @@
+package io.ebbfs.manager.api;
+
+import io.ebbfs.manager.heat.ReadCounter;
+import io.ebbfs.manager.policy.FileState;
+import io.ebbfs.manager.policy.Verdict;
+import io.ebbfs.manager.schedule.Evaluator;
+import io.ebbfs.manager.schedule.Timeline;
+import io.ebbfs.protocol.proto.CodingProtos.CountProto;
+import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/** The answers of /cluster and /timeline. */
+final class ClusterAnswers {
+  private final ManagerState manager;
+
+  ClusterAnswers(ManagerState manager) {
+    this.manager = manager;
+  }
+
+  /**
+   * @param namenode the address that clients use, host:port
+   * @param packing of the stripes of all policies, at the last evaluation; null before it
+   */
+  record Cluster(
+      long timeMillis,
+      String namenode,
+      boolean safeMode,
+      long files,
+      long logicalBytes,
+      long storedBytes,
+      double overhead,
+      long capacityBytes,
+      long usedBytes,
+      long remainingBytes,
+      List<Server> servers,
+      PackingAnswer packing,
+      AtRisk atRisk,
+      List<StateCount> filesByState,
+      ReadCounter.Status opens,
+      Map<String, Long> counters) {}
+
+  record Server(
+      String name,
+      String uuid,
+      String rack,
+      boolean live,
+      long lastHeartbeatMillis,
+      List<Disk> disks) {}
+
+  record Disk(
+      String uuid,
+      boolean failed,
+      long capacityBytes,
+      long usedBytes,
+      long remainingBytes,
+      long blocks) {}
+
+  /** Entry 0 of stripesByLoss counts the stripes with one lost position. */
+  record AtRisk(
+      long underReplicatedBlocks,
+      long missingBlocks,
+      List<Long> stripesByLoss,
+      long unrecoverableStripes) {}
+
+  record StateCount(FileState state, boolean hot, long files, long bytes) {}
+
+  Cluster cluster() {
+    GetClusterResponseProto now = manager.namenode().cluster();
+    Evaluator.Result last = manager.evaluator().last();
+    List<Server> servers = now.getServersList().stream().map(ClusterAnswers::server).toList();
+    return new Cluster(
+        manager.nowMillis(),
+        manager.options().namenode(),
+        now.getSafeMode(),
+        now.getFiles(),
+        now.getLogicalBytes(),
+        now.getStoredBytes(),
+        now.getLogicalBytes() == 0 ? 0 : (double) now.getStoredBytes() / now.getLogicalBytes(),
+        sum(servers, Disk::capacityBytes),
+        sum(servers, Disk::usedBytes),
+        sum(servers, Disk::remainingBytes),
+        servers,
+        last == null ? null : PackingAnswer.ofAll(last.evaluation().accounts()),
+        new AtRisk(
+            now.getUnderReplicatedBlocks(),
+            now.getMissingBlocks(),
+            now.getStripesByLossList(),
+            now.getUnrecoverableStripes()),
+        states(last),
+        manager.opens(),
+        counters(now));
+  }
+
+  private static Server server(ServerStatusProto server) {
+    List<Disk> disks =
+        server.getStoragesList().stream()
+            .map(
+                s ->
+                    new Disk(
+                        s.getStorageUuid(),
+                        s.getFailed(),
+                        s.getCapacityBytes(),
+                        s.getUsedBytes(),
+                        s.getRemainingBytes(),
+                        s.getBlocks()))
+            .toList();
+    return new Server(
+        server.getServer().getHostName() + ":" + server.getServer().getXferPort(),
+        server.getServer().getDatanodeUuid(),
+        server.getRack(),
+        server.getLive(),
+        server.getLastHeartbeatMillis(),
+        disks);
+  }
+
+  private static long sum(List<Server> servers, java.util.function.ToLongFunction<Disk> what) {
+    return servers.stream()
+        .filter(Server::live)
+        .flatMap(server -> server.disks().stream())
+        .filter(disk -> !disk.failed())
+        .mapToLong(what)
+        .sum();
+  }
+
+  static Map<String, Long> counters(GetClusterResponseProto cluster) {
+    Map<String, Long> counters = new TreeMap<>();
+    for (CountProto count : cluster.getCountersList()) {
+      counters.put(count.getName(), count.getValue());
+    }
+    return counters;
+  }
+
+  /** Files and bytes by state and temperature, at the last evaluation. */
+  static List<StateCount> states(Evaluator.Result last) {
+    if (last == null) {
+      return List.of();
+    }
+    Map<FileState, long[]> counts = new EnumMap<>(FileState.class);
+    for (Verdict verdict : last.verdicts().values()) {
+      long[] of = counts.computeIfAbsent(verdict.state(), state -> new long[4]);
+      int at = verdict.hot() ? 2 : 0;
+      of[at]++;
+      of[at + 1] += verdict.lengthBytes();
+    }
+    List<StateCount> states = new ArrayList<>();
+    counts.forEach(
+        (state, of) -> {
+          if (of[2] > 0) {
+            states.add(new StateCount(state, true, of[2], of[3]));
+          }
+          if (of[0] > 0) {
+            states.add(new StateCount(state, false, of[0], of[1]));
+          }
+        });
+    return states;
+  }
+
+  record Samples(long nowMillis, List<Timeline.Sample> samples) {}
+
+  Samples timeline(Query query) {
+    long since = query.number("since", 0, 0, Long.MAX_VALUE);
+    int points = (int) query.number("points", 500, 2, 5_000);
+    return new Samples(manager.nowMillis(), manager.timeline().since(since, points));
+  }
+}

@@ -1,0 +1,189 @@
+package io.ebbfs.manager.api;
+
+import io.ebbfs.coding.code.CodeFamily;
+import io.ebbfs.common.config.ConfigProblem;
+import io.ebbfs.manager.bound.PolicyAccount;
+import io.ebbfs.manager.config.LivePolicies;
+import io.ebbfs.manager.config.PathPattern;
+import io.ebbfs.manager.config.PolicyRule;
+import io.ebbfs.manager.heat.ReadShares;
+import io.ebbfs.manager.policy.Decision;
+import io.ebbfs.manager.policy.Evaluation;
+import io.ebbfs.manager.schedule.DecisionProposer;
+import io.ebbfs.manager.schedule.Evaluator;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/** The answers of /policies and /policies/evaluate. */
+final class PolicyAnswers {
+  private final ManagerState manager;
+  private final DegradedReadCost degradedReads = new DegradedReadCost();
+
+  PolicyAnswers(ManagerState manager) {
+    this.manager = manager;
+  }
+
+  /**
+   * A policy with a family has family, fastCode and compactCode. A policy with a single code has
+   * code. The other fields are null.
+   *
+   * @param degradedReadBlocks by code: how many blocks a degraded read of a data block reads, on
+   *     average over the data blocks of a full stripe
+   */
+  record PolicyAnswer(
+      String name,
+      List<String> paths,
+      String code,
+      String family,
+      String fastCode,
+      String compactCode,
+      Double storageBound,
+      long writeColdAfterMillis,
+      String readHot,
+      double hysteresis,
+      long minFileBytes,
+      long fillWaitMillis,
+      long maxBytesPerRun,
+      int minServers,
+      Map<String, Double> degradedReadBlocks,
+      AccountAnswer account) {}
+
+  /** Sizes are bytes. The bound limits the encoded bytes. packing covers all codes together. */
+  record AccountAnswer(
+      String policy,
+      Double bound,
+      long liveBytes,
+      long storedBytes,
+      long fastBytes,
+      long replicatedBytes,
+      long replicatedStoredBytes,
+      double encodedOverhead,
+      double totalOverhead,
+      double endOverhead,
+      ReadShares reads,
+      PackingAnswer packing,
+      Map<String, PackingAnswer> packingByCode) {
+    static AccountAnswer of(PolicyAccount account) {
+      return new AccountAnswer(
+          account.policy(),
+          account.bound().isPresent() ? account.bound().getAsDouble() : null,
+          account.liveBytes(),
+          account.storedBytes(),
+          account.fastBytes(),
+          account.replicatedBytes(),
+          account.replicatedStoredBytes(),
+          account.encodedOverhead(),
+          account.totalOverhead(),
+          account.endOverhead(),
+          account.reads(),
+          PackingAnswer.total(account.packing().values()),
+          PackingAnswer.byCode(account));
+    }
+  }
+
+  record Policies(
+      long loadedMillis,
+      List<PolicyAnswer> policies,
+      List<ConfigProblem> refusedEdit,
+      List<Evaluation.Refusal> refusals) {}
+
+  Policies policies() {
+    LivePolicies.Current current = manager.policies().current();
+    Evaluator.Result last = manager.evaluator().last();
+    Map<String, AccountAnswer> accounts = new HashMap<>();
+    if (last != null) {
+      last.evaluation().accounts().forEach(a -> accounts.put(a.policy(), AccountAnswer.of(a)));
+    }
+    return new Policies(
+        current.loadedMillis(),
+        current.policies().rules().stream()
+            .map(rule -> answer(rule, accounts.get(rule.name())))
+            .toList(),
+        current.refused(),
+        last == null ? List.of() : last.evaluation().refusals());
+  }
+
+  private PolicyAnswer answer(PolicyRule rule, AccountAnswer account) {
+    boolean pair = !rule.isSingle();
+    return new PolicyAnswer(
+        rule.name(),
+        rule.paths().stream().map(PathPattern::text).toList(),
+        pair ? null : rule.family().fast(),
+        pair ? rule.family().name() : null,
+        pair ? rule.family().fast() : null,
+        pair ? rule.family().compact() : null,
+        rule.storageBound().isPresent() ? rule.storageBound().getAsDouble() : null,
+        rule.writeColdAfterMillis(),
+        rule.readHot().show(),
+        rule.hysteresis(),
+        rule.minFileBytes(),
+        rule.fillWaitMillis(),
+        rule.maxBytesPerRun(),
+        rule.minServers(),
+        degradedReadBlocks(rule.family()),
+        account);
+  }
+
+  /** The fast code comes first. A single code comes alone. */
+  private Map<String, Double> degradedReadBlocks(CodeFamily family) {
+    Map<String, Double> blocks = new LinkedHashMap<>();
+    blocks.put(family.fast(), degradedReads.blocks(family.fastCode()));
+    blocks.put(family.compact(), degradedReads.blocks(family.compactCode()));
+    return blocks;
+  }
+
+  /** transitionIds and refusal are null in a dry run. */
+  record DecisionAnswer(
+      String kind,
+      String policy,
+      String toCode,
+      String reason,
+      long dataBytes,
+      List<Long> fileIds,
+      List<Long> stripeIds,
+      List<Long> transitionIds,
+      String refusal) {
+    static DecisionAnswer of(Decision decision, DecisionProposer.Outcome outcome) {
+      return new DecisionAnswer(
+          decision.kind().name(),
+          decision.policy(),
+          decision.toCode(),
+          decision.reason(),
+          decision.dataBytes(),
+          decision.fileIds(),
+          decision.stripeIds(),
+          outcome == null ? null : outcome.transitionIds(),
+          outcome == null ? null : outcome.refusal());
+    }
+  }
+
+  record Evaluated(
+      boolean dryRun,
+      long atMillis,
+      long tookMillis,
+      List<DecisionAnswer> decisions,
+      List<Evaluation.Refusal> refusals,
+      List<AccountAnswer> accounts) {}
+
+  Evaluated evaluate(Query query) {
+    boolean dryRun = query.flag("dryRun");
+    Evaluator.Result result = manager.evaluator().evaluate(dryRun);
+    List<DecisionAnswer> decisions = new ArrayList<>();
+    for (int i = 0; i < result.evaluation().decisions().size(); i++) {
+      decisions.add(
+          DecisionAnswer.of(
+              result.evaluation().decisions().get(i),
+              i < result.outcomes().size() ? result.outcomes().get(i) : null));
+    }
+    return new Evaluated(
+        dryRun,
+        result.evaluation().atMillis(),
+        result.tookMillis(),
+        decisions,
+        result.evaluation().refusals(),
+        result.evaluation().accounts().stream().map(AccountAnswer::of).toList());
+  }
+}

@@ -1,0 +1,78 @@
+package io.ebbfs.manager.api;
+
+import io.javalin.http.Context;
+import java.util.Arrays;
+import java.util.Base64;
+import java.util.Locale;
+import java.util.Optional;
+
+/** Reads and checks the parameters of a request. */
+final class Query {
+  private final Context context;
+
+  Query(Context context) {
+    this.context = context;
+  }
+
+  Optional<String> text(String name) {
+    return Optional.ofNullable(context.queryParam(name)).filter(value -> !value.isEmpty());
+  }
+
+  boolean flag(String name) {
+    String value = text(name).orElse("false");
+    if (!value.equals("true") && !value.equals("false")) {
+      throw new ApiException(
+          400, "'" + name + "=" + value + "' is not a flag", "write true or false");
+    }
+    return value.equals("true");
+  }
+
+  long number(String name, long otherwise, long least, long most) {
+    Optional<String> text = text(name);
+    if (text.isEmpty()) {
+      return otherwise;
+    }
+    try {
+      long value = Long.parseLong(text.get());
+      if (value >= least && value <= most) {
+        return value;
+      }
+    } catch (NumberFormatException e) {
+      // It is refused below, like a number out of range.
+    }
+    throw new ApiException(
+        400,
+        "'" + name + "=" + text.get() + "' is not a number in range",
+        "write a whole number from " + least + " to " + most);
+  }
+
+  <E extends Enum<E>> Optional<E> oneOf(String name, Class<E> type) {
+    Optional<String> text = text(name);
+    if (text.isEmpty()) {
+      return Optional.empty();
+    }
+    for (E value : type.getEnumConstants()) {
+      if (value.name().equals(text.get().toUpperCase(Locale.ROOT))) {
+        return Optional.of(value);
+      }
+    }
+    throw new ApiException(
+        400,
+        "'" + name + "=" + text.get() + "' is unknown",
+        "write one of " + Arrays.toString(type.getEnumConstants()));
+  }
+
+  /** The cursor of an earlier answer; null if absent. */
+  byte[] cursor() {
+    try {
+      return text("cursor").map(Base64.getUrlDecoder()::decode).orElse(null);
+    } catch (IllegalArgumentException e) {
+      throw new ApiException(
+          400, "the cursor is damaged", "pass 'nextCursor' of the previous page, unchanged");
+    }
+  }
+
+  static String encode(byte[] cursor) {
+    return Base64.getUrlEncoder().withoutPadding().encodeToString(cursor);
+  }
+}

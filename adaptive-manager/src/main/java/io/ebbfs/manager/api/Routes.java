@@ -1,0 +1,94 @@
+package io.ebbfs.manager.api;
+
+import io.ebbfs.manager.api.Route.Parameter;
+import io.javalin.http.HandlerType;
+import java.util.ArrayList;
+import java.util.List;
+
+/** All routes of the API. */
+final class Routes {
+  private static final Parameter CURSOR =
+      new Parameter("cursor", "string", "'nextCursor' of the previous page");
+  private static final Parameter LIMIT =
+      new Parameter("limit", "integer", "maximum number of entries of a page, 1 to 1000");
+
+  private final List<Route> routes = new ArrayList<>();
+
+  Routes(ManagerState manager) {
+    ClusterAnswers cluster = new ClusterAnswers(manager);
+    FileAnswers files = new FileAnswers(manager);
+    PolicyAnswers policies = new PolicyAnswers(manager);
+    TransitionAnswers transitions = new TransitionAnswers(manager);
+    routes.add(
+        Route.get(
+            "/api/v1/cluster",
+            "The namenode's address, servers, disks, capacity, overhead, files by state and"
+                + " temperature, counters",
+            query -> cluster.cluster()));
+    routes.add(
+        Route.get(
+            "/api/v1/files",
+            "Files with their state, the reason for it, and their temperature",
+            files::files,
+            new Parameter("path", "string", "only this path and everything below it"),
+            new Parameter("state", "string", "only files in this state"),
+            new Parameter("hot", "boolean", "true: only read-hot files"),
+            CURSOR,
+            LIMIT));
+    routes.add(
+        Route.get(
+            "/api/v1/policies",
+            "The policies in force, their bytes and bounds, the share of reads that each code serves,"
+                + " the blocks that a degraded read reads, and the problems of a refused edit",
+            query -> policies.policies()));
+    routes.add(
+        new Route(
+            HandlerType.POST,
+            "/api/v1/policies/evaluate",
+            "Evaluates the policies now and returns the decisions",
+            List.of(
+                new Parameter(
+                    "dryRun", "boolean", "true: return the decisions without proposing them")),
+            "application/json",
+            policies::evaluate));
+    routes.add(
+        Route.get(
+            "/api/v1/transitions",
+            "Transitions with their reasons, and the latest decisions and refusals",
+            transitions::transitions,
+            new Parameter(
+                "state",
+                "string",
+                "PLANNED, RUNNING, DONE, FAILED, DROPPED, NO_SPACE or NO_DOMAINS"),
+            CURSOR,
+            LIMIT));
+    routes.add(
+        Route.get(
+            "/api/v1/jobs",
+            "The batches of transitions that workers run, and those that ended recently",
+            query -> transitions.jobs()));
+    routes.add(Route.get("/api/v1/health", "Problems and their remedies", q -> manager.health()));
+    routes.add(
+        Route.get(
+            "/api/v1/timeline",
+            "Samples of stored bytes and overhead by policy, with the bound",
+            cluster::timeline,
+            new Parameter(
+                "since", "integer", "only samples from this time on, in milliseconds since 1970"),
+            new Parameter("points", "integer", "maximum number of samples, 2 to 5000")));
+    routes.add(
+        new Route(
+            HandlerType.GET,
+            "/metrics",
+            "Prometheus metrics",
+            List.of(),
+            "text/plain; version=0.0.4; charset=utf-8",
+            query -> new Metrics(manager).text()));
+    routes.add(
+        Route.get("/api/v1/openapi.json", "This document", query -> OpenApi.document(routes)));
+  }
+
+  List<Route> all() {
+    return List.copyOf(routes);
+  }
+}

@@ -1,0 +1,225 @@
+package io.ebbfs.manager.policy;
+
+import io.ebbfs.common.config.Units;
+import io.ebbfs.manager.bound.ConversionForecast;
+import io.ebbfs.manager.bound.StorageBound;
+import io.ebbfs.manager.config.PolicyRule;
+import io.ebbfs.manager.view.StripeView;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Chooses which stripes are converted between the two codes of a family.
+ *
+ * <ul>
+ *   <li>While the policy is over its bound, the coldest fast stripes are converted to compact.
+ *   <li>Read-cold fast stripes are converted to compact, also under the bound.
+ *   <li>Read-hot compact stripes are converted to fast as far as the bound has room, the hottest
+ *       first. If there is no room, fast stripes that are colder by the hysteresis are converted to
+ *       compact first.
+ * </ul>
+ *
+ * <p>Stripes that lost a block or are in a transition are left alone.
+ */
+final class ConversionChooser {
+  private final PolicyRule rule;
+  private final StorageBound bound;
+  private final ProposalLimit limit;
+  private final FailedTransitions failed;
+  private final Temperature temperature;
+  private final ConversionForecast forecast;
+
+  /** Fast stripes that can be converted to compact, coldest first; chosen ones are taken out. */
+  private final List<Candidate> fast = new ArrayList<>();
+
+  /** Compact stripes that can be converted to fast, hottest first. */
+  private final List<Candidate> compact = new ArrayList<>();
+
+  /** Stripes that are converted together. */
+  private record Candidate(List<StripeView> stripes, double heat, double parityDelta) {
+    long liveBytes() {
+      return stripes.stream().mapToLong(StripeView::liveBytes).sum();
+    }
+
+    List<Long> ids() {
+      return stripes.stream().map(StripeView::id).toList();
+    }
+
+    StorageBound.Change change() {
+      return StorageBound.Change.ofParities(parityDelta);
+    }
+  }
+
+  ConversionChooser(
+      PolicyView view, StorageBound bound, ProposalLimit limit, FailedTransitions failed) {
+    this.rule = view.rule();
+    this.bound = bound;
+    this.limit = limit;
+    this.failed = failed;
+    this.temperature = view.temperature();
+    this.forecast = new ConversionForecast(rule.family());
+    collectCandidates(view.stripes());
+  }
+
+  private void collectCandidates(List<StripeView> stripes) {
+    Map<Long, List<StripeView>> fastGroups = new TreeMap<>();
+    for (StripeView stripe : stripes) {
+      if (stripe.code().equals(rule.family().fast())) {
+        fastGroups.computeIfAbsent(groupOf(stripe), id -> new ArrayList<>()).add(stripe);
+      } else if (stripe.code().equals(rule.family().compact())) {
+        addCandidate(List.of(stripe), TransitionKindProto.DOWNCODE, compact);
+      }
+    }
+    fastGroups.values().forEach(group -> addCandidate(group, TransitionKindProto.UPCODE, fast));
+    Comparator<Candidate> coldest =
+        Comparator.comparingDouble(Candidate::heat).thenComparing(c -> c.ids().get(0));
+    fast.sort(coldest);
+    compact.sort(coldest.reversed());
+  }
+
+  /** Stripes of one group merge at the conversion; a stripe without a group is converted alone. */
+  private long groupOf(StripeView stripe) {
+    return rule.family().groupSize() > 1 && stripe.groupId() != 0 ? stripe.groupId() : -stripe.id();
+  }
+
+  private void addCandidate(
+      List<StripeView> stripes, TransitionKindProto kind, List<Candidate> candidates) {
+    boolean free = stripes.stream().allMatch(s -> s.settled() && !failed.concernsStripe(s.id()));
+    if (!free) {
+      return;
+    }
+    List<StripeView> ordered =
+        stripes.stream()
+            .sorted(Comparator.comparingInt(StripeView::groupSlot).thenComparing(StripeView::id))
+            .toList();
+    double delta = forecast.parityDelta(kind, ordered);
+    // A group of few live blocks may need as many parities in either code: then it stays fast.
+    if (kind == TransitionKindProto.DOWNCODE ? delta >= 0 : delta < 0) {
+      candidates.add(new Candidate(ordered, temperature.ofStripes(ordered), delta));
+    }
+  }
+
+  /** Whether fast stripes are left that could make room. */
+  boolean canMakeRoom() {
+    return !fast.isEmpty();
+  }
+
+  /** While the policy is over its bound, converts the coldest fast stripes to compact. */
+  void keepBound(List<Decision> decisions) {
+    while (bound.isExceededAtEnd() && !fast.isEmpty() && allowed(fast.get(0))) {
+      Candidate coldest = fast.remove(0);
+      String reason =
+          String.format(
+              Locale.ROOT,
+              "storage %.3fx is over the bound %s; coldest fast stripes at %s",
+              bound.overheadAtEnd(),
+              bound.show(),
+              temperature.show(coldest.heat));
+      decide(coldest, TransitionKindProto.UPCODE, reason, decisions);
+    }
+  }
+
+  /** Converts fast stripes that are read-cold to compact. */
+  void toCompact(List<Decision> decisions) {
+    double cold = rule.readHot().threshold() / rule.hysteresis();
+    while (!fast.isEmpty() && fast.get(0).heat < cold && allowed(fast.get(0))) {
+      Candidate coldest = fast.remove(0);
+      String reason =
+          String.format(
+              Locale.ROOT,
+              "read-cold: %s, below %s (hot from %s, hysteresis %.3g)",
+              temperature.show(coldest.heat),
+              temperature.show(cold),
+              rule.readHot().show(),
+              rule.hysteresis());
+      decide(coldest, TransitionKindProto.UPCODE, reason, decisions);
+    }
+  }
+
+  /**
+   * Converts compact stripes that are read-hot to fast, never beyond the bound. Once room is being
+   * made for one stripe, the less hot ones wait: otherwise they would take the room, and would be
+   * converted back to make room again.
+   */
+  void toFast(List<Decision> decisions) {
+    for (Candidate candidate : compact) {
+      if (candidate.heat < rule.readHot().threshold() || !allowed(candidate)) {
+        return;
+      }
+      if (bound.fitsNow(candidate.change())) {
+        decide(candidate, TransitionKindProto.DOWNCODE, toFastReason(candidate), decisions);
+      } else if (bound.fitsAtEnd(candidate.change()) || makeRoom(candidate, decisions)) {
+        return;
+      }
+    }
+  }
+
+  private String toFastReason(Candidate candidate) {
+    return String.format(
+        Locale.ROOT,
+        "read-hot: %s (hot from %s); storage %.3fx before it, bound %s",
+        temperature.show(candidate.heat),
+        rule.readHot().show(),
+        bound.overheadAtEnd(),
+        bound.show());
+  }
+
+  /**
+   * Converts colder fast stripes to compact, so that a hotter compact stripe can be converted to
+   * fast in a later run. Converts none if all of them together would not make enough room.
+   */
+  private boolean makeRoom(Candidate hotter, List<Decision> decisions) {
+    double missing = bound.lackingAtEnd(hotter.change());
+    List<Candidate> chosen = new ArrayList<>();
+    for (Candidate colder : fast) {
+      if (missing <= 0 || colder.heat * rule.hysteresis() >= hotter.heat || !allowed(colder)) {
+        break;
+      }
+      chosen.add(colder);
+      missing += colder.parityDelta;
+    }
+    if (missing > 0) {
+      return false;
+    }
+    fast.removeAll(chosen);
+    for (Candidate colder : chosen) {
+      String reason =
+          String.format(
+              Locale.ROOT,
+              "makes room under the bound %s for stripe %d: %s here, %s there",
+              bound.show(),
+              hotter.ids().get(0),
+              temperature.show(colder.heat),
+              temperature.show(hotter.heat));
+      decide(colder, TransitionKindProto.UPCODE, reason, decisions);
+    }
+    return true;
+  }
+
+  private boolean allowed(Candidate candidate) {
+    return limit.allows(candidate.liveBytes());
+  }
+
+  private void decide(
+      Candidate candidate, TransitionKindProto kind, String reason, List<Decision> decisions) {
+    bound.enter(candidate.change());
+    limit.take(candidate.liveBytes(), 1);
+    boolean toCompact = kind == TransitionKindProto.UPCODE;
+    decisions.add(
+        new Decision(
+            kind,
+            List.of(),
+            candidate.ids(),
+            toCompact ? rule.family().compact() : rule.family().fast(),
+            rule.name(),
+            reason + "; " + Units.showBytes(candidate.liveBytes()),
+            candidate.liveBytes(),
+            0,
+            false));
+  }
+}

@@ -1,0 +1,46 @@
+package io.ebbfs.manager.policy;
+
+import io.ebbfs.manager.view.ClusterSnapshot;
+import io.ebbfs.manager.view.TransitionView;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * The files and stripes of a policy whose last transition failed after all attempts. They are left
+ * alone until limits.retryFailedAfter has passed, or until the cluster has the servers, disks or
+ * space that were missing.
+ */
+final class FailedTransitions {
+  private final Map<Long, TransitionView> byFile = new HashMap<>();
+  private final Set<Long> stripes = new HashSet<>();
+
+  FailedTransitions(ClusterSnapshot snapshot, String policy) {
+    for (TransitionView transition : snapshot.transitions()) {
+      if (transition.policy().equals(policy)
+          && transition.kind() != TransitionKindProto.REPAIR
+          && !transition.active()
+          && !mayBeRetried(transition, snapshot)) {
+        transition.blocks().forEach(block -> byFile.put(block.ownerId(), transition));
+        stripes.addAll(transition.stripeIds());
+      }
+    }
+  }
+
+  private static boolean mayBeRetried(TransitionView transition, ClusterSnapshot snapshot) {
+    long retryAt = transition.updatedMillis() + snapshot.limits().retryFailedAfterMillis();
+    boolean lackIsMet = transition.lack() != null && transition.lack().isMet(snapshot.cluster());
+    return snapshot.nowMillis() >= retryAt || lackIsMet;
+  }
+
+  /** The transition that failed to encode a file; null if there is none. */
+  TransitionView ofFile(long fileId) {
+    return byFile.get(fileId);
+  }
+
+  boolean concernsStripe(long stripeId) {
+    return stripes.contains(stripeId);
+  }
+}

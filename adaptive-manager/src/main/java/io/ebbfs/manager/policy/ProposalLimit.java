@@ -1,0 +1,42 @@
+package io.ebbfs.manager.policy;
+
+/**
+ * How much one run may still propose for one policy. It limits logical bytes and counts of
+ * transitions; transitions under way count too. Something larger than the whole limit is proposed
+ * alone. Not thread-safe.
+ */
+final class ProposalLimit {
+  private final long limitBytes;
+  private long usedBytes;
+  private long transitions;
+
+  ProposalLimit(long limitBytes, long bytesUnderWay, long transitionsLeft) {
+    this.limitBytes = limitBytes;
+    this.usedBytes = bytesUnderWay;
+    this.transitions = transitionsLeft;
+  }
+
+  boolean allows(long bytes) {
+    return allows(bytes, 0, 0);
+  }
+
+  /** Whether these bytes are allowed in addition to other bytes and their transitions. */
+  boolean allows(long bytes, long otherBytes, long otherTransitions) {
+    long before = usedBytes + otherBytes;
+    return transitions > otherTransitions && (before == 0 || before + bytes <= limitBytes);
+  }
+
+  void take(long bytes, long count) {
+    usedBytes += bytes;
+    transitions -= count;
+  }
+
+  /** Whether anything is under way or proposed. */
+  boolean isUsed() {
+    return usedBytes > 0;
+  }
+
+  long transitionsLeft() {
+    return transitions;
+  }
+}

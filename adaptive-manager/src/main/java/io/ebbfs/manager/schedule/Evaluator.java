@@ -1,0 +1,112 @@
+package io.ebbfs.manager.schedule;
+
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.manager.config.LivePolicies;
+import io.ebbfs.manager.config.ManagerConfig;
+import io.ebbfs.manager.heat.ManagerStore;
+import io.ebbfs.manager.policy.Evaluation;
+import io.ebbfs.manager.policy.Policy;
+import io.ebbfs.manager.policy.Verdict;
+import io.ebbfs.manager.view.ClusterSnapshot;
+import io.ebbfs.manager.view.NamenodeException;
+import io.ebbfs.manager.view.NamenodeGateway;
+import io.ebbfs.manager.view.SnapshotReader;
+import java.time.Clock;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Evaluates the policies: reads a snapshot, asks the policy function, and lets its decisions be
+ * proposed. Keeps the last evaluation for the API. Thread-safe; one evaluation runs at a time.
+ */
+public final class Evaluator {
+  private static final Logger LOG = LoggerFactory.getLogger(Evaluator.class);
+
+  /**
+   * An evaluation and its outcomes.
+   *
+   * @param verdicts by file id
+   * @param outcomes of the decisions, in their order; empty in a dry run
+   * @param listedMillis when the listing of the files began
+   */
+  public record Result(
+      Evaluation evaluation,
+      Map<Long, Verdict> verdicts,
+      List<DecisionProposer.Outcome> outcomes,
+      long listedMillis,
+      long tookMillis) {}
+
+  private final LivePolicies policies;
+  private final CodeRegistry codes;
+  private final ManagerConfig config;
+  private final NamenodeGateway namenode;
+  private final ManagerStore store;
+  private final DecisionProposer proposer;
+  private final Clock clock;
+  private volatile Result last;
+  private String problem;
+
+  public Evaluator(
+      LivePolicies policies,
+      CodeRegistry codes,
+      ManagerConfig config,
+      NamenodeGateway namenode,
+      ManagerStore store,
+      DecisionProposer proposer,
+      Clock clock) {
+    this.policies = policies;
+    this.codes = codes;
+    this.config = config;
+    this.namenode = namenode;
+    this.store = store;
+    this.proposer = proposer;
+    this.clock = clock;
+  }
+
+  /** The last evaluation; null before the first. */
+  public Result last() {
+    return last;
+  }
+
+  /**
+   * Evaluates now. A dry run proposes nothing.
+   *
+   * @throws NamenodeException if the namenode does not answer; the last evaluation stays
+   */
+  public synchronized Result evaluate(boolean dryRun) {
+    try {
+      last = run(dryRun);
+      problem = null;
+      return last;
+    } catch (NamenodeException e) {
+      if (!e.getMessage().equals(problem)) {
+        LOG.warn("Policies cannot be evaluated: {}", e.getMessage());
+      }
+      problem = e.getMessage();
+      throw e;
+    }
+  }
+
+  private Result run(boolean dryRun) {
+    long begin = clock.millis();
+    ClusterSnapshot snapshot =
+        SnapshotReader.read(
+            namenode,
+            begin,
+            policies.current().policies(),
+            new ClusterSnapshot.Limits(
+                config.limits().maxPendingTransitions(), config.limits().retryFailedAfterMillis()),
+            store.heatAt(begin, config.heat().halfLifeMillis()));
+    Evaluation evaluation = Policy.decide(codes, snapshot);
+    Map<Long, Verdict> verdicts = new HashMap<>();
+    evaluation.verdicts().forEach(verdict -> verdicts.put(verdict.fileId(), verdict));
+    List<DecisionProposer.Outcome> outcomes =
+        dryRun || evaluation.decisions().isEmpty()
+            ? List.of()
+            : proposer.propose(evaluation.decisions(), begin);
+    return new Result(evaluation, verdicts, outcomes, begin, clock.millis() - begin);
+  }
+}

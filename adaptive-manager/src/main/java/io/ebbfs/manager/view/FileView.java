@@ -1,0 +1,47 @@
+package io.ebbfs.manager.view;
+
+import java.util.List;
+
+/**
+ * A file as the namenode listed it. Sizes are bytes.
+ *
+ * @param stripedBlocks blocks that are members of a stripe
+ * @param replicatedBytes of the unencoded blocks: they are replicated and in no stripe
+ * @param replicatedStoredBytes of all replicas of the unencoded blocks
+ * @param transitionId the transition that encodes the unencoded blocks; 0 for none
+ */
+public record FileView(
+    long id,
+    String path,
+    long lengthBytes,
+    long modifiedMillis,
+    boolean underConstruction,
+    int blocks,
+    int stripedBlocks,
+    long storedBytes,
+    long replicatedBytes,
+    long replicatedStoredBytes,
+    List<Long> stripeIds,
+    long transitionId) {
+
+  public int unencodedBlocks() {
+    return blocks - stripedBlocks;
+  }
+
+  /**
+   * Estimates the length of a block, since the listing tells only the length of the file. All
+   * blocks but the last have the same length, which is taken to be a power of two if one fits.
+   */
+  public long blockLengthBytes(int index) {
+    if (blocks <= 1) {
+      return lengthBytes;
+    }
+    long least = (lengthBytes + blocks - 1) / blocks;
+    long power = Long.highestOneBit(least);
+    long full = power == least ? power : power << 1;
+    if (full > (lengthBytes - 1) / (blocks - 1)) {
+      full = least;
+    }
+    return index < blocks - 1 ? full : lengthBytes - full * (blocks - 1);
+  }
+}

@@ -1,0 +1,167 @@
+package io.ebbfs.manager.view;
+
+import io.ebbfs.protocol.CodingProtocol;
+import io.ebbfs.protocol.proto.CodingProtos.DecisionProto;
+import io.ebbfs.protocol.proto.CodingProtos.GetClusterRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListFilesRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListFilesResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListStripesRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListStripesResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListTransitionsRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListTransitionsResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ProposeRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ProposedProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.apache.hadoop.thirdparty.protobuf.ByteString;
+import org.apache.hadoop.thirdparty.protobuf.ServiceException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Calls the namenode: reads files, stripes and transitions page by page, and proposes decisions.
+ * Thread-safe. Every call may throw {@link NamenodeException}.
+ */
+public final class NamenodeGateway {
+  private static final Logger LOG = LoggerFactory.getLogger(NamenodeGateway.class);
+  private static final int DECISIONS_PER_CALL = 50;
+
+  private final Supplier<CodingProtocol> protocol;
+  private final int pageSize;
+  private final AtomicBoolean asked = new AtomicBoolean();
+  private volatile String problem = "the namenode was not asked yet";
+
+  public NamenodeGateway(Supplier<CodingProtocol> protocol, int pageSize) {
+    this.protocol = protocol;
+    this.pageSize = pageSize;
+  }
+
+  /** A call of CodingProtocol. */
+  private interface Call<T> {
+    T on(CodingProtocol protocol) throws ServiceException;
+  }
+
+  private <T> T call(String name, Call<T> call) {
+    try {
+      T answer = call.on(protocol.get());
+      if (problem != null) {
+        LOG.info("The namenode answers");
+      }
+      problem = null;
+      return answer;
+    } catch (ServiceException | RuntimeException e) {
+      NamenodeException failure = new NamenodeException(name, e);
+      if (problem == null || asked.compareAndSet(false, true)) {
+        LOG.warn("{}", failure.getMessage());
+      }
+      problem = failure.getMessage();
+      throw failure;
+    }
+  }
+
+  /** Why the last call failed; null if it succeeded. */
+  public String problem() {
+    return problem;
+  }
+
+  public GetClusterResponseProto cluster() {
+    return call("getCluster", p -> p.getCluster(null, GetClusterRequestProto.getDefaultInstance()));
+  }
+
+  /** One page of files; cursor and path may be null. */
+  public ListFilesResponseProto files(String path, byte[] cursor, int limit) {
+    ListFilesRequestProto.Builder request = ListFilesRequestProto.newBuilder().setLimit(limit);
+    if (path != null) {
+      request.setPath(path);
+    }
+    if (cursor != null) {
+      request.setCursor(ByteString.copyFrom(cursor));
+    }
+    return call("listFiles", p -> p.listFiles(null, request.build()));
+  }
+
+  /** All files, page after page. */
+  void eachFile(Consumer<ListFilesResponseProto> page) {
+    ByteString cursor = null;
+    do {
+      ListFilesResponseProto files = files(null, bytes(cursor), pageSize);
+      page.accept(files);
+      cursor = files.hasCursor() ? files.getCursor() : null;
+    } while (cursor != null);
+  }
+
+  /** All stripes, page after page. */
+  void eachStripe(Consumer<ListStripesResponseProto> page) {
+    ByteString cursor = null;
+    do {
+      ListStripesRequestProto.Builder request =
+          ListStripesRequestProto.newBuilder().setLimit(pageSize);
+      if (cursor != null) {
+        request.setCursor(cursor);
+      }
+      ListStripesResponseProto stripes =
+          call("listStripes", p -> p.listStripes(null, request.build()));
+      page.accept(stripes);
+      cursor = stripes.hasCursor() ? stripes.getCursor() : null;
+    } while (cursor != null);
+  }
+
+  /**
+   * One page of transitions in these states, or in any if the list is empty; cursor may be null.
+   */
+  public ListTransitionsResponseProto transitions(
+      Collection<TransitionStateProto> states, byte[] cursor, int limit) {
+    ListTransitionsRequestProto.Builder request =
+        ListTransitionsRequestProto.newBuilder().addAllStates(states).setLimit(limit);
+    if (cursor != null) {
+      request.setCursor(ByteString.copyFrom(cursor));
+    }
+    return call("listTransitions", p -> p.listTransitions(null, request.build()));
+  }
+
+  /** Transitions in these states; reading ends with the page that reaches the number wanted. */
+  public List<TransitionRow> allTransitions(Collection<TransitionStateProto> states, int wanted) {
+    List<TransitionRow> rows = new ArrayList<>();
+    ByteString cursor = null;
+    do {
+      ListTransitionsResponseProto page = transitions(states, bytes(cursor), pageSize);
+      rows.addAll(page.getTransitionsList());
+      cursor = page.hasCursor() ? page.getCursor() : null;
+    } while (cursor != null && rows.size() < wanted);
+    return rows;
+  }
+
+  public List<TransitionRow> transitions(Collection<Long> ids) {
+    if (ids.isEmpty()) {
+      return List.of();
+    }
+    ListTransitionsRequestProto request =
+        ListTransitionsRequestProto.newBuilder().addAllTransitionIds(ids).build();
+    return call("listTransitions", p -> p.listTransitions(null, request)).getTransitionsList();
+  }
+
+  /** Proposes decisions; the answers come in the same order. */
+  public List<ProposedProto> propose(List<DecisionProto> decisions) {
+    List<ProposedProto> results = new ArrayList<>();
+    for (int from = 0; from < decisions.size(); from += DECISIONS_PER_CALL) {
+      ProposeRequestProto request =
+          ProposeRequestProto.newBuilder()
+              .addAllDecisions(
+                  decisions.subList(from, Math.min(from + DECISIONS_PER_CALL, decisions.size())))
+              .build();
+      results.addAll(call("propose", p -> p.propose(null, request)).getResultsList());
+    }
+    return results;
+  }
+
+  private static byte[] bytes(ByteString cursor) {
+    return cursor == null ? null : cursor.toByteArray();
+  }
+}

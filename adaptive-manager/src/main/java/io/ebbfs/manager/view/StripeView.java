@@ -1,0 +1,55 @@
+package io.ebbfs.manager.view;
+
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * A stripe as the namenode listed it. Sizes are bytes as stored on disks.
+ *
+ * @param deadBytes of deleted blocks that the parities still cover
+ * @param groupId the same for all fast stripes that will merge into one compact stripe; 0 for none
+ * @param transitionId the transition that holds the stripe; 0 for none
+ */
+public record StripeView(
+    long id,
+    String code,
+    String policy,
+    long unitLengthBytes,
+    List<Member> members,
+    long liveBytes,
+    long deadBytes,
+    long parityBytes,
+    Set<Integer> lostPositions,
+    long groupId,
+    int groupSlot,
+    long transitionId) {
+
+  /** A block of the stripe; ownerId is the id of the file if the data is live. */
+  public record Member(int position, long lengthBytes, long ownerId, boolean tombstone) {}
+
+  public long storedBytes() {
+    return liveBytes + deadBytes + parityBytes;
+  }
+
+  /**
+   * The data lengths by position, deleted blocks included, because the parities still cover them.
+   *
+   * @param dataCount the data positions of the code
+   */
+  public Map<Integer, Long> dataLengths(int dataCount) {
+    Map<Integer, Long> lengths = new TreeMap<>();
+    for (Member member : members) {
+      if (member.position() < dataCount) {
+        lengths.put(member.position(), member.lengthBytes());
+      }
+    }
+    return lengths;
+  }
+
+  /** Whether the stripe is whole and in no transition. */
+  public boolean settled() {
+    return transitionId == 0 && lostPositions.isEmpty();
+  }
+}

@@ -1,0 +1,65 @@
+package io.ebbfs.manager.view;
+
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import java.util.List;
+
+/**
+ * A transition that is planned, running, or failed.
+ *
+ * @param lack what was missing in the cluster; null if the transition failed for another reason
+ */
+public record TransitionView(
+    long id,
+    TransitionKindProto kind,
+    TransitionStateProto state,
+    String policy,
+    String toCode,
+    long updatedMillis,
+    int attempt,
+    String failure,
+    List<Block> blocks,
+    List<Long> stripeIds,
+    Lack lack) {
+  /** The states of a transition that failed after all attempts. */
+  public static final List<TransitionStateProto> UNDONE =
+      List.of(
+          TransitionStateProto.FAILED,
+          TransitionStateProto.NO_SPACE,
+          TransitionStateProto.NO_DOMAINS);
+
+  /**
+   * What was missing when no place was found for the blocks of a transition.
+   *
+   * @param bytes of space that were missing; 0 if servers were missing
+   * @param then the cluster at that time
+   */
+  public record Lack(long bytes, ClusterSnapshot.Cluster then) {
+    /** Whether the cluster has grown enough for another attempt. */
+    public boolean isMet(ClusterSnapshot.Cluster now) {
+      return now.liveServers() > then.liveServers()
+          || now.liveDisks() > then.liveDisks()
+          || (bytes > 0 && now.freeBytes() >= then.freeBytes() + bytes);
+    }
+  }
+
+  /** A block that an encoding puts into one of its stripes, the one with number stripeIndex. */
+  public record Block(int stripeIndex, int position, long ownerId, int ownerIndex) {}
+
+  /** The name of a kind of transition, in messages for people. */
+  public static String show(TransitionKindProto kind) {
+    return switch (kind) {
+      case ENCODE -> "encoding";
+      case UPCODE -> "conversion to compact";
+      case DOWNCODE -> "conversion to fast";
+      case REPAIR -> "repair";
+      case REWRITE -> "rewrite";
+      case MOVE -> "re-placement";
+    };
+  }
+
+  /** Whether the transition is planned or running. */
+  public boolean active() {
+    return state == TransitionStateProto.PLANNED || state == TransitionStateProto.RUNNING;
+  }
+}

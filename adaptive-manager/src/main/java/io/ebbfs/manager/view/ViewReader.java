@@ -1,0 +1,100 @@
+package io.ebbfs.manager.view;
+
+import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
+import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
+import io.ebbfs.protocol.proto.CodingProtos.StorageStatusProto;
+import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
+import java.util.List;
+import java.util.Set;
+
+/** Turns messages of the namenode into the views that the policy function reads. */
+public final class ViewReader {
+  private ViewReader() {}
+
+  public static FileView file(FileStatusProto file) {
+    return new FileView(
+        file.getFileId(),
+        file.getPath(),
+        file.getLengthBytes(),
+        file.getModifiedMillis(),
+        file.getUnderConstruction(),
+        file.getBlocks(),
+        file.getStripedBlocks(),
+        file.getStoredBytes(),
+        file.getReplicatedBytes(),
+        file.getReplicatedStoredBytes(),
+        List.copyOf(file.getStripeIdsList()),
+        file.getTransitionId());
+  }
+
+  public static StripeView stripe(StripeStatusProto status) {
+    StripeRow row = status.getStripe();
+    long transition = status.hasTransitionId() ? status.getTransitionId() : row.getTransitionId();
+    return new StripeView(
+        row.getId(),
+        row.getCode(),
+        row.getPolicy(),
+        row.getUnitLengthBytes(),
+        row.getMembersList().stream()
+            .map(
+                m ->
+                    new StripeView.Member(
+                        m.getPosition(), m.getLengthBytes(), m.getOwnerId(), m.getTombstone()))
+            .toList(),
+        status.getLiveBytes(),
+        status.getDeadBytes(),
+        status.getParityBytes(),
+        Set.copyOf(status.getLostPositionsList()),
+        row.getGroupId(),
+        row.getGroupSlot(),
+        transition);
+  }
+
+  public static TransitionView transition(TransitionRow row) {
+    return new TransitionView(
+        row.getId(),
+        row.getKind(),
+        row.getState(),
+        row.getPolicy(),
+        row.getToCode(),
+        row.getUpdatedMillis(),
+        row.getAttempt(),
+        row.getFailure(),
+        row.getBlocksList().stream()
+            .map(
+                b ->
+                    new TransitionView.Block(
+                        b.getStripeIndex(), b.getPosition(), b.getOwnerId(), b.getOwnerIndex()))
+            .toList(),
+        row.getStripesList().stream().map(TransitionStripeProto::getStripeId).toList(),
+        !row.hasClusterServers()
+            ? null
+            : new TransitionView.Lack(
+                row.getMissingBytes(),
+                new ClusterSnapshot.Cluster(
+                    row.getClusterServers(),
+                    row.getClusterDisks(),
+                    row.getClusterFreeBytes(),
+                    false)));
+  }
+
+  public static ClusterSnapshot.Cluster cluster(GetClusterResponseProto cluster) {
+    int servers = 0;
+    int disks = 0;
+    long free = 0;
+    for (ServerStatusProto server : cluster.getServersList()) {
+      if (server.getLive()) {
+        servers++;
+        for (StorageStatusProto disk : server.getStoragesList()) {
+          disks += disk.getFailed() ? 0 : 1;
+          free += disk.getFailed() ? 0 : disk.getRemainingBytes();
+        }
+      }
+    }
+    return new ClusterSnapshot.Cluster(servers, disks, free, cluster.getSafeMode());
+  }
+}

@@ -1,0 +1,128 @@
+package io.ebbfs.manager.policy;
+
+import io.ebbfs.coding.code.CodeFamily;
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.manager.config.PathPattern;
+import io.ebbfs.manager.config.PolicyRule;
+import io.ebbfs.manager.config.PolicySet;
+import io.ebbfs.manager.config.ReadHot;
+import io.ebbfs.manager.model.ModelNamenode;
+import io.ebbfs.manager.view.ClusterSnapshot;
+import io.ebbfs.manager.view.NamenodeGateway;
+import io.ebbfs.manager.view.SnapshotReader;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalDouble;
+
+/** The model of the namenode, with policies, heat and a clock: all inputs of a decision. */
+final class PolicyWorld {
+  static final long MIB = 1 << 20;
+
+  final ModelNamenode namenode = new ModelNamenode();
+  final Map<Long, Double> heat = new HashMap<>();
+  long now = 1_000_000_000;
+  PolicySet policies;
+
+  PolicyWorld(PolicyRule... rules) {
+    this.policies = new PolicySet(List.of(rules));
+  }
+
+  /** A policy with fillWait 0: blocks do not wait for further blocks. */
+  static PolicyRule rule(String name, String family, Double bound) {
+    return rule(name, family, bound, 0);
+  }
+
+  static PolicyRule rule(String name, String family, Double bound, long fillWaitMillis) {
+    ReadHot hot = new ReadHot(ReadHot.Unit.PER_MIB, 1);
+    return rule(name, CodeRegistry.builtIn().family(family), bound, hot, fillWaitMillis);
+  }
+
+  static PolicyRule single(String name, String code) {
+    return single(name, code, 0);
+  }
+
+  static PolicyRule single(String name, String code, long fillWaitMillis) {
+    CodeFamily single = CodeFamily.single(io.ebbfs.coding.code.Codes.byName(code));
+    return rule(name, single, null, ReadHot.NEVER, fillWaitMillis);
+  }
+
+  private static PolicyRule rule(
+      String name, CodeFamily family, Double bound, ReadHot hot, long fillWaitMillis) {
+    return new PolicyRule(
+        name,
+        List.of(PathPattern.of("/" + name)),
+        family,
+        bound == null ? OptionalDouble.empty() : OptionalDouble.of(bound),
+        10_000,
+        hot,
+        2,
+        0,
+        fillWaitMillis,
+        Long.MAX_VALUE / 4,
+        6);
+  }
+
+  /** A write-cold file with blocks of 1 MiB. */
+  long file(String path, int blocks, double reads) {
+    long[] lengths = new long[blocks];
+    java.util.Arrays.fill(lengths, MIB);
+    return file(path, reads, lengths);
+  }
+
+  long file(String path, double reads, long... lengths) {
+    long id = namenode.addFile(path, now - 12_000, lengths).id;
+    heat.put(id, reads);
+    return id;
+  }
+
+  ClusterSnapshot snapshot() {
+    namenode.nowMillis = now;
+    return SnapshotReader.read(
+        new NamenodeGateway(() -> namenode, 7),
+        now,
+        policies,
+        new ClusterSnapshot.Limits(100_000, 60_000),
+        Map.copyOf(heat));
+  }
+
+  Evaluation decide() {
+    return Policy.decide(CodeRegistry.builtIn(), snapshot());
+  }
+
+  /** Decides and proposes. */
+  Evaluation propose() {
+    Evaluation evaluation = decide();
+    new NamenodeGateway(() -> namenode, 7)
+        .propose(evaluation.decisions().stream().map(Decision::toProto).toList());
+    return evaluation;
+  }
+
+  void completeAll() {
+    namenode.completeAll(new java.util.Random(1));
+  }
+
+  Verdict verdict(Evaluation evaluation, long fileId) {
+    return evaluation.verdicts().stream()
+        .filter(v -> v.fileId() == fileId)
+        .findFirst()
+        .orElseThrow();
+  }
+
+  FileState state(long fileId) {
+    return verdict(decide(), fileId).state();
+  }
+
+  /** Stored by live bytes of the stripes of a policy; 0 if there are none. */
+  double overhead(String policy) {
+    long live = 0;
+    long stored = 0;
+    for (ModelNamenode.ModelStripe stripe : namenode.stripes.values()) {
+      if (stripe.policy.equals(policy)) {
+        live += stripe.live();
+        stored += stripe.live() + stripe.dead() + stripe.parity();
+      }
+    }
+    return live == 0 ? 0 : (double) stored / live;
+  }
+}

@@ -1,0 +1,315 @@
+// What the store does with its disks at the start, before it serves: it checks identities, counts
+// disks that share a file system, finds the blocks, and repairs replicas that a crash left torn.
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <chrono>
+#include <map>
+#include <random>
+
+#include "disk/block_store.h"
+
+namespace ebb {
+
+namespace {
+
+std::string NewUuid() {
+  std::random_device random;
+  const auto part = [&] { return random(); };
+  return fmt::format("{:08x}-{:04x}-4{:03x}-{:04x}-{:08x}{:04x}", part(), part() & 0xffff,
+                     part() & 0xfff, 0x8000 | (part() & 0x3fff), part(), part() & 0xffff);
+}
+
+struct Pieces {
+  std::optional<std::uint64_t> length;
+  // Generation stamp and size of each meta file. Normally there is one.
+  std::map<std::uint64_t, std::uint64_t> metas;
+};
+
+// The files of one folder, grouped by block. A file with a foreign name is logged and left alone.
+Result<std::map<std::uint64_t, Pieces>> CollectPieces(FileSystem& files,
+                                                      const std::string& folder) {
+  std::map<std::uint64_t, Pieces> pieces;
+  EBB_ASSIGN(const auto entries, files.List(folder));
+  for (const auto& entry : entries) {
+    const std::string path = folder + "/" + entry.name;
+    const auto name = format::ParseName(entry.name);
+    if (!name || entry.directory) {
+      spdlog::warn("{} is no file of a chunk server and is ignored; remove it", path);
+      continue;
+    }
+    EBB_ASSIGN(const auto size, files.FileSize(path));
+    auto& piece = pieces[name->block_id];
+    if (name->generation_stamp) {
+      piece.metas[*name->generation_stamp] = size;
+    } else {
+      piece.length = size;
+    }
+  }
+  return pieces;
+}
+
+Result<format::Checksum> ReadMetaHeader(FileSystem& files, const std::string& path) {
+  EBB_ASSIGN(const auto file, files.OpenForReading(path));
+  std::array<std::byte, format::kMetaHeaderBytes> header;
+  EBB_ASSIGN(const auto size, file->Read(0, header));
+  return format::DecodeMetaHeader(std::span(header).first(size));
+}
+
+// The number of bytes from the start that agree with their checksums. The rest is a torn write.
+Result<std::uint64_t> ValidPrefix(FileSystem& files, const std::string& data_path,
+                                  const std::string& meta_path) {
+  EBB_ASSIGN(const auto checksum, ReadMetaHeader(files, meta_path));
+  EBB_ASSIGN(const auto data, files.OpenForReading(data_path));
+  EBB_ASSIGN(const auto meta, files.OpenForReading(meta_path));
+  std::vector<std::byte> bytes(64 * checksum.bytes_per_chunk);
+  std::vector<std::byte> sums(64 * 4);
+  for (std::uint64_t offset = 0;;) {
+    EBB_ASSIGN(std::size_t got, data->Read(offset, bytes));
+    if (checksum.size() != 0) {
+      EBB_ASSIGN(const auto sums_got, meta->Read(checksum.MetaOffset(offset), sums));
+      got = std::min<std::size_t>(got, sums_got / 4 * checksum.bytes_per_chunk);
+      if (const auto bad = checksum.FirstMismatch(std::span(bytes).first(got), sums)) {
+        return offset + *bad * checksum.bytes_per_chunk;
+      }
+    }
+    offset += got;
+    if (got < bytes.size()) return offset;
+  }
+}
+
+}  // namespace
+
+Result<std::unique_ptr<BlockStore>> BlockStore::Open(FileSystem& files, const Options& options) {
+  std::unique_ptr<BlockStore> store(new BlockStore());
+  for (const auto& directory : options.directories) {
+    auto disk = Disk::Open(files, directory, options.reserved_bytes);
+    if (disk) {
+      store->disks_.push_back(std::move(disk).value());
+      continue;
+    }
+    // An I/O error means a failed disk. Any other error is a mistake of the operator.
+    const auto code = disk.error().code;
+    if (code == ErrorCode::kCorrupt || IsShortage(code)) {
+      return std::unexpected(std::move(disk).error());
+    }
+    spdlog::error("disk {} has failed: {}", directory, disk.error().message);
+    DiskStatus status;
+    status.directory = directory;
+    status.failed = true;
+    status.failure = disk.error().message;
+    status.failed_at_millis =
+        static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(
+                                       std::chrono::system_clock::now().time_since_epoch())
+                                       .count());
+    store->unopened_.push_back(std::move(status));
+  }
+  if (store->disks_.empty()) {
+    return Fail(
+        ErrorCode::kIo,
+        fmt::format("none of the {} data directories can be used ({}); give a directory that "
+                    "can be read and written",
+                    options.directories.size(),
+                    store->unopened_.empty() ? "none given" : store->unopened_.front().failure));
+  }
+  EBB_TRY(store->AgreeOnServerUuid());
+  store->CountSharers(files, options.disks_per_file_system);
+  return store;
+}
+
+void BlockStore::CountSharers(FileSystem& files, std::uint32_t disks_per_file_system) {
+  std::map<std::uint64_t, std::vector<Disk*>> by_file_system;
+  for (const auto& disk : disks_) {
+    disk->SetSharers(std::max<std::uint32_t>(disks_per_file_system, 1));
+    if (const auto id = files.FileSystemId(disk->directory())) {
+      by_file_system[*id].push_back(disk.get());
+    }
+  }
+  for (const auto& [id, disks] : by_file_system) {
+    const auto own = static_cast<std::uint32_t>(disks.size());
+    for (Disk* disk : disks) disk->SetSharers(std::max(disks_per_file_system, own));
+  }
+}
+
+Status BlockStore::AgreeOnServerUuid() {
+  const Disk* first = nullptr;
+  std::map<std::string, std::string> seen;
+  for (const auto& disk : disks_) {
+    const auto& identity = disk->identity();
+    if (identity.server_uuid.empty()) continue;
+    if (first == nullptr) first = disk.get();
+    if (identity.server_uuid != first->identity().server_uuid) {
+      return Fail(
+          ErrorCode::kInvalid,
+          fmt::format("{} belongs to server {} and {} to server {}; give directories of one "
+                      "server only",
+                      first->directory(), first->identity().server_uuid, disk->directory(),
+                      identity.server_uuid));
+    }
+    const auto [it, fresh] = seen.try_emplace(identity.storage_uuid, disk->directory());
+    if (!fresh) {
+      return Fail(ErrorCode::kInvalid,
+                  fmt::format("{} and {} are both storage {}; one is a copy: remove it", it->second,
+                              disk->directory(), identity.storage_uuid));
+    }
+  }
+  server_uuid_ = first != nullptr ? first->identity().server_uuid : NewUuid();
+  return {};
+}
+
+Status BlockStore::Attach(const std::string& cluster_id, const std::string& block_pool_id,
+                          std::uint32_t namespace_id) {
+  for (const auto& disk : disks_) {
+    const auto& identity = disk->identity();
+    if (identity.cluster_id.empty()) continue;
+    if (identity.cluster_id != cluster_id || identity.namespace_id != namespace_id ||
+        identity.block_pool_id != block_pool_id) {
+      return Fail(ErrorCode::kInvalid,
+                  fmt::format("{} belongs to cluster {} (namespace {}, pool {}) and the namenode "
+                              "to cluster {} (namespace {}, pool {}); give another --data or "
+                              "--namenode",
+                              disk->directory(), identity.cluster_id, identity.namespace_id,
+                              identity.block_pool_id, cluster_id, namespace_id, block_pool_id));
+    }
+  }
+  cluster_id_ = cluster_id;
+  block_pool_id_ = block_pool_id;
+  std::size_t live = 0;
+  for (const auto& disk : disks_) {
+    Status ready;
+    if (disk->identity().cluster_id.empty()) {
+      ready =
+          disk->Claim({"DS-" + NewUuid(), server_uuid_, cluster_id, block_pool_id, namespace_id});
+    }
+    if (ready) ready = ScanDisk(*disk);
+    if (ready) {
+      ++live;
+    } else {
+      FailDisk(*disk, ready.error().message);
+    }
+  }
+  if (live == 0) {
+    return Fail(ErrorCode::kIo, fmt::format("all {} disks have failed ({}); replace them",
+                                            disks_.size(), disks_.front()->GetStatus().failure));
+  }
+  return {};
+}
+
+Status BlockStore::ScanDisk(Disk& disk) {
+  auto& files = disk.files();
+  const std::string temporary = disk.Folder(format::kTemporary);
+  EBB_ASSIGN(const auto leftovers, files.List(temporary));
+  for (const auto& entry : leftovers) EBB_TRY(files.Remove(temporary + "/" + entry.name));
+  // Before the finalized blocks: this may finalize a block, if a crash came between two renames.
+  EBB_TRY(ScanBeingWritten(disk));
+  const std::string root = disk.Folder(format::kFinalized);
+  EBB_ASSIGN(const auto folders, files.List(root));
+  for (const auto& folder : folders) {
+    if (folder.directory) {
+      EBB_TRY(ScanFinalized(disk, root + "/" + folder.name));
+    } else {
+      spdlog::warn("{}/{} is no file of a chunk server and is ignored; remove it", root,
+                   folder.name);
+    }
+  }
+  return {};
+}
+
+Status BlockStore::ScanFinalized(Disk& disk, const std::string& folder) {
+  EBB_ASSIGN(const auto pieces, CollectPieces(disk.files(), folder));
+  for (const auto& [block_id, piece] : pieces) {
+    const std::string path = folder + "/" + format::BlockFileName(block_id);
+    if (!folder.ends_with("/" + format::SubdirectoryName(block_id))) {
+      spdlog::warn("{} lies in the wrong folder and is ignored; remove it", path);
+      continue;
+    }
+    if (!piece.length || piece.metas.empty()) {
+      spdlog::warn("{} has {} and is ignored; the namenode will repair the block", path,
+                   piece.length ? "no checksum file" : "a checksum file but no data");
+      continue;
+    }
+    const auto& [stamp, meta_size] = *piece.metas.rbegin();
+    format::Checksum checksum;
+    std::string problem;
+    if (meta_size != format::kMetaHeaderBytes + checksum.BytesFor(*piece.length)) {
+      const auto header =
+          ReadMetaHeader(disk.files(), folder + "/" + format::MetaFileName(block_id, stamp));
+      if (!header) {
+        problem = header.error().message;
+      } else if (meta_size != format::kMetaHeaderBytes + header->BytesFor(*piece.length)) {
+        problem = fmt::format("{} bytes of data do not match {} bytes of checksums", *piece.length,
+                              meta_size);
+      }
+    }
+    if (problem.empty()) {
+      AddScanned(disk, block_id, stamp, *piece.length);
+    } else {
+      spdlog::warn("{} is corrupt and is ignored: {}; the namenode will repair the block", path,
+                   problem);
+    }
+  }
+  return {};
+}
+
+void BlockStore::AddScanned(Disk& disk, std::uint64_t block_id, std::uint64_t stamp,
+                            std::uint64_t length) {
+  const std::lock_guard lock(mutex_);
+  Replica replica{stamp, length, &disk, ReplicaState::kFinalized, 0, nullptr};
+  const auto [it, fresh] = replicas_.try_emplace(block_id, replica);
+  if (!fresh) {
+    spdlog::warn(
+        "block {} lies on {} with generation stamp {} and on {} with {}; the replica "
+        "with the higher stamp is used",
+        block_id, it->second.disk->directory(), it->second.generation_stamp, disk.directory(),
+        stamp);
+    if (it->second.generation_stamp >= stamp) return;
+    if (!it->second.in_pipeline) it->second.disk->SubtractUsed(1, it->second.length);
+    it->second = replica;
+  }
+  disk.AddUsed(1, length);
+}
+
+Status BlockStore::ScanBeingWritten(Disk& disk) {
+  auto& files = disk.files();
+  const std::string folder = disk.Folder(format::kBeingWritten);
+  EBB_ASSIGN(const auto pieces, CollectPieces(files, folder));
+  for (const auto& [block_id, piece] : pieces) {
+    const std::string path = folder + "/" + format::BlockFileName(block_id);
+    if (piece.length && piece.metas.empty()) {
+      // A crash while the replica was finalized: the meta file was moved, the data file was not.
+      const std::string target = disk.BlockPath(format::kFinalized, block_id);
+      const auto parent = target.substr(0, target.rfind('/'));
+      const auto there = CollectPieces(files, parent);
+      if (there && there->contains(block_id) && !there->at(block_id).metas.empty()) {
+        spdlog::info("{} was being finalized when the process stopped; finalized it now", path);
+        EBB_TRY(files.Rename(path, target));
+      } else {
+        spdlog::warn("{} has no checksum file and is removed", path);
+        EBB_TRY(files.Remove(path));
+      }
+      continue;
+    }
+    const std::uint64_t stamp = piece.metas.rbegin()->first;
+    const std::string meta_path = disk.MetaPath(format::kBeingWritten, block_id, stamp);
+    const auto valid = piece.length ? ValidPrefix(files, path, meta_path)
+                                    : Result<std::uint64_t>(Fail(ErrorCode::kCorrupt, "no data"));
+    if (!valid) {
+      spdlog::warn("{} cannot be used and is removed: {}", path, valid.error().message);
+      EBB_TRY(files.Remove(path));
+      EBB_TRY(files.Remove(meta_path));
+      continue;
+    }
+    auto in_pipeline =
+        std::make_shared<ReplicaInPipeline>(disk, format::kBeingWritten, block_id, stamp);
+    EBB_TRY(in_pipeline->OpenExisting(*valid));
+    EBB_TRY(in_pipeline->data->Truncate(*valid));
+    EBB_TRY(in_pipeline->meta->Truncate(format::kMetaHeaderBytes +
+                                        in_pipeline->checksum.BytesFor(*valid)));
+    const std::lock_guard lock(mutex_);
+    replicas_.insert_or_assign(
+        block_id, Replica{stamp, *valid, &disk, ReplicaState::kWaiting, 0, std::move(in_pipeline)});
+  }
+  return {};
+}
+
+}  // namespace ebb

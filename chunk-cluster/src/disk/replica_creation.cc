@@ -1,0 +1,164 @@
+// How a replica comes into being: created or opened for append by a writer, then finalized.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "disk/block_store.h"
+
+namespace ebb {
+
+Result<Disk*> BlockStore::ChooseDisk(const WriteRequest& request) {
+  const auto live = [](const auto& disk) { return !disk->failed(); };
+  if (!request.storage_uuid.empty()) {
+    const auto it = std::find_if(disks_.begin(), disks_.end(), [&](const auto& disk) {
+      return live(disk) && disk->identity().storage_uuid == request.storage_uuid;
+    });
+    if (it != disks_.end()) return it->get();
+    if (request.exact_storage) {
+      return Fail(ErrorCode::kIo, fmt::format("storage {} is not on this server or has failed; "
+                                              "choose another storage",
+                                              request.storage_uuid));
+    }
+  }
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < disks_.size(); ++i) {
+    const auto& disk = disks_[next_disk_++ % disks_.size()];
+    if (live(disk)) return disk.get();
+  }
+  return Fail(ErrorCode::kIo, "every disk of this server has failed");
+}
+
+Status BlockStore::MakeRoomFor(const WriteRequest& request) {
+  const auto existing = Get(request.block_id);
+  if (!existing) return {};
+  const bool replaceable =
+      existing->state == ReplicaState::kTemporary ||
+      (existing->in_pipeline && existing->generation_stamp < request.generation_stamp);
+  if (!replaceable || existing->recovery_id != 0) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("block {} exists with generation stamp {} ({}) and cannot be created "
+                            "again",
+                            request.block_id, existing->generation_stamp, NameOf(existing->state)));
+  }
+  Discard(existing->in_pipeline);
+  return {};
+}
+
+Result<std::unique_ptr<ReplicaWriter>> BlockStore::Create(const WriteRequest& request) {
+  EBB_TRY(MakeRoomFor(request));
+  EBB_ASSIGN(Disk* const disk, ChooseDisk(request));
+  if (auto space = disk->CheckSpace(request.expected_bytes); !space) {
+    if (!IsShortage(space.error().code)) Suspect(*disk, space.error().message);
+    return std::unexpected(std::move(space).error());
+  }
+  const auto folder =
+      request.state == ReplicaState::kTemporary ? format::kTemporary : format::kBeingWritten;
+  auto in_pipeline = std::make_shared<ReplicaInPipeline>(*disk, folder, request.block_id,
+                                                         request.generation_stamp);
+  const std::lock_guard lock(in_pipeline->mutex);
+  {
+    const std::lock_guard store_lock(mutex_);
+    Replica replica{request.generation_stamp, 0, disk, request.state, 0, in_pipeline};
+    if (!replicas_.try_emplace(request.block_id, std::move(replica)).second) {
+      return Fail(ErrorCode::kBusy,
+                  fmt::format("block {} is being created by another writer", request.block_id));
+    }
+  }
+  if (auto created = in_pipeline->Create(request.checksum); !created) {
+    in_pipeline->closed = true;
+    in_pipeline->RemoveFiles();
+    {
+      const std::lock_guard store_lock(mutex_);
+      replicas_.erase(request.block_id);
+    }
+    Suspect(*disk, created.error().message);
+    return std::unexpected(std::move(created).error());
+  }
+  return std::unique_ptr<ReplicaWriter>(new ReplicaWriter(*this, std::move(in_pipeline)));
+}
+
+Result<std::shared_ptr<ReplicaInPipeline>> BlockStore::Reopen(std::uint64_t block_id,
+                                                              const Replica& replica) {
+  auto& disk = *replica.disk;
+  auto in_pipeline = std::make_shared<ReplicaInPipeline>(disk, format::kFinalized, block_id,
+                                                         replica.generation_stamp);
+  const std::lock_guard lock(in_pipeline->mutex);
+  EBB_TRY(in_pipeline->OpenExisting(replica.length));
+  const std::lock_guard store_lock(mutex_);
+  const auto it = replicas_.find(block_id);
+  if (it == replicas_.end() || it->second.in_pipeline ||
+      it->second.generation_stamp != replica.generation_stamp) {
+    return Fail(ErrorCode::kBusy, fmt::format("block {} has just changed; try again", block_id));
+  }
+  it->second.in_pipeline = in_pipeline;
+  it->second.state = ReplicaState::kBeingWritten;
+  disk.SubtractUsed(1, replica.length);
+  return in_pipeline;
+}
+
+Result<std::unique_ptr<ReplicaWriter>> BlockStore::Append(std::uint64_t block_id,
+                                                          std::uint64_t generation_stamp,
+                                                          std::uint64_t new_stamp,
+                                                          std::uint64_t length) {
+  const auto replica = Get(block_id);
+  if (!replica) return NoReplica(block_id);
+  if (replica->state == ReplicaState::kBeingWritten && replica->in_pipeline) {
+    return RecoverWriter(block_id, generation_stamp, new_stamp, length, length);
+  }
+  if (replica->state != ReplicaState::kFinalized || replica->recovery_id != 0 ||
+      replica->length != length || replica->generation_stamp < generation_stamp ||
+      replica->generation_stamp >= new_stamp) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("block {} ({}, {} bytes, generation stamp {}) cannot be appended to at "
+                            "{} bytes with stamp {}",
+                            block_id, NameOf(replica->state), replica->length,
+                            replica->generation_stamp, length, new_stamp));
+  }
+  EBB_ASSIGN(const auto in_pipeline, Reopen(block_id, *replica));
+  const std::lock_guard lock(in_pipeline->mutex);
+  EBB_TRY(in_pipeline->SetGenerationStamp(new_stamp));
+  EBB_TRY(in_pipeline->MoveTo(format::kBeingWritten));
+  Update(*in_pipeline, [&](Replica& entry) { entry.generation_stamp = new_stamp; });
+  return std::unique_ptr<ReplicaWriter>(new ReplicaWriter(*this, in_pipeline));
+}
+
+Result<ReplicaInfo> BlockStore::Finalize(ReplicaInPipeline& in_pipeline, bool sync) {
+  auto& disk = in_pipeline.disk;
+  if (sync) EBB_TRY(in_pipeline.Sync());
+  EBB_ASSIGN(const auto folder, disk.FinalizedFolder(in_pipeline.block_id));
+  EBB_TRY(in_pipeline.MoveTo(format::kFinalized));
+  if (sync) EBB_TRY(disk.files().SyncDirectory(folder));
+  const std::uint64_t length = in_pipeline.on_disk;
+  ReplicaInfo info;
+  const bool held = Update(in_pipeline, [&](Replica& entry) {
+    entry.state = ReplicaState::kFinalized;
+    entry.length = length;
+    entry.generation_stamp = in_pipeline.generation_stamp;
+    entry.recovery_id = 0;
+    entry.in_pipeline.reset();
+    info = Describe(in_pipeline.block_id, entry);
+  });
+  in_pipeline.closed = true;
+  in_pipeline.data.reset();
+  in_pipeline.meta.reset();
+  if (!held) {
+    return Fail(ErrorCode::kIo,
+                fmt::format("the disk of block {} has failed", in_pipeline.block_id));
+  }
+  disk.AddUsed(1, length);
+  return info;
+}
+
+void BlockStore::Discard(const std::shared_ptr<ReplicaInPipeline>& in_pipeline) {
+  const std::lock_guard lock(in_pipeline->mutex);
+  if (in_pipeline->closed) return;
+  in_pipeline->TakeOver();
+  in_pipeline->closed = true;
+  in_pipeline->RemoveFiles();
+  const std::lock_guard store_lock(mutex_);
+  const auto it = replicas_.find(in_pipeline->block_id);
+  if (it != replicas_.end() && it->second.in_pipeline == in_pipeline) replicas_.erase(it);
+}
+
+}  // namespace ebb

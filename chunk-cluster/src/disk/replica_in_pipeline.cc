@@ -1,0 +1,160 @@
+#include "disk/replica_in_pipeline.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "common/bytes.h"
+
+namespace ebb {
+
+namespace {
+
+std::unexpected<Error> BadChunk(std::uint64_t block_id, std::uint64_t offset) {
+  return Fail(ErrorCode::kCorrupt,
+              fmt::format("the bytes of block {} at {} contradict their checksum; they were "
+                          "damaged on the network",
+                          block_id, offset));
+}
+
+}  // namespace
+
+Status ReplicaInPipeline::Create(const format::Checksum& with) {
+  checksum = with;
+  EBB_ASSIGN(data, disk.files().Create(DataPath()));
+  EBB_ASSIGN(meta, disk.files().Create(MetaPath()));
+  std::array<std::byte, format::kMetaHeaderBytes> header;
+  format::EncodeMetaHeader(checksum, header);
+  return meta->Write(0, header);
+}
+
+Status ReplicaInPipeline::OpenExisting(std::uint64_t length) {
+  EBB_ASSIGN(data, disk.files().OpenForWriting(DataPath()));
+  EBB_ASSIGN(meta, disk.files().OpenForWriting(MetaPath()));
+  std::array<std::byte, format::kMetaHeaderBytes> header;
+  EBB_ASSIGN(const auto size, meta->Read(0, header));
+  EBB_ASSIGN(checksum, format::DecodeMetaHeader(std::span(header).first(size)));
+  on_disk = length;
+  acknowledged = length;
+  if (length % checksum.bytes_per_chunk != 0 && checksum.size() != 0) {
+    EBB_ASSIGN(const auto got, meta->Read(checksum.MetaOffset(length), last_sum));
+    if (got != last_sum.size()) {
+      return Fail(ErrorCode::kCorrupt, fmt::format("{} ends early", MetaPath()));
+    }
+  }
+  return {};
+}
+
+Status ReplicaInPipeline::Write(std::uint64_t offset, std::span<const std::byte> bytes,
+                                std::span<const std::byte> sums, bool verify) {
+  const std::uint64_t end = offset + bytes.size();
+  if (offset > on_disk) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("block {} has {} bytes and the next packet begins at {}; packets must "
+                            "follow each other",
+                            block_id, on_disk.load(), offset));
+  }
+  if (sums.size() != checksum.BytesFor(bytes.size())) {
+    return Fail(ErrorCode::kInvalid, fmt::format("{} bytes of checksums came with {} bytes of data",
+                                                 sums.size(), bytes.size()));
+  }
+  if (offset % checksum.bytes_per_chunk != 0) return WriteInsideChunk(offset, bytes, sums, verify);
+  if (verify) {
+    if (const auto bad = checksum.FirstMismatch(bytes, sums)) {
+      return BadChunk(block_id, offset + *bad * checksum.bytes_per_chunk);
+    }
+  }
+  if (end <= on_disk) return {};
+  EBB_TRY(data->Write(offset, bytes));
+  if (!sums.empty()) {
+    EBB_TRY(meta->Write(checksum.MetaOffset(offset), sums));
+    std::memcpy(last_sum.data(), sums.data() + sums.size() - 4, 4);
+  }
+  on_disk = end;
+  return {};
+}
+
+Status ReplicaInPipeline::WriteInsideChunk(std::uint64_t offset, std::span<const std::byte> bytes,
+                                           std::span<const std::byte> sums, bool verify) {
+  const std::uint64_t end = offset + bytes.size();
+  const std::uint64_t chunk_end =
+      (offset / checksum.bytes_per_chunk + 1) * checksum.bytes_per_chunk;
+  if (end > chunk_end) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("a packet of block {} from {} to {} begins inside a chunk and ends in "
+                            "another; it must end at {} or before",
+                            block_id, offset, end, chunk_end));
+  }
+  if (verify && checksum.FirstMismatch(bytes, sums)) return BadChunk(block_id, offset);
+  if (end <= on_disk) return {};
+  if (offset != on_disk) {
+    return Fail(
+        ErrorCode::kInvalid,
+        fmt::format("a packet of block {} begins at {}, inside a chunk, and the block has {} "
+                    "bytes; such a packet must begin at the end of the block",
+                    block_id, offset, on_disk.load()));
+  }
+  EBB_TRY(data->Write(offset, bytes));
+  if (checksum.size() != 0) {
+    StoreBig32(last_sum.data(), checksum.Compute(LoadBig32(last_sum.data()), bytes));
+    EBB_TRY(meta->Write(checksum.MetaOffset(offset), last_sum));
+  }
+  on_disk = end;
+  return {};
+}
+
+Status ReplicaInPipeline::Truncate(std::uint64_t length) {
+  if (length >= on_disk) return {};
+  const std::uint64_t chunk_start = length / checksum.bytes_per_chunk * checksum.bytes_per_chunk;
+  if (length != chunk_start) {
+    std::vector<std::byte> chunk(length - chunk_start);
+    EBB_ASSIGN(const auto got, data->Read(chunk_start, chunk));
+    if (got != chunk.size()) {
+      return Fail(ErrorCode::kCorrupt, fmt::format("{} ends early", DataPath()));
+    }
+    StoreBig32(last_sum.data(), checksum.Compute(0, chunk));
+    if (checksum.size() != 0) EBB_TRY(meta->Write(checksum.MetaOffset(chunk_start), last_sum));
+  }
+  EBB_TRY(data->Truncate(length));
+  EBB_TRY(meta->Truncate(format::kMetaHeaderBytes + checksum.BytesFor(length)));
+  on_disk = length;
+  acknowledged = std::min<std::uint64_t>(acknowledged, length);
+  return {};
+}
+
+Status ReplicaInPipeline::Sync() {
+  EBB_TRY(data->Sync());
+  return meta->Sync();
+}
+
+Status ReplicaInPipeline::SetGenerationStamp(std::uint64_t stamp) {
+  if (stamp == generation_stamp) return {};
+  EBB_TRY(disk.files().Rename(MetaPath(), disk.MetaPath(folder, block_id, stamp)));
+  generation_stamp = stamp;
+  return {};
+}
+
+Status ReplicaInPipeline::MoveTo(std::string_view to) {
+  EBB_TRY(disk.files().Rename(MetaPath(), disk.MetaPath(to, block_id, generation_stamp)));
+  EBB_TRY(disk.files().Rename(DataPath(), disk.BlockPath(to, block_id)));
+  folder = to;
+  return {};
+}
+
+void ReplicaInPipeline::RemoveFiles() {
+  data.reset();
+  meta.reset();
+  // A file that cannot be removed now is removed at the next start.
+  (void)disk.files().Remove(DataPath());
+  (void)disk.files().Remove(MetaPath());
+}
+
+void ReplicaInPipeline::TakeOver() {
+  ++ticket;
+  if (wake_writer) wake_writer();
+  wake_writer = nullptr;
+}
+
+}  // namespace ebb

@@ -1,0 +1,77 @@
+// A replica that is not finalized: a client, a copy or a combine writes it. HDFS calls it
+// ReplicaInPipeline. It has two open files: data and checksums ("meta").
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+
+#include "disk/disk.h"
+#include "disk/format.h"
+
+namespace ebb {
+
+// Internal to the store. `mutex` guards every member. A thread that holds `mutex` may take the
+// store's mutex, but not the other way round.
+struct ReplicaInPipeline {
+  ReplicaInPipeline(Disk& on, std::string_view in, std::uint64_t id, std::uint64_t stamp)
+      : disk(on), folder(in), block_id(id), generation_stamp(stamp) {}
+
+  // Creates both files. The meta file gets its header.
+  [[nodiscard]] Status Create(const format::Checksum& with);
+  // Opens the existing files of a replica and reads the last checksum: after a restart, or to
+  // append to a finalized replica. The first `length` bytes must be valid.
+  [[nodiscard]] Status OpenExisting(std::uint64_t length);
+
+  // `sums` holds the checksums of the chunks of `data`. Either `offset` begins a chunk, or `offset`
+  // is the end of the replica and `data` ends in the same chunk. kInvalid for a gap. kCorrupt if
+  // `verify` is set and the data contradict `sums`. Bytes that the replica has are not written
+  // again.
+  [[nodiscard]] Status Write(std::uint64_t offset, std::span<const std::byte> data,
+                             std::span<const std::byte> sums, bool verify);
+  [[nodiscard]] Status Truncate(std::uint64_t length);
+  [[nodiscard]] Status Sync();
+  [[nodiscard]] Status SetGenerationStamp(std::uint64_t stamp);
+  // Moves both files to another folder of the disk, the meta file first: disk_scan.cc relies on the
+  // order after a crash.
+  [[nodiscard]] Status MoveTo(std::string_view to);
+  void RemoveFiles();
+  // Takes the right to write from the current writer, and wakes its thread.
+  void TakeOver();
+
+  [[nodiscard]] std::string DataPath() const { return disk.BlockPath(folder, block_id); }
+  [[nodiscard]] std::string MetaPath() const {
+    return disk.MetaPath(folder, block_id, generation_stamp);
+  }
+
+  std::mutex mutex;
+  Disk& disk;
+  std::string folder;
+  const std::uint64_t block_id;
+  std::uint64_t generation_stamp;
+  format::Checksum checksum;
+  std::unique_ptr<File> data;
+  std::unique_ptr<File> meta;
+  // Bytes on this disk. May be read without the mutex.
+  std::atomic<std::uint64_t> on_disk = 0;
+  // Bytes that every later server of the pipeline has, too. May be read without the mutex.
+  std::atomic<std::uint64_t> acknowledged = 0;
+  // The checksum of the last chunk, if that chunk is not full.
+  std::array<std::byte, 4> last_sum = {};
+  // Only the writer that holds this ticket may write. A new writer increments it.
+  std::uint64_t ticket = 0;
+  std::function<void()> wake_writer;
+  // The replica was finalized or removed, or its disk has failed.
+  bool closed = false;
+
+ private:
+  [[nodiscard]] Status WriteInsideChunk(std::uint64_t offset, std::span<const std::byte> bytes,
+                                        std::span<const std::byte> sums, bool verify);
+};
+
+}  // namespace ebb

@@ -1,0 +1,46 @@
+// Reading one replica off its disk. Nothing is verified here: verified_reader.h does that.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "common/error.h"
+#include "disk/file_system.h"
+#include "disk/format.h"
+#include "disk/replica.h"
+
+namespace ebb {
+
+// An open replica, in its state at the time of opening. Thread-safe.
+class ReplicaReader {
+ public:
+  [[nodiscard]] const format::Checksum& checksum() const { return checksum_; }
+  [[nodiscard]] const ReplicaInfo& info() const { return info_; }
+  // Bytes that may be read. For a replica that is being written: all bytes on the disk, also those
+  // that are not acknowledged.
+  [[nodiscard]] std::uint64_t length() const { return length_; }
+  // The stored checksums of the chunks of [offset, end). `offset` begins a chunk, and `end` ends a
+  // chunk or the replica.
+  [[nodiscard]] Status ReadChecksums(std::uint64_t offset, std::uint64_t end,
+                                     std::span<std::byte> out) const;
+  [[nodiscard]] Status ReadData(std::uint64_t offset, std::span<std::byte> out) const;
+  // For sendfile. Negative if only ReadData works.
+  [[nodiscard]] int descriptor() const { return data_->descriptor(); }
+
+ private:
+  friend class BlockStore;
+  ReplicaInfo info_;
+  format::Checksum checksum_;
+  std::uint64_t length_ = 0;
+  std::unique_ptr<File> data_;
+  std::unique_ptr<File> meta_;
+  // The checksum of the last chunk at `length_`, for a replica that is being written: the meta file
+  // may be ahead of `length_`.
+  std::optional<std::array<std::byte, 4>> last_sum_;
+};
+
+}  // namespace ebb

@@ -1,0 +1,132 @@
+// What happens to a replica whose write broke off. Pipeline recovery: the client comes back with a
+// new generation stamp (RecoverWriter, RecoverClose). Block recovery: the client is gone, and the
+// servers agree on a length (StartRecovery, FinishRecovery); server/block_recovery.cc leads that. A
+// replica whose server stopped is cut to its valid prefix at the next start: disk_scan.cc.
+#include <fmt/core.h>
+
+#include <utility>
+
+#include "disk/block_store.h"
+
+namespace ebb {
+
+Result<std::unique_ptr<ReplicaWriter>> BlockStore::RecoverWriter(std::uint64_t block_id,
+                                                                 std::uint64_t generation_stamp,
+                                                                 std::uint64_t new_stamp,
+                                                                 std::uint64_t min_bytes,
+                                                                 std::uint64_t max_bytes) {
+  const auto replica = Get(block_id);
+  if (!replica) return NoReplica(block_id);
+  if (replica->state != ReplicaState::kBeingWritten || !replica->in_pipeline ||
+      replica->recovery_id != 0) {
+    return Fail(ErrorCode::kInvalid, fmt::format("block {} is {}: no pipeline can be rebuilt on it",
+                                                 block_id, NameOf(replica->state)));
+  }
+  const auto in_pipeline = replica->in_pipeline;
+  const std::lock_guard lock(in_pipeline->mutex);
+  if (in_pipeline->closed || in_pipeline->generation_stamp < generation_stamp ||
+      in_pipeline->generation_stamp > new_stamp) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("block {} has generation stamp {}, not one from {} to {}", block_id,
+                            in_pipeline->generation_stamp, generation_stamp, new_stamp));
+  }
+  in_pipeline->TakeOver();
+  if (in_pipeline->acknowledged < min_bytes || in_pipeline->on_disk > max_bytes) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("block {} has {} bytes, {} of them acknowledged; the client expects "
+                            "{} to {}",
+                            block_id, in_pipeline->on_disk.load(), in_pipeline->acknowledged.load(),
+                            min_bytes, max_bytes));
+  }
+  EBB_TRY(in_pipeline->Truncate(in_pipeline->acknowledged));
+  EBB_TRY(in_pipeline->SetGenerationStamp(new_stamp));
+  Update(*in_pipeline, [&](Replica& entry) { entry.generation_stamp = new_stamp; });
+  return std::unique_ptr<ReplicaWriter>(new ReplicaWriter(*this, in_pipeline));
+}
+
+Result<ReplicaInfo> BlockStore::RecoverClose(std::uint64_t block_id, std::uint64_t generation_stamp,
+                                             std::uint64_t new_stamp, std::uint64_t length) {
+  const auto replica = Get(block_id);
+  if (!replica) return NoReplica(block_id);
+  if (replica->recovery_id != 0 || replica->state == ReplicaState::kTemporary ||
+      replica->generation_stamp < generation_stamp || replica->generation_stamp > new_stamp) {
+    return Fail(
+        ErrorCode::kInvalid,
+        fmt::format("block {} ({}, generation stamp {}) cannot be closed with stamp {}", block_id,
+                    NameOf(replica->state), replica->generation_stamp, new_stamp));
+  }
+  auto in_pipeline = replica->in_pipeline;
+  if (!in_pipeline) {
+    EBB_ASSIGN(in_pipeline, Reopen(block_id, *replica));
+  }
+  Result<ReplicaInfo> info = NoReplica(block_id);
+  {
+    const std::lock_guard lock(in_pipeline->mutex);
+    in_pipeline->TakeOver();
+    if (in_pipeline->on_disk != length) {
+      return Fail(ErrorCode::kInvalid, fmt::format("block {} has {} bytes, the client expects {}",
+                                                   block_id, in_pipeline->on_disk.load(), length));
+    }
+    EBB_TRY(in_pipeline->SetGenerationStamp(new_stamp));
+    info = Finalize(*in_pipeline, false);
+  }
+  if (info && listener_ != nullptr) listener_->OnStored(*info);
+  return info;
+}
+
+Result<std::optional<ReplicaInfo>> BlockStore::StartRecovery(std::uint64_t block_id,
+                                                             std::uint64_t generation_stamp,
+                                                             std::uint64_t recovery_id) {
+  const auto replica = Get(block_id);
+  if (!replica || replica->state == ReplicaState::kTemporary) return std::nullopt;
+  if (replica->in_pipeline) {
+    const std::lock_guard lock(replica->in_pipeline->mutex);
+    replica->in_pipeline->TakeOver();
+  }
+  const std::lock_guard lock(mutex_);
+  const auto it = replicas_.find(block_id);
+  if (it == replicas_.end()) return std::nullopt;
+  auto& entry = it->second;
+  if (entry.generation_stamp < generation_stamp || entry.generation_stamp >= recovery_id ||
+      entry.recovery_id > recovery_id) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("block {} with generation stamp {} (recovery {}) cannot be recovered "
+                            "from stamp {} by recovery {}",
+                            block_id, entry.generation_stamp, entry.recovery_id, generation_stamp,
+                            recovery_id));
+  }
+  entry.recovery_id = 0;
+  auto info = Describe(block_id, entry);
+  entry.recovery_id = recovery_id;
+  return info;
+}
+
+Result<ReplicaInfo> BlockStore::FinishRecovery(std::uint64_t block_id, std::uint64_t recovery_id,
+                                               std::uint64_t new_length) {
+  const auto replica = Get(block_id);
+  if (!replica) return NoReplica(block_id);
+  if (replica->recovery_id != recovery_id) {
+    return Fail(ErrorCode::kInvalid, fmt::format("block {} is held by recovery {}, not by {}",
+                                                 block_id, replica->recovery_id, recovery_id));
+  }
+  auto in_pipeline = replica->in_pipeline;
+  if (!in_pipeline) {
+    EBB_ASSIGN(in_pipeline, Reopen(block_id, *replica));
+  }
+  Result<ReplicaInfo> info = NoReplica(block_id);
+  {
+    const std::lock_guard lock(in_pipeline->mutex);
+    if (in_pipeline->on_disk < new_length) {
+      return Fail(ErrorCode::kInvalid,
+                  fmt::format("block {} has {} bytes, the recovery wants {}", block_id,
+                              in_pipeline->on_disk.load(), new_length));
+    }
+    EBB_TRY(in_pipeline->Truncate(new_length));
+    EBB_TRY(in_pipeline->SetGenerationStamp(recovery_id));
+    info = Finalize(*in_pipeline, true);
+  }
+  if (info && listener_ != nullptr) listener_->OnStored(*info);
+  return info;
+}
+
+}  // namespace ebb

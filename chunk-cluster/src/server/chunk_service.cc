@@ -1,0 +1,143 @@
+#include "server/chunk_service.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "common/crc32c.h"
+
+namespace ebb {
+
+namespace {
+
+constexpr std::size_t kVerifyStepBytes = std::size_t{128} << 10;
+
+std::uint64_t ResidentBytes() {
+  std::ifstream statm("/proc/self/statm");
+  std::uint64_t total_pages = 0;
+  std::uint64_t resident_pages = 0;
+  statm >> total_pages >> resident_pages;
+  return resident_pages * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+Result<std::uint32_t> ChecksumOf(StorageInspector::OpenBlock& block,
+                                 std::vector<std::byte>& buffer) {
+  std::uint32_t crc = 0;
+  for (std::uint64_t left = block.length_bytes; left > 0;) {
+    const std::span data(buffer.data(), std::min<std::uint64_t>(left, buffer.size()));
+    EBB_TRY(block.source->Read(data));
+    crc = Crc32c(crc, data);
+    left -= data.size();
+  }
+  return crc;
+}
+
+// The health of a block that could not be read. Empty if the error does not concern the block, for
+// example a lack of memory or descriptors: such a block must not be reported as bad.
+std::optional<ebbfs::BlockHealthProto> HealthOf(const Error& error) {
+  switch (error.code) {
+    case ErrorCode::kNotFound:
+      return ebbfs::BLOCK_MISSING;
+    case ErrorCode::kCorrupt:
+    case ErrorCode::kIo:
+      return ebbfs::BLOCK_CORRUPT;
+    default:
+      return std::nullopt;
+  }
+}
+
+struct Found {
+  std::uint64_t length_bytes;
+  std::uint32_t crc32c;
+};
+
+Result<Found> ReadAll(StorageInspector& blocks, const hadoop::hdfs::ExtendedBlockProto& block,
+                      std::vector<std::byte>& buffer) {
+  EBB_ASSIGN(auto open, blocks.Open(block));
+  buffer.resize(kVerifyStepBytes);
+  EBB_ASSIGN(const auto crc, ChecksumOf(open, buffer));
+  return Found{open.length_bytes, crc};
+}
+
+Result<Found> ReadChecksumFile(StorageInspector& blocks,
+                               const hadoop::hdfs::ExtendedBlockProto& block,
+                               std::vector<std::byte>& buffer) {
+  EBB_ASSIGN(const auto file, blocks.ReadChecksums(block));
+  if (!file.crc32c) return ReadAll(blocks, block, buffer);
+  return Found{file.length_bytes, *file.crc32c};
+}
+
+Result<ebbfs::VerifiedBlockProto> VerifyOne(StorageInspector& blocks,
+                                            const hadoop::hdfs::ExtendedBlockProto& block,
+                                            bool checksums_only, std::vector<std::byte>& buffer) {
+  ebbfs::VerifiedBlockProto verified;
+  auto found =
+      checksums_only ? ReadChecksumFile(blocks, block, buffer) : ReadAll(blocks, block, buffer);
+  if (!found) {
+    const auto health = HealthOf(found.error());
+    if (!health) return std::unexpected(std::move(found).error());
+    verified.set_health(*health);
+    verified.set_message(found.error().message);
+    return verified;
+  }
+  verified.set_health(ebbfs::BLOCK_OK);
+  verified.set_lengthbytes(found->length_bytes);
+  verified.set_crc32c(found->crc32c);
+  return verified;
+}
+
+}  // namespace
+
+void ChunkService::RegisterAt(RpcServer& server) {
+  RpcHandlers handlers;
+  handlers["combine"] = MakeRpcHandler<ebbfs::CombineRequestProto>(
+      [this](const RpcCaller&,
+             const ebbfs::CombineRequestProto& request) -> Result<ebbfs::CombineResponseProto> {
+        return engine_.Combine(request);
+      });
+  handlers["verify"] = MakeRpcHandler<ebbfs::VerifyRequestProto>(
+      [this](const RpcCaller&, const ebbfs::VerifyRequestProto& request) {
+        return Verify(request);
+      });
+  handlers["status"] = MakeRpcHandler<ebbfs::ChunkStatusRequestProto>(
+      [this](const RpcCaller&,
+             const ebbfs::ChunkStatusRequestProto&) -> Result<ebbfs::ChunkStatusResponseProto> {
+        return GetStatus();
+      });
+  server.RegisterService(kProtocol, kVersion, std::move(handlers));
+}
+
+Result<ebbfs::VerifyResponseProto> ChunkService::Verify(const ebbfs::VerifyRequestProto& request) {
+  if (request.blocks_size() > kMaxVerifiedBlocks) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("{} blocks to verify in one call; at most {} are accepted",
+                            request.blocks_size(), kMaxVerifiedBlocks));
+  }
+  ebbfs::VerifyResponseProto response;
+  std::vector<std::byte> buffer;
+  for (const auto& block : request.blocks()) {
+    EBB_ASSIGN(*response.add_blocks(), VerifyOne(blocks_, block, request.checksumsonly(), buffer));
+  }
+  return response;
+}
+
+ebbfs::ChunkStatusResponseProto ChunkService::GetStatus() {
+  ebbfs::ChunkStatusResponseProto response;
+  for (auto& disk : blocks_.Disks()) *response.add_disks() = std::move(disk);
+  response.set_residentbytes(ResidentBytes());
+  response.set_combinesrunning(engine_.running());
+  response.set_combinebytesheld(engine_.bytes_held());
+  const DegradedReader::Counters reads = degraded_reader_.counters();
+  response.set_degradedreads(reads.reads);
+  response.set_degradedreadbytes(reads.bytes);
+  response.set_degradedreadsources(reads.sources);
+  blocks_.DescribeScrub(response);
+  return response;
+}
+
+}  // namespace ebb

@@ -1,0 +1,35 @@
+// ChunkProtocol, the protocol between control plane and chunk server: combine, verify and status.
+#pragma once
+
+#include "combine/combine_engine.h"
+#include "combine/degraded_reader.h"
+#include "rpc/server.h"
+#include "server/storage_inspector.h"
+
+namespace ebb {
+
+// Thread-safe. The objects passed in outlive the service, and the service outlives the RPC server.
+class ChunkService {
+ public:
+  static constexpr char kProtocol[] = "io.ebbfs.protocol.ChunkProtocol";
+  static constexpr std::uint64_t kVersion = 1;
+  // A request with more blocks is refused, because it would occupy a handler for too long.
+  static constexpr int kMaxVerifiedBlocks = 10'000;
+
+  ChunkService(CombineEngine& engine, const DegradedReader& degraded_reader,
+               StorageInspector& blocks)
+      : engine_(engine), degraded_reader_(degraded_reader), blocks_(blocks) {}
+
+  void RegisterAt(RpcServer& server);
+
+  // An error if a block can be judged neither good nor bad, for example for lack of descriptors.
+  [[nodiscard]] Result<ebbfs::VerifyResponseProto> Verify(const ebbfs::VerifyRequestProto& request);
+  [[nodiscard]] ebbfs::ChunkStatusResponseProto GetStatus();
+
+ private:
+  CombineEngine& engine_;
+  const DegradedReader& degraded_reader_;
+  StorageInspector& blocks_;
+};
+
+}  // namespace ebb

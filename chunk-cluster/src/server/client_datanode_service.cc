@@ -1,0 +1,82 @@
+#include "server/client_datanode_service.h"
+
+#include <fmt/core.h>
+
+#include <chrono>
+
+#include "ClientDatanodeProtocol.pb.h"
+
+namespace ebb::server {
+
+namespace {
+
+using namespace hadoop::hdfs;
+
+constexpr char kProtocol[] = "org.apache.hadoop.hdfs.protocol.ClientDatanodeProtocol";
+
+std::unexpected<Error> NotFound(std::uint64_t block_id) {
+  return std::unexpected(Error{ErrorCode::kNotFound,
+                               fmt::format("block {} is not on this server", block_id),
+                               "org.apache.hadoop.hdfs.server.datanode.ReplicaNotFoundException"});
+}
+
+Result<GetReplicaVisibleLengthResponseProto> GetVisibleLength(
+    BlockStore& store, const GetReplicaVisibleLengthRequestProto& request) {
+  const auto reader =
+      store.OpenReader(request.block().blockid(), request.block().generationstamp());
+  if (!reader) return NotFound(request.block().blockid());
+  GetReplicaVisibleLengthResponseProto response;
+  response.set_length((*reader)->info().length_bytes);
+  return response;
+}
+
+GetVolumeReportResponseProto GetVolumes(const BlockStore& store) {
+  GetVolumeReportResponseProto response;
+  for (const auto& disk : store.Disks()) {
+    auto& volume = *response.add_volumeinfo();
+    volume.set_path(disk.directory);
+    volume.set_storagetype(DISK);
+    volume.set_usedspace(disk.used_bytes);
+    volume.set_freespace(disk.remaining_bytes);
+    volume.set_reservedspace(0);
+    volume.set_reservedspaceforreplicas(0);
+    volume.set_numblocks(disk.blocks);
+  }
+  return response;
+}
+
+}  // namespace
+
+void RegisterClientDatanodeProtocol(RpcServer& server, BlockStore& store,
+                                    std::function<void()> request_block_report) {
+  const auto started = std::chrono::steady_clock::now();
+  RpcHandlers handlers;
+  handlers["getReplicaVisibleLength"] = MakeRpcHandler<GetReplicaVisibleLengthRequestProto>(
+      [&store](const RpcCaller&, const GetReplicaVisibleLengthRequestProto& request) {
+        return GetVisibleLength(store, request);
+      });
+  handlers["getDatanodeInfo"] = MakeRpcHandler<GetDatanodeInfoRequestProto>(
+      [started](const RpcCaller&, const auto&) -> Result<GetDatanodeInfoResponseProto> {
+        GetDatanodeInfoResponseProto response;
+        auto& info = *response.mutable_localinfo();
+        info.set_softwareversion("3.5.0");
+        info.set_configversion("core-3.0.0,hdfs-1");
+        info.set_uptime(static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(
+                                                       std::chrono::steady_clock::now() - started)
+                                                       .count()));
+        return response;
+      });
+  handlers["getVolumeReport"] = MakeRpcHandler<GetVolumeReportRequestProto>(
+      [&store](const RpcCaller&, const auto&) -> Result<GetVolumeReportResponseProto> {
+        return GetVolumes(store);
+      });
+  handlers["triggerBlockReport"] = MakeRpcHandler<TriggerBlockReportRequestProto>(
+      [request_block_report = std::move(request_block_report)](
+          const RpcCaller&, const auto&) -> Result<TriggerBlockReportResponseProto> {
+        request_block_report();
+        return TriggerBlockReportResponseProto();
+      });
+  server.RegisterService(kProtocol, 1, std::move(handlers));
+}
+
+}  // namespace ebb::server

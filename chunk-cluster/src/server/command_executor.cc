@@ -1,0 +1,99 @@
+#include "server/command_executor.h"
+
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+#include "server/block_recovery.h"
+#include "transfer/replica_copier.h"
+#include "transfer/wire.h"
+
+namespace ebb::server {
+
+using namespace hadoop::hdfs;
+using namespace hadoop::hdfs::datanode;
+
+void CommandExecutor::Execute(const DatanodeCommandProto& command) {
+  switch (command.cmdtype()) {
+    case DatanodeCommandProto::BlockCommand:
+      ExecuteBlockCommand(command.blkcmd());
+      return;
+    case DatanodeCommandProto::RegisterCommand:
+      spdlog::info("the namenode asks for a registration");
+      on_register_();
+      return;
+    case DatanodeCommandProto::BlockRecoveryCommand:
+      for (const auto& block : command.recoverycmd().blocks()) {
+        tasks_.Add("block recovery", [this, block] {
+          if (auto recovered = RecoverBlock(store_, namenode_, block); !recovered) {
+            spdlog::warn("block recovery failed: {}", recovered.error().message);
+          }
+        });
+      }
+      return;
+    case DatanodeCommandProto::NullDatanodeCommand:
+    case DatanodeCommandProto::FinalizeCommand:
+    case DatanodeCommandProto::KeyUpdateCommand:
+    case DatanodeCommandProto::BalancerBandwidthCommand:
+      return;
+    default:
+      break;
+  }
+  spdlog::info("ignored the namenode's command {}: a chunk server does not support it",
+               DatanodeCommandProto::Type_Name(command.cmdtype()));
+}
+
+void CommandExecutor::ExecuteBlockCommand(const BlockCommandProto& command) {
+  if (command.blockpoolid() != store_.block_pool_id()) {
+    spdlog::warn("ignored a command for block pool {}: this server holds pool {}",
+                 command.blockpoolid(), store_.block_pool_id());
+    return;
+  }
+  if (command.action() == BlockCommandProto::SHUTDOWN) {
+    spdlog::warn("ignored the namenode's request to shut down: stop this server by hand");
+    return;
+  }
+  for (int i = 0; i < command.blocks_size(); ++i) {
+    const auto& block = command.blocks(i);
+    if (command.action() == BlockCommandProto::INVALIDATE) {
+      tasks_.Add("removal of a block", [this, id = block.blockid(), stamp = block.genstamp()] {
+        if (store_.Delete(id, stamp)) spdlog::debug("block {} removed", id);
+      });
+      continue;
+    }
+    if (i >= command.targets_size()) continue;
+    const auto& targets = command.targets(i).datanodes();
+    std::vector<DatanodeInfoProto> servers(targets.begin(), targets.end());
+    std::vector<std::string> storages;
+    if (i < command.targetstorageuuids_size()) {
+      const auto& uuids = command.targetstorageuuids(i).storageuuids();
+      storages.assign(uuids.begin(), uuids.end());
+    }
+    tasks_.Add("copy of a block",
+               [this, block, servers = std::move(servers), storages = std::move(storages)] {
+                 CopyBlock(block, servers, storages);
+               });
+  }
+}
+
+void CommandExecutor::CopyBlock(const BlockProto& block,
+                                const std::vector<DatanodeInfoProto>& servers,
+                                const std::vector<std::string>& storages) {
+  if (servers.empty()) return;
+  ++copies_;
+  const auto copy = [&]() -> ebb::Status {
+    EBB_ASSIGN(const auto replica, store_.OpenReader(block.blockid(), block.genstamp()));
+    return transfer::CopyReplica(*replica, store_.block_pool_id(), {servers, storages}, "");
+  };
+  const auto copied = copy();
+  --copies_;
+  const auto to = transfer::TransferAddress(servers.front().id());
+  if (copied) {
+    spdlog::info("block {} copied to {}", block.blockid(), to);
+  } else {
+    spdlog::warn("block {} could not be copied to {}: {}", block.blockid(), to,
+                 copied.error().message);
+  }
+}
+
+}  // namespace ebb::server

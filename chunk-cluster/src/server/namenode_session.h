@@ -1,0 +1,101 @@
+// This server towards its namenode: registration, the schedule of heartbeats and block reports, and
+// events of the store. The heartbeat itself is in heartbeat.h, the reports in block_reporter.h, the
+// namenode's commands in command_executor.h. HDFS calls this part BPServiceActor.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "DatanodeProtocol.pb.h"
+#include "disk/block_store.h"
+#include "server/block_reporter.h"
+#include "server/command_executor.h"
+#include "server/namenode_client.h"
+#include "server/task_queue.h"
+
+namespace ebb::server {
+
+struct NamenodeSessionOptions {
+  std::string namenode_host;
+  std::uint16_t namenode_port = 0;
+  // The address at which peers and clients reach this server.
+  std::string host;
+  std::chrono::milliseconds heartbeat_interval = std::chrono::seconds(3);
+  std::chrono::seconds block_report_interval = std::chrono::hours(6);
+};
+
+// Runs a thread that calls the namenode until Stop. While the namenode does not answer, the thread
+// tries again and again.
+class NamenodeSession final : public StoreListener {
+ public:
+  struct Events {
+    // The store is attached and the ports may serve. Called once, before the first registration.
+    std::function<void()> on_attached;
+    // Called after every registration.
+    std::function<void()> on_registered;
+    // This server can never serve this namenode. Called once.
+    std::function<void(const Error&)> on_fatal;
+    // Counts the connections of the transfer server.
+    std::function<std::size_t()> count_transfers;
+  };
+
+  NamenodeSession(NamenodeSessionOptions options, BlockStore& store, Events events);
+  // Stops.
+  ~NamenodeSession() override;
+  NamenodeSession(const NamenodeSession&) = delete;
+  NamenodeSession& operator=(const NamenodeSession&) = delete;
+
+  // The ports must be open.
+  void Start(std::uint16_t transfer_port, std::uint16_t ipc_port);
+  void Stop();
+  // Sends a full block report soon, whatever the schedule says.
+  void RequestBlockReport();
+
+  void OnStored(const ReplicaInfo& replica) override;
+  void OnDeleted(const ReplicaInfo& replica) override;
+  void OnCorrupt(const ReplicaInfo& replica, const std::string& why) override;
+  void OnDiskFailed(const DiskStatus& disk) override;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  void Run();
+  [[nodiscard]] bool Attach();
+  [[nodiscard]] Status Register();
+  void Unregister();
+  [[nodiscard]] Status Beat();
+  [[nodiscard]] Status ReportBlocks();
+  // False if it was woken up to stop.
+  bool Sleep(std::chrono::milliseconds time);
+
+  [[nodiscard]] hadoop::hdfs::datanode::DatanodeRegistrationProto MakeRegistration() const;
+  [[nodiscard]] hadoop::hdfs::datanode::DatanodeRegistrationProto registration() const;
+
+  const NamenodeSessionOptions options_;
+  BlockStore& store_;
+  const Events events_;
+  NamenodeClient namenode_;
+  std::uint16_t transfer_port_ = 0;
+  std::uint16_t ipc_port_ = 0;
+  BlockReporter reporter_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  bool stopping_ = false;
+  bool registered_ = false;
+  bool report_due_ = false;
+  hadoop::hdfs::datanode::DatanodeRegistrationProto registration_;
+  // Used by the main thread only.
+  hadoop::hdfs::NamespaceInfoProto namespace_;
+
+  TaskQueue tasks_;
+  CommandExecutor commands_;
+  std::thread main_thread_;
+};
+
+}  // namespace ebb::server

@@ -1,0 +1,334 @@
+// The session with a namenode, its services and the store, against a fake namenode over sockets.
+#include "server/namenode_session.h"
+
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+
+#include "InterDatanodeProtocol.pb.h"
+#include "disk/faulty_file_system.h"
+#include "disk/test_support.h"
+#include "rpc/server.h"
+#include "server/inter_datanode_service.h"
+#include "transfer/server.h"
+
+namespace ebb::server {
+namespace {
+
+using namespace ebb::testing;
+using namespace hadoop::hdfs;
+using namespace hadoop::hdfs::datanode;
+using BlockChange = ReceivedDeletedBlockInfoProto;
+
+// Answers the calls of DatanodeProtocol and keeps the requests.
+class FakeNamenode {
+ public:
+  FakeNamenode() : rpc_(RpcServerOptions()) {
+    RpcHandlers handlers;
+    handlers["versionRequest"] = MakeRpcHandler<VersionRequestProto>(
+        [](const RpcCaller&, const auto&) -> Result<VersionResponseProto> {
+          VersionResponseProto response;
+          auto& info = *response.mutable_info();
+          info.set_buildversion("test");
+          info.set_unused(0);
+          info.set_blockpoolid("BP-1");
+          info.set_softwareversion("3.5.0");
+          info.mutable_storageinfo()->set_layoutversion(1);
+          info.mutable_storageinfo()->set_namespceid(7);
+          info.mutable_storageinfo()->set_clusterid("CID-1");
+          info.mutable_storageinfo()->set_ctime(0);
+          return response;
+        });
+    handlers["registerDatanode"] =
+        Handler<RegisterDatanodeRequestProto>([this](const auto& request) {
+          ++registrations;
+          RegisterDatanodeResponseProto response;
+          *response.mutable_registration() = request.registration();
+          return response;
+        });
+    handlers["sendHeartbeat"] = Handler<HeartbeatRequestProto>([this](const auto& request) {
+      heartbeats[request.registration().datanodeid().datanodeuuid()] = request;
+      HeartbeatResponseProto response;
+      response.mutable_hastatus()->set_state(NNHAStatusHeartbeatProto::ACTIVE);
+      response.mutable_hastatus()->set_txid(1);
+      auto& queue = commands[request.registration().datanodeid().datanodeuuid()];
+      for (auto& command : queue) *response.add_cmds() = std::move(command);
+      queue.clear();
+      return response;
+    });
+    handlers["blockReport"] = Handler<BlockReportRequestProto>([this](const auto& request) {
+      reports[request.registration().datanodeid().datanodeuuid()].push_back(request);
+      return BlockReportResponseProto();
+    });
+    handlers["blockReceivedAndDeleted"] =
+        Handler<BlockReceivedAndDeletedRequestProto>([this](const auto& request) {
+          for (const auto& storage : request.blocks()) {
+            for (const auto& change : storage.blocks()) {
+              changes.push_back({storage.storage().storageuuid(), change});
+            }
+          }
+          return BlockReceivedAndDeletedResponseProto();
+        });
+    handlers["errorReport"] = Handler<ErrorReportRequestProto>([this](const auto& request) {
+      errors.push_back(request.msg());
+      return ErrorReportResponseProto();
+    });
+    handlers["reportBadBlocks"] = Handler<ReportBadBlocksRequestProto>([this](const auto& request) {
+      for (const auto& block : request.blocks()) bad_blocks.push_back(block.b().blockid());
+      return ReportBadBlocksResponseProto();
+    });
+    handlers["commitBlockSynchronization"] =
+        Handler<CommitBlockSynchronizationRequestProto>([this](const auto& request) {
+          recoveries.push_back(request);
+          return CommitBlockSynchronizationResponseProto();
+        });
+    rpc_.RegisterService("org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol", 1,
+                         std::move(handlers));
+    EXPECT_TRUE(rpc_.Start());
+  }
+
+  std::uint16_t port() const { return rpc_.port(); }
+  // The caller holds the mutex.
+  template <typename Function>
+  auto Locked(Function function) {
+    const std::lock_guard lock(mutex_);
+    return function();
+  }
+  template <typename Predicate>
+  void Await(const char* what, Predicate predicate) {
+    std::unique_lock lock(mutex_);
+    ASSERT_TRUE(changed_.wait_for(lock, std::chrono::seconds(60), predicate)) << what;
+  }
+  void Command(const std::string& server_uuid, DatanodeCommandProto command) {
+    const std::lock_guard lock(mutex_);
+    commands[server_uuid].push_back(std::move(command));
+  }
+  bool Heard(std::uint64_t block_id, BlockChange::BlockStatus status) const {
+    for (const auto& [storage, change] : changes) {
+      if (change.block().blockid() == block_id && change.status() == status) return true;
+    }
+    return false;
+  }
+
+  int registrations = 0;
+  std::map<std::string, HeartbeatRequestProto> heartbeats;
+  std::map<std::string, std::vector<BlockReportRequestProto>> reports;
+  std::vector<std::pair<std::string, BlockChange>> changes;
+  std::vector<std::string> errors;
+  std::vector<std::uint64_t> bad_blocks;
+  std::vector<CommitBlockSynchronizationRequestProto> recoveries;
+  std::map<std::string, std::vector<DatanodeCommandProto>> commands;
+
+ private:
+  template <typename Request, typename Function>
+  RpcHandler Handler(Function function) {
+    return MakeRpcHandler<Request>(
+        [this, function](const RpcCaller&,
+                         const Request& request) -> Result<decltype(function(request))> {
+          const std::lock_guard lock(mutex_);
+          auto response = function(request);
+          changed_.notify_all();
+          return response;
+        });
+  }
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  RpcServer rpc_;
+};
+
+// A chunk server as in main(), but without combine.
+struct Server {
+  explicit Server(std::uint16_t namenode_port) : rpc(RpcServerOptions()) {
+    auto opened = BlockStore::Open(files, {{directory / "a", directory / "b"}, 0});
+    EXPECT_TRUE(opened.has_value());
+    store = std::move(opened).value();
+    transfers = std::make_unique<transfer::TransferServer>(transfer::TransferServer::Options(),
+                                                           *store, nullptr);
+    EXPECT_TRUE(transfers->Listen());
+    RegisterInterDatanodeProtocol(rpc, *store);
+    EXPECT_TRUE(rpc.Start());
+    NamenodeSessionOptions options;
+    options.namenode_host = options.host = "127.0.0.1";
+    options.namenode_port = namenode_port;
+    options.heartbeat_interval = std::chrono::milliseconds(20);
+    NamenodeSession::Events events;
+    events.on_attached = [this] { transfers->Serve(); };
+    events.on_registered = [] {};
+    events.on_fatal = [](const Error& error) { ADD_FAILURE() << error.message; };
+    events.count_transfers = [this] { return transfers->connections(); };
+    session = std::make_unique<NamenodeSession>(options, *store, events);
+    store->SetListener(session.get());
+    session->Start(transfers->port(), rpc.port());
+  }
+  ~Server() {
+    transfers->Stop();
+    rpc.Stop();
+    session->Stop();
+  }
+  DatanodeInfoProto info() const {
+    DatanodeInfoProto info;
+    auto& id = *info.mutable_id();
+    id.set_ipaddr("127.0.0.1");
+    id.set_hostname("127.0.0.1");
+    id.set_datanodeuuid(store->server_uuid());
+    id.set_xferport(transfers->port());
+    id.set_infoport(0);
+    id.set_ipcport(rpc.port());
+    return info;
+  }
+  const std::string& uuid() const { return store->server_uuid(); }
+
+  TemporaryDirectory directory;
+  FaultyFileSystem files;
+  std::unique_ptr<BlockStore> store;
+  std::unique_ptr<transfer::TransferServer> transfers;
+  RpcServer rpc;
+  std::unique_ptr<NamenodeSession> session;
+};
+
+DatanodeCommandProto BlockCommand(BlockCommandProto::Action action, std::uint64_t block_id) {
+  DatanodeCommandProto command;
+  command.set_cmdtype(DatanodeCommandProto::BlockCommand);
+  auto& inner = *command.mutable_blkcmd();
+  inner.set_action(action);
+  inner.set_blockpoolid("BP-1");
+  auto& block = *inner.add_blocks();
+  block.set_blockid(block_id);
+  block.set_genstamp(1001);
+  block.set_numbytes(0);
+  return command;
+}
+
+class NamenodeSessionTest : public ::testing::Test {
+ protected:
+  void AwaitReports(int servers) {
+    namenode_.Await("block reports",
+                    [&] { return namenode_.reports.size() == static_cast<std::size_t>(servers); });
+  }
+  FakeNamenode namenode_;
+};
+
+TEST_F(NamenodeSessionTest, RegistersBeatsAndReports) {
+  Server server(namenode_.port());
+  AwaitReports(1);
+  namenode_.Await("a heartbeat", [&] { return namenode_.heartbeats.contains(server.uuid()); });
+  namenode_.Locked([&] {
+    EXPECT_EQ(namenode_.registrations, 1);
+    const auto& beat = namenode_.heartbeats[server.uuid()];
+    EXPECT_EQ(beat.reports_size(), 2);
+    EXPECT_GT(beat.reports(0).capacity(), 0U);
+    EXPECT_EQ(beat.registration().datanodeid().xferport(), server.transfers->port());
+    EXPECT_EQ(namenode_.reports[server.uuid()][0].reports_size(), 2);
+  });
+  DatanodeCommandProto again;
+  again.set_cmdtype(DatanodeCommandProto::RegisterCommand);
+  again.mutable_registercmd();
+  namenode_.Command(server.uuid(), again);
+  namenode_.Await("another registration and report", [&] {
+    return namenode_.registrations == 2 && namenode_.reports[server.uuid()].size() == 2;
+  });
+}
+
+TEST_F(NamenodeSessionTest, TellsOfStoredDeletedAndCorruptBlocksAtOnce) {
+  Server server(namenode_.port());
+  AwaitReports(1);
+  StoreBlock(*server.store, 1, RandomBytes(1000, 1));
+  namenode_.Await("the stored block", [&] { return namenode_.Heard(1, BlockChange::RECEIVED); });
+  namenode_.Locked([&] {
+    EXPECT_EQ(namenode_.changes.back().first, server.store->Find(1)->storage_uuid);
+    EXPECT_EQ(namenode_.changes.back().second.block().numbytes(), 1000U);
+  });
+  server.store->ReportCorrupt(1, "a test says so");
+  namenode_.Await("the corrupt block",
+                  [&] { return namenode_.bad_blocks == std::vector<std::uint64_t>{1}; });
+  namenode_.Command(server.uuid(), BlockCommand(BlockCommandProto::INVALIDATE, 1));
+  namenode_.Await("the deleted block", [&] { return namenode_.Heard(1, BlockChange::DELETED); });
+  EXPECT_TRUE(server.directory.Find("blk_1").empty());
+}
+
+TEST_F(NamenodeSessionTest, CopiesABlockToTheStorageItIsTold) {
+  Server from(namenode_.port());
+  Server to(namenode_.port());
+  AwaitReports(2);
+  const auto data = RandomBytes(100'000, 1);
+  StoreBlock(*from.store, 1, data);
+  auto command = BlockCommand(BlockCommandProto::TRANSFER, 1);
+  *command.mutable_blkcmd()->add_targets()->add_datanodes() = to.info();
+  const std::string storage = to.store->Disks()[1].storage_uuid;
+  command.mutable_blkcmd()->add_targetstorageuuids()->add_storageuuids(storage);
+  namenode_.Command(from.uuid(), command);
+  namenode_.Await("the copy", [&] {
+    return !namenode_.changes.empty() && namenode_.changes.back().first == storage;
+  });
+  const auto read = ReadBlock(*to.store, 1);
+  ASSERT_TRUE(read.has_value());
+  EXPECT_EQ(*read, data);
+}
+
+TEST_F(NamenodeSessionTest, AFailedDiskIsReportedAndItsBlocksGo) {
+  Server server(namenode_.port());
+  AwaitReports(1);
+  const std::string storage = server.store->Disks()[0].storage_uuid;
+  StoreBlock(*server.store, 1, RandomBytes(1000, 1), 1001, storage);
+  server.files.Set(FaultyFileSystem::Fault::kFailAll, server.directory / "a");
+  namenode_.Await("a heartbeat with the failure, and a report without the blocks", [&] {
+    const auto& beat = namenode_.heartbeats[server.uuid()];
+    bool failed = beat.failedvolumes() == 1;
+    for (const auto& report : beat.reports()) {
+      failed = failed && report.failed() == (report.storage().storageuuid() == storage);
+    }
+    const auto& reports = namenode_.reports[server.uuid()];
+    if (!failed || reports.size() < 2 || namenode_.errors.empty()) return false;
+    for (const auto& report : reports.back().reports()) {
+      if (report.numberofblocks() != 0) return false;
+    }
+    return true;
+  });
+}
+
+TEST_F(NamenodeSessionTest, LeadsTheRecoveryOfABlock) {
+  Server leader(namenode_.port());
+  Server other(namenode_.port());
+  AwaitReports(2);
+  const auto data = RandomBytes(3000, 1);
+  for (const auto& [server, length] : {std::pair{&leader, 3000U}, std::pair{&other, 2000U}}) {
+    auto writer = server->store->Create({.block_id = 1, .generation_stamp = 1001, .checksum = {}});
+    ASSERT_TRUE(writer.has_value());
+    ASSERT_TRUE(WriteBytes(**writer, 0, std::span(data).first(length)));
+  }
+  DatanodeCommandProto command;
+  command.set_cmdtype(DatanodeCommandProto::BlockRecoveryCommand);
+  auto& recovering = *command.mutable_recoverycmd()->add_blocks();
+  recovering.set_newgenstamp(1009);
+  auto& located = *recovering.mutable_block();
+  located.mutable_b()->set_poolid("BP-1");
+  located.mutable_b()->set_blockid(1);
+  located.mutable_b()->set_generationstamp(1001);
+  located.set_offset(0);
+  located.set_corrupt(false);
+  for (const char* field : {"identifier", "password", "kind", "service"}) {
+    const auto* const descriptor = located.blocktoken().GetDescriptor();
+    auto* const token = located.mutable_blocktoken();
+    token->GetReflection()->SetString(token, descriptor->FindFieldByName(field), "");
+  }
+  *located.add_locs() = leader.info();
+  *located.add_locs() = other.info();
+  namenode_.Command(leader.uuid(), command);
+  namenode_.Await("the end of the recovery", [&] { return !namenode_.recoveries.empty(); });
+  namenode_.Locked([&] {
+    const auto& commit = namenode_.recoveries.front();
+    EXPECT_EQ(commit.newlength(), 2000U);
+    EXPECT_EQ(commit.newgenstamp(), 1009U);
+    EXPECT_FALSE(commit.deleteblock());
+    EXPECT_EQ(commit.newtaragets_size(), 2);
+  });
+  for (const auto* server : {&leader, &other}) {
+    EXPECT_EQ(server->store->Find(1)->state, ReplicaState::kFinalized);
+    EXPECT_EQ(*ReadBlock(*server->store, 1),
+              (std::vector<std::byte>{data.begin(), data.begin() + 2000}));
+  }
+}
+
+}  // namespace
+}  // namespace ebb::server

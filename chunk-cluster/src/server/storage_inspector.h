@@ -1,0 +1,44 @@
+// The seam between ChunkProtocol and the disks of this server: everything that is read for verify
+// and status.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "chunk.pb.h"
+#include "common/error.h"
+#include "transfer/block_io.h"
+
+namespace ebb {
+
+// Thread-safe.
+class StorageInspector {
+ public:
+  virtual ~StorageInspector() = default;
+
+  struct OpenBlock {
+    // Reads from the first byte on, and verifies checksums.
+    std::unique_ptr<BlockSource> source;
+    std::uint64_t length_bytes = 0;
+  };
+  // Opens the finalized block with this id and generation stamp. kNotFound if it is not here.
+  [[nodiscard]] virtual Result<OpenBlock> Open(const hadoop::hdfs::ExtendedBlockProto& block) = 0;
+
+  struct ChecksumFile {
+    std::uint64_t length_bytes = 0;
+    // The checksum of the whole block, composed of the checksums in the file. Empty if they are not
+    // CRC32C.
+    std::optional<std::uint32_t> crc32c = {};
+  };
+  // Reads the checksum file of such a block, and no data.
+  [[nodiscard]] virtual Result<ChecksumFile> ReadChecksums(
+      const hadoop::hdfs::ExtendedBlockProto& block) = 0;
+  [[nodiscard]] virtual std::vector<ebbfs::DiskStatusProto> Disks() = 0;
+  // Adds the counts of the block scrub.
+  virtual void DescribeScrub(ebbfs::ChunkStatusResponseProto& status) = 0;
+};
+
+}  // namespace ebb

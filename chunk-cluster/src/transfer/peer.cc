@@ -1,0 +1,50 @@
+#include "transfer/peer.h"
+
+#include <fmt/core.h>
+
+#include <span>
+#include <utility>
+
+namespace ebb::transfer {
+
+using namespace hadoop::hdfs;
+
+Timeout PipelineTimeout(int hops) { return kPeerTimeout + hops * kTimeoutPerHop; }
+
+Error WithPeer(const std::string& peer, Error error) {
+  if (error.message.find(peer) == std::string::npos) error.message = peer + ": " + error.message;
+  return error;
+}
+
+ebb::Status CheckResponse(const BlockOpResponseProto& response, const std::string& peer,
+                          std::uint64_t block_id, const char* what) {
+  if (response.status() == SUCCESS) return {};
+  if (response.message().starts_with(kNoSpacePrefix)) {
+    return Fail(ErrorCode::kNoSpace,
+                fmt::format("{}: {}", peer, response.message().substr(kNoSpacePrefix.size())));
+  }
+  return Fail(response.status() == ERROR_CHECKSUM ? ErrorCode::kCorrupt : ErrorCode::kNotFound,
+              fmt::format("{} refused to {} block {}: {} {}", peer, what, block_id,
+                          Status_Name(response.status()), response.message()));
+}
+
+void FillHeader(ClientOperationHeaderProto& header, const ExtendedBlockProto& block,
+                const std::string& client_name) {
+  *header.mutable_baseheader()->mutable_block() = block;
+  header.set_clientname(client_name);
+}
+
+Result<Socket> ConnectTo(const DatanodeIDProto& peer) {
+  return Socket::Connect(peer.ipaddr(), static_cast<std::uint16_t>(peer.xferport()),
+                         kConnectTimeout);
+}
+
+Result<Socket> StartWrite(const DatanodeIDProto& peer, const OpWriteBlockProto& op) {
+  EBB_ASSIGN(auto socket, ConnectTo(peer));
+  std::string request;
+  AppendOperation(request, Operation::kWriteBlock, op);
+  EBB_TRY(WriteString(socket, request, kPeerTimeout));
+  return socket;
+}
+
+}  // namespace ebb::transfer

@@ -1,0 +1,23 @@
+package io.ebbfs.cli.server;
+
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+
+/**
+ * The options of a control plane.
+ *
+ * @param conf the directory with manager.yaml, policies.yaml and raid-node.yaml
+ * @param kafka bootstrap servers, host:port
+ * @param httpHost where the API listens
+ * @param httpPort 0 lets the kernel choose
+ * @param data for the state of the manager and of the raid-node
+ * @param readyFile gets the API's address once everything runs; null for none
+ */
+record ControlPlaneOptions(
+    Path conf,
+    InetSocketAddress namenode,
+    String kafka,
+    String httpHost,
+    int httpPort,
+    Path data,
+    Path readyFile) {}

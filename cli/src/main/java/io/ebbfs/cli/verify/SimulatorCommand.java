@@ -1,0 +1,103 @@
+package io.ebbfs.cli.verify;
+
+import io.ebbfs.cli.options.HelpOption;
+import io.ebbfs.verify.simulator.SimulationRun;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.TypeConversionException;
+
+/** Seeded schedules of faults on the namenode's own classes. */
+@Command(
+    name = "simulator",
+    description = {
+      "Runs schedules of random events and faults on the namenode's own classes.",
+      "Each schedule has its own seed. Every promise is checked after every step."
+    })
+final class SimulatorCommand implements Callable<Integer> {
+  private static final long SCHEDULES = 20_000;
+
+  @Mixin private HelpOption help;
+  @Spec private CommandSpec command;
+
+  @ArgGroup private Length length = new Length();
+
+  /** Where a run ends. */
+  private static final class Length {
+    @Option(
+        names = "--schedules",
+        paramLabel = "N",
+        description = "Number of schedules (default: 20000).")
+    private Long schedules;
+
+    @Option(
+        names = "--minutes",
+        paramLabel = "M",
+        converter = Minutes.class,
+        description = "As many schedules as end in this time, instead of a number.")
+    private Duration limit;
+  }
+
+  @Option(
+      names = "--seed",
+      paramLabel = "S",
+      description = "Seed of the first schedule (default: 1); the next schedule has the next seed.")
+  private long seed = 1;
+
+  @Option(
+      names = "--steps",
+      paramLabel = "N",
+      description = "Most events in a schedule before it comes to rest (default: 40).")
+  private int steps = 40;
+
+  @Option(
+      names = "--threads",
+      paramLabel = "N",
+      description = "Schedules at the same time (default: one for each processor).")
+  private int threads = Runtime.getRuntime().availableProcessors();
+
+  @Override
+  public Integer call() throws InterruptedException {
+    return new SimulationRun(options()).run() ? 0 : 1;
+  }
+
+  SimulationRun.Options options() {
+    long schedules = length.schedules == null ? SCHEDULES : length.schedules;
+    positive("--schedules", schedules);
+    positive("--steps", steps);
+    positive("--threads", threads);
+    return new SimulationRun.Options(
+        length.limit == null ? schedules : Long.MAX_VALUE - Math.max(seed, 0),
+        Optional.ofNullable(length.limit),
+        seed,
+        steps,
+        threads);
+  }
+
+  private void positive(String option, long number) {
+    if (number < 1) {
+      throw new ParameterException(
+          command.commandLine(), option + " is " + number + ": give at least 1");
+    }
+  }
+
+  /** Minutes, perhaps with a fraction: {@code 0.5}. */
+  private static final class Minutes implements ITypeConverter<Duration> {
+    @Override
+    public Duration convert(String text) {
+      try {
+        return Duration.ofMillis(Math.round(Double.parseDouble(text) * 60_000));
+      } catch (NumberFormatException e) {
+        throw new TypeConversionException("'%s' is not a number of minutes".formatted(text));
+      }
+    }
+  }
+}

@@ -1,0 +1,225 @@
+package io.ebbfs.namenode;
+
+import io.ebbfs.common.config.ConfigException;
+import io.ebbfs.common.config.Section;
+import io.ebbfs.common.config.YamlFile;
+import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings;
+import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings.Verification;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * The configuration of a namenode: the file {@code conf/namenode.yaml}, with the options of the
+ * command line over it. Times are in milliseconds, sizes in bytes.
+ *
+ * @param data the directory of the metadata store
+ * @param host the address to listen at
+ * @param port the port to listen at; 0 for any free port
+ * @param kafka host:port of the brokers for events about opened files; empty for none
+ * @param readyFile a file for the port, written once the namenode serves; or null
+ * @param handlers threads that answer calls
+ * @param blockSize the block size for clients that ask for the default
+ * @param minBlockSize the smallest block size that is accepted
+ * @param replication the replication for clients that ask for the default
+ * @param deadAfter a chunk server without a heartbeat for this long is dead
+ * @param safeModeGrace safe mode lasts at most this long after the first chunk server registers
+ * @param leaseSoftLimit another client may take over a file whose writer is silent for this long
+ * @param leaseHardLimit the file of a writer that is silent for this long is closed
+ * @param completeWait how long the close of a file waits for the first report of its last block
+ * @param lockTimeout how long an operation waits for another operation on the same file
+ * @param mendPlacements whether blocks of misplaced stripes are copied to better disks
+ * @param topology the file with the racks of the servers; empty: all servers are in one rack
+ * @param storeCache memory for cached rows, and the same amount for rows that are not yet in files
+ * @param verify the checks of the blocks that a transition writes, before its commit
+ * @param rewriteDeadShare the share of deleted data from which a stripe is rewritten; a value over
+ *     1 switches rewriting off
+ * @param codes a file that defines codes; empty for none
+ */
+public record NamenodeConfig(
+    Path data,
+    String host,
+    int port,
+    String kafka,
+    Path readyFile,
+    int handlers,
+    long blockSize,
+    long minBlockSize,
+    int replication,
+    long deadAfter,
+    long safeModeGrace,
+    long leaseSoftLimit,
+    long leaseHardLimit,
+    long completeWait,
+    long lockTimeout,
+    boolean mendPlacements,
+    String topology,
+    long storeCache,
+    Verification verify,
+    double rewriteDeadShare,
+    String codes) {
+
+  public static NamenodeConfig defaults() {
+    return new NamenodeConfig(
+        Path.of("namenode-data"),
+        "127.0.0.1",
+        8020,
+        "",
+        null,
+        32,
+        128L << 20,
+        64L << 10,
+        3,
+        10_000,
+        20_000,
+        60_000,
+        1_200_000,
+        1_000,
+        10_000,
+        true,
+        "",
+        64L << 20,
+        TransitionSettings.defaults().verification(),
+        TransitionSettings.defaults().rewriteDeadShare(),
+        "");
+  }
+
+  /**
+   * One key over the configuration file.
+   *
+   * @param argument the words of the command line; messages name them
+   */
+  public record Override(String argument, String key, String value) {
+    private String yaml() {
+      // Inside single quotes only the single quote itself has to be escaped.
+      return key + ": '" + value.replace("'", "''") + "'";
+    }
+  }
+
+  /**
+   * The values of a file and of the command line over it. A later override wins.
+   *
+   * @throws ConfigException with all problems of the file, or with the first wrong override
+   */
+  public static NamenodeConfig of(
+      Optional<Path> file, List<Override> overrides, Optional<Path> readyFile)
+      throws ConfigException {
+    NamenodeConfig config = defaults();
+    if (file.isPresent()) {
+      config = parse(file.get(), YamlFile.text(file.get()), config);
+    }
+    for (Override override : overrides) {
+      config = parse(Path.of(override.argument()), override.yaml(), config);
+    }
+    return readyFile.map(config::withReadyFile).orElse(config);
+  }
+
+  static NamenodeConfig parse(Path name, String text, NamenodeConfig otherwise)
+      throws ConfigException {
+    return YamlFile.parse(name, text, top -> read(top, otherwise));
+  }
+
+  private static NamenodeConfig read(Section top, NamenodeConfig otherwise) {
+    NamenodeConfig config =
+        new NamenodeConfig(
+            top.text("data").map(Path::of).orElse(otherwise.data),
+            top.text("host").orElse(otherwise.host),
+            top.integer("port", otherwise.port, 0, 65_535),
+            top.text("kafka").orElse(otherwise.kafka),
+            otherwise.readyFile,
+            top.integer("handlers", otherwise.handlers, 1, 1_000),
+            top.sizeBytes("blockSize", otherwise.blockSize),
+            top.sizeBytes("minBlockSize", otherwise.minBlockSize),
+            top.integer("replication", otherwise.replication, 1, 512),
+            top.durationMillis("deadAfter", otherwise.deadAfter),
+            top.durationMillis("safeModeGrace", otherwise.safeModeGrace),
+            top.durationMillis("leaseSoftLimit", otherwise.leaseSoftLimit),
+            top.durationMillis("leaseHardLimit", otherwise.leaseHardLimit),
+            top.durationMillis("completeWait", otherwise.completeWait),
+            top.durationMillis("lockTimeout", otherwise.lockTimeout),
+            top.flag("mendPlacements", otherwise.mendPlacements),
+            top.text("topology").orElse(otherwise.topology),
+            top.sizeBytes("storeCache", otherwise.storeCache),
+            verify(top, otherwise.verify),
+            top.number("rewriteDeadShare", 0.05, 2).orElse(otherwise.rewriteDeadShare),
+            top.text("codes").orElse(otherwise.codes));
+    config.check(top);
+    return config;
+  }
+
+  private static Verification verify(Section top, Verification otherwise) {
+    Optional<String> text = top.text("verify");
+    for (Verification verification : Verification.values()) {
+      if (text.equals(Optional.of(verification.name().toLowerCase(Locale.ROOT)))) {
+        return verification;
+      }
+    }
+    text.ifPresent(
+        unknown ->
+            top.problem(
+                "verify", "'verify: " + unknown + "' is unknown", "choose on, checksums or off"));
+    return otherwise;
+  }
+
+  private void check(Section top) {
+    if (minBlockSize < 512) {
+      top.problem(
+          "minBlockSize",
+          "'minBlockSize: " + minBlockSize + "' is too small",
+          "write 512B or more");
+    }
+    if (blockSize < minBlockSize || blockSize % 512 != 0) {
+      top.problem(
+          "blockSize",
+          "'blockSize: %d' is below minBlockSize %d or no multiple of 512"
+              .formatted(blockSize, minBlockSize),
+          "write a larger size, such as 128MiB");
+    }
+    if (leaseHardLimit < leaseSoftLimit) {
+      top.problem(
+          "leaseHardLimit",
+          "leaseHardLimit (%d ms) is shorter than leaseSoftLimit (%d ms)"
+              .formatted(leaseHardLimit, leaseSoftLimit),
+          "make it at least as long");
+    }
+    if (deadAfter < 1_000) {
+      top.problem(
+          "deadAfter",
+          "'deadAfter: " + deadAfter + "ms' is shorter than a heartbeat",
+          "write 3s or more");
+    }
+    if (storeCache < 8L << 20) {
+      top.problem(
+          "storeCache", "'storeCache: " + storeCache + "' is too small", "write 8MiB or more");
+    }
+    if (host.isBlank()) {
+      top.problem("host", "'host' is empty", "write an address, such as 127.0.0.1");
+    }
+  }
+
+  private NamenodeConfig withReadyFile(Path file) {
+    return new NamenodeConfig(
+        data,
+        host,
+        port,
+        kafka,
+        file,
+        handlers,
+        blockSize,
+        minBlockSize,
+        replication,
+        deadAfter,
+        safeModeGrace,
+        leaseSoftLimit,
+        leaseHardLimit,
+        completeWait,
+        lockTimeout,
+        mendPlacements,
+        topology,
+        storeCache,
+        verify,
+        rewriteDeadShare,
+        codes);
+  }
+}

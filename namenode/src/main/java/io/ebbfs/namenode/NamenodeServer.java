@@ -1,0 +1,278 @@
+package io.ebbfs.namenode;
+
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.coding.definitions.CodesFile;
+import io.ebbfs.common.config.ConfigException;
+import io.ebbfs.namenode.datanodes.ClusterIdentity;
+import io.ebbfs.namenode.datanodes.DatanodeRegistry;
+import io.ebbfs.namenode.datanodes.RackTopology;
+import io.ebbfs.namenode.datanodes.RedundancySettings;
+import io.ebbfs.namenode.events.KafkaOpenPublisher;
+import io.ebbfs.namenode.files.inodes.Caller;
+import io.ebbfs.namenode.files.inodes.NamespaceLimits;
+import io.ebbfs.namenode.files.io.FileAppendService;
+import io.ebbfs.namenode.files.io.FileCreationService;
+import io.ebbfs.namenode.files.io.FileReadService;
+import io.ebbfs.namenode.files.io.FileSettings;
+import io.ebbfs.namenode.files.io.FileWriteService;
+import io.ebbfs.namenode.files.io.LeaseMonitor;
+import io.ebbfs.namenode.files.io.LeaseRecovery;
+import io.ebbfs.namenode.files.io.OpenListener;
+import io.ebbfs.namenode.files.io.ReplicationFactorService;
+import io.ebbfs.namenode.files.leases.LeaseManager;
+import io.ebbfs.namenode.files.tree.AttributeService;
+import io.ebbfs.namenode.files.tree.ContentSummaryService;
+import io.ebbfs.namenode.files.tree.DeleteService;
+import io.ebbfs.namenode.files.tree.InodeLookup;
+import io.ebbfs.namenode.files.tree.MkdirService;
+import io.ebbfs.namenode.files.tree.PendingDeletionReaper;
+import io.ebbfs.namenode.files.tree.RenameService;
+import io.ebbfs.namenode.replicas.BlockManager;
+import io.ebbfs.namenode.rpc.RpcEndpoint;
+import io.ebbfs.namenode.rpc.client.ClientFrontEnd;
+import io.ebbfs.namenode.rpc.client.FileServices;
+import io.ebbfs.namenode.rpc.coding.BlockCounts;
+import io.ebbfs.namenode.rpc.coding.CodingService;
+import io.ebbfs.namenode.rpc.datanode.DatanodeFrontEnd;
+import io.ebbfs.namenode.store.IdGenerator;
+import io.ebbfs.namenode.store.IdGenerators;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.RocksDbStore;
+import io.ebbfs.namenode.stripes.StripeManager;
+import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
+import org.apache.hadoop.fs.FsServerDefaults;
+import org.apache.hadoop.security.UserGroupInformation;
+import org.apache.hadoop.util.DataChecksum;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The namenode: makes and joins its parts, serves them on one port, and stops them in order. */
+public final class NamenodeServer implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(NamenodeServer.class);
+  private static final String SUPERGROUP = "supergroup";
+
+  private final List<AutoCloseable> parts = new ArrayList<>();
+  private RpcEndpoint endpoint;
+
+  private NamenodeServer() {}
+
+  /**
+   * Starts a namenode.
+   *
+   * @throws IOException with a message for the operator if the data cannot be opened or the port
+   *     not be had
+   */
+  public static NamenodeServer start(NamenodeConfig config, Clock clock, RandomGenerator random)
+      throws IOException {
+    NamenodeServer server = new NamenodeServer();
+    boolean started = false;
+    try {
+      server.build(config, clock, random);
+      started = true;
+      return server;
+    } finally {
+      if (!started) {
+        server.close();
+      }
+    }
+  }
+
+  private void build(NamenodeConfig config, Clock clock, RandomGenerator random)
+      throws IOException {
+    CodeRegistry codes = codes(config);
+    MetadataStore store =
+        stopsFirst(
+            RocksDbStore.open(
+                config.data().resolve("metadata"), config.lockTimeout(), config.storeCache()));
+    ClusterIdentity identity = ClusterIdentity.of(store, clock, random);
+    RedundancySettings redundancy =
+        RedundancySettings.of(config.deadAfter(), config.safeModeGrace());
+    DatanodeRegistry cluster =
+        new DatanodeRegistry(
+            store,
+            IdGenerator.storages(store),
+            clock,
+            redundancy,
+            config.topology().isBlank()
+                ? RackTopology.none()
+                : RackTopology.of(Path.of(config.topology())));
+    BlockManager blocks =
+        new BlockManager(store, cluster, identity.blockPoolId(), clock, random, redundancy);
+    StripeManager stripes = new StripeManager(codes, blocks, cluster);
+    blocks.bind(stripes);
+
+    Caller.Superuser superuser =
+        new Caller.Superuser(UserGroupInformation.getCurrentUser().getShortUserName(), SUPERGROUP);
+    BlockCounts counts =
+        new BlockCounts(blocks::underReplicatedBlocks, blocks::missingBlocks, blocks::blocksOn);
+    IdGenerators ids = IdGenerators.of(store);
+    CodingService coding =
+        new CodingService(
+            identity.blockPoolId(),
+            codes,
+            store,
+            ids,
+            blocks,
+            counts,
+            cluster,
+            stripes,
+            clock,
+            random,
+            TransitionSettings.defaults()
+                .with(config.rewriteDeadShare(), config.verify(), config.mendPlacements()));
+    PendingDeletionReaper reaper = stopsFirst(new PendingDeletionReaper(store, blocks, stripes));
+    OpenListener opens = opens(config, coding);
+    FileServices files = files(config, store, ids, blocks, clock, opens, reaper);
+    files.mkdirs().makeRoot(superuser);
+    reaper.start();
+    every(1_000, "blocks", blocks::tick);
+    every(1_000, "coding", coding::tick);
+    every(5_000, "topology", cluster::refreshRacks);
+    every(2_000, "leases", new LeaseMonitor(store, files.leases(), files.recovery())::tick);
+
+    endpoint = new RpcEndpoint(config.host(), config.port(), config.handlers());
+    endpoint.addClients(
+        new ClientFrontEnd(files, blocks, counts, cluster, defaults(config), superuser));
+    endpoint.addDatanodes(
+        new DatanodeFrontEnd(
+            identity,
+            cluster,
+            blocks,
+            (block, stamp, length, close, delete, storages) ->
+                files
+                    .recovery()
+                    .commitBlockSynchronization(
+                        block.getBlockId(), stamp, length, close, delete, storages)));
+    endpoint.addCoding(coding);
+    stopsFirst(endpoint).start();
+    LOG.info("Namenode of cluster {} serves at {}", identity.clusterId(), endpoint.address());
+  }
+
+  private static CodeRegistry codes(NamenodeConfig config) throws IOException {
+    if (config.codes().isBlank()) {
+      return CodeRegistry.builtIn();
+    }
+    try {
+      return CodesFile.read(Path.of(config.codes()));
+    } catch (ConfigException e) {
+      throw new IOException(e.getMessage(), e);
+    }
+  }
+
+  private static FileServices files(
+      NamenodeConfig config,
+      MetadataStore store,
+      IdGenerators ids,
+      BlockManager blocks,
+      Clock clock,
+      OpenListener opens,
+      PendingDeletionReaper reaper) {
+    NamespaceLimits limits = NamespaceLimits.DEFAULT.withMinBlockSize(config.minBlockSize());
+    FileSettings settings =
+        new FileSettings(config.completeWait(), FileSettings.DEFAULT.recoveryRetryMillis());
+    LeaseManager leases = new LeaseManager(clock, config.leaseSoftLimit(), config.leaseHardLimit());
+    LeaseRecovery recovery =
+        new LeaseRecovery(store, blocks, leases, ids.generationStamps(), clock, settings);
+    return new FileServices(
+        new MkdirService(store, ids.inodes(), clock, limits),
+        new AttributeService(store),
+        new InodeLookup(store),
+        new RenameService(store, clock, limits, reaper::wake),
+        new DeleteService(store, clock, reaper::wake),
+        new FileCreationService(store, ids.inodes(), clock, limits, leases, recovery, reaper::wake),
+        new FileAppendService(store, blocks, clock, leases, recovery),
+        new FileWriteService(
+            store, blocks, ids.blocks(), ids.generationStamps(), clock, limits, settings),
+        new FileReadService(store, blocks, clock, limits, opens),
+        new ReplicationFactorService(store, blocks, limits),
+        new ContentSummaryService(store),
+        leases,
+        recovery);
+  }
+
+  private OpenListener opens(NamenodeConfig config, CodingService coding) {
+    return config.kafka().isBlank()
+        ? (inodeId, path, timeMillis, client) -> coding.counters().add("opens", 1)
+        : stopsFirst(new KafkaOpenPublisher(config.kafka(), coding.counters()::add));
+  }
+
+  private static FsServerDefaults defaults(NamenodeConfig config) {
+    return new FsServerDefaults(
+        config.blockSize(),
+        512,
+        64 << 10,
+        (short) config.replication(),
+        4096,
+        false,
+        0,
+        DataChecksum.Type.CRC32C,
+        "");
+  }
+
+  /** Periodic work. */
+  @FunctionalInterface
+  private interface Periodic {
+    void run() throws IOException;
+  }
+
+  private void every(long millis, String name, Periodic work) {
+    ScheduledExecutorService timer =
+        Executors.newSingleThreadScheduledExecutor(
+            runnable -> {
+              Thread thread = new Thread(runnable, name);
+              thread.setDaemon(true);
+              return thread;
+            });
+    timer.scheduleWithFixedDelay(
+        () -> runQuietly(name, work), millis, millis, TimeUnit.MILLISECONDS);
+    stopsFirst(
+        () -> {
+          timer.shutdownNow();
+          timer.awaitTermination(10, TimeUnit.SECONDS);
+        });
+  }
+
+  private static void runQuietly(String name, Periodic work) {
+    try {
+      work.run();
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("The periodic work of '{}' failed; it runs again soon", name, e);
+    }
+  }
+
+  /** Notes a part that {@link #close} stops before all parts noted earlier. */
+  private <T extends AutoCloseable> T stopsFirst(T part) {
+    parts.add(part);
+    return part;
+  }
+
+  /** The address for clients and chunk servers. */
+  public InetSocketAddress address() {
+    return endpoint.address();
+  }
+
+  /** Stops the parts in the reverse order of their start: the RPC server first, the store last. */
+  @Override
+  public void close() {
+    Collections.reverse(parts);
+    for (AutoCloseable part : parts) {
+      try {
+        part.close();
+      } catch (Exception e) {
+        LOG.warn("A part of the namenode did not stop cleanly", e);
+      }
+    }
+    parts.clear();
+  }
+}

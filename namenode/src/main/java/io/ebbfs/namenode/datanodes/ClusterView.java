@@ -1,0 +1,76 @@
+package io.ebbfs.namenode.datanodes;
+
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * The chunk servers and disks as the namenode sees them now, for reading. Pure functions take the
+ * lists as their snapshot. Thread-safe.
+ */
+public interface ClusterView {
+  /** Servers that are registered and whose heartbeats are recent. */
+  List<Server> liveServers();
+
+  /** All servers that ever registered, live or not. */
+  default List<Server> allServers() {
+    return liveServers();
+  }
+
+  /** A server by uuid, live or not. */
+  Optional<Server> server(String serverUuid);
+
+  /** The disk with this uuid and its server, live or not. */
+  Optional<Disk> disk(String storageUuid);
+
+  /** The servers of these disks, each once; unknown disks are passed over. */
+  default Set<String> serversOf(Collection<String> storageUuids) {
+    return storageUuids.stream()
+        .map(this::disk)
+        .flatMap(Optional::stream)
+        .map(Disk::serverUuid)
+        .collect(Collectors.toSet());
+  }
+
+  /** True if the disk is in service: its server is live and it has not failed. */
+  default boolean isLive(String storageUuid) {
+    return disk(storageUuid)
+        .filter(d -> !d.failed())
+        .map(Disk::serverUuid)
+        .flatMap(this::server)
+        .map(Server::live)
+        .orElse(false);
+  }
+
+  /**
+   * True while servers that were known before the start of this process may still register. Until
+   * then a block without replicas is not concluded lost.
+   */
+  boolean inSafeMode();
+
+  /** A chunk server. */
+  record Server(
+      String uuid,
+      String hostName,
+      String ipAddress,
+      int transferPort,
+      int infoPort,
+      int ipcPort,
+      String rack,
+      boolean live,
+      long lastHeartbeatMillis,
+      int activeTransfers,
+      List<Disk> disks) {}
+
+  /** A disk of a chunk server: a failure domain of its own. */
+  record Disk(
+      String storageUuid,
+      long storageNumber,
+      String serverUuid,
+      boolean failed,
+      long capacityBytes,
+      long usedBytes,
+      long remainingBytes) {}
+}

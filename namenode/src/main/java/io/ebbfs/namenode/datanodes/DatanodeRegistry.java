@@ -1,0 +1,425 @@
+package io.ebbfs.namenode.datanodes;
+
+import io.ebbfs.namenode.store.IdGenerator;
+import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.RowLock;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.protocol.proto.StoreProtos.ServerRow;
+import io.ebbfs.protocol.proto.StoreProtos.StorageRow;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.hadoop.hdfs.protocol.DatanodeID;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The registry of chunk servers and their disks. The identity of a server (uuid, address, rack,
+ * disks) is durable, in table "server". Its state (live, free bytes, load) is in memory and comes
+ * with its heartbeats.
+ *
+ * <p>Thread-safe. Readers see immutable records. A heartbeat replaces the record of one server. A
+ * change of an identity is rare; such changes go through the store one at a time.
+ */
+public final class DatanodeRegistry implements ClusterView {
+  private static final Logger LOG = LoggerFactory.getLogger(DatanodeRegistry.class);
+  private static final int PAGE = 500;
+
+  /** What a heartbeat says about one disk. */
+  public record DiskReport(
+      String storageUuid,
+      boolean failed,
+      long capacityBytes,
+      long usedBytes,
+      long remainingBytes) {}
+
+  private final MetadataStore store;
+  private final IdGenerator storageNumbers;
+  private final Clock clock;
+  private final RedundancySettings settings;
+  private final RackTopology topology;
+  private final SafeMode safeMode;
+
+  private final Map<String, Server> servers = new ConcurrentHashMap<>();
+  private final Map<String, Disk> disks = new ConcurrentHashMap<>();
+  // Disks with a full report since their server registered: their replica rows are right.
+  private final Set<String> reported = ConcurrentHashMap.newKeySet();
+
+  /** With all servers in one rack. */
+  public DatanodeRegistry(
+      MetadataStore store, IdGenerator storageNumbers, Clock clock, RedundancySettings settings)
+      throws IOException {
+    this(store, storageNumbers, clock, settings, RackTopology.none());
+  }
+
+  /** Reads the known servers from the store; none of them is live before it registers. */
+  public DatanodeRegistry(
+      MetadataStore store,
+      IdGenerator storageNumbers,
+      Clock clock,
+      RedundancySettings settings,
+      RackTopology topology)
+      throws IOException {
+    this.topology = topology;
+    this.store = store;
+    this.storageNumbers = storageNumbers;
+    this.clock = clock;
+    this.settings = settings;
+    this.safeMode = new SafeMode(clock, settings.graceMillis());
+    Key after = null;
+    List<Row<ServerRow>> page;
+    do {
+      page = store.scanAll(Tables.SERVER, after, PAGE);
+      for (Row<ServerRow> row : page) {
+        Server server = toServer(row.value(), false, 0);
+        remember(server);
+        server.disks().stream()
+            .filter(disk -> !disk.failed())
+            .forEach(disk -> safeMode.awaitDisk(disk.storageUuid()));
+        after = row.key();
+      }
+    } while (page.size() == PAGE);
+  }
+
+  // ---- reading ----------------------------------------------------------------------------------
+
+  @Override
+  public List<Server> liveServers() {
+    return servers.values().stream().filter(Server::live).toList();
+  }
+
+  /** All servers, live or not. */
+  public List<Server> allServers() {
+    return List.copyOf(servers.values());
+  }
+
+  @Override
+  public Optional<Server> server(String serverUuid) {
+    return Optional.ofNullable(servers.get(serverUuid));
+  }
+
+  @Override
+  public Optional<Disk> disk(String storageUuid) {
+    return Optional.ofNullable(disks.get(storageUuid));
+  }
+
+  /** True if the disk is live and has sent a full report since its server registered. */
+  public boolean hasReported(String storageUuid) {
+    return reported.contains(storageUuid) && isLive(storageUuid);
+  }
+
+  /** True if heartbeats of the server are overdue. A stale server is not dead yet. */
+  public boolean isStale(Server server) {
+    return clock.millis() - server.lastHeartbeatMillis() > settings.staleAfterMillis();
+  }
+
+  @Override
+  public boolean inSafeMode() {
+    return safeMode.isOn();
+  }
+
+  // ---- changes ----------------------------------------------------------------------------------
+
+  /**
+   * Registers a server. A server at another address may take over a uuid once the old server is
+   * stale.
+   *
+   * @throws IOException if a live server has the same uuid
+   */
+  public synchronized void register(DatanodeID id) throws IOException {
+    Server known = servers.get(id.getDatanodeUuid());
+    if (known != null && known.live() && !sameAddress(known, id) && !isStale(known)) {
+      throw new IOException(
+          ("chunk server %s at %s:%d has the uuid of a live one at %s:%d: stop one of them, or give"
+                  + " the copy's disks a new identity by emptying them")
+              .formatted(
+                  id.getDatanodeUuid(),
+                  id.getIpAddr(),
+                  id.getXferPort(),
+                  known.ipAddress(),
+                  known.transferPort()));
+    }
+    topology.refresh();
+    ServerRow row = update(id.getDatanodeUuid(), builder -> describe(builder, id));
+    row.getStoragesList().forEach(storage -> reported.remove(storage.getUuid()));
+    remember(toServer(row, true, clock.millis()));
+    safeMode.serverRegistered();
+  }
+
+  /**
+   * Applies a heartbeat.
+   *
+   * @return the disks that failed or vanished since the last heartbeat, or empty if the server has
+   *     to register first
+   */
+  public Optional<List<Disk>> heartbeat(
+      DatanodeID id, List<DiskReport> reports, int activeTransfers) throws IOException {
+    Server server = servers.get(id.getDatanodeUuid());
+    if (server == null || !server.live() || !sameAddress(server, id)) {
+      return Optional.empty();
+    }
+    List<Disk> lost = changeDisks(server, reports);
+    for (DiskReport report : reports) {
+      disks.computeIfPresent(
+          report.storageUuid(),
+          (uuid, disk) ->
+              new Disk(
+                  uuid,
+                  disk.storageNumber(),
+                  disk.serverUuid(),
+                  disk.failed(),
+                  report.capacityBytes(),
+                  report.usedBytes(),
+                  report.remainingBytes()));
+    }
+    servers.computeIfPresent(
+        server.uuid(), (uuid, s) -> refreshed(s, s.live(), clock.millis(), activeTransfers));
+    return Optional.of(lost);
+  }
+
+  /** Adds a disk that a block report names before any heartbeat did. */
+  public void ensureDisk(String serverUuid, String storageUuid) throws IOException {
+    Disk disk = disks.get(storageUuid);
+    if (disk == null || !disk.serverUuid().equals(serverUuid)) {
+      addDisks(serverUuid, List.of(storageUuid));
+    }
+  }
+
+  /** A full report of the disk was applied: the replica rows agree with the disk from now on. */
+  public void markReported(String storageUuid) {
+    reported.add(storageUuid);
+    safeMode.diskSettled(storageUuid);
+  }
+
+  /** Makes a live server dead if its last heartbeat is older than the deadline; returns it then. */
+  Optional<Server> declareDead(String serverUuid, long deadlineMillis) {
+    AtomicReference<Server> died = new AtomicReference<>();
+    servers.computeIfPresent(
+        serverUuid,
+        (uuid, server) -> {
+          if (!server.live() || server.lastHeartbeatMillis() >= deadlineMillis) {
+            return server;
+          }
+          died.set(refreshed(server, false, server.lastHeartbeatMillis(), 0));
+          return died.get();
+        });
+    Optional<Server> dead = Optional.ofNullable(died.get());
+    dead.ifPresent(server -> server.disks().forEach(disk -> reported.remove(disk.storageUuid())));
+    return dead;
+  }
+
+  // ---- disks
+
+  private List<Disk> changeDisks(Server server, List<DiskReport> reports) throws IOException {
+    Set<String> working = new HashSet<>();
+    List<String> unknown = new ArrayList<>();
+    for (DiskReport report : reports) {
+      Disk disk = disks.get(report.storageUuid());
+      if (disk == null || !disk.serverUuid().equals(server.uuid())) {
+        unknown.add(report.storageUuid());
+      }
+      if (!report.failed()) {
+        working.add(report.storageUuid());
+      }
+    }
+    if (!unknown.isEmpty()) {
+      addDisks(server.uuid(), unknown);
+    }
+    boolean changed =
+        disksOf(server.uuid()).stream()
+            .anyMatch(disk -> disk.failed() == working.contains(disk.storageUuid()));
+    return changed ? setFailures(server.uuid(), working) : List.of();
+  }
+
+  private synchronized void addDisks(String serverUuid, Collection<String> uuids)
+      throws IOException {
+    List<StorageRow> added = new ArrayList<>();
+    for (String uuid : uuids) {
+      Disk disk = disks.get(uuid);
+      if (disk != null && disk.serverUuid().equals(serverUuid)) {
+        continue;
+      }
+      long number = disk == null ? storageNumbers.next() : disk.storageNumber();
+      if (disk != null) {
+        LOG.warn("disk {} moved from server {} to {}", uuid, disk.serverUuid(), serverUuid);
+        removeDisk(disk);
+      }
+      added.add(StorageRow.newBuilder().setUuid(uuid).setNumber(number).setFailed(false).build());
+    }
+    if (!added.isEmpty()) {
+      remember(update(serverUuid, builder -> builder.addAllStorages(added)));
+    }
+  }
+
+  private void removeDisk(Disk disk) throws IOException {
+    ServerRow row =
+        update(
+            disk.serverUuid(),
+            builder -> {
+              List<StorageRow> kept =
+                  builder.getStoragesList().stream()
+                      .filter(storage -> !storage.getUuid().equals(disk.storageUuid()))
+                      .toList();
+              builder.clearStorages().addAllStorages(kept);
+            });
+    disks.remove(disk.storageUuid());
+    reported.remove(disk.storageUuid());
+    remember(row);
+  }
+
+  private synchronized List<Disk> setFailures(String serverUuid, Set<String> working)
+      throws IOException {
+    List<Disk> lost = new ArrayList<>();
+    ServerRow row =
+        update(
+            serverUuid,
+            builder ->
+                builder
+                    .getStoragesBuilderList()
+                    .forEach(storage -> storage.setFailed(!working.contains(storage.getUuid()))));
+    for (StorageRow storage : row.getStoragesList()) {
+      Disk before = disks.get(storage.getUuid());
+      if (storage.getFailed() && before != null && !before.failed()) {
+        lost.add(before);
+        reported.remove(storage.getUuid());
+        safeMode.diskSettled(storage.getUuid());
+        LOG.warn("disk {} of server {} failed", storage.getUuid(), serverUuid);
+      }
+    }
+    remember(row);
+    return lost;
+  }
+
+  // ---- rows and records
+
+  private interface Change {
+    void apply(ServerRow.Builder row);
+  }
+
+  private ServerRow update(String uuid, Change change) throws IOException {
+    Key key = Tables.named(uuid);
+    return store.transact(
+        key.partition(),
+        transaction -> {
+          transaction.lock(List.of(RowLock.exclusive(Tables.SERVER, key)));
+          ServerRow.Builder row =
+              transaction
+                  .get(Tables.SERVER, key)
+                  .map(ServerRow::toBuilder)
+                  .orElseGet(() -> ServerRow.newBuilder().setUuid(uuid));
+          ServerRow before = row.isInitialized() ? row.build() : null;
+          change.apply(row);
+          ServerRow after = row.build();
+          if (!after.equals(before)) {
+            transaction.put(Tables.SERVER, key, after);
+          }
+          return after;
+        });
+  }
+
+  private void describe(ServerRow.Builder row, DatanodeID id) {
+    row.setHostName(id.getHostName())
+        .setIpAddress(id.getIpAddr())
+        .setTransferPort(id.getXferPort())
+        .setInfoPort(id.getInfoPort())
+        .setIpcPort(id.getIpcPort())
+        .setRack(topology.rackOf(id.getHostName(), id.getIpAddr(), id.getXferPort()));
+  }
+
+  /** Reads the racks again if their file has changed, also for registered servers. */
+  public synchronized void refreshRacks() throws IOException {
+    if (!topology.refresh()) {
+      return;
+    }
+    for (Server server : List.copyOf(servers.values())) {
+      String rack = topology.rackOf(server.hostName(), server.ipAddress(), server.transferPort());
+      if (!rack.equals(server.rack())) {
+        LOG.info("chunk server {} is in rack {} now, not {}", server.uuid(), rack, server.rack());
+        remember(update(server.uuid(), row -> row.setRack(rack)));
+      }
+    }
+  }
+
+  private void remember(ServerRow row) {
+    Server known = servers.get(row.getUuid());
+    remember(
+        toServer(
+            row, known != null && known.live(), known == null ? 0 : known.lastHeartbeatMillis()));
+  }
+
+  private void remember(Server server) {
+    server.disks().forEach(disk -> disks.put(disk.storageUuid(), disk));
+    servers.put(server.uuid(), server);
+  }
+
+  private Server toServer(ServerRow row, boolean live, long lastHeartbeatMillis) {
+    List<Disk> list = new ArrayList<>();
+    for (StorageRow storage : row.getStoragesList()) {
+      Disk known = disks.get(storage.getUuid());
+      list.add(
+          new Disk(
+              storage.getUuid(),
+              storage.getNumber(),
+              row.getUuid(),
+              storage.getFailed(),
+              known == null ? 0 : known.capacityBytes(),
+              known == null ? 0 : known.usedBytes(),
+              known == null ? 0 : known.remainingBytes()));
+    }
+    return new Server(
+        row.getUuid(),
+        row.getHostName(),
+        row.getIpAddress(),
+        row.getTransferPort(),
+        row.getInfoPort(),
+        row.getIpcPort(),
+        row.hasRack() ? row.getRack() : RackTopology.DEFAULT_RACK,
+        live,
+        lastHeartbeatMillis,
+        0,
+        List.copyOf(list));
+  }
+
+  private Server refreshed(Server s, boolean live, long heartbeatMillis, int activeTransfers) {
+    return new Server(
+        s.uuid(),
+        s.hostName(),
+        s.ipAddress(),
+        s.transferPort(),
+        s.infoPort(),
+        s.ipcPort(),
+        s.rack(),
+        live,
+        heartbeatMillis,
+        activeTransfers,
+        disksOf(s));
+  }
+
+  private List<Disk> disksOf(String serverUuid) {
+    Server server = servers.get(serverUuid);
+    return server == null ? List.of() : disksOf(server);
+  }
+
+  private List<Disk> disksOf(Server server) {
+    return server.disks().stream()
+        .map(disk -> disks.getOrDefault(disk.storageUuid(), disk))
+        .filter(disk -> disk.serverUuid().equals(server.uuid()))
+        .toList();
+  }
+
+  private static boolean sameAddress(Server server, DatanodeID id) {
+    return server.ipAddress().equals(id.getIpAddr())
+        && server.transferPort() == id.getXferPort()
+        && server.ipcPort() == id.getIpcPort();
+  }
+}

@@ -1,0 +1,79 @@
+package io.ebbfs.namenode.datanodes;
+
+/**
+ * Times and limits for the life of datanodes and the redundancy of blocks.
+ *
+ * @param deadAfterMillis a server without a heartbeat for this long is dead
+ * @param staleAfterMillis a server without a heartbeat for this long is stale: it is used last, and
+ *     another server may register with its uuid
+ * @param graceMillis safe mode lasts this long after the first registration, or until every known
+ *     disk has reported
+ * @param transferTimeoutMillis a replication that has not arrived after this long is ordered again
+ *     between other servers
+ * @param transfersPerServer replications that one server sends at a time
+ * @param invalidationsPerHeartbeat deletions in one answer to a heartbeat
+ * @param reportTravelMillis the longest time between the making of a full block report and its
+ *     arrival: a replica that was added during this time is not concluded missing
+ * @param scanIntervalMillis from the start of one full scan of all blocks to the start of the next
+ * @param blocksPerTick blocks that each job of one tick looks at
+ * @param queueLimit blocks in each queue; the full scan finds the blocks that did not fit
+ */
+public record RedundancySettings(
+    long deadAfterMillis,
+    long staleAfterMillis,
+    long graceMillis,
+    long transferTimeoutMillis,
+    int transfersPerServer,
+    int invalidationsPerHeartbeat,
+    long reportTravelMillis,
+    long scanIntervalMillis,
+    int blocksPerTick,
+    int queueLimit) {
+
+  // Chunk servers send a heartbeat every second: three missing ones make a server stale.
+  private static final long STALE_AFTER_MILLIS = 3_000;
+  private static final long TRANSFER_TIMEOUT_MILLIS = 15_000;
+  private static final int TRANSFERS_PER_SERVER = 8;
+  private static final int INVALIDATIONS_PER_HEARTBEAT = 1_000;
+  private static final long REPORT_TRAVEL_MILLIS = 5_000;
+  private static final long SCAN_INTERVAL_MILLIS = 4_000;
+  private static final int BLOCKS_PER_TICK = 2_000;
+  private static final int QUEUE_LIMIT = 200_000;
+
+  public RedundancySettings {
+    positive("deadAfterMillis", deadAfterMillis);
+    positive("staleAfterMillis", staleAfterMillis);
+    positive("transferTimeoutMillis", transferTimeoutMillis);
+    positive("transfersPerServer", transfersPerServer);
+    positive("invalidationsPerHeartbeat", invalidationsPerHeartbeat);
+    positive("scanIntervalMillis", scanIntervalMillis);
+    positive("blocksPerTick", blocksPerTick);
+    positive("queueLimit", queueLimit);
+    if (graceMillis < 0 || reportTravelMillis < 0) {
+      throw new IllegalArgumentException(
+          "graceMillis is %d and reportTravelMillis is %d: give 0 or more"
+              .formatted(graceMillis, reportTravelMillis));
+    }
+  }
+
+  /** The two times that an operator sets, with this class's own values for everything else. */
+  public static RedundancySettings of(long deadAfterMillis, long graceMillis) {
+    return new RedundancySettings(
+        deadAfterMillis,
+        Math.min(deadAfterMillis, STALE_AFTER_MILLIS),
+        graceMillis,
+        TRANSFER_TIMEOUT_MILLIS,
+        TRANSFERS_PER_SERVER,
+        INVALIDATIONS_PER_HEARTBEAT,
+        REPORT_TRAVEL_MILLIS,
+        SCAN_INTERVAL_MILLIS,
+        BLOCKS_PER_TICK,
+        QUEUE_LIMIT);
+  }
+
+  private static void positive(String name, long value) {
+    if (value <= 0) {
+      throw new IllegalArgumentException("%s is %d: give a number above 0".formatted(name, value));
+    }
+  }
+}

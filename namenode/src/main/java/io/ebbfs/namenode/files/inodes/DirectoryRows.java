@@ -1,0 +1,79 @@
+package io.ebbfs.namenode.files.inodes;
+
+import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import java.io.IOException;
+import java.util.Iterator;
+import org.apache.hadoop.thirdparty.protobuf.ByteString;
+
+/** Reads and writes rows of directories and their entries, in a transaction of the caller. */
+public final class DirectoryRows {
+  /** The owner and the time of new directories. Their group is that of the directory above. */
+  public record Maker(String user, long nowMillis) {}
+
+  private DirectoryRows() {}
+
+  /** Writes the row of an inode, and the name row that leads from its id to the inode row. */
+  public static Inode put(Transaction transaction, Key key, InodeRow row) {
+    transaction.put(Tables.INODE, key, row);
+    transaction.put(
+        Tables.INODE_NAME,
+        Tables.inodeName(row.getId()),
+        InodeNameRow.newBuilder()
+            .setParentId(key.partition())
+            .setName(ByteString.copyFrom(key.rest()))
+            .build());
+    return new Inode(key, row);
+  }
+
+  /** Sets the modification time of a locked directory, because its entries changed. */
+  public static void touch(Transaction transaction, Inode directory, long nowMillis) {
+    if (directory.row().getModifiedMillis() != nowMillis) {
+      transaction.put(
+          Tables.INODE,
+          directory.key(),
+          directory.row().toBuilder().setModifiedMillis(nowMillis).build());
+    }
+  }
+
+  public static boolean isEmpty(Transaction transaction, Inode directory) throws IOException {
+    return transaction.scan(Tables.INODE, directory.id(), null, 1).isEmpty();
+  }
+
+  /**
+   * Makes the missing directories of a path down to a depth. The caller has locked the deepest
+   * existing inode and the first missing key. That is enough, because nobody can reach the new
+   * directories below.
+   *
+   * @param above the deepest existing inode, read under its lock
+   * @return the directory at the last depth
+   */
+  public static Inode makeMissing(
+      Transaction transaction,
+      FsPath path,
+      Inode above,
+      int firstDepth,
+      int lastDepth,
+      int permission,
+      Maker maker,
+      Iterator<Long> ids) {
+    Inode parent = above;
+    for (int depth = firstDepth; depth <= lastDepth; depth++) {
+      InodeRow row =
+          InodeRow.newBuilder()
+              .setId(ids.next())
+              .setKind(InodeKindProto.DIRECTORY)
+              .setOwner(maker.user())
+              .setGroup(parent.row().getGroup())
+              .setPermission(depth == path.depth() ? permission : permission | 0300)
+              .setModifiedMillis(maker.nowMillis())
+              .build();
+      parent = put(transaction, Tables.inode(parent.id(), path.nameBytes(depth)), row);
+    }
+    return parent;
+  }
+}

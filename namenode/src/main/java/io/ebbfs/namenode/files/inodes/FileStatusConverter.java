@@ -1,0 +1,37 @@
+package io.ebbfs.namenode.files.inodes;
+
+import org.apache.hadoop.hdfs.protocol.HdfsFileStatus;
+import org.apache.hadoop.hdfs.protocol.LocatedBlocks;
+
+/** Converts inodes to the file status that HDFS clients read. */
+public final class FileStatusConverter {
+  private FileStatusConverter() {}
+
+  /**
+   * @param name the name within the listed directory, or empty for the path asked for
+   */
+  public static HdfsFileStatus of(Inode inode, byte[] name) {
+    return builder(inode, name).build();
+  }
+
+  public static HdfsFileStatus located(Inode inode, byte[] name, LocatedBlocks blocks) {
+    return builder(inode, name).locations(blocks).build();
+  }
+
+  private static HdfsFileStatus.Builder builder(Inode inode, byte[] name) {
+    return new HdfsFileStatus.Builder()
+        .length(inode.row().getLengthBytes())
+        .isdir(inode.isDirectory())
+        .replication(inode.row().getReplication())
+        .blocksize(inode.row().getBlockSizeBytes())
+        .mtime(inode.row().getModifiedMillis())
+        .atime(inode.row().getAccessedMillis())
+        .perm(inode.permission())
+        .owner(inode.row().getOwner())
+        .group(inode.row().getGroup())
+        .path(name)
+        .fileId(inode.id())
+        .children(0)
+        .storagePolicy((byte) 0);
+  }
+}

@@ -1,0 +1,66 @@
+package io.ebbfs.namenode.files.inodes;
+
+import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import java.nio.charset.StandardCharsets;
+import org.apache.hadoop.fs.permission.FsPermission;
+
+/** A file or directory: its row, and the row's key, which is parent and name. */
+public record Inode(Key key, InodeRow row) {
+  /** The id that HDFS gives to its root. */
+  public static final long ROOT_ID = 16385;
+
+  /** The parent id of the root. No inode has this id. */
+  public static final long NOWHERE_ID = 0;
+
+  /** The parent id of deleted inodes whose rows are not yet removed. No inode has this id. */
+  public static final long PENDING_DELETION_ID = 1;
+
+  public static final Key ROOT_KEY = Tables.inode(NOWHERE_ID, new byte[0]);
+
+  public long id() {
+    return row.getId();
+  }
+
+  public long parentId() {
+    return key.partition();
+  }
+
+  public byte[] name() {
+    return key.rest();
+  }
+
+  public String nameText() {
+    return new String(name(), StandardCharsets.UTF_8);
+  }
+
+  public boolean isDirectory() {
+    return row.getKind() == InodeKindProto.DIRECTORY;
+  }
+
+  public boolean isFile() {
+    return row.getKind() == InodeKindProto.FILE;
+  }
+
+  public boolean isRoot() {
+    return id() == ROOT_ID;
+  }
+
+  public boolean isUnderConstruction() {
+    return row.hasUnderConstruction();
+  }
+
+  public FsPermission permission() {
+    return new FsPermission((short) row.getPermission());
+  }
+
+  public Inode with(InodeRow changed) {
+    return new Inode(key, changed);
+  }
+
+  public boolean isSame(Inode other) {
+    return id() == other.id();
+  }
+}

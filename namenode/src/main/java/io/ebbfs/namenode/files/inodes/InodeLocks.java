@@ -1,0 +1,53 @@
+package io.ebbfs.namenode.files.inodes;
+
+import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.RowLock;
+import io.ebbfs.namenode.store.StaleReadException;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+
+/** Locks rows of inodes and checks that the inodes have not changed their place meanwhile. */
+public final class InodeLocks {
+  private InodeLocks() {}
+
+  /** Locks inodes for writing and reads them again, in the given order. */
+  public static List<Inode> lock(Transaction transaction, List<Inode> inodes) throws IOException {
+    return lock(transaction, inodes, List.of());
+  }
+
+  /**
+   * Locks inodes for writing and reads them again. Also locks free keys, where the caller will make
+   * inodes.
+   *
+   * @throws StaleReadException if an inode has moved or a key is not free
+   */
+  public static List<Inode> lock(Transaction transaction, List<Inode> inodes, List<Key> free)
+      throws IOException {
+    List<RowLock> locks = new ArrayList<>();
+    inodes.forEach(inode -> locks.add(RowLock.exclusive(Tables.INODE, inode.key())));
+    free.forEach(key -> locks.add(RowLock.exclusive(Tables.INODE, key)));
+    transaction.lock(locks);
+    for (Key key : free) {
+      if (transaction.get(Tables.INODE, key).isPresent()) {
+        throw new StaleReadException("another client has made an inode at key " + key);
+      }
+    }
+    List<Inode> again = new ArrayList<>(inodes.size());
+    for (Inode inode : inodes) {
+      again.add(reread(transaction, inode));
+    }
+    return again;
+  }
+
+  private static Inode reread(Transaction transaction, Inode inode) throws IOException {
+    Optional<Inode> now = PathResolver.inodeAt(transaction, inode.key());
+    if (now.isEmpty() || !now.get().isSame(inode) || now.get().isFile() != inode.isFile()) {
+      throw new StaleReadException("inode " + inode.id() + " moved");
+    }
+    return now.get();
+  }
+}

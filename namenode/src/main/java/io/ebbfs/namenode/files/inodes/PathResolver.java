@@ -1,0 +1,122 @@
+package io.ebbfs.namenode.files.inodes;
+
+import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+
+/** Resolves paths to inodes, and inode ids to paths. Reads only; takes no locks. */
+public final class PathResolver {
+  /** HDFS's name for a file by its id. */
+  private static final String BY_ID = "/.reserved/.inodes/";
+
+  private static final int MAX_DEPTH = 10_000;
+
+  private PathResolver() {}
+
+  /** Resolves the path that a client sent: an ordinary path, or a path by inode id. */
+  public static ResolvedPath resolve(Transaction transaction, String src) throws IOException {
+    return resolve(transaction, FsPath.parse(byId(transaction, src)));
+  }
+
+  /** Follows the path from the root down to the last component that exists. */
+  public static ResolvedPath resolve(Transaction transaction, FsPath path) throws IOException {
+    List<Inode> inodes = new ArrayList<>(path.depth() + 1);
+    Inode inode = root(transaction);
+    inodes.add(inode);
+    for (int depth = 1; depth <= path.depth() && inode.isDirectory(); depth++) {
+      Key key = Tables.inode(inode.id(), path.nameBytes(depth));
+      Optional<InodeRow> row = transaction.get(Tables.INODE, key);
+      if (row.isEmpty()) {
+        break;
+      }
+      inode = new Inode(key, row.get());
+      inodes.add(inode);
+    }
+    return new ResolvedPath(path, inodes);
+  }
+
+  /**
+   * Turns a path that names an inode by its id into an ordinary path.
+   *
+   * @throws FileNotFoundException if there is no such inode
+   */
+  private static String byId(Transaction transaction, String path) throws IOException {
+    if (!path.startsWith(BY_ID)) {
+      return path;
+    }
+    String rest = path.substring(BY_ID.length());
+    int slash = rest.indexOf('/');
+    String id = slash < 0 ? rest : rest.substring(0, slash);
+    try {
+      FsPath start =
+          pathOf(transaction, Long.parseLong(id))
+              .orElseThrow(() -> new FileNotFoundException("File does not exist: " + path));
+      return slash < 0 ? start.toString() : start + rest.substring(slash);
+    } catch (NumberFormatException e) {
+      throw new FileNotFoundException("File does not exist: " + path);
+    }
+  }
+
+  private static Inode root(Transaction transaction) throws IOException {
+    return inodeAt(transaction, Inode.ROOT_KEY)
+        .orElseThrow(() -> new IOException("the metadata store has no root directory"));
+  }
+
+  public static Optional<Inode> inodeAt(Transaction transaction, Key key) throws IOException {
+    return transaction.get(Tables.INODE, key).map(row -> new Inode(key, row));
+  }
+
+  /** The key of the row of an inode, or empty if there is no such inode. */
+  public static Optional<Key> keyOf(Transaction transaction, long inodeId) throws IOException {
+    return transaction
+        .get(Tables.INODE_NAME, Tables.inodeName(inodeId))
+        .map(row -> Tables.inode(row.getParentId(), row.getName().toByteArray()));
+  }
+
+  /** The path of an inode, or empty if the inode or a directory above it does not exist. */
+  private static Optional<FsPath> pathOf(Transaction transaction, long inodeId) throws IOException {
+    List<String> names = new ArrayList<>();
+    long id = inodeId;
+    while (id != Inode.ROOT_ID) {
+      Optional<InodeNameRow> name = transaction.get(Tables.INODE_NAME, Tables.inodeName(id));
+      if (name.isEmpty() || name.get().getParentId() == Inode.PENDING_DELETION_ID) {
+        return Optional.empty();
+      }
+      if (names.size() > MAX_DEPTH) {
+        throw new IOException(
+            "inode " + inodeId + " is its own ancestor: the metadata store is damaged");
+      }
+      names.add(name.get().getName().toString(StandardCharsets.UTF_8));
+      id = name.get().getParentId();
+    }
+    Collections.reverse(names);
+    return Optional.of(FsPath.parse("/" + String.join("/", names)));
+  }
+
+  /** Whether an inode is the inode "above", or lies below it. */
+  public static boolean isWithin(Transaction transaction, long inodeId, long aboveId)
+      throws IOException {
+    long id = inodeId;
+    for (int depth = 0; depth < MAX_DEPTH; depth++) {
+      if (id == aboveId) {
+        return true;
+      }
+      Optional<InodeNameRow> name = transaction.get(Tables.INODE_NAME, Tables.inodeName(id));
+      if (name.isEmpty()) {
+        return false;
+      }
+      id = name.get().getParentId();
+    }
+    throw new IOException(
+        "inode " + inodeId + " is its own ancestor: the metadata store is damaged");
+  }
+}

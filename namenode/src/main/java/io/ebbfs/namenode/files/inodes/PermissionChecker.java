@@ -1,0 +1,135 @@
+package io.ebbfs.namenode.files.inodes;
+
+import org.apache.hadoop.fs.ParentNotDirectoryException;
+import org.apache.hadoop.fs.permission.FsAction;
+import org.apache.hadoop.fs.permission.FsPermission;
+import org.apache.hadoop.security.AccessControlException;
+
+/** Checks permissions by the rules of HDFS, and refuses with HDFS's messages. */
+public final class PermissionChecker {
+  private static final int STICKY = 01000;
+
+  private PermissionChecker() {}
+
+  /**
+   * Checks that the caller may traverse every directory above the last component. For calls that
+   * make a file or directory.
+   *
+   * @throws ParentNotDirectoryException if an inode above the last component is a file
+   */
+  public static void checkTraverseToCreate(Caller caller, ResolvedPath path)
+      throws ParentNotDirectoryException, AccessControlException {
+    boolean all = caller.isSuperuser();
+    for (int depth = 0; depth < path.inodes().size() && depth < path.path().depth(); depth++) {
+      Inode inode = path.inodes().get(depth);
+      if (!inode.isDirectory()) {
+        throw new ParentNotDirectoryException(path.path().prefix(depth) + " (is not a directory)");
+      }
+      if (!all) {
+        check(caller, inode, path.path().prefix(depth), FsAction.EXECUTE);
+      }
+    }
+  }
+
+  /** As {@link #checkTraverseToCreate}, for calls about an existing file or directory. */
+  public static void checkTraverse(Caller caller, ResolvedPath path) throws AccessControlException {
+    try {
+      checkTraverseToCreate(caller, path);
+    } catch (ParentNotDirectoryException e) {
+      throw new AccessControlException(e.getMessage());
+    }
+  }
+
+  /** Checks that the last component allows the action, if it exists. */
+  public static void checkAccess(Caller caller, ResolvedPath path, FsAction action)
+      throws AccessControlException {
+    if (path.exists() && !caller.isSuperuser()) {
+      check(caller, path.lastFound(), path.path(), action);
+    }
+  }
+
+  /**
+   * Checks that the caller may write to the deepest existing directory above the last component.
+   */
+  public static void checkAncestorWrite(Caller caller, ResolvedPath path)
+      throws AccessControlException {
+    if (!caller.isSuperuser()) {
+      check(caller, path.ancestor(), ancestorPath(path), FsAction.WRITE);
+    }
+  }
+
+  /** Checks that the caller may remove the last component from its parent, which must exist. */
+  public static void checkParentWrite(Caller caller, ResolvedPath path)
+      throws AccessControlException {
+    if (caller.isSuperuser() || path.path().isRoot()) {
+      return;
+    }
+    checkAncestorWrite(caller, path);
+    Inode parent = path.ancestor();
+    if (path.exists()
+        && (parent.row().getPermission() & STICKY) != 0
+        && !caller.user().equals(parent.row().getOwner())
+        && !caller.user().equals(path.lastFound().row().getOwner())) {
+      throw new AccessControlException(
+          "Permission denied by sticky bit: user=%s, path=\"%s\":%s, parent=\"%s\":%s"
+              .formatted(
+                  caller.user(),
+                  path.path(),
+                  describe(path.lastFound()),
+                  ancestorPath(path),
+                  describe(parent)));
+    }
+  }
+
+  public static void checkOwner(Caller caller, ResolvedPath path) throws AccessControlException {
+    if (path.exists()
+        && !caller.isSuperuser()
+        && !caller.user().equals(path.lastFound().row().getOwner())) {
+      throw new AccessControlException(
+          "Permission denied. user=%s is not the owner of inode=%s"
+              .formatted(caller.user(), path.path()));
+    }
+  }
+
+  public static void checkSuperuser(Caller caller, String call) throws AccessControlException {
+    if (!caller.isSuperuser()) {
+      throw new AccessControlException(
+          "Access denied for user %s. Superuser privilege is required for operation %s"
+              .formatted(caller.user(), call));
+    }
+  }
+
+  /** Checks that the inode allows the action. The directories above it are not checked. */
+  public static void check(Caller caller, Inode inode, FsPath path, FsAction action)
+      throws AccessControlException {
+    if (!allows(caller, inode, action)) {
+      throw new AccessControlException(
+          "Permission denied: user=%s, access=%s, inode=\"%s\":%s"
+              .formatted(caller.user(), action, path, describe(inode)));
+    }
+  }
+
+  private static boolean allows(Caller caller, Inode inode, FsAction action) {
+    FsPermission permission = inode.permission();
+    if (caller.user().equals(inode.row().getOwner())) {
+      return permission.getUserAction().implies(action);
+    }
+    if (caller.isIn(inode.row().getGroup())) {
+      return permission.getGroupAction().implies(action);
+    }
+    return permission.getOtherAction().implies(action);
+  }
+
+  private static FsPath ancestorPath(ResolvedPath path) {
+    return path.path().prefix(Math.max(0, Math.min(path.inodes().size(), path.path().depth()) - 1));
+  }
+
+  private static String describe(Inode inode) {
+    return "%s:%s:%s%s"
+        .formatted(
+            inode.row().getOwner(),
+            inode.row().getGroup(),
+            inode.isDirectory() ? "d" : "-",
+            inode.permission());
+  }
+}

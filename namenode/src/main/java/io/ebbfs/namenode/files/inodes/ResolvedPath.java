@@ -1,0 +1,79 @@
+package io.ebbfs.namenode.files.inodes;
+
+import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.Tables;
+import java.io.FileNotFoundException;
+import java.util.List;
+import java.util.Optional;
+import org.apache.hadoop.fs.ParentNotDirectoryException;
+
+/**
+ * A path and its inodes, from the root on. The inodes end early at the first name that does not
+ * exist, or after a file that has further names behind it.
+ */
+public record ResolvedPath(FsPath path, List<Inode> inodes) {
+  /** Whether the last component exists. */
+  public boolean exists() {
+    return inodes.size() == path.depth() + 1;
+  }
+
+  public Optional<Inode> last() {
+    return exists() ? Optional.of(lastFound()) : Optional.empty();
+  }
+
+  /**
+   * The file at the path.
+   *
+   * @throws FileNotFoundException if the path does not exist or is a directory
+   */
+  public Inode requireFile() throws FileNotFoundException {
+    Inode inode =
+        last().orElseThrow(() -> new FileNotFoundException("File does not exist: " + path));
+    if (!inode.isFile()) {
+      throw new FileNotFoundException("Path is not a file: " + path);
+    }
+    return inode;
+  }
+
+  /** The deepest existing inode. */
+  public Inode lastFound() {
+    return inodes.get(inodes.size() - 1);
+  }
+
+  /** The inode above the last component, if it exists. */
+  public Optional<Inode> parent() {
+    return !path.isRoot() && inodes.size() >= path.depth()
+        ? Optional.of(inodes.get(path.depth() - 1))
+        : Optional.empty();
+  }
+
+  /** The deepest existing inode above the last component. */
+  public Inode ancestor() {
+    return inodes.get(Math.max(0, Math.min(inodes.size(), path.depth()) - 1));
+  }
+
+  /** The key of the first component that does not exist. */
+  public Key firstMissingKey() {
+    return Tables.inode(lastFound().id(), path.nameBytes(inodes.size()));
+  }
+
+  /** The number of components that do not exist. */
+  public int missing() {
+    return path.depth() + 1 - inodes.size();
+  }
+
+  /** Checks that the parent of the last component exists and is a directory. */
+  public void checkParentExists() throws FileNotFoundException, ParentNotDirectoryException {
+    if (path.isRoot()) {
+      return;
+    }
+    FsPath parentPath = path.prefix(path.depth() - 1);
+    Inode parent =
+        parent()
+            .orElseThrow(
+                () -> new FileNotFoundException("Parent directory doesn't exist: " + parentPath));
+    if (!parent.isDirectory()) {
+      throw new ParentNotDirectoryException("Parent path is not a directory: " + parentPath);
+    }
+  }
+}

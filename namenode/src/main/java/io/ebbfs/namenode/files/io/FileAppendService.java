@@ -1,0 +1,158 @@
+package io.ebbfs.namenode.files.io;
+
+import io.ebbfs.namenode.files.inodes.Caller;
+import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.inodes.InodeLocks;
+import io.ebbfs.namenode.files.inodes.PathResolver;
+import io.ebbfs.namenode.files.inodes.PermissionChecker;
+import io.ebbfs.namenode.files.inodes.ResolvedPath;
+import io.ebbfs.namenode.files.leases.LeaseManager;
+import io.ebbfs.namenode.files.leases.LeaseRows;
+import io.ebbfs.namenode.replicas.BlockService;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.namenode.store.OptimisticTransactions;
+import io.ebbfs.namenode.store.StaleReadException;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.UnderConstructionProto;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Optional;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.permission.FsAction;
+import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
+import org.apache.hadoop.hdfs.protocol.LocatedBlock;
+
+/** Opens existing files for appending. Thread-safe. */
+public final class FileAppendService {
+  /** The request of a client. */
+  public record Request(String src, String clientName, String clientMachine, boolean newBlock) {}
+
+  /** The file, and its last block if the client continues to fill that block, or null. */
+  public record Opened(Inode file, LocatedBlock last) {}
+
+  private final MetadataStore store;
+  private final BlockService blocks;
+  private final Clock clock;
+  private final LeaseManager leases;
+  private final LeaseRecovery recovery;
+
+  public FileAppendService(
+      MetadataStore store,
+      BlockService blocks,
+      Clock clock,
+      LeaseManager leases,
+      LeaseRecovery recovery) {
+    this.store = store;
+    this.blocks = blocks;
+    this.clock = clock;
+    this.leases = leases;
+    this.recovery = recovery;
+  }
+
+  /**
+   * Opens a file for appending.
+   *
+   * @throws FileNotFoundException if the path does not exist
+   */
+  public Opened append(Caller caller, Request request) throws IOException {
+    leases.renew(request.clientName());
+    return OptimisticTransactions.repeat(
+        () -> {
+          ResolvedPath seen =
+              store.transact(
+                  Inode.ROOT_ID,
+                  Durability.RELAXED,
+                  transaction -> checked(transaction, caller, request));
+          recovery.takeOver(seen.lastFound(), request.src(), request.clientName(), "append to");
+          return store.transact(
+              seen.lastFound().id(), transaction -> open(transaction, caller, request));
+        });
+  }
+
+  private static ResolvedPath checked(Transaction transaction, Caller caller, Request request)
+      throws IOException {
+    ResolvedPath path = PathResolver.resolve(transaction, request.src());
+    PermissionChecker.checkTraverse(caller, path);
+    if (!path.exists()) {
+      throw new FileNotFoundException(
+          "Failed to append to non-existent file %s for client %s"
+              .formatted(path.path(), request.clientMachine()));
+    }
+    if (path.lastFound().isDirectory()) {
+      throw new FileAlreadyExistsException(
+          "Cannot append to directory %s; already exists as a directory.".formatted(path.path()));
+    }
+    PermissionChecker.checkAccess(caller, path, FsAction.WRITE);
+    return path;
+  }
+
+  private Opened open(Transaction transaction, Caller caller, Request request) throws IOException {
+    ResolvedPath path = checked(transaction, caller, request);
+    Inode locked = InodeLocks.lock(transaction, List.of(path.lastFound())).get(0);
+    if (locked.isUnderConstruction()) {
+      throw new StaleReadException(path.path() + " was opened by another client");
+    }
+    FileBlocks file = new FileBlocks(transaction, blocks, locked);
+    if (!file.completeIfReported(0)) {
+      throw new IOException(
+          "cannot append to %s: its last block has no reported replica yet; try again"
+              .formatted(path.path()));
+    }
+    file.put(
+        file.file().row().toBuilder()
+            .setUnderConstruction(
+                UnderConstructionProto.newBuilder()
+                    .setClientName(request.clientName())
+                    .setClientMachine(request.clientMachine()))
+            .build());
+    LeaseRows.add(transaction, request.clientName(), locked.id(), clock.millis());
+    return new Opened(file.file(), toFill(transaction, file, request));
+  }
+
+  private LocatedBlock toFill(Transaction transaction, FileBlocks file, Request request)
+      throws IOException {
+    Optional<BlockRow> last = file.fromEnd(0);
+    if (last.isEmpty()) {
+      return null;
+    }
+    LocatedBlock where =
+        blocks.locate(
+            transaction, file.file().id(), last.get(), file.lastOffset(), request.clientMachine());
+    if (request.newBlock()) {
+      return new LocatedBlock(where.getBlock(), DatanodeInfo.EMPTY_ARRAY);
+    }
+    if (isClosed(last.get(), file.file())) {
+      return null;
+    }
+    List<String> storages = Arrays.asList(where.getStorageIDs());
+    if (storages.isEmpty()) {
+      throw new IOException(
+          "cannot append to %s: no replica of its last block is on a live disk; wait for its server, or ask for a new block"
+              .formatted(request.src()));
+    }
+    file.replaceLast(
+        last.get().toBuilder()
+            .setState(BlockStateProto.UNDER_CONSTRUCTION)
+            .clearPipelineStorageUuids()
+            .addAllPipelineStorageUuids(storages)
+            .build());
+    return where;
+  }
+
+  /**
+   * Whether a complete block takes no more bytes: because it is full, or because parities cover it
+   * or a transition is about to encode it.
+   */
+  static boolean isClosed(BlockRow block, Inode file) {
+    return block.getState() == BlockStateProto.COMPLETE
+        && (block.getLengthBytes() >= file.row().getBlockSizeBytes()
+            || block.hasStripeId()
+            || block.hasTransitionId());
+  }
+}

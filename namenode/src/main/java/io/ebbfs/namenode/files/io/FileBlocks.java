@@ -1,0 +1,158 @@
+package io.ebbfs.namenode.files.io;
+
+import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.leases.LeaseRows;
+import io.ebbfs.namenode.replicas.BlockService;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import org.apache.hadoop.hdfs.protocol.Block;
+
+/**
+ * The blocks of one open file, in a transaction that has locked its inode. The length of the file
+ * is the sum of the lengths of its blocks; every change of a block changes it too.
+ */
+final class FileBlocks {
+  private final Transaction transaction;
+  private final BlockService blocks;
+  private Inode file;
+
+  FileBlocks(Transaction transaction, BlockService blocks, Inode file) {
+    this.transaction = transaction;
+    this.blocks = blocks;
+    this.file = file;
+  }
+
+  Inode file() {
+    return file;
+  }
+
+  int count() {
+    return file.row().getBlocks();
+  }
+
+  /** A block counted from the end: 0 is the last. */
+  Optional<BlockRow> fromEnd(int back) throws IOException {
+    int index = count() - 1 - back;
+    return index < 0
+        ? Optional.empty()
+        : Optional.of(
+            transaction
+                .get(Tables.BLOCK, Tables.block(file.id(), index))
+                .orElseThrow(
+                    () ->
+                        new IOException(
+                            "block row %d of file %d is missing: the metadata store is damaged"
+                                .formatted(index, file.id()))));
+  }
+
+  /** The offset in the file at which the last block begins, in bytes. */
+  long lastOffset() throws IOException {
+    return file.row().getLengthBytes() - fromEnd(0).map(BlockRow::getLengthBytes).orElse(0L);
+  }
+
+  void append(BlockRow block) {
+    int index = count();
+    transaction.put(Tables.BLOCK, Tables.block(file.id(), index), block);
+    transaction.put(
+        Tables.BLOCK_OWNER,
+        Tables.blockOwner(block.getBlockId()),
+        BlockOwnerRow.newBuilder().setOwnerId(file.id()).setIndex(index).build());
+    put(file.row().toBuilder().setBlocks(index + 1).build());
+  }
+
+  /** Writes a changed row of the last block. */
+  void replaceLast(BlockRow block) throws IOException {
+    replace(0, block);
+  }
+
+  private void replace(int back, BlockRow block) throws IOException {
+    long before = fromEnd(back).orElseThrow().getLengthBytes();
+    transaction.put(Tables.BLOCK, Tables.block(file.id(), count() - 1 - back), block);
+    if (before != block.getLengthBytes()) {
+      put(
+          file.row().toBuilder()
+              .setLengthBytes(file.row().getLengthBytes() - before + block.getLengthBytes())
+              .build());
+    }
+  }
+
+  List<BlockService.Invalidation> removeLast() throws IOException {
+    BlockRow last = fromEnd(0).orElseThrow();
+    int index = count() - 1;
+    List<BlockService.Invalidation> gone =
+        blocks.release(transaction, file.id(), List.of((long) index));
+    put(
+        file.row().toBuilder()
+            .setBlocks(index)
+            .setLengthBytes(file.row().getLengthBytes() - last.getLengthBytes())
+            .build());
+    return gone;
+  }
+
+  /**
+   * Commits the last block with the length that the client reports.
+   *
+   * @throws IOException if the client names another block or another generation
+   */
+  void commitLast(Block committed) throws IOException {
+    Optional<BlockRow> last = fromEnd(0);
+    if (committed == null || last.isEmpty() || isCommitted(last.get())) {
+      return;
+    }
+    BlockRow row = last.get();
+    if (row.getBlockId() != committed.getBlockId()
+        || row.getGenerationStamp() != committed.getGenerationStamp()) {
+      throw new IOException(
+          "Commit block with mismatching GS. NN has blk_%d_%d, client submits %s"
+              .formatted(row.getBlockId(), row.getGenerationStamp(), committed));
+    }
+    replaceLast(
+        row.toBuilder()
+            .setLengthBytes(committed.getNumBytes())
+            .setState(BlockStateProto.COMMITTED)
+            .build());
+    completeIfReported(0);
+  }
+
+  /** Whether a block, counted from the end, is complete. Completes a block with a live replica. */
+  boolean completeIfReported(int back) throws IOException {
+    Optional<BlockRow> block = fromEnd(back);
+    if (block.isEmpty() || block.get().getState() == BlockStateProto.COMPLETE) {
+      return true;
+    }
+    if (block.get().getState() != BlockStateProto.COMMITTED
+        || blocks.liveReplicas(transaction, file.id(), block.get()) == 0) {
+      return false;
+    }
+    replace(
+        back,
+        block.get().toBuilder()
+            .setState(BlockStateProto.COMPLETE)
+            .clearPipelineStorageUuids()
+            .build());
+    return true;
+  }
+
+  static boolean isCommitted(BlockRow row) {
+    return row.getState() == BlockStateProto.COMMITTED
+        || row.getState() == BlockStateProto.COMPLETE;
+  }
+
+  /** Closes the file. */
+  void close(long nowMillis) {
+    LeaseRows.remove(transaction, file.row().getUnderConstruction().getClientName(), file.id());
+    put(file.row().toBuilder().clearUnderConstruction().setModifiedMillis(nowMillis).build());
+  }
+
+  void put(InodeRow row) {
+    file = file.with(row);
+    transaction.put(Tables.INODE, file.key(), row);
+  }
+}

@@ -1,0 +1,228 @@
+package io.ebbfs.namenode.files.io;
+
+import io.ebbfs.namenode.files.inodes.Caller;
+import io.ebbfs.namenode.files.inodes.DirectoryRows;
+import io.ebbfs.namenode.files.inodes.FsPath;
+import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.inodes.InodeLocks;
+import io.ebbfs.namenode.files.inodes.NamespaceLimits;
+import io.ebbfs.namenode.files.inodes.PathResolver;
+import io.ebbfs.namenode.files.inodes.PendingDeletions;
+import io.ebbfs.namenode.files.inodes.PermissionChecker;
+import io.ebbfs.namenode.files.inodes.ResolvedPath;
+import io.ebbfs.namenode.files.leases.LeaseManager;
+import io.ebbfs.namenode.files.leases.LeaseRows;
+import io.ebbfs.namenode.store.IdGenerator;
+import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.namenode.store.OptimisticTransactions;
+import io.ebbfs.namenode.store.StaleReadException;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import io.ebbfs.protocol.proto.StoreProtos.UnderConstructionProto;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.permission.FsAction;
+
+/** Creates files. Thread-safe. */
+public final class FileCreationService {
+  /**
+   * The request of a client.
+   *
+   * @param create whether the file may be new
+   * @param overwrite whether the file may replace an existing file
+   * @param makeParents whether missing directories above the file are made
+   */
+  public record Request(
+      String src,
+      int permission,
+      String clientName,
+      String clientMachine,
+      boolean create,
+      boolean overwrite,
+      boolean makeParents,
+      int replication,
+      long blockSizeBytes) {}
+
+  private final MetadataStore store;
+  private final IdGenerator inodeIds;
+  private final Clock clock;
+  private final NamespaceLimits limits;
+  private final LeaseManager leases;
+  private final LeaseRecovery recovery;
+  private final Runnable onPendingDeletion;
+
+  public FileCreationService(
+      MetadataStore store,
+      IdGenerator inodeIds,
+      Clock clock,
+      NamespaceLimits limits,
+      LeaseManager leases,
+      LeaseRecovery recovery,
+      Runnable onPendingDeletion) {
+    this.store = store;
+    this.inodeIds = inodeIds;
+    this.clock = clock;
+    this.limits = limits;
+    this.leases = leases;
+    this.recovery = recovery;
+    this.onPendingDeletion = onPendingDeletion;
+  }
+
+  /** Creates an empty file and opens it for writing by the client. */
+  public Inode create(Caller caller, Request request) throws IOException {
+    FsPath path = FsPath.parseNew(request.src());
+    checkRequest(request);
+    leases.renew(request.clientName());
+    Inode made = OptimisticTransactions.repeat(() -> attempt(caller, path, request));
+    if (request.overwrite()) {
+      onPendingDeletion.run();
+    }
+    return made;
+  }
+
+  private Inode attempt(Caller caller, FsPath path, Request request) throws IOException {
+    ResolvedPath seen =
+        store.transact(
+            Inode.ROOT_ID,
+            Durability.RELAXED,
+            transaction -> checked(transaction, caller, path, request));
+    if (seen.exists() && !request.overwrite()) {
+      recovery.takeOver(seen.lastFound(), request.src(), request.clientName(), "create");
+      throw new FileAlreadyExistsException(
+          "%s for client %s already exists".formatted(path, request.clientMachine()));
+    }
+    List<Long> ids = ids(Math.max(1, seen.missing()));
+    return store.transact(
+        Inode.ROOT_ID,
+        transaction -> {
+          ResolvedPath resolved = checked(transaction, caller, path, request);
+          if (resolved.missing() > ids.size() || resolved.exists() && !request.overwrite()) {
+            throw new StaleReadException("the directories above " + path + " changed");
+          }
+          return make(transaction, caller, resolved, request, ids.iterator());
+        });
+  }
+
+  private List<Long> ids(int count) throws IOException {
+    List<Long> ids = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      ids.add(inodeIds.next());
+    }
+    return ids;
+  }
+
+  private void checkRequest(Request request) throws IOException {
+    if (request.blockSizeBytes() < limits.minBlockSizeBytes()) {
+      throw new IOException(
+          "Specified block size %d of file %s is less than the configured minimum minBlockSize %d"
+              .formatted(request.blockSizeBytes(), request.src(), limits.minBlockSizeBytes()));
+    }
+    checkReplication(request.src(), request.replication(), limits);
+  }
+
+  static void checkReplication(String src, int replication, NamespaceLimits limits)
+      throws IOException {
+    if (replication < 1 || replication > limits.maxReplication()) {
+      throw new IOException(
+          "Requested replication factor of %d is not within 1 and %d for %s"
+              .formatted(replication, limits.maxReplication(), src));
+    }
+  }
+
+  private ResolvedPath checked(Transaction transaction, Caller caller, FsPath path, Request request)
+      throws IOException {
+    ResolvedPath resolved = PathResolver.resolve(transaction, path);
+    PermissionChecker.checkTraverseToCreate(caller, resolved);
+    if (resolved.exists() && resolved.lastFound().isDirectory()) {
+      throw new FileAlreadyExistsException(path + " already exists as a directory");
+    }
+    if (resolved.exists() && request.overwrite()) {
+      PermissionChecker.checkAccess(caller, resolved, FsAction.WRITE);
+    }
+    PermissionChecker.checkAncestorWrite(caller, resolved);
+    if (resolved.exists()) {
+      return resolved;
+    }
+    if (!request.makeParents()) {
+      resolved.checkParentExists();
+    }
+    if (!request.create()) {
+      throw new FileNotFoundException(
+          "Can't overwrite non-existent %s for client %s".formatted(path, request.clientMachine()));
+    }
+    limits.checkNames(resolved);
+    return resolved;
+  }
+
+  private Inode make(
+      Transaction transaction,
+      Caller caller,
+      ResolvedPath resolved,
+      Request request,
+      Iterator<Long> ids)
+      throws IOException {
+    FsPath path = resolved.path();
+    Inode above = lock(transaction, resolved);
+    DirectoryRows.Maker maker = new DirectoryRows.Maker(caller.user(), clock.millis());
+    Inode parent =
+        DirectoryRows.makeMissing(
+            transaction,
+            path,
+            above,
+            resolved.inodes().size(),
+            path.depth() - 1,
+            above.row().getPermission(),
+            maker,
+            ids);
+    DirectoryRows.touch(transaction, above, maker.nowMillis());
+    Key key = Tables.inode(parent.id(), path.nameBytes(path.depth()));
+    Inode file =
+        DirectoryRows.put(
+            transaction, key, row(ids.next(), request, maker, parent.row().getGroup()));
+    LeaseRows.add(transaction, request.clientName(), file.id(), maker.nowMillis());
+    return file;
+  }
+
+  /** Locks the inodes that change, and deletes a replaced file. Returns the deepest directory. */
+  private static Inode lock(Transaction transaction, ResolvedPath resolved) throws IOException {
+    if (!resolved.exists()) {
+      return InodeLocks.lock(
+              transaction, List.of(resolved.lastFound()), List.of(resolved.firstMissingKey()))
+          .get(0);
+    }
+    List<Inode> locked =
+        InodeLocks.lock(
+            transaction, List.of(resolved.parent().orElseThrow(), resolved.lastFound()));
+    PendingDeletions.put(transaction, locked.get(1));
+    return locked.get(0);
+  }
+
+  private static InodeRow row(long id, Request request, DirectoryRows.Maker maker, String group) {
+    return InodeRow.newBuilder()
+        .setId(id)
+        .setKind(InodeKindProto.FILE)
+        .setOwner(maker.user())
+        .setGroup(group)
+        .setPermission(request.permission())
+        .setModifiedMillis(maker.nowMillis())
+        .setAccessedMillis(maker.nowMillis())
+        .setBlockSizeBytes(request.blockSizeBytes())
+        .setReplication(request.replication())
+        .setLengthBytes(0)
+        .setBlocks(0)
+        .setUnderConstruction(
+            UnderConstructionProto.newBuilder()
+                .setClientName(request.clientName())
+                .setClientMachine(request.clientMachine()))
+        .build();
+  }
+}

@@ -1,0 +1,218 @@
+package io.ebbfs.namenode.files.io;
+
+import io.ebbfs.namenode.files.inodes.Caller;
+import io.ebbfs.namenode.files.inodes.FileStatusConverter;
+import io.ebbfs.namenode.files.inodes.FsPath;
+import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.inodes.NamespaceLimits;
+import io.ebbfs.namenode.files.inodes.PathResolver;
+import io.ebbfs.namenode.files.inodes.PermissionChecker;
+import io.ebbfs.namenode.files.inodes.ResolvedPath;
+import io.ebbfs.namenode.replicas.BlockService;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.HadoopIllegalArgumentException;
+import org.apache.hadoop.fs.permission.FsAction;
+import org.apache.hadoop.hdfs.protocol.DirectoryListing;
+import org.apache.hadoop.hdfs.protocol.HdfsFileStatus;
+import org.apache.hadoop.hdfs.protocol.LocatedBlock;
+import org.apache.hadoop.hdfs.protocol.LocatedBlocks;
+
+/** Serves readers: block locations, file status, listings. Takes no locks. Thread-safe. */
+public final class FileReadService {
+  private final MetadataStore store;
+  private final BlockService blocks;
+  private final Clock clock;
+  private final NamespaceLimits limits;
+  private final OpenListener opens;
+
+  public FileReadService(
+      MetadataStore store,
+      BlockService blocks,
+      Clock clock,
+      NamespaceLimits limits,
+      OpenListener opens) {
+    this.store = store;
+    this.blocks = blocks;
+    this.clock = clock;
+    this.limits = limits;
+    this.opens = opens;
+  }
+
+  /** A file, and its blocks that overlap a range. */
+  private record Found(Inode inode, FsPath path, LocatedBlocks blocks) {}
+
+  /**
+   * Locates the blocks that overlap a range of a file. A range from the start counts as an open:
+   * the {@link OpenListener} gets an event.
+   *
+   * @throws FileNotFoundException if the path is no file
+   */
+  public LocatedBlocks locate(
+      Caller caller, String src, long offsetBytes, long lengthBytes, String clientMachine)
+      throws IOException {
+    if (offsetBytes < 0 || lengthBytes < 0) {
+      throw new HadoopIllegalArgumentException(
+          "Negative offset or length is not supported: offset %d, length %d, file %s"
+              .formatted(offsetBytes, lengthBytes, src));
+    }
+    Found found =
+        read(
+            transaction -> {
+              ResolvedPath path = PathResolver.resolve(transaction, src);
+              PermissionChecker.checkTraverse(caller, path);
+              Inode file = path.requireFile();
+              PermissionChecker.checkAccess(caller, path, FsAction.READ);
+              return new Found(
+                  file,
+                  path.path(),
+                  locate(transaction, file, offsetBytes, lengthBytes, clientMachine));
+            });
+    if (offsetBytes == 0) {
+      opens.opened(found.inode().id(), found.path().toString(), clock.millis(), clientMachine);
+    }
+    return found.blocks();
+  }
+
+  private <R> R read(MetadataStore.TransactionBody<R> body) throws IOException {
+    return store.transact(Inode.ROOT_ID, Durability.RELAXED, body);
+  }
+
+  private LocatedBlocks locate(
+      Transaction transaction, Inode file, long offset, long length, String clientMachine)
+      throws IOException {
+    List<Row<BlockRow>> rows = transaction.scan(Tables.BLOCK, file.id());
+    long end = length > Long.MAX_VALUE - offset ? Long.MAX_VALUE : offset + length;
+    List<LocatedBlock> located = new ArrayList<>();
+    long position = 0;
+    LocatedBlock last = null;
+    boolean lastComplete = true;
+    for (int i = 0; i < rows.size(); i++) {
+      BlockRow block = rows.get(i).value();
+      boolean inRange = position < end && position + block.getLengthBytes() > offset;
+      boolean finished = FileBlocks.isCommitted(block);
+      boolean isLast = i == rows.size() - 1;
+      if (inRange && finished || isLast) {
+        LocatedBlock where = blocks.locate(transaction, file.id(), block, position, clientMachine);
+        if (inRange && finished) {
+          located.add(where);
+        }
+        if (isLast) {
+          last = where;
+          lastComplete =
+              block.getState() == BlockStateProto.COMPLETE || !file.isUnderConstruction();
+        }
+      }
+      position += finished ? block.getLengthBytes() : 0;
+    }
+    return new LocatedBlocks(
+        position, file.isUnderConstruction(), located, last, lastComplete, null, null);
+  }
+
+  /** The status of a path, with block locations if asked for, or null if it does not exist. */
+  public HdfsFileStatus status(
+      Caller caller, String src, boolean withLocations, String clientMachine) throws IOException {
+    return read(
+        transaction -> {
+          ResolvedPath path = PathResolver.resolve(transaction, src);
+          PermissionChecker.checkTraverse(caller, path);
+          if (!path.exists()) {
+            return null;
+          }
+          return status(
+              transaction,
+              path.lastFound(),
+              HdfsFileStatus.EMPTY_NAME,
+              withLocations,
+              clientMachine);
+        });
+  }
+
+  private HdfsFileStatus status(
+      Transaction transaction,
+      Inode inode,
+      byte[] name,
+      boolean withLocations,
+      String clientMachine)
+      throws IOException {
+    if (!withLocations) {
+      return FileStatusConverter.of(inode, name);
+    }
+    // A directory has no locations at all: stock clients do not accept an empty list.
+    LocatedBlocks located =
+        inode.isFile() ? locate(transaction, inode, 0, Long.MAX_VALUE, clientMachine) : null;
+    return FileStatusConverter.located(inode, name, located);
+  }
+
+  /**
+   * A page of a directory in the order of names; for a file, the file alone. Null if the path does
+   * not exist.
+   *
+   * @param startAfter the last name of the previous page, or empty for the first page
+   */
+  public DirectoryListing list(
+      Caller caller, String src, byte[] startAfter, boolean withLocations, String clientMachine)
+      throws IOException {
+    return read(
+        transaction -> {
+          ResolvedPath path = PathResolver.resolve(transaction, src);
+          PermissionChecker.checkTraverse(caller, path);
+          if (!path.exists()) {
+            return null;
+          }
+          if (path.lastFound().isDirectory()) {
+            PermissionChecker.checkAccess(caller, path, FsAction.READ_EXECUTE);
+            return page(transaction, path.lastFound(), startAfter, withLocations, clientMachine);
+          }
+          HdfsFileStatus one =
+              status(
+                  transaction,
+                  path.lastFound(),
+                  HdfsFileStatus.EMPTY_NAME,
+                  withLocations,
+                  clientMachine);
+          return new DirectoryListing(new HdfsFileStatus[] {one}, 0);
+        });
+  }
+
+  private DirectoryListing page(
+      Transaction transaction,
+      Inode directory,
+      byte[] startAfter,
+      boolean withLocations,
+      String clientMachine)
+      throws IOException {
+    int limit = limits.listingPage();
+    List<Row<InodeRow>> rows =
+        transaction.scan(
+            Tables.INODE,
+            directory.id(),
+            startAfter.length == 0 ? null : Tables.inode(directory.id(), startAfter),
+            limit + 1);
+    List<HdfsFileStatus> statuses = new ArrayList<>();
+    long locatedBlocks = 0;
+    for (Row<InodeRow> row : rows) {
+      // As in HDFS, a page with locations is also bounded by their number.
+      if (statuses.size() == limit || locatedBlocks > limit) {
+        break;
+      }
+      Inode inode = new Inode(row.key(), row.value());
+      statuses.add(status(transaction, inode, inode.name(), withLocations, clientMachine));
+      locatedBlocks += withLocations ? inode.row().getBlocks() : 0;
+    }
+    // Clients only check whether the number is above 0.
+    int more = rows.size() - statuses.size();
+    return new DirectoryListing(statuses.toArray(HdfsFileStatus[]::new), more);
+  }
+}

@@ -1,0 +1,358 @@
+package io.ebbfs.namenode.files.io;
+
+import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.inodes.NamespaceLimits;
+import io.ebbfs.namenode.replicas.BlockService;
+import io.ebbfs.namenode.replicas.BlockService.Invalidation;
+import io.ebbfs.namenode.replicas.BlockService.Target;
+import io.ebbfs.namenode.replicas.BlockService.WriteRequest;
+import io.ebbfs.namenode.store.IdGenerator;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.namenode.store.OptimisticTransactions;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import org.apache.hadoop.hdfs.protocol.Block;
+import org.apache.hadoop.hdfs.protocol.LocatedBlock;
+import org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException;
+
+/**
+ * Serves the calls of a client's output stream: adds blocks, repairs pipelines, completes the file.
+ * Each call may arrive twice, because a client repeats a call whose answer is lost. Thread-safe.
+ */
+public final class FileWriteService {
+  /** The file of a call: a stock client sends the path, the inode id and its own name. */
+  public record Handle(String src, long fileId, String clientName, String clientMachine) {}
+
+  private final MetadataStore store;
+  private final BlockService blocks;
+  private final IdGenerator blockIds;
+  private final IdGenerator generationStamps;
+  private final Clock clock;
+  private final NamespaceLimits limits;
+  private final FileSettings settings;
+
+  public FileWriteService(
+      MetadataStore store,
+      BlockService blocks,
+      IdGenerator blockIds,
+      IdGenerator generationStamps,
+      Clock clock,
+      NamespaceLimits limits,
+      FileSettings settings) {
+    this.store = store;
+    this.blocks = blocks;
+    this.blockIds = blockIds;
+    this.generationStamps = generationStamps;
+    this.clock = clock;
+    this.limits = limits;
+    this.settings = settings;
+  }
+
+  /**
+   * Adds a block to the end of a file.
+   *
+   * @param previous the last block, which the client has finished, or null if the file is empty
+   * @throws NotReplicatedYetException if the block before the last has no reported replica yet
+   */
+  public LocatedBlock addBlock(Handle handle, Block previous, Set<String> excludedServers)
+      throws IOException {
+    awaitComplete(handle, previous == null ? -1 : 1, previous);
+    Inode file =
+        store.transact(
+            handle.fileId(),
+            Durability.RELAXED,
+            t -> {
+              Inode found = OpenFileLookup.find(t, handle.src(), handle.fileId());
+              OpenFileLookup.checkLease(found, handle.src(), handle.clientName());
+              return found;
+            });
+    List<Target> targets =
+        blocks.chooseTargets(
+            new WriteRequest(
+                handle.src(),
+                file.row().getReplication(),
+                file.row().getBlockSizeBytes(),
+                handle.clientMachine(),
+                excludedServers,
+                Set.of()));
+    BlockRow fresh = newBlock(file, targets, blockIds.next(), generationStamps.next());
+    return OptimisticTransactions.transact(
+        store, file.id(), transaction -> addBlock(transaction, handle, previous, fresh));
+  }
+
+  private static BlockRow newBlock(
+      Inode file, List<Target> targets, long blockId, long generationStamp) {
+    return BlockRow.newBuilder()
+        .setBlockId(blockId)
+        .setGenerationStamp(generationStamp)
+        .setLengthBytes(0)
+        .setState(BlockStateProto.UNDER_CONSTRUCTION)
+        .setReplication(file.row().getReplication())
+        .addAllPipelineStorageUuids(
+            targets.stream().map(target -> target.disk().storageUuid()).toList())
+        .build();
+  }
+
+  private LocatedBlock addBlock(
+      Transaction transaction, Handle handle, Block previous, BlockRow fresh) throws IOException {
+    FileBlocks file = lock(transaction, handle);
+    if (isRepeatedAdd(file, handle, previous)) {
+      return locateLast(transaction, file, handle);
+    }
+    file.commitLast(previous);
+    if (!file.completeIfReported(1)) {
+      throw new NotReplicatedYetException("Not replicated yet: " + handle.src());
+    }
+    if (file.count() >= limits.maxBlocksPerFile()) {
+      throw new IOException(
+          "File has reached the limit on maximum number of blocks (maxBlocksPerFile): %d >= %d: %s"
+              .formatted(file.count(), limits.maxBlocksPerFile(), handle.src()));
+    }
+    file.append(fresh);
+    return locateLast(transaction, file, handle);
+  }
+
+  /** Whether this call is a repetition: an earlier call has added the last block already. */
+  private static boolean isRepeatedAdd(FileBlocks file, Handle handle, Block previous)
+      throws IOException {
+    Optional<BlockRow> last = file.fromEnd(0);
+    if (ends(last, previous, file)) {
+      return false;
+    }
+    if (last.isPresent() && ends(file.fromEnd(1), previous, file)) {
+      if (last.get().getLengthBytes() != 0) {
+        throw new IOException(
+            "Request looked like a retry to allocate block blk_%d but it already contains %d bytes"
+                .formatted(last.get().getBlockId(), last.get().getLengthBytes()));
+      }
+      return true;
+    }
+    throw new IOException(
+        "Cannot allocate block in %s: passed 'previous' block %s does not match actual last block in file %s"
+            .formatted(
+                handle.src(),
+                previous,
+                last.map(b -> "blk_" + b.getBlockId() + "_" + b.getGenerationStamp())
+                    .orElse("(none)")));
+  }
+
+  /** Whether the client names this block as the last. For a closed block it may name none. */
+  private static boolean ends(Optional<BlockRow> row, Block previous, FileBlocks file) {
+    return matches(row, previous)
+        || previous == null
+            && row.filter(block -> FileAppendService.isClosed(block, file.file())).isPresent();
+  }
+
+  private static boolean matches(Optional<BlockRow> row, Block block) {
+    return block == null
+        ? row.isEmpty()
+        : row.isPresent()
+            && row.get().getBlockId() == block.getBlockId()
+            && row.get().getGenerationStamp() == block.getGenerationStamp();
+  }
+
+  private FileBlocks lock(Transaction transaction, Handle handle) throws IOException {
+    return new FileBlocks(
+        transaction,
+        blocks,
+        OpenFileLookup.lock(transaction, handle.src(), handle.fileId(), handle.clientName()));
+  }
+
+  private LocatedBlock locateLast(Transaction transaction, FileBlocks file, Handle handle)
+      throws IOException {
+    return blocks.locate(
+        transaction,
+        file.file().id(),
+        file.fromEnd(0).orElseThrow(),
+        file.lastOffset(),
+        handle.clientMachine());
+  }
+
+  /** Waits for the first report of a block, outside of any lock. */
+  private void awaitComplete(Handle handle, int back, Block last) throws IOException {
+    if (back < 0) {
+      return;
+    }
+    record Waiting(long ownerId, BlockRow block) {}
+    Waiting waiting =
+        store.transact(
+            handle.fileId(),
+            Durability.RELAXED,
+            t -> {
+              Inode found = OpenFileLookup.find(t, handle.src(), handle.fileId());
+              FileBlocks file = new FileBlocks(t, blocks, found);
+              // If the call is a repetition, its block is one further from the end.
+              int from = back == 0 || matches(file.fromEnd(0), last) ? back : back + 1;
+              return file.fromEnd(from)
+                  .filter(b -> b.getState() == BlockStateProto.COMMITTED)
+                  .map(b -> new Waiting(found.id(), b))
+                  .orElse(null);
+            });
+    if (waiting != null) {
+      blocks.awaitReplicas(waiting.ownerId(), waiting.block(), 1, settings.completeWaitMillis());
+    }
+  }
+
+  /** Removes the last block, which the client could not write. */
+  public void abandonBlock(Handle handle, Block block) throws IOException {
+    List<Invalidation> gone =
+        OptimisticTransactions.transact(
+            store,
+            handle.fileId(),
+            transaction -> {
+              FileBlocks file = lock(transaction, handle);
+              boolean isLast =
+                  file.fromEnd(0)
+                      .filter(b -> b.getBlockId() == block.getBlockId())
+                      .filter(b -> !FileBlocks.isCommitted(b))
+                      .isPresent();
+              return isLast ? file.removeLast() : List.of(); // else a repetition
+            });
+    blocks.invalidate(gone);
+  }
+
+  /**
+   * Completes a file: closes it after the last block.
+   *
+   * @param last the last block, which the client has finished, or null if the file is empty
+   * @return false if the last block has no reported replica yet; the client asks again
+   */
+  public boolean complete(Handle handle, Block last) throws IOException {
+    if (OptimisticTransactions.transact(store, handle.fileId(), t -> complete(t, handle, last))) {
+      return true;
+    }
+    awaitComplete(handle, 0, last);
+    return OptimisticTransactions.transact(store, handle.fileId(), t -> complete(t, handle, last));
+  }
+
+  private boolean complete(Transaction transaction, Handle handle, Block last) throws IOException {
+    Inode found = OpenFileLookup.lock(transaction, handle.src(), handle.fileId());
+    FileBlocks file = new FileBlocks(transaction, blocks, found);
+    if (found.isFile() && !found.isUnderConstruction() && matches(file.fromEnd(0), last)) {
+      return true; // a repetition
+    }
+    OpenFileLookup.checkLease(found, handle.src(), handle.clientName());
+    file.commitLast(last);
+    if (file.fromEnd(0).filter(b -> !FileBlocks.isCommitted(b)).isPresent()) {
+      throw new IOException(
+          "cannot complete %s: its last block is still being written".formatted(handle.src()));
+    }
+    if (!file.completeIfReported(1) || !file.completeIfReported(0)) {
+      return false;
+    }
+    file.close(clock.millis());
+    return true;
+  }
+
+  /** Stores the present length of the last block, so that readers see it. */
+  public void fsync(Handle handle, long lastBlockLengthBytes) throws IOException {
+    OptimisticTransactions.transact(
+        store,
+        handle.fileId(),
+        transaction -> {
+          FileBlocks file = lock(transaction, handle);
+          Optional<BlockRow> last = file.fromEnd(0).filter(b -> !FileBlocks.isCommitted(b));
+          if (lastBlockLengthBytes > 0
+              && last.isPresent()
+              && last.get().getLengthBytes() < lastBlockLengthBytes) {
+            file.replaceLast(last.get().toBuilder().setLengthBytes(lastBlockLengthBytes).build());
+          }
+          return null;
+        });
+  }
+
+  /** A new generation stamp for a pipeline that the client repairs; see {@link #updatePipeline}. */
+  public long newGenerationStamp(Block block, String clientName) throws IOException {
+    long stamp = generationStamps.next();
+    OptimisticTransactions.transact(
+        store,
+        block.getBlockId(),
+        transaction -> {
+          checkedLast(transaction, block, clientName);
+          return null;
+        });
+    return stamp;
+  }
+
+  /** Stores the new generation and the new disks of a repaired pipeline. */
+  public void updatePipeline(
+      String clientName, Block oldBlock, Block newBlock, List<String> storageUuids)
+      throws IOException {
+    OptimisticTransactions.transact(
+        store,
+        oldBlock.getBlockId(),
+        transaction -> {
+          FileBlocks file = checkedLast(transaction, oldBlock, clientName);
+          BlockRow last = file.fromEnd(0).orElseThrow();
+          if (newBlock.getBlockId() != oldBlock.getBlockId()) {
+            throw new IOException(newBlock + " is not another generation of " + oldBlock);
+          }
+          if (last.getGenerationStamp() == newBlock.getGenerationStamp()) {
+            return null; // a repetition
+          }
+          if (newBlock.getGenerationStamp() < last.getGenerationStamp()
+              || newBlock.getNumBytes() < last.getLengthBytes()) {
+            throw new IOException(
+                "Update blk_%d_%d (length = %d) to an older state: %s (length = %d)"
+                    .formatted(
+                        last.getBlockId(),
+                        last.getGenerationStamp(),
+                        last.getLengthBytes(),
+                        newBlock,
+                        newBlock.getNumBytes()));
+          }
+          file.replaceLast(
+              last.toBuilder()
+                  .setGenerationStamp(newBlock.getGenerationStamp())
+                  .setLengthBytes(newBlock.getNumBytes())
+                  .clearPipelineStorageUuids()
+                  .addAllPipelineStorageUuids(storageUuids)
+                  .build());
+          return null;
+        });
+  }
+
+  private FileBlocks checkedLast(Transaction transaction, Block block, String clientName)
+      throws IOException {
+    Inode found =
+        OpenFileLookup.lockOwner(transaction, block.getBlockId())
+            .orElseThrow(
+                () -> new FileNotFoundException(block + " belongs to no file: it was deleted"));
+    OpenFileLookup.checkLease(found, "the file of " + block, clientName);
+    FileBlocks file = new FileBlocks(transaction, blocks, found);
+    BlockRow last = file.fromEnd(0).orElseThrow();
+    if (last.getBlockId() != block.getBlockId()
+        || last.getState() != BlockStateProto.UNDER_CONSTRUCTION) {
+      throw new IOException(block + " is not the block that is being written");
+    }
+    return file;
+  }
+
+  /** Chooses disks that replace failed disks of a pipeline. */
+  public List<Target> additionalTargets(
+      Handle handle, Set<String> keptStorages, Set<String> excludedServers, int count)
+      throws IOException {
+    Inode file =
+        store.transact(
+            handle.fileId(),
+            Durability.RELAXED,
+            t -> OpenFileLookup.find(t, handle.src(), handle.fileId()));
+    OpenFileLookup.checkLease(file, handle.src(), handle.clientName());
+    return blocks.chooseTargets(
+        new WriteRequest(
+            handle.src(),
+            count,
+            file.row().getBlockSizeBytes(),
+            handle.clientMachine(),
+            excludedServers,
+            keptStorages));
+  }
+}

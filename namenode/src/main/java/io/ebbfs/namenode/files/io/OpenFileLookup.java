@@ -1,0 +1,98 @@
+package io.ebbfs.namenode.files.io;
+
+import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.inodes.InodeLocks;
+import io.ebbfs.namenode.files.inodes.PathResolver;
+import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import org.apache.hadoop.hdfs.server.namenode.LeaseExpiredException;
+
+/** Finds open files by path, inode id or block id, and checks that the client holds their lease. */
+final class OpenFileLookup {
+  /** The inode id that stock clients send if they know none. */
+  private static final long NO_ID = 0;
+
+  private OpenFileLookup() {}
+
+  /**
+   * The file under its lock.
+   *
+   * @throws FileNotFoundException if the file does not exist
+   * @throws LeaseExpiredException if the client does not hold its lease
+   */
+  static Inode lock(Transaction transaction, String src, long fileId, String clientName)
+      throws IOException {
+    Inode locked = lock(transaction, src, fileId);
+    checkLease(locked, src, clientName);
+    return locked;
+  }
+
+  /** The file under its lock, whoever holds its lease. */
+  static Inode lock(Transaction transaction, String src, long fileId) throws IOException {
+    Inode found = find(transaction, src, fileId);
+    return InodeLocks.lock(transaction, List.of(found)).get(0);
+  }
+
+  /** The file without a lock. */
+  static Inode find(Transaction transaction, String src, long fileId) throws IOException {
+    Optional<Inode> inode =
+        fileId == NO_ID
+            ? PathResolver.resolve(transaction, src).last()
+            : attached(transaction, fileId);
+    return inode.orElseThrow(
+        () -> new FileNotFoundException("File does not exist: " + src + " (inode " + fileId + ")"));
+  }
+
+  private static Optional<Inode> attached(Transaction transaction, long inodeId)
+      throws IOException {
+    if (!PathResolver.isWithin(transaction, inodeId, Inode.ROOT_ID)) {
+      return Optional.empty();
+    }
+    return byId(transaction, inodeId);
+  }
+
+  private static Optional<Inode> byId(Transaction transaction, long inodeId) throws IOException {
+    Optional<Key> key = PathResolver.keyOf(transaction, inodeId);
+    return key.isEmpty()
+        ? Optional.empty()
+        : PathResolver.inodeAt(transaction, key.get()).filter(i -> i.id() == inodeId);
+  }
+
+  /**
+   * The file that a block belongs to, under its lock; empty if no file has the block, or the file
+   * is deleted.
+   */
+  static Optional<Inode> lockOwner(Transaction transaction, long blockId) throws IOException {
+    Optional<BlockOwnerRow> owner = transaction.get(Tables.BLOCK_OWNER, Tables.blockOwner(blockId));
+    if (owner.isEmpty() || !owner.get().hasOwnerId()) {
+      return Optional.empty();
+    }
+    Optional<Inode> file = attached(transaction, owner.get().getOwnerId());
+    return file.isEmpty()
+        ? file
+        : Optional.of(InodeLocks.lock(transaction, List.of(file.get())).get(0));
+  }
+
+  static void checkLease(Inode file, String src, String clientName) throws LeaseExpiredException {
+    if (!file.isFile()) {
+      throw new LeaseExpiredException(
+          "INode is not a regular file: " + src + " (inode " + file.id() + ")");
+    }
+    if (!file.isUnderConstruction()) {
+      throw new LeaseExpiredException(
+          "File is not open for writing: " + src + " (inode " + file.id() + ")");
+    }
+    String holder = file.row().getUnderConstruction().getClientName();
+    if (!holder.equals(clientName)) {
+      throw new LeaseExpiredException(
+          "Client (=%s) is not the lease owner (=%s): %s (inode %d)"
+              .formatted(clientName, holder, src, file.id()));
+    }
+  }
+}

@@ -1,0 +1,120 @@
+package io.ebbfs.namenode.files.tree;
+
+import io.ebbfs.namenode.files.inodes.Caller;
+import io.ebbfs.namenode.files.inodes.DirectoryRows;
+import io.ebbfs.namenode.files.inodes.FsPath;
+import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.inodes.InodeLocks;
+import io.ebbfs.namenode.files.inodes.PathResolver;
+import io.ebbfs.namenode.files.inodes.PendingDeletions;
+import io.ebbfs.namenode.files.inodes.PermissionChecker;
+import io.ebbfs.namenode.files.inodes.ResolvedPath;
+import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.OptimisticTransactions;
+import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.List;
+import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
+import org.apache.hadoop.fs.permission.FsAction;
+
+/**
+ * Deletes files and directories: a delete takes effect for clients at once, and {@link
+ * PendingDeletionReaper} frees the space later. Thread-safe.
+ */
+public final class DeleteService {
+  private static final int PAGE = 1000;
+
+  private final MetadataStore store;
+  private final Clock clock;
+  private final Runnable onPendingDeletion;
+
+  /**
+   * @param onPendingDeletion called after a delete; must not block
+   */
+  public DeleteService(MetadataStore store, Clock clock, Runnable onPendingDeletion) {
+    this.store = store;
+    this.clock = clock;
+    this.onPendingDeletion = onPendingDeletion;
+  }
+
+  /**
+   * Deletes the file or directory at a path.
+   *
+   * @return false if the path does not exist or is the root
+   * @throws PathIsNotEmptyDirectoryException if the directory is not empty and recursive is false
+   */
+  public boolean delete(Caller caller, String src, boolean recursive) throws IOException {
+    boolean deleted =
+        OptimisticTransactions.transact(
+            store, Inode.ROOT_ID, transaction -> delete(transaction, caller, src, recursive));
+    if (deleted) {
+      onPendingDeletion.run();
+    }
+    return deleted;
+  }
+
+  private boolean delete(Transaction transaction, Caller caller, String src, boolean recursive)
+      throws IOException {
+    ResolvedPath resolved = PathResolver.resolve(transaction, src);
+    PermissionChecker.checkTraverse(caller, resolved);
+    PermissionChecker.checkParentWrite(caller, resolved);
+    if (!resolved.exists()) {
+      return false;
+    }
+    checkMayDeleteAllBelow(transaction, caller, resolved);
+    refuseNonEmpty(transaction, resolved.lastFound(), resolved.path(), recursive);
+    if (resolved.path().isRoot()) {
+      return false;
+    }
+    List<Inode> locked =
+        InodeLocks.lock(
+            transaction, List.of(resolved.parent().orElseThrow(), resolved.lastFound()));
+    refuseNonEmpty(transaction, locked.get(1), resolved.path(), recursive);
+    DirectoryRows.touch(transaction, locked.get(0), clock.millis());
+    PendingDeletions.put(transaction, locked.get(1));
+    return true;
+  }
+
+  private static void refuseNonEmpty(
+      Transaction transaction, Inode inode, FsPath path, boolean recursive) throws IOException {
+    if (!recursive && inode.isDirectory() && !DirectoryRows.isEmpty(transaction, inode)) {
+      throw new PathIsNotEmptyDirectoryException(path + " is non empty");
+    }
+  }
+
+  /** A caller needs all rights on every directory below that is not empty, as in HDFS. */
+  private static void checkMayDeleteAllBelow(
+      Transaction transaction, Caller caller, ResolvedPath top) throws IOException {
+    if (caller.isSuperuser() || top.lastFound().isFile()) {
+      return;
+    }
+    record Below(Inode inode, FsPath path) {}
+    Deque<Below> left = new ArrayDeque<>();
+    left.push(new Below(top.lastFound(), top.path()));
+    while (!left.isEmpty()) {
+      Below directory = left.pop();
+      Key after = null;
+      List<Row<InodeRow>> page;
+      do {
+        page = transaction.scan(Tables.INODE, directory.inode().id(), after, PAGE);
+        if (!page.isEmpty()) {
+          PermissionChecker.check(caller, directory.inode(), directory.path(), FsAction.ALL);
+          after = page.get(page.size() - 1).key();
+        }
+        for (Row<InodeRow> row : page) {
+          Inode child = new Inode(row.key(), row.value());
+          if (child.isDirectory()) {
+            left.push(new Below(child, directory.path().child(child.nameText())));
+          }
+        }
+      } while (page.size() == PAGE);
+    }
+  }
+}

@@ -1,0 +1,89 @@
+package io.ebbfs.namenode.files.tree;
+
+import io.ebbfs.namenode.files.inodes.Caller;
+import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.inodes.PathResolver;
+import io.ebbfs.namenode.files.inodes.PermissionChecker;
+import io.ebbfs.namenode.files.inodes.ResolvedPath;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.namenode.store.MetadataStore.TransactionBody;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.util.Optional;
+import org.apache.hadoop.fs.permission.FsAction;
+
+/**
+ * Finds inodes by path and checks that the caller may traverse the path. Takes no locks.
+ * Thread-safe.
+ */
+public final class InodeLookup {
+  private final MetadataStore store;
+
+  public InodeLookup(MetadataStore store) {
+    this.store = store;
+  }
+
+  private <R> R read(TransactionBody<R> body) throws IOException {
+    return store.transact(Inode.ROOT_ID, Durability.RELAXED, body);
+  }
+
+  /** The inode at a path, if there is one. */
+  public Optional<Inode> find(Caller caller, String src) throws IOException {
+    return read(
+        transaction -> {
+          ResolvedPath resolved = PathResolver.resolve(transaction, src);
+          PermissionChecker.checkTraverse(caller, resolved);
+          return resolved.last();
+        });
+  }
+
+  /**
+   * The inode at a path.
+   *
+   * @throws FileNotFoundException if there is none
+   */
+  public Inode get(Caller caller, String src) throws IOException {
+    return find(caller, src)
+        .orElseThrow(() -> new FileNotFoundException("File does not exist: " + src));
+  }
+
+  /** The file at a path. */
+  public Inode getFile(Caller caller, String src) throws IOException {
+    return read(
+        transaction -> {
+          ResolvedPath resolved = PathResolver.resolve(transaction, src);
+          PermissionChecker.checkTraverse(caller, resolved);
+          return resolved.requireFile();
+        });
+  }
+
+  /** The file at a path, which the caller may write. */
+  public Inode getFileToWrite(Caller caller, String src) throws IOException {
+    return read(
+        transaction -> {
+          ResolvedPath resolved = PathResolver.resolve(transaction, src);
+          PermissionChecker.checkTraverse(caller, resolved);
+          PermissionChecker.checkAccess(caller, resolved, FsAction.WRITE);
+          return resolved.requireFile();
+        });
+  }
+
+  /**
+   * Checks that the caller may act so on the inode at a path.
+   *
+   * @throws FileNotFoundException if there is none
+   */
+  public Inode checkAccess(Caller caller, String src, FsAction action) throws IOException {
+    return read(
+        transaction -> {
+          ResolvedPath resolved = PathResolver.resolve(transaction, src);
+          PermissionChecker.checkTraverse(caller, resolved);
+          if (!resolved.exists()) {
+            throw new FileNotFoundException("File/Directory does not exist: " + src);
+          }
+          PermissionChecker.checkAccess(caller, resolved, action);
+          return resolved.lastFound();
+        });
+  }
+}

@@ -1,0 +1,146 @@
+package io.ebbfs.namenode.files.tree;
+
+import io.ebbfs.namenode.files.inodes.Caller;
+import io.ebbfs.namenode.files.inodes.DirectoryRows;
+import io.ebbfs.namenode.files.inodes.FsPath;
+import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.inodes.InodeLocks;
+import io.ebbfs.namenode.files.inodes.NamespaceLimits;
+import io.ebbfs.namenode.files.inodes.PathResolver;
+import io.ebbfs.namenode.files.inodes.PermissionChecker;
+import io.ebbfs.namenode.files.inodes.ResolvedPath;
+import io.ebbfs.namenode.store.IdGenerator;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.namenode.store.OptimisticTransactions;
+import io.ebbfs.namenode.store.RowLock;
+import io.ebbfs.namenode.store.StaleReadException;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.permission.FsPermission;
+
+/** Makes directories, the root among them. It behaves and fails as in HDFS. Thread-safe. */
+public final class MkdirService {
+  private final MetadataStore store;
+  private final IdGenerator inodeIds;
+  private final Clock clock;
+  private final NamespaceLimits limits;
+
+  public MkdirService(
+      MetadataStore store, IdGenerator inodeIds, Clock clock, NamespaceLimits limits) {
+    this.store = store;
+    this.inodeIds = inodeIds;
+    this.clock = clock;
+    this.limits = limits;
+  }
+
+  /** Makes the root directory, if the store is new. */
+  public void makeRoot(Caller.Superuser owner) throws IOException {
+    store.transact(
+        Inode.NOWHERE_ID,
+        transaction -> {
+          transaction.lock(List.of(RowLock.exclusive(Tables.INODE, Inode.ROOT_KEY)));
+          if (transaction.get(Tables.INODE, Inode.ROOT_KEY).isEmpty()) {
+            DirectoryRows.put(transaction, Inode.ROOT_KEY, rootRow(owner));
+          }
+          return null;
+        });
+  }
+
+  private InodeRow rootRow(Caller.Superuser owner) {
+    return InodeRow.newBuilder()
+        .setId(Inode.ROOT_ID)
+        .setKind(InodeKindProto.DIRECTORY)
+        .setOwner(owner.user())
+        .setGroup(owner.group())
+        .setPermission(0755)
+        .setModifiedMillis(clock.millis())
+        .build();
+  }
+
+  /**
+   * Makes a directory, and the missing directories above it if asked to.
+   *
+   * @return true; an existing directory is no error
+   */
+  public boolean mkdirs(Caller caller, String src, FsPermission permission, boolean makeParents)
+      throws IOException {
+    FsPath path = FsPath.parseNew(src);
+    return OptimisticTransactions.repeat(
+        () -> {
+          int missing =
+              store.transact(
+                  Inode.ROOT_ID,
+                  Durability.RELAXED,
+                  t -> checkedForMkdirs(t, caller, path, makeParents).missing());
+          return missing == 0 || mkdirs(caller, path, permission, makeParents, ids(missing));
+        });
+  }
+
+  private boolean mkdirs(
+      Caller caller, FsPath path, FsPermission permission, boolean makeParents, List<Long> ids)
+      throws IOException {
+    return store.transact(
+        Inode.ROOT_ID,
+        transaction -> {
+          ResolvedPath resolved = checkedForMkdirs(transaction, caller, path, makeParents);
+          if (resolved.exists()) {
+            return true;
+          }
+          if (resolved.missing() > ids.size()) {
+            throw new StaleReadException("directories above " + path + " went away");
+          }
+          Inode above =
+              InodeLocks.lock(
+                      transaction,
+                      List.of(resolved.lastFound()),
+                      List.of(resolved.firstMissingKey()))
+                  .get(0);
+          DirectoryRows.Maker maker = new DirectoryRows.Maker(caller.user(), clock.millis());
+          DirectoryRows.makeMissing(
+              transaction,
+              path,
+              above,
+              resolved.inodes().size(),
+              path.depth(),
+              permission.toShort(),
+              maker,
+              ids.iterator());
+          DirectoryRows.touch(transaction, above, maker.nowMillis());
+          return true;
+        });
+  }
+
+  private ResolvedPath checkedForMkdirs(
+      Transaction transaction, Caller caller, FsPath path, boolean makeParents) throws IOException {
+    ResolvedPath resolved = PathResolver.resolve(transaction, path);
+    PermissionChecker.checkTraverseToCreate(caller, resolved);
+    if (resolved.exists()) {
+      if (resolved.lastFound().isFile()) {
+        throw new FileAlreadyExistsException("Path is not a directory: " + path);
+      }
+      return resolved;
+    }
+    PermissionChecker.checkAncestorWrite(caller, resolved);
+    if (!makeParents) {
+      resolved.checkParentExists();
+    }
+    limits.checkNames(resolved);
+    return resolved;
+  }
+
+  private List<Long> ids(int count) throws IOException {
+    List<Long> ids = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      ids.add(inodeIds.next());
+    }
+    return ids;
+  }
+}

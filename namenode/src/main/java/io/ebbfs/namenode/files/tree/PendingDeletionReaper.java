@@ -1,0 +1,238 @@
+package io.ebbfs.namenode.files.tree;
+
+import io.ebbfs.namenode.files.inodes.DirectoryRows;
+import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.inodes.InodeLocks;
+import io.ebbfs.namenode.files.leases.LeaseRows;
+import io.ebbfs.namenode.replicas.BlockService;
+import io.ebbfs.namenode.replicas.BlockService.Invalidation;
+import io.ebbfs.namenode.replicas.StripeService;
+import io.ebbfs.namenode.replicas.StripeService.Member;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.namenode.store.OptimisticTransactions;
+import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.StaleReadException;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Frees what deletes have moved to the pending deletions: removes the rows of inodes and blocks,
+ * from the leaves up and in small transactions, and has the replicas deleted. All its work is found
+ * in the store, so the reaper goes on after a restart. Its transactions need no sync, because a
+ * lost transaction is done again.
+ */
+public final class PendingDeletionReaper implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(PendingDeletionReaper.class);
+  private static final int PAGE = 64;
+  private static final int BLOCKS_PER_TRANSACTION = 500;
+  private static final long RETRY_MILLIS = 5_000;
+
+  private final MetadataStore store;
+  private final BlockService blocks;
+  private final StripeService stripes;
+  private final Semaphore wake = new Semaphore(1);
+  private final Thread thread = new Thread(this::run, "reaper");
+  private volatile boolean closed;
+
+  public PendingDeletionReaper(MetadataStore store, BlockService blocks, StripeService stripes) {
+    this.store = store;
+    this.blocks = blocks;
+    this.stripes = stripes;
+  }
+
+  public void start() {
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /** Wakes the reaper, because there is a new pending deletion. */
+  public void wake() {
+    wake.drainPermits();
+    wake.release();
+  }
+
+  @Override
+  public void close() {
+    closed = true;
+    wake();
+    try {
+      thread.join(10_000);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void run() {
+    while (!closed) {
+      try {
+        boolean failed = !reapQuietly();
+        wake.tryAcquire(failed ? RETRY_MILLIS : Long.MAX_VALUE, TimeUnit.MILLISECONDS);
+      } catch (InterruptedException e) {
+        return;
+      }
+    }
+  }
+
+  private boolean reapQuietly() {
+    try {
+      reapAll();
+      return true;
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("The rows of deleted files could not be removed; the reaper tries again soon", e);
+      return false;
+    }
+  }
+
+  /** Removes the rows of all present pending deletions. */
+  public void reapAll() throws IOException {
+    reapBelow(Inode.PENDING_DELETION_ID);
+  }
+
+  private void reapBelow(long directoryId) throws IOException {
+    List<Inode> page = page(directoryId);
+    while (!page.isEmpty() && !closed) {
+      reapFiles(page.stream().filter(Inode::isFile).toList());
+      for (Inode directory : page.stream().filter(Inode::isDirectory).toList()) {
+        reapBelow(directory.id());
+        reapDirectory(directory);
+      }
+      page = page(directoryId);
+    }
+  }
+
+  private List<Inode> page(long directoryId) throws IOException {
+    List<Row<InodeRow>> rows =
+        store.transact(
+            directoryId,
+            Durability.RELAXED,
+            transaction -> transaction.scan(Tables.INODE, directoryId, null, PAGE));
+    return rows.stream().map(row -> new Inode(row.key(), row.value())).toList();
+  }
+
+  private void reapDirectory(Inode directory) throws IOException {
+    OptimisticTransactions.repeat(
+        () ->
+            store.transact(
+                directory.id(),
+                Durability.RELAXED,
+                transaction -> {
+                  InodeLocks.lock(transaction, List.of(directory));
+                  if (DirectoryRows.isEmpty(transaction, directory)) {
+                    removeInode(transaction, directory);
+                  }
+                  return null;
+                }));
+  }
+
+  private void reapFiles(List<Inode> files) throws IOException {
+    List<Inode> left = files;
+    while (!left.isEmpty() && !closed) {
+      List<Inode> batch = left;
+      Reaped reaped =
+          OptimisticTransactions.repeat(
+              () ->
+                  store.transact(
+                      batch.get(0).id(),
+                      Durability.RELAXED,
+                      transaction -> reap(transaction, batch)));
+      blocks.invalidate(reaped.invalidations());
+      left = left.subList(reaped.files(), left.size());
+    }
+  }
+
+  /**
+   * @param files the number of files whose rows are all removed, counted from the first
+   */
+  private record Reaped(int files, List<Invalidation> invalidations) {}
+
+  private Reaped reap(Transaction transaction, List<Inode> files) throws IOException {
+    List<Inode> locked = InodeLocks.lock(transaction, files);
+    List<OwnedBlock> owned = new ArrayList<>();
+    int whole = 0;
+    for (Inode file : locked) {
+      int room = BLOCKS_PER_TRANSACTION - owned.size();
+      List<Row<BlockRow>> rows = transaction.scan(Tables.BLOCK, file.id(), null, room + 1);
+      rows.stream().limit(room).forEach(row -> owned.add(OwnedBlock.of(row)));
+      if (rows.size() > room) {
+        break;
+      }
+      whole++;
+    }
+    List<Invalidation> invalidations = releaseBlocks(transaction, owned);
+    locked.subList(0, whole).forEach(file -> removeInode(transaction, file));
+    return new Reaped(whole, invalidations);
+  }
+
+  private record OwnedBlock(long ownerId, long index, BlockRow block) {
+    static OwnedBlock of(Row<BlockRow> row) {
+      return new OwnedBlock(row.key().partition(), row.key().firstLong(), row.value());
+    }
+
+    boolean isMember() {
+      return block.hasStripeId();
+    }
+  }
+
+  private List<Invalidation> releaseBlocks(Transaction transaction, List<OwnedBlock> owned)
+      throws IOException {
+    List<Member> members =
+        owned.stream()
+            .filter(OwnedBlock::isMember)
+            .map(b -> new Member(b.ownerId(), b.index(), b.block()))
+            .toList();
+    List<Invalidation> invalidations = new ArrayList<>();
+    if (!members.isEmpty()) {
+      transaction.lock(stripes.locksToRemove(members));
+      refuseMoved(transaction, members);
+      invalidations.addAll(stripes.removeMembers(transaction, members));
+    }
+    long owner = -1;
+    List<Long> indices = new ArrayList<>();
+    for (OwnedBlock block : owned) {
+      if (block.ownerId() != owner && !indices.isEmpty()) {
+        invalidations.addAll(blocks.release(transaction, owner, List.copyOf(indices)));
+        indices.clear();
+      }
+      owner = block.ownerId();
+      if (!block.isMember()) {
+        indices.add(block.index());
+      }
+    }
+    if (!indices.isEmpty()) {
+      invalidations.addAll(blocks.release(transaction, owner, indices));
+    }
+    return invalidations;
+  }
+
+  /** Refuses members that a conversion has put into another stripe before the lock was held. */
+  private static void refuseMoved(Transaction transaction, List<Member> members)
+      throws IOException {
+    for (Member member : members) {
+      BlockRow now =
+          transaction
+              .get(Tables.BLOCK, Tables.block(member.ownerId(), member.index()))
+              .orElseThrow(() -> new StaleReadException("a block went away"));
+      if (!now.equals(member.block())) {
+        throw new StaleReadException("block " + now.getBlockId() + " changed its stripe");
+      }
+    }
+  }
+
+  private static void removeInode(Transaction transaction, Inode inode) {
+    transaction.delete(Tables.INODE, inode.key());
+    transaction.delete(Tables.INODE_NAME, Tables.inodeName(inode.id()));
+    if (inode.isUnderConstruction()) {
+      LeaseRows.remove(transaction, inode.row().getUnderConstruction().getClientName(), inode.id());
+    }
+  }
+}

@@ -1,0 +1,244 @@
+package io.ebbfs.namenode.files.tree;
+
+import io.ebbfs.namenode.files.inodes.Caller;
+import io.ebbfs.namenode.files.inodes.DirectoryRows;
+import io.ebbfs.namenode.files.inodes.FsPath;
+import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.inodes.InodeLocks;
+import io.ebbfs.namenode.files.inodes.NamespaceLimits;
+import io.ebbfs.namenode.files.inodes.PathResolver;
+import io.ebbfs.namenode.files.inodes.PendingDeletions;
+import io.ebbfs.namenode.files.inodes.PermissionChecker;
+import io.ebbfs.namenode.files.inodes.ResolvedPath;
+import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.OptimisticTransactions;
+import io.ebbfs.namenode.store.RowLock;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.ParentNotDirectoryException;
+import org.apache.hadoop.hdfs.DFSUtil;
+
+/**
+ * Renames files and directories, in both forms of HDFS. A rename changes a handful of rows, however
+ * large the tree is. Thread-safe.
+ *
+ * <p>Two renames at once could make a directory its own ancestor: example, /a to /b/a and /b to
+ * /a/b. So renames that give a directory another parent take turns: each locks one common row and
+ * checks the ancestors under that lock.
+ */
+public final class RenameService {
+  private static final RowLock DIRECTORY_MOVES =
+      RowLock.exclusive(Tables.SETTING, Tables.named("directoryMoves"));
+
+  private final MetadataStore store;
+  private final Clock clock;
+  private final NamespaceLimits limits;
+  private final Runnable onPendingDeletion;
+
+  /**
+   * @param onPendingDeletion called after a rename that may have replaced a file; must not block
+   */
+  public RenameService(
+      MetadataStore store, Clock clock, NamespaceLimits limits, Runnable onPendingDeletion) {
+    this.store = store;
+    this.clock = clock;
+    this.limits = limits;
+    this.onPendingDeletion = onPendingDeletion;
+  }
+
+  /**
+   * The old form of rename. If the destination is a directory, the source moves into it.
+   *
+   * @return false if the rename is not possible
+   */
+  public boolean rename(Caller caller, String src, String dst) throws IOException {
+    refuseInvalid(dst);
+    return OptimisticTransactions.transact(
+        store, Inode.ROOT_ID, transaction -> rename(transaction, caller, src, dst));
+  }
+
+  private boolean rename(Transaction transaction, Caller caller, String src, String dst)
+      throws IOException {
+    ResolvedPath from = PathResolver.resolve(transaction, src);
+    PermissionChecker.checkTraverse(caller, from);
+    ResolvedPath named = PathResolver.resolve(transaction, dst);
+    PermissionChecker.checkTraverseToCreate(caller, named);
+    PermissionChecker.checkParentWrite(caller, from);
+    ResolvedPath to = intoDirectory(transaction, from, named);
+    PermissionChecker.checkAncestorWrite(caller, to);
+    if (!from.exists() || from.path().isRoot()) {
+      return false;
+    }
+    if (from.path().equals(to.path())) {
+      return true;
+    }
+    boolean possible =
+        !from.path().isAbove(to.path())
+            && !to.exists()
+            && to.parent().filter(Inode::isDirectory).isPresent();
+    if (!possible) {
+      return false;
+    }
+    limits.checkNames(to);
+    return move(transaction, from, to, false) == Outcome.MOVED;
+  }
+
+  private static ResolvedPath intoDirectory(
+      Transaction transaction, ResolvedPath from, ResolvedPath named) throws IOException {
+    boolean into = named.last().filter(Inode::isDirectory).isPresent() && !from.path().isRoot();
+    return into
+        ? PathResolver.resolve(transaction, named.path().child(from.path().lastName()))
+        : named;
+  }
+
+  /** The new form of rename: the destination is the new path itself. */
+  public void rename2(Caller caller, String src, String dst, boolean overwrite) throws IOException {
+    refuseInvalid(dst);
+    OptimisticTransactions.transact(
+        store,
+        Inode.ROOT_ID,
+        transaction -> {
+          rename2(transaction, caller, src, dst, overwrite);
+          return null;
+        });
+    onPendingDeletion.run();
+  }
+
+  private void rename2(
+      Transaction transaction, Caller caller, String src, String dst, boolean overwrite)
+      throws IOException {
+    ResolvedPath from = PathResolver.resolve(transaction, src);
+    PermissionChecker.checkTraverse(caller, from);
+    ResolvedPath to = PathResolver.resolve(transaction, dst);
+    PermissionChecker.checkTraverseToCreate(caller, to);
+    PermissionChecker.checkParentWrite(caller, from);
+    PermissionChecker.checkAncestorWrite(caller, to);
+    refuseImpossible(from, to);
+    if (to.exists()) {
+      refuseReplacing(transaction, from, to, overwrite);
+    } else {
+      limits.checkNames(to);
+    }
+    refuseBadParent(to);
+    if (move(transaction, from, to, overwrite) == Outcome.CYCLE) {
+      throw underSource(from, to);
+    }
+  }
+
+  private static void refuseInvalid(String dst) throws IOException {
+    if (!DFSUtil.isValidName(dst)) {
+      throw new IOException("Invalid name: " + dst);
+    }
+  }
+
+  private static void refuseImpossible(ResolvedPath from, ResolvedPath to) throws IOException {
+    if (!from.exists()) {
+      throw new FileNotFoundException("rename source " + from.path() + " is not found.");
+    }
+    if (from.path().isRoot()) {
+      throw new IOException("rename source cannot be the root");
+    }
+    if (from.path().equals(to.path())) {
+      throw new FileAlreadyExistsException(
+          "The source " + from.path() + " and destination " + to.path() + " are the same");
+    }
+    if (from.path().isAbove(to.path())) {
+      throw underSource(from, to);
+    }
+    if (to.path().isRoot()) {
+      throw new IOException("rename destination cannot be the root");
+    }
+  }
+
+  private static IOException underSource(ResolvedPath from, ResolvedPath to) {
+    return new IOException(
+        "Rename destination " + to.path() + " is a directory or file under source " + from.path());
+  }
+
+  private static void refuseReplacing(
+      Transaction transaction, ResolvedPath from, ResolvedPath to, boolean overwrite)
+      throws IOException {
+    Inode replaced = to.lastFound();
+    if (replaced.isDirectory() != from.lastFound().isDirectory()) {
+      throw new IOException(
+          "Source " + from.path() + " and destination " + to.path() + " must both be directories");
+    }
+    if (!overwrite) {
+      throw new FileAlreadyExistsException("rename destination " + to.path() + " already exists");
+    }
+    refuseNonEmpty(transaction, replaced, to.path());
+  }
+
+  private static void refuseNonEmpty(Transaction transaction, Inode replaced, FsPath path)
+      throws IOException {
+    if (replaced.isDirectory() && !DirectoryRows.isEmpty(transaction, replaced)) {
+      throw new IOException("rename destination directory is not empty: " + path);
+    }
+  }
+
+  private static void refuseBadParent(ResolvedPath to) throws IOException {
+    Optional<Inode> parent = to.parent();
+    if (parent.isEmpty()) {
+      throw new FileNotFoundException("rename destination parent " + to.path() + " not found.");
+    }
+    if (!parent.get().isDirectory()) {
+      throw new ParentNotDirectoryException(
+          "rename destination parent " + to.path() + " is a file.");
+    }
+  }
+
+  private enum Outcome {
+    MOVED,
+    CYCLE
+  }
+
+  private Outcome move(Transaction transaction, ResolvedPath from, ResolvedPath to, boolean replace)
+      throws IOException {
+    Inode moved = from.lastFound();
+    Inode oldParent = from.parent().orElseThrow();
+    Inode newParent = to.parent().orElseThrow();
+    boolean toOtherParent = !oldParent.isSame(newParent);
+    if (moved.isDirectory() && toOtherParent) {
+      transaction.lock(List.of(DIRECTORY_MOVES));
+      if (PathResolver.isWithin(transaction, newParent.id(), moved.id())) {
+        return Outcome.CYCLE;
+      }
+    }
+    Key target = Tables.inode(newParent.id(), to.path().nameBytes(to.path().depth()));
+    List<Inode> locked = lock(transaction, moved, oldParent, newParent, to, target);
+    if (to.exists() && replace) {
+      Inode replaced = locked.get(3);
+      refuseNonEmpty(transaction, replaced, to.path());
+      PendingDeletions.put(transaction, replaced);
+    }
+    transaction.delete(Tables.INODE, moved.key());
+    DirectoryRows.put(transaction, target, locked.get(0).row());
+    long now = clock.millis();
+    DirectoryRows.touch(transaction, locked.get(1), now);
+    if (toOtherParent) {
+      DirectoryRows.touch(transaction, locked.get(2), now);
+    }
+    return Outcome.MOVED;
+  }
+
+  private static List<Inode> lock(
+      Transaction transaction,
+      Inode moved,
+      Inode oldParent,
+      Inode newParent,
+      ResolvedPath to,
+      Key target)
+      throws IOException {
+    List<Inode> inodes = new ArrayList<>(List.of(moved, oldParent, newParent));
+    to.last().ifPresent(inodes::add);
+    return InodeLocks.lock(transaction, inodes, to.exists() ? List.of() : List.of(target));
+  }
+}

@@ -1,0 +1,22 @@
+package io.ebbfs.namenode.placement;
+
+/**
+ * A disk in service, as placement sees it.
+ *
+ * @param rack the rack of its server
+ * @param capacityBytes its size; 0 if not known
+ * @param freeBytes how much can still be written to it
+ * @param load how busy its server is: 0 is idle, at 1 it should not get busier
+ */
+public record PlacementDisk(
+    String storageUuid,
+    String serverUuid,
+    String rack,
+    long capacityBytes,
+    long freeBytes,
+    double load) {
+  /** The share of its space that is used, 0 to 1; 0 if its capacity is not known. */
+  public double utilisation() {
+    return capacityBytes <= 0 ? 0 : Math.max(0, 1 - (double) freeBytes / capacityBytes);
+  }
+}

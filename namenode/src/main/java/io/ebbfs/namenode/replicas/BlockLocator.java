@@ -1,0 +1,232 @@
+package io.ebbfs.namenode.replicas;
+
+import io.ebbfs.namenode.datanodes.ClusterView.Disk;
+import io.ebbfs.namenode.datanodes.ClusterView.Server;
+import io.ebbfs.namenode.datanodes.DatanodeRegistry;
+import io.ebbfs.namenode.datanodes.SharedRandom;
+import io.ebbfs.namenode.replicas.ReplicaRows.Replica;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.apache.hadoop.fs.StorageType;
+import org.apache.hadoop.hdfs.protocol.DatanodeID;
+import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
+import org.apache.hadoop.hdfs.protocol.DatanodeInfo.DatanodeInfoBuilder;
+import org.apache.hadoop.hdfs.protocol.DatanodeInfoWithStorage;
+import org.apache.hadoop.hdfs.protocol.ExtendedBlock;
+import org.apache.hadoop.hdfs.protocol.LocatedBlock;
+
+/**
+ * Locates blocks for clients: orders replicas and adds proxies; see {@link BlockService#locate}.
+ * Thread-safe.
+ */
+public final class BlockLocator {
+  private static final int PROXIES = 3;
+
+  /** A plan takes some tenths of a millisecond, and a listing may locate a million lost blocks. */
+  private static final int PLANS_PER_SECOND = 1_000;
+
+  /** A location in the answer. The storage of a proxy is empty. */
+  private record Place(Server server, String storageUuid) {}
+
+  private final DatanodeRegistry cluster;
+  private final SharedRandom random;
+  private final String blockPoolId;
+  private final Clock clock;
+  private volatile StripeService stripes;
+  private long planSecond;
+  private int plansInSecond;
+
+  /** Sets the stripes; called once, before the first look-up. */
+  void bind(StripeService stripes) {
+    this.stripes = stripes;
+  }
+
+  BlockLocator(DatanodeRegistry cluster, SharedRandom random, String blockPoolId, Clock clock) {
+    this.cluster = cluster;
+    this.random = random;
+    this.blockPoolId = blockPoolId;
+    this.clock = clock;
+  }
+
+  LocatedBlock locate(
+      Transaction transaction, long ownerId, BlockRow block, long offsetBytes, String machine)
+      throws IOException {
+    List<Replica> replicas = ReplicaRows.of(transaction, ownerId, block.getBlockId());
+    if (ReplicaRows.isOpen(block)) {
+      List<Place> pipeline = pipeline(block);
+      return located(
+          block,
+          offsetBytes,
+          pipeline.isEmpty() ? good(block, replicas, machine) : pipeline,
+          false);
+    }
+    List<Place> places = good(block, replicas, machine);
+    if (block.hasStripeId()) {
+      boolean readable = places.stream().anyMatch(place -> !cluster.isStale(place.server()));
+      // A client that can read the block itself needs no good proxy, so no plan is made.
+      DecodeSources sources =
+          readable || !mayPlan() ? DecodeSources.NONE : stripes.decodeSources(transaction, block);
+      addProxies(places, replicas, sources);
+      return located(block, offsetBytes, places, false);
+    }
+    if (places.isEmpty() && block.getState() == BlockStateProto.COMMITTED) {
+      return located(block, offsetBytes, pipeline(block), false);
+    }
+    if (places.isEmpty()) {
+      List<Place> corrupt = corrupt(replicas);
+      return located(block, offsetBytes, corrupt, !corrupt.isEmpty());
+    }
+    return located(block, offsetBytes, places, false);
+  }
+
+  /** Live good replicas: the client's machine first, stale servers last, else in random order. */
+  private List<Place> good(BlockRow block, List<Replica> replicas, String machine) {
+    List<Place> places = new ArrayList<>();
+    for (Replica replica : replicas) {
+      if (ReplicaRows.isGood(block, replica.row()) && cluster.isLive(replica.storageUuid())) {
+        addPlace(places, replica.storageUuid());
+      }
+    }
+    random.shuffle(places);
+    places.sort(
+        Comparator.comparing((Place place) -> cluster.isStale(place.server()))
+            .thenComparing(place -> !ReplicaTargetChooser.isOn(place.server(), machine)));
+    return places;
+  }
+
+  private List<Place> corrupt(List<Replica> replicas) {
+    List<Place> places = new ArrayList<>();
+    for (Replica replica : replicas) {
+      if (replica.row().getState() != ReplicaStateProto.EXCESS
+          && cluster.isLive(replica.storageUuid())) {
+        addPlace(places, replica.storageUuid());
+      }
+    }
+    return places;
+  }
+
+  /** The disks of the pipeline in its order: those in service, or all if none is. */
+  private List<Place> pipeline(BlockRow block) {
+    List<Place> all = new ArrayList<>();
+    block.getPipelineStorageUuidsList().forEach(storage -> addPlace(all, storage));
+    List<Place> live = all.stream().filter(p -> cluster.isLive(p.storageUuid())).toList();
+    return live.isEmpty() ? all : live;
+  }
+
+  private void addPlace(List<Place> places, String storageUuid) {
+    cluster
+        .disk(storageUuid)
+        .map(Disk::serverUuid)
+        .flatMap(cluster::server)
+        .ifPresent(server -> places.add(new Place(server, storageUuid)));
+  }
+
+  /**
+   * Adds servers that decode the block for the client; no holder of the block is one. Servers with
+   * a source of the decoding come first, because they fetch one block less. Of two random servers,
+   * the one with less work is taken.
+   */
+  private void addProxies(List<Place> places, List<Replica> replicas, DecodeSources sources) {
+    Set<String> holders = new HashSet<>();
+    for (Replica replica : replicas) {
+      cluster.disk(replica.storageUuid()).ifPresent(disk -> holders.add(disk.serverUuid()));
+    }
+    List<Server> others = new ArrayList<>(cluster.liveServers());
+    others.removeIf(server -> holders.contains(server.uuid()) || cluster.isStale(server));
+    List<Server> holdersOfSources = new ArrayList<>(others);
+    holdersOfSources.removeIf(server -> !sources.isOn(server.uuid()));
+    others.removeAll(holdersOfSources);
+    for (int i = 0; i < PROXIES && !(holdersOfSources.isEmpty() && others.isEmpty()); i++) {
+      List<Server> from = holdersOfSources.isEmpty() ? others : holdersOfSources;
+      places.add(new Place(takeProxy(from, sources), ""));
+    }
+  }
+
+  /** True up to a number of plans each second. Without a plan, proxies are chosen at random. */
+  private synchronized boolean mayPlan() {
+    long second = clock.millis() / 1_000;
+    if (second != planSecond) {
+      planSecond = second;
+      plansInSecond = 0;
+    }
+    return plansInSecond++ < PLANS_PER_SECOND;
+  }
+
+  private Server takeProxy(List<Server> from, DecodeSources sources) {
+    int first = random.below(from.size());
+    Server one = from.get(first);
+    Server other =
+        from.size() == 1
+            ? one
+            : from.get((first + 1 + random.below(from.size() - 1)) % from.size());
+    Server chosen = work(one, sources) <= work(other, sources) ? one : other;
+    from.remove(chosen);
+    return chosen;
+  }
+
+  /** A measure of a proxy's time: blocks to fetch, times the transfers that share its link. */
+  private static long work(Server server, DecodeSources sources) {
+    return (1L + server.activeTransfers()) * Math.max(1, sources.remoteFor(server.uuid()));
+  }
+
+  private LocatedBlock located(
+      BlockRow block, long offsetBytes, List<Place> places, boolean corrupt) {
+    DatanodeInfoWithStorage[] infos = new DatanodeInfoWithStorage[places.size()];
+    String[] storages = new String[places.size()];
+    StorageType[] types = new StorageType[places.size()];
+    for (int i = 0; i < infos.length; i++) {
+      Place place = places.get(i);
+      storages[i] = place.storageUuid();
+      types[i] = StorageType.DISK;
+      infos[i] =
+          new DatanodeInfoWithStorage(info(place.server()), place.storageUuid(), StorageType.DISK);
+    }
+    return new LocatedBlock(
+        extended(block), infos, storages, types, offsetBytes, corrupt, DatanodeInfo.EMPTY_ARRAY);
+  }
+
+  public ExtendedBlock extended(BlockRow block) {
+    return new ExtendedBlock(
+        blockPoolId, block.getBlockId(), block.getLengthBytes(), block.getGenerationStamp());
+  }
+
+  /** A server as HDFS describes it to clients and other servers. */
+  public static DatanodeInfo info(Server server) {
+    long capacity = 0;
+    long used = 0;
+    long remaining = 0;
+    for (Disk disk : server.disks()) {
+      capacity += disk.failed() ? 0 : disk.capacityBytes();
+      used += disk.failed() ? 0 : disk.usedBytes();
+      remaining += disk.failed() ? 0 : disk.remainingBytes();
+    }
+    return new DatanodeInfoBuilder()
+        .setNodeID(
+            new DatanodeID(
+                server.ipAddress(),
+                server.hostName(),
+                server.uuid(),
+                server.transferPort(),
+                server.infoPort(),
+                0,
+                server.ipcPort()))
+        .setNetworkLocation(server.rack())
+        .setCapacity(capacity)
+        .setDfsUsed(used)
+        .setBlockPoolUsed(used)
+        .setRemaining(remaining)
+        .setNonDfsUsed(Math.max(0, capacity - used - remaining))
+        .setLastUpdate(server.lastHeartbeatMillis())
+        .setXceiverCount(server.activeTransfers())
+        .build();
+  }
+}

@@ -1,0 +1,441 @@
+package io.ebbfs.namenode.replicas;
+
+import io.ebbfs.namenode.datanodes.ClusterView;
+import io.ebbfs.namenode.datanodes.DatanodeRegistry;
+import io.ebbfs.namenode.datanodes.HeartbeatMonitor;
+import io.ebbfs.namenode.datanodes.RedundancySettings;
+import io.ebbfs.namenode.datanodes.SharedRandom;
+import io.ebbfs.namenode.replicas.ReplicaRows.Replica;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.namenode.store.OptimisticTransactions;
+import io.ebbfs.namenode.store.RowLock;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.random.RandomGenerator;
+import org.apache.hadoop.hdfs.protocol.LocatedBlock;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Manages the replicas of all blocks. Rows are the truth; queues and commands in memory are bounded
+ * and follow from rows, reports and time.
+ *
+ * <p>Thread-safe. One thread calls {@link #tick} about once a second.
+ */
+public final class BlockManager implements BlockService {
+  private static final Logger LOG = LoggerFactory.getLogger(BlockManager.class);
+
+  private final MetadataStore store;
+  private final DatanodeRegistry cluster;
+  private final HeartbeatMonitor heartbeats;
+  private final DatanodeCommandQueue commands;
+  private final ReplicaArrivalSignal arrivals = new ReplicaArrivalSignal();
+  private final ReplicaTargetChooser chooser;
+  private final BlockLocator locator;
+  private final RedundancyMonitor redundancy;
+  private final BlockReportProcessor reports;
+  private final RedundancyScanner scanner;
+  private final ExcessReplicaMarker excessReplicas;
+  private final Set<String> disksToForget = new LinkedHashSet<>();
+  private boolean wasInSafeMode = true;
+
+  public BlockManager(
+      MetadataStore store,
+      DatanodeRegistry cluster,
+      String blockPoolId,
+      Clock clock,
+      RandomGenerator random,
+      RedundancySettings settings) {
+    SharedRandom shared = new SharedRandom(random);
+    this.store = store;
+    this.cluster = cluster;
+    this.heartbeats = new HeartbeatMonitor(cluster, clock, settings.deadAfterMillis());
+    this.commands = new DatanodeCommandQueue(cluster, clock, settings);
+    this.chooser = new ReplicaTargetChooser(cluster, clock, shared);
+    this.locator = new BlockLocator(cluster, shared, blockPoolId, clock);
+    this.redundancy = new RedundancyMonitor(store, cluster, commands, chooser, clock, settings);
+    this.reports =
+        new BlockReportProcessor(
+            store,
+            new ReportedReplicaApplier(store, cluster, arrivals, commands, redundancy),
+            clock,
+            settings);
+    this.scanner = new RedundancyScanner(store, cluster, redundancy, clock, settings);
+    this.excessReplicas = new ExcessReplicaMarker(store, cluster, commands);
+  }
+
+  /** Sets the stripes; called once, before the namenode serves. */
+  public void bind(StripeService stripes) {
+    redundancy.onStripe(stripes::check);
+    locator.bind(stripes);
+  }
+
+  /**
+   * Does the periodic work: dead servers, failed disks, under-replicated blocks, excess replicas,
+   * the slow scan. A failure is logged, and the next call tries again.
+   */
+  public void tick() {
+    try {
+      heartbeats.declareDeadServers().forEach(redundancy::serverDied);
+      if (cluster.inSafeMode()) {
+        return;
+      }
+      if (wasInSafeMode) {
+        wasInSafeMode = false;
+        checkDisksOutOfService();
+      }
+      forgetDisks();
+      scanner.tick();
+      redundancy.tick();
+    } catch (IOException | RuntimeException e) {
+      LOG.error("the block manager's periodic work failed; it is tried again", e);
+    }
+  }
+
+  /** Examines the blocks on servers and disks that did not come back before safe mode ended. */
+  private void checkDisksOutOfService() {
+    cluster.allServers().stream()
+        .filter(server -> !server.live())
+        .flatMap(server -> server.disks().stream())
+        .forEach(redundancy::checkDisk);
+    cluster.allServers().stream()
+        .flatMap(server -> server.disks().stream())
+        .filter(ClusterView.Disk::failed)
+        .forEach(this::diskFailed);
+  }
+
+  /**
+   * Deletes the replica rows of failed disks, some at each call. A disk that comes back reports its
+   * blocks again.
+   */
+  private void forgetDisks() throws IOException {
+    List<String> todo;
+    synchronized (disksToForget) {
+      todo = List.copyOf(disksToForget);
+    }
+    for (String uuid : todo) {
+      Optional<ClusterView.Disk> disk = cluster.disk(uuid).filter(ClusterView.Disk::failed);
+      if (disk.isEmpty() || !reports.forget(disk.get())) {
+        synchronized (disksToForget) {
+          disksToForget.remove(uuid);
+        }
+      }
+    }
+  }
+
+  // ---- parts that DatanodeFrontEnd calls
+
+  public BlockReportProcessor reports() {
+    return reports;
+  }
+
+  public DatanodeCommandQueue commands() {
+    return commands;
+  }
+
+  public RedundancyMonitor redundancy() {
+    return redundancy;
+  }
+
+  public BlockLocator locator() {
+    return locator;
+  }
+
+  /** A disk has failed: its blocks are examined, and its replica rows are deleted. */
+  public void diskFailed(ClusterView.Disk disk) {
+    redundancy.checkDisk(disk);
+    synchronized (disksToForget) {
+      disksToForget.add(disk.storageUuid());
+    }
+  }
+
+  // ---- numbers
+
+  /** Blocks in no stripe with fewer live replicas than wanted. */
+  public int underReplicatedBlocks() {
+    return redundancy.underReplicatedBlocks();
+  }
+
+  /** Blocks in no stripe without a live replica. */
+  public int missingBlocks() {
+    return redundancy.missingBlocks();
+  }
+
+  /** Replications that were ordered and have not arrived yet. */
+  int pendingReplications() {
+    return redundancy.pendingReplications();
+  }
+
+  /** Good replicas on a disk, as of the last full scan. */
+  public long blocksOn(String storageUuid) {
+    return scanner.blocksOn(storageUuid);
+  }
+
+  // ---- BlockService
+
+  @Override
+  public List<Target> chooseTargets(WriteRequest request) throws IOException {
+    return chooser.choose(request);
+  }
+
+  @Override
+  public LocatedBlock locate(
+      Transaction transaction, long ownerId, BlockRow block, long offsetBytes, String clientMachine)
+      throws IOException {
+    return locator.locate(transaction, ownerId, block, offsetBytes, clientMachine);
+  }
+
+  @Override
+  public int liveReplicas(Transaction transaction, long ownerId, BlockRow block)
+      throws IOException {
+    int live = 0;
+    for (Replica replica : ReplicaRows.of(transaction, ownerId, block.getBlockId())) {
+      if (ReplicaRows.isGood(block, replica.row()) && cluster.isLive(replica.storageUuid())) {
+        live++;
+      }
+    }
+    return live;
+  }
+
+  @Override
+  public boolean awaitReplicas(long ownerId, BlockRow block, int replicas, long timeoutMillis)
+      throws IOException {
+    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
+    long blockId = block.getBlockId();
+    redundancy.checkLater(blockId);
+    arrivals.enter(blockId);
+    try {
+      while (true) {
+        long seen = arrivals.news(blockId);
+        int live =
+            store.transact(ownerId, Durability.RELAXED, t -> liveReplicas(t, ownerId, block));
+        if (live >= replicas) {
+          return true;
+        }
+        if (System.nanoTime() - deadline >= 0) {
+          return false;
+        }
+        arrivals.await(blockId, seen, deadline);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted while waiting for replicas of block " + blockId, e);
+    } finally {
+      arrivals.leave(blockId);
+    }
+  }
+
+  @Override
+  public List<Invalidation> release(Transaction transaction, long ownerId, List<Long> indices)
+      throws IOException {
+    List<Invalidation> gone = new ArrayList<>();
+    List<Optional<BlockRow>> blocks =
+        transaction.getAll(
+            Tables.BLOCK, indices.stream().map(i -> Tables.block(ownerId, i)).toList());
+    for (int i = 0; i < indices.size(); i++) {
+      if (blocks.get(i).isPresent()) {
+        release(transaction, ownerId, blocks.get(i).get(), gone);
+        transaction.delete(Tables.BLOCK, Tables.block(ownerId, indices.get(i)));
+      }
+    }
+    return gone;
+  }
+
+  private void release(
+      Transaction transaction, long ownerId, BlockRow block, List<Invalidation> gone)
+      throws IOException {
+    long blockId = block.getBlockId();
+    Set<String> storages = new LinkedHashSet<>();
+    for (Replica replica : ReplicaRows.of(transaction, ownerId, blockId)) {
+      deleteRows(transaction, ownerId, blockId, replica.storageUuid());
+      gone.add(ReplicaRows.invalidation(blockId, replica));
+      storages.add(replica.storageUuid());
+    }
+    // Half-written replicas have no rows.
+    for (String storage : block.getPipelineStorageUuidsList()) {
+      if (storages.add(storage)) {
+        gone.add(
+            new Invalidation(storage, blockId, block.getGenerationStamp(), block.getLengthBytes()));
+      }
+    }
+    transaction.delete(Tables.BLOCK_OWNER, Tables.blockOwner(blockId));
+  }
+
+  private void deleteRows(Transaction transaction, long ownerId, long blockId, String storageUuid) {
+    Optional<ClusterView.Disk> disk = cluster.disk(storageUuid);
+    if (disk.isPresent()) {
+      ReplicaRows.delete(transaction, ownerId, blockId, disk.get());
+    } else {
+      transaction.delete(Tables.REPLICA, Tables.replica(ownerId, blockId, storageUuid));
+    }
+  }
+
+  @Override
+  public List<Invalidation> setReplication(
+      Transaction transaction, long ownerId, long index, int replication) throws IOException {
+    Optional<BlockRow> found = transaction.get(Tables.BLOCK, Tables.block(ownerId, index));
+    if (found.isEmpty() || found.get().hasStripeId()) {
+      return List.of(); // a member of a stripe has one replica, whatever its file wants
+    }
+    BlockRow block = found.get().toBuilder().setReplication(replication).build();
+    transaction.put(Tables.BLOCK, Tables.block(ownerId, index), block);
+    redundancy.checkLater(block.getBlockId()); // harmless if the transaction fails
+    StoredBlock stored =
+        BlockLookup.find(transaction, List.of(block.getBlockId())).get(block.getBlockId());
+    if (stored == null || stored.isOutput() || cluster.inSafeMode()) {
+      return List.of();
+    }
+    BlockAssessment assessment = BlockAssessment.of(transaction, cluster, stored);
+    if (!assessment.settled() || assessment.pinned()) {
+      return List.of();
+    }
+    List<Invalidation> gone = new ArrayList<>();
+    for (Replica replica : excessReplicas.choose(transaction, assessment)) {
+      markExcess(transaction, ownerId, block.getBlockId(), replica);
+      gone.add(ReplicaRows.invalidation(block.getBlockId(), replica));
+    }
+    return gone;
+  }
+
+  @Override
+  public void distrust(
+      Transaction transaction, long ownerId, long blockId, long generationStamp, String storageUuid)
+      throws IOException {
+    // The rows of a failed disk are deleted as a whole.
+    Optional<ClusterView.Disk> disk = cluster.disk(storageUuid).filter(d -> !d.failed());
+    boolean known =
+        transaction.get(Tables.REPLICA, Tables.replica(ownerId, blockId, storageUuid)).isPresent();
+    if (disk.isPresent() && !known) {
+      ReplicaRow mark =
+          ReplicaRows.row(ReplicaStateProto.CORRUPT, generationStamp, ReplicaRows.NOT_REPORTED);
+      ReplicaRows.put(transaction, ownerId, blockId, disk.get(), mark);
+    }
+  }
+
+  /**
+   * {@inheritDoc}
+   *
+   * <p>The other rows are marked EXCESS, not deleted: a late report would bring a deleted row back
+   * as a live replica. A row is deleted when its server reports the deletion.
+   */
+  @Override
+  public List<Invalidation> keepOnly(
+      Transaction transaction, long ownerId, BlockRow block, String keepStorageUuid)
+      throws IOException {
+    long blockId = block.getBlockId();
+    List<Replica> replicas = ReplicaRows.of(transaction, ownerId, blockId);
+    boolean kept =
+        replicas.stream()
+            .anyMatch(
+                r -> r.storageUuid().equals(keepStorageUuid) && ReplicaRows.isGood(block, r.row()));
+    if (!kept) {
+      throw new IOException(
+          ("block %d has no good replica on disk %s, where its only one was to stay: choose another"
+                  + " disk")
+              .formatted(blockId, keepStorageUuid));
+    }
+    List<Invalidation> gone = new ArrayList<>();
+    for (Replica replica : replicas) {
+      if (!replica.storageUuid().equals(keepStorageUuid)) {
+        if (replica.finalized()) {
+          markExcess(transaction, ownerId, blockId, replica);
+        }
+        gone.add(ReplicaRows.invalidation(blockId, replica));
+      }
+    }
+    redundancy.checkLater(blockId);
+    return gone;
+  }
+
+  private static void markExcess(
+      Transaction transaction, long ownerId, long blockId, Replica replica) {
+    ReplicaRow row = replica.row().toBuilder().setState(ReplicaStateProto.EXCESS).build();
+    transaction.put(Tables.REPLICA, Tables.replica(ownerId, blockId, replica.storageUuid()), row);
+  }
+
+  @Override
+  public void invalidate(List<Invalidation> invalidations) {
+    commands.invalidate(invalidations);
+  }
+
+  @Override
+  public void reportBad(long blockId, long generationStamp, String storageUuid, String why)
+      throws IOException {
+    Optional<StoredBlock> changed =
+        OptimisticTransactions.transact(
+            store,
+            blockId,
+            Durability.SYNCED,
+            transaction -> {
+              StoredBlock stored =
+                  BlockLookup.lock(transaction, List.of(blockId), RowLock.Mode.EXCLUSIVE)
+                      .get(blockId);
+              return stored != null
+                      && !stored.isOutput()
+                      && markCorrupt(transaction, stored, generationStamp, storageUuid)
+                  ? Optional.of(stored)
+                  : Optional.empty();
+            });
+    if (changed.isPresent()) {
+      LOG.warn("replica of block {} on disk {} is bad: {}", blockId, storageUuid, why);
+      redundancy.check(blockId);
+      if (changed.get().striped()) {
+        redundancy.checkStripe(changed.get().block().getStripeId());
+      }
+    }
+  }
+
+  private static boolean markCorrupt(
+      Transaction transaction, StoredBlock stored, long generationStamp, String storageUuid)
+      throws IOException {
+    var key = Tables.replica(stored.ownerId(), stored.block().getBlockId(), storageUuid);
+    Optional<ReplicaRow> row = transaction.get(Tables.REPLICA, key);
+    if (row.isEmpty()
+        || row.get().getState() != ReplicaStateProto.FINALIZED
+        || row.get().getGenerationStamp() != generationStamp) {
+      return false;
+    }
+    transaction.put(
+        Tables.REPLICA, key, row.get().toBuilder().setState(ReplicaStateProto.CORRUPT).build());
+    return true;
+  }
+
+  @Override
+  public void recover(long ownerId, BlockRow block, long newGenerationStamp) throws IOException {
+    Set<String> storages = new LinkedHashSet<>(block.getPipelineStorageUuidsList());
+    store
+        .transact(ownerId, Durability.RELAXED, t -> ReplicaRows.of(t, ownerId, block.getBlockId()))
+        .forEach(replica -> storages.add(replica.storageUuid()));
+    List<ClusterView.Server> servers =
+        storages.stream()
+            .filter(cluster::isLive)
+            .flatMap(storage -> cluster.disk(storage).stream())
+            .map(ClusterView.Disk::serverUuid)
+            .distinct()
+            .flatMap(uuid -> cluster.server(uuid).stream())
+            .toList();
+    ClusterView.Server primary =
+        servers.stream()
+            .max(Comparator.comparingLong(ClusterView.Server::lastHeartbeatMillis))
+            .orElseThrow(
+                () ->
+                    new IOException(
+                        "block %d cannot be recovered now: none of its disks %s is in service; try again when one is"
+                            .formatted(block.getBlockId(), storages)));
+    commands.recover(
+        primary.uuid(), new DatanodeCommandQueue.Recovery(block, servers, newGenerationStamp));
+  }
+}

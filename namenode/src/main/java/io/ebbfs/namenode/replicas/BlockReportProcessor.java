@@ -1,0 +1,197 @@
+package io.ebbfs.namenode.replicas;
+
+import io.ebbfs.namenode.datanodes.ClusterView.Disk;
+import io.ebbfs.namenode.datanodes.RedundancySettings;
+import io.ebbfs.namenode.replicas.ReportedReplica.Kind;
+import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.StorageReplicaRow;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Processes block reports: brings the rows of replicas in line with the disks.
+ *
+ * <p><b>Why this is correct.</b> Reports of one disk are processed one at a time (under {@link
+ * #lockOf}), so each replica row has one reporting writer. Other writers are the delete of a file,
+ * a stripe that takes over a block, and the marking of excess replicas. They hold the row lock of
+ * the owner exclusively; a report holds that lock <em>shared</em> and looks up the owner again
+ * under it. So reports of different disks do not wait for each other. A report never writes under
+ * an owner that the block has just left, and never brings back the rows of a deleted block.
+ *
+ * <p>A full report is compared with the rows without any lock first. Only differences are written,
+ * by {@link ReportedReplicaApplier}. A full report may be older than incremental reports that
+ * arrived before it. So a full report is not believed about replicas that came or went a short
+ * while ago ({@link RecentReplicas}): else a replica that exists would be lost, or a deleted one
+ * would be counted. All commits are relaxed: rows that a machine crash takes are reported again.
+ */
+public final class BlockReportProcessor {
+  private static final int PAGE = 1_000;
+  private static final int LOCKS = 256;
+
+  private final MetadataStore store;
+  private final ReportedReplicaApplier applier;
+  private final RecentReplicas arrivals;
+  private final RecentReplicas deletions;
+  private final Clock clock;
+  private final Object[] locks = new Object[LOCKS];
+
+  BlockReportProcessor(
+      MetadataStore store,
+      ReportedReplicaApplier applier,
+      Clock clock,
+      RedundancySettings settings) {
+    this.store = store;
+    this.applier = applier;
+    this.arrivals = new RecentReplicas(settings.queueLimit(), settings.reportTravelMillis());
+    this.deletions = new RecentReplicas(settings.queueLimit(), settings.reportTravelMillis());
+    this.clock = clock;
+    for (int i = 0; i < LOCKS; i++) {
+      locks[i] = new Object();
+    }
+  }
+
+  private Object lockOf(Disk disk) {
+    return locks[Math.floorMod(disk.storageUuid().hashCode(), LOCKS)];
+  }
+
+  /** Processes an incremental report: news of single replicas, in the order of events. */
+  public void incremental(Disk disk, List<ReportedReplica> reports) throws IOException {
+    long now = clock.millis();
+    synchronized (lockOf(disk)) {
+      for (ReportedReplica report : reports) {
+        if (report.kind() == Kind.FINALIZED) {
+          arrivals.note(disk.storageUuid(), report.blockId(), now);
+        } else if (report.kind() == Kind.DELETED) {
+          deletions.note(disk.storageUuid(), report.blockId(), now);
+        }
+      }
+      applier.applyAll(disk, reports, true);
+    }
+  }
+
+  /** Processes a full report: all replicas that are on a disk. */
+  public void full(Disk disk, List<ReportedReplica> reports) throws IOException {
+    long now = clock.millis();
+    synchronized (lockOf(disk)) {
+      List<ReportedReplica> sorted =
+          reports.stream()
+              .filter(report -> !deletions.has(disk.storageUuid(), report.blockId(), now))
+              .sorted(Comparator.comparingLong(ReportedReplica::blockId))
+              .toList();
+      List<ReportedReplica> differences = new ArrayList<>();
+      int next = 0;
+      Key after = null;
+      List<Row<StorageReplicaRow>> page;
+      do {
+        page = rowsOf(disk, after);
+        boolean last = page.size() < PAGE;
+        long end = last ? Long.MAX_VALUE : page.get(page.size() - 1).key().firstLong();
+        int from = next;
+        while (next < sorted.size() && sorted.get(next).blockId() <= end) {
+          next++;
+        }
+        compare(disk, page, sorted.subList(from, next), now, differences);
+        applier.applyAll(disk, differences, false);
+        differences.clear();
+        after = last ? null : page.get(page.size() - 1).key();
+      } while (after != null);
+    }
+  }
+
+  /**
+   * Deletes the replica rows of a failed disk, a bounded number at a time.
+   *
+   * @return whether rows are left
+   */
+  boolean forget(Disk disk) throws IOException {
+    synchronized (lockOf(disk)) {
+      List<Row<StorageReplicaRow>> page = rowsOf(disk, null);
+      applier.applyAll(
+          disk,
+          page.stream().map(row -> ReportedReplica.missing(row.key().firstLong())).toList(),
+          false);
+      return page.size() == PAGE;
+    }
+  }
+
+  private List<Row<StorageReplicaRow>> rowsOf(Disk disk, Key after) throws IOException {
+    return store.transact(
+        disk.storageNumber(),
+        Durability.RELAXED,
+        transaction -> transaction.scan(Tables.STORAGE_REPLICA, disk.storageNumber(), after, PAGE));
+  }
+
+  /** Finds the differences of a range of rows and the same range of a report, both by block id. */
+  private void compare(
+      Disk disk,
+      List<Row<StorageReplicaRow>> rows,
+      List<ReportedReplica> reports,
+      long nowMillis,
+      List<ReportedReplica> differences)
+      throws IOException {
+    int r = 0;
+    List<ReportedReplica> inBoth = new ArrayList<>();
+    for (Row<StorageReplicaRow> row : rows) {
+      long id = row.key().firstLong();
+      while (r < reports.size() && reports.get(r).blockId() < id) {
+        differences.add(reports.get(r++));
+      }
+      if (r < reports.size() && reports.get(r).blockId() == id) {
+        inBoth.add(reports.get(r++));
+      } else if (!arrivals.has(disk.storageUuid(), id, nowMillis)) {
+        differences.add(ReportedReplica.missing(id));
+      }
+    }
+    differences.addAll(reports.subList(r, reports.size()));
+    for (int i = 0; i < inBoth.size(); i += PAGE) {
+      differences.addAll(unlikeRows(disk, inBoth.subList(i, Math.min(i + PAGE, inBoth.size()))));
+    }
+  }
+
+  /** The reports that differ from the replica rows. */
+  private List<ReportedReplica> unlikeRows(Disk disk, List<ReportedReplica> reports)
+      throws IOException {
+    return store.transact(
+        disk.storageNumber(),
+        Durability.RELAXED,
+        transaction -> {
+          Map<Long, StoredBlock> owners =
+              BlockLookup.find(
+                  transaction, reports.stream().map(ReportedReplica::blockId).distinct().toList());
+          List<ReportedReplica> unlike = new ArrayList<>();
+          for (ReportedReplica report : reports) {
+            StoredBlock stored = owners.get(report.blockId());
+            if (stored == null
+                || stored.isOutput()
+                || !isAsReported(transaction, disk, stored, report)) {
+              unlike.add(report);
+            }
+          }
+          return unlike;
+        });
+  }
+
+  private static boolean isAsReported(
+      Transaction transaction, Disk disk, StoredBlock stored, ReportedReplica report)
+      throws IOException {
+    return report.kind() == Kind.FINALIZED
+        && ReplicaRows.find(transaction, disk, stored, report.blockId())
+            .filter(
+                row ->
+                    row.getState() == ReplicaStateProto.FINALIZED
+                        && row.getGenerationStamp() == report.generationStamp()
+                        && row.getLengthBytes() == report.lengthBytes()
+                        && !ReportedReplicaApplier.isWrong(stored.block(), report))
+            .isPresent();
+  }
+}

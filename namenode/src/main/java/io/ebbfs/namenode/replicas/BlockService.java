@@ -1,0 +1,109 @@
+package io.ebbfs.namenode.replicas;
+
+import io.ebbfs.namenode.datanodes.ClusterView;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import java.io.IOException;
+import java.util.List;
+import java.util.Set;
+import org.apache.hadoop.hdfs.protocol.LocatedBlock;
+
+/**
+ * The replicas of blocks: targets for new replicas, locations of live replicas, deletion of
+ * replicas that nobody needs. It does not know which blocks form a file. Thread-safe.
+ *
+ * <p>Methods with a transaction read and write in it and have no other effect. The caller holds the
+ * lock that protects the rows of the owner (see {@code Tables}).
+ */
+public interface BlockService {
+  /** A disk chosen for a replica. */
+  record Target(ClusterView.Server server, ClusterView.Disk disk) {}
+
+  /** A block that needs targets. The machine of the writer is preferred for the first replica. */
+  record WriteRequest(
+      String path,
+      int replication,
+      long blockSizeBytes,
+      String clientMachine,
+      Set<String> excludedServerUuids,
+      Set<String> chosenStorageUuids) {}
+
+  /** A replica that its server is to delete. */
+  record Invalidation(String storageUuid, long blockId, long generationStamp, long lengthBytes) {}
+
+  /**
+   * Chooses disks for new replicas: on different servers, and on no server of a disk that was
+   * already chosen. Returns at least one disk, and fewer than asked for if the cluster has no more.
+   *
+   * @throws IOException if no server has a place; the message is that of HDFS and names the reason
+   *     for each server
+   */
+  List<Target> chooseTargets(WriteRequest request) throws IOException;
+
+  /**
+   * Locates a block for a client. The answer lists live replicas, nearest first. A member of a
+   * stripe also gets proxies: servers that decode the block. If the member has no live replica, the
+   * proxies that hold sources of the decoding come first. A block under construction has the
+   * servers of its pipeline instead.
+   *
+   * @param offsetBytes the offset of the block in its file
+   */
+  LocatedBlock locate(
+      Transaction transaction, long ownerId, BlockRow block, long offsetBytes, String clientMachine)
+      throws IOException;
+
+  /** The number of replicas that are finalized, of the block's generation and on live disks. */
+  int liveReplicas(Transaction transaction, long ownerId, BlockRow block) throws IOException;
+
+  /**
+   * Waits until the block has that many live replicas, or the time is over. Called outside of
+   * transactions. The wait saves the client a second call of complete().
+   *
+   * @return whether the block has so many replicas
+   */
+  boolean awaitReplicas(long ownerId, BlockRow block, int replicas, long timeoutMillis)
+      throws IOException;
+
+  /**
+   * Deletes the rows of blocks (block, owner, replicas). The caller hands the result to {@link
+   * #invalidate} after the commit. If the process dies before that, the next reports of the servers
+   * lead to the same deletions.
+   */
+  List<Invalidation> release(Transaction transaction, long ownerId, List<Long> indices)
+      throws IOException;
+
+  /** Sets the replication of a block. Excess replicas are deleted, missing replicas are ordered. */
+  List<Invalidation> setReplication(
+      Transaction transaction, long ownerId, long index, int replication) throws IOException;
+
+  /**
+   * Keeps one replica of a block and deletes all others. Encoding does this to each new member.
+   *
+   * @param keepStorageUuid the disk of the replica that stays
+   */
+  List<Invalidation> keepOnly(
+      Transaction transaction, long ownerId, BlockRow block, String keepStorageUuid)
+      throws IOException;
+
+  /**
+   * Marks a replica as corrupt before any report names it, because an attempt that ended without a
+   * commit may have written it. A replica that has a row already is not changed. The caller holds
+   * the lock of the owner.
+   */
+  void distrust(
+      Transaction transaction, long ownerId, long blockId, long generationStamp, String storageUuid)
+      throws IOException;
+
+  /**
+   * Orders servers to delete replicas. The queue is bounded: a dropped order is given again when a
+   * report names the replica.
+   */
+  void invalidate(List<Invalidation> invalidations);
+
+  /** Marks a replica as corrupt that a client or a chunk server found corrupt or missing. */
+  void reportBad(long blockId, long generationStamp, String storageUuid, String why)
+      throws IOException;
+
+  /** Orders the recovery of the last block of a file whose writer is gone (DNA_RECOVERBLOCK). */
+  void recover(long ownerId, BlockRow block, long newGenerationStamp) throws IOException;
+}

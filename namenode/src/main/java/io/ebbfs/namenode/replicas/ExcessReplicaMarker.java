@@ -1,0 +1,221 @@
+package io.ebbfs.namenode.replicas;
+
+import io.ebbfs.namenode.datanodes.ClusterView.Disk;
+import io.ebbfs.namenode.datanodes.DatanodeRegistry;
+import io.ebbfs.namenode.replicas.BlockService.Invalidation;
+import io.ebbfs.namenode.replicas.ReplicaRows.Replica;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.namenode.store.OptimisticTransactions;
+import io.ebbfs.namenode.store.RowLock;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Chooses and marks replicas to delete. A replica is deleted in two steps: its row is marked EXCESS
+ * (or CORRUPT) under the lock of the owner, and only a marked replica is ever ordered to be
+ * deleted. So nobody counts a replica that may be deleted, and a second choice cannot fall on the
+ * replica that the first choice kept, even if a crash comes between the steps. Thread-safe.
+ */
+final class ExcessReplicaMarker {
+  private final MetadataStore store;
+  private final DatanodeRegistry cluster;
+  private final DatanodeCommandQueue commands;
+
+  ExcessReplicaMarker(
+      MetadataStore store, DatanodeRegistry cluster, DatanodeCommandQueue commands) {
+    this.store = store;
+    this.cluster = cluster;
+    this.commands = commands;
+  }
+
+  boolean hasWork(BlockAssessment block) {
+    return block.live().size() > block.wanted()
+        || !block.wrong().isEmpty()
+        || !block.excess().isEmpty();
+  }
+
+  /**
+   * Marks excess and corrupt replicas of a block. Takes marks back if the block needs the replica.
+   *
+   * @return replicas to delete
+   */
+  List<Invalidation> update(long blockId) throws IOException {
+    return OptimisticTransactions.transact(
+        store,
+        blockId,
+        Durability.RELAXED,
+        transaction -> {
+          StoredBlock stored =
+              BlockLookup.lock(transaction, List.of(blockId), RowLock.Mode.EXCLUSIVE).get(blockId);
+          if (stored == null || stored.isOutput()) {
+            return List.of();
+          }
+          BlockAssessment block = BlockAssessment.of(transaction, cluster, stored);
+          return block.settled() ? update(transaction, block) : List.of();
+        });
+  }
+
+  private List<Invalidation> update(Transaction transaction, BlockAssessment block)
+      throws IOException {
+    long blockId = block.block().getBlockId();
+    List<Invalidation> gone = new ArrayList<>();
+    if (block.live().size() < block.wanted()) {
+      rescue(transaction, block);
+    } else if (!block.pinned()) {
+      for (Replica replica : choose(transaction, block)) {
+        mark(transaction, block, replica, ReplicaStateProto.EXCESS);
+        gone.add(ReplicaRows.invalidation(blockId, replica));
+      }
+    }
+    if (block.whole()) {
+      block.excess().stream()
+          .filter(replica -> !commands.isOrdered(replica.storageUuid(), blockId))
+          .forEach(replica -> gone.add(ReplicaRows.invalidation(blockId, replica)));
+    }
+    for (Replica replica : block.wrong()) {
+      if (replica.row().getState() != ReplicaStateProto.CORRUPT) {
+        mark(transaction, block, replica, ReplicaStateProto.CORRUPT);
+      }
+      if (corruptMayGo(block) && !commands.isOrdered(replica.storageUuid(), blockId)) {
+        gone.add(ReplicaRows.invalidation(blockId, replica));
+      }
+    }
+    return gone;
+  }
+
+  /** Takes back the mark of excess replicas whose deletion was not ordered. */
+  private void rescue(Transaction transaction, BlockAssessment block) {
+    int lacking = block.wanted() - block.live().size();
+    for (Replica replica : block.excess()) {
+      boolean usable =
+          ReplicaRows.agrees(
+                  block.block(), replica.row().getGenerationStamp(), replica.row().getLengthBytes())
+              && !commands.isOrdered(replica.storageUuid(), block.block().getBlockId());
+      if (usable && lacking > 0) {
+        mark(transaction, block, replica, ReplicaStateProto.FINALIZED);
+        lacking--;
+      }
+    }
+  }
+
+  private void mark(
+      Transaction transaction, BlockAssessment block, Replica replica, ReplicaStateProto state) {
+    ReplicaRow row = replica.row().toBuilder().setState(state).build();
+    transaction.put(
+        Tables.REPLICA,
+        Tables.replica(block.stored().ownerId(), block.block().getBlockId(), replica.storageUuid()),
+        row);
+  }
+
+  /** A corrupt replica is deleted once the block is whole, or to make room for a good replica. */
+  private boolean corruptMayGo(BlockAssessment block) {
+    if (block.whole()) {
+      return true;
+    }
+    Set<String> occupied = new HashSet<>();
+    block.all().forEach(replica -> occupied.add(serverOf(replica)));
+    // A lost member of a stripe is rebuilt from other members.
+    return (block.striped() || !block.trusted().isEmpty())
+        && cluster.liveServers().stream().allMatch(server -> occupied.contains(server.uuid()));
+  }
+
+  /** Whether an order to delete a replica, given some time ago, is still right. */
+  boolean mayDelete(BlockAssessment block, Invalidation order) {
+    Optional<Replica> replica =
+        block.all().stream().filter(r -> r.storageUuid().equals(order.storageUuid())).findFirst();
+    if (replica.isEmpty() || replica.get().row().getGenerationStamp() != order.generationStamp()) {
+      return false;
+    }
+    // A server that deletes by block id would delete a good replica on another of its disks.
+    String server = serverOf(replica.get());
+    boolean hasGoodOne = block.live().stream().anyMatch(live -> serverOf(live).equals(server));
+    return !hasGoodOne
+        && switch (replica.get().row().getState()) {
+          case FINALIZED -> false;
+          case EXCESS -> block.whole();
+          case CORRUPT -> block.wrong().contains(replica.get()) && corruptMayGo(block);
+        };
+  }
+
+  // ---- the choice
+
+  /**
+   * Chooses excess replicas; the trusted replicas that remain are enough. A replica that shares a
+   * server with another replica is chosen first. Next come replicas that share a server or a disk
+   * with other members of the stripe, then replicas on the fullest disks.
+   */
+  List<Replica> choose(Transaction transaction, BlockAssessment block) throws IOException {
+    List<Replica> kept = new ArrayList<>(block.trusted());
+    List<Replica> gone = new ArrayList<>();
+    Map<String, Integer> neighbours = neighbours(transaction, block);
+    while (kept.size() > block.wanted()) {
+      Replica worst = kept.get(0);
+      for (Replica replica : kept) {
+        if (badness(replica, kept, neighbours) > badness(worst, kept, neighbours)) {
+          worst = replica;
+        }
+      }
+      kept.remove(worst);
+      gone.add(worst);
+    }
+    return gone;
+  }
+
+  private double badness(Replica replica, List<Replica> kept, Map<String, Integer> neighbours) {
+    long sharing = kept.stream().filter(r -> serverOf(r).equals(serverOf(replica))).count() - 1;
+    int together =
+        neighbours.getOrDefault(serverOf(replica), 0)
+            + 10 * neighbours.getOrDefault(replica.storageUuid(), 0);
+    return sharing * 10_000.0 + together * 10.0 + fullness(replica);
+  }
+
+  private double fullness(Replica replica) {
+    Disk disk = cluster.disk(replica.storageUuid()).orElseThrow();
+    return disk.capacityBytes() == 0
+        ? 1
+        : 1 - (double) disk.remainingBytes() / disk.capacityBytes();
+  }
+
+  /** The number of other members of the stripe on each server and each disk, by uuid. */
+  private Map<String, Integer> neighbours(Transaction transaction, BlockAssessment block)
+      throws IOException {
+    Map<String, Integer> count = new HashMap<>();
+    if (!block.striped()) {
+      return count;
+    }
+    Optional<StripeRow> stripe =
+        transaction.get(Tables.STRIPE, Tables.stripe(block.block().getStripeId()));
+    if (stripe.isEmpty()) {
+      return count;
+    }
+    for (StripeMemberProto member : stripe.get().getMembersList()) {
+      if (member.getBlockId() != block.block().getBlockId()) {
+        for (Replica other :
+            ReplicaRows.of(transaction, member.getOwnerId(), member.getBlockId())) {
+          if (other.finalized() && cluster.isLive(other.storageUuid())) {
+            count.merge(other.storageUuid(), 1, Integer::sum);
+            count.merge(serverOf(other), 1, Integer::sum);
+          }
+        }
+      }
+    }
+    return count;
+  }
+
+  private String serverOf(Replica replica) {
+    return cluster.disk(replica.storageUuid()).map(Disk::serverUuid).orElse("");
+  }
+}

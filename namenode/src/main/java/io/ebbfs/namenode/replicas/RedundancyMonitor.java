@@ -1,0 +1,248 @@
+package io.ebbfs.namenode.replicas;
+
+import io.ebbfs.namenode.datanodes.ClusterView.Disk;
+import io.ebbfs.namenode.datanodes.ClusterView.Server;
+import io.ebbfs.namenode.datanodes.DatanodeRegistry;
+import io.ebbfs.namenode.datanodes.RedundancySettings;
+import io.ebbfs.namenode.replicas.BlockService.Invalidation;
+import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.protocol.proto.StoreProtos.StorageReplicaRow;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.LongConsumer;
+
+/**
+ * Keeps the number of replicas of each block right. Events name blocks to examine. The monitor then
+ * decides from the rows and the live disks alone: {@link ReplicationScheduler} replicates a block
+ * with too few replicas, {@link ExcessReplicaMarker} marks replicas beyond the wanted number. A
+ * member of a stripe is not replicated: the monitor tells the stripe's repair scanner.
+ *
+ * <p>One thread calls {@link #tick}; the other methods are thread-safe and quick.
+ */
+public final class RedundancyMonitor {
+  private static final int PAGE = 1_000;
+  private static final long OPEN_RECHECK_MILLIS = 2_000;
+
+  private final MetadataStore store;
+  private final DatanodeRegistry cluster;
+  private final DatanodeCommandQueue commands;
+  private final ExcessReplicaMarker excessReplicas;
+  private final Clock clock;
+  private final RedundancySettings settings;
+  private final RedundancyQueue queue;
+  private final ReplicationScheduler replications;
+  // Disks whose blocks are to be examined, by uuid, each with the last key that was read.
+  private final Map<String, Optional<Key>> disksToScan = new LinkedHashMap<>();
+  private volatile LongConsumer stripeHint = stripeId -> {};
+
+  RedundancyMonitor(
+      MetadataStore store,
+      DatanodeRegistry cluster,
+      DatanodeCommandQueue commands,
+      ReplicaTargetChooser chooser,
+      Clock clock,
+      RedundancySettings settings) {
+    this.store = store;
+    this.cluster = cluster;
+    this.commands = commands;
+    this.excessReplicas = new ExcessReplicaMarker(store, cluster, commands);
+    this.clock = clock;
+    this.settings = settings;
+    this.queue = new RedundancyQueue(settings.queueLimit());
+    this.replications =
+        new ReplicationScheduler(cluster, commands, chooser, clock, settings, queue, this::assess);
+  }
+
+  // ---- hints ------------------------------------------------------------------------------------
+
+  void onStripe(LongConsumer hint) {
+    stripeHint = hint;
+  }
+
+  void check(long blockId) {
+    queue.check(blockId);
+  }
+
+  void checkLater(long blockId) {
+    queue.checkLater(blockId, clock.millis() + OPEN_RECHECK_MILLIS);
+  }
+
+  void checkStripe(long stripeId) {
+    stripeHint.accept(stripeId);
+  }
+
+  /** A good replica was reported. */
+  void arrived(String storageUuid, long blockId) {
+    cluster.disk(storageUuid).ifPresent(disk -> replications.arrived(blockId, disk.serverUuid()));
+  }
+
+  /** All blocks on the disk are to be examined. */
+  void checkDisk(Disk disk) {
+    synchronized (disksToScan) {
+      disksToScan.put(disk.storageUuid(), Optional.empty());
+    }
+  }
+
+  /** A server is dead: its commands and its pending replications are void. */
+  void serverDied(Server server) {
+    commands.forget(server.uuid());
+    replications.serverDied(server.uuid());
+    server.disks().forEach(this::checkDisk);
+  }
+
+  int underReplicatedBlocks() {
+    return queue.underReplicatedCount();
+  }
+
+  int missingBlocks() {
+    return queue.missingCount();
+  }
+
+  int pendingReplications() {
+    return replications.pendingCount();
+  }
+
+  // ---- the periodic work
+
+  void tick() throws IOException {
+    replications.retryOverdue();
+    scanDisks();
+    for (long blockId : queue.take(settings.blocksPerTick(), clock.millis())) {
+      examine(blockId);
+    }
+    replications.orderReplications();
+  }
+
+  /** Scans as many blocks as the queue has room for; the next tick goes on from there. */
+  private void scanDisks() throws IOException {
+    Map<String, Optional<Key>> todo;
+    synchronized (disksToScan) {
+      todo = new LinkedHashMap<>(disksToScan);
+    }
+    for (Map.Entry<String, Optional<Key>> entry : todo.entrySet()) {
+      Optional<Disk> disk = cluster.disk(entry.getKey());
+      Optional<Key> at = entry.getValue();
+      boolean done = disk.isEmpty();
+      while (!done && queue.room() >= PAGE) {
+        Key reached = scanPage(disk.get(), at.orElse(null));
+        done = reached == null;
+        at = Optional.ofNullable(reached);
+      }
+      synchronized (disksToScan) {
+        if (done) {
+          disksToScan.remove(entry.getKey(), entry.getValue());
+        } else {
+          disksToScan.replace(entry.getKey(), entry.getValue(), at);
+        }
+      }
+    }
+  }
+
+  /** The last key that was read, or null at the end of the disk. */
+  private Key scanPage(Disk disk, Key after) throws IOException {
+    List<Row<StorageReplicaRow>> page =
+        store.transact(
+            disk.storageNumber(),
+            Durability.RELAXED,
+            t -> t.scan(Tables.STORAGE_REPLICA, disk.storageNumber(), after, PAGE));
+    List<Long> ids = page.stream().map(row -> row.key().firstLong()).toList();
+    Map<Long, StoredBlock> owners =
+        store.transact(disk.storageNumber(), Durability.RELAXED, t -> BlockLookup.find(t, ids));
+    owners.forEach(
+        (id, stored) -> {
+          if (stored.striped()) {
+            checkStripe(stored.block().getStripeId());
+          }
+          queue.check(id);
+        });
+    return page.size() < PAGE ? null : page.get(page.size() - 1).key();
+  }
+
+  /** The state of a block; empty if neither a file nor a stripe has the block. */
+  private Optional<BlockAssessment> assess(long blockId) throws IOException {
+    return store.transact(
+        blockId,
+        Durability.RELAXED,
+        transaction -> {
+          StoredBlock stored = BlockLookup.find(transaction, List.of(blockId)).get(blockId);
+          return stored == null || stored.isOutput()
+              ? Optional.empty()
+              : Optional.of(BlockAssessment.of(transaction, cluster, stored));
+        });
+  }
+
+  private void examine(long blockId) throws IOException {
+    Optional<BlockAssessment> found = assess(blockId);
+    if (found.isEmpty()) {
+      replications.notNeeded(blockId);
+      return;
+    }
+    BlockAssessment block = found.get();
+    if (!block.settled()) {
+      queue.notUnderReplicated(blockId);
+      checkLater(blockId);
+      return;
+    }
+    if (block.striped()) {
+      queue.notUnderReplicated(blockId);
+      if (block.live().isEmpty()) {
+        checkStripe(block.block().getStripeId());
+      }
+    } else {
+      replications.note(blockId, block);
+    }
+    if (excessReplicas.hasWork(block)) {
+      commands.invalidate(excessReplicas.update(blockId));
+      if (block.striped()) {
+        checkStripe(block.block().getStripeId());
+      }
+    }
+  }
+
+  // ---- deletions
+
+  /**
+   * Checks deletions at the moment when they are sent. A deletion is right if the replica belongs
+   * to no block, or if the replica is excess or corrupt and the block has enough other replicas.
+   *
+   * @return the right deletions; the blocks of the wrong ones are examined again
+   */
+  public List<Invalidation> approve(List<Invalidation> invalidations) throws IOException {
+    if (invalidations.isEmpty()) {
+      return List.of();
+    }
+    List<Long> ids = invalidations.stream().map(Invalidation::blockId).distinct().toList();
+    List<Invalidation> approved =
+        store.transact(
+            ids.get(0),
+            Durability.RELAXED,
+            transaction -> {
+              Map<Long, StoredBlock> owners = BlockLookup.find(transaction, ids);
+              List<Invalidation> right = new ArrayList<>();
+              for (Invalidation invalidation : invalidations) {
+                StoredBlock stored = owners.get(invalidation.blockId());
+                if (stored == null
+                    || (!stored.isOutput()
+                        && excessReplicas.mayDelete(
+                            BlockAssessment.of(transaction, cluster, stored), invalidation))) {
+                  right.add(invalidation);
+                }
+              }
+              return right;
+            });
+    invalidations.stream()
+        .filter(invalidation -> !approved.contains(invalidation))
+        .forEach(invalidation -> checkLater(invalidation.blockId()));
+    approved.forEach(commands::markOrdered);
+    return approved;
+  }
+}

@@ -1,0 +1,129 @@
+package io.ebbfs.namenode.replicas;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Queues of blocks to examine and of under-replicated blocks; the latter are in the order of live
+ * replicas, fewest first (HDFS: LowRedundancyBlocks). In memory and bounded; {@link
+ * RedundancyScanner} finds the blocks that did not fit. Thread-safe.
+ */
+final class RedundancyQueue {
+  /** Blocks with {@code LEVELS - 1} live replicas or more share one level. */
+  private static final int LEVELS = 5;
+
+  private record UnderReplicated(int level, long sinceMillis) {}
+
+  private final int limit;
+  private final Set<Long> toCheck = new LinkedHashSet<>();
+  private final Map<Long, Long> later = new LinkedHashMap<>();
+  private final Map<Long, UnderReplicated> byBlock = new HashMap<>();
+  private final List<Set<Long>> levels = new ArrayList<>();
+
+  RedundancyQueue(int limit) {
+    this.limit = limit;
+    for (int i = 0; i < LEVELS; i++) {
+      levels.add(new LinkedHashSet<>());
+    }
+  }
+
+  /** Adds a block to examine; false if the queue is full. */
+  synchronized boolean check(long blockId) {
+    return toCheck.contains(blockId) || (toCheck.size() < limit && toCheck.add(blockId));
+  }
+
+  /** Adds a block to examine from the due time on. */
+  synchronized void checkLater(long blockId, long dueMillis) {
+    if (later.size() < limit) {
+      later.putIfAbsent(blockId, dueMillis);
+    }
+  }
+
+  synchronized int room() {
+    return limit - toCheck.size();
+  }
+
+  /** Takes blocks to examine, oldest first. */
+  synchronized List<Long> take(int most, long nowMillis) {
+    Iterator<Map.Entry<Long, Long>> due = later.entrySet().iterator();
+    while (due.hasNext()) {
+      Map.Entry<Long, Long> entry = due.next();
+      if (entry.getValue() > nowMillis) {
+        continue;
+      }
+      if (!check(entry.getKey())) {
+        break;
+      }
+      due.remove();
+    }
+    List<Long> taken = new ArrayList<>();
+    Iterator<Long> all = toCheck.iterator();
+    while (all.hasNext() && taken.size() < most) {
+      taken.add(all.next());
+      all.remove();
+    }
+    return taken;
+  }
+
+  /** The block has fewer replicas than wanted. */
+  synchronized void underReplicated(long blockId, int liveReplicas, long nowMillis) {
+    int level = Math.min(liveReplicas, LEVELS - 1);
+    UnderReplicated before = byBlock.get(blockId);
+    if (before == null ? byBlock.size() >= limit : before.level() == level) {
+      return;
+    }
+    if (before != null) {
+      levels.get(before.level()).remove(blockId);
+    }
+    byBlock.put(
+        blockId, new UnderReplicated(level, before == null ? nowMillis : before.sinceMillis()));
+    levels.get(level).add(blockId);
+  }
+
+  /** The block has enough replicas, or does not exist any more. */
+  synchronized void notUnderReplicated(long blockId) {
+    UnderReplicated before = byBlock.remove(blockId);
+    if (before != null) {
+      levels.get(before.level()).remove(blockId);
+    }
+  }
+
+  /** Blocks that are under-replicated since that time and have a replica, fewest replicas first. */
+  synchronized List<Long> repairable(int most, long sinceMillis) {
+    List<Long> taken = new ArrayList<>();
+    for (Set<Long> level : levels.subList(1, LEVELS)) {
+      for (long blockId : level) {
+        if (taken.size() == most) {
+          return taken;
+        }
+        if (byBlock.get(blockId).sinceMillis() <= sinceMillis) {
+          taken.add(blockId);
+        }
+      }
+    }
+    return taken;
+  }
+
+  /** Puts a block behind the other blocks of its level. */
+  synchronized void rotate(long blockId) {
+    UnderReplicated block = byBlock.get(blockId);
+    if (block != null) {
+      levels.get(block.level()).remove(blockId);
+      levels.get(block.level()).add(blockId);
+    }
+  }
+
+  synchronized int underReplicatedCount() {
+    return byBlock.size();
+  }
+
+  synchronized int missingCount() {
+    return levels.get(0).size();
+  }
+}

@@ -1,0 +1,239 @@
+package io.ebbfs.namenode.replicas;
+
+import io.ebbfs.namenode.datanodes.ClusterView.Server;
+import io.ebbfs.namenode.datanodes.DatanodeRegistry;
+import io.ebbfs.namenode.datanodes.RedundancySettings;
+import io.ebbfs.namenode.replicas.BlockService.Target;
+import io.ebbfs.namenode.replicas.BlockService.WriteRequest;
+import io.ebbfs.namenode.replicas.PendingReplicationRegistry.Replication;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Orders the re-replication of under-replicated blocks: picks a source and a target, remembers the
+ * pending replication, and orders it again elsewhere if it does not arrive in time.
+ *
+ * <p>One thread calls {@link #retryOverdue}, {@link #note}, {@link #notNeeded} and {@link
+ * #orderReplications}; the other methods are thread-safe.
+ */
+final class ReplicationScheduler {
+  private static final Logger LOG = LoggerFactory.getLogger(ReplicationScheduler.class);
+
+  // A block is complete with its first reported replica. The reports of the other replicas of its
+  // pipeline arrive within this time, so that no replication is ordered for them.
+  private static final long DELAY_MILLIS = 2_000;
+
+  /** Finds the present state of a block. */
+  @FunctionalInterface
+  interface Assessor {
+    /** Empty if neither a file nor a stripe has the block. */
+    Optional<BlockAssessment> assess(long blockId) throws IOException;
+  }
+
+  private final DatanodeRegistry cluster;
+  private final DatanodeCommandQueue commands;
+  private final ReplicaTargetChooser chooser;
+  private final Clock clock;
+  private final RedundancySettings settings;
+  private final RedundancyQueue queue;
+  private final Assessor assessor;
+  private final PendingReplicationRegistry pending = new PendingReplicationRegistry();
+  // By block, the servers of replications that did not arrive in time.
+  private final Map<Long, Set<String>> avoided = new LinkedHashMap<>();
+
+  ReplicationScheduler(
+      DatanodeRegistry cluster,
+      DatanodeCommandQueue commands,
+      ReplicaTargetChooser chooser,
+      Clock clock,
+      RedundancySettings settings,
+      RedundancyQueue queue,
+      Assessor assessor) {
+    this.cluster = cluster;
+    this.commands = commands;
+    this.chooser = chooser;
+    this.clock = clock;
+    this.settings = settings;
+    this.queue = queue;
+    this.assessor = assessor;
+  }
+
+  void arrived(long blockId, String serverUuid) {
+    synchronized (pending) {
+      pending.arrived(blockId, serverUuid);
+    }
+  }
+
+  void serverDied(String serverUuid) {
+    synchronized (pending) {
+      pending.takeOf(serverUuid).forEach(replication -> queue.check(replication.blockId()));
+    }
+  }
+
+  int pendingCount() {
+    synchronized (pending) {
+      return pending.size();
+    }
+  }
+
+  /** Notes whether a settled block in no stripe is under-replicated. */
+  void note(long blockId, BlockAssessment block) {
+    if (block.live().size() < block.wanted()) {
+      queue.underReplicated(blockId, block.live().size(), clock.millis());
+    } else {
+      notNeeded(blockId);
+    }
+  }
+
+  /** The block has enough replicas, or does not exist any more. */
+  void notNeeded(long blockId) {
+    queue.notUnderReplicated(blockId);
+    avoided.remove(blockId);
+  }
+
+  /** Gives up replications that have not arrived in time; their blocks are examined again. */
+  void retryOverdue() {
+    List<Replication> overdue;
+    synchronized (pending) {
+      overdue = pending.takeOverdue(clock.millis());
+    }
+    for (Replication replication : overdue) {
+      LOG.warn(
+          "replica of block {} from server {} to {} did not arrive within {} ms; other servers are"
+              + " tried",
+          replication.blockId(),
+          replication.sourceUuid(),
+          replication.targetUuid(),
+          settings.transferTimeoutMillis());
+      avoid(replication);
+      queue.check(replication.blockId());
+    }
+  }
+
+  private void avoid(Replication replication) {
+    avoided.keySet().stream()
+        .findFirst()
+        .filter(eldest -> avoided.size() >= settings.queueLimit())
+        .ifPresent(avoided::remove);
+    Set<String> servers =
+        avoided.computeIfAbsent(replication.blockId(), ignored -> new HashSet<>());
+    servers.add(replication.sourceUuid());
+    servers.add(replication.targetUuid());
+  }
+
+  /** Orders replications of the blocks with the fewest replicas, as far as servers are free. */
+  void orderReplications() throws IOException {
+    long since = clock.millis() - DELAY_MILLIS;
+    for (long blockId : queue.repairable(settings.blocksPerTick(), since)) {
+      if (freeTransfers() == 0) {
+        return;
+      }
+      Optional<BlockAssessment> found = assessor.assess(blockId);
+      if (found.isEmpty() || !found.get().settled() || found.get().striped()) {
+        queue.notUnderReplicated(blockId);
+        continue;
+      }
+      note(blockId, found.get());
+      order(blockId, found.get());
+      queue.rotate(blockId);
+    }
+  }
+
+  private int freeTransfers() {
+    synchronized (pending) {
+      return cluster.liveServers().stream()
+          .mapToInt(s -> Math.max(0, settings.transfersPerServer() - pending.sending(s.uuid())))
+          .sum();
+    }
+  }
+
+  private void order(long blockId, BlockAssessment block) {
+    List<Replication> underWay;
+    synchronized (pending) {
+      underWay = List.copyOf(pending.of(blockId));
+    }
+    Set<String> occupied = new HashSet<>();
+    block.all().stream()
+        .flatMap(replica -> cluster.disk(replica.storageUuid()).stream())
+        .filter(disk -> cluster.isLive(disk.storageUuid()))
+        .forEach(disk -> occupied.add(disk.serverUuid()));
+    underWay.forEach(replication -> occupied.add(replication.targetUuid()));
+    int missing = block.wanted() - block.live().size() - underWay.size();
+    for (int i = 0; i < missing; i++) {
+      Optional<Server> source = source(blockId, block);
+      Optional<Target> target = source.isEmpty() ? Optional.empty() : target(block, occupied);
+      if (target.isEmpty()) {
+        return;
+      }
+      occupied.add(target.get().server().uuid());
+      order(blockId, block, source.get(), target.get());
+    }
+  }
+
+  private void order(long blockId, BlockAssessment block, Server source, Target target) {
+    synchronized (pending) {
+      pending.add(
+          new Replication(
+              blockId,
+              source.uuid(),
+              target.server().uuid(),
+              clock.millis() + settings.transferTimeoutMillis()));
+    }
+    commands.transfer(source.uuid(), new DatanodeCommandQueue.Transfer(block.block(), target));
+  }
+
+  /** The holder that sends the least. A holder that failed the block before comes last. */
+  private Optional<Server> source(long blockId, BlockAssessment block) {
+    Set<String> failedBefore = avoided.getOrDefault(blockId, Set.of());
+    synchronized (pending) {
+      return block.live().stream()
+          .flatMap(replica -> cluster.disk(replica.storageUuid()).stream())
+          .flatMap(disk -> cluster.server(disk.serverUuid()).stream())
+          .filter(server -> pending.sending(server.uuid()) < settings.transfersPerServer())
+          .min(
+              Comparator.comparing((Server server) -> failedBefore.contains(server.uuid()))
+                  .thenComparing(cluster::isStale)
+                  .thenComparing(server -> pending.sending(server.uuid())));
+    }
+  }
+
+  private Optional<Target> target(BlockAssessment block, Set<String> occupied) {
+    Set<String> busy = new HashSet<>(occupied);
+    synchronized (pending) {
+      cluster.liveServers().stream()
+          .filter(server -> pending.receiving(server.uuid()) >= settings.transfersPerServer())
+          .forEach(server -> busy.add(server.uuid()));
+    }
+    Set<String> excluded = new HashSet<>(busy);
+    excluded.addAll(avoided.getOrDefault(block.block().getBlockId(), Set.of()));
+    return choose(block, excluded).or(() -> choose(block, busy));
+  }
+
+  private Optional<Target> choose(BlockAssessment block, Set<String> excluded) {
+    try {
+      return Optional.of(
+          chooser
+              .choose(
+                  new WriteRequest(
+                      "block " + block.block().getBlockId(),
+                      1,
+                      block.block().getLengthBytes(),
+                      null,
+                      excluded,
+                      Set.of()))
+              .get(0));
+    } catch (IOException e) {
+      LOG.debug("no target for a replica: {}", e.getMessage());
+      return Optional.empty();
+    }
+  }
+}

@@ -1,0 +1,39 @@
+package io.ebbfs.namenode.replicas;
+
+import io.ebbfs.namenode.replicas.BlockService.Invalidation;
+import io.ebbfs.namenode.store.RowLock;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import java.io.IOException;
+import java.util.List;
+
+/** The stripes, as seen by files and replicas. Thread-safe. */
+public interface StripeService {
+  /** A member of a stripe whose file is deleted: the key of its block row, and the row. */
+  record Member(long ownerId, long index, BlockRow block) {}
+
+  /** The locks that {@link #removeMembers} needs. The caller takes them before the call. */
+  List<RowLock> locksToRemove(List<Member> members);
+
+  /**
+   * Turns blocks of deleted files into tombstones of their stripes. The rows of a block move from
+   * the file to the stripe; its bytes stay as long as parities cover them. A stripe without any
+   * live member is removed as a whole. The method has no effect outside of the transaction.
+   *
+   * @return replicas that have no row any more
+   */
+  List<Invalidation> removeMembers(Transaction transaction, List<Member> members)
+      throws IOException;
+
+  /**
+   * Asks for a check of a stripe that may have lost a block or got one back. Requests are in
+   * memory; a slow scan of all stripes makes up for lost ones.
+   */
+  void check(long stripeId);
+
+  /**
+   * The servers of the blocks from which a block of a stripe is decoded. The block's own replicas
+   * are not among them. Takes no locks.
+   */
+  DecodeSources decodeSources(Transaction transaction, BlockRow block) throws IOException;
+}

@@ -1,0 +1,90 @@
+package io.ebbfs.namenode.rpc.client;
+
+import io.ebbfs.namenode.datanodes.ClusterView;
+import io.ebbfs.namenode.datanodes.ClusterView.Disk;
+import io.ebbfs.namenode.datanodes.ClusterView.Server;
+import io.ebbfs.namenode.files.inodes.PermissionChecker;
+import io.ebbfs.namenode.rpc.coding.BlockCounts;
+import java.io.IOException;
+import java.util.List;
+import org.apache.hadoop.fs.FsServerDefaults;
+import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
+import org.apache.hadoop.hdfs.protocol.HdfsConstants.DatanodeReportType;
+import org.apache.hadoop.hdfs.protocol.HdfsConstants.SafeModeAction;
+import org.apache.hadoop.hdfs.protocol.ReplicatedBlockStats;
+import org.apache.hadoop.hdfs.server.protocol.DatanodeStorageReport;
+
+/** The calls of ClientProtocol about the cluster as a whole: its servers, sizes and safe mode. */
+abstract class ClusterCalls extends DisabledFeatureCalls {
+  final ClusterView cluster;
+  final CallContext context;
+  private final BlockCounts counts;
+  private final FsServerDefaults defaults;
+
+  ClusterCalls(
+      ClusterView cluster, BlockCounts counts, FsServerDefaults defaults, CallContext context) {
+    this.cluster = cluster;
+    this.counts = counts;
+    this.defaults = defaults;
+    this.context = context;
+  }
+
+  @Override
+  public FsServerDefaults getServerDefaults() {
+    return defaults;
+  }
+
+  @Override
+  public long[] getStats() {
+    long[] stats = new long[STATS_ARRAY_LENGTH];
+    stats[GET_STATS_LOW_REDUNDANCY_IDX] = counts.underReplicatedBlocks().getAsLong();
+    stats[GET_STATS_MISSING_BLOCKS_IDX] = counts.missingBlocks().getAsLong();
+    for (Server server : cluster.liveServers()) {
+      for (Disk disk : server.disks()) {
+        stats[GET_STATS_CAPACITY_IDX] += disk.capacityBytes();
+        stats[GET_STATS_USED_IDX] += disk.usedBytes();
+        stats[GET_STATS_REMAINING_IDX] += disk.remainingBytes();
+      }
+    }
+    return stats;
+  }
+
+  @Override
+  public ReplicatedBlockStats getReplicatedBlockStats() {
+    return new ReplicatedBlockStats(
+        counts.underReplicatedBlocks().getAsLong(), 0, counts.missingBlocks().getAsLong(), 0, 0, 0);
+  }
+
+  @Override
+  public DatanodeInfo[] getDatanodeReport(DatanodeReportType type) throws IOException {
+    return DatanodeInfoConverter.of(servers(type));
+  }
+
+  @Override
+  public DatanodeStorageReport[] getDatanodeStorageReport(DatanodeReportType type)
+      throws IOException {
+    PermissionChecker.checkSuperuser(context.caller(), "getDatanodeStorageReport");
+    return servers(type).stream()
+        .map(DatanodeInfoConverter::withDisks)
+        .toArray(DatanodeStorageReport[]::new);
+  }
+
+  private List<Server> servers(DatanodeReportType type) {
+    return switch (type) {
+      case ALL -> cluster.allServers();
+      case LIVE -> cluster.liveServers();
+      case DEAD -> cluster.allServers().stream().filter(server -> !server.live()).toList();
+      default -> List.of(); // nothing is ever decommissioned or in maintenance
+    };
+  }
+
+  @Override
+  public boolean setSafeMode(SafeModeAction action, boolean checked) throws IOException {
+    if (action != SafeModeAction.SAFEMODE_GET) {
+      throw new UnsupportedOperationException(
+          "EbbFS leaves its safe mode by itself; it does not support setSafeMode(%s)"
+              .formatted(action));
+    }
+    return cluster.inSafeMode();
+  }
+}

@@ -1,0 +1,31 @@
+package io.ebbfs.namenode.rpc.client;
+
+import io.ebbfs.namenode.files.io.FileAppendService;
+import io.ebbfs.namenode.files.io.FileCreationService;
+import io.ebbfs.namenode.files.io.FileReadService;
+import io.ebbfs.namenode.files.io.FileWriteService;
+import io.ebbfs.namenode.files.io.LeaseRecovery;
+import io.ebbfs.namenode.files.io.ReplicationFactorService;
+import io.ebbfs.namenode.files.leases.LeaseManager;
+import io.ebbfs.namenode.files.tree.AttributeService;
+import io.ebbfs.namenode.files.tree.ContentSummaryService;
+import io.ebbfs.namenode.files.tree.DeleteService;
+import io.ebbfs.namenode.files.tree.InodeLookup;
+import io.ebbfs.namenode.files.tree.MkdirService;
+import io.ebbfs.namenode.files.tree.RenameService;
+
+/** The services behind {@link ClientFrontEnd}. */
+public record FileServices(
+    MkdirService mkdirs,
+    AttributeService attributes,
+    InodeLookup inodes,
+    RenameService renames,
+    DeleteService deletions,
+    FileCreationService creation,
+    FileAppendService appends,
+    FileWriteService writes,
+    FileReadService reads,
+    ReplicationFactorService replication,
+    ContentSummaryService summaries,
+    LeaseManager leases,
+    LeaseRecovery recovery) {}

@@ -1,0 +1,345 @@
+package io.ebbfs.namenode.rpc.coding;
+
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.coding.definitions.CodeDefinitions;
+import io.ebbfs.namenode.audit.SpaceTotalsScanner;
+import io.ebbfs.namenode.datanodes.ClusterView;
+import io.ebbfs.namenode.datanodes.ClusterView.Disk;
+import io.ebbfs.namenode.datanodes.ClusterView.Server;
+import io.ebbfs.namenode.replicas.BlockService;
+import io.ebbfs.namenode.store.IdGenerators;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.PersistentCounters;
+import io.ebbfs.namenode.stripes.DegradedReadPlanner;
+import io.ebbfs.namenode.stripes.ProtoConverter;
+import io.ebbfs.namenode.stripes.StripeManager;
+import io.ebbfs.namenode.tasks.claim.ClaimService;
+import io.ebbfs.namenode.tasks.commit.CommitService;
+import io.ebbfs.namenode.tasks.commit.FailureService;
+import io.ebbfs.namenode.tasks.lifecycle.CodeDefinitionGuard;
+import io.ebbfs.namenode.tasks.lifecycle.TransitionContext;
+import io.ebbfs.namenode.tasks.lifecycle.TransitionIndex;
+import io.ebbfs.namenode.tasks.lifecycle.TransitionLifecycle;
+import io.ebbfs.namenode.tasks.lifecycle.TransitionPruner;
+import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings;
+import io.ebbfs.namenode.tasks.propose.ProposalService;
+import io.ebbfs.namenode.tasks.scan.RepairScanner;
+import io.ebbfs.protocol.CodingProtocol;
+import io.ebbfs.protocol.proto.CodingProtos.ClaimRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ClaimResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.CommitRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.CommitResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.CountProto;
+import io.ebbfs.protocol.proto.CodingProtos.DefinedCodeProto;
+import io.ebbfs.protocol.proto.CodingProtos.DefinedCodesProto;
+import io.ebbfs.protocol.proto.CodingProtos.FailRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.FailResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.GetClusterRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.GetReadPlanRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.GetReadPlanResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListFilesRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListFilesResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListStripesRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListStripesResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListTransitionsRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListTransitionsResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ProposeRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ProposeResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.RenewRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.RenewResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ReportScrubRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ReportScrubResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
+import io.ebbfs.protocol.proto.CodingProtos.StorageStatusProto;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.random.RandomGenerator;
+import org.apache.hadoop.thirdparty.protobuf.RpcController;
+import org.apache.hadoop.thirdparty.protobuf.ServiceException;
+
+/**
+ * Serves CodingProtocol: codes, stripes, transitions and read plans. The RPC controller is not
+ * used, so tests call the methods directly. Thread-safe; one thread calls {@link #tick} about once
+ * a second for all periodic work.
+ */
+public final class CodingService implements CodingProtocol {
+  private static final int TOTALS_ROWS_PER_TICK = 100_000;
+
+  private final CodeRegistry codes;
+  private final ClusterView cluster;
+  private final BlockCounts blockCounts;
+  private final PersistentCounters counters;
+  private final DegradedReadPlanner degradedReads;
+  private final FileListing files;
+  private final StripeListing stripeListing;
+  private final SpaceTotalsScanner totals;
+  private final ProposalService proposals;
+  private final ClaimService claims;
+  private final CommitService commits;
+  private final FailureService failures;
+  private final RepairScanner repairs;
+  private final TransitionPruner pruning;
+  private final ScrubReportService scrubs;
+
+  /**
+   * Reads the transitions of the previous process, and checks the codes in use.
+   *
+   * @param blockPoolId the block pool of the cluster, which chunk servers expect with each block
+   * @param stripes the stripes that the namenode asks for checks
+   */
+  public CodingService(
+      String blockPoolId,
+      CodeRegistry codes,
+      MetadataStore store,
+      IdGenerators ids,
+      BlockService blocks,
+      BlockCounts blockCounts,
+      ClusterView cluster,
+      StripeManager stripes,
+      Clock clock,
+      RandomGenerator random,
+      TransitionSettings settings)
+      throws IOException {
+    this.codes = codes;
+    this.cluster = cluster;
+    this.blockCounts = blockCounts;
+    this.counters = new PersistentCounters(store);
+    ProtoConverter converter = new ProtoConverter(blockPoolId, cluster);
+    TransitionIndex index = new TransitionIndex();
+    index.load(store);
+    TransitionLifecycle lifecycle =
+        new TransitionLifecycle(store, blocks, index, counters, clock, settings);
+    this.degradedReads = new DegradedReadPlanner(store, codes, cluster, converter, counters);
+    this.files = new FileListing(store);
+    this.stripeListing = new StripeListing(store, codes, cluster, converter);
+    this.totals = new SpaceTotalsScanner(codes, store, TOTALS_ROWS_PER_TICK);
+    TransitionContext context =
+        new TransitionContext(codes, store, ids, cluster, lifecycle, index, clock, settings);
+    this.proposals = new ProposalService(context, CodeDefinitionGuard.open(codes, store));
+    this.claims = new ClaimService(context, converter, random);
+    this.commits =
+        new CommitService(codes, store, ids, blocks, stripes, cluster, lifecycle, counters, clock);
+    this.failures = new FailureService(codes, blocks, cluster, lifecycle, counters);
+    this.repairs = new RepairScanner(context, stripes);
+    this.pruning = new TransitionPruner(store, index, settings);
+    this.scrubs = new ScrubReportService(store, blocks, counters);
+  }
+
+  /**
+   * Does the periodic work: expired claims, lost blocks, sums, counters, old rows. Each part does a
+   * bounded amount of work. If a part fails, the other parts still run, and the next call tries the
+   * part again.
+   */
+  public void tick() throws IOException {
+    IOException failure = null;
+    for (Work work :
+        List.<Work>of(
+            claims::expire, repairs::tick, totals::tick, pruning::tick, counters::flush)) {
+      try {
+        work.run();
+      } catch (IOException e) {
+        if (failure == null) {
+          failure = e;
+        } else {
+          failure.addSuppressed(e);
+        }
+      }
+    }
+    if (failure != null) {
+      throw failure;
+    }
+  }
+
+  private interface Work {
+    void run() throws IOException;
+  }
+
+  /** The counters. Other parts of the namenode count here, too: opens, dropped events. */
+  public PersistentCounters counters() {
+    return counters;
+  }
+
+  // ---- RPC -------------------------------------------------------------------------------------
+
+  private interface Call<R> {
+    R run() throws IOException;
+  }
+
+  private static <R> R answer(Call<R> call) throws ServiceException {
+    try {
+      return call.run();
+    } catch (IOException e) {
+      throw new ServiceException(e);
+    }
+  }
+
+  @Override
+  public GetReadPlanResponseProto getReadPlan(
+      RpcController controller, GetReadPlanRequestProto request) throws ServiceException {
+    return answer(() -> degradedReads.plan(request));
+  }
+
+  @Override
+  public ListFilesResponseProto listFiles(RpcController controller, ListFilesRequestProto request)
+      throws ServiceException {
+    return answer(() -> files.list(request));
+  }
+
+  @Override
+  public ListStripesResponseProto listStripes(
+      RpcController controller, ListStripesRequestProto request) throws ServiceException {
+    return answer(() -> stripeListing.stripes(request));
+  }
+
+  @Override
+  public ListTransitionsResponseProto listTransitions(
+      RpcController controller, ListTransitionsRequestProto request) throws ServiceException {
+    return answer(() -> stripeListing.transitions(request));
+  }
+
+  @Override
+  public GetClusterResponseProto getCluster(
+      RpcController controller, GetClusterRequestProto request) throws ServiceException {
+    return answer(
+        () ->
+            request.getWithCodes()
+                ? clusterNow().toBuilder().setDefinedCodes(definedCodes()).build()
+                : clusterNow());
+  }
+
+  private DefinedCodesProto definedCodes() {
+    CodeDefinitions defined = CodeDefinitions.of(codes);
+    DefinedCodesProto.Builder message = DefinedCodesProto.newBuilder();
+    defined.codes().forEach((name, definition) -> message.addCodes(defined(name, definition)));
+    defined.pairs().forEach((name, definition) -> message.addPairs(defined(name, definition)));
+    return message.build();
+  }
+
+  private static DefinedCodeProto defined(String name, String definition) {
+    return DefinedCodeProto.newBuilder().setName(name).setDefinition(definition).build();
+  }
+
+  @Override
+  public ProposeResponseProto propose(RpcController controller, ProposeRequestProto request)
+      throws ServiceException {
+    return answer(() -> proposals.propose(request));
+  }
+
+  @Override
+  public ClaimResponseProto claim(RpcController controller, ClaimRequestProto request)
+      throws ServiceException {
+    return answer(() -> claims.claim(request));
+  }
+
+  @Override
+  public RenewResponseProto renew(RpcController controller, RenewRequestProto request)
+      throws ServiceException {
+    return answer(() -> claims.renew(request));
+  }
+
+  @Override
+  public CommitResponseProto commit(RpcController controller, CommitRequestProto request)
+      throws ServiceException {
+    return answer(() -> commits.commit(request));
+  }
+
+  @Override
+  public FailResponseProto fail(RpcController controller, FailRequestProto request)
+      throws ServiceException {
+    return answer(() -> failures.fail(request));
+  }
+
+  @Override
+  public ReportScrubResponseProto reportScrub(
+      RpcController controller, ReportScrubRequestProto request) throws ServiceException {
+    return answer(() -> scrubs.report(request));
+  }
+
+  // ---- the cluster as a whole ------------------------------------------------------------------
+
+  private GetClusterResponseProto clusterNow() {
+    SpaceTotalsScanner.Totals sums = totals.totals();
+    GetClusterResponseProto.Builder response =
+        GetClusterResponseProto.newBuilder()
+            .setFiles(sums.files())
+            .setLogicalBytes(sums.logicalBytes())
+            .setStoredBytes(sums.storedBytes())
+            .setUnderReplicatedBlocks(blockCounts.underReplicatedBlocks().getAsLong())
+            .setMissingBlocks(blockCounts.missingBlocks().getAsLong())
+            .setSafeMode(cluster.inSafeMode());
+    cluster.allServers().forEach(server -> response.addServers(status(server)));
+    addDamage(response);
+    addSpace(response, sums);
+    scrubs.status().ifPresent(response::setScrub);
+    counters
+        .values()
+        .forEach(
+            (name, value) ->
+                response.addCounters(CountProto.newBuilder().setName(name).setValue(value)));
+    addMisplaced(response);
+    return response.build();
+  }
+
+  private void addMisplaced(GetClusterResponseProto.Builder response) {
+    Map<Long, Integer> misplaced = repairs.misplaced();
+    long rules = misplaced.values().stream().mapToLong(Integer::longValue).sum();
+    Map<String, Long> counts = new TreeMap<>();
+    counts.put("placementViolations", rules);
+    counts.put("placementViolations.stripes", (long) misplaced.size());
+    counts.put("placementViolations.beingMended", (long) repairs.beingRePlaced());
+    counts.forEach(
+        (name, value) ->
+            response.addCounters(CountProto.newBuilder().setName(name).setValue(value)));
+  }
+
+  private static void addSpace(
+      GetClusterResponseProto.Builder response, SpaceTotalsScanner.Totals sums) {
+    long inStripes = sums.liveBytes() + sums.deadBytes() + sums.parityBytes();
+    Map<String, Long> space = new TreeMap<>();
+    space.put("replicated", Math.max(0, sums.storedBytes() - inStripes));
+    space.put("live", sums.liveBytes());
+    space.put("dead", sums.deadBytes());
+    space.put("parity", sums.parityBytes());
+    space.put("reserved", sums.reservedBytes());
+    space.forEach(
+        (name, bytes) ->
+            response.addSpaceBytes(CountProto.newBuilder().setName(name).setValue(bytes)));
+  }
+
+  private void addDamage(GetClusterResponseProto.Builder response) {
+    long unrecoverable = 0;
+    for (RepairScanner.Damage damage : repairs.damaged().values()) {
+      while (response.getStripesByLossCount() < damage.lost().size()) {
+        response.addStripesByLoss(0);
+      }
+      int entry = damage.lost().size() - 1;
+      response.setStripesByLoss(entry, response.getStripesByLoss(entry) + 1);
+      unrecoverable += damage.decodes() ? 0 : 1;
+    }
+    response.setUnrecoverableStripes(unrecoverable);
+  }
+
+  private ServerStatusProto status(Server server) {
+    ServerStatusProto.Builder status =
+        ServerStatusProto.newBuilder()
+            .setServer(ProtoConverter.server(server))
+            .setLive(server.live())
+            .setRack(server.rack())
+            .setLastHeartbeatMillis(server.lastHeartbeatMillis());
+    for (Disk disk : server.disks()) {
+      status.addStorages(
+          StorageStatusProto.newBuilder()
+              .setStorageUuid(disk.storageUuid())
+              .setFailed(disk.failed())
+              .setCapacityBytes(disk.capacityBytes())
+              .setUsedBytes(disk.usedBytes())
+              .setRemainingBytes(disk.remainingBytes())
+              .setBlocks(blockCounts.blocksOn().applyAsLong(disk.storageUuid())));
+    }
+    return status.build();
+  }
+}

@@ -1,0 +1,117 @@
+package io.ebbfs.namenode.rpc.coding;
+
+import io.ebbfs.namenode.replicas.BlockService;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.namenode.store.PersistentCounters;
+import io.ebbfs.namenode.store.RowLock;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.protocol.proto.CodingProtos.BadBlockProto;
+import io.ebbfs.protocol.proto.CodingProtos.CountProto;
+import io.ebbfs.protocol.proto.CodingProtos.ReportScrubRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ReportScrubResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ScrubFindingProto;
+import io.ebbfs.protocol.proto.CodingProtos.ScrubStatusProto;
+import io.ebbfs.protocol.proto.StoreProtos.SettingRow;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.ExtendedBlockProto;
+import org.apache.hadoop.thirdparty.protobuf.TextFormat;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Accepts the findings of the parity scrub and stores its progress, as text in the setting "scrub".
+ * Thread-safe.
+ */
+final class ScrubReportService {
+  private static final Logger LOG = LoggerFactory.getLogger(ScrubReportService.class);
+  private static final String SETTING = "scrub";
+  private static final String COUNTER_PREFIX = "scrub.";
+
+  private final MetadataStore store;
+  private final BlockService blocks;
+  private final PersistentCounters counters;
+  private volatile ScrubStatusProto status;
+
+  /** Reads the progress of the last scrub. If the text cannot be read, the scrub begins anew. */
+  ScrubReportService(MetadataStore store, BlockService blocks, PersistentCounters counters)
+      throws IOException {
+    this.store = store;
+    this.blocks = blocks;
+    this.counters = counters;
+    Optional<SettingRow> row = store.transact(0, t -> t.get(Tables.SETTING, Tables.named(SETTING)));
+    this.status = row.map(r -> parse(r.getValue())).orElse(null);
+  }
+
+  private static ScrubStatusProto parse(String text) {
+    try {
+      return TextFormat.parse(text, ScrubStatusProto.class);
+    } catch (TextFormat.ParseException e) {
+      LOG.warn(
+          "setting '{}' cannot be read, the parity scrub begins anew: {}", SETTING, e.toString());
+      return null;
+    }
+  }
+
+  /** The progress of the scrub; empty if there never was a scrub. */
+  Optional<ScrubStatusProto> status() {
+    return Optional.ofNullable(status);
+  }
+
+  /** Stores findings before progress: after a crash in between, the scrub finds them again. */
+  ReportScrubResponseProto report(ReportScrubRequestProto request) throws IOException {
+    ReportScrubResponseProto.Builder response = ReportScrubResponseProto.newBuilder();
+    for (ScrubFindingProto finding : request.getFindingsList()) {
+      boolean concerns = concernsStripe(finding);
+      if (concerns) {
+        BadBlockProto bad = finding.getBad();
+        blocks.reportBad(
+            bad.getBlock().getBlockId(),
+            bad.getBlock().getGenerationStamp(),
+            bad.getLocation().getStorageUuid(),
+            bad.getReason());
+      }
+      response.addAccepted(concerns);
+    }
+    for (CountProto count : request.getCountsList()) {
+      counters.add(COUNTER_PREFIX + count.getName(), count.getValue());
+    }
+    if (request.hasStatus()) {
+      keep(request.getStatus());
+    }
+    return response.build();
+  }
+
+  private boolean concernsStripe(ScrubFindingProto finding) throws IOException {
+    Optional<StripeRow> row =
+        store.transact(
+            finding.getStripeId(),
+            Durability.RELAXED,
+            t -> t.get(Tables.STRIPE, Tables.stripe(finding.getStripeId())));
+    ExtendedBlockProto block = finding.getBad().getBlock();
+    return row.isPresent()
+        && row.get().getGeneration() == finding.getGeneration()
+        && row.get().getMembersList().stream()
+            .anyMatch(
+                member ->
+                    member.getBlockId() == block.getBlockId()
+                        && member.getGenerationStamp() == block.getGenerationStamp());
+  }
+
+  private void keep(ScrubStatusProto next) throws IOException {
+    SettingRow row =
+        SettingRow.newBuilder().setValue(TextFormat.printer().printToString(next)).build();
+    store.transact(
+        0,
+        Durability.RELAXED,
+        t -> {
+          t.lock(List.of(RowLock.exclusive(Tables.SETTING, Tables.named(SETTING))));
+          t.put(Tables.SETTING, Tables.named(SETTING), row);
+          return null;
+        });
+    status = next;
+  }
+}

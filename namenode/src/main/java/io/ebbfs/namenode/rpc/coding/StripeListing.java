@@ -1,0 +1,170 @@
+package io.ebbfs.namenode.rpc.coding;
+
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.coding.code.ErasureCode;
+import io.ebbfs.namenode.datanodes.ClusterView;
+import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.namenode.stripes.ProtoConverter;
+import io.ebbfs.namenode.stripes.StripeState;
+import io.ebbfs.protocol.proto.ChunkProtos.SourceProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListStripesRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListStripesResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListTransitionsRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListTransitionsResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.StoredMemberProto;
+import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+
+/** Lists stripes and transitions, page by page or by id. Thread-safe. */
+final class StripeListing {
+  private static final int MOST_STRIPES = 1_000;
+  private static final int MOST_TRANSITIONS = 10_000;
+  private static final int MOST_ROWS = 50_000;
+  private static final int PAGE = 1_000;
+
+  private final MetadataStore store;
+  private final CodeRegistry codes;
+  private final ClusterView cluster;
+  private final ProtoConverter converter;
+
+  StripeListing(
+      MetadataStore store, CodeRegistry codes, ClusterView cluster, ProtoConverter converter) {
+    this.store = store;
+    this.codes = codes;
+    this.cluster = cluster;
+    this.converter = converter;
+  }
+
+  /** The stripes with these ids. Ids that do not exist are left out. */
+  ListStripesResponseProto stripes(ListStripesRequestProto request) throws IOException {
+    ListStripesResponseProto.Builder response = ListStripesResponseProto.newBuilder();
+    if (request.getStripeIdsCount() > 0) {
+      if (request.getStripeIdsCount() > MOST_STRIPES) {
+        throw tooMany(request.getStripeIdsCount(), MOST_STRIPES);
+      }
+      for (long id : request.getStripeIdsList()) {
+        status(id, request.getWithLocations()).ifPresent(response::addStripes);
+      }
+      return response.build();
+    }
+    int limit = Cursor.limit(request.getLimit(), MOST_STRIPES);
+    Key after = Cursor.parse(request.hasCursor(), request.getCursor());
+    List<Row<StripeRow>> page = store.scanAll(Tables.STRIPE, after, limit);
+    for (Row<StripeRow> row : page) {
+      status(row.value().getId(), request.getWithLocations()).ifPresent(response::addStripes);
+    }
+    if (page.size() == limit) {
+      response.setCursor(Cursor.of(page.get(page.size() - 1).key()));
+    }
+    return response.build();
+  }
+
+  private static IOException tooMany(int asked, int most) {
+    return new IOException("%d ids in one call: send at most %d".formatted(asked, most));
+  }
+
+  private Optional<StripeStatusProto> status(long id, boolean withLocations) throws IOException {
+    return store.transact(
+        id,
+        Durability.RELAXED,
+        transaction -> {
+          Optional<StripeRow> row = transaction.get(Tables.STRIPE, Tables.stripe(id));
+          return row.isEmpty()
+              ? Optional.empty()
+              : Optional.of(status(transaction, row.get(), withLocations));
+        });
+  }
+
+  private StripeStatusProto status(Transaction transaction, StripeRow row, boolean withLocations)
+      throws IOException {
+    ErasureCode code = codes.byName(row.getCode());
+    long live = 0;
+    long dead = 0;
+    long parity = 0;
+    for (StripeMemberProto member : row.getMembersList()) {
+      if (code.position(member.getPosition()).isParity()) {
+        parity += member.getLengthBytes();
+      } else if (member.getTombstone()) {
+        dead += member.getLengthBytes();
+      } else {
+        live += member.getLengthBytes();
+      }
+    }
+    StripeState state = StripeState.read(transaction, codes, cluster, row);
+    StripeStatusProto.Builder status =
+        StripeStatusProto.newBuilder()
+            .setStripe(row)
+            .setLiveBytes(live)
+            .setDeadBytes(dead)
+            .setParityBytes(parity)
+            .addAllLostPositions(state.lost());
+    if (row.hasTransitionId()) {
+      status.setTransitionId(row.getTransitionId());
+    }
+    if (withLocations) {
+      row.getMembersList().forEach(member -> status.addStored(stored(state, member)));
+    }
+    return status.build();
+  }
+
+  private StoredMemberProto stored(StripeState state, StripeMemberProto member) {
+    SourceProto.Builder source =
+        SourceProto.newBuilder()
+            .setBlock(
+                converter.block(
+                    member.getBlockId(), member.getGenerationStamp(), member.getLengthBytes()));
+    for (String storage : state.locations().get(member.getPosition())) {
+      converter.location(storage).ifPresent(source::addLocations);
+    }
+    return StoredMemberProto.newBuilder()
+        .setPosition(member.getPosition())
+        .setBlock(source)
+        .build();
+  }
+
+  /** Lists transitions by id or by state; a request with neither lists all transitions. */
+  ListTransitionsResponseProto transitions(ListTransitionsRequestProto request) throws IOException {
+    ListTransitionsResponseProto.Builder response = ListTransitionsResponseProto.newBuilder();
+    if (request.getTransitionIdsCount() > 0) {
+      if (request.getTransitionIdsCount() > MOST_TRANSITIONS) {
+        throw tooMany(request.getTransitionIdsCount(), MOST_TRANSITIONS);
+      }
+      List<Key> keys = request.getTransitionIdsList().stream().map(Tables::transition).toList();
+      store
+          .transact(
+              0, Durability.RELAXED, transaction -> transaction.getAll(Tables.TRANSITION, keys))
+          .forEach(row -> row.ifPresent(response::addTransitions));
+      return response.build();
+    }
+    int limit = Cursor.limit(request.getLimit(), MOST_TRANSITIONS);
+    Key after = Cursor.parse(request.hasCursor(), request.getCursor());
+    int rows = 0;
+    while (true) {
+      List<Row<TransitionRow>> page = store.scanAll(Tables.TRANSITION, after, PAGE);
+      for (Row<TransitionRow> row : page) {
+        after = row.key();
+        rows++;
+        if (request.getStatesCount() == 0
+            || request.getStatesList().contains(row.value().getState())) {
+          response.addTransitions(row.value());
+        }
+        if (response.getTransitionsCount() == limit || rows == MOST_ROWS) {
+          return response.setCursor(Cursor.of(after)).build();
+        }
+      }
+      if (page.size() < PAGE) {
+        return response.build();
+      }
+    }
+  }
+}

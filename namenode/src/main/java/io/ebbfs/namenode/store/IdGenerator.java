@@ -1,0 +1,92 @@
+package io.ebbfs.namenode.store;
+
+import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.protocol.proto.StoreProtos.CounterRow;
+import java.io.IOException;
+import java.util.List;
+
+/**
+ * A sequence of ids (inodes, blocks, generation stamps ...) that never repeats, across restarts and
+ * namenodes. Ranges of ids are reserved in the store; unused ids of a range are lost at a restart.
+ * Thread-safe.
+ */
+public final class IdGenerator {
+  private static final int RANGE = 1000;
+
+  private final MetadataStore store;
+  private final Key key;
+  private final long first;
+  private long next;
+  private long end;
+
+  /**
+   * @param name the durable name of the sequence
+   * @param first the first id of a new store
+   */
+  IdGenerator(MetadataStore store, String name, long first) {
+    this.store = store;
+    this.key = Tables.named(name);
+    this.first = first;
+  }
+
+  /** Ids of inodes and stripes. The root directory has 16385, as in HDFS. */
+  public static IdGenerator inodes(MetadataStore store) {
+    return new IdGenerator(store, "nextInodeId", 16386);
+  }
+
+  public static IdGenerator blocks(MetadataStore store) {
+    return new IdGenerator(store, "nextBlockId", (1L << 30) + 1);
+  }
+
+  public static IdGenerator generationStamps(MetadataStore store) {
+    return new IdGenerator(store, "nextGenerationStamp", 1001);
+  }
+
+  public static IdGenerator transitions(MetadataStore store) {
+    return new IdGenerator(store, "nextTransitionId", 1);
+  }
+
+  public static IdGenerator storages(MetadataStore store) {
+    return new IdGenerator(store, "nextStorageNumber", 1);
+  }
+
+  /** The next id. Must not be called from within a transaction. */
+  public synchronized long next() throws IOException {
+    if (next == end) {
+      end = reserve();
+      next = end - RANGE;
+    }
+    return next++;
+  }
+
+  /**
+   * Reserves consecutive ids and returns the first. Must not be called from within a transaction.
+   *
+   * @param count at most 1000
+   */
+  public synchronized long nextRun(int count) throws IOException {
+    if (count < 1 || count > RANGE) {
+      throw new IllegalArgumentException(count + " consecutive ids asked for: 1 to " + RANGE);
+    }
+    if (end - next < count) {
+      end = reserve();
+      next = end - RANGE;
+    }
+    long first = next;
+    next += count;
+    return first;
+  }
+
+  private long reserve() throws IOException {
+    return store.transact(
+        key.partition(),
+        Durability.SYNCED,
+        transaction -> {
+          transaction.lock(List.of(RowLock.exclusive(Tables.COUNTER, key)));
+          long start = transaction.get(Tables.COUNTER, key).map(CounterRow::getValue).orElse(first);
+          transaction.put(
+              Tables.COUNTER, key, CounterRow.newBuilder().setValue(start + RANGE).build());
+          return start + RANGE;
+        });
+  }
+}

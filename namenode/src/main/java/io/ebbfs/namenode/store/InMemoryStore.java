@@ -1,0 +1,107 @@
+package io.ebbfs.namenode.store;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentNavigableMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import org.apache.hadoop.thirdparty.protobuf.MessageLite;
+
+/**
+ * A store in memory, for simulations and unit tests. Its rows survive {@link #close}, so that a
+ * test can restart a namenode on the same store.
+ */
+public final class InMemoryStore implements MetadataStore {
+  private final Map<Table<?>, ConcurrentNavigableMap<Key, MessageLite>> tables =
+      new ConcurrentHashMap<>();
+  private final LockTable locks;
+
+  public InMemoryStore() {
+    this(10_000);
+  }
+
+  public InMemoryStore(long lockTimeoutMillis) {
+    locks = new LockTable(lockTimeoutMillis);
+    Tables.ALL.forEach(table -> tables.put(table, new ConcurrentSkipListMap<>()));
+  }
+
+  @Override
+  public <R> R transact(long partitionHint, Durability durability, TransactionBody<R> body)
+      throws IOException {
+    try (LockTable.Holder held = locks.holder()) {
+      BufferedTransaction transaction = new BufferedTransaction(new CommittedRows(), held);
+      R result = body.run(transaction);
+      commit(transaction.writes());
+      return result;
+    }
+  }
+
+  private synchronized void commit(Map<Table<?>, NavigableMap<Key, Optional<MessageLite>>> writes) {
+    writes.forEach(
+        (table, rows) ->
+            rows.forEach(
+                (key, value) -> {
+                  if (value.isPresent()) {
+                    tables.get(table).put(key, value.get());
+                  } else {
+                    tables.get(table).remove(key);
+                  }
+                }));
+  }
+
+  @Override
+  public <V extends MessageLite> List<Row<V>> scanAll(Table<V> table, Key after, int limit) {
+    ConcurrentNavigableMap<Key, MessageLite> rows = tables.get(table);
+    return page(after == null ? rows : rows.tailMap(after, false), limit);
+  }
+
+  private static <V extends MessageLite> List<Row<V>> page(Map<Key, MessageLite> rows, int limit) {
+    List<Row<V>> result = new ArrayList<>();
+    for (Map.Entry<Key, MessageLite> row : rows.entrySet()) {
+      if (result.size() >= limit) {
+        break;
+      }
+      result.add(new Row<>(row.getKey(), cast(row.getValue())));
+    }
+    return result;
+  }
+
+  @SuppressWarnings("unchecked") // a row of a table was written as that table's type
+  private static <V extends MessageLite> V cast(MessageLite value) {
+    return (V) value;
+  }
+
+  @Override
+  public void close() {}
+
+  private final class CommittedRows implements BufferedTransaction.Committed {
+    @Override
+    public <V extends MessageLite> V get(Table<V> table, Key key) {
+      return cast(tables.get(table).get(key));
+    }
+
+    @Override
+    public <V extends MessageLite> List<V> getAll(Table<V> table, List<Key> keys) {
+      List<V> rows = new ArrayList<>(keys.size());
+      keys.forEach(key -> rows.add(get(table, key)));
+      return rows;
+    }
+
+    @Override
+    public <V extends MessageLite> List<Row<V>> scan(
+        Table<V> table, long partition, Key after, int limit) {
+      NavigableMap<Key, MessageLite> rows = tables.get(table);
+      rows = after == null ? rows.tailMap(Key.of(partition), true) : rows.tailMap(after, false);
+      return page(headOf(rows, partition), limit);
+    }
+
+    private NavigableMap<Key, MessageLite> headOf(
+        NavigableMap<Key, MessageLite> rows, long partition) {
+      return partition == -1L ? rows : rows.headMap(Key.of(partition + 1), false);
+    }
+  }
+}

@@ -1,0 +1,60 @@
+package io.ebbfs.namenode.store;
+
+import java.io.IOException;
+import java.util.List;
+import org.apache.hadoop.thirdparty.protobuf.MessageLite;
+
+/**
+ * Stores all metadata: files, blocks, stripes and transitions are rows in tables, which
+ * transactions read and write.
+ *
+ * <p>Implementations are thread-safe and pass the same contract tests. The rows of one partition
+ * (one parent directory, one file, one stripe) are stored together, so that most transactions touch
+ * one place.
+ */
+public interface MetadataStore extends AutoCloseable {
+  /** The failures that a commit survives. */
+  enum Durability {
+    /** The commit is on disk before {@link #transact} returns; concurrent commits share a sync. */
+    SYNCED,
+    /**
+     * The commit survives the death of this process, but perhaps not a crash of the machine. For
+     * rows that block reports bring back.
+     */
+    RELAXED
+  }
+
+  /**
+   * Runs the body and commits all of its writes at once. If the body throws, nothing is written.
+   * The body may run more than once, because a store on many machines repeats it after a conflict.
+   * So the body must have no effect outside of the transaction.
+   *
+   * @param partitionHint the partition that most rows of the transaction belong to
+   * @throws IOException if the store failed, a lock was not obtained in time, or from the body
+   */
+  <R> R transact(long partitionHint, Durability durability, TransactionBody<R> body)
+      throws IOException;
+
+  /** Runs a synced transaction. */
+  default <R> R transact(long partitionHint, TransactionBody<R> body) throws IOException {
+    return transact(partitionHint, Durability.SYNCED, body);
+  }
+
+  /**
+   * A page of all rows of a table in key order, outside of any transaction. Each row is committed,
+   * but the page is no snapshot. For background scans.
+   *
+   * @param after the last key of the previous page, or null for the first page
+   */
+  <V extends MessageLite> List<Row<V>> scanAll(Table<V> table, Key after, int limit)
+      throws IOException;
+
+  @Override
+  void close() throws IOException;
+
+  /** The work in a transaction. */
+  @FunctionalInterface
+  interface TransactionBody<R> {
+    R run(Transaction transaction) throws IOException;
+  }
+}

@@ -1,0 +1,56 @@
+package io.ebbfs.namenode.store;
+
+import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.namenode.store.MetadataStore.TransactionBody;
+import java.io.IOException;
+
+/**
+ * Transactions that read, lock and read again, and that run again after a {@link
+ * StaleReadException}. Example: a rename resolves a path without locks; if another client moves the
+ * file before the lock is held, the rename starts anew. Stateless.
+ */
+public final class OptimisticTransactions {
+  private static final int MAX_ATTEMPTS = 100;
+
+  private OptimisticTransactions() {}
+
+  /** Work that may run again after a {@link StaleReadException}. */
+  @FunctionalInterface
+  public interface Attempt<R> {
+    R run() throws IOException;
+  }
+
+  /** A synced transaction that runs again while its body throws {@link StaleReadException}. */
+  public static <R> R transact(MetadataStore store, long partitionHint, TransactionBody<R> body)
+      throws IOException {
+    return transact(store, partitionHint, Durability.SYNCED, body);
+  }
+
+  /** A transaction that runs again while its body throws {@link StaleReadException}. */
+  public static <R> R transact(
+      MetadataStore store, long partitionHint, Durability durability, TransactionBody<R> body)
+      throws IOException {
+    return repeat(() -> store.transact(partitionHint, durability, body));
+  }
+
+  /**
+   * Runs an attempt until it sees no stale row. For attempts that do some work, such as drawing
+   * ids, outside of their transaction.
+   *
+   * @throws IOException if the attempt fails, or if every attempt sees a stale row
+   */
+  public static <R> R repeat(Attempt<R> attempt) throws IOException {
+    StaleReadException last = null;
+    for (int i = 0; i < MAX_ATTEMPTS; i++) {
+      try {
+        return attempt.run();
+      } catch (StaleReadException e) {
+        last = e;
+      }
+    }
+    throw new IOException(
+        "gave up after %d attempts, because other clients change the same rows: %s; try again"
+            .formatted(MAX_ATTEMPTS, last.getMessage()),
+        last);
+  }
+}

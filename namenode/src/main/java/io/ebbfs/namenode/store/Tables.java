@@ -1,0 +1,113 @@
+package io.ebbfs.namenode.store;
+
+import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.CounterRow;
+import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import io.ebbfs.protocol.proto.StoreProtos.LeaseRow;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
+import io.ebbfs.protocol.proto.StoreProtos.ServerRow;
+import io.ebbfs.protocol.proto.StoreProtos.SettingRow;
+import io.ebbfs.protocol.proto.StoreProtos.StorageReplicaRow;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+
+/**
+ * All tables, in the order in which their rows are locked, and the keys of their rows. The file
+ * {@code store.proto} describes the rows.
+ *
+ * <p>The lock of an inode row (parentId, name) protects the inode, its blocks and their replicas.
+ * The lock of a stripe row protects the stripe, its parities and their replicas, and the stripe
+ * fields of its members. The lock of a transition row protects the transition. A change of the
+ * entries of a directory locks the row of the directory, too.
+ */
+public final class Tables {
+  public static final Table<SettingRow> SETTING = new Table<>("setting", 0, SettingRow.parser());
+  public static final Table<LeaseRow> LEASE = new Table<>("lease", 1, LeaseRow.parser());
+  public static final Table<InodeRow> INODE = new Table<>("inode", 2, InodeRow.parser());
+  public static final Table<InodeNameRow> INODE_NAME =
+      new Table<>("inodeName", 3, InodeNameRow.parser());
+  public static final Table<StripeRow> STRIPE = new Table<>("stripe", 4, StripeRow.parser());
+  public static final Table<TransitionRow> TRANSITION =
+      new Table<>("transition", 5, TransitionRow.parser());
+  public static final Table<BlockRow> BLOCK = new Table<>("block", 6, BlockRow.parser());
+  public static final Table<BlockOwnerRow> BLOCK_OWNER =
+      new Table<>("blockOwner", 7, BlockOwnerRow.parser());
+  public static final Table<ReplicaRow> REPLICA = new Table<>("replica", 8, ReplicaRow.parser());
+  public static final Table<StorageReplicaRow> STORAGE_REPLICA =
+      new Table<>("storageReplica", 9, StorageReplicaRow.parser());
+  public static final Table<ServerRow> SERVER = new Table<>("server", 10, ServerRow.parser());
+  public static final Table<CounterRow> COUNTER = new Table<>("counter", 11, CounterRow.parser());
+
+  /** All tables in the order of locks. */
+  public static final List<Table<?>> ALL =
+      List.of(
+          SETTING,
+          LEASE,
+          INODE,
+          INODE_NAME,
+          STRIPE,
+          TRANSITION,
+          BLOCK,
+          BLOCK_OWNER,
+          REPLICA,
+          STORAGE_REPLICA,
+          SERVER,
+          COUNTER);
+
+  public static Key inode(long parentId, byte[] name) {
+    return Key.of(parentId, name);
+  }
+
+  public static Key inodeName(long inodeId) {
+    return Key.of(inodeId);
+  }
+
+  public static Key block(long ownerId, long index) {
+    return Key.of(ownerId, index);
+  }
+
+  public static Key blockOwner(long blockId) {
+    return Key.of(blockId);
+  }
+
+  public static Key replica(long ownerId, long blockId, String storageUuid) {
+    byte[] uuid = storageUuid.getBytes(StandardCharsets.UTF_8);
+    return Key.of(
+        ownerId, ByteBuffer.allocate(Long.BYTES + uuid.length).putLong(blockId).put(uuid).array());
+  }
+
+  /** The storage uuid in a key that {@link #replica} made. */
+  public static String replicaStorage(Key key) {
+    return new String(
+        key.rest(), Long.BYTES, key.rest().length - Long.BYTES, StandardCharsets.UTF_8);
+  }
+
+  public static Key storageReplica(long storageNumber, long blockId) {
+    return Key.of(storageNumber, blockId);
+  }
+
+  public static Key stripe(long stripeId) {
+    return Key.of(stripeId);
+  }
+
+  public static Key transition(long transitionId) {
+    return Key.of(transitionId);
+  }
+
+  /** The key of a named row, in the tables server, counter and setting. */
+  public static Key named(String name) {
+    byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
+    long hash = 0xcbf29ce484222325L; // FNV-1a, 64 bits: spreads names over partitions
+    for (byte b : bytes) {
+      hash = (hash ^ (b & 0xff)) * 0x100000001b3L;
+    }
+    return Key.of(hash, bytes);
+  }
+
+  private Tables() {}
+}

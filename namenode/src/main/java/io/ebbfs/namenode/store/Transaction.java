@@ -1,0 +1,50 @@
+package io.ebbfs.namenode.store;
+
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import org.apache.hadoop.thirdparty.protobuf.MessageLite;
+
+/**
+ * One transaction. Used by one thread; valid until its body returns.
+ *
+ * <p>A body works in this order: read without locks to find the rows, {@link #lock} all of them in
+ * one call, read them again, decide, write. A read sees the transaction's own writes, else the
+ * newest committed row. Some rows belong to another row, such as the blocks of a file to its inode;
+ * the lock of that other row protects them, and they are not locked themselves.
+ */
+public interface Transaction {
+  /**
+   * Locks rows, existing or not, until the end of the transaction. All transactions take locks in
+   * one total order (tables by their order in {@link Tables}, then keys), so no two transactions
+   * wait for each other. A later call may only add rows that come after all locked rows.
+   *
+   * @throws IllegalStateException if a later call breaks the order
+   * @throws IOException if the time limit of the store ends before the lock is free; names the row
+   */
+  void lock(List<RowLock> locks) throws IOException;
+
+  <V extends MessageLite> Optional<V> get(Table<V> table, Key key) throws IOException;
+
+  /** The rows in the order of the keys, in one round trip. */
+  <V extends MessageLite> List<Optional<V>> getAll(Table<V> table, List<Key> keys)
+      throws IOException;
+
+  /**
+   * Rows of one partition in key order.
+   *
+   * @param after the last key of the previous page, or null for the first page
+   */
+  <V extends MessageLite> List<Row<V>> scan(Table<V> table, long partition, Key after, int limit)
+      throws IOException;
+
+  <V extends MessageLite> void put(Table<V> table, Key key, V value);
+
+  void delete(Table<?> table, Key key);
+
+  /** All rows of a partition. For small partitions. */
+  default <V extends MessageLite> List<Row<V>> scan(Table<V> table, long partition)
+      throws IOException {
+    return scan(table, partition, null, Integer.MAX_VALUE);
+  }
+}

@@ -1,0 +1,193 @@
+package io.ebbfs.namenode.stripes;
+
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.coding.code.ErasureCode;
+import io.ebbfs.namenode.datanodes.ClusterView;
+import io.ebbfs.namenode.replicas.BlockService;
+import io.ebbfs.namenode.replicas.BlockService.Invalidation;
+import io.ebbfs.namenode.replicas.DecodeSources;
+import io.ebbfs.namenode.replicas.StripeService;
+import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.RowLock;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * Changes the rows of stripes when blocks are deleted, and keeps the hints which stripes the repair
+ * scanner should look at. Thread-safe.
+ *
+ * <p>A block of a deleted file becomes a tombstone of its stripe: the stripe owns the block from
+ * then on, because the parities still cover it. When a stripe has no live data any more, it is
+ * deleted with all its blocks.
+ */
+public final class StripeManager implements StripeService {
+  /** Further hints are dropped: the slow scan over all stripes finds these stripes later. */
+  private static final int MAX_HINTS = 100_000;
+
+  private final CodeRegistry codes;
+  private final BlockService blocks;
+  private final ClusterView cluster;
+  private final Set<Long> toCheck = new LinkedHashSet<>();
+
+  public StripeManager(CodeRegistry codes, BlockService blocks, ClusterView cluster) {
+    this.codes = codes;
+    this.blocks = blocks;
+    this.cluster = cluster;
+  }
+
+  @Override
+  public DecodeSources decodeSources(Transaction transaction, BlockRow block) throws IOException {
+    return DecodeSourceFinder.find(transaction, codes, cluster, block);
+  }
+
+  @Override
+  public List<RowLock> locksToRemove(List<Member> members) {
+    return members.stream()
+        .filter(member -> member.block().hasStripeId())
+        .map(member -> member.block().getStripeId())
+        .distinct()
+        .map(id -> RowLock.exclusive(Tables.STRIPE, Tables.stripe(id)))
+        .toList();
+  }
+
+  @Override
+  public List<Invalidation> removeMembers(Transaction transaction, List<Member> members)
+      throws IOException {
+    lockStripes(transaction, members);
+    Map<Long, List<Member>> byStripe = new TreeMap<>();
+    for (Member member : members) {
+      byStripe
+          .computeIfAbsent(member.block().getStripeId(), ignored -> new ArrayList<>())
+          .add(member);
+    }
+    List<Invalidation> gone = new ArrayList<>();
+    for (Map.Entry<Long, List<Member>> entry : byStripe.entrySet()) {
+      gone.addAll(removeFrom(transaction, entry.getKey(), entry.getValue()));
+    }
+    return gone;
+  }
+
+  /**
+   * Locks the stripes of the members. The caller mostly holds these locks already; it holds the
+   * wrong locks if a stripe was converted after the caller had looked it up.
+   */
+  private void lockStripes(Transaction transaction, List<Member> members) throws IOException {
+    try {
+      transaction.lock(locksToRemove(members));
+    } catch (IllegalStateException e) {
+      throw new IOException(
+          "a stripe of the deleted blocks was converted meanwhile: take the locks anew and try"
+              + " again",
+          e);
+    }
+  }
+
+  private List<Invalidation> removeFrom(
+      Transaction transaction, long stripeId, List<Member> members) throws IOException {
+    Key key = Tables.stripe(stripeId);
+    StripeRow row =
+        transaction
+            .get(Tables.STRIPE, key)
+            .orElseThrow(
+                () ->
+                    new IOException(
+                        "block %d says that it is in stripe %d, which does not exist: run the metadata check"
+                            .formatted(members.get(0).block().getBlockId(), stripeId)));
+    StripeRow.Builder changed = row.toBuilder().setGeneration(row.getGeneration() + 1);
+    for (Member member : members) {
+      makeTombstone(changed, member);
+    }
+    ErasureCode code = codes.byName(row.getCode());
+    if (changed.getMembersList().stream().noneMatch(m -> StripeState.isLiveData(code, m))) {
+      return removeWhole(transaction, row, members);
+    }
+    for (Member member : members) {
+      BlockRows.changeOwner(
+          transaction,
+          member.ownerId(),
+          member.index(),
+          stripeId,
+          member.block().getStripePosition(),
+          member.block().toBuilder().clearTransitionId().build());
+    }
+    transaction.put(Tables.STRIPE, key, changed.build());
+    return List.of();
+  }
+
+  private static void makeTombstone(StripeRow.Builder stripe, Member member) throws IOException {
+    BlockRow block = member.block();
+    for (int i = 0; i < stripe.getMembersCount(); i++) {
+      StripeMemberProto known = stripe.getMembers(i);
+      if (known.getPosition() == block.getStripePosition()
+          && known.getBlockId() == block.getBlockId()) {
+        stripe.setMembers(
+            i,
+            known.toBuilder()
+                .setTombstone(true)
+                .setOwnerId(stripe.getId())
+                .setOwnerIndex(known.getPosition()));
+        return;
+      }
+    }
+    throw new IOException(
+        "stripe %d does not hold block %d at position %d, as the block's row says: run the metadata check"
+            .formatted(stripe.getId(), block.getBlockId(), block.getStripePosition()));
+  }
+
+  /** Deletes a stripe without live data: its parities, its tombstones and its last members. */
+  private List<Invalidation> removeWhole(
+      Transaction transaction, StripeRow row, List<Member> members) throws IOException {
+    List<Invalidation> gone = new ArrayList<>();
+    Map<Long, List<Long>> byFile = new TreeMap<>();
+    for (Member member : members) {
+      byFile.computeIfAbsent(member.ownerId(), ignored -> new ArrayList<>()).add(member.index());
+    }
+    for (Map.Entry<Long, List<Long>> file : byFile.entrySet()) {
+      gone.addAll(blocks.release(transaction, file.getKey(), file.getValue()));
+    }
+    gone.addAll(blocks.release(transaction, row.getId(), ownIndices(row)));
+    transaction.delete(Tables.STRIPE, Tables.stripe(row.getId()));
+    return gone;
+  }
+
+  /** The owner indices of the blocks that the stripe itself owns: parities and tombstones. */
+  public static List<Long> ownIndices(StripeRow row) {
+    return row.getMembersList().stream()
+        .filter(member -> member.getOwnerId() == row.getId())
+        .map(member -> (long) member.getOwnerIndex())
+        .toList();
+  }
+
+  @Override
+  public void check(long stripeId) {
+    synchronized (toCheck) {
+      if (toCheck.size() < MAX_HINTS) {
+        toCheck.add(stripeId);
+      }
+    }
+  }
+
+  /** Removes and returns hints, the oldest first. */
+  public List<Long> takeHints(int limit) {
+    synchronized (toCheck) {
+      List<Long> taken = new ArrayList<>();
+      Iterator<Long> all = toCheck.iterator();
+      while (all.hasNext() && taken.size() < limit) {
+        taken.add(all.next());
+        all.remove();
+      }
+      return taken;
+    }
+  }
+}

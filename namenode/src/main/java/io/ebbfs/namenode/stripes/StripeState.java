@@ -1,0 +1,79 @@
+package io.ebbfs.namenode.stripes;
+
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.coding.code.ErasureCode;
+import io.ebbfs.namenode.datanodes.ClusterView;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import java.io.IOException;
+import java.util.Collections;
+import java.util.List;
+import java.util.Set;
+import java.util.SortedMap;
+import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * A stripe and the disks that hold its members now: this tells which members are lost. Immutable.
+ *
+ * @param members by position
+ * @param locations by position: the disks in service that hold the member whole; empty if it is
+ *     lost
+ */
+public record StripeState(
+    StripeRow row,
+    ErasureCode code,
+    SortedMap<Integer, StripeMemberProto> members,
+    SortedMap<Integer, List<String>> locations) {
+
+  /** Reads the replica rows of the members. */
+  public static StripeState read(
+      Transaction transaction, CodeRegistry codes, ClusterView cluster, StripeRow row)
+      throws IOException {
+    SortedMap<Integer, StripeMemberProto> members = new TreeMap<>();
+    for (StripeMemberProto member : row.getMembersList()) {
+      members.put(member.getPosition(), member);
+    }
+    return new StripeState(
+        row,
+        codes.byName(row.getCode()),
+        Collections.unmodifiableSortedMap(members),
+        Collections.unmodifiableSortedMap(
+            BlockRows.liveStorages(transaction, cluster, row.getMembersList())));
+  }
+
+  public long id() {
+    return row.getId();
+  }
+
+  /** Positions that hold a block, lost or not. */
+  public Set<Integer> occupied() {
+    return members.keySet();
+  }
+
+  /** Positions whose block is on no disk in service. */
+  public SortedSet<Integer> lost() {
+    SortedSet<Integer> lost = new TreeSet<>();
+    locations.forEach(
+        (position, storages) -> {
+          if (storages.isEmpty()) {
+            lost.add(position);
+          }
+        });
+    return lost;
+  }
+
+  /** Whether every live data block is on a disk in service; parities and tombstones may be lost. */
+  public boolean hasAllLiveData() {
+    return members.values().stream()
+        .filter(member -> isLiveData(code, member))
+        .noneMatch(member -> locations.get(member.getPosition()).isEmpty());
+  }
+
+  /** Whether a member is a data block of a file that still exists. */
+  public static boolean isLiveData(ErasureCode code, StripeMemberProto member) {
+    return code.position(member.getPosition()).isData() && !member.getTombstone();
+  }
+}

@@ -1,0 +1,141 @@
+package io.ebbfs.namenode.tasks.lifecycle;
+
+import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * The transitions in memory, in the order in which they are to run. It is a cache: the rows in the
+ * store are the truth. It is loaded from the store once, and {@link #update} is called after the
+ * commit of every change. Two updates may arrive in the wrong order, so a reader checks the row
+ * under its lock before it acts, and calls {@link #update} if the entry is out of date.
+ * Thread-safe.
+ */
+public final class TransitionIndex {
+  private static final int PAGE = 1_000;
+  private static final Comparator<Entry> ORDER =
+      Comparator.comparingLong(Entry::priority).thenComparingLong(Entry::id);
+
+  private record Entry(
+      long id,
+      TransitionKindProto kind,
+      TransitionStateProto state,
+      long priority,
+      long notBeforeMillis,
+      long leaseEndsMillis) {}
+
+  private final Map<Long, Entry> active = new HashMap<>();
+  private final TreeSet<Entry> planned = new TreeSet<>(ORDER);
+  private final Set<Long> finished = new LinkedHashSet<>();
+
+  /** Reads all rows. */
+  public void load(MetadataStore store) throws IOException {
+    Key after = null;
+    while (true) {
+      List<Row<TransitionRow>> page = store.scanAll(Tables.TRANSITION, after, PAGE);
+      page.forEach(row -> update(row.value()));
+      if (page.size() < PAGE) {
+        return;
+      }
+      after = page.get(page.size() - 1).key();
+    }
+  }
+
+  public static boolean isActive(TransitionStateProto state) {
+    return state == TransitionStateProto.PLANNED || state == TransitionStateProto.RUNNING;
+  }
+
+  /** Takes over a row as it was committed. */
+  public synchronized void update(TransitionRow row) {
+    Entry before = active.remove(row.getId());
+    if (before != null) {
+      planned.remove(before);
+    }
+    if (!isActive(row.getState())) {
+      finished.add(row.getId());
+      return;
+    }
+    finished.remove(row.getId());
+    Entry entry =
+        new Entry(
+            row.getId(),
+            row.getKind(),
+            row.getState(),
+            Integer.toUnsignedLong(row.getPriority()),
+            row.getNotBeforeMillis(),
+            row.getLeaseEndsMillis());
+    active.put(row.getId(), entry);
+    if (row.getState() == TransitionStateProto.PLANNED) {
+      planned.add(entry);
+    }
+  }
+
+  /** Forgets a transition whose row is gone. */
+  public synchronized void remove(long id) {
+    Entry entry = active.remove(id);
+    if (entry != null) {
+      planned.remove(entry);
+    }
+  }
+
+  public synchronized boolean isActive(long id) {
+    return active.containsKey(id);
+  }
+
+  public synchronized int activeCount() {
+    return active.size();
+  }
+
+  /** How many transitions of one kind are planned or running. */
+  public synchronized int activeCount(TransitionKindProto kind) {
+    return (int) active.values().stream().filter(entry -> entry.kind == kind).count();
+  }
+
+  /** Planned transitions whose back-off is over, the most urgent first; no kinds mean all kinds. */
+  public synchronized List<Long> runnable(
+      long nowMillis, Set<TransitionKindProto> kinds, int limit) {
+    List<Long> result = new ArrayList<>();
+    for (Entry entry : planned) {
+      if (result.size() >= limit) {
+        break;
+      }
+      if (entry.notBeforeMillis <= nowMillis && (kinds.isEmpty() || kinds.contains(entry.kind))) {
+        result.add(entry.id);
+      }
+    }
+    return result;
+  }
+
+  /** Running transitions whose lease has ended. */
+  public synchronized List<Long> expired(long nowMillis) {
+    return active.values().stream()
+        .filter(e -> e.state == TransitionStateProto.RUNNING && e.leaseEndsMillis < nowMillis)
+        .map(Entry::id)
+        .sorted()
+        .toList();
+  }
+
+  /** Removes and returns the oldest finished transitions beyond the number to keep. */
+  synchronized List<Long> takeOldestFinished(int keep, int limit) {
+    List<Long> taken = new ArrayList<>();
+    while (finished.size() > keep && taken.size() < limit) {
+      long oldest = finished.iterator().next();
+      finished.remove(oldest);
+      taken.add(oldest);
+    }
+    return taken;
+  }
+}

@@ -1,0 +1,65 @@
+package io.ebbfs.namenode.tasks.lifecycle;
+
+import io.ebbfs.namenode.store.OwnerLocks;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import java.io.IOException;
+import java.util.Collection;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Registers a new transition over stripes: its row is written and each of its stripes gets its
+ * mark, in one transaction. A stripe with a mark is in no second transition. Stateless.
+ */
+public final class TransitionRegistrar {
+  private TransitionRegistrar() {}
+
+  /** Locks the new transition and its stripes. */
+  public static void lock(Transaction transaction, long id, Collection<Long> stripeIds)
+      throws IOException {
+    OwnerLocks.lock(transaction, List.of(), stripeIds, List.of(id));
+  }
+
+  /**
+   * Marks a stripe as part of a transition; the caller holds the lock of the stripe.
+   *
+   * @param seen the row of the stripe as the transition was planned from it
+   * @return false if the row has changed since; then nothing is written
+   */
+  public static boolean mark(Transaction transaction, long id, StripeRow seen) throws IOException {
+    var key = Tables.stripe(seen.getId());
+    if (!transaction.get(Tables.STRIPE, key).equals(Optional.of(seen))) {
+      return false;
+    }
+    transaction.put(Tables.STRIPE, key, seen.toBuilder().setTransitionId(id).build());
+    return true;
+  }
+
+  /**
+   * Registers a transition over one stripe and makes it known.
+   *
+   * @param seen the row of the stripe as the transition was planned from it
+   * @return false if the stripe has changed since; then nothing is written
+   */
+  public static boolean register(TransitionContext context, TransitionRow row, StripeRow seen)
+      throws IOException {
+    Optional<TransitionRow> registered =
+        context
+            .store()
+            .transact(
+                row.getId(),
+                transaction -> {
+                  lock(transaction, row.getId(), List.of(seen.getId()));
+                  if (!mark(transaction, row.getId(), seen)) {
+                    return Optional.empty();
+                  }
+                  transaction.put(Tables.TRANSITION, Tables.transition(row.getId()), row);
+                  return Optional.of(row);
+                });
+    registered.ifPresent(context.lifecycle()::committed);
+    return registered.isPresent();
+  }
+}

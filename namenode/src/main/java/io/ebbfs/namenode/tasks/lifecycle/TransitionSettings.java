@@ -1,0 +1,97 @@
+package io.ebbfs.namenode.tasks.lifecycle;
+
+/**
+ * Limits and switches of transitions.
+ *
+ * @param maxAttempts attempts of one transition; after the last it has failed for good
+ * @param backOffMillis before the second attempt; doubled for each further one
+ * @param maxBackOffMillis upper limit of the back-off
+ * @param maxLeaseMillis longest lease that a claim may ask for
+ * @param maxClaim most transitions in one claim
+ * @param maxActive most transitions planned and running; further proposals are refused
+ * @param maxFilesPerDecision most files in one decision
+ * @param keepFinished how many finished transitions stay listed
+ * @param hintsPerTick how many stripes with a hint one tick checks
+ * @param scanPerTick how many further stripes one tick of the slow scan checks
+ * @param rewriteDeadShare share of dead bytes in the data of a stripe from which the stripe is
+ *     rewritten; a value above 1 switches rewriting off
+ * @param verification which written blocks are verified before a commit
+ * @param movesMisplaced whether misplaced stripes are re-placed; they are counted in any case
+ */
+public record TransitionSettings(
+    int maxAttempts,
+    long backOffMillis,
+    long maxBackOffMillis,
+    long maxLeaseMillis,
+    int maxClaim,
+    int maxActive,
+    int maxFilesPerDecision,
+    int keepFinished,
+    int hintsPerTick,
+    int scanPerTick,
+    double rewriteDeadShare,
+    Verification verification,
+    boolean movesMisplaced) {
+  /** Which written blocks are verified before they are published. */
+  public enum Verification {
+    /** Every written block. */
+    ON,
+    /** Only blocks whose checksums follow from other checksums: no data is read to verify them. */
+    CHECKSUMS,
+    /** None. */
+    OFF
+  }
+
+  public TransitionSettings {
+    if (maxAttempts < 1 || maxClaim < 1 || maxActive < 1 || maxFilesPerDecision < 1) {
+      throw new IllegalArgumentException(
+          "limits of transitions must be at least 1: attempts %d, claim %d, active %d, files %d"
+              .formatted(maxAttempts, maxClaim, maxActive, maxFilesPerDecision));
+    }
+  }
+
+  public static TransitionSettings defaults() {
+    return new TransitionSettings(
+        6,
+        1_000,
+        60_000,
+        600_000,
+        256,
+        100_000,
+        10_000,
+        10_000,
+        1_000,
+        50,
+        0.33,
+        Verification.ON,
+        false);
+  }
+
+  /** A copy with re-placement switched on or off. */
+  public TransitionSettings withRePlacement(boolean on) {
+    return with(rewriteDeadShare, verification, on);
+  }
+
+  /** A copy with the values that an operator sets. */
+  public TransitionSettings with(
+      double newRewriteDeadShare, Verification newVerification, boolean newMovesMisplaced) {
+    return new TransitionSettings(
+        maxAttempts,
+        backOffMillis,
+        maxBackOffMillis,
+        maxLeaseMillis,
+        maxClaim,
+        maxActive,
+        maxFilesPerDecision,
+        keepFinished,
+        hintsPerTick,
+        scanPerTick,
+        newRewriteDeadShare,
+        newVerification,
+        newMovesMisplaced);
+  }
+
+  long backOffMillis(int attempt) {
+    return Math.min(maxBackOffMillis, backOffMillis << Math.min(20, Math.max(0, attempt - 1)));
+  }
+}

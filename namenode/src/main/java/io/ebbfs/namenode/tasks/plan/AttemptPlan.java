@@ -1,0 +1,61 @@
+package io.ebbfs.namenode.tasks.plan;
+
+import io.ebbfs.coding.code.ErasureCode;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import java.util.List;
+import java.util.Set;
+import java.util.SortedMap;
+
+/**
+ * The plan of one attempt of a transition.
+ *
+ * @param row the transition, brought up to date: without deleted blocks, with the disks of the
+ *     replicas that stay, and with the generations of the stripes as they were read
+ * @param steps the combines, in the order in which they run
+ * @param results the stripes after the attempt, from which the checks of the outputs follow
+ */
+public record AttemptPlan(TransitionRow row, List<Step> steps, List<Result> results) {
+  /** One combine. The coefficients are row-major, with a row for each output. */
+  public record Step(List<Source> sources, List<Output> outputs, byte[] coefficients) {}
+
+  /**
+   * A stripe after the attempt. A position that is not stored, no output and not lost is a virtual
+   * zero.
+   *
+   * @param stripeIndex the index by which outputs name the stripe
+   * @param name for messages: "stripe 17"
+   * @param stored by position: the blocks that exist before the attempt; if the commit deletes all
+   *     replicas but one, only with the disk of the replica that stays
+   * @param lost positions whose block stays lost
+   * @param derivedFrom positions of this stripe from which the outputs are computed
+   */
+  public record Result(
+      int stripeIndex,
+      String name,
+      ErasureCode code,
+      SortedMap<Integer, Source> stored,
+      Set<Integer> lost,
+      Set<Integer> derivedFrom) {}
+
+  /** A block to read, and the disks that hold it or will hold it after an earlier step. */
+  public record Source(
+      long blockId, long generationStamp, long lengthBytes, List<String> storageUuids) {}
+
+  /**
+   * A block to write.
+   *
+   * @param stripeIndex the index of the stripe among the results
+   * @param blockId 0 for a new block
+   */
+  public record Output(
+      int stripeIndex,
+      int position,
+      long blockId,
+      long generationStamp,
+      long lengthBytes,
+      String storageUuid) {
+    public boolean isNew() {
+      return blockId == 0;
+    }
+  }
+}

@@ -1,0 +1,203 @@
+package io.ebbfs.namenode.tasks.plan;
+
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.coding.code.ErasureCode;
+import io.ebbfs.namenode.datanodes.ClusterView;
+import io.ebbfs.namenode.datanodes.ClusterView.Server;
+import io.ebbfs.namenode.placement.Placement;
+import io.ebbfs.namenode.placement.PlacementDisk;
+import io.ebbfs.namenode.placement.PlacementRefusal;
+import io.ebbfs.namenode.placement.PlacementResult;
+import io.ebbfs.namenode.placement.StripeGroup;
+import io.ebbfs.namenode.placement.search.RePlacementPlanner;
+import io.ebbfs.namenode.placement.search.StripePlacer;
+import io.ebbfs.namenode.stripes.StripeState;
+import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.random.RandomGenerator;
+
+/**
+ * Chooses the target disks of new parities, rebuilt blocks and moved blocks. It hands the present
+ * state of the cluster to the pure placement ({@link StripePlacer}, {@link RePlacementPlanner}),
+ * and finds out what is missing if there is no place. Thread-safe.
+ */
+public final class TargetDiskChooser {
+  /** A server with this many transfers has load 1: it should not get busier. */
+  private static final double BUSY_TRANSFERS = 16;
+
+  private final CodeRegistry codes;
+  private final ClusterView cluster;
+  private final RandomGenerator random;
+
+  public TargetDiskChooser(CodeRegistry codes, ClusterView cluster, RandomGenerator random) {
+    this.codes = codes;
+    this.cluster = cluster;
+    this.random = random;
+  }
+
+  /** Disks for a new group of stripes: a replica to keep or a disk to copy to, and the parities. */
+  Placement placeNew(StripeGroup group) throws NotPlannableException {
+    long seed = seed();
+    Ask ask = disks -> StripePlacer.place(group, disks, seed);
+    return placed(ask, group.unitLengthBytes(), inService(), false);
+  }
+
+  /** A placement with these disks. */
+  private interface Ask {
+    PlacementResult with(List<PlacementDisk> disks);
+  }
+
+  /**
+   * Disks for missing blocks of stripes whose other members stay where they are.
+   *
+   * @param excludedServerUuids servers that take no new block
+   * @param strict whether a placement that breaks a rule is refused. A conversion can wait for more
+   *     servers; a lost block is rebuilt even in a poor place
+   */
+  Placement placeMissing(
+      ErasureCode code,
+      List<? extends Map<Integer, PlacementDisk>> members,
+      List<? extends Collection<Integer>> missing,
+      long lengthBytes,
+      Set<String> excludedServerUuids,
+      boolean strict)
+      throws NotPlannableException {
+    long seed = seed();
+    Ask ask =
+        disks ->
+            StripePlacer.placeMissing(
+                code, codes.mergesInto(code), members, missing, lengthBytes, disks, seed);
+    return placed(ask, lengthBytes, inService(excludedServerUuids), strict);
+  }
+
+  /** A disk as the placement sees it. */
+  PlacementDisk disk(String storageUuid) throws NotPlannableException {
+    ClusterView.Disk disk =
+        cluster
+            .disk(storageUuid)
+            .orElseThrow(() -> NotPlannableException.now("disk " + storageUuid + " is not known"));
+    Server server =
+        cluster
+            .server(disk.serverUuid())
+            .orElseThrow(
+                () -> NotPlannableException.now("server " + disk.serverUuid() + " is not known"));
+    return disk(server, disk);
+  }
+
+  private static PlacementDisk disk(Server server, ClusterView.Disk disk) {
+    return new PlacementDisk(
+        disk.storageUuid(),
+        server.uuid(),
+        server.rack() == null ? "" : server.rack(),
+        disk.capacityBytes(),
+        disk.remainingBytes(),
+        server.activeTransfers() / BUSY_TRANSFERS);
+  }
+
+  /** The moves that would make the placement of a stripe better. */
+  public RePlacementPlanner.Moves planMoves(MergeGroup group) throws NotPlannableException {
+    return rePlacement(group, inService(), new Random(seed())).plan();
+  }
+
+  /** How many rules the placement of a stripe breaks. */
+  public int violations(MergeGroup group) throws NotPlannableException {
+    return rePlacement(group, inService(), new Random(0)).violations();
+  }
+
+  private RePlacementPlanner rePlacement(MergeGroup group, List<PlacementDisk> disks, Random random)
+      throws NotPlannableException {
+    StripeState stripe = group.stripe();
+    return new RePlacementPlanner(
+        stripe.code(),
+        codes.mergesInto(stripe.code()),
+        placeOf(group),
+        group.slot(),
+        longest(stripe),
+        disks,
+        random);
+  }
+
+  /** By slot and position: the disks of the blocks of the group. */
+  List<Map<Integer, PlacementDisk>> placeOf(MergeGroup group) throws NotPlannableException {
+    List<Map<Integer, PlacementDisk>> members = new ArrayList<>();
+    for (int slot = 0; slot < group.slots(); slot++) {
+      StripeState other = group.others().get(slot);
+      if (slot == group.slot()) {
+        members.add(placeOf(group.stripe()));
+      } else {
+        members.add(other == null ? new TreeMap<>() : placeOf(other));
+      }
+    }
+    return members;
+  }
+
+  private Map<Integer, PlacementDisk> placeOf(StripeState stripe) throws NotPlannableException {
+    Map<Integer, PlacementDisk> members = new TreeMap<>();
+    for (Map.Entry<Integer, List<String>> entry : stripe.locations().entrySet()) {
+      if (!entry.getValue().isEmpty()) {
+        members.put(entry.getKey(), disk(entry.getValue().get(0)));
+      }
+    }
+    return members;
+  }
+
+  private static long longest(StripeState stripe) {
+    return stripe.members().values().stream()
+        .mapToLong(StripeMemberProto::getLengthBytes)
+        .max()
+        .orElse(0);
+  }
+
+  /** All disks in service. */
+  public List<PlacementDisk> inService() {
+    return inService(Set.of());
+  }
+
+  private List<PlacementDisk> inService(Set<String> excludedServerUuids) {
+    List<PlacementDisk> disks = new ArrayList<>();
+    for (Server server : cluster.liveServers()) {
+      if (!excludedServerUuids.contains(server.uuid())) {
+        server.disks().stream().filter(d -> !d.failed()).forEach(d -> disks.add(disk(server, d)));
+      }
+    }
+    return disks;
+  }
+
+  private static Placement placed(
+      Ask ask, long lengthBytes, List<PlacementDisk> disks, boolean strict)
+      throws NotPlannableException {
+    PlacementResult result = ask.with(disks);
+    if (isGood(result, strict)) {
+      return (Placement) result;
+    }
+    String reason =
+        result instanceof PlacementRefusal refusal
+            ? refusal.reason()
+            : "the servers in service give no good place: "
+                + String.join("; ", ((Placement) result).compromises());
+    throw NotPlannableException.noPlace(
+        reason,
+        () -> ShortageFinder.find(lengthBytes, disks, more -> isGood(ask.with(more), strict)));
+  }
+
+  /** The refusal of a conversion because members that stay are too close together. */
+  NotPlannableException crowded(String reason) {
+    return NotPlannableException.noPlace(reason, () -> ShortageFinder.crowded(inService()));
+  }
+
+  private static boolean isGood(PlacementResult result, boolean strict) {
+    return result instanceof Placement placement && (!strict || placement.keepsRules());
+  }
+
+  private long seed() {
+    synchronized (random) {
+      return random.nextLong();
+    }
+  }
+}

@@ -1,0 +1,157 @@
+package io.ebbfs.namenode.tasks.scan;
+
+import io.ebbfs.namenode.placement.search.RePlacementPlanner;
+import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.namenode.stripes.StripeState;
+import io.ebbfs.namenode.tasks.lifecycle.TransitionContext;
+import io.ebbfs.namenode.tasks.lifecycle.TransitionPriority;
+import io.ebbfs.namenode.tasks.lifecycle.TransitionRegistrar;
+import io.ebbfs.namenode.tasks.plan.MergeGroup;
+import io.ebbfs.namenode.tasks.plan.NotPlannableException;
+import io.ebbfs.namenode.tasks.plan.TargetDiskChooser;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
+import java.io.IOException;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Random;
+import java.util.concurrent.ConcurrentSkipListMap;
+
+/**
+ * Creates the transitions that move members of misplaced stripes to better disks. A stripe is
+ * misplaced if it breaks a rule of placement that the cluster could keep. Example: servers were
+ * added, or a repaired block had to go to a server that held enough of its stripe already. {@link
+ * RePlacementPlanner} finds the moves. Only a few stripes are re-placed at a time. Used by one
+ * thread; {@link #violated} by any.
+ */
+final class RePlacementScheduler {
+  /** Stripes that are re-placed at the same time: more would take bandwidth from other work. */
+  private static final int MAX_ACTIVE = 8;
+
+  private static final int MAX_WITHOUT_MOVES = 1_000_000;
+
+  private record Candidate(StripeState stripe, RePlacementPlanner.Moves moves) {}
+
+  private final TransitionContext context;
+  private final TargetDiskChooser disks;
+  private final Map<Long, Integer> violated = new ConcurrentSkipListMap<>();
+  // Stripes for which no better place was found, with the cluster signature of that time.
+  private final Map<Long, Integer> withoutMoves = new HashMap<>();
+  private final Map<Long, Candidate> candidates = new LinkedHashMap<>();
+
+  RePlacementScheduler(TransitionContext context) {
+    this.context = context;
+    // A fixed seed is enough: these moves only say that a stripe can improve. The claim searches
+    // again with other numbers.
+    this.disks = new TargetDiskChooser(context.codes(), context.cluster(), new Random(1));
+  }
+
+  /**
+   * The misplaced stripes as last seen, by id: how many rules each breaks. The map changes while it
+   * is read.
+   */
+  Map<Long, Integer> violated() {
+    return Collections.unmodifiableMap(violated);
+  }
+
+  /** How many re-placements are planned or running. */
+  int active() {
+    return context.index().activeCount(TransitionKindProto.MOVE);
+  }
+
+  void forget(long stripeId) {
+    violated.remove(stripeId);
+    withoutMoves.remove(stripeId);
+  }
+
+  /** Looks at the placement of a stripe that is whole and in no transition. */
+  void consider(StripeState stripe) throws IOException {
+    try {
+      MergeGroup group =
+          context
+              .store()
+              .transact(
+                  stripe.id(),
+                  Durability.RELAXED,
+                  transaction ->
+                      MergeGroup.read(transaction, context.codes(), context.cluster(), stripe));
+      int violations = disks.violations(group);
+      if (violations == 0) {
+        forget(stripe.id());
+        return;
+      }
+      violated.put(stripe.id(), violations);
+      if (mayPlanMore()
+          && !group.inTransition()
+          && group.others().values().stream().noneMatch(s -> candidates.containsKey(s.id()))
+          && !clusterSignature().equals(withoutMoves.get(stripe.id()))) {
+        RePlacementPlanner.Moves moves = disks.planMoves(group);
+        if (moves.targets().isEmpty()) {
+          withoutMoves.put(stripe.id(), clusterSignature());
+        } else {
+          candidates.put(stripe.id(), new Candidate(stripe, moves));
+        }
+      }
+    } catch (NotPlannableException e) {
+      return; // a disk has just gone: the stripe is not whole any more
+    }
+  }
+
+  private boolean mayPlanMore() {
+    return context.settings().movesMisplaced()
+        && active() + candidates.size() < MAX_ACTIVE
+        && withoutMoves.size() < MAX_WITHOUT_MOVES;
+  }
+
+  /** Equal as long as no server or disk comes, goes or changes its rack. */
+  private Integer clusterSignature() {
+    return context.cluster().liveServers().stream()
+        .mapToInt(
+            server ->
+                Objects.hash(
+                    server.uuid(),
+                    server.rack(),
+                    server.disks().stream().filter(disk -> !disk.failed()).count()))
+        .sum();
+  }
+
+  /** Creates the collected re-placements, up to the limits. The next scan finds the rest again. */
+  void flush() throws IOException {
+    int room = MAX_ACTIVE - active();
+    for (Candidate candidate : candidates.values()) {
+      if (room-- > 0 && context.index().activeCount() < context.settings().maxActive()) {
+        TransitionRow row = row(context.ids().transitions().next(), candidate);
+        TransitionRegistrar.register(context, row, candidate.stripe().row());
+      }
+    }
+    candidates.clear();
+  }
+
+  private TransitionRow row(long id, Candidate candidate) {
+    var stripe = candidate.stripe().row();
+    long now = context.clock().millis();
+    return TransitionRow.newBuilder()
+        .setId(id)
+        .setKind(TransitionKindProto.MOVE)
+        .setState(TransitionStateProto.PLANNED)
+        .setPolicy(stripe.getPolicy())
+        .setFromCode(stripe.getCode())
+        .setToCode(stripe.getCode())
+        .setReason("placed with " + candidate.moves().violationsInWords())
+        .setCreatedMillis(now)
+        .setUpdatedMillis(now)
+        .setPriority(TransitionPriority.of(TransitionKindProto.MOVE))
+        .setAttempt(0)
+        .addStripes(
+            TransitionStripeProto.newBuilder()
+                .setStripeId(stripe.getId())
+                .setGeneration(stripe.getGeneration())
+                .addAllPositions(candidate.moves().targets().keySet()))
+        .build();
+  }
+}

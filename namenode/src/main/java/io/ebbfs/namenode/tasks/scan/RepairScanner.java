@@ -1,0 +1,233 @@
+package io.ebbfs.namenode.tasks.scan;
+
+import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.namenode.store.OwnerLocks;
+import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.stripes.StripeManager;
+import io.ebbfs.namenode.stripes.StripeState;
+import io.ebbfs.namenode.tasks.lifecycle.TransitionContext;
+import io.ebbfs.namenode.tasks.lifecycle.TransitionRegistrar;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
+import java.io.IOException;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SortedSet;
+import java.util.concurrent.ConcurrentSkipListMap;
+
+/**
+ * Finds stripes that need a repair, a rewrite or a re-placement, and creates the transitions.
+ * {@link RepairDecider} decides about each stripe; this class reads the stripe and carries the
+ * decision out. Stripes come as hints from the {@link StripeManager} (a replica was lost), and from
+ * a slow scan over all stripes. While the cluster is in safe mode, nothing is looked at.
+ * Thread-safe; {@link #tick} is called by one thread.
+ */
+public final class RepairScanner {
+  /**
+   * The damage of a stripe that is not whole.
+   *
+   * @param lost positions without a live replica
+   * @param decodes whether all of them can be rebuilt
+   */
+  public record Damage(SortedSet<Integer> lost, boolean decodes) {}
+
+  private record Seen(StripeState stripe, Optional<TransitionRow> transition) {}
+
+  private final TransitionContext context;
+  private final StripeManager stripes;
+  private final RewriteScheduler rewrites;
+  private final RePlacementScheduler rePlacements;
+  private final Map<Long, Damage> damaged = new ConcurrentSkipListMap<>();
+  private Key scannedTo;
+
+  public RepairScanner(TransitionContext context, StripeManager stripes) {
+    this.context = context;
+    this.stripes = stripes;
+    this.rewrites = new RewriteScheduler(context);
+    this.rePlacements = new RePlacementScheduler(context);
+  }
+
+  /** The stripes that were not whole when last seen, by id. The map changes while it is read. */
+  public Map<Long, Damage> damaged() {
+    return Collections.unmodifiableMap(damaged);
+  }
+
+  /**
+   * The stripes that were placed worse than the cluster allows when last seen, by id: how many
+   * rules of placement each breaks. The map changes while it is read.
+   */
+  public Map<Long, Integer> misplaced() {
+    return rePlacements.violated();
+  }
+
+  /** How many stripes have a re-placement planned or running. */
+  public int beingRePlaced() {
+    return rePlacements.active();
+  }
+
+  /** Checks the stripes with hints, and the next stretch of all stripes. The work is bounded. */
+  public void tick() throws IOException {
+    if (context.cluster().inSafeMode()) {
+      return;
+    }
+    for (long stripeId : stripes.takeHints(context.settings().hintsPerTick())) {
+      check(stripeId);
+    }
+    int limit = context.settings().scanPerTick();
+    List<Row<StripeRow>> page = context.store().scanAll(Tables.STRIPE, scannedTo, limit);
+    for (Row<StripeRow> row : page) {
+      check(row.value().getId());
+    }
+    scannedTo = page.size() < limit ? null : page.get(page.size() - 1).key();
+    rewrites.flush();
+    rePlacements.flush();
+    if (scannedTo == null) {
+      forgetStripesThatAreGone();
+    }
+  }
+
+  private void forgetStripesThatAreGone() throws IOException {
+    for (long stripeId : List.copyOf(damaged.keySet())) {
+      check(stripeId);
+    }
+    for (long stripeId : rePlacements.violated().keySet()) {
+      check(stripeId);
+    }
+  }
+
+  private void check(long stripeId) throws IOException {
+    Optional<Seen> seen = read(stripeId);
+    if (seen.isEmpty()) {
+      damaged.remove(stripeId);
+      rePlacements.forget(stripeId);
+      return;
+    }
+    StripeState stripe = seen.get().stripe();
+    RepairDecision decision =
+        RepairDecider.decide(
+            context.codes(),
+            stripe,
+            seen.get().transition(),
+            context.settings().rewriteDeadShare());
+    if (decision.lost().isEmpty()) {
+      damaged.remove(stripeId);
+    } else {
+      damaged.put(stripeId, new Damage(decision.lost(), stripe.code().decodes(decision.lost())));
+    }
+    carryOut(decision, stripe, seen.get().transition().map(TransitionRow::getId));
+  }
+
+  private Optional<Seen> read(long stripeId) throws IOException {
+    return context
+        .store()
+        .transact(
+            stripeId,
+            Durability.RELAXED,
+            transaction -> {
+              Optional<StripeRow> row = transaction.get(Tables.STRIPE, Tables.stripe(stripeId));
+              if (row.isEmpty()) {
+                return Optional.empty();
+              }
+              Optional<TransitionRow> active =
+                  !row.get().hasTransitionId()
+                      ? Optional.empty()
+                      : transaction.get(
+                          Tables.TRANSITION, Tables.transition(row.get().getTransitionId()));
+              return Optional.of(
+                  new Seen(
+                      StripeState.read(transaction, context.codes(), context.cluster(), row.get()),
+                      active));
+            });
+  }
+
+  /** The effects of a decision. The transition is present where the decision is about one. */
+  private void carryOut(RepairDecision decision, StripeState stripe, Optional<Long> transition)
+      throws IOException {
+    switch (decision.action()) {
+      case NOTHING, WAIT_FOR_REPLICA -> {}
+      case CHECK_PLACEMENT -> rePlacements.consider(stripe);
+      case REWRITE -> {
+        rewrites.add(stripe);
+        // A rewrite may have to wait for its turn: until then the placement counts.
+        rePlacements.consider(stripe);
+      }
+      case RESCUE -> rewrites.add(stripe);
+      case REPAIR -> createRepair(decision, stripe);
+      case CHANGE_REPAIR -> changeRepair(repair(transition.orElseThrow(), decision, stripe));
+      case DROP_REPAIR -> context.lifecycle().drop(transition.orElseThrow(), decision.reason());
+      case INTERRUPT -> {
+        context.lifecycle().drop(transition.orElseThrow(), decision.reason());
+        if (read(stripe.id()).filter(again -> again.transition().isEmpty()).isPresent()) {
+          stripes.check(stripe.id());
+        }
+      }
+    }
+  }
+
+  private void createRepair(RepairDecision decision, StripeState stripe) throws IOException {
+    TransitionRow row = repair(context.ids().transitions().next(), decision, stripe);
+    if (!TransitionRegistrar.register(context, row, stripe.row())) {
+      stripes.check(stripe.id());
+    }
+  }
+
+  private TransitionRow repair(long id, RepairDecision decision, StripeState stripe) {
+    long now = context.clock().millis();
+    return TransitionRow.newBuilder()
+        .setId(id)
+        .setKind(TransitionKindProto.REPAIR)
+        .setState(TransitionStateProto.PLANNED)
+        .setPolicy(stripe.row().getPolicy())
+        .setFromCode(stripe.row().getCode())
+        .setToCode(stripe.row().getCode())
+        .setReason(decision.reason())
+        .setCreatedMillis(now)
+        .setUpdatedMillis(now)
+        .setPriority(decision.priority())
+        .setAttempt(0)
+        .addStripes(
+            TransitionStripeProto.newBuilder()
+                .setStripeId(stripe.id())
+                .setGeneration(stripe.row().getGeneration())
+                .addAllPositions(decision.lost()))
+        .build();
+  }
+
+  /** Gives a repair that has not started its new positions, priority and reason. */
+  private void changeRepair(TransitionRow wanted) throws IOException {
+    long id = wanted.getId();
+    Optional<TransitionRow> changed =
+        context
+            .store()
+            .transact(
+                id,
+                Durability.RELAXED,
+                transaction -> {
+                  OwnerLocks.lock(transaction, List.of(), List.of(), List.of(id));
+                  Optional<TransitionRow> row =
+                      transaction
+                          .get(Tables.TRANSITION, Tables.transition(id))
+                          .filter(r -> r.getState() == TransitionStateProto.PLANNED)
+                          .map(r -> changed(r, wanted));
+                  row.ifPresent(r -> transaction.put(Tables.TRANSITION, Tables.transition(id), r));
+                  return row;
+                });
+    changed.ifPresent(context.lifecycle()::committed);
+  }
+
+  private static TransitionRow changed(TransitionRow row, TransitionRow wanted) {
+    return row.toBuilder()
+        .setPriority(wanted.getPriority())
+        .setReason(wanted.getReason())
+        .clearStripes()
+        .addAllStripes(wanted.getStripesList())
+        .build();
+  }
+}

@@ -1,0 +1,254 @@
+package io.ebbfs.namenode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.OutputStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.stream.Stream;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.BlockLocation;
+import org.apache.hadoop.hdfs.DFSConfigKeys;
+import org.apache.hadoop.hdfs.DistributedFileSystem;
+import org.apache.hadoop.hdfs.protocol.HdfsConstants.DatanodeReportType;
+import org.apache.hadoop.hdfs.server.datanode.DataNode;
+import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Stock HDFS DataNodes and a stock client on our namenode, over real sockets. */
+@Timeout(180)
+@Tag("process")
+class StockDataNodesTest {
+  private static final int BLOCK = 1 << 20;
+
+  @TempDir private Path dir;
+  private final List<DataNode> dataNodes = new ArrayList<>();
+  private NamenodeServer namenode;
+  private DistributedFileSystem client;
+
+  @BeforeEach
+  void start() throws IOException {
+    DefaultMetricsSystem.setMiniClusterMode(true); // several daemons in one process
+    namenode = startNamenode(0);
+    for (int i = 0; i < 4; i++) {
+      dataNodes.add(startDataNode(i));
+    }
+    client = new DistributedFileSystem();
+    Configuration conf = configuration();
+    conf.setInt("dfs.replication", 3);
+    conf.setInt("dfs.blocksize", BLOCK);
+    client.initialize(java.net.URI.create(uri()), conf);
+    await(() -> client.getDataNodeStats().length == 4);
+  }
+
+  @AfterEach
+  void stop() throws IOException {
+    if (client != null) {
+      client.close();
+    }
+    dataNodes.forEach(DataNode::shutdown);
+    if (namenode != null) {
+      namenode.close();
+    }
+  }
+
+  private NamenodeServer startNamenode(int port) throws IOException {
+    NamenodeConfig d = NamenodeConfig.defaults();
+    NamenodeConfig config =
+        new NamenodeConfig(
+            dir.resolve("namenode"),
+            d.host(),
+            port,
+            d.kafka(),
+            null,
+            8,
+            BLOCK,
+            d.minBlockSize(),
+            3,
+            4_000,
+            8_000,
+            d.leaseSoftLimit(),
+            d.leaseHardLimit(),
+            d.completeWait(),
+            d.lockTimeout(),
+            d.mendPlacements(),
+            d.topology(),
+            d.storeCache(),
+            d.verify(),
+            d.rewriteDeadShare(),
+            d.codes());
+    return NamenodeServer.start(config, Clock.systemUTC(), new Random(1));
+  }
+
+  private String uri() {
+    return "hdfs://127.0.0.1:" + namenode.address().getPort();
+  }
+
+  private Configuration configuration() {
+    Configuration conf = new Configuration();
+    conf.set("fs.defaultFS", uri());
+    return conf;
+  }
+
+  private DataNode startDataNode(int number) throws IOException {
+    Configuration conf = configuration();
+    Path disks = dir.resolve("datanode" + number);
+    conf.set(
+        DFSConfigKeys.DFS_DATANODE_DATA_DIR_KEY,
+        "file:"
+            + Files.createDirectories(disks.resolve("a"))
+            + ",file:"
+            + Files.createDirectories(disks.resolve("b")));
+    conf.set(DFSConfigKeys.DFS_DATANODE_ADDRESS_KEY, "127.0.0.1:0");
+    conf.set(DFSConfigKeys.DFS_DATANODE_HTTP_ADDRESS_KEY, "127.0.0.1:0");
+    conf.set(DFSConfigKeys.DFS_DATANODE_IPC_ADDRESS_KEY, "127.0.0.1:0");
+    conf.set(DFSConfigKeys.DFS_DATANODE_HOST_NAME_KEY, "127.0.0.1");
+    conf.setInt(DFSConfigKeys.DFS_HEARTBEAT_INTERVAL_KEY, 1);
+    conf.setBoolean("dfs.datanode.dns.interface.fallback", false);
+    DataNode dataNode = DataNode.instantiateDataNode(new String[0], conf);
+    dataNode.runDatanodeDaemon();
+    return dataNode;
+  }
+
+  private interface Condition {
+    boolean holds() throws IOException;
+  }
+
+  /** Polls, because other threads make the condition true. */
+  private static void await(Condition condition) throws IOException {
+    long deadline = System.nanoTime() + 60_000_000_000L;
+    while (!condition.holds()) {
+      assertThat(System.nanoTime()).as("time").isLessThan(deadline);
+      try {
+        Thread.sleep(100);
+      } catch (InterruptedException e) {
+        throw new IOException(e);
+      }
+    }
+  }
+
+  private byte[] write(String name, int bytes) throws IOException {
+    byte[] content = new byte[bytes];
+    new Random(bytes).nextBytes(content);
+    try (OutputStream out = client.create(new org.apache.hadoop.fs.Path(name))) {
+      out.write(content);
+    }
+    return content;
+  }
+
+  private byte[] read(String name) throws IOException {
+    try (InputStream in = client.open(new org.apache.hadoop.fs.Path(name))) {
+      return in.readAllBytes();
+    }
+  }
+
+  private boolean everyBlockHas(String name, int replicas, Set<Integer> notOnPorts)
+      throws IOException {
+    BlockLocation[] blocks =
+        client.getFileBlockLocations(new org.apache.hadoop.fs.Path(name), 0, Long.MAX_VALUE);
+    return Arrays.stream(blocks)
+        .allMatch(
+            block -> {
+              try {
+                return block.getNames().length == replicas
+                    && Arrays.stream(block.getNames())
+                        .noneMatch(
+                            n ->
+                                notOnPorts.contains(
+                                    Integer.parseInt(n.substring(n.indexOf(':') + 1))));
+              } catch (IOException e) {
+                throw new AssertionError(e);
+              }
+            });
+  }
+
+  /** The number of finalized replicas; -1 if files came or went during the count. */
+  private long blockFiles() throws IOException {
+    try (Stream<Path> files = Files.walk(dir)) {
+      return files
+          .filter(p -> p.toString().contains("finalized"))
+          .filter(p -> p.getFileName().toString().matches("blk_\\d+"))
+          .count();
+    } catch (UncheckedIOException e) {
+      return -1;
+    }
+  }
+
+  private boolean allAreBack() {
+    try {
+      return client.getDataNodeStats(DatanodeReportType.LIVE).length == 4;
+    } catch (IOException e) {
+      return false; // the connection to the old process has to end first
+    }
+  }
+
+  @Test
+  void filesAreWrittenReadCopiedTrimmedAndDeleted() throws IOException {
+    byte[] content = write("/a", 5 * BLOCK + 17);
+    assertThat(read("/a")).isEqualTo(content);
+    await(() -> everyBlockHas("/a", 3, Set.of()));
+
+    DataNode victim = dataNodes.remove(0);
+    Set<Integer> dead = new HashSet<>(Set.of(victim.getXferPort()));
+    victim.shutdown();
+    await(() -> everyBlockHas("/a", 3, dead));
+    assertThat(read("/a")).isEqualTo(content);
+
+    dataNodes.add(startDataNode(0));
+    await(() -> blockFiles() == 18);
+
+    client.setReplication(new org.apache.hadoop.fs.Path("/a"), (short) 1);
+    await(() -> blockFiles() == 6);
+    await(() -> everyBlockHas("/a", 1, Set.of()));
+    assertThat(read("/a")).isEqualTo(content);
+
+    int port = namenode.address().getPort();
+    namenode.close();
+    namenode = startNamenode(port);
+    await(this::allAreBack);
+    await(() -> everyBlockHas("/a", 1, Set.of()));
+    assertThat(read("/a")).isEqualTo(content);
+
+    client.delete(new org.apache.hadoop.fs.Path("/a"), false);
+    await(() -> blockFiles() == 0);
+  }
+
+  @Test
+  void aCorruptReplicaIsFoundByItsReaderAndReplaced() throws IOException {
+    byte[] content = write("/c", BLOCK);
+    await(() -> blockFiles() == 3);
+    Path bad;
+    try (Stream<Path> files = Files.walk(dir)) {
+      bad =
+          files
+              .filter(p -> p.toString().contains("finalized"))
+              .filter(p -> p.getFileName().toString().matches("blk_\\d+"))
+              .findFirst()
+              .orElseThrow();
+    }
+    Files.write(bad, new byte[BLOCK]);
+    // Each reader begins with a random replica: some readers find the bad replica and report it.
+    await(
+        () -> {
+          assertThat(read("/c")).isEqualTo(content);
+          return !Files.exists(bad);
+        });
+    await(() -> everyBlockHas("/c", 3, Set.of()));
+    await(() -> blockFiles() == 3);
+  }
+}

@@ -1,0 +1,103 @@
+package io.ebbfs.namenode.datanodes;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ebbfs.common.time.ManualClock;
+import io.ebbfs.namenode.datanodes.ClusterView.Server;
+import io.ebbfs.namenode.store.IdGenerator;
+import io.ebbfs.namenode.store.InMemoryStore;
+import io.ebbfs.namenode.store.MetadataStore;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.hdfs.protocol.DatanodeID;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class HeartbeatMonitorTest {
+  private static final long DEAD_AFTER = 10_000;
+  private static final long GRACE = 20_000;
+
+  private final ManualClock clock = new ManualClock();
+  private final MetadataStore store = new InMemoryStore();
+  private DatanodeRegistry registry;
+  private HeartbeatMonitor monitor;
+
+  @BeforeEach
+  void start() throws IOException {
+    registry =
+        new DatanodeRegistry(
+            store, IdGenerator.storages(store), clock, RedundancySettings.of(DEAD_AFTER, GRACE));
+    monitor = new HeartbeatMonitor(registry, clock, DEAD_AFTER);
+  }
+
+  private static DatanodeID id(String uuid) {
+    return new DatanodeID("10.0.0.1", uuid, uuid, 1, 2, 3, 4);
+  }
+
+  private List<String> passSeconds(int seconds) {
+    List<String> dead = new ArrayList<>();
+    for (int i = 0; i < seconds; i++) {
+      clock.advance(1_000);
+      monitor.declareDeadServers().stream().map(Server::uuid).forEach(dead::add);
+    }
+    return dead;
+  }
+
+  @Test
+  void aSilentServerIsDeclaredDeadOnce() throws IOException {
+    registry.register(id("silent"));
+    assertThat(passSeconds(10)).isEmpty();
+    assertThat(passSeconds(5)).containsExactly("silent");
+    assertThat(registry.liveServers()).isEmpty();
+    assertThat(registry.allServers()).hasSize(1);
+  }
+
+  @Test
+  void aServerThatSendsHeartbeatsStaysLive() throws IOException {
+    registry.register(id("live"));
+    for (int i = 0; i < 4; i++) {
+      assertThat(passSeconds(6)).isEmpty();
+      assertThat(registry.heartbeat(id("live"), List.of(), 0)).isPresent();
+    }
+  }
+
+  @Test
+  void aDeadServerHasToRegisterAgain() throws IOException {
+    registry.register(id("back"));
+    assertThat(passSeconds(15)).containsExactly("back");
+    assertThat(registry.heartbeat(id("back"), List.of(), 0)).isEmpty();
+    registry.register(id("back"));
+    assertThat(registry.liveServers()).hasSize(1);
+  }
+
+  @Test
+  void afterAStallOfThisProcessHeartbeatsAreReadFirst() throws IOException {
+    registry.register(id("patient"));
+    clock.advance(DEAD_AFTER + 1);
+    assertThat(monitor.declareDeadServers()).isEmpty();
+    clock.advance(1_000);
+    assertThat(monitor.declareDeadServers()).hasSize(1);
+  }
+
+  @Test
+  void safeModeWaitsForEveryKnownDiskOrForTheGraceTime() {
+    SafeMode safeMode = new SafeMode(clock, GRACE);
+    safeMode.awaitDisk("a");
+    safeMode.awaitDisk("b");
+    assertThat(safeMode.isOn()).isTrue();
+    safeMode.diskSettled("a");
+    safeMode.diskSettled("b");
+    assertThat(safeMode.isOn()).isFalse();
+
+    SafeMode unheard = new SafeMode(clock, GRACE);
+    unheard.awaitDisk("a");
+    clock.advance(10 * GRACE);
+    assertThat(unheard.isOn()).as("no server could report yet").isTrue();
+    unheard.serverRegistered();
+    clock.advance(GRACE - 1);
+    assertThat(unheard.isOn()).isTrue();
+    clock.advance(1);
+    assertThat(unheard.isOn()).isFalse();
+  }
+}

@@ -1,0 +1,299 @@
+package io.ebbfs.namenode.files;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.io.FileCreationService;
+import io.ebbfs.namenode.files.io.FileWriteService.Handle;
+import io.ebbfs.namenode.store.Tables;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.util.List;
+import java.util.Set;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException;
+import org.apache.hadoop.hdfs.protocol.Block;
+import org.apache.hadoop.hdfs.protocol.LocatedBlock;
+import org.apache.hadoop.hdfs.protocol.LocatedBlocks;
+import org.apache.hadoop.hdfs.protocol.RecoveryInProgressException;
+import org.apache.hadoop.hdfs.server.namenode.LeaseExpiredException;
+import org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Calls of an output stream: in order, repeated, too late, and from the wrong client. */
+class FileWriteServiceTest {
+  private static final String PATH = "/dir/file";
+  private static final String CLIENT = "client";
+  private static final long MIB = 1 << 20;
+
+  private NamespaceFixture real;
+  private SimulatedDatanodes datanodes;
+  private Handle handle;
+
+  @BeforeEach
+  void create() throws IOException {
+    real = new NamespaceFixture();
+    datanodes = new SimulatedDatanodes(real, 4);
+    Inode file = real.creation.create(real.root(), real.request(PATH, CLIENT, false));
+    handle = new Handle(PATH, file.id(), CLIENT, "127.0.0.1");
+  }
+
+  private Block add(Block previous) throws IOException {
+    return block(real.writes.addBlock(handle, previous, Set.of()));
+  }
+
+  private static Block block(LocatedBlock located) {
+    return located.getBlock().getLocalBlock();
+  }
+
+  private static Block written(Block block, long length) {
+    return new Block(block.getBlockId(), length, block.getGenerationStamp());
+  }
+
+  /** The chunk servers of the pipeline report the block. */
+  private Block report(Block block, long length) throws IOException {
+    Block finished = written(block, length);
+    datanodes.report(finished, last().getStorageIDs());
+    return finished;
+  }
+
+  private LocatedBlock last() throws IOException {
+    return blocks().getLastLocatedBlock();
+  }
+
+  private LocatedBlocks blocks() throws IOException {
+    return real.reads.locate(real.root(), PATH, 0, Long.MAX_VALUE, "127.0.0.1");
+  }
+
+  @Test
+  void aFileGrowsBlockByBlock() throws IOException {
+    Block first = report(add(null), MIB);
+    Block second = add(first);
+    assertThat(blocks().isUnderConstruction()).isTrue();
+    assertThat(blocks().getLocatedBlocks()).hasSize(1);
+    assertThat(blocks().getFileLength()).isEqualTo(MIB);
+    second = report(second, 10);
+    assertThat(real.writes.complete(handle, second)).isTrue();
+    assertThat(blocks().isUnderConstruction()).isFalse();
+    assertThat(blocks().getFileLength()).isEqualTo(MIB + 10);
+    assertThat(blocks().isLastBlockComplete()).isTrue();
+    assertThat(real.status(PATH).getLen()).isEqualTo(MIB + 10);
+    assertThat(real.rows(Tables.LEASE)).isZero();
+  }
+
+  @Test
+  void onlyTheAskedRangeIsAnswered() throws IOException {
+    Block previous = null;
+    for (int i = 0; i < 4; i++) {
+      previous = report(add(previous), MIB);
+    }
+    real.writes.complete(handle, previous);
+    LocatedBlocks middle = real.reads.locate(real.root(), PATH, MIB + 1, MIB, "127.0.0.1");
+    assertThat(middle.getLocatedBlocks())
+        .extracting(LocatedBlock::getStartOffset)
+        .containsExactly(MIB, 2 * MIB);
+    assertThat(middle.getLastLocatedBlock().getStartOffset()).isEqualTo(3 * MIB);
+  }
+
+  @Test
+  void everyCallMayComeTwice() throws IOException {
+    Block first = add(null);
+    assertThat(add(null)).isEqualTo(first);
+    first = report(first, MIB);
+    Block second = add(first);
+    assertThat(add(first)).isEqualTo(second);
+    real.writes.abandonBlock(handle, second);
+    real.writes.abandonBlock(handle, second);
+    Block third = report(add(first), 5);
+    assertThat(real.writes.complete(handle, third)).isTrue();
+    assertThat(real.writes.complete(handle, third)).isTrue();
+    assertThat(blocks().getFileLength()).isEqualTo(MIB + 5);
+  }
+
+  @Test
+  void aWrongPreviousBlockIsRefused() throws IOException {
+    Block first = report(add(null), MIB);
+    Block second = report(add(first), MIB);
+    Block third = add(second);
+    assertThatThrownBy(() -> add(first)).hasMessageContaining("does not match actual last block");
+    real.writes.fsync(handle, 100);
+    assertThatThrownBy(() -> add(second)).hasMessageContaining("already contains 100 bytes");
+    Block older = new Block(third.getBlockId(), 1, third.getGenerationStamp() - 1);
+    assertThatThrownBy(() -> add(older)).isInstanceOf(IOException.class);
+    assertThatThrownBy(() -> real.writes.complete(handle, older))
+        .hasMessageContaining("mismatching GS");
+  }
+
+  @Test
+  void blocksWithoutReportsKeepTheFileOpen() throws IOException {
+    Block first = written(add(null), MIB);
+    Block second = written(add(first), MIB);
+    assertThatThrownBy(() -> add(second)).isInstanceOf(NotReplicatedYetException.class);
+    assertThat(real.writes.complete(handle, second)).isFalse();
+    assertThat(blocks().isUnderConstruction()).isTrue();
+    datanodes.reportAnywhere(first);
+    datanodes.reportAnywhere(second);
+    assertThat(real.writes.complete(handle, second)).isTrue();
+  }
+
+  @Test
+  void onlyTheHolderWrites() throws IOException {
+    Handle other = new Handle(PATH, handle.fileId(), "other", "127.0.0.1");
+    assertThatThrownBy(() -> real.writes.addBlock(other, null, Set.of()))
+        .isInstanceOf(LeaseExpiredException.class)
+        .hasMessageContaining("other")
+        .hasMessageContaining(CLIENT);
+    assertThatThrownBy(() -> real.creation.create(real.root(), real.request(PATH, "other", false)))
+        .isInstanceOf(AlreadyBeingCreatedException.class);
+    real.writes.complete(handle, null);
+    assertThatThrownBy(() -> add(null)).isInstanceOf(LeaseExpiredException.class);
+    assertThatThrownBy(() -> real.creation.create(real.root(), real.request(PATH, "other", false)))
+        .isInstanceOf(FileAlreadyExistsException.class);
+  }
+
+  @Test
+  void aRenamedFileIsWrittenOnADeletedOneIsNot() throws IOException {
+    Block first = report(add(null), MIB);
+    real.renames.rename(real.root(), "/dir", "/moved");
+    Block second = add(first);
+    datanodes.reportAnywhere(written(second, 7));
+    real.deletions.delete(real.root(), "/moved", true);
+    assertThatThrownBy(() -> add(second)).isInstanceOf(FileNotFoundException.class);
+    assertThatThrownBy(() -> real.writes.complete(handle, written(second, 7)))
+        .isInstanceOf(FileNotFoundException.class);
+    real.reaper.reapAll();
+    assertThat(real.rows(Tables.BLOCK)).isZero();
+    assertThat(real.rows(Tables.BLOCK_OWNER)).isZero();
+    assertThat(real.rows(Tables.REPLICA)).isZero();
+    assertThat(real.rows(Tables.LEASE)).isZero();
+  }
+
+  @Test
+  void aRepairedPipelineGivesTheBlockANewGeneration() throws IOException {
+    Block block = add(null);
+    long stamp = real.writes.newGenerationStamp(block, CLIENT);
+    assertThat(stamp).isGreaterThan(block.getGenerationStamp());
+    Block repaired = new Block(block.getBlockId(), 10, stamp);
+    List<String> storages = List.of(last().getStorageIDs()[0]);
+    real.writes.updatePipeline(CLIENT, block, repaired, storages);
+    real.writes.updatePipeline(CLIENT, block, repaired, storages);
+    assertThat(last().getBlock().getGenerationStamp()).isEqualTo(stamp);
+    assertThat(last().getStorageIDs()).containsExactlyElementsOf(storages);
+    assertThatThrownBy(() -> real.writes.complete(handle, written(block, 10)))
+        .hasMessageContaining("mismatching GS");
+    datanodes.report(repaired, storages.toArray(String[]::new));
+    assertThat(real.writes.complete(handle, repaired)).isTrue();
+  }
+
+  @Test
+  void anOlderGenerationOfThePipelineIsRefused() throws IOException {
+    Block block = add(null);
+    Block newer = new Block(block.getBlockId(), 10, real.writes.newGenerationStamp(block, CLIENT));
+    Block newest = new Block(block.getBlockId(), 10, real.writes.newGenerationStamp(block, CLIENT));
+    real.writes.updatePipeline(CLIENT, block, newest, List.of("s"));
+    assertThatThrownBy(() -> real.writes.updatePipeline(CLIENT, block, newer, List.of("s")))
+        .hasMessageContaining("older state");
+  }
+
+  @Test
+  void aFileWithoutBlocksIsClosedAfterTheHardLimit() throws IOException {
+    real.clock.advance(NamespaceFixture.HARD_MILLIS / 2);
+    real.leases.renew(CLIENT);
+    real.clock.advance(NamespaceFixture.HARD_MILLIS / 2 + 1);
+    real.monitor.tick();
+    assertThat(blocks().isUnderConstruction()).isTrue();
+    real.clock.advance(NamespaceFixture.HARD_MILLIS / 2);
+    real.monitor.tick();
+    assertThat(blocks().isUnderConstruction()).isFalse();
+    assertThatThrownBy(() -> add(null)).isInstanceOf(LeaseExpiredException.class);
+  }
+
+  @Test
+  void anotherClientTakesOverAfterTheSoftLimit() throws IOException {
+    Block block = add(null);
+    real.writes.fsync(handle, 10);
+    real.clock.advance(NamespaceFixture.SOFT_MILLIS + 1);
+    assertThatThrownBy(() -> real.creation.create(real.root(), real.request(PATH, "other", false)))
+        .isInstanceOf(RecoveryInProgressException.class);
+    assertThatThrownBy(() -> add(block)).isInstanceOf(LeaseExpiredException.class);
+  }
+
+  @Test
+  void aRecoveredLastBlockClosesItsFile() throws IOException {
+    Block block = add(null);
+    String[] storages = last().getStorageIDs();
+    assertThat(real.recovery.release(handle.fileId())).isFalse();
+    long first = recoveryStamp();
+    real.clock.advance(NamespaceFixture.RECOVERY_RETRY_MILLIS + 1);
+    real.monitor.tick();
+    long second = recoveryStamp();
+    assertThat(second).isGreaterThan(first);
+
+    assertThatThrownBy(() -> synchronize(block, first, storages))
+        .hasMessageContaining("does not match current recovery id " + second);
+    synchronize(block, second, storages);
+    synchronize(block, second, storages);
+    assertThat(blocks().isUnderConstruction()).isFalse();
+    assertThat(blocks().getFileLength()).isEqualTo(77);
+    assertThat(last().getBlock().getGenerationStamp()).isEqualTo(second);
+    assertThat(real.rows(Tables.LEASE)).isZero();
+  }
+
+  private void synchronize(Block block, long stamp, String[] storages) throws IOException {
+    real.recovery.commitBlockSynchronization(
+        block.getBlockId(), stamp, 77, true, false, List.of(storages));
+  }
+
+  private long recoveryStamp() throws IOException {
+    return real.store.transact(
+        handle.fileId(),
+        t ->
+            t.get(Tables.BLOCK, Tables.block(handle.fileId(), 0))
+                .orElseThrow()
+                .getRecoveryGenerationStamp());
+  }
+
+  @Test
+  void aLastBlockWithoutAnyByteGoesInItsRecovery() throws IOException {
+    Block first = report(add(null), MIB);
+    Block second = add(first);
+    assertThat(real.recovery.release(handle.fileId())).isFalse();
+    long stamp =
+        real.store.transact(
+            handle.fileId(),
+            t ->
+                t.get(Tables.BLOCK, Tables.block(handle.fileId(), 1))
+                    .orElseThrow()
+                    .getRecoveryGenerationStamp());
+    real.recovery.commitBlockSynchronization(second.getBlockId(), stamp, 0, true, true, List.of());
+    assertThat(blocks().isUnderConstruction()).isFalse();
+    assertThat(blocks().getFileLength()).isEqualTo(MIB);
+    assertThat(blocks().getLocatedBlocks()).hasSize(1);
+  }
+
+  @Test
+  void limitsAreNamed() {
+    assertThatThrownBy(
+            () ->
+                real.creation.create(
+                    real.root(),
+                    new FileCreationService.Request(
+                        "/x", 0644, "c", "m", true, false, true, 3, 1000)))
+        .hasMessageContaining("minBlockSize 65536");
+    assertThatThrownBy(
+            () ->
+                real.creation.create(
+                    real.root(),
+                    new FileCreationService.Request(
+                        "/x", 0644, "c", "m", true, false, true, 0, MIB)))
+        .hasMessageContaining("not within 1 and 512");
+    assertThatThrownBy(() -> real.mkdirs("/" + "n".repeat(256)))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("256");
+    assertThatThrownBy(() -> real.mkdirs("/d".repeat(1001)))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("1000 levels");
+  }
+}

@@ -1,0 +1,91 @@
+package io.ebbfs.namenode.files;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.hadoop.hdfs.protocol.Block;
+import org.apache.hadoop.hdfs.protocol.BlockListAsLongs;
+import org.apache.hadoop.hdfs.protocol.DatanodeID;
+import org.apache.hadoop.hdfs.server.common.HdfsServerConstants.NodeType;
+import org.apache.hadoop.hdfs.server.common.StorageInfo;
+import org.apache.hadoop.hdfs.server.protocol.BlockReportContext;
+import org.apache.hadoop.hdfs.server.protocol.DatanodeRegistration;
+import org.apache.hadoop.hdfs.server.protocol.DatanodeStorage;
+import org.apache.hadoop.hdfs.server.protocol.ReceivedDeletedBlockInfo;
+import org.apache.hadoop.hdfs.server.protocol.ReceivedDeletedBlockInfo.BlockStatus;
+import org.apache.hadoop.hdfs.server.protocol.StorageBlockReport;
+import org.apache.hadoop.hdfs.server.protocol.StorageReceivedDeletedBlocks;
+import org.apache.hadoop.hdfs.server.protocol.StorageReport;
+import org.apache.hadoop.hdfs.server.protocol.VolumeFailureSummary;
+
+/** Simulated chunk servers with one empty disk each; a test decides what they report. */
+final class SimulatedDatanodes {
+  private static final long CAPACITY = 1L << 40;
+
+  private final NamespaceFixture real;
+  private final List<String> storages = new ArrayList<>();
+
+  SimulatedDatanodes(NamespaceFixture real, int count) throws IOException {
+    this.real = real;
+    for (int i = 0; i < count; i++) {
+      start(i);
+    }
+  }
+
+  private DatanodeRegistration registration(int index) {
+    return new DatanodeRegistration(
+        new DatanodeID(
+            "127.0.0.1", "localhost", "server-" + index, 1000 + index, 0, 0, 2000 + index),
+        new StorageInfo(
+            -57, real.identity.namespaceId(), real.identity.clusterId(), 0, NodeType.DATA_NODE),
+        null,
+        "3.5.0");
+  }
+
+  private void start(int index) throws IOException {
+    String storage = "disk-" + index;
+    storages.add(storage);
+    real.datanodes.registerDatanode(registration(index));
+    real.datanodes.sendHeartbeat(
+        registration(index),
+        new StorageReport[] {
+          new StorageReport(new DatanodeStorage(storage), false, CAPACITY, 0, CAPACITY, 0, 0)
+        },
+        0,
+        0,
+        0,
+        0,
+        0,
+        new VolumeFailureSummary(new String[0], 0, 0),
+        true,
+        null,
+        null);
+    real.datanodes.blockReport(
+        registration(index),
+        real.identity.blockPoolId(),
+        new StorageBlockReport[] {
+          new StorageBlockReport(new DatanodeStorage(storage), BlockListAsLongs.EMPTY)
+        },
+        new BlockReportContext(1, 0, index + 1, 1));
+  }
+
+  /** The disks report that they have received a block. */
+  void report(Block block, String[] disks) throws IOException {
+    for (String disk : disks) {
+      real.datanodes.blockReceivedAndDeleted(
+          registration(storages.indexOf(disk)),
+          real.identity.blockPoolId(),
+          new StorageReceivedDeletedBlocks[] {
+            new StorageReceivedDeletedBlocks(
+                new DatanodeStorage(disk),
+                new ReceivedDeletedBlockInfo[] {
+                  new ReceivedDeletedBlockInfo(block, BlockStatus.RECEIVED_BLOCK, null)
+                })
+          });
+    }
+  }
+
+  void reportAnywhere(Block block) throws IOException {
+    report(block, new String[] {storages.get(0)});
+  }
+}

@@ -1,0 +1,329 @@
+package io.ebbfs.namenode.replicas;
+
+import com.google.common.base.Preconditions;
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.common.time.ManualClock;
+import io.ebbfs.namenode.datanodes.ClusterIdentity;
+import io.ebbfs.namenode.datanodes.DatanodeRegistry;
+import io.ebbfs.namenode.datanodes.RedundancySettings;
+import io.ebbfs.namenode.replicas.BlockService.Invalidation;
+import io.ebbfs.namenode.replicas.BlockService.Target;
+import io.ebbfs.namenode.replicas.BlockService.WriteRequest;
+import io.ebbfs.namenode.replicas.ReplicaRows.Replica;
+import io.ebbfs.namenode.rpc.datanode.DatanodeFrontEnd;
+import io.ebbfs.namenode.store.IdGenerator;
+import io.ebbfs.namenode.store.InMemoryStore;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.RowLock;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.namenode.stripes.StripeManager;
+import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.apache.hadoop.hdfs.protocol.Block;
+import org.apache.hadoop.thirdparty.protobuf.ByteString;
+
+/**
+ * The block manager on the in-memory store, with simulated chunk servers and a manual clock. The
+ * fixture plays the part of files and stripes. Single-threaded.
+ */
+final class BlockFixture {
+  static final long BLOCK_BYTES = 1 << 20;
+
+  final ManualClock clock = new ManualClock();
+  final MetadataStore store;
+  final Random random;
+  final RedundancySettings settings;
+  final ClusterIdentity identity;
+  final Map<String, SimulatedServer> servers = new TreeMap<>();
+  final Set<Long> hintedStripes = new LinkedHashSet<>();
+  final Map<Long, BlockRow> blocks = new LinkedHashMap<>();
+  SimulatedServer.Witness witness = (server, storage, block) -> {};
+  DatanodeRegistry cluster;
+  BlockManager manager;
+  DatanodeFrontEnd frontEnd;
+  private final IdGenerator inodeIds;
+  private final IdGenerator blockIds;
+  private final Map<Long, Long> ownerOf = new TreeMap<>();
+
+  BlockFixture(long seed, int serverCount, int diskCount) throws IOException {
+    this(seed, serverCount, diskCount, settings());
+  }
+
+  BlockFixture(long seed, int serverCount, int diskCount, RedundancySettings settings)
+      throws IOException {
+    this(seed, serverCount, diskCount, settings, new InMemoryStore());
+  }
+
+  BlockFixture(
+      long seed, int serverCount, int diskCount, RedundancySettings settings, MetadataStore store)
+      throws IOException {
+    this.store = store;
+    this.random = new Random(seed);
+    this.settings = settings;
+    this.identity = ClusterIdentity.of(store, clock, random);
+    this.inodeIds = IdGenerator.inodes(store);
+    this.blockIds = IdGenerator.blocks(store);
+    startNamenode();
+    for (int i = 0; i < serverCount; i++) {
+      new SimulatedServer(i, diskCount, identity, servers, (s, d, b) -> witness.deleted(s, d, b));
+    }
+  }
+
+  static RedundancySettings settings() {
+    return new RedundancySettings(10_000, 3_000, 20_000, 15_000, 4, 100, 5_000, 4_000, 500, 10_000);
+  }
+
+  /** Starts or restarts the namenode. A restart loses everything in memory. */
+  void startNamenode() throws IOException {
+    cluster = new DatanodeRegistry(store, IdGenerator.storages(store), clock, settings);
+    manager = new BlockManager(store, cluster, identity.blockPoolId(), clock, random, settings);
+    StripeManager stripes = new StripeManager(CodeRegistry.builtIn(), manager, cluster);
+    manager.bind(
+        new StripeService() {
+          @Override
+          public List<RowLock> locksToRemove(List<Member> members) {
+            return List.of();
+          }
+
+          @Override
+          public List<Invalidation> removeMembers(Transaction t, List<Member> members) {
+            return List.of();
+          }
+
+          @Override
+          public void check(long stripeId) {
+            hintedStripes.add(stripeId);
+          }
+
+          @Override
+          public DecodeSources decodeSources(Transaction t, BlockRow block) throws IOException {
+            return stripes.decodeSources(t, block);
+          }
+        });
+    frontEnd =
+        new DatanodeFrontEnd(
+            identity, cluster, manager, (b, stamp, length, close, delete, storages) -> {});
+  }
+
+  void registerAll() throws IOException {
+    for (SimulatedServer server : servers.values()) {
+      server.register(frontEnd);
+      server.heartbeat(frontEnd);
+    }
+    deliverAll();
+  }
+
+  void deliverAll() throws IOException {
+    for (SimulatedServer server : servers.values()) {
+      while (server.hasIncremental()) {
+        server.deliverIncremental(frontEnd, false);
+      }
+      while (server.hasFull()) {
+        server.deliverFull(frontEnd);
+      }
+    }
+  }
+
+  /** All servers send a heartbeat, all messages arrive, one second passes. */
+  void second() throws IOException {
+    clock.advance(1_000);
+    for (SimulatedServer server : servers.values()) {
+      server.heartbeat(frontEnd);
+    }
+    deliverAll();
+    manager.tick();
+  }
+
+  void seconds(int count) throws IOException {
+    for (int i = 0; i < count; i++) {
+      second();
+    }
+  }
+
+  // ---- files
+
+  /** Writes a file of one block. The reports of its replicas are not delivered yet. */
+  BlockRow writeFile(int replication) throws IOException {
+    long inodeId = inodeIds.next();
+    long blockId = blockIds.next();
+    List<Target> targets =
+        manager.chooseTargets(
+            new WriteRequest(
+                "/f" + inodeId, replication, BLOCK_BYTES, "127.0.0.1", Set.of(), Set.of()));
+    BlockRow.Builder block =
+        BlockRow.newBuilder()
+            .setBlockId(blockId)
+            .setGenerationStamp(1001)
+            .setLengthBytes(BLOCK_BYTES)
+            .setState(BlockStateProto.COMPLETE)
+            .setReplication(replication);
+    String name = "f" + inodeId;
+    BlockRow row = block.build();
+    store.transact(
+        inodeId,
+        t -> {
+          t.put(
+              Tables.INODE_NAME,
+              Tables.inodeName(inodeId),
+              InodeNameRow.newBuilder()
+                  .setParentId(1)
+                  .setName(ByteString.copyFrom(name, StandardCharsets.UTF_8))
+                  .build());
+          putBlock(t, inodeId, row);
+          return null;
+        });
+    ownerOf.put(blockId, inodeId);
+    blocks.put(blockId, row);
+    for (Target target : targets) {
+      SimulatedServer server = servers.get(target.server().uuid());
+      if (server.up && server.disks.containsKey(target.disk().storageUuid())) {
+        server.write(target.disk().storageUuid(), new Block(blockId, BLOCK_BYTES, 1001));
+      }
+    }
+    return row;
+  }
+
+  private void putBlock(Transaction t, long inodeId, BlockRow row) {
+    t.put(Tables.BLOCK, Tables.block(inodeId, 0), row);
+    t.put(
+        Tables.BLOCK_OWNER,
+        Tables.blockOwner(row.getBlockId()),
+        BlockOwnerRow.newBuilder().setOwnerId(inodeId).setIndex(0).build());
+  }
+
+  long ownerOf(long blockId) {
+    return Preconditions.checkNotNull(ownerOf.get(blockId));
+  }
+
+  private void lockOwner(Transaction t, long blockId) throws IOException {
+    InodeNameRow name = t.get(Tables.INODE_NAME, Tables.inodeName(ownerOf(blockId))).orElseThrow();
+    t.lock(
+        List.of(
+            RowLock.exclusive(
+                Tables.INODE, Tables.inode(name.getParentId(), name.getName().toByteArray()))));
+  }
+
+  void deleteFile(long blockId) throws IOException {
+    long owner = ownerOf(blockId);
+    manager.invalidate(
+        store.transact(
+            owner,
+            t -> {
+              lockOwner(t, blockId);
+              t.delete(Tables.INODE_NAME, Tables.inodeName(owner));
+              return manager.release(t, owner, List.of(0L));
+            }));
+    blocks.remove(blockId);
+  }
+
+  void setReplication(long blockId, int replication) throws IOException {
+    long owner = ownerOf(blockId);
+    manager.invalidate(
+        store.transact(
+            owner,
+            t -> {
+              lockOwner(t, blockId);
+              return manager.setReplication(t, owner, 0, replication);
+            }));
+    blocks.computeIfPresent(
+        blockId,
+        (id, row) -> row.hasStripeId() ? row : row.toBuilder().setReplication(replication).build());
+  }
+
+  /** Does to a block what the commit of an encoding does; false if no live replica can stay. */
+  boolean encode(long blockId) throws IOException {
+    long owner = ownerOf(blockId);
+    long stripeId = inodeIds.next();
+    List<String> live = liveStorages(blockId);
+    if (live.isEmpty()) {
+      return false;
+    }
+    String keep = live.get(random.nextInt(live.size()));
+    BlockRow member =
+        blocks.get(blockId).toBuilder()
+            .setReplication(1)
+            .setStripeId(stripeId)
+            .setStripePosition(0)
+            .build();
+    manager.invalidate(
+        store.transact(
+            owner,
+            t -> {
+              lockOwner(t, blockId);
+              putBlock(t, owner, member);
+              t.put(
+                  Tables.STRIPE,
+                  Tables.stripe(stripeId),
+                  StripeRow.newBuilder()
+                      .setId(stripeId)
+                      .setCode("PC(2x5)")
+                      .setUnitLengthBytes(BLOCK_BYTES)
+                      .setGeneration(1)
+                      .setPolicy("test")
+                      .setCreatedMillis(clock.millis())
+                      .build());
+              return manager.keepOnly(t, owner, member, keep);
+            }));
+    blocks.put(blockId, member);
+    return true;
+  }
+
+  // ---- what the namenode believes, and what is true
+
+  List<Replica> rows(long blockId) throws IOException {
+    long owner = ownerOf(blockId);
+    return store.transact(owner, t -> ReplicaRows.of(t, owner, blockId));
+  }
+
+  List<String> liveStorages(long blockId) throws IOException {
+    List<String> live = new ArrayList<>();
+    for (Replica replica : rows(blockId)) {
+      if (ReplicaRows.isGood(blocks.get(blockId), replica.row())
+          && cluster.isLive(replica.storageUuid())) {
+        live.add(replica.storageUuid());
+      }
+    }
+    return live;
+  }
+
+  int liveReplicas(long blockId) throws IOException {
+    long owner = ownerOf(blockId);
+    return store.transact(owner, t -> manager.liveReplicas(t, owner, blocks.get(blockId)));
+  }
+
+  /** The disks that hold the block in truth, whether their servers run or not. */
+  Set<String> physical(long blockId) {
+    Set<String> found = new TreeSet<>();
+    for (SimulatedServer server : servers.values()) {
+      server.disks.forEach(
+          (storage, replicas) -> {
+            if (replicas.containsKey(blockId)) {
+              found.add(storage);
+            }
+          });
+    }
+    return found;
+  }
+
+  SimulatedServer holder(String storage) {
+    return servers.values().stream()
+        .filter(server -> server.disks.containsKey(storage))
+        .findFirst()
+        .orElseThrow();
+  }
+}

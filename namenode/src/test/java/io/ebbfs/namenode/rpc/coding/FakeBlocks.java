@@ -1,0 +1,258 @@
+package io.ebbfs.namenode.rpc.coding;
+
+import io.ebbfs.namenode.replicas.BlockService;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.namenode.stripes.BlockRows;
+import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import org.apache.hadoop.hdfs.protocol.LocatedBlock;
+
+/** The part of the block service that stripes use, without queues: what is to go goes at once. */
+final class FakeBlocks implements BlockService {
+  private final MetadataStore store;
+  private final FakeCluster cluster;
+
+  FakeBlocks(MetadataStore store, FakeCluster cluster) {
+    this.store = store;
+    this.cluster = cluster;
+  }
+
+  @Override
+  public List<Invalidation> release(Transaction transaction, long ownerId, List<Long> indices)
+      throws IOException {
+    List<Invalidation> gone = new ArrayList<>();
+    for (long index : indices) {
+      BlockRow block = transaction.get(Tables.BLOCK, Tables.block(ownerId, index)).orElseThrow();
+      gone.addAll(removeReplicas(transaction, ownerId, block.getBlockId(), null));
+      transaction.delete(Tables.BLOCK, Tables.block(ownerId, index));
+      transaction.delete(Tables.BLOCK_OWNER, Tables.blockOwner(block.getBlockId()));
+    }
+    return gone;
+  }
+
+  @Override
+  public void distrust(
+      Transaction transaction,
+      long ownerId,
+      long blockId,
+      long generationStamp,
+      String storageUuid) {
+    // Nothing is reported here by itself.
+  }
+
+  @Override
+  public List<Invalidation> keepOnly(
+      Transaction transaction, long ownerId, BlockRow block, String keepStorageUuid)
+      throws IOException {
+    if (!BlockRows.allStorages(transaction, ownerId, block.getBlockId())
+        .contains(keepStorageUuid)) {
+      throw new IOException("nothing to keep of block " + block.getBlockId());
+    }
+    return removeReplicas(transaction, ownerId, block.getBlockId(), keepStorageUuid);
+  }
+
+  private List<Invalidation> removeReplicas(
+      Transaction transaction, long ownerId, long blockId, String but) throws IOException {
+    List<Invalidation> gone = new ArrayList<>();
+    for (Row<ReplicaRow> row : BlockRows.replicas(transaction, ownerId, blockId)) {
+      String storage = Tables.replicaStorage(row.key());
+      if (!storage.equals(but)) {
+        transaction.delete(Tables.REPLICA, row.key());
+        transaction.delete(
+            Tables.STORAGE_REPLICA,
+            Tables.storageReplica(cluster.disk(storage).orElseThrow().storageNumber(), blockId));
+        gone.add(new Invalidation(storage, blockId, row.value().getGenerationStamp(), 0));
+      }
+    }
+    return gone;
+  }
+
+  @Override
+  public void invalidate(List<Invalidation> invalidations) {
+    for (Invalidation invalidation : invalidations) {
+      if (cluster.isLive(invalidation.storageUuid())) {
+        cluster.on(invalidation.storageUuid()).remove(invalidation.blockId());
+      }
+    }
+  }
+
+  @Override
+  public void reportBad(long blockId, long generationStamp, String storageUuid, String why)
+      throws IOException {
+    store.transact(
+        blockId,
+        transaction -> {
+          Optional<BlockOwnerRow> owner =
+              transaction.get(Tables.BLOCK_OWNER, Tables.blockOwner(blockId));
+          if (owner.isPresent() && owner.get().hasOwnerId()) {
+            var key = Tables.replica(owner.get().getOwnerId(), blockId, storageUuid);
+            Optional<ReplicaRow> row = transaction.get(Tables.REPLICA, key);
+            if (row.isPresent()) {
+              transaction.put(
+                  Tables.REPLICA,
+                  key,
+                  row.get().toBuilder().setState(ReplicaStateProto.CORRUPT).build());
+            }
+          }
+          return null;
+        });
+  }
+
+  /** A full report of every live disk: unknown blocks go, known ones are noted, once each. */
+  void reportAll() throws IOException {
+    for (String disk : cluster.disks()) {
+      if (cluster.isLive(disk)) {
+        for (var entry : List.copyOf(cluster.on(disk).entrySet())) {
+          report(disk, entry.getKey(), entry.getValue());
+        }
+      }
+    }
+  }
+
+  private void report(String disk, long blockId, byte[] bytes) throws IOException {
+    boolean known =
+        store.transact(
+            blockId,
+            transaction -> {
+              Optional<BlockOwnerRow> owner =
+                  transaction.get(Tables.BLOCK_OWNER, Tables.blockOwner(blockId));
+              if (owner.isEmpty()) {
+                return false;
+              }
+              if (!owner.get().hasOwnerId()) {
+                return true; // of a running transition
+              }
+              long ownerId = owner.get().getOwnerId();
+              BlockRow block =
+                  transaction
+                      .get(Tables.BLOCK, Tables.block(ownerId, owner.get().getIndex()))
+                      .orElseThrow();
+              List<String> all = BlockRows.allStorages(transaction, ownerId, blockId);
+              List<String> live = BlockRows.liveStorages(transaction, cluster, ownerId, block);
+              if (block.hasTransitionId() && bytes.length == block.getLengthBytes()) {
+                BlockRows.addReplica(
+                    transaction,
+                    cluster,
+                    ownerId,
+                    blockId,
+                    block.getGenerationStamp(),
+                    bytes.length,
+                    disk);
+                return true; // pinned: a transition may be copying it
+              }
+              if (all.contains(disk)) {
+                // The one that has been there longest goes if there are too many.
+                boolean excess = live.contains(disk) && live.size() > block.getReplication();
+                if (excess) {
+                  removeReplica(transaction, ownerId, blockId, disk);
+                }
+                return !excess;
+              }
+              if (live.size() >= block.getReplication() || bytes.length != block.getLengthBytes()) {
+                return false;
+              }
+              BlockRows.addReplica(
+                  transaction,
+                  cluster,
+                  ownerId,
+                  blockId,
+                  block.getGenerationStamp(),
+                  bytes.length,
+                  disk);
+              return true;
+            });
+    if (!known) {
+      cluster.on(disk).remove(blockId);
+    }
+  }
+
+  private void removeReplica(Transaction transaction, long ownerId, long blockId, String disk) {
+    transaction.delete(Tables.REPLICA, Tables.replica(ownerId, blockId, disk));
+    transaction.delete(
+        Tables.STORAGE_REPLICA,
+        Tables.storageReplica(cluster.disk(disk).orElseThrow().storageNumber(), blockId));
+  }
+
+  /** Plain blocks with fewer live replicas than wanted. */
+  int underReplicated() throws IOException {
+    int count = 0;
+    for (Row<BlockRow> row : store.scanAll(Tables.BLOCK, null, Integer.MAX_VALUE)) {
+      if (!row.value().hasStripeId() && live(row).size() < row.value().getReplication()) {
+        count++;
+      }
+    }
+    return count;
+  }
+
+  /** What the block manager does for plain blocks. */
+  void copyUnderReplicated() throws IOException {
+    for (Row<BlockRow> row : store.scanAll(Tables.BLOCK, null, Integer.MAX_VALUE)) {
+      BlockRow block = row.value();
+      List<String> live = live(row);
+      if (!block.hasStripeId() && !live.isEmpty() && live.size() < block.getReplication()) {
+        byte[] bytes = cluster.read(live.get(0), block.getBlockId()).orElseThrow();
+        cluster.disks().stream()
+            .filter(cluster::isLive)
+            .filter(
+                disk ->
+                    cluster.disks().stream()
+                        .filter(d -> cluster.serverOf(d).equals(cluster.serverOf(disk)))
+                        .noneMatch(d -> cluster.on(d).containsKey(block.getBlockId())))
+            .findFirst()
+            .ifPresent(disk -> cluster.put(disk, block.getBlockId(), bytes));
+      }
+    }
+    reportAll();
+  }
+
+  private List<String> live(Row<BlockRow> row) throws IOException {
+    return store.transact(
+        row.key().partition(),
+        transaction ->
+            BlockRows.liveStorages(transaction, cluster, row.key().partition(), row.value()));
+  }
+
+  // ---- not used by stripes ---------------------------------------------------------------------
+
+  @Override
+  public List<Target> chooseTargets(WriteRequest request) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public LocatedBlock locate(
+      Transaction transaction, long ownerId, BlockRow block, long offset, String machine) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public int liveReplicas(Transaction transaction, long ownerId, BlockRow block)
+      throws IOException {
+    return BlockRows.liveStorages(transaction, cluster, ownerId, block).size();
+  }
+
+  @Override
+  public boolean awaitReplicas(long ownerId, BlockRow block, int replicas, long millis) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public List<Invalidation> setReplication(
+      Transaction transaction, long ownerId, long index, int replication) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public void recover(long ownerId, BlockRow block, long newGenerationStamp) {
+    throw new UnsupportedOperationException();
+  }
+}

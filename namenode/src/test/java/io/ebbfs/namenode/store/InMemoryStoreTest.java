@@ -1,0 +1,8 @@
+package io.ebbfs.namenode.store;
+
+class InMemoryStoreTest extends MetadataStoreContract {
+  @Override
+  MetadataStore open() {
+    return new InMemoryStore(LOCK_TIMEOUT_MILLIS);
+  }
+}

@@ -1,0 +1,393 @@
+package io.ebbfs.namenode.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.protocol.proto.StoreProtos.CounterRow;
+import io.ebbfs.protocol.proto.StoreProtos.SettingRow;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The tests that every implementation of the store passes. */
+abstract class MetadataStoreContract {
+  /** How long a transaction waits for a lock, in the tests. */
+  static final long LOCK_TIMEOUT_MILLIS = 300;
+
+  private static final long P = 7;
+
+  MetadataStore store;
+
+  /** An empty store. */
+  abstract MetadataStore open() throws IOException;
+
+  @BeforeEach
+  void openStore() throws IOException {
+    store = open();
+  }
+
+  @AfterEach
+  void closeStore() throws IOException {
+    store.close();
+  }
+
+  static CounterRow row(long value) {
+    return CounterRow.newBuilder().setValue(value).build();
+  }
+
+  static Key key(long rest) {
+    return Key.of(P, rest);
+  }
+
+  void put(Key key, long value) throws IOException {
+    store.transact(
+        key.partition(),
+        transaction -> {
+          transaction.put(Tables.COUNTER, key, row(value));
+          return null;
+        });
+  }
+
+  Optional<Long> get(Key key) throws IOException {
+    return store.transact(
+        key.partition(),
+        transaction -> transaction.get(Tables.COUNTER, key).map(CounterRow::getValue));
+  }
+
+  @Test
+  void aRowIsReadAsItWasWritten() throws IOException {
+    put(key(1), 42);
+    assertThat(get(key(1))).contains(42L);
+    assertThat(get(key(2))).isEmpty();
+  }
+
+  @Test
+  void tablesDoNotMix() throws IOException {
+    put(key(1), 42);
+    assertThat(store.<Optional<SettingRow>>transact(P, t -> t.get(Tables.SETTING, key(1))))
+        .isEmpty();
+  }
+
+  @Test
+  void bothDurabilitiesAreVisibleAtOnce() throws IOException {
+    for (Durability durability : Durability.values()) {
+      store.transact(
+          P,
+          durability,
+          transaction -> {
+            transaction.put(Tables.COUNTER, key(durability.ordinal()), row(1));
+            return null;
+          });
+      assertThat(get(key(durability.ordinal()))).contains(1L);
+    }
+  }
+
+  @Test
+  void nothingIsWrittenIfTheBodyThrows() throws IOException {
+    put(key(1), 1);
+    assertThatThrownBy(
+            () ->
+                store.transact(
+                    P,
+                    transaction -> {
+                      transaction.put(Tables.COUNTER, key(1), row(2));
+                      transaction.put(Tables.SETTING, key(2), setting("x"));
+                      transaction.delete(Tables.COUNTER, key(1));
+                      throw new IOException("on purpose");
+                    }))
+        .isInstanceOf(IOException.class)
+        .hasMessage("on purpose");
+    assertThat(get(key(1))).contains(1L);
+  }
+
+  private static SettingRow setting(String value) {
+    return SettingRow.newBuilder().setValue(value).build();
+  }
+
+  @Test
+  void locksAreFreeAfterAThrow() throws IOException {
+    assertThatThrownBy(
+            () ->
+                store.transact(
+                    P,
+                    transaction -> {
+                      transaction.lock(List.of(RowLock.exclusive(Tables.COUNTER, key(1))));
+                      throw new IllegalStateException("on purpose");
+                    }))
+        .isInstanceOf(IllegalStateException.class);
+    increment(key(1));
+    assertThat(get(key(1))).contains(1L);
+  }
+
+  @Test
+  void ownWritesAreReadBack() throws IOException {
+    put(key(1), 1);
+    put(key(2), 2);
+    store.transact(
+        P,
+        transaction -> {
+          transaction.put(Tables.COUNTER, key(1), row(10));
+          transaction.delete(Tables.COUNTER, key(2));
+          transaction.put(Tables.COUNTER, key(3), row(30));
+          assertThat(transaction.get(Tables.COUNTER, key(1))).contains(row(10));
+          assertThat(transaction.get(Tables.COUNTER, key(2))).isEmpty();
+          assertThat(
+                  transaction.getAll(
+                      Tables.COUNTER, List.of(key(3), key(2), key(1), key(4), key(3))))
+              .containsExactly(
+                  Optional.of(row(30)),
+                  Optional.empty(),
+                  Optional.of(row(10)),
+                  Optional.empty(),
+                  Optional.of(row(30)));
+          return null;
+        });
+  }
+
+  @Test
+  void scansStayInTheirPartition() throws IOException {
+    for (long partition : new long[] {0, 6, 7, 8, -1, Long.MIN_VALUE}) {
+      put(Key.of(partition), partition);
+      put(Key.of(partition, new byte[] {(byte) 0xff, (byte) 0xff}), partition);
+    }
+    for (long partition : new long[] {0, 6, 7, 8, -1, Long.MIN_VALUE}) {
+      List<Row<CounterRow>> rows =
+          store.transact(partition, t -> t.scan(Tables.COUNTER, partition));
+      assertThat(rows).hasSize(2).allMatch(row -> row.key().partition() == partition);
+    }
+  }
+
+  /** Random puts, deletes and scans in one transaction give the same rows as a sorted map. */
+  @Test
+  void scansSeeOwnWritesInOrderAndWithinLimits() throws IOException {
+    long seed = System.nanoTime();
+    System.out.println("seed " + seed);
+    Random random = new Random(seed);
+    TreeMap<Key, Long> model = new TreeMap<>();
+    for (int i = 0; i < 30; i++) {
+      Key key = key(random.nextInt(50));
+      put(key, i);
+      model.put(key, (long) i);
+    }
+    store.transact(
+        P,
+        transaction -> {
+          for (int step = 0; step < 300; step++) {
+            Key key = key(random.nextInt(50));
+            if (random.nextBoolean()) {
+              transaction.put(Tables.COUNTER, key, row(step));
+              model.put(key, (long) step);
+            } else {
+              transaction.delete(Tables.COUNTER, key);
+              model.remove(key);
+            }
+            Key after = random.nextInt(4) == 0 ? null : key(random.nextInt(50));
+            int limit = random.nextInt(60) + 1;
+            List<Key> expected =
+                (after == null ? model : model.tailMap(after, false))
+                    .keySet().stream().limit(limit).toList();
+            assertThat(transaction.scan(Tables.COUNTER, P, after, limit))
+                .as("seed %d, step %d", seed, step)
+                .extracting(Row::key)
+                .containsExactlyElementsOf(expected);
+          }
+          return null;
+        });
+    List<Row<CounterRow>> rows = store.transact(P, t -> t.scan(Tables.COUNTER, P));
+    assertThat(rows.stream().map(r -> r.value().getValue()))
+        .as("seed %d", seed)
+        .containsExactlyElementsOf(model.values());
+  }
+
+  @Test
+  void allRowsOfATableComeInPages() throws IOException {
+    List<Key> keys = new ArrayList<>();
+    for (int i = 0; i < 25; i++) {
+      Key key = Key.of(i % 5 == 0 ? -i : i, i);
+      put(key, i);
+      keys.add(key);
+    }
+    keys.sort(null);
+    List<Key> seen = new ArrayList<>();
+    List<Row<CounterRow>> page;
+    Key after = null;
+    do {
+      page = store.scanAll(Tables.COUNTER, after, 4);
+      for (Row<CounterRow> row : page) {
+        seen.add(row.key());
+        after = row.key();
+      }
+    } while (page.size() == 4);
+    assertThat(seen).containsExactlyElementsOf(keys);
+  }
+
+  @Test
+  void locksOutOfOrderAreRefused() {
+    assertThatThrownBy(
+            () ->
+                store.transact(
+                    P,
+                    transaction -> {
+                      transaction.lock(List.of(RowLock.exclusive(Tables.COUNTER, key(2))));
+                      transaction.lock(List.of(RowLock.exclusive(Tables.COUNTER, key(1))));
+                      return null;
+                    }))
+        .isInstanceOf(IllegalStateException.class)
+        .hasMessageContaining("lock all rows in one call");
+  }
+
+  @Test
+  void locksMayBeAskedForTwiceAndInAnyOrderWithinACall() throws IOException {
+    store.transact(
+        P,
+        transaction -> {
+          transaction.lock(
+              List.of(
+                  RowLock.exclusive(Tables.COUNTER, key(3)),
+                  RowLock.shared(Tables.COUNTER, key(1)),
+                  RowLock.shared(Tables.COUNTER, key(3)),
+                  RowLock.exclusive(Tables.INODE, key(9))));
+          transaction.lock(List.of(RowLock.exclusive(Tables.COUNTER, key(3))));
+          transaction.lock(List.of(RowLock.shared(Tables.COUNTER, key(1))));
+          return null;
+        });
+  }
+
+  @Test
+  void aLockThatIsHeldTooLongIsNamed() throws Exception {
+    CountDownLatch locked = new CountDownLatch(1);
+    CountDownLatch done = new CountDownLatch(1);
+    ExecutorService executor = Executors.newSingleThreadExecutor();
+    try {
+      Future<?> holder =
+          executor.submit(
+              () ->
+                  store.transact(
+                      P,
+                      transaction -> {
+                        transaction.lock(List.of(RowLock.exclusive(Tables.COUNTER, key(1))));
+                        locked.countDown();
+                        await(done);
+                        return null;
+                      }));
+      await(locked);
+      assertThatThrownBy(() -> increment(key(1)))
+          .isInstanceOf(IOException.class)
+          .hasMessageContaining("'counter'")
+          .hasMessageContaining(key(1).toString());
+      increment(key(2));
+      done.countDown();
+      holder.get(10, TimeUnit.SECONDS);
+      increment(key(1));
+    } finally {
+      executor.shutdownNow();
+    }
+  }
+
+  private static void await(CountDownLatch latch) throws IOException {
+    try {
+      if (!latch.await(10, TimeUnit.SECONDS)) {
+        throw new IOException("waited 10 s in vain");
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException(e);
+    }
+  }
+
+  @Test
+  void sharedLocksGoTogether() throws Exception {
+    CountDownLatch both = new CountDownLatch(2);
+    ExecutorService executor = Executors.newFixedThreadPool(2);
+    try {
+      List<Future<Object>> readers = new ArrayList<>();
+      for (int i = 0; i < 2; i++) {
+        readers.add(
+            executor.submit(
+                () ->
+                    store.transact(
+                        P,
+                        transaction -> {
+                          transaction.lock(List.of(RowLock.shared(Tables.COUNTER, key(1))));
+                          both.countDown();
+                          await(both);
+                          return null;
+                        })));
+      }
+      for (Future<Object> reader : readers) {
+        reader.get(10, TimeUnit.SECONDS);
+      }
+    } finally {
+      executor.shutdownNow();
+    }
+  }
+
+  private void increment(Key key) throws IOException {
+    store.transact(
+        P,
+        transaction -> {
+          transaction.lock(List.of(RowLock.exclusive(Tables.COUNTER, key)));
+          long now = transaction.get(Tables.COUNTER, key).map(CounterRow::getValue).orElse(0L);
+          transaction.put(Tables.COUNTER, key, row(now + 1));
+          return null;
+        });
+  }
+
+  /** Many threads change two rows, always together. */
+  @Test
+  void noIncrementIsLost() throws Exception {
+    int threads = 8;
+    int each = 200;
+    ExecutorService executor = Executors.newFixedThreadPool(threads);
+    try {
+      List<Future<?>> work = new ArrayList<>();
+      for (int i = 0; i < threads; i++) {
+        work.add(
+            executor.submit(
+                () -> {
+                  for (int n = 0; n < each; n++) {
+                    incrementBoth();
+                  }
+                  return null;
+                }));
+      }
+      for (Future<?> one : work) {
+        one.get(60, TimeUnit.SECONDS);
+      }
+    } finally {
+      executor.shutdownNow();
+    }
+    assertThat(get(key(1))).contains((long) threads * each);
+    assertThat(get(key(2))).contains((long) threads * each);
+  }
+
+  private void incrementBoth() throws IOException {
+    store.transact(
+        P,
+        transaction -> {
+          transaction.lock(
+              List.of(
+                  RowLock.exclusive(Tables.COUNTER, key(2)),
+                  RowLock.exclusive(Tables.COUNTER, key(1))));
+          List<Optional<CounterRow>> rows =
+              transaction.getAll(Tables.COUNTER, List.of(key(1), key(2)));
+          assertThat(rows.get(0)).isEqualTo(rows.get(1));
+          long next = rows.get(0).map(CounterRow::getValue).orElse(0L) + 1;
+          transaction.put(Tables.COUNTER, key(1), row(next));
+          transaction.put(Tables.COUNTER, key(2), row(next));
+          return null;
+        });
+  }
+}

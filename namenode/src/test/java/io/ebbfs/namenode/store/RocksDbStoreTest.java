@@ -1,0 +1,187 @@
+package io.ebbfs.namenode.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.ebbfs.namenode.store.MetadataStore.Durability;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.Options;
+import org.rocksdb.RocksDB;
+
+class RocksDbStoreTest extends MetadataStoreContract {
+  private static final long SMALL_CACHE = 8L << 20;
+
+  @TempDir Path directory;
+
+  @Override
+  MetadataStore open() throws IOException {
+    return RocksDbStore.open(directory.resolve("db"), LOCK_TIMEOUT_MILLIS, SMALL_CACHE);
+  }
+
+  @Test
+  void rowsOfBothDurabilitiesSurviveAClose() throws IOException {
+    put(key(1), 1);
+    store.transact(
+        7,
+        Durability.RELAXED,
+        transaction -> {
+          transaction.put(Tables.COUNTER, key(2), row(2));
+          return null;
+        });
+    store.close();
+    store = open();
+    assertThat(get(key(1))).contains(1L);
+    assertThat(get(key(2))).contains(2L);
+  }
+
+  @Test
+  void aClosedStoreSaysSo() throws IOException {
+    store.close();
+    assertThatThrownBy(() -> put(key(1), 1))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("closed");
+  }
+
+  @Test
+  void aDirectoryInUseIsRefused() {
+    assertThatThrownBy(this::open)
+        .isInstanceOf(StoreOpenException.class)
+        .hasMessageContaining("in use by another namenode");
+  }
+
+  @Test
+  void aDirectoryWithOtherFilesIsRefused() throws IOException {
+    Path foreign = Files.createDirectory(directory.resolve("foreign"));
+    Files.writeString(foreign.resolve("thesis.txt"), "do not touch");
+    assertThatThrownBy(() -> RocksDbStore.open(foreign))
+        .isInstanceOf(StoreOpenException.class)
+        .hasMessageContaining("thesis.txt");
+  }
+
+  @Test
+  void aDatabaseOfAnotherProgramIsRefused() throws Exception {
+    Path foreign = directory.resolve("other");
+    try (Options options = new Options().setCreateIfMissing(true);
+        RocksDB other = RocksDB.open(options, foreign.toString())) {
+      other
+          .createColumnFamily(
+              new org.rocksdb.ColumnFamilyDescriptor("songs".getBytes(StandardCharsets.UTF_8)))
+          .close();
+    }
+    assertThatThrownBy(() -> RocksDbStore.open(foreign))
+        .isInstanceOf(StoreOpenException.class)
+        .hasMessageContaining("'songs'");
+  }
+
+  @Test
+  void aFileInPlaceOfTheDirectoryIsRefused() throws IOException {
+    Path file = Files.writeString(directory.resolve("file"), "x");
+    assertThatThrownBy(() -> RocksDbStore.open(file))
+        .isInstanceOf(StoreOpenException.class)
+        .hasMessageContaining("cannot be written");
+  }
+
+  @Test
+  void aDamagedDatabaseIsRefused() throws IOException {
+    put(key(1), 1);
+    store.close();
+    try (Stream<Path> files = Files.list(directory.resolve("db"))) {
+      for (Path manifest :
+          files.filter(f -> f.getFileName().toString().startsWith("MANIFEST")).toList()) {
+        Files.writeString(manifest, "garbage");
+      }
+    }
+    assertThatThrownBy(this::open)
+        .isInstanceOf(StoreOpenException.class)
+        .hasMessageContaining("damaged");
+  }
+
+  /** A process commits and prints each commit, until it is killed at a random moment. */
+  @Tag("process")
+  @Test
+  void everyAcknowledgedCommitSurvivesAKill() throws Exception {
+    Path data = directory.resolve("killed");
+    long[] acknowledged = new long[Committer.THREADS];
+    Process process = startCommitter(data);
+    try (BufferedReader lines = process.inputReader(StandardCharsets.UTF_8)) {
+      int read = 0;
+      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+        String[] words = line.split(" ");
+        acknowledged[Integer.parseInt(words[0])] = Long.parseLong(words[1]);
+        if (++read == 500) {
+          process.toHandle().destroyForcibly(); // leaves what it has printed to be read
+        }
+      }
+      assertThat(read).isGreaterThanOrEqualTo(500);
+    } finally {
+      process.destroyForcibly().waitFor();
+    }
+    try (MetadataStore after = RocksDbStore.open(data)) {
+      for (int thread = 0; thread < Committer.THREADS; thread++) {
+        Key key = key(thread);
+        long found =
+            after.transact(
+                7, t -> t.get(Tables.COUNTER, key).map(row -> row.getValue()).orElse(0L));
+        assertThat(found).as("thread %d", thread).isGreaterThanOrEqualTo(acknowledged[thread]);
+        assertThat(acknowledged[thread]).isPositive();
+      }
+    }
+  }
+
+  private static Process startCommitter(Path data) throws IOException {
+    return new ProcessBuilder(
+            List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx128m",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Committer.class.getName(),
+                data.toString()))
+        .redirectError(ProcessBuilder.Redirect.INHERIT)
+        .start();
+  }
+
+  /** The process that is killed: each of its threads counts up its own row. */
+  static final class Committer {
+    static final int THREADS = 4;
+
+    private Committer() {}
+
+    public static void main(String[] arguments) throws IOException {
+      MetadataStore store = RocksDbStore.open(Path.of(arguments[0]));
+      ExecutorService executor = Executors.newFixedThreadPool(THREADS);
+      for (int i = 0; i < THREADS; i++) {
+        int thread = i;
+        executor.submit(() -> count(store, thread));
+      }
+    }
+
+    private static Object count(MetadataStore store, int thread) throws IOException {
+      for (long value = 1; ; value++) {
+        long next = value;
+        store.transact(
+            7,
+            transaction -> {
+              transaction.put(Tables.COUNTER, key(thread), row(next));
+              return null;
+            });
+        String line = thread + " " + value + "\n";
+        synchronized (System.out) {
+          System.out.write(line.getBytes(StandardCharsets.UTF_8));
+          System.out.flush();
+        }
+      }
+    }
+  }
+}

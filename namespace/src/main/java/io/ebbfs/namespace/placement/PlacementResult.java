@@ -1,4 +1,0 @@
-package io.ebbfs.namespace.placement;
-
-/** What {@link StripePlacement} answers. */
-public sealed interface PlacementResult permits Placement, Refusal {}

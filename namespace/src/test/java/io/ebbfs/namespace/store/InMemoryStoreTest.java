@@ -1,8 +1,0 @@
-package io.ebbfs.namespace.store;
-
-class InMemoryStoreTest extends MetadataStoreContract {
-  @Override
-  MetadataStore open() {
-    return new InMemoryStore(LOCK_TIMEOUT_MILLIS);
-  }
-}

@@ -1,0 +1,33 @@
+package io.ebbfs.protocol.rpc;
+
+import io.ebbfs.protocol.CodingProtocol;
+import io.ebbfs.protocol.proto.CodingProtos.GetClusterRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+
+/** A namenode's CodingProtocol over Hadoop RPC. Thread-safe. */
+public final class NamenodeClient implements AutoCloseable {
+  private final CodingProtocol coding;
+
+  /** Does not connect before the first call. */
+  public NamenodeClient(InetSocketAddress namenode, RpcSettings settings) throws IOException {
+    coding = RpcProxies.coding(namenode, settings);
+  }
+
+  /** The protocol itself. {@link RemoteCall#answerOf} unwraps the failures of its calls. */
+  public CodingProtocol coding() {
+    return coding;
+  }
+
+  /** The cluster as the namenode sees it. */
+  public GetClusterResponseProto cluster() throws IOException {
+    return RemoteCall.answerOf(
+        () -> coding.getCluster(null, GetClusterRequestProto.getDefaultInstance()));
+  }
+
+  @Override
+  public void close() {
+    RpcProxies.stop(coding);
+  }
+}

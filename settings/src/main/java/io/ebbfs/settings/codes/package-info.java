@@ -1,2 +1,0 @@
-/** Codes and pairs of codes that a user defines, out of {@code codes.yaml}. */
-package io.ebbfs.settings.codes;

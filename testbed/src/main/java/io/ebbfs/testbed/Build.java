@@ -1,0 +1,76 @@
+package io.ebbfs.testbed;
+
+import java.io.File;
+import java.io.IOException;
+import java.net.URISyntaxException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * Finds the built programs below the root of the source tree.
+ *
+ * @param home the root of the source tree
+ */
+public record Build(Path home) {
+  private static final String REMEDY = "build it with './ebb build'";
+
+  /** The tree that the running classes come from, unless the property ebbfs.home names another. */
+  public static Build find() throws ClusterException {
+    String home = System.getProperty("ebbfs.home", System.getenv("EBBFS_HOME"));
+    if (home != null) {
+      return new Build(Path.of(home).toAbsolutePath().normalize());
+    }
+    try {
+      Path classes =
+          Path.of(Build.class.getProtectionDomain().getCodeSource().getLocation().toURI());
+      for (Path at = classes; at != null; at = at.getParent()) {
+        if (Files.exists(at.resolve("testbed/stock-client/pom.xml"))) {
+          return new Build(at);
+        }
+      }
+      throw new ClusterException(
+          "no source tree of EbbFS above %s: name it with -Debbfs.home=DIR".formatted(classes));
+    } catch (URISyntaxException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** The class path of a stock HDFS client: Hadoop's own jars and nothing of this project. */
+  public String stockClientClassPath() throws ClusterException {
+    return classPath("testbed/stock-client");
+  }
+
+  /** The class path of a module: its own classes, if it has any, and its dependencies. */
+  public String classPath(String module) throws ClusterException {
+    Path target = home.resolve(module).resolve("target");
+    Path list = target.resolve("classpath.txt");
+    try {
+      String needs = Files.readString(list).strip();
+      Path classes = target.resolve("classes");
+      return Files.isDirectory(classes) ? classes + File.pathSeparator + needs : needs;
+    } catch (IOException e) {
+      throw new ClusterException(
+          "module %s is not built (%s is missing): %s".formatted(module, list, REMEDY), e);
+    }
+  }
+
+  /** The chunk server's binary. */
+  public Path chunkServer() throws ClusterException {
+    Path directory = home.resolve("chunk-cluster/target/cmake");
+    for (String place : List.of("chunkserver", "src/chunkserver", "src/chunkserver/chunkserver")) {
+      Path binary = directory.resolve(place);
+      if (Files.isRegularFile(binary) && Files.isExecutable(binary)) {
+        return binary;
+      }
+    }
+    throw new ClusterException(
+        "the chunk server is not built (%s is missing): %s"
+            .formatted(directory.resolve("chunkserver"), REMEDY));
+  }
+
+  /** The example configuration. */
+  public Path conf() {
+    return home.resolve("conf");
+  }
+}

@@ -1,0 +1,183 @@
+package io.ebbfs.testbed.cluster;
+
+import io.ebbfs.testbed.Build;
+import io.ebbfs.testbed.ClusterException;
+import io.ebbfs.testbed.process.Launcher;
+import io.ebbfs.testbed.process.ProcessNames;
+import io.ebbfs.testbed.process.ServerLog;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+
+/** The command lines of the processes of one cluster. */
+record ProcessCommands(Build build, Path directory, ClusterLayout layout) {
+  /** Starts every server process of Java by its name. */
+  private static final String EBB = "io.ebbfs.cli.Ebb";
+
+  /**
+   * Without the optimising compiler. Most local clusters live for minutes, and this compiler takes
+   * a third of a namenode's processor time in the first two.
+   */
+  private static final String QUICK_START = "-XX:TieredStopAtLevel=1";
+
+  List<String> namenode() throws ClusterException {
+    List<String> command = jvm(512, "cli");
+    command.add(1, QUICK_START);
+    command.addAll(List.of(EBB, "namenode"));
+    Path settings = conf().resolve("namenode.yaml");
+    if (Files.exists(settings)) {
+      command.addAll(List.of("--conf", settings.toString()));
+    }
+    Path codes = conf().resolve("codes.yaml");
+    if (Files.exists(codes)) {
+      command.addAll(List.of("--codes", codes.toString()));
+    }
+    command.addAll(
+        List.of(
+            "--set",
+            "blockSize=" + layout.blockSizeBytes() + "B",
+            "--data",
+            directory.resolve(ProcessNames.NAMENODE).toString(),
+            "--host",
+            layout.host(ProcessNames.NAMENODE),
+            "--port",
+            String.valueOf(layout.ports().namenode()),
+            "--kafka",
+            layout.address(ProcessNames.KAFKA, layout.ports().kafka()),
+            "--ready-file",
+            readyFile(ProcessNames.NAMENODE).toString()));
+    if (layout.racks() > 1) {
+      command.addAll(List.of("--set", "topology=" + topology()));
+    }
+    return command;
+  }
+
+  /** Writes the rack of each server, at every start: ports may have changed since the last one. */
+  private Path topology() throws ClusterException {
+    StringBuilder lines = new StringBuilder("# Written at each start: HOST:PORT /rack\n");
+    for (int server = 0; server < layout.servers(); server++) {
+      lines.append(
+          "%s %s%n"
+              .formatted(
+                  layout.address(
+                      ProcessNames.server(server), layout.ports().transfer().get(server)),
+                  layout.rack(server)));
+    }
+    Path file = directory.resolve("topology");
+    try {
+      Files.writeString(file, lines);
+    } catch (IOException e) {
+      throw new ClusterException("%s cannot be written: %s".formatted(file, e), e);
+    }
+    return file;
+  }
+
+  List<String> kafka(Path properties) throws ClusterException {
+    List<String> command = jvm(256, "testbed/broker");
+    command.add(1, QUICK_START);
+    command.addAll(List.of("kafka.Kafka", properties.toString()));
+    return command;
+  }
+
+  List<String> control() throws ClusterException {
+    List<String> command = jvm(384, "cli");
+    command.add(1, QUICK_START);
+    command.addAll(
+        List.of(
+            EBB,
+            "control-plane",
+            "--conf",
+            conf().toString(),
+            "--namenode",
+            layout.address(ProcessNames.NAMENODE, layout.ports().namenode()),
+            "--kafka",
+            layout.address(ProcessNames.KAFKA, layout.ports().kafka()),
+            "--http-host",
+            layout.host(ProcessNames.CONTROL),
+            "--http-port",
+            String.valueOf(layout.ports().http()),
+            "--data",
+            directory.resolve(ProcessNames.CONTROL).toString(),
+            "--ready-file",
+            readyFile(ProcessNames.CONTROL).toString()));
+    return command;
+  }
+
+  List<String> chunkServer(int index) throws ClusterException {
+    String disks = disks(index).stream().map(Path::toString).collect(Collectors.joining(","));
+    List<String> command = new ArrayList<>();
+    command.addAll(
+        List.of(
+            build.chunkServer().toString(),
+            "--namenode",
+            layout.address(ProcessNames.NAMENODE, layout.ports().namenode()),
+            "--data",
+            disks,
+            "--disks-per-file-system",
+            String.valueOf(disksPerFileSystem(index)),
+            "--host",
+            layout.host(ProcessNames.server(index)),
+            "--transfer-port",
+            String.valueOf(layout.ports().transfer().get(index)),
+            "--ipc-port",
+            String.valueOf(layout.ports().ipc().get(index)),
+            "--heartbeat-millis",
+            String.valueOf(layout.heartbeatMillis()),
+            "--ready-file",
+            readyFile(ProcessNames.server(index)).toString()));
+    command.addAll(ChunkServerConfig.read(conf()).options());
+    return command;
+  }
+
+  private int disksPerFileSystem(int server) throws ClusterException {
+    List<Path> all =
+        IntStream.range(0, layout.servers()).boxed().flatMap(i -> disks(i).stream()).toList();
+    try {
+      return SharedFileSystems.disksPerFileSystem(all, disks(server));
+    } catch (IOException e) {
+      throw new ClusterException(
+          "the file systems of the disks of server %d cannot be told: %s".formatted(server, e), e);
+    }
+  }
+
+  List<Path> disks(int server) {
+    return IntStream.range(0, layout.disks()).mapToObj(disk -> disk(server, disk)).toList();
+  }
+
+  Path disk(int server, int disk) {
+    return directory.resolve(ProcessNames.server(server)).resolve("disk-" + disk);
+  }
+
+  Path readyFile(String process) {
+    return directory.resolve("run").resolve(process + ".ready");
+  }
+
+  ServerLog log(String process) {
+    return new ServerLog(directory.resolve("logs").resolve(process + ".log"));
+  }
+
+  Path conf() {
+    return directory.resolve("conf");
+  }
+
+  private List<String> jvm(int heapMebibytes, String module) throws ClusterException {
+    return new ArrayList<>(
+        List.of(
+            Launcher.java(),
+            "-Xmx" + heapMebibytes + "m",
+            "-Xss512k",
+            "-XX:+UseSerialGC",
+            "-XX:+ExitOnOutOfMemoryError",
+            "-XX:-UsePerfData",
+            "-Djava.net.preferIPv4Stack=true",
+            "-Dlog4j.configuration=" + conf().resolve("log4j.properties").toUri(),
+            // The broker's logger, SimpleLogger, reads no file; its level is a property.
+            "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+            "-cp",
+            build.classPath(module)));
+  }
+}

@@ -1,0 +1,139 @@
+package io.ebbfs.testbed.cluster;
+
+import io.ebbfs.protocol.rpc.NamenodeClient;
+import io.ebbfs.testbed.ClusterException;
+import io.ebbfs.testbed.process.Launcher;
+import io.ebbfs.testbed.process.ProcessNames;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * Starts the processes of a cluster, in the order in which they need each other, and waits until
+ * each is ready. Each process is written down in {@code cluster.json} as soon as it runs.
+ *
+ * <p>Only {@link #abort} may be called while another method runs.
+ */
+final class ProcessStarter {
+  private final Launcher launcher;
+  private final Object launching = new Object();
+  private boolean aborted;
+
+  ProcessStarter(Launcher launcher) {
+    this.launcher = launcher;
+  }
+
+  /** Fails if a part of the build is missing that a start will need. */
+  static void checkBuilt(ProcessCommands commands) throws ClusterException {
+    commands.build().chunkServer();
+    for (String module : List.of("testbed/broker", "cli", "testbed/stock-client")) {
+      commands.build().classPath(module);
+    }
+  }
+
+  /** Starts every process. The control plane works without the broker until the broker is ready. */
+  void all(ProcessCommands commands, NamenodeClient client)
+      throws ClusterException, IOException, InterruptedException {
+    ReadinessWaiter waiter = new ReadinessWaiter(commands);
+    int servers = commands.layout().servers();
+    launchNamenode(commands);
+    launchKafka(commands);
+    waiter.namenode();
+    for (int server = 0; server < servers; server++) {
+      makeDisks(commands, server);
+    }
+    for (int server = 0; server < servers; server++) {
+      launchServer(commands, server);
+    }
+    launchControl(commands);
+    waiter.kafka();
+    for (int server = 0; server < servers; server++) {
+      waiter.server(server);
+    }
+    waiter.control();
+    waiter.allRegistered(client);
+  }
+
+  void namenode(ProcessCommands commands)
+      throws ClusterException, IOException, InterruptedException {
+    launchNamenode(commands);
+    new ReadinessWaiter(commands).namenode();
+  }
+
+  void kafka(ProcessCommands commands) throws ClusterException, IOException, InterruptedException {
+    launchKafka(commands);
+    new ReadinessWaiter(commands).kafka();
+  }
+
+  void control(ProcessCommands commands)
+      throws ClusterException, IOException, InterruptedException {
+    launchControl(commands);
+    new ReadinessWaiter(commands).control();
+  }
+
+  void server(ProcessCommands commands, int server)
+      throws ClusterException, IOException, InterruptedException {
+    makeDisks(commands, server);
+    launchServer(commands, server);
+    new ReadinessWaiter(commands).server(server);
+  }
+
+  /** No process is launched from now on. A launch that has begun ends before this returns. */
+  void abort() {
+    synchronized (launching) {
+      aborted = true;
+    }
+  }
+
+  private void launchNamenode(ProcessCommands commands) throws ClusterException, IOException {
+    launch(commands, ProcessNames.NAMENODE, commands.namenode());
+  }
+
+  private void launchKafka(ProcessCommands commands)
+      throws ClusterException, IOException, InterruptedException {
+    ClusterLayout layout = commands.layout();
+    Path data = commands.directory().resolve(ProcessNames.KAFKA);
+    Path properties =
+        KafkaFiles.writeProperties(data, layout.host(ProcessNames.KAFKA), layout.ports());
+    KafkaFiles.format(
+        data,
+        properties,
+        commands.build().classPath("testbed/broker"),
+        commands.log(ProcessNames.KAFKA));
+    launch(commands, ProcessNames.KAFKA, commands.kafka(properties));
+  }
+
+  private void launchControl(ProcessCommands commands) throws ClusterException, IOException {
+    launch(commands, ProcessNames.CONTROL, commands.control());
+  }
+
+  /** Before the first chunk server starts, so that each server's count of disks is right. */
+  private static void makeDisks(ProcessCommands commands, int server) throws IOException {
+    for (Path disk : commands.disks(server)) {
+      Files.createDirectories(disk);
+    }
+  }
+
+  private void launchServer(ProcessCommands commands, int server)
+      throws ClusterException, IOException {
+    launch(commands, ProcessNames.server(server), commands.chunkServer(server));
+  }
+
+  private void launch(ProcessCommands commands, String name, List<String> command)
+      throws ClusterException, IOException {
+    Path work = Files.createDirectories(commands.directory().resolve(name));
+    Path ready = commands.readyFile(name);
+    Files.createDirectories(ready.getParent());
+    Files.deleteIfExists(ready);
+    ClusterLayout layout = commands.layout();
+    synchronized (launching) {
+      if (aborted) {
+        throw new ClusterException("stopped while starting " + name);
+      }
+      List<String> placed = layout.lab() == null ? command : layout.lab().command(name, command);
+      layout.processes().put(name, launcher.start(name, placed, work, commands.log(name)));
+      layout.write(commands.directory());
+    }
+  }
+}

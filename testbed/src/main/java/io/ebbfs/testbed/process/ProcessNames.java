@@ -1,0 +1,22 @@
+package io.ebbfs.testbed.process;
+
+/** The names of a cluster's processes, in logs, in {@code cluster.json} and on command lines. */
+public final class ProcessNames {
+  public static final String NAMENODE = "namenode";
+  public static final String KAFKA = "kafka";
+  public static final String CONTROL = "control";
+
+  private static final String SERVER = "server-";
+
+  private ProcessNames() {}
+
+  /** The name of a chunk server: {@code server-07}. */
+  public static String server(int index) {
+    return (SERVER + "%02d").formatted(index);
+  }
+
+  /** The number of a chunk server; -1 for a process that is none. */
+  public static int serverIndex(String process) {
+    return process.startsWith(SERVER) ? Integer.parseInt(process.substring(SERVER.length())) : -1;
+  }
+}

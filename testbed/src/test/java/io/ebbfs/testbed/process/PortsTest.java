@@ -1,0 +1,46 @@
+package io.ebbfs.testbed.process;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.ebbfs.testbed.ClusterException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import org.junit.jupiter.api.Test;
+
+final class PortsTest {
+  @Test
+  void fixedPortsFollowTheNamenodes() throws Exception {
+    Ports ports = Ports.fixed(8020, null, 12);
+    assertThat(ports.kafka()).isEqualTo(8021);
+    assertThat(ports.http()).isEqualTo(8023);
+    assertThat(ports.transfer().get(11)).isEqualTo(8142);
+    assertThat(ports.ipc().get(11)).isEqualTo(8143);
+    assertThat(ports.all()).hasSize(4 + 24);
+  }
+
+  @Test
+  void freePortsAreFreeAndDistinct() throws Exception {
+    Ports ports = Ports.free(null, 64);
+    assertThat(ports.all()).hasSize(4 + 128);
+    ports.checkFree();
+  }
+
+  @Test
+  void aPortInUseIsNamedWithTheRemedy() throws Exception {
+    try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+      Ports ports = Ports.free(taken.getLocalPort(), 2);
+      assertThatThrownBy(ports::checkFree)
+          .isInstanceOf(ClusterException.class)
+          .hasMessageContaining("port " + taken.getLocalPort() + " (http) is in use")
+          .hasMessageContaining("--http-port");
+    }
+  }
+
+  @Test
+  void portsBeyondTheRangeAreRefused() {
+    assertThatThrownBy(() -> Ports.fixed(65_500, null, 12))
+        .isInstanceOf(ClusterException.class)
+        .hasMessageContaining("choose one from 1 to 65412");
+  }
+}

@@ -1,0 +1,167 @@
+package io.ebbfs.verify.simulator;
+
+import io.ebbfs.coding.code.ErasureCode;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import io.ebbfs.verify.simulator.SimReplicaMap.SimReplica;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/** Checks whether acknowledged data can be read or decoded from the replicas that truly exist. */
+final class DecodeCheck {
+  /** Chooses the replicas that are taken into account. */
+  interface ReplicaFilter {
+    ReplicaFilter ALL = replica -> true;
+
+    boolean counts(SimReplica replica);
+  }
+
+  private final MetadataMirror rows;
+  private final SimReplicaMap replicas;
+  private final AcknowledgedFiles acknowledged;
+
+  DecodeCheck(MetadataMirror rows, SimReplicaMap replicas, AcknowledgedFiles acknowledged) {
+    this.rows = rows;
+    this.replicas = replicas;
+    this.acknowledged = acknowledged;
+  }
+
+  /**
+   * Whether all acknowledged data decodes without some disks. Replicas without a row do not count:
+   * the namenode does not know them or will delete them.
+   */
+  boolean survives(Set<SimDisk> without) {
+    return decodes(
+        acknowledged.blocks(),
+        replica ->
+            !without.contains(replica.disk())
+                && rows.replicaRows(replica.block().blockId(), replica.disk().uuid) > 0);
+  }
+
+  /**
+   * Whether the namenode has a row of a stripe member that is in truth lost. While it has, nothing
+   * more may be destroyed: the namenode may plan with the lost block, and no code survives more
+   * losses than it was made for.
+   */
+  boolean anyHiddenLoss() {
+    for (StripeRow stripe : rows.stripes.values()) {
+      for (StripeMemberProto member : stripe.getMembersList()) {
+        Set<String> believed = rows.storagesOf(member.getBlockId());
+        if (believed.size() > existing(member, believed)) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  private long existing(StripeMemberProto member, Set<String> storages) {
+    return replicas.of(member.getBlockId()).stream()
+        .filter(replica -> storages.contains(replica.disk().uuid))
+        .count();
+  }
+
+  /** Whether all acknowledged data decodes after the deletion of one replica of a block. */
+  boolean survivesDeletion(SimBlock deleted, SimDisk from) {
+    Set<Long> concerned = new TreeSet<>(Set.of(deleted.blockId()));
+    BlockRow row = rows.block(deleted.blockId());
+    if (row != null && rows.stripes.containsKey(row.getStripeId())) {
+      rows.stripes
+          .get(row.getStripeId())
+          .getMembersList()
+          .forEach(member -> concerned.add(member.getBlockId()));
+    }
+    return decodes(concerned, replica -> replica.block() != deleted || replica.disk() != from);
+  }
+
+  private boolean decodes(Set<Long> blocks, ReplicaFilter filter) {
+    try {
+      decode(blocks, filter);
+      return true;
+    } catch (Violation e) {
+      return false;
+    }
+  }
+
+  /**
+   * Decodes those blocks that belong to acknowledged files.
+   *
+   * @throws Violation if one does not decode
+   */
+  void decode(Set<Long> blocks, ReplicaFilter filter) {
+    Map<Long, Set<Integer>> lostOf = new HashMap<>();
+    for (long id : blocks) {
+      Long file = acknowledged.fileOf(id);
+      if (file != null) {
+        decode(file, id, acknowledged.lengthOf(file, id), filter, lostOf);
+      }
+    }
+  }
+
+  private void decode(
+      long file, long id, long length, ReplicaFilter filter, Map<Long, Set<Integer>> lostOf) {
+    BlockRow block = rows.block(id);
+    if (block == null || rows.keyOf(id).partition() != file) {
+      throw new Violation("block %d of file %d is not known any more".formatted(id, file));
+    }
+    for (SimReplica replica : replicas.of(id)) {
+      if (filter.counts(replica)
+          && replica.block().lengthBytes() == length
+          && replica.block().content().equals(BlockContent.of(id))) {
+        return;
+      }
+    }
+    if (!block.hasStripeId()) {
+      throw new Violation("block %d of file %d has no replica left".formatted(id, file));
+    }
+    StripeRow stripe = rows.stripes.get(block.getStripeId());
+    ErasureCode code = SimCodes.REGISTRY.byName(stripe.getCode());
+    Set<Integer> lost = lostOf.computeIfAbsent(stripe.getId(), s -> lost(stripe, filter));
+    if (!code.decodes(lost)) {
+      throw new Violation(
+          "block %d of file %d: stripe %d in %s does not decode without %s"
+              .formatted(id, file, stripe.getId(), code, lost));
+    }
+  }
+
+  /** The positions without a readable replica that counts. */
+  Set<Integer> lost(StripeRow stripe, ReplicaFilter filter) {
+    Set<Integer> lost = new TreeSet<>();
+    for (StripeMemberProto member : stripe.getMembersList()) {
+      boolean there = false;
+      for (SimReplica replica : replicas.of(member.getBlockId())) {
+        there |=
+            filter.counts(replica)
+                && replica.block().is(member.getGenerationStamp(), member.getLengthBytes());
+      }
+      if (!there) {
+        lost.add(member.getPosition());
+      }
+    }
+    return lost;
+  }
+
+  /**
+   * The stripes that would not decode without some disks, with the places of members; for people.
+   */
+  List<String> fatalFor(Set<SimDisk> without) {
+    List<String> fatal = new ArrayList<>();
+    for (StripeRow stripe : rows.stripes.values()) {
+      Set<Integer> lost = lost(stripe, replica -> !without.contains(replica.disk()));
+      if (!SimCodes.REGISTRY.byName(stripe.getCode()).decodes(lost)) {
+        Map<Integer, String> places = new TreeMap<>();
+        for (StripeMemberProto member : stripe.getMembersList()) {
+          places.put(member.getPosition(), replicas.of(member.getBlockId()) + "");
+        }
+        fatal.add(stripe.getId() + " in " + stripe.getCode() + " loses " + lost + ": " + places);
+      }
+    }
+    return fatal;
+  }
+}

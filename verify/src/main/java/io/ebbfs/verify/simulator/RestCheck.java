@@ -1,0 +1,103 @@
+package io.ebbfs.verify.simulator;
+
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.tasks.lifecycle.TransitionIndex;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import io.ebbfs.verify.simulator.SimReplicaMap.SimReplica;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Checks that a cluster is at rest: no block is lost or superfluous, and no transition is active.
+ */
+final class RestCheck {
+  private final SimCluster cluster;
+  private final MetadataMirror rows;
+  private final SimReplicaMap replicas;
+  private final DecodeCheck decoding;
+
+  RestCheck(SimCluster cluster, MetadataMirror rows, DecodeCheck decoding) {
+    this.cluster = cluster;
+    this.rows = rows;
+    this.replicas = cluster.replicas();
+    this.decoding = decoding;
+  }
+
+  /** Whether any transition is planned or running. */
+  boolean anyActive() {
+    return rows.transitions.values().stream()
+        .anyMatch(row -> TransitionIndex.isActive(row.getState()));
+  }
+
+  /** Everything that keeps the cluster from being at rest, for people; empty at rest. */
+  List<String> unfinished() {
+    List<String> unfinished = new ArrayList<>();
+    rows.transitions
+        .values()
+        .forEach(
+            row -> {
+              if (rows.isActive(row.getId())) {
+                unfinished.add(
+                    "transition %d %s is %s: %s"
+                        .formatted(row.getId(), row.getKind(), row.getState(), row.getFailure()));
+              }
+            });
+    for (StripeRow stripe : rows.stripes.values()) {
+      Set<Integer> lost = decoding.lost(stripe, DecodeCheck.ReplicaFilter.ALL);
+      if (!lost.isEmpty()) {
+        unfinished.add("stripe %d lacks %s".formatted(stripe.getId(), lost));
+      }
+    }
+    for (BlockRow block : rows.blocks.values()) {
+      int found = replicas.of(block.getBlockId()).size();
+      int wanted = block.hasStripeId() ? 1 : block.getReplication();
+      if (found != wanted) {
+        unfinished.add(
+            "block %d has %d replicas of %d: %s"
+                .formatted(block.getBlockId(), found, wanted, replicas.of(block.getBlockId())));
+      }
+    }
+    for (long id : replicas.blockIds()) {
+      if (rows.keyOf(id) == null) {
+        unfinished.add("block " + id + " is on a disk and belongs to nothing");
+      }
+    }
+    replicas.corrupt().forEach(c -> unfinished.add("corrupt replica " + c + " is still there"));
+    replicaRowsAgree(unfinished);
+    return unfinished;
+  }
+
+  private void replicaRowsAgree(List<String> unfinished) {
+    rows.replicas.forEach(
+        (key, row) -> {
+          long id = key.firstLong();
+          String storage = Tables.replicaStorage(key);
+          if (cluster.server(replicas.serverOf(storage)) == null) {
+            return; // The namenode keeps the rows of a server that has left, since it may return.
+          }
+          List<SimReplica> there =
+              replicas.of(id).stream().filter(c -> c.disk().uuid.equals(storage)).toList();
+          if (there.isEmpty()) {
+            unfinished.add("the row of replica %d@%s has no replica".formatted(id, storage));
+          } else if (rows.replicaRows(id, storage) != 1
+              || !there.get(0).block().is(row.getGenerationStamp(), row.getLengthBytes())) {
+            unfinished.add(
+                "replica %s is %s of %d bytes and has %d rows"
+                    .formatted(
+                        there,
+                        row.getState(),
+                        row.getLengthBytes(),
+                        rows.replicaRows(id, storage)));
+          }
+        });
+    for (long id : replicas.blockIds()) {
+      for (SimReplica replica : replicas.of(id)) {
+        if (rows.replicaRows(id, replica.disk().uuid) == 0) {
+          unfinished.add("replica " + replica + " has no row");
+        }
+      }
+    }
+  }
+}

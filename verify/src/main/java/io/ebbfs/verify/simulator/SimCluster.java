@@ -1,0 +1,326 @@
+package io.ebbfs.verify.simulator;
+
+import io.ebbfs.coding.gf.Gf256;
+import io.ebbfs.protocol.proto.ChunkProtos.BlockLocationProto;
+import io.ebbfs.protocol.proto.ChunkProtos.CombineFailureProto;
+import io.ebbfs.protocol.proto.ChunkProtos.CombineRequestProto;
+import io.ebbfs.protocol.proto.ChunkProtos.CombineResponseProto;
+import io.ebbfs.protocol.proto.ChunkProtos.CombineStatusProto;
+import io.ebbfs.protocol.proto.ChunkProtos.CombinedTargetProto;
+import io.ebbfs.protocol.proto.ChunkProtos.SourceProto;
+import io.ebbfs.protocol.proto.ChunkProtos.TargetProto;
+import io.ebbfs.protocol.proto.CodingProtos.CheckProto;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.SplittableRandom;
+import java.util.TreeMap;
+import java.util.zip.CRC32C;
+import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.ExtendedBlockProto;
+
+/** All simulated chunk servers. They combine coefficients instead of bytes. */
+final class SimCluster {
+  private final Map<String, SimServer> servers = new TreeMap<>();
+  // The lengths of all data blocks ever written, by id.
+  private final Map<Long, Long> dataLengths = new HashMap<>();
+
+  private final SimReplicaMap replicas = new SimReplicaMap();
+  private final SimWorld world;
+  private final EventCounts events;
+  private final PlantedBug bug;
+  private long diskBytes;
+  private int made;
+  // The number of next outputs that are computed wrong. The server does not notice.
+  private int wrongOutputs;
+
+  SimCluster(SimWorld world, EventCounts events, PlantedBug bug) {
+    this.world = world;
+    this.events = events;
+    this.bug = bug;
+    diskBytes = world.diskBytes();
+    for (int s = 0; s < world.servers(); s++) {
+      join();
+    }
+  }
+
+  /** Makes all disks, present and future, large. */
+  void grow() {
+    diskBytes = SimWorld.ROOMY;
+    servers.values().forEach(server -> server.resizeDisks(diskBytes));
+  }
+
+  boolean isTight() {
+    return diskBytes < SimWorld.ROOMY;
+  }
+
+  List<SimServer> servers() {
+    return List.copyOf(servers.values());
+  }
+
+  SimServer server(String uuid) {
+    return servers.get(uuid);
+  }
+
+  /** The next output of a combine is computed with a wrong coefficient. */
+  void plantWrongOutput() {
+    wrongOutputs = 1;
+  }
+
+  /**
+   * Runs a combine that computes right. An old combine may arrive late and write a lost block
+   * again. No check follows it, so only the parity scrub would find a wrong block.
+   */
+  void withRightOutputs(Runnable combine) {
+    int planted = wrongOutputs;
+    wrongOutputs = 0;
+    combine.run();
+    wrongOutputs = planted;
+  }
+
+  SimReplicaMap replicas() {
+    return replicas;
+  }
+
+  /** A new, empty server. */
+  SimServer join() {
+    SimServer server = new SimServer(made++, world.disksPerServer(), diskBytes, replicas, bug);
+    servers.put(server.uuid(), server);
+    return server;
+  }
+
+  /** Removes a server and all its blocks for good. */
+  void leave(SimServer server) {
+    server.crash();
+    server.disks().forEach(SimDisk::clear);
+    servers.remove(server.uuid());
+  }
+
+  /** A client writes a block of a file. */
+  SimBlock write(long blockId, long generationStamp, long lengthBytes) {
+    dataLengths.put(blockId, lengthBytes);
+    return new SimBlock(blockId, generationStamp, lengthBytes, BlockContent.of(blockId));
+  }
+
+  /** The places of a source whose server answers and cannot read the block. */
+  List<BlockLocationProto> badLocations(SourceProto source) {
+    return source.getLocationsList().stream()
+        .filter(
+            location -> {
+              SimServer server = servers.get(location.getServer().getDatanodeUuid());
+              return server != null
+                  && server.answers()
+                  && read(source.toBuilder().clearLocations().addLocations(location).build())
+                      == null;
+            })
+        .toList();
+  }
+
+  // ---- combine ----------------------------------------------------------------------------------
+
+  /**
+   * Runs a combine on a server.
+   *
+   * @param writes the number of targets after which the executor dies; if there are fewer, it
+   *     survives
+   * @return empty if the executor died or is down: no answer comes
+   */
+  Optional<CombineResponseProto> combine(
+      String executorUuid, CombineRequestProto request, int writes) {
+    SimServer executor = servers.get(executorUuid);
+    if (executor == null || !executor.answers()) {
+      return Optional.empty();
+    }
+    List<SimBlock> sources = new ArrayList<>();
+    CombineResponseProto.Builder failure =
+        CombineResponseProto.newBuilder().setStatus(CombineStatusProto.COMBINE_SOURCE_FAILED);
+    for (int s = 0; s < request.getSourcesCount(); s++) {
+      SimBlock block = read(request.getSources(s));
+      sources.add(block);
+      if (block == null) {
+        failure.addFailedSources(
+            CombineFailureProto.newBuilder().setIndex(s).setMessage("no such block"));
+      }
+    }
+    if (failure.getFailedSourcesCount() > 0) {
+      return Optional.of(failure.build());
+    }
+    return request.getCheck()
+        ? Optional.of(computed(request, sources))
+        : write(executor, request, sources, writes);
+  }
+
+  private SimBlock read(SourceProto source) {
+    ExtendedBlockProto wanted = source.getBlock();
+    for (BlockLocationProto location : source.getLocationsList()) {
+      SimServer server = servers.get(location.getServer().getDatanodeUuid());
+      if (server != null && server.answers()) {
+        SimBlock block = server.find(wanted.getBlockId());
+        if (block != null
+            && !block.corrupt()
+            && block.generationStamp() == wanted.getGenerationStamp()
+            && block.lengthBytes() == wanted.getNumBytes()) {
+          return block;
+        }
+      }
+    }
+    return null;
+  }
+
+  /** Runs the combine of a check, which writes nothing. */
+  private CombineResponseProto computed(CombineRequestProto request, List<SimBlock> sources) {
+    CombineResponseProto.Builder response =
+        CombineResponseProto.newBuilder().setStatus(CombineStatusProto.COMBINE_OK);
+    for (int t = 0; t < request.getTargetsCount(); t++) {
+      SimBlock output = output(request, t, sources);
+      response.addTargets(
+          CombinedTargetProto.newBuilder()
+              .setLengthBytes(output.lengthBytes())
+              .setCrc32C(crc32c(output)));
+    }
+    return response.setBlocksRead(sources.size()).build();
+  }
+
+  /**
+   * A checksum that adds up like that of real bytes. It is the CRC32C of bytes that are derived
+   * from the ids of the data blocks and combined with the coefficients of the block.
+   */
+  int crc32c(SimBlock block) {
+    byte[] bytes = new byte[(int) block.lengthBytes()];
+    block
+        .content()
+        .terms()
+        .forEach(
+            (id, coefficient) -> {
+              long length = Math.min(dataLengths.getOrDefault(id, 8L), bytes.length);
+              long noise = new SplittableRandom(id).nextLong() | 1;
+              for (int i = 0; i < Math.min(8, length); i++) {
+                int value = (int) (noise >>> (8 * i)) & 0xff;
+                bytes[i] ^= (byte) Gf256.multiply(coefficient, value);
+              }
+            });
+    CRC32C crc = new CRC32C();
+    crc.update(bytes);
+    return (int) crc.getValue();
+  }
+
+  private Optional<CombineResponseProto> write(
+      SimServer executor, CombineRequestProto request, List<SimBlock> sources, int writes) {
+    CombineResponseProto.Builder response =
+        CombineResponseProto.newBuilder().setStatus(CombineStatusProto.COMBINE_OK);
+    for (int t = 0; t < request.getTargetsCount(); t++) {
+      if (t == writes) {
+        executor.crash();
+        return Optional.empty();
+      }
+      TargetProto target = request.getTargets(t);
+      SimServer server = servers.get(target.getLocation().getServer().getDatanodeUuid());
+      SimDisk disk =
+          server == null || !server.answers()
+              ? null
+              : server.disk(target.getLocation().getStorageUuid());
+      if (disk == null || disk.hasFailed()) {
+        return Optional.of(targetFailed(t, "no such disk", false));
+      }
+      ExtendedBlockProto block = target.getBlock();
+      if (disk.free() < block.getNumBytes() && !server.holds(block.getBlockId())) {
+        events.add("fault disk full in a combine");
+        return Optional.of(targetFailed(t, "NO_SPACE: " + disk.uuid, true));
+      }
+      SimBlock output = output(request, t, sources);
+      if (wrongOutputs > 0) {
+        wrongOutputs--;
+        output = wrong(output, sources);
+      }
+      if (!server.create(disk, output)) {
+        return Optional.of(targetFailed(t, "the block is there already", false));
+      }
+      response.addTargets(
+          CombinedTargetProto.newBuilder().setLengthBytes(output.lengthBytes()).setCrc32C(0));
+    }
+    return Optional.of(response.setBlocksRead(sources.size()).build());
+  }
+
+  private static CombineResponseProto targetFailed(int target, String why, boolean noSpace) {
+    return CombineResponseProto.newBuilder()
+        .setStatus(CombineStatusProto.COMBINE_TARGET_FAILED)
+        .addFailedTargets(
+            CombineFailureProto.newBuilder().setIndex(target).setMessage(why).setNoSpace(noSpace))
+        .build();
+  }
+
+  private SimBlock output(CombineRequestProto request, int target, List<SimBlock> sources) {
+    BlockContent.Sum sum = new BlockContent.Sum();
+    if (bug == PlantedBug.SWAPS_SOURCES && sources.size() > 1 && !request.getCheck()) {
+      sources = new ArrayList<>(sources);
+      Collections.swap(sources, 0, 1);
+    }
+    for (int s = 0; s < sources.size(); s++) {
+      int coefficient = request.getCoefficients().byteAt(target * sources.size() + s) & 0xff;
+      sum.add(coefficient, sources.get(s).content());
+    }
+    BlockContent content = sum.content();
+    ExtendedBlockProto block = request.getTargets(target).getBlock();
+    if (isCut(content, block.getNumBytes())) {
+      content = BlockContent.garbage();
+    }
+    return new SimBlock(
+        block.getBlockId(), block.getGenerationStamp(), block.getNumBytes(), content);
+  }
+
+  /** The output as if the first source had another coefficient. Its checksums fit. */
+  private static SimBlock wrong(SimBlock output, List<SimBlock> sources) {
+    BlockContent content =
+        new BlockContent.Sum()
+            .add(1, output.content())
+            .add(0x35, sources.get(0).content())
+            .content();
+    return new SimBlock(output.blockId(), output.generationStamp(), output.lengthBytes(), content);
+  }
+
+  /** Whether an output of this length is shorter than a block that it covers. */
+  private boolean isCut(BlockContent content, long lengthBytes) {
+    return content.terms().keySet().stream()
+        .anyMatch(id -> dataLengths.getOrDefault(id, Long.MAX_VALUE) > lengthBytes);
+  }
+
+  /**
+   * Runs a check of a claim. It compares contents instead of checksums.
+   *
+   * @return whether the check holds; empty if one of its blocks cannot be read
+   */
+  Optional<Boolean> holds(CheckProto check) {
+    List<SimBlock> members = check.getMembersList().stream().map(this::read).toList();
+    List<SimBlock> sources =
+        check.getDecode().getCombine().getSourcesList().stream().map(this::read).toList();
+    if (members.contains(null) || sources.contains(null)) {
+      return Optional.empty();
+    }
+    if (!check.hasDecode()) {
+      BlockContent.Sum sum = new BlockContent.Sum();
+      members.forEach(member -> sum.add(1, member.content()));
+      return Optional.of(sum.content().equals(BlockContent.ZERO));
+    }
+    boolean holds = true;
+    for (int t = 0; t < members.size(); t++) {
+      BlockContent decoded = output(check.getDecode().getCombine(), t, sources).content();
+      holds &= decoded.equals(members.get(t).content());
+    }
+    return Optional.of(holds);
+  }
+
+  /** Decodes a block by a read plan; null if a source cannot be read. */
+  BlockContent decode(List<SourceProto> sources, byte[] coefficients) {
+    BlockContent.Sum sum = new BlockContent.Sum();
+    for (int s = 0; s < sources.size(); s++) {
+      SimBlock block = read(sources.get(s));
+      if (block == null) {
+        return null;
+      }
+      sum.add(coefficients[s] & 0xff, block.content());
+    }
+    return sum.content();
+  }
+}

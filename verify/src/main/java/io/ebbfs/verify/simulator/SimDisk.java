@@ -1,0 +1,112 @@
+package io.ebbfs.verify.simulator;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import org.apache.hadoop.hdfs.protocol.BlockListAsLongs;
+
+/** A disk of a simulated chunk server. */
+final class SimDisk {
+  final String uuid;
+  final String serverUuid;
+  private final SimReplicaMap replicas;
+  private long capacity;
+  private final Map<Long, SimBlock> blocks = new TreeMap<>();
+  private BlockListAsLongs report;
+  private long used;
+  private boolean failed;
+
+  SimDisk(String uuid, String serverUuid, SimReplicaMap replicas, long capacity) {
+    this.uuid = uuid;
+    this.serverUuid = serverUuid;
+    this.replicas = replicas;
+    this.capacity = capacity;
+    replicas.place(this);
+  }
+
+  boolean hasFailed() {
+    return failed;
+  }
+
+  boolean isEmpty() {
+    return blocks.isEmpty();
+  }
+
+  Collection<SimBlock> blocks() {
+    return Collections.unmodifiableCollection(blocks.values());
+  }
+
+  Set<Long> blockIds() {
+    return Collections.unmodifiableSet(blocks.keySet());
+  }
+
+  /** The block, or null. */
+  SimBlock get(long blockId) {
+    return blocks.get(blockId);
+  }
+
+  long used() {
+    return used;
+  }
+
+  long capacity() {
+    return failed ? 0 : capacity;
+  }
+
+  /** Bytes that still fit. */
+  long free() {
+    return failed ? 0 : capacity - used;
+  }
+
+  void resize(long newCapacity) {
+    capacity = newCapacity;
+  }
+
+  void put(SimBlock block) {
+    remove(block.blockId());
+    blocks.put(block.blockId(), block);
+    used += block.lengthBytes();
+    replicas.added(this, block);
+  }
+
+  void remove(long blockId) {
+    SimBlock old = blocks.remove(blockId);
+    report = null;
+    if (old != null) {
+      used -= old.lengthBytes();
+      replicas.removed(this, old);
+    }
+  }
+
+  void clear() {
+    for (long id : blocks.keySet().stream().toList()) {
+      remove(id);
+    }
+  }
+
+  void fail() {
+    clear();
+    failed = true;
+  }
+
+  /** All blocks in the form of a block report. */
+  BlockListAsLongs report() {
+    if (report == null && blocks.isEmpty()) {
+      report = BlockListAsLongs.EMPTY;
+    } else if (report == null) {
+      // The older of the two forms needs no buffers: the number of finalized blocks, the number of
+      // other blocks, three numbers for each block, and an end mark after the finalized blocks.
+      List<Long> numbers = new ArrayList<>(List.of((long) blocks.size(), 0L));
+      for (SimBlock block : blocks.values()) {
+        numbers.addAll(List.of(block.blockId(), block.lengthBytes(), block.generationStamp()));
+      }
+      numbers.addAll(List.of(-1L, -1L, -1L));
+      report = BlockListAsLongs.decodeLongs(numbers);
+    }
+    return report;
+  }
+}

@@ -1,0 +1,389 @@
+package io.ebbfs.verify.simulator;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.apache.hadoop.fs.StorageType;
+import org.apache.hadoop.hdfs.protocol.Block;
+import org.apache.hadoop.hdfs.protocol.DatanodeID;
+import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
+import org.apache.hadoop.hdfs.protocol.DatanodeInfo.DatanodeInfoBuilder;
+import org.apache.hadoop.hdfs.protocol.ExtendedBlock;
+import org.apache.hadoop.hdfs.protocol.LocatedBlock;
+import org.apache.hadoop.hdfs.security.token.block.ExportedBlockKeys;
+import org.apache.hadoop.hdfs.server.common.HdfsServerConstants.NodeType;
+import org.apache.hadoop.hdfs.server.common.StorageInfo;
+import org.apache.hadoop.hdfs.server.protocol.BlockCommand;
+import org.apache.hadoop.hdfs.server.protocol.BlockReportContext;
+import org.apache.hadoop.hdfs.server.protocol.DatanodeCommand;
+import org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol;
+import org.apache.hadoop.hdfs.server.protocol.DatanodeRegistration;
+import org.apache.hadoop.hdfs.server.protocol.DatanodeStorage;
+import org.apache.hadoop.hdfs.server.protocol.HeartbeatResponse;
+import org.apache.hadoop.hdfs.server.protocol.NamespaceInfo;
+import org.apache.hadoop.hdfs.server.protocol.ReceivedDeletedBlockInfo;
+import org.apache.hadoop.hdfs.server.protocol.ReceivedDeletedBlockInfo.BlockStatus;
+import org.apache.hadoop.hdfs.server.protocol.SlowDiskReports;
+import org.apache.hadoop.hdfs.server.protocol.SlowPeerReports;
+import org.apache.hadoop.hdfs.server.protocol.StorageBlockReport;
+import org.apache.hadoop.hdfs.server.protocol.StorageReceivedDeletedBlocks;
+import org.apache.hadoop.hdfs.server.protocol.StorageReport;
+
+/** A simulated chunk server, as the namenode sees it through DatanodeProtocol. */
+final class SimServer {
+  /** Checks each deletion that the namenode has ordered, before it happens. */
+  interface DeletionCheck {
+    void check(SimDisk disk, SimBlock block);
+  }
+
+  /** A replica that was received or deleted, for an incremental report. */
+  private record News(String storageUuid, Block block, BlockStatus status) {}
+
+  private final int number;
+  private final DatanodeID id;
+  private final SimReplicaMap replicas;
+  private final PlantedBug bug;
+  private final List<SimDisk> disks = new ArrayList<>();
+  private final List<News> unsent = new ArrayList<>();
+  private final List<News> lastSent = new ArrayList<>();
+  private final List<DatanodeCommand> received = new ArrayList<>();
+  private DatanodeRegistration registration;
+  private boolean up = true;
+  private boolean stalled;
+  private long reportId = 1;
+  private long diskBytes;
+
+  SimServer(int number, int diskCount, long diskBytes, SimReplicaMap replicas, PlantedBug bug) {
+    this.bug = bug;
+    this.replicas = replicas;
+    String host = host(number);
+    this.number = number;
+    this.diskBytes = diskBytes;
+    id = new DatanodeID("127.0.0.1", host, host, 10_000 + number, 0, 0, 20_000 + number);
+    for (int d = 0; d < diskCount; d++) {
+      disks.add(new SimDisk(host + "-disk-" + d, host, replicas, diskBytes));
+    }
+  }
+
+  static String host(int number) {
+    return "server-" + number;
+  }
+
+  /** Gives all disks, present and future, this size. */
+  void resizeDisks(long bytes) {
+    diskBytes = bytes;
+    disks.forEach(disk -> disk.resize(bytes));
+  }
+
+  int number() {
+    return number;
+  }
+
+  String uuid() {
+    return id.getDatanodeUuid();
+  }
+
+  boolean isUp() {
+    return up;
+  }
+
+  List<SimDisk> disks() {
+    return disks;
+  }
+
+  /** The process dies. It forgets unsent news; the disks keep their blocks. */
+  void crash() {
+    up = false;
+    stalled = false;
+    registration = null;
+    unsent.clear();
+    lastSent.clear();
+    received.clear();
+  }
+
+  void start() {
+    up = true;
+    stalled = false;
+  }
+
+  boolean isStalled() {
+    return stalled;
+  }
+
+  /** The process hangs or goes on. It forgets nothing and executes old commands when it goes on. */
+  void stall(boolean stalls) {
+    stalled = stalls;
+  }
+
+  boolean answers() {
+    return up && !stalled;
+  }
+
+  /** A disk fails with all its blocks, and the server reports it. */
+  void failDisk(SimDisk disk) {
+    disk.fail();
+  }
+
+  /** Replaces a failed disk by an empty one. */
+  void replaceDisk(SimDisk failed, String newUuid) {
+    failed.clear();
+    disks.set(disks.indexOf(failed), new SimDisk(newUuid, uuid(), replicas, diskBytes));
+  }
+
+  /** Stores a finalized block. */
+  void store(SimDisk disk, SimBlock block) {
+    disk.put(block);
+    unsent.add(new News(disk.uuid, block.toBlock(), BlockStatus.RECEIVED_BLOCK));
+  }
+
+  /**
+   * Writes the output of a combine. If any disk of the server has the block, nothing is written: a
+   * server has a block only once.
+   *
+   * @return false if the server has the block with other content
+   */
+  boolean create(SimDisk disk, SimBlock block) {
+    SimBlock existing = find(block.blockId());
+    if (existing == null) {
+      store(disk, block);
+    }
+    return existing == null || existing.equals(block);
+  }
+
+  /** Corrupts bytes of a block. */
+  void corrupt(SimDisk disk, long blockId) {
+    disk.put(disk.get(blockId).corrupted());
+  }
+
+  /** Reads all blocks and reports the corrupt ones. */
+  void scrub(DatanodeProtocol namenode) throws IOException {
+    if (registration == null) {
+      return;
+    }
+    String pool = registration.getNamespaceInfo().getBlockPoolID();
+    for (SimDisk disk : disks) {
+      for (SimBlock block : disk.blocks()) {
+        if (block.corrupt()) {
+          DatanodeInfo me = new DatanodeInfoBuilder().setNodeID(id).build();
+          namenode.reportBadBlocks(
+              new LocatedBlock[] {
+                new LocatedBlock(
+                    new ExtendedBlock(pool, block.toBlock()),
+                    new DatanodeInfo[] {me},
+                    new String[] {disk.uuid},
+                    new StorageType[] {StorageType.DISK})
+              });
+        }
+      }
+    }
+  }
+
+  /** Loses a single block without noticing it. */
+  void loseQuietly(SimDisk disk, long blockId) {
+    disk.remove(blockId);
+  }
+
+  // ---- messages ---------------------------------------------------------------------------------
+
+  /** Sends a heartbeat. The commands of the answer wait for {@link #executeCommands}. */
+  void heartbeat(DatanodeProtocol namenode) throws IOException {
+    boolean isNew = registration == null;
+    if (isNew) {
+      register(namenode);
+    }
+    List<StorageReport> reports = new ArrayList<>();
+    for (SimDisk disk : disks) {
+      long used = disk.used();
+      reports.add(
+          new StorageReport(
+              storage(disk), disk.hasFailed(), disk.capacity(), used, disk.free(), used, 0));
+    }
+    HeartbeatResponse response =
+        namenode.sendHeartbeat(
+            registration,
+            reports.toArray(StorageReport[]::new),
+            0,
+            0,
+            0,
+            0,
+            0,
+            null,
+            false,
+            SlowPeerReports.EMPTY_REPORT,
+            SlowDiskReports.EMPTY_REPORT);
+    if (isNew) {
+      fullReport(namenode);
+    }
+    for (DatanodeCommand command : response.getCommands()) {
+      if (command == null) {
+        continue;
+      }
+      if (command.getAction() == DatanodeProtocol.DNA_REGISTER) {
+        register(namenode);
+        fullReport(namenode);
+      } else {
+        received.add(command);
+      }
+    }
+  }
+
+  private void register(DatanodeProtocol namenode) throws IOException {
+    NamespaceInfo info = namenode.versionRequest();
+    DatanodeRegistration mine =
+        new DatanodeRegistration(
+            id,
+            new StorageInfo(
+                info.getLayoutVersion(),
+                info.getNamespaceID(),
+                info.getClusterID(),
+                0,
+                NodeType.DATA_NODE),
+            new ExportedBlockKeys(),
+            "3.5.0");
+    mine.setNamespaceInfo(info);
+    registration = namenode.registerDatanode(mine);
+  }
+
+  /** Reports all blocks of all working disks. */
+  void fullReport(DatanodeProtocol namenode) throws IOException {
+    if (registration == null) {
+      return;
+    }
+    // Like the real chunk server: the news first.
+    incrementalReport(namenode);
+    List<StorageBlockReport> reports = new ArrayList<>();
+    for (SimDisk disk : disks) {
+      if (!disk.hasFailed()) {
+        reports.add(new StorageBlockReport(storage(disk), disk.report()));
+      }
+    }
+    namenode.blockReport(
+        registration,
+        registration.getNamespaceInfo() == null
+            ? ""
+            : registration.getNamespaceInfo().getBlockPoolID(),
+        reports.toArray(StorageBlockReport[]::new),
+        new BlockReportContext(1, 0, reportId++, 0));
+  }
+
+  /** Sends the news. They are kept until the namenode has accepted them. */
+  void incrementalReport(DatanodeProtocol namenode) throws IOException {
+    if (registration == null || unsent.isEmpty()) {
+      return;
+    }
+    lastSent.clear();
+    lastSent.addAll(unsent);
+    send(namenode);
+    unsent.clear();
+  }
+
+  /** Sends the last news again, like a message that arrives twice. */
+  void repeatIncrementalReport(DatanodeProtocol namenode) throws IOException {
+    if (registration != null && !lastSent.isEmpty()) {
+      send(namenode);
+    }
+  }
+
+  private void send(DatanodeProtocol namenode) throws IOException {
+    Map<String, List<ReceivedDeletedBlockInfo>> byDisk = new TreeMap<>();
+    for (News news : lastSent) {
+      byDisk
+          .computeIfAbsent(news.storageUuid(), uuid -> new ArrayList<>())
+          .add(new ReceivedDeletedBlockInfo(news.block(), news.status(), null));
+    }
+    List<StorageReceivedDeletedBlocks> blocks = new ArrayList<>();
+    byDisk.forEach(
+        (uuid, list) ->
+            blocks.add(
+                new StorageReceivedDeletedBlocks(
+                    new DatanodeStorage(uuid, DatanodeStorage.State.NORMAL, StorageType.DISK),
+                    list.toArray(ReceivedDeletedBlockInfo[]::new))));
+    namenode.blockReceivedAndDeleted(
+        registration,
+        registration.getNamespaceInfo() == null
+            ? ""
+            : registration.getNamespaceInfo().getBlockPoolID(),
+        blocks.toArray(StorageReceivedDeletedBlocks[]::new));
+  }
+
+  // ---- commands ---------------------------------------------------------------------------------
+
+  boolean hasOrders() {
+    return !received.isEmpty();
+  }
+
+  /** Executes the commands received so far. */
+  void executeCommands(SimCluster cluster, DeletionCheck check) {
+    for (DatanodeCommand command : received) {
+      if (command instanceof BlockCommand blocks) {
+        if (command.getAction() == DatanodeProtocol.DNA_INVALIDATE) {
+          invalidate(blocks, check);
+        } else if (command.getAction() == DatanodeProtocol.DNA_TRANSFER) {
+          transfer(blocks, cluster);
+        }
+      }
+    }
+    received.clear();
+  }
+
+  private void invalidate(BlockCommand command, DeletionCheck check) {
+    for (Block block : command.getBlocks()) {
+      for (SimDisk disk : disks) {
+        SimBlock known = disk.get(block.getBlockId());
+        if (known != null && known.generationStamp() <= block.getGenerationStamp()) {
+          check.check(disk, known);
+          disk.remove(known.blockId());
+          unsent.add(new News(disk.uuid, known.toBlock(), BlockStatus.DELETED_BLOCK));
+          if (bug == PlantedBug.DELETES_TOO_MUCH && !disk.isEmpty()) {
+            disk.remove(disk.blockIds().iterator().next());
+          }
+        }
+      }
+    }
+  }
+
+  private void transfer(BlockCommand command, SimCluster cluster) {
+    for (int b = 0; b < command.getBlocks().length; b++) {
+      SimBlock block = find(command.getBlocks()[b].getBlockId());
+      boolean readable = block != null && !block.corrupt();
+      for (int t = 0; readable && t < command.getTargets()[b].length; t++) {
+        SimServer target = cluster.server(command.getTargets()[b][t].getDatanodeUuid());
+        SimDisk disk = target == null ? null : target.disk(command.getTargetStorageIDs()[b][t]);
+        if (disk != null
+            && target.answers()
+            && !disk.hasFailed()
+            && disk.free() >= block.lengthBytes()
+            && !target.holds(block.blockId())) {
+          target.store(disk, block);
+        }
+      }
+    }
+  }
+
+  boolean holds(long blockId) {
+    return find(blockId) != null;
+  }
+
+  SimBlock find(long blockId) {
+    for (SimDisk disk : disks) {
+      SimBlock block = disk.get(blockId);
+      if (block != null) {
+        return block;
+      }
+    }
+    return null;
+  }
+
+  SimDisk disk(String storageUuid) {
+    return disks.stream().filter(d -> d.uuid.equals(storageUuid)).findFirst().orElse(null);
+  }
+
+  private static DatanodeStorage storage(SimDisk disk) {
+    return new DatanodeStorage(
+        disk.uuid,
+        disk.hasFailed() ? DatanodeStorage.State.FAILED : DatanodeStorage.State.NORMAL,
+        StorageType.DISK);
+  }
+}

@@ -1,0 +1,148 @@
+package io.ebbfs.verify.simulator;
+
+import io.ebbfs.common.time.ManualClock;
+import io.ebbfs.namenode.audit.SpaceAccount;
+import io.ebbfs.namenode.store.InMemoryStore;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.apache.hadoop.thirdparty.protobuf.ServiceException;
+
+/** All parts of one simulation: the namenode, the servers, workers, a client, and the oracle. */
+final class SimSystem {
+  private static final int FILES = 25;
+  private static final int MAX_LENGTH = 1_000;
+
+  final Random random;
+  final ManualClock clock = new ManualClock();
+  final EventCounts events = new EventCounts();
+  final SimWorld world;
+  final SimCluster cluster;
+  final Oracle oracle;
+  final CrashingStore store;
+  final SimClient client;
+  final List<SimWorker> workers = new ArrayList<>();
+  // What happened, for people.
+  final List<String> log = new ArrayList<>();
+  private final InMemoryStore rows = new InMemoryStore();
+  private SimNamenode namenode;
+  private int disksMade;
+
+  SimSystem(SimWorld world, Random random, PlantedBug bug) throws IOException {
+    this.world = world;
+    this.random = random;
+    cluster = new SimCluster(world, events, bug);
+    oracle = new Oracle(cluster, events);
+    store = new CrashingStore(rows, oracle, bug);
+    client = new SimClient(cluster, oracle, random);
+    workers.add(new SimWorker("worker-0", cluster, oracle, random, events, bug));
+    workers.add(new SimWorker("worker-1", cluster, oracle, random, events, bug));
+    start();
+  }
+
+  private void start() throws IOException {
+    store.revive();
+    namenode = new SimNamenode(store, clock, world, random.nextLong());
+  }
+
+  SimNamenode namenode() {
+    return namenode;
+  }
+
+  /** Starts the namenode again. Clients lose the files that they were writing. */
+  void restart() throws IOException {
+    start();
+    if (random.nextBoolean()) {
+      allServersReport();
+    }
+    client.removeUnfinished(namenode.forClients());
+  }
+
+  SimServer anyServer() {
+    return cluster.servers().get(random.nextInt(cluster.servers().size()));
+  }
+
+  <T> T anyOf(List<T> list) {
+    return list.get(random.nextInt(list.size()));
+  }
+
+  /** Each server sends a heartbeat and its news, and executes its commands. */
+  void allServersHeartbeat() throws IOException {
+    for (SimServer server : cluster.servers()) {
+      if (server.answers()) {
+        server.heartbeat(namenode.datanodes());
+        server.executeCommands(cluster, this::checkDeletion);
+        server.incrementalReport(namenode.datanodes());
+      }
+    }
+  }
+
+  /** Each server sends a full block report. */
+  void allServersReport() throws IOException {
+    for (SimServer server : cluster.servers()) {
+      if (server.answers()) {
+        server.heartbeat(namenode.datanodes());
+        server.fullReport(namenode.datanodes());
+      }
+    }
+  }
+
+  /** Checks an order to delete: all acknowledged data must decode afterwards. */
+  void checkDeletion(SimDisk disk, SimBlock block) {
+    if (!oracle.decoding().survivesDeletion(block, disk)) {
+      throw new Violation(
+          "block %d is ordered to be deleted from %s, and the data does not decode without it"
+              .formatted(block.blockId(), disk.uuid));
+    }
+  }
+
+  void replaceDisk(SimServer server, SimDisk disk) {
+    server.replaceDisk(disk, server.uuid() + "-disk-new-" + disksMade++);
+  }
+
+  /** A worker claims transitions and runs them to their commits, without faults. */
+  void work() throws ServiceException {
+    SimWorker worker = workers.get(0);
+    worker.claim(namenode.coding(), 8);
+    for (int step = 0; step < 100 && worker.isBusy(); step++) {
+      worker.advance(namenode.coding(), false);
+    }
+  }
+
+  /** Lets leases end and lets the namenode declare silent servers dead. */
+  void passTime(int step) throws IOException {
+    note(step, "time passes");
+    for (int i = 0; i < 4; i++) {
+      clock.advance(2_500);
+      allServersHeartbeat();
+      namenode.tick();
+    }
+  }
+
+  void note(int step, String what) {
+    log.add("step " + step + ": " + what);
+  }
+
+  void noteFault(int step, String fault, String where) {
+    note(step, fault + " " + where);
+    events.add("fault " + fault);
+  }
+
+  /** The space account of the namenode equals the one of the oracle. */
+  void checkSpace() throws IOException {
+    SpaceAccount account = SpaceAccount.of(SimCodes.REGISTRY, rows, storage -> true);
+    if (!account.equals(oracle.space().account())) {
+      throw new Violation(
+          "the space account is %s, by the rows it should be %s"
+              .formatted(account, oracle.space().account()));
+    }
+  }
+
+  /** A client writes a file, unless there are enough. */
+  void write() throws IOException {
+    if (oracle.acknowledgedFiles().size() < FILES) {
+      client.write(namenode.forClients(), 1 + random.nextInt(8), MAX_LENGTH);
+    }
+  }
+}

@@ -1,0 +1,24 @@
+package io.ebbfs.verify.simulator;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The simulation finds each planted bug. */
+class PlantedBugsTest {
+  private static final int SCHEDULES = 200;
+  private static final int STEPS = 40;
+
+  @ParameterizedTest
+  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "NONE")
+  void aPlantedBugIsFound(PlantedBug bug) throws InterruptedException {
+    ScheduleRunner run = new ScheduleRunner(1, SCHEDULES, STEPS, bug);
+    run.run(1, () -> false, seed -> {});
+    assertThat(run.failure()).as("what %d schedules find of %s", SCHEDULES, bug).isPresent();
+    assertThat(run.failure().get().cause()).isInstanceOf(Violation.class);
+    System.out.printf(
+        "%s is found by seed %d: %s%n",
+        bug, run.failure().get().seed(), run.failure().get().cause().getMessage());
+  }
+}

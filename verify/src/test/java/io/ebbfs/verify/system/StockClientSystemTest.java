@@ -1,0 +1,169 @@
+package io.ebbfs.verify.system;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ebbfs.testbed.client.StockProcess;
+import io.ebbfs.verify.system.TestCluster.ShellResult;
+import io.ebbfs.workloads.traffic.Generator;
+import io.ebbfs.workloads.traffic.Profile;
+import io.ebbfs.workloads.traffic.Replay;
+import io.ebbfs.workloads.traffic.Workload;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** A stock HDFS client works on a real cluster and reads back every byte that it wrote. */
+@Tag("process")
+class StockClientSystemTest {
+  private static final int BLOCK = TestCluster.BLOCK_BYTES;
+  private static final long SEED = 20_261_122;
+
+  private static TestCluster test;
+  private static StockProcess client;
+
+  @BeforeAll
+  static void start() throws Exception {
+    test = TestCluster.start(4, 2);
+    client = test.client(4);
+  }
+
+  @AfterAll
+  static void stop() throws Exception {
+    if (test != null) {
+      test.close();
+    }
+  }
+
+  @Test
+  void filesOfEveryBoundarySizeComeBack() throws Exception {
+    int[] sizes = {
+      0,
+      1,
+      2,
+      3,
+      127,
+      511,
+      512,
+      513,
+      1024,
+      65_535,
+      65_536,
+      65_537,
+      70_300,
+      100_000,
+      BLOCK - 1,
+      BLOCK,
+      BLOCK + 1,
+      2 * BLOCK - 1,
+      2 * BLOCK,
+      2 * BLOCK + 1,
+      10_000_000
+    };
+    List<StockProcess.Answer> stored = new ArrayList<>();
+    for (int size : sizes) {
+      stored.add(client.put(randomFile(size), "/sizes/" + size).get());
+    }
+    for (int i = 0; i < sizes.length; i++) {
+      StockProcess.Answer read = client.read("/sizes/" + sizes[i]).get();
+      assertThat(read.bytes()).isEqualTo(sizes[i]);
+      assertThat(read.sha256()).as("bytes of %d", sizes[i]).isEqualTo(stored.get(i).sha256());
+    }
+  }
+
+  @Test
+  void aWorkloadIsReplayedAndEveryReadCompared() throws Exception {
+    Workload workload = new Generator(20, 32 << 10, 2, 8, 1000, SEED).generate(Profile.of("CC4"));
+    Replay replay = new Replay(workload, client, "/replay", SEED);
+    Path temporary = Files.createDirectories(test.directory().resolve("replay"));
+    replay.store(temporary, (done, of) -> {});
+    assertThat(temporary).isEmptyDirectory();
+
+    Replay.Outcome outcome = replay.read((done, of) -> {});
+    assertThat(outcome.failures()).isEmpty();
+    assertThat(outcome.micros()).hasSize(workload.reads().size()).isSorted();
+    assertThat(outcome.millis(50)).isPositive().isLessThanOrEqualTo(outcome.millis(99));
+
+    // The first file is replaced by another one, and the second file is deleted.
+    long ofFirst = workload.reads().stream().filter(read -> read.file() == 0).count();
+    long ofSecond = workload.reads().stream().filter(read -> read.file() == 1).count();
+    ok("-rm", "/replay/" + workload.files().get(0).path());
+    client.put(randomFile(77), "/replay/" + workload.files().get(0).path()).get();
+    ok("-rm", "/replay/" + workload.files().get(1).path());
+    Replay.Outcome broken = replay.read((done, of) -> {});
+    assertThat(broken.wrong()).isEqualTo((int) ofFirst);
+    assertThat(broken.unreadable()).isEqualTo((int) ofSecond);
+  }
+
+  @Test
+  void namesMayHoldAlmostAnything() throws Exception {
+    List<String> names =
+        List.of("with blank", "quote'\"", "per%20cent%", "grüße-世界-🜁", "x".repeat(255), "a;b&c|d");
+    Path file = randomFile(5000);
+    for (String name : names) {
+      String digest = client.put(file, "/names/" + name).get().sha256();
+      assertThat(client.read("/names/" + name).get().sha256()).isEqualTo(digest);
+    }
+  }
+
+  @Test
+  void theFileSystemShellWorks() throws Exception {
+    Path file = randomFile(3 * BLOCK + 17);
+    ok("-mkdir", "-p", "/shell/a/b");
+    ok("-put", file.toString(), "/shell/a/b/file");
+    assertThat(ok("-ls", "-R", "/shell")).contains("/shell/a/b/file");
+    ok("-mv", "/shell/a", "/shell/c");
+    ok("-cp", "/shell/c/b/file", "/shell/copy");
+    String one = ok("-checksum", "/shell/c/b/file").trim().replaceAll("^\\S+\\s+", "");
+    String two = ok("-checksum", "/shell/copy").trim().replaceAll("^\\S+\\s+", "");
+    assertThat(one).isEqualTo(two).contains("MD5");
+    ok("-chmod", "640", "/shell/copy");
+    assertThat(ok("-stat", "%a %b %o %r", "/shell/copy").trim())
+        .isEqualTo("640 " + (3 * BLOCK + 17) + " " + BLOCK + " 3");
+    assertThat(ok("-count", "/shell").trim())
+        .matches("3\\s+2\\s+" + 2L * (3 * BLOCK + 17) + "\\s+/shell");
+    Path back = test.directory().resolve("back");
+    ok("-get", "/shell/copy", back.toString());
+    assertThat(back).hasSameBinaryContentAs(file);
+    ok("-rm", "-r", "-skipTrash", "/shell");
+    assertThat(test.shell("-ls", "/shell").exitCode()).isEqualTo(1);
+  }
+
+  @Test
+  void whatIsMissingIsRefusedByName() throws Exception {
+    ok("-mkdir", "-p", "/missing");
+    ShellResult snapshot = test.shell("-createSnapshot", "/missing", "s");
+    assertThat(snapshot.exitCode()).isNotZero();
+    assertThat(snapshot.output()).contains("does not support the call createSnapshot");
+  }
+
+  @Test
+  void aWriterOutlivesTheLossOfAServerOfItsPipeline() throws Exception {
+    Path file = randomFile(24 * BLOCK);
+    var stored = client.put(file, "/survives");
+    test.cluster().killServer(1);
+    String digest = stored.get().sha256();
+    assertThat(client.read("/survives").get().sha256()).isEqualTo(digest);
+    test.cluster().startServer(1);
+    assertThat(client.read("/survives").get().sha256()).isEqualTo(digest);
+  }
+
+  private static String ok(String... arguments) throws Exception {
+    ShellResult result = test.shell(arguments);
+    assertThat(result.exitCode()).as("%s: %s", List.of(arguments), result.output()).isZero();
+    return result.output();
+  }
+
+  private static Path randomFile(int size) throws Exception {
+    Path file = Files.createTempFile(test.directory(), "data", "");
+    byte[] bytes = new byte[size];
+    new Random(size).nextBytes(bytes);
+    Files.write(file, bytes);
+    return file;
+  }
+}
