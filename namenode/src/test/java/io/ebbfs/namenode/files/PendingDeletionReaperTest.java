@@ -3,11 +3,18 @@ package io.ebbfs.namenode.files;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.tree.PendingDeletionReaper;
+import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -87,6 +94,61 @@ class PendingDeletionReaperTest {
     real.reaper.reapAll();
     assertThat(real.tree()).containsOnlyKeys("/g");
     assertThat(real.rows(Tables.BLOCK)).isZero();
+  }
+
+  /** From its start, a directory is full of rows that were deleted before. */
+  @Test
+  void eachPageBeginsBehindTheLastOne() throws IOException {
+    for (int i = 0; i < 1_000; i++) {
+      real.touch("/f" + i);
+      real.deletions.delete(real.root(), "/f" + i, false);
+    }
+    AtomicInteger fromTheStart = new AtomicInteger();
+    new PendingDeletionReaper(counting(fromTheStart), real.blocks, null).reapAll();
+    assertNothingLeft();
+    assertThat(fromTheStart.get()).isLessThanOrEqualTo(2);
+  }
+
+  /** Counts the scans of pending deletions that begin at the first one. */
+  private MetadataStore counting(AtomicInteger fromTheStart) {
+    return (MetadataStore)
+        Proxy.newProxyInstance(
+            MetadataStore.class.getClassLoader(),
+            new Class<?>[] {MetadataStore.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("transact") && arguments.length == 3) {
+                MetadataStore.TransactionBody<?> body =
+                    (MetadataStore.TransactionBody<?>) arguments[2];
+                arguments[2] =
+                    (MetadataStore.TransactionBody<Object>)
+                        transaction -> body.run(counting(transaction, fromTheStart));
+              }
+              return passOn(real.store, method, arguments);
+            });
+  }
+
+  private static Transaction counting(Transaction counted, AtomicInteger fromTheStart) {
+    return (Transaction)
+        Proxy.newProxyInstance(
+            Transaction.class.getClassLoader(),
+            new Class<?>[] {Transaction.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().equals("scan")
+                  && arguments[0] == Tables.INODE
+                  && arguments[1].equals(Inode.PENDING_DELETION_ID)
+                  && arguments[2] == null) {
+                fromTheStart.incrementAndGet();
+              }
+              return passOn(counted, method, arguments);
+            });
+  }
+
+  private static Object passOn(Object target, Method method, Object[] arguments) throws Throwable {
+    try {
+      return method.invoke(target, arguments);
+    } catch (InvocationTargetException e) {
+      throw e.getCause();
+    }
   }
 
   @Test

@@ -8,6 +8,7 @@ import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
 import io.ebbfs.namenode.replicas.StripeService;
 import io.ebbfs.namenode.replicas.StripeService.Member;
+import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.OptimisticTransactions;
@@ -99,23 +100,37 @@ public final class PendingDeletionReaper implements AutoCloseable {
   }
 
   private void reapBelow(long directoryId) throws IOException {
-    List<Inode> page = page(directoryId);
+    while (!closed && reapOnce(directoryId)) {
+      // Something may have been added before the place that the pass had reached.
+    }
+  }
+
+  /**
+   * Reaps the entries of a directory, page by page. A page begins behind the last one: from the
+   * start of the directory, the store would step over every row that was deleted before.
+   *
+   * @return whether there was an entry
+   */
+  private boolean reapOnce(long directoryId) throws IOException {
+    List<Inode> page = page(directoryId, null);
+    boolean found = !page.isEmpty();
     while (!page.isEmpty() && !closed) {
       reapFiles(page.stream().filter(Inode::isFile).toList());
       for (Inode directory : page.stream().filter(Inode::isDirectory).toList()) {
         reapBelow(directory.id());
         reapDirectory(directory);
       }
-      page = page(directoryId);
+      page = page(directoryId, page.get(page.size() - 1).key());
     }
+    return found;
   }
 
-  private List<Inode> page(long directoryId) throws IOException {
+  private List<Inode> page(long directoryId, Key after) throws IOException {
     List<Row<InodeRow>> rows =
         store.transact(
             directoryId,
             Durability.RELAXED,
-            transaction -> transaction.scan(Tables.INODE, directoryId, null, PAGE));
+            transaction -> transaction.scan(Tables.INODE, directoryId, after, PAGE));
     return rows.stream().map(row -> new Inode(row.key(), row.value())).toList();
   }
 
