@@ -1,5 +1,6 @@
 package io.ebbfs.cli;
 
+import io.ebbfs.cli.cluster.BackupCommand;
 import io.ebbfs.cli.cluster.DfsCommand;
 import io.ebbfs.cli.cluster.DownCommand;
 import io.ebbfs.cli.cluster.StatusCommand;
@@ -32,6 +33,7 @@ import picocli.CommandLine.Mixin;
       StatusCommand.class,
       DownCommand.class,
       DfsCommand.class,
+      BackupCommand.class,
       LabCommand.class,
       DemoCommand.class,
       WorkloadCommand.class,

@@ -24,7 +24,8 @@ import java.util.Optional;
  * @param minBlockSize the smallest block size that is accepted
  * @param replication the replication for clients that ask for the default
  * @param deadAfter a chunk server without a heartbeat for this long is dead
- * @param safeModeGrace safe mode lasts at most this long after the first chunk server registers
+ * @param safeModeGrace safe mode lasts at least this long after the first chunk server registers,
+ *     unless every known disk has reported before
  * @param leaseSoftLimit another client may take over a file whose writer is silent for this long
  * @param leaseHardLimit the file of a writer that is silent for this long is closed
  * @param completeWait how long the close of a file waits for the first report of its last block
@@ -36,6 +37,14 @@ import java.util.Optional;
  * @param rewriteDeadShare the share of deleted data from which a stripe is rewritten; a value over
  *     1 switches rewriting off
  * @param codes a file that defines codes; empty for none
+ * @param orphanWait a replica of a block that the metadata does not know is kept for this long
+ * @param backups the directory of the backups of the metadata; empty: {@code backups} in data
+ * @param backupEvery the time between two backups; 0 for none but those that are asked for
+ * @param backupsKept the number of backups that are kept
+ * @param safeModeThreshold the share of the blocks that must be readable before safe mode ends
+ * @param reportsAtOnce servers whose full block reports are accepted at the same time
+ * @param servicePort a port for chunk servers with a call queue of its own; 0 for none
+ * @param serviceHandlers threads that answer calls at the service port
  */
 public record NamenodeConfig(
     Path data,
@@ -58,7 +67,15 @@ public record NamenodeConfig(
     long storeCache,
     Verification verify,
     double rewriteDeadShare,
-    String codes) {
+    String codes,
+    long orphanWait,
+    String backups,
+    long backupEvery,
+    int backupsKept,
+    double safeModeThreshold,
+    int reportsAtOnce,
+    int servicePort,
+    int serviceHandlers) {
 
   public static NamenodeConfig defaults() {
     return new NamenodeConfig(
@@ -71,8 +88,8 @@ public record NamenodeConfig(
         128L << 20,
         64L << 10,
         3,
-        10_000,
-        20_000,
+        600_000,
+        30_000,
         60_000,
         1_200_000,
         1_000,
@@ -82,7 +99,15 @@ public record NamenodeConfig(
         64L << 20,
         TransitionSettings.defaults().verification(),
         TransitionSettings.defaults().rewriteDeadShare(),
-        "");
+        "",
+        21_600_000,
+        "",
+        86_400_000,
+        7,
+        0.999,
+        6,
+        0,
+        16);
   }
 
   /**
@@ -143,7 +168,15 @@ public record NamenodeConfig(
             top.sizeBytes("storeCache", otherwise.storeCache),
             verify(top, otherwise.verify),
             top.number("rewriteDeadShare", 0.05, 2).orElse(otherwise.rewriteDeadShare),
-            top.text("codes").orElse(otherwise.codes));
+            top.text("codes").orElse(otherwise.codes),
+            top.durationMillis("orphanWait", otherwise.orphanWait),
+            top.text("backups").orElse(otherwise.backups),
+            top.durationMillis("backupEvery", otherwise.backupEvery),
+            top.integer("backupsKept", otherwise.backupsKept, 1, 10_000),
+            top.number("safeModeThreshold", 0, 1).orElse(otherwise.safeModeThreshold),
+            top.integer("reportsAtOnce", otherwise.reportsAtOnce, 1, 10_000),
+            top.integer("servicePort", otherwise.servicePort, 0, 65_535),
+            top.integer("serviceHandlers", otherwise.serviceHandlers, 1, 1_000));
     config.check(top);
     return config;
   }
@@ -189,6 +222,13 @@ public record NamenodeConfig(
           "'deadAfter: " + deadAfter + "ms' is shorter than a heartbeat",
           "write 3s or more");
     }
+    if (servicePort != 0 && serviceHandlers <= reportsAtOnce) {
+      top.problem(
+          "serviceHandlers",
+          "serviceHandlers (%d) is not above reportsAtOnce (%d): heartbeats would wait for reports"
+              .formatted(serviceHandlers, reportsAtOnce),
+          "write a larger number of handlers");
+    }
     if (storeCache < 8L << 20) {
       top.problem(
           "storeCache", "'storeCache: " + storeCache + "' is too small", "write 8MiB or more");
@@ -196,6 +236,11 @@ public record NamenodeConfig(
     if (host.isBlank()) {
       top.problem("host", "'host' is empty", "write an address, such as 127.0.0.1");
     }
+  }
+
+  /** The directory of the backups. */
+  public Path backupDirectory() {
+    return backups.isBlank() ? data.resolve("backups") : Path.of(backups);
   }
 
   private NamenodeConfig withReadyFile(Path file) {
@@ -220,6 +265,14 @@ public record NamenodeConfig(
         storeCache,
         verify,
         rewriteDeadShare,
-        codes);
+        codes,
+        orphanWait,
+        backups,
+        backupEvery,
+        backupsKept,
+        safeModeThreshold,
+        reportsAtOnce,
+        servicePort,
+        serviceHandlers);
   }
 }

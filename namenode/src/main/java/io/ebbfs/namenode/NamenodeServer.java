@@ -3,10 +3,12 @@ package io.ebbfs.namenode;
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.coding.definitions.CodesFile;
 import io.ebbfs.common.config.ConfigException;
+import io.ebbfs.common.time.SteadyClock;
 import io.ebbfs.namenode.datanodes.ClusterIdentity;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.RackTopology;
 import io.ebbfs.namenode.datanodes.RedundancySettings;
+import io.ebbfs.namenode.datanodes.ReportLeases;
 import io.ebbfs.namenode.events.KafkaOpenPublisher;
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
@@ -31,13 +33,17 @@ import io.ebbfs.namenode.replicas.BlockManager;
 import io.ebbfs.namenode.rpc.RpcEndpoint;
 import io.ebbfs.namenode.rpc.client.ClientFrontEnd;
 import io.ebbfs.namenode.rpc.client.FileServices;
+import io.ebbfs.namenode.rpc.client.ReadOnlyGuard;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
 import io.ebbfs.namenode.rpc.coding.CodingService;
+import io.ebbfs.namenode.rpc.datanode.ChunkServerVerifier;
 import io.ebbfs.namenode.rpc.datanode.DatanodeFrontEnd;
 import io.ebbfs.namenode.store.IdGenerator;
 import io.ebbfs.namenode.store.IdGenerators;
 import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.RestoredStore;
 import io.ebbfs.namenode.store.RocksDbStore;
+import io.ebbfs.namenode.store.StoreBackups;
 import io.ebbfs.namenode.stripes.StripeManager;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings;
 import java.io.IOException;
@@ -52,6 +58,7 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.fs.FsServerDefaults;
+import org.apache.hadoop.hdfs.protocol.ClientProtocol;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.util.DataChecksum;
 import org.slf4j.Logger;
@@ -61,6 +68,9 @@ import org.slf4j.LoggerFactory;
 public final class NamenodeServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NamenodeServer.class);
   private static final String SUPERGROUP = "supergroup";
+
+  /** Threads that wait for chunk servers to read suspect replicas. */
+  private static final int INSPECTORS = 4;
 
   private final List<AutoCloseable> parts = new ArrayList<>();
   private RpcEndpoint endpoint;
@@ -88,16 +98,19 @@ public final class NamenodeServer implements AutoCloseable {
     }
   }
 
-  private void build(NamenodeConfig config, Clock clock, RandomGenerator random)
+  private void build(NamenodeConfig config, Clock timeOfDay, RandomGenerator random)
       throws IOException {
+    Clock clock = SteadyClock.from(timeOfDay);
     CodeRegistry codes = codes(config);
-    MetadataStore store =
+    RocksDbStore store =
         stopsFirst(
             RocksDbStore.open(
                 config.data().resolve("metadata"), config.lockTimeout(), config.storeCache()));
-    ClusterIdentity identity = ClusterIdentity.of(store, clock, random);
+    ClusterIdentity identity = ClusterIdentity.of(store, timeOfDay, random);
     RedundancySettings redundancy =
-        RedundancySettings.of(config.deadAfter(), config.safeModeGrace());
+        RedundancySettings.of(config.deadAfter(), config.safeModeGrace())
+            .withOrphanWait(config.orphanWait())
+            .withSafeModeThreshold(config.safeModeThreshold());
     DatanodeRegistry cluster =
         new DatanodeRegistry(
             store,
@@ -108,15 +121,29 @@ public final class NamenodeServer implements AutoCloseable {
                 ? RackTopology.none()
                 : RackTopology.of(Path.of(config.topology())));
     BlockManager blocks =
-        new BlockManager(store, cluster, identity.blockPoolId(), clock, random, redundancy);
+        new BlockManager(
+            store,
+            cluster,
+            identity.blockPoolId(),
+            clock,
+            random,
+            redundancy,
+            new ChunkServerVerifier());
     StripeManager stripes = new StripeManager(codes, blocks, cluster);
     blocks.bind(stripes);
 
     Caller.Superuser superuser =
         new Caller.Superuser(UserGroupInformation.getCurrentUser().getShortUserName(), SUPERGROUP);
     BlockCounts counts =
-        new BlockCounts(blocks::underReplicatedBlocks, blocks::missingBlocks, blocks::blocksOn);
+        new BlockCounts(
+            blocks::underReplicatedBlocks,
+            blocks::missingBlocks,
+            blocks::orphanReplicas,
+            blocks::orphanBytes,
+            blocks::blocksOn);
     IdGenerators ids = IdGenerators.of(store);
+    RestoredStore.skipIds(store, ids);
+    blocks.bind(ids);
     CodingService coding =
         new CodingService(
             identity.blockPoolId(),
@@ -133,18 +160,27 @@ public final class NamenodeServer implements AutoCloseable {
                 .with(config.rewriteDeadShare(), config.verify(), config.mendPlacements()));
     PendingDeletionReaper reaper = stopsFirst(new PendingDeletionReaper(store, blocks, stripes));
     OpenListener opens = opens(config, coding);
-    FileServices files = files(config, store, ids, blocks, clock, opens, reaper);
+    FileServices files = files(config, store, ids, blocks, timeOfDay, clock, opens, reaper);
     files.mkdirs().makeRoot(superuser);
     reaper.start();
     every(1_000, "blocks", blocks::tick);
     every(1_000, "coding", coding::tick);
+    for (int i = 0; i < INSPECTORS; i++) {
+      every(500, "inspector-" + i, blocks::inspectSuspects);
+    }
     every(5_000, "topology", cluster::refreshRacks);
     every(2_000, "leases", new LeaseMonitor(store, files.leases(), files.recovery())::tick);
 
-    endpoint = new RpcEndpoint(config.host(), config.port(), config.handlers());
-    endpoint.addClients(
-        new ClientFrontEnd(files, blocks, counts, cluster, defaults(config), superuser));
-    endpoint.addDatanodes(
+    StoreBackups backups =
+        new StoreBackups(
+            store, config.backupDirectory(), config.backupEvery(), config.backupsKept(), timeOfDay);
+    every(60_000, "backups", backups::tick);
+    ClientProtocol clients =
+        ReadOnlyGuard.of(
+            new ClientFrontEnd(
+                files, blocks, counts, cluster, defaults(config), superuser, backups::take),
+            cluster);
+    DatanodeFrontEnd datanodes =
         new DatanodeFrontEnd(
             identity,
             cluster,
@@ -153,10 +189,44 @@ public final class NamenodeServer implements AutoCloseable {
                 files
                     .recovery()
                     .commitBlockSynchronization(
-                        block.getBlockId(), stamp, length, close, delete, storages)));
-    endpoint.addCoding(coding);
-    stopsFirst(endpoint).start();
+                        block.getBlockId(), stamp, length, close, delete, storages),
+            new ReportLeases(clock, reportsAtOnce(config)));
+    endpoint =
+        endpoint(config.host(), config.port(), config.handlers(), clients, datanodes, coding);
+    if (config.servicePort() != 0) {
+      endpoint(
+          config.host(),
+          config.servicePort(),
+          config.serviceHandlers(),
+          clients,
+          datanodes,
+          coding);
+    }
     LOG.info("Namenode of cluster {} serves at {}", identity.clusterId(), endpoint.address());
+  }
+
+  /** At one port, heartbeats need handlers that no report occupies. */
+  private static int reportsAtOnce(NamenodeConfig config) {
+    return config.servicePort() == 0
+        ? Math.max(1, Math.min(config.reportsAtOnce(), config.handlers() / 2))
+        : config.reportsAtOnce();
+  }
+
+  /** Serves all protocols at a port, with a call queue and handlers of its own. */
+  private RpcEndpoint endpoint(
+      String host,
+      int port,
+      int handlers,
+      ClientProtocol clients,
+      DatanodeFrontEnd datanodes,
+      CodingService coding)
+      throws IOException {
+    RpcEndpoint served = new RpcEndpoint(host, port, handlers);
+    served.addClients(clients);
+    served.addDatanodes(datanodes);
+    served.addCoding(coding);
+    stopsFirst(served).start();
+    return served;
   }
 
   private static CodeRegistry codes(NamenodeConfig config) throws IOException {
@@ -175,6 +245,7 @@ public final class NamenodeServer implements AutoCloseable {
       MetadataStore store,
       IdGenerators ids,
       BlockManager blocks,
+      Clock timeOfDay,
       Clock clock,
       OpenListener opens,
       PendingDeletionReaper reaper) {
@@ -183,18 +254,19 @@ public final class NamenodeServer implements AutoCloseable {
         new FileSettings(config.completeWait(), FileSettings.DEFAULT.recoveryRetryMillis());
     LeaseManager leases = new LeaseManager(clock, config.leaseSoftLimit(), config.leaseHardLimit());
     LeaseRecovery recovery =
-        new LeaseRecovery(store, blocks, leases, ids.generationStamps(), clock, settings);
+        new LeaseRecovery(store, blocks, leases, ids.generationStamps(), timeOfDay, settings);
     return new FileServices(
-        new MkdirService(store, ids.inodes(), clock, limits),
+        new MkdirService(store, ids.inodes(), timeOfDay, limits),
         new AttributeService(store),
         new InodeLookup(store),
-        new RenameService(store, clock, limits, reaper::wake),
-        new DeleteService(store, clock, reaper::wake),
-        new FileCreationService(store, ids.inodes(), clock, limits, leases, recovery, reaper::wake),
-        new FileAppendService(store, blocks, clock, leases, recovery),
+        new RenameService(store, timeOfDay, limits, reaper::wake),
+        new DeleteService(store, timeOfDay, reaper::wake),
+        new FileCreationService(
+            store, ids.inodes(), timeOfDay, limits, leases, recovery, reaper::wake),
+        new FileAppendService(store, blocks, timeOfDay, leases, recovery),
         new FileWriteService(
-            store, blocks, ids.blocks(), ids.generationStamps(), clock, limits, settings),
-        new FileReadService(store, blocks, clock, limits, opens),
+            store, blocks, ids.blocks(), ids.generationStamps(), timeOfDay, limits, settings),
+        new FileReadService(store, blocks, timeOfDay, limits, opens),
         new ReplicationFactorService(store, blocks, limits),
         new ContentSummaryService(store),
         leases,

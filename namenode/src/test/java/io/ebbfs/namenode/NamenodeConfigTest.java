@@ -42,7 +42,15 @@ class NamenodeConfigTest {
             8 << 20,
             Verification.OFF,
             2,
-            "x");
+            "x",
+            1,
+            "x",
+            1,
+            1,
+            0.5,
+            1,
+            1,
+            2);
 
     assertThat(NamenodeConfig.parse(EXAMPLE, Files.readString(EXAMPLE), none))
         .isEqualTo(NamenodeConfig.defaults());

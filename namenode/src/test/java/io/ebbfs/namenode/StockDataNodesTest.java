@@ -91,7 +91,15 @@ class StockDataNodesTest {
             d.storeCache(),
             d.verify(),
             d.rewriteDeadShare(),
-            d.codes());
+            d.codes(),
+            d.orphanWait(),
+            d.backups(),
+            d.backupEvery(),
+            d.backupsKept(),
+            d.safeModeThreshold(),
+            d.reportsAtOnce(),
+            d.servicePort(),
+            d.serviceHandlers());
     return NamenodeServer.start(config, Clock.systemUTC(), new Random(1));
   }
 

@@ -62,6 +62,7 @@ class StockHdfsTest {
                 override("data", directory.resolve("nn").toString()),
                 override("port", "0"),
                 override("storeCache", "8MiB"),
+                override("deadAfter", "10s"),
                 override("blockSize", BLOCK + "B"),
                 override("leaseSoftLimit", "1s")),
             Optional.empty());

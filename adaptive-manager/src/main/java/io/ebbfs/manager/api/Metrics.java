@@ -69,6 +69,8 @@ final class Metrics {
     line("ebbfs_under_replicated_blocks", "", cluster.getUnderReplicatedBlocks());
     family("ebbfs_missing_blocks", "gauge", "Replicated blocks without a live replica");
     line("ebbfs_missing_blocks", "", cluster.getMissingBlocks());
+    line("ebbfs_orphan_replicas", "", cluster.getOrphanReplicas());
+    line("ebbfs_orphan_bytes", "", cluster.getOrphanBytes());
     family("ebbfs_unrecoverable_stripes", "gauge", "Stripes that do not decode");
     line("ebbfs_unrecoverable_stripes", "", cluster.getUnrecoverableStripes());
     family(

@@ -130,7 +130,8 @@ public final class Health {
       warn(
           "namenode",
           "the namenode is in safe mode: nothing is converted",
-          "wait until the chunk servers have reported their blocks");
+          "wait until the chunk servers have reported their blocks; if they never will, leave it with"
+              + " 'hdfs dfsadmin -safemode leave'");
     }
     blocks(cluster);
     placement(cluster);
@@ -149,6 +150,14 @@ public final class Health {
           "blocks",
           cluster.getMissingBlocks() + " replicated blocks have no live replica",
           "bring back a server or disk that holds them");
+    }
+    if (cluster.getOrphanReplicas() > 0) {
+      warn(
+          "blocks",
+          "%d replicas (%d bytes) belong to blocks that the metadata does not know"
+              .formatted(cluster.getOrphanReplicas(), cluster.getOrphanBytes()),
+          "after a restore from a backup: stop the namenode before orphanWait is over, and restore a"
+              + " newer one; otherwise nothing to do: they are deleted then");
     }
     long atRisk = cluster.getStripesByLossList().stream().mapToLong(Long::longValue).sum();
     if (atRisk > 0) {

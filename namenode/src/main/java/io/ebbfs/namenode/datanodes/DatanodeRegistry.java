@@ -52,8 +52,9 @@ public final class DatanodeRegistry implements ClusterView {
 
   private final Map<String, Server> servers = new ConcurrentHashMap<>();
   private final Map<String, Disk> disks = new ConcurrentHashMap<>();
-  // Disks with a full report since their server registered: their replica rows are right.
-  private final Set<String> reported = ConcurrentHashMap.newKeySet();
+  // Disks with a full report since their server registered, and the time of the last one: their
+  // replica rows are right.
+  private final Map<String, Long> reported = new ConcurrentHashMap<>();
 
   /** With all servers in one rack. */
   public DatanodeRegistry(
@@ -115,7 +116,13 @@ public final class DatanodeRegistry implements ClusterView {
 
   /** True if the disk is live and has sent a full report since its server registered. */
   public boolean hasReported(String storageUuid) {
-    return reported.contains(storageUuid) && isLive(storageUuid);
+    return reported.containsKey(storageUuid) && isLive(storageUuid);
+  }
+
+  /** True if the disk is live and a full report of it was applied after that time. */
+  public boolean hasReportedSince(String storageUuid, long sinceMillis) {
+    Long last = reported.get(storageUuid);
+    return last != null && last > sinceMillis && isLive(storageUuid);
   }
 
   /** True if heartbeats of the server are overdue. A stale server is not dead yet. */
@@ -128,7 +135,36 @@ public final class DatanodeRegistry implements ClusterView {
     return safeMode.isOn();
   }
 
+  /** True if an operator entered safe mode: then files are not changed either. */
+  public boolean isReadOnly() {
+    return safeMode.isEntered();
+  }
+
   // ---- changes ----------------------------------------------------------------------------------
+
+  /** An operator enters or leaves safe mode. */
+  public void setSafeMode(boolean on) {
+    if (on) {
+      safeMode.enter();
+    } else {
+      safeMode.leave();
+    }
+  }
+
+  /** Enough blocks are readable on the disks that have reported: safe mode may end. */
+  public void blocksAreReadable() {
+    safeMode.blocksAreReadable();
+  }
+
+  /**
+   * The server has sent a message other than a heartbeat, or is sending one: that shows that it
+   * lives as well as a heartbeat does.
+   */
+  public void heardFrom(String serverUuid) {
+    servers.computeIfPresent(
+        serverUuid,
+        (uuid, s) -> s.live() ? refreshed(s, true, clock.millis(), s.activeTransfers()) : s);
+  }
 
   /**
    * Registers a server. A server at another address may take over a uuid once the old server is
@@ -197,7 +233,7 @@ public final class DatanodeRegistry implements ClusterView {
 
   /** A full report of the disk was applied: the replica rows agree with the disk from now on. */
   public void markReported(String storageUuid) {
-    reported.add(storageUuid);
+    reported.put(storageUuid, clock.millis());
     safeMode.diskSettled(storageUuid);
   }
 

@@ -17,6 +17,10 @@ package io.ebbfs.namenode.datanodes;
  * @param scanIntervalMillis from the start of one full scan of all blocks to the start of the next
  * @param blocksPerTick blocks that each job of one tick looks at
  * @param queueLimit blocks in each queue; the full scan finds the blocks that did not fit
+ * @param orphanWaitMillis a replica of an unknown block is deleted after this long, counted from
+ *     its first report and from the start of this process
+ * @param safeModeThreshold the share of the blocks that must be readable before safe mode ends
+ *     while known disks have not reported, 0 to 1
  */
 public record RedundancySettings(
     long deadAfterMillis,
@@ -28,10 +32,13 @@ public record RedundancySettings(
     long reportTravelMillis,
     long scanIntervalMillis,
     int blocksPerTick,
-    int queueLimit) {
+    int queueLimit,
+    long orphanWaitMillis,
+    double safeModeThreshold) {
 
-  // Chunk servers send a heartbeat every second: three missing ones make a server stale.
-  private static final long STALE_AFTER_MILLIS = 3_000;
+  // Three missing heartbeats of a chunk server that sends one every second.
+  private static final long LEAST_STALE_MILLIS = 3_000;
+  private static final long MOST_STALE_MILLIS = 30_000;
   private static final long TRANSFER_TIMEOUT_MILLIS = 15_000;
   private static final int TRANSFERS_PER_SERVER = 8;
   private static final int INVALIDATIONS_PER_HEARTBEAT = 1_000;
@@ -39,6 +46,7 @@ public record RedundancySettings(
   private static final long SCAN_INTERVAL_MILLIS = 4_000;
   private static final int BLOCKS_PER_TICK = 2_000;
   private static final int QUEUE_LIMIT = 200_000;
+  private static final double SAFE_MODE_THRESHOLD = 0.999;
 
   public RedundancySettings {
     positive("deadAfterMillis", deadAfterMillis);
@@ -49,18 +57,88 @@ public record RedundancySettings(
     positive("scanIntervalMillis", scanIntervalMillis);
     positive("blocksPerTick", blocksPerTick);
     positive("queueLimit", queueLimit);
-    if (graceMillis < 0 || reportTravelMillis < 0) {
+    if (graceMillis < 0 || reportTravelMillis < 0 || orphanWaitMillis < 0) {
       throw new IllegalArgumentException(
-          "graceMillis is %d and reportTravelMillis is %d: give 0 or more"
-              .formatted(graceMillis, reportTravelMillis));
+          "graceMillis is %d, reportTravelMillis is %d, orphanWaitMillis is %d: give 0 or more"
+              .formatted(graceMillis, reportTravelMillis, orphanWaitMillis));
     }
   }
 
-  /** The two times that an operator sets, with this class's own values for everything else. */
+  /** Settings with which replicas of unknown blocks do not wait. */
+  public RedundancySettings(
+      long deadAfterMillis,
+      long staleAfterMillis,
+      long graceMillis,
+      long transferTimeoutMillis,
+      int transfersPerServer,
+      int invalidationsPerHeartbeat,
+      long reportTravelMillis,
+      long scanIntervalMillis,
+      int blocksPerTick,
+      int queueLimit) {
+    this(
+        deadAfterMillis,
+        staleAfterMillis,
+        graceMillis,
+        transferTimeoutMillis,
+        transfersPerServer,
+        invalidationsPerHeartbeat,
+        reportTravelMillis,
+        scanIntervalMillis,
+        blocksPerTick,
+        queueLimit,
+        0,
+        SAFE_MODE_THRESHOLD);
+  }
+
+  /** The same with another wait for replicas of unknown blocks. */
+  public RedundancySettings withOrphanWait(long millis) {
+    return new RedundancySettings(
+        deadAfterMillis,
+        staleAfterMillis,
+        graceMillis,
+        transferTimeoutMillis,
+        transfersPerServer,
+        invalidationsPerHeartbeat,
+        reportTravelMillis,
+        scanIntervalMillis,
+        blocksPerTick,
+        queueLimit,
+        millis,
+        safeModeThreshold);
+  }
+
+  /** The same with another share of blocks that must be readable before safe mode ends. */
+  public RedundancySettings withSafeModeThreshold(double share) {
+    return new RedundancySettings(
+        deadAfterMillis,
+        staleAfterMillis,
+        graceMillis,
+        transferTimeoutMillis,
+        transfersPerServer,
+        invalidationsPerHeartbeat,
+        reportTravelMillis,
+        scanIntervalMillis,
+        blocksPerTick,
+        queueLimit,
+        orphanWaitMillis,
+        share);
+  }
+
+  /** A server is stale after a third of the time after which it is dead, within limits. */
+  private static long staleAfter(long deadAfterMillis) {
+    long third = Math.max(LEAST_STALE_MILLIS, Math.min(deadAfterMillis / 3, MOST_STALE_MILLIS));
+    return Math.min(deadAfterMillis, third);
+  }
+
+  /**
+   * The times that an operator sets, with this class's own values for everything else. Replicas of
+   * unknown blocks do not wait; see {@link #withOrphanWait}.
+   */
   public static RedundancySettings of(long deadAfterMillis, long graceMillis) {
     return new RedundancySettings(
         deadAfterMillis,
-        Math.min(deadAfterMillis, STALE_AFTER_MILLIS),
+        staleAfter(deadAfterMillis),
         graceMillis,
         TRANSFER_TIMEOUT_MILLIS,
         TRANSFERS_PER_SERVER,

@@ -9,8 +9,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Decides when the safe mode after a start ends: once every known disk has reported its blocks or
- * failed, or once the grace time is over. The grace time begins with the first registration,
- * because no server can report before it registers. Thread-safe.
+ * failed. Otherwise it ends when so many blocks as configured are readable on the disks that have
+ * reported, and the grace time is over. The grace time begins with the first registration, because
+ * no server can report before it registers. An operator may enter and leave safe mode at any time.
+ * Thread-safe.
  */
 final class SafeMode {
   private static final Logger LOG = LoggerFactory.getLogger(SafeMode.class);
@@ -20,7 +22,9 @@ final class SafeMode {
   private final long graceMillis;
   private final AtomicLong firstRegisteredMillis = new AtomicLong(NEVER);
   private final Set<String> awaitedDisks = ConcurrentHashMap.newKeySet();
-  private volatile boolean on = true;
+  private volatile boolean blocksReadable;
+  private volatile boolean starting = true;
+  private volatile boolean entered;
 
   SafeMode(Clock clock, long graceMillis) {
     this.clock = clock;
@@ -41,12 +45,39 @@ final class SafeMode {
     firstRegisteredMillis.compareAndSet(NEVER, clock.millis());
   }
 
+  /** Enough blocks are readable on the disks that have reported. */
+  void blocksAreReadable() {
+    blocksReadable = true;
+  }
+
+  /** An operator enters safe mode; it lasts until {@link #leave}. */
+  void enter() {
+    entered = true;
+    LOG.warn("safe mode was entered by an operator; it lasts until the operator leaves it");
+  }
+
+  /** An operator leaves safe mode, whatever has reported. */
+  void leave() {
+    LOG.warn("safe mode was left by an operator; {} known disks have not reported", waiting());
+    entered = false;
+    starting = false;
+  }
+
+  /** True if an operator entered safe mode: then files are not changed either. */
+  boolean isEntered() {
+    return entered;
+  }
+
+  private int waiting() {
+    return awaitedDisks.size();
+  }
+
   boolean isOn() {
-    if (on && (awaitedDisks.isEmpty() || graceIsOver())) {
-      on = false;
-      LOG.info("safe mode is over; {} known disks have not reported", awaitedDisks.size());
+    if (starting && (awaitedDisks.isEmpty() || (blocksReadable && graceIsOver()))) {
+      starting = false;
+      LOG.info("safe mode of the start is over; {} known disks have not reported", waiting());
     }
-    return on;
+    return starting || entered;
   }
 
   private boolean graceIsOver() {

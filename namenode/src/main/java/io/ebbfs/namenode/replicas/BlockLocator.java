@@ -8,6 +8,7 @@ import io.ebbfs.namenode.replicas.ReplicaRows.Replica;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import java.io.IOException;
 import java.time.Clock;
@@ -75,7 +76,11 @@ public final class BlockLocator {
       // A client that can read the block itself needs no good proxy, so no plan is made.
       DecodeSources sources =
           readable || !mayPlan() ? DecodeSources.NONE : stripes.decodeSources(transaction, block);
+      boolean held = !places.isEmpty();
       addProxies(places, replicas, sources);
+      if (!held) {
+        places.addAll(foundBad(block, replicas));
+      }
       return located(block, offsetBytes, places, false);
     }
     if (places.isEmpty() && block.getState() == BlockStateProto.COMMITTED) {
@@ -100,6 +105,23 @@ public final class BlockLocator {
     places.sort(
         Comparator.comparing((Place place) -> cluster.isStale(place.server()))
             .thenComparing(place -> !ReplicaTargetChooser.isOn(place.server(), machine)));
+    return places;
+  }
+
+  /**
+   * The last resort of a block without a live replica: replicas that their servers found bad. The
+   * client verifies the chunks that it reads, and the other chunks may be good.
+   */
+  private List<Place> foundBad(BlockRow block, List<Replica> replicas) {
+    List<Place> places = new ArrayList<>();
+    for (Replica replica : replicas) {
+      ReplicaRow row = replica.row();
+      if (CorruptMarks.isFoundBad(row)
+          && ReplicaRows.agrees(block, row.getGenerationStamp(), row.getLengthBytes())
+          && cluster.isLive(replica.storageUuid())) {
+        addPlace(places, replica.storageUuid());
+      }
+    }
     return places;
   }
 

@@ -6,10 +6,9 @@ import io.ebbfs.namenode.datanodes.HeartbeatMonitor;
 import io.ebbfs.namenode.datanodes.RedundancySettings;
 import io.ebbfs.namenode.datanodes.SharedRandom;
 import io.ebbfs.namenode.replicas.ReplicaRows.Replica;
+import io.ebbfs.namenode.store.IdGenerators;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
-import io.ebbfs.namenode.store.OptimisticTransactions;
-import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
@@ -18,6 +17,7 @@ import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -49,9 +49,16 @@ public final class BlockManager implements BlockService {
   private final BlockReportProcessor reports;
   private final RedundancyScanner scanner;
   private final ExcessReplicaMarker excessReplicas;
+  private final InvalidationRows invalidationRows;
+  private final InvalidationFeeder feeder;
+  private final CorruptMarks marks;
+  private final ReplicaInspector inspector;
   private final Set<String> disksToForget = new LinkedHashSet<>();
+  private final RedundancySettings settings;
+  private SafeModeProgress safeModeProgress;
   private boolean wasInSafeMode = true;
 
+  /** A block manager that asks no server to read a replica: marks come from servers alone. */
   public BlockManager(
       MetadataStore store,
       DatanodeRegistry cluster,
@@ -59,6 +66,18 @@ public final class BlockManager implements BlockService {
       Clock clock,
       RandomGenerator random,
       RedundancySettings settings) {
+    this(store, cluster, blockPoolId, clock, random, settings, ReplicaVerifier.NONE);
+  }
+
+  public BlockManager(
+      MetadataStore store,
+      DatanodeRegistry cluster,
+      String blockPoolId,
+      Clock clock,
+      RandomGenerator random,
+      RedundancySettings settings,
+      ReplicaVerifier verifier) {
+    this.settings = settings;
     SharedRandom shared = new SharedRandom(random);
     this.store = store;
     this.cluster = cluster;
@@ -66,21 +85,41 @@ public final class BlockManager implements BlockService {
     this.commands = new DatanodeCommandQueue(cluster, clock, settings);
     this.chooser = new ReplicaTargetChooser(cluster, clock, shared);
     this.locator = new BlockLocator(cluster, shared, blockPoolId, clock);
-    this.redundancy = new RedundancyMonitor(store, cluster, commands, chooser, clock, settings);
+    this.invalidationRows =
+        new InvalidationRows(store, cluster, clock, settings.orphanWaitMillis());
+    SuspectReplicas suspects = new SuspectReplicas(settings.queueLimit());
+    this.redundancy =
+        new RedundancyMonitor(
+            store, cluster, commands, chooser, clock, settings, suspects, invalidationRows);
+    this.marks = new CorruptMarks(store, cluster, commands, redundancy);
+    this.inspector =
+        new ReplicaInspector(store, cluster, marks, verifier, blockPoolId, clock, suspects);
     this.reports =
         new BlockReportProcessor(
             store,
-            new ReportedReplicaApplier(store, cluster, arrivals, commands, redundancy),
+            new ReportedReplicaApplier(
+                store, cluster, arrivals, commands, redundancy, invalidationRows, suspects, clock),
+            invalidationRows,
             clock,
             settings);
     this.scanner = new RedundancyScanner(store, cluster, redundancy, clock, settings);
-    this.excessReplicas = new ExcessReplicaMarker(store, cluster, commands);
+    this.feeder =
+        new InvalidationFeeder(
+            cluster, invalidationRows, commands, clock, settings.blocksPerTick());
+    this.excessReplicas =
+        new ExcessReplicaMarker(store, cluster, commands, settings.reportTravelMillis());
   }
 
   /** Sets the stripes; called once, before the namenode serves. */
   public void bind(StripeService stripes) {
     redundancy.onStripe(stripes::check);
+    safeModeProgress = new SafeModeProgress(store, cluster, stripes, settings.safeModeThreshold());
     locator.bind(stripes);
+  }
+
+  /** Sets the sequences that skip the ids that servers report; called once, before serving. */
+  public void bind(IdGenerators ids) {
+    reports.bind(new ReportedIds(ids.blocks(), ids.generationStamps()));
   }
 
   /**
@@ -91,6 +130,10 @@ public final class BlockManager implements BlockService {
     try {
       heartbeats.declareDeadServers().forEach(redundancy::serverDied);
       if (cluster.inSafeMode()) {
+        wasInSafeMode = true;
+        if (safeModeProgress.tick()) {
+          cluster.blocksAreReadable();
+        }
         return;
       }
       if (wasInSafeMode) {
@@ -98,6 +141,7 @@ public final class BlockManager implements BlockService {
         checkDisksOutOfService();
       }
       forgetDisks();
+      feeder.tick();
       scanner.tick();
       redundancy.tick();
     } catch (IOException | RuntimeException e) {
@@ -146,10 +190,6 @@ public final class BlockManager implements BlockService {
     return commands;
   }
 
-  public RedundancyMonitor redundancy() {
-    return redundancy;
-  }
-
   public BlockLocator locator() {
     return locator;
   }
@@ -160,6 +200,16 @@ public final class BlockManager implements BlockService {
     synchronized (disksToForget) {
       disksToForget.add(disk.storageUuid());
     }
+  }
+
+  /**
+   * Takes the next deletions for a server; none in safe mode. Each is checked against the rows at
+   * this moment.
+   */
+  public List<Invalidation> takeDeletions(String serverUuid) throws IOException {
+    return cluster.inSafeMode()
+        ? List.of()
+        : redundancy.approve(commands.takeInvalidations(serverUuid));
   }
 
   // ---- numbers
@@ -177,6 +227,16 @@ public final class BlockManager implements BlockService {
   /** Replications that were ordered and have not arrived yet. */
   int pendingReplications() {
     return redundancy.pendingReplications();
+  }
+
+  /** Replicas of blocks that the store does not know and of which no delete is known. */
+  public long orphanReplicas() {
+    return feeder.orphans().replicas();
+  }
+
+  /** The bytes of {@link #orphanReplicas}. */
+  public long orphanBytes() {
+    return feeder.orphans().lengthBytes();
   }
 
   /** Good replicas on a disk, as of the last full scan. */
@@ -368,49 +428,59 @@ public final class BlockManager implements BlockService {
 
   @Override
   public void invalidate(List<Invalidation> invalidations) {
+    invalidationRows.remember(invalidations);
     commands.invalidate(invalidations);
   }
 
   @Override
   public void reportBad(long blockId, long generationStamp, String storageUuid, String why)
       throws IOException {
-    Optional<StoredBlock> changed =
-        OptimisticTransactions.transact(
-            store,
-            blockId,
-            Durability.SYNCED,
-            transaction -> {
-              StoredBlock stored =
-                  BlockLookup.lock(transaction, List.of(blockId), RowLock.Mode.EXCLUSIVE)
-                      .get(blockId);
-              return stored != null
-                      && !stored.isOutput()
-                      && markCorrupt(transaction, stored, generationStamp, storageUuid)
-                  ? Optional.of(stored)
-                  : Optional.empty();
-            });
-    if (changed.isPresent()) {
-      LOG.warn("replica of block {} on disk {} is bad: {}", blockId, storageUuid, why);
-      redundancy.check(blockId);
-      if (changed.get().striped()) {
-        redundancy.checkStripe(changed.get().block().getStripeId());
-      }
+    marks.set(blockId, generationStamp, storageUuid, true, why);
+  }
+
+  @Override
+  public void reportWrongBytes(long blockId, long generationStamp, String storageUuid, String why)
+      throws IOException {
+    marks.set(blockId, generationStamp, storageUuid, false, why);
+  }
+
+  @Override
+  public void suspect(long blockId, long generationStamp, String storageUuid, String why)
+      throws IOException {
+    inspector.suspect(blockId, generationStamp, storageUuid, why);
+  }
+
+  /**
+   * Asks the servers of suspect replicas, until no question is due. A call may take minutes;
+   * several threads may call at the same time.
+   */
+  public void inspectSuspects() throws IOException {
+    while (!Thread.currentThread().isInterrupted() && inspector.inspectOne()) {
+      // the next one
     }
   }
 
-  private static boolean markCorrupt(
-      Transaction transaction, StoredBlock stored, long generationStamp, String storageUuid)
-      throws IOException {
-    var key = Tables.replica(stored.ownerId(), stored.block().getBlockId(), storageUuid);
-    Optional<ReplicaRow> row = transaction.get(Tables.REPLICA, key);
-    if (row.isEmpty()
-        || row.get().getState() != ReplicaStateProto.FINALIZED
-        || row.get().getGenerationStamp() != generationStamp) {
-      return false;
+  @Override
+  public Optional<String> whyHoldersAreUnknown(Collection<String> storageUuids) {
+    if (cluster.inSafeMode()) {
+      return Optional.of("the namenode is in safe mode and waits for its chunk servers");
     }
-    transaction.put(
-        Tables.REPLICA, key, row.get().toBuilder().setState(ReplicaStateProto.CORRUPT).build());
-    return true;
+    return storageUuids.stream()
+        .filter(storage -> cluster.isLive(storage) && !cluster.hasReported(storage))
+        .findFirst()
+        .map(storage -> "disk " + storage + " has not sent its full report yet");
+  }
+
+  @Override
+  public Optional<String> whyHoldersAreAway(Collection<String> storageUuids) {
+    return storageUuids.stream()
+        .flatMap(storage -> cluster.disk(storage).stream())
+        .filter(disk -> !disk.failed() && !cluster.isLive(disk.storageUuid()))
+        .findFirst()
+        .map(
+            disk ->
+                "disk %s of server %s is out of service and may hold more bytes"
+                    .formatted(disk.storageUuid(), disk.serverUuid()));
   }
 
   @Override
@@ -419,6 +489,11 @@ public final class BlockManager implements BlockService {
     store
         .transact(ownerId, Durability.RELAXED, t -> ReplicaRows.of(t, ownerId, block.getBlockId()))
         .forEach(replica -> storages.add(replica.storageUuid()));
+    Optional<String> unknown = whyHoldersAreUnknown(storages);
+    if (unknown.isPresent()) {
+      LOG.info("block {} is recovered later: {}", block.getBlockId(), unknown.get());
+      return;
+    }
     List<ClusterView.Server> servers =
         storages.stream()
             .filter(cluster::isLive)

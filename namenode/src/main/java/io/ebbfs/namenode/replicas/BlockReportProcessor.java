@@ -9,6 +9,7 @@ import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.InvalidationRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.StorageReplicaRow;
 import java.io.IOException;
@@ -40,23 +41,39 @@ public final class BlockReportProcessor {
 
   private final MetadataStore store;
   private final ReportedReplicaApplier applier;
+  private final InvalidationRows invalidationRows;
   private final RecentReplicas arrivals;
   private final RecentReplicas deletions;
   private final Clock clock;
   private final Object[] locks = new Object[LOCKS];
+  private volatile ReportedIds ids;
 
   BlockReportProcessor(
       MetadataStore store,
       ReportedReplicaApplier applier,
+      InvalidationRows invalidationRows,
       Clock clock,
       RedundancySettings settings) {
     this.store = store;
     this.applier = applier;
+    this.invalidationRows = invalidationRows;
     this.arrivals = new RecentReplicas(settings.queueLimit(), settings.reportTravelMillis());
     this.deletions = new RecentReplicas(settings.queueLimit(), settings.reportTravelMillis());
     this.clock = clock;
     for (int i = 0; i < LOCKS; i++) {
       locks[i] = new Object();
+    }
+  }
+
+  /** Sets the sequences that skip reported ids; called once, before the first report. */
+  void bind(ReportedIds reportedIds) {
+    ids = reportedIds;
+  }
+
+  private void seeIds(List<ReportedReplica> reports) throws IOException {
+    ReportedIds sequences = ids;
+    if (sequences != null) {
+      sequences.see(reports);
     }
   }
 
@@ -66,6 +83,7 @@ public final class BlockReportProcessor {
 
   /** Processes an incremental report: news of single replicas, in the order of events. */
   public void incremental(Disk disk, List<ReportedReplica> reports) throws IOException {
+    seeIds(reports);
     long now = clock.millis();
     synchronized (lockOf(disk)) {
       for (ReportedReplica report : reports) {
@@ -79,8 +97,19 @@ public final class BlockReportProcessor {
     }
   }
 
-  /** Processes a full report: all replicas that are on a disk. */
+  /** As {@link #full(Disk, List, Runnable)}, and tells nobody of its progress. */
   public void full(Disk disk, List<ReportedReplica> reports) throws IOException {
+    full(disk, reports, () -> {});
+  }
+
+  /**
+   * Processes a full report: all replicas that are on a disk.
+   *
+   * @param progress is called often while the report is processed
+   */
+  public void full(Disk disk, List<ReportedReplica> reports, Runnable progress) throws IOException {
+    seeIds(reports);
+    progress.run();
     long now = clock.millis();
     synchronized (lockOf(disk)) {
       List<ReportedReplica> sorted =
@@ -101,11 +130,42 @@ public final class BlockReportProcessor {
           next++;
         }
         compare(disk, page, sorted.subList(from, next), now, differences);
-        applier.applyAll(disk, differences, false);
+        for (int i = 0; i < differences.size(); i += PAGE) {
+          List<ReportedReplica> some =
+              differences.subList(i, Math.min(i + PAGE, differences.size()));
+          applier.applyAll(disk, some, false);
+          progress.run();
+        }
+        progress.run();
         differences.clear();
         after = last ? null : page.get(page.size() - 1).key();
       } while (after != null);
+      forgetDeleted(disk, sorted, now);
     }
+  }
+
+  /** Deletes the rows of ordered deletions of replicas that the disk does not have any more. */
+  private void forgetDeleted(Disk disk, List<ReportedReplica> sorted, long nowMillis)
+      throws IOException {
+    Key after = null;
+    List<Row<InvalidationRow>> page;
+    int next = 0;
+    do {
+      page = invalidationRows.page(disk, after, PAGE);
+      List<Long> gone = new ArrayList<>();
+      for (Row<InvalidationRow> row : page) {
+        long id = row.key().firstLong();
+        while (next < sorted.size() && sorted.get(next).blockId() < id) {
+          next++;
+        }
+        boolean there = next < sorted.size() && sorted.get(next).blockId() == id;
+        if (!there && !arrivals.has(disk.storageUuid(), id, nowMillis)) {
+          gone.add(id);
+        }
+        after = row.key();
+      }
+      invalidationRows.delete(disk, gone);
+    } while (page.size() == PAGE);
   }
 
   /**
@@ -120,7 +180,12 @@ public final class BlockReportProcessor {
           disk,
           page.stream().map(row -> ReportedReplica.missing(row.key().firstLong())).toList(),
           false);
-      return page.size() == PAGE;
+      List<Long> ordered =
+          invalidationRows.page(disk, null, PAGE).stream()
+              .map(row -> row.key().firstLong())
+              .toList();
+      invalidationRows.delete(disk, ordered);
+      return page.size() == PAGE || ordered.size() == PAGE;
     }
   }
 

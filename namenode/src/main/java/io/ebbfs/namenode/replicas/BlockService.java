@@ -2,9 +2,13 @@ package io.ebbfs.namenode.replicas;
 
 import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.ChunkProtos.BlockHealthProto;
+import io.ebbfs.protocol.proto.CodingProtos.BadBlockProto;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import java.io.IOException;
+import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 
@@ -100,10 +104,53 @@ public interface BlockService {
    */
   void invalidate(List<Invalidation> invalidations);
 
-  /** Marks a replica as corrupt that a client or a chunk server found corrupt or missing. */
+  /**
+   * Marks a replica as corrupt that its own server has read and found bad. The mark is taken back
+   * if the server reads the replica again and finds it good.
+   */
   void reportBad(long blockId, long generationStamp, String storageUuid, String why)
       throws IOException;
 
-  /** Orders the recovery of the last block of a file whose writer is gone (DNA_RECOVERBLOCK). */
+  /** Marks a replica as corrupt for good: it fits its own checksums, but its bytes are wrong. */
+  void reportWrongBytes(long blockId, long generationStamp, String storageUuid, String why)
+      throws IOException;
+
+  /**
+   * Notes that somebody else than its own server takes a replica for bad or missing. The server is
+   * asked to read the replica, and its answer decides.
+   */
+  void suspect(long blockId, long generationStamp, String storageUuid, String why)
+      throws IOException;
+
+  /** Takes the finding of a raid-node. */
+  default void report(BadBlockProto bad) throws IOException {
+    long blockId = bad.getBlock().getBlockId();
+    long generationStamp = bad.getBlock().getGenerationStamp();
+    String storageUuid = bad.getLocation().getStorageUuid();
+    if (!bad.hasHealth()) {
+      reportWrongBytes(blockId, generationStamp, storageUuid, bad.getReason());
+    } else if (bad.getHealth() == BlockHealthProto.BLOCK_CORRUPT) {
+      reportBad(blockId, generationStamp, storageUuid, bad.getReason());
+    } else {
+      suspect(blockId, generationStamp, storageUuid, bad.getReason());
+    }
+  }
+
+  /**
+   * Why the holders of an open block cannot be judged now; empty if they can. During safe mode
+   * servers are awaited. A server that has not sent a full report since it registered may not know
+   * its disks yet, and "no replica" from such a server means nothing.
+   *
+   * @param storageUuids the disks that may hold a replica
+   */
+  Optional<String> whyHoldersAreUnknown(Collection<String> storageUuids);
+
+  /** Names a disk that is out of service and may come back; empty if there is none. */
+  Optional<String> whyHoldersAreAway(Collection<String> storageUuids);
+
+  /**
+   * Orders the recovery of the last block of a file whose writer is gone (DNA_RECOVERBLOCK). Orders
+   * nothing while {@link #whyHoldersAreUnknown} has a reason; the caller repeats the call.
+   */
   void recover(long ownerId, BlockRow block, long newGenerationStamp) throws IOException;
 }

@@ -11,6 +11,7 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -97,6 +98,13 @@ public final class DatanodeCommandQueue {
     synchronized (ordered) {
       Long since = ordered.get(new ReplicaId(storageUuid, blockId));
       return since != null && clock.millis() - since < settings.deadAfterMillis();
+    }
+  }
+
+  /** When a deletion of the replica that is not yet confirmed was sent, however long ago. */
+  Optional<Long> orderedMillis(String storageUuid, long blockId) {
+    synchronized (ordered) {
+      return Optional.ofNullable(ordered.get(new ReplicaId(storageUuid, blockId)));
     }
   }
 

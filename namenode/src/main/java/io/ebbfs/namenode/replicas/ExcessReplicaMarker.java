@@ -33,12 +33,17 @@ final class ExcessReplicaMarker {
   private final MetadataStore store;
   private final DatanodeRegistry cluster;
   private final DatanodeCommandQueue commands;
+  private final long reportTravelMillis;
 
   ExcessReplicaMarker(
-      MetadataStore store, DatanodeRegistry cluster, DatanodeCommandQueue commands) {
+      MetadataStore store,
+      DatanodeRegistry cluster,
+      DatanodeCommandQueue commands,
+      long reportTravelMillis) {
     this.store = store;
     this.cluster = cluster;
     this.commands = commands;
+    this.reportTravelMillis = reportTravelMillis;
   }
 
   boolean hasWork(BlockAssessment block) {
@@ -96,19 +101,32 @@ final class ExcessReplicaMarker {
     return gone;
   }
 
-  /** Takes back the mark of excess replicas whose deletion was not ordered. */
+  /**
+   * Takes back the mark of excess replicas whose deletion was not ordered. An earlier process may
+   * have ordered it, too: only a full report after its restart shows that the replica is still
+   * there.
+   */
   private void rescue(Transaction transaction, BlockAssessment block) {
     int lacking = block.wanted() - block.live().size();
     for (Replica replica : block.excess()) {
       boolean usable =
           ReplicaRows.agrees(
                   block.block(), replica.row().getGenerationStamp(), replica.row().getLengthBytes())
-              && !commands.isOrdered(replica.storageUuid(), block.block().getBlockId());
+              && isStillThere(replica.storageUuid(), block.block().getBlockId());
       if (usable && lacking > 0) {
         mark(transaction, block, replica, ReplicaStateProto.FINALIZED);
         lacking--;
       }
     }
+  }
+
+  /** A server takes a replica out of its reports when it gets the order to delete the replica. */
+  private boolean isStillThere(String storageUuid, long blockId) {
+    return cluster.hasReported(storageUuid)
+        && commands
+            .orderedMillis(storageUuid, blockId)
+            .map(ordered -> cluster.hasReportedSince(storageUuid, ordered + reportTravelMillis))
+            .orElse(true);
   }
 
   private void mark(
@@ -127,8 +145,7 @@ final class ExcessReplicaMarker {
     }
     Set<String> occupied = new HashSet<>();
     block.all().forEach(replica -> occupied.add(serverOf(replica)));
-    // A lost member of a stripe is rebuilt from other members.
-    return (block.striped() || !block.trusted().isEmpty())
+    return !block.trusted().isEmpty()
         && cluster.liveServers().stream().allMatch(server -> occupied.contains(server.uuid()));
   }
 

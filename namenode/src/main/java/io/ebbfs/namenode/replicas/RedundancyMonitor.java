@@ -5,11 +5,14 @@ import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.RedundancySettings;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
+import io.ebbfs.namenode.replicas.ReplicaRows.Replica;
+import io.ebbfs.namenode.replicas.SuspectReplicas.Suspect;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.StorageReplicaRow;
 import java.io.IOException;
 import java.time.Clock;
@@ -40,6 +43,8 @@ public final class RedundancyMonitor {
   private final RedundancySettings settings;
   private final RedundancyQueue queue;
   private final ReplicationScheduler replications;
+  private final SuspectReplicas suspects;
+  private final InvalidationRows invalidationRows;
   // Disks whose blocks are to be examined, by uuid, each with the last key that was read.
   private final Map<String, Optional<Key>> disksToScan = new LinkedHashMap<>();
   private volatile LongConsumer stripeHint = stripeId -> {};
@@ -50,13 +55,18 @@ public final class RedundancyMonitor {
       DatanodeCommandQueue commands,
       ReplicaTargetChooser chooser,
       Clock clock,
-      RedundancySettings settings) {
+      RedundancySettings settings,
+      SuspectReplicas suspects,
+      InvalidationRows invalidationRows) {
     this.store = store;
     this.cluster = cluster;
     this.commands = commands;
-    this.excessReplicas = new ExcessReplicaMarker(store, cluster, commands);
+    this.excessReplicas =
+        new ExcessReplicaMarker(store, cluster, commands, settings.reportTravelMillis());
     this.clock = clock;
     this.settings = settings;
+    this.suspects = suspects;
+    this.invalidationRows = invalidationRows;
     this.queue = new RedundancyQueue(settings.queueLimit());
     this.replications =
         new ReplicationScheduler(cluster, commands, chooser, clock, settings, queue, this::assess);
@@ -192,6 +202,9 @@ public final class RedundancyMonitor {
       checkLater(blockId);
       return;
     }
+    if (block.live().isEmpty()) {
+      inspectMarked(block);
+    }
     if (block.striped()) {
       queue.notUnderReplicated(blockId);
       if (block.live().isEmpty()) {
@@ -208,15 +221,41 @@ public final class RedundancyMonitor {
     }
   }
 
+  /**
+   * Has the marked replicas of a block without a live one read again: a replica that can be read is
+   * the last resort. An excess one may be there after all, if the order to delete it got lost.
+   */
+  private void inspectMarked(BlockAssessment block) {
+    for (Replica replica : block.wrong()) {
+      if (CorruptMarks.isFoundBad(replica.row())) {
+        inspect(block, replica);
+      }
+    }
+    for (Replica replica : block.excess()) {
+      if (!commands.isOrdered(replica.storageUuid(), block.block().getBlockId())) {
+        inspect(block, replica);
+      }
+    }
+  }
+
+  private void inspect(BlockAssessment block, Replica replica) {
+    suspects.add(
+        new Suspect(
+            replica.storageUuid(), block.block().getBlockId(), replica.row().getGenerationStamp()),
+        "its block has no other replica",
+        clock.millis());
+  }
+
   // ---- deletions
 
   /**
    * Checks deletions at the moment when they are sent. A deletion is right if the replica belongs
-   * to no block, or if the replica is excess or corrupt and the block has enough other replicas.
+   * to no block and a delete explains that (or the replica has been an orphan for long), or if the
+   * replica is excess or corrupt and the block has enough other replicas.
    *
    * @return the right deletions; the blocks of the wrong ones are examined again
    */
-  public List<Invalidation> approve(List<Invalidation> invalidations) throws IOException {
+  List<Invalidation> approve(List<Invalidation> invalidations) throws IOException {
     if (invalidations.isEmpty()) {
       return List.of();
     }
@@ -229,11 +268,7 @@ public final class RedundancyMonitor {
               Map<Long, StoredBlock> owners = BlockLookup.find(transaction, ids);
               List<Invalidation> right = new ArrayList<>();
               for (Invalidation invalidation : invalidations) {
-                StoredBlock stored = owners.get(invalidation.blockId());
-                if (stored == null
-                    || (!stored.isOutput()
-                        && excessReplicas.mayDelete(
-                            BlockAssessment.of(transaction, cluster, stored), invalidation))) {
+                if (mayDelete(transaction, owners.get(invalidation.blockId()), invalidation)) {
                   right.add(invalidation);
                 }
               }
@@ -242,7 +277,24 @@ public final class RedundancyMonitor {
     invalidations.stream()
         .filter(invalidation -> !approved.contains(invalidation))
         .forEach(invalidation -> checkLater(invalidation.blockId()));
+    if (!approved.isEmpty()) {
+      // The rows that say why a replica goes must not get lost, or another one would go next.
+      store.sync();
+    }
     approved.forEach(commands::markOrdered);
     return approved;
+  }
+
+  private boolean mayDelete(Transaction transaction, StoredBlock stored, Invalidation order)
+      throws IOException {
+    if (stored == null) {
+      Optional<Disk> disk = cluster.disk(order.storageUuid());
+      return disk.isPresent()
+          && InvalidationRows.find(transaction, disk.get(), order.blockId())
+              .filter(invalidationRows::isDue)
+              .isPresent();
+    }
+    return !stored.isOutput()
+        && excessReplicas.mayDelete(BlockAssessment.of(transaction, cluster, stored), order);
   }
 }

@@ -4,6 +4,7 @@ import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
 import io.ebbfs.namenode.replicas.ReportedReplica.Kind;
+import io.ebbfs.namenode.replicas.SuspectReplicas.Suspect;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.OptimisticTransactions;
@@ -14,6 +15,7 @@ import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import java.io.IOException;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -27,7 +29,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p>A row that is CORRUPT or EXCESS stays so while the same generation is reported. Such a replica
  * is to be deleted; only its deletion changes that, or {@link ExcessReplicaMarker}, if the block
- * needs the replica after all.
+ * needs the replica after all, or {@link ReplicaInspector}, if the replica was bad by the word of
+ * its server: then the report has the server read the replica again.
  *
  * <p>A new replica of a member of a stripe is CORRUPT too, until a commit writes its row: a repair
  * wrote the replica, and nobody has verified it. An attempt that ends without a commit leaves such
@@ -46,6 +49,7 @@ final class ReportedReplicaApplier {
     private final List<Invalidation> invalidations = new ArrayList<>();
     private final List<Long> changedBlocks = new ArrayList<>();
     private final List<Long> changedStripes = new ArrayList<>();
+    private final List<Suspect> suspects = new ArrayList<>();
   }
 
   private final MetadataStore store;
@@ -53,18 +57,27 @@ final class ReportedReplicaApplier {
   private final ReplicaArrivalSignal arrivals;
   private final DatanodeCommandQueue commands;
   private final RedundancyMonitor redundancy;
+  private final InvalidationRows invalidationRows;
+  private final SuspectReplicas suspects;
+  private final Clock clock;
 
   ReportedReplicaApplier(
       MetadataStore store,
       DatanodeRegistry cluster,
       ReplicaArrivalSignal arrivals,
       DatanodeCommandQueue commands,
-      RedundancyMonitor redundancy) {
+      RedundancyMonitor redundancy,
+      InvalidationRows invalidationRows,
+      SuspectReplicas suspects,
+      Clock clock) {
     this.store = store;
     this.cluster = cluster;
     this.arrivals = arrivals;
     this.commands = commands;
     this.redundancy = redundancy;
+    this.invalidationRows = invalidationRows;
+    this.suspects = suspects;
+    this.clock = clock;
   }
 
   /**
@@ -105,6 +118,8 @@ final class ReportedReplicaApplier {
           arrivals.wake(id);
         });
     effects.changedBlocks.forEach(redundancy::check);
+    effects.suspects.forEach(
+        suspect -> suspects.add(suspect, "its server still reports it", clock.millis()));
     effects.changedStripes.stream().distinct().forEach(redundancy::checkStripe);
   }
 
@@ -117,13 +132,7 @@ final class ReportedReplicaApplier {
       Effects effects)
       throws IOException {
     if (stored == null) {
-      transaction.delete(
-          Tables.STORAGE_REPLICA, Tables.storageReplica(disk.storageNumber(), report.blockId()));
-      if (report.isGone()) {
-        effects.deleted.add(report.blockId());
-      } else {
-        effects.invalidations.add(invalidation(disk, report));
-      }
+      applyUnknown(transaction, disk, report, effects);
     } else if (stored.isOutput()) {
       if (stored.owner().hasOwnerId()) {
         LOG.error(
@@ -140,6 +149,19 @@ final class ReportedReplicaApplier {
       applyGone(transaction, disk, stored, report, effects);
     } else {
       applyPresent(transaction, disk, stored, report, justWritten, effects);
+    }
+  }
+
+  private void applyUnknown(
+      Transaction transaction, Disk disk, ReportedReplica report, Effects effects)
+      throws IOException {
+    transaction.delete(
+        Tables.STORAGE_REPLICA, Tables.storageReplica(disk.storageNumber(), report.blockId()));
+    if (report.isGone()) {
+      InvalidationRows.delete(transaction, disk, report.blockId());
+      effects.deleted.add(report.blockId());
+    } else if (invalidationRows.noteReported(transaction, disk, invalidation(disk, report))) {
+      effects.invalidations.add(invalidation(disk, report));
     }
   }
 
@@ -214,6 +236,10 @@ final class ReportedReplicaApplier {
       ReplicaRow row = known.toBuilder().setLengthBytes(report.lengthBytes()).build();
       ReplicaRows.put(transaction, stored.ownerId(), report.blockId(), disk, row);
       changed(stored, report.blockId(), effects);
+    }
+    if (CorruptMarks.isFoundBad(known)) {
+      effects.suspects.add(
+          new Suspect(disk.storageUuid(), report.blockId(), report.generationStamp()));
     }
     if (known.getState() == ReplicaStateProto.EXCESS
         && !commands.isOrdered(disk.storageUuid(), report.blockId())) {

@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.replicas;
 
+import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
 import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.Transaction;
@@ -30,6 +31,12 @@ public interface StripeService {
    * memory; a slow scan of all stripes makes up for lost ones.
    */
   void check(long stripeId);
+
+  /**
+   * True if a block of a stripe can be decoded from other blocks of the stripe, on the disks that
+   * the view says are in service. Takes no locks.
+   */
+  boolean decodes(Transaction transaction, BlockRow block, ClusterView view) throws IOException;
 
   /**
    * The servers of the blocks from which a block of a stripe is decoded. The block's own replicas

@@ -18,6 +18,8 @@ public final class IdGenerator {
   private final long first;
   private long next;
   private long end;
+  // Ids below this one are reserved in the store, by this process or an earlier one.
+  private long reservedBelow;
 
   /**
    * @param name the durable name of the sequence
@@ -75,6 +77,45 @@ public final class IdGenerator {
     long first = next;
     next += count;
     return first;
+  }
+
+  /**
+   * Makes sure that the sequence never gives out this id, because somebody uses the id already: the
+   * store is older than the id. Must not be called from within a transaction.
+   *
+   * @param margin ids that are left out behind it, because more of them may be in use
+   * @return whether the sequence was not past the id
+   */
+  public synchronized boolean skipPast(long usedId, long margin) throws IOException {
+    if (usedId < Math.max(end, reservedBelow)) {
+      return false;
+    }
+    reservedBelow =
+        store.transact(
+            key.partition(),
+            Durability.SYNCED,
+            transaction -> {
+              transaction.lock(List.of(RowLock.exclusive(Tables.COUNTER, key)));
+              long start =
+                  transaction.get(Tables.COUNTER, key).map(CounterRow::getValue).orElse(first);
+              if (usedId < start) {
+                return start;
+              }
+              long behind = usedId + 1 + margin;
+              transaction.put(
+                  Tables.COUNTER, key, CounterRow.newBuilder().setValue(behind).build());
+              return behind;
+            });
+    boolean skipped = reservedBelow == usedId + 1 + margin;
+    if (skipped) {
+      next = end;
+    }
+    return skipped;
+  }
+
+  /** Leaves out a number of ids. Must not be called from within a transaction. */
+  public synchronized void skip(long count) throws IOException {
+    skipPast(reserve() + count, 0);
   }
 
   private long reserve() throws IOException {

@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.store;
 
+import io.ebbfs.protocol.proto.StoreProtos.SettingRow;
 import java.io.IOException;
 import java.util.List;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
@@ -48,6 +49,23 @@ public interface MetadataStore extends AutoCloseable {
    */
   <V extends MessageLite> List<Row<V>> scanAll(Table<V> table, Key after, int limit)
       throws IOException;
+
+  /**
+   * Returns once all commits up to now are on disk, {@link Durability#RELAXED} ones too. To be
+   * called before something is done that cannot be undone and that only these commits explain. Must
+   * not be called from within a transaction.
+   */
+  default void sync() throws IOException {
+    Key key = Tables.named("sync");
+    transact(
+        key.partition(),
+        Durability.SYNCED,
+        transaction -> {
+          transaction.lock(List.of(RowLock.exclusive(Tables.SETTING, key)));
+          transaction.put(Tables.SETTING, key, SettingRow.newBuilder().setValue("").build());
+          return null;
+        });
+  }
 
   @Override
   void close() throws IOException;

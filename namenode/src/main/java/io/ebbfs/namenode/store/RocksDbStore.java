@@ -11,6 +11,7 @@ import java.util.Optional;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
+import org.rocksdb.Checkpoint;
 import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDBException;
@@ -77,6 +78,17 @@ public final class RocksDbStore implements MetadataStore {
         walSync.await();
       }
       return result;
+    } finally {
+      open.readLock().unlock();
+    }
+  }
+
+  @Override
+  public void sync() throws IOException {
+    open.readLock().lock();
+    try {
+      throwIfClosed();
+      walSync.await();
     } finally {
       open.readLock().unlock();
     }
@@ -149,6 +161,31 @@ public final class RocksDbStore implements MetadataStore {
     } catch (RocksDBException e) {
       throw failed("scan of table '" + table.name() + "'", e);
     }
+  }
+
+  /**
+   * Writes a copy of all committed rows into a new directory, while transactions go on. Files that
+   * the store never changes again are hard links if the directory is in the same file system.
+   *
+   * @throws IOException if the directory exists or cannot be written
+   */
+  public void checkpoint(Path target) throws IOException {
+    open.readLock().lock();
+    try (Checkpoint checkpoint = checkpoint()) {
+      checkpoint.createCheckpoint(target.toAbsolutePath().toString());
+    } catch (RocksDBException e) {
+      throw new IOException(
+          "no copy of the metadata store %s could be written to %s: %s; give a directory with room"
+              .formatted(files.directory(), target, e.getMessage()),
+          e);
+    } finally {
+      open.readLock().unlock();
+    }
+  }
+
+  private Checkpoint checkpoint() throws IOException {
+    throwIfClosed();
+    return Checkpoint.create(files.database());
   }
 
   private static byte[] successor(byte[] key) {

@@ -5,6 +5,7 @@ import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.CounterRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import io.ebbfs.protocol.proto.StoreProtos.InvalidationRow;
 import io.ebbfs.protocol.proto.StoreProtos.LeaseRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.ServerRow;
@@ -43,6 +44,9 @@ public final class Tables {
   public static final Table<ServerRow> SERVER = new Table<>("server", 10, ServerRow.parser());
   public static final Table<CounterRow> COUNTER = new Table<>("counter", 11, CounterRow.parser());
 
+  public static final Table<InvalidationRow> INVALIDATION =
+      new Table<>("invalidation", 12, InvalidationRow.parser());
+
   /** All tables in the order of locks. */
   public static final List<Table<?>> ALL =
       List.of(
@@ -57,7 +61,8 @@ public final class Tables {
           REPLICA,
           STORAGE_REPLICA,
           SERVER,
-          COUNTER);
+          COUNTER,
+          INVALIDATION);
 
   public static Key inode(long parentId, byte[] name) {
     return Key.of(parentId, name);
@@ -88,6 +93,10 @@ public final class Tables {
   }
 
   public static Key storageReplica(long storageNumber, long blockId) {
+    return Key.of(storageNumber, blockId);
+  }
+
+  public static Key invalidation(long storageNumber, long blockId) {
     return Key.of(storageNumber, blockId);
   }
 

@@ -52,6 +52,12 @@ public final class StripeManager implements StripeService {
   }
 
   @Override
+  public boolean decodes(Transaction transaction, BlockRow block, ClusterView view)
+      throws IOException {
+    return DecodeSourceFinder.find(transaction, codes, view, block) != DecodeSources.NONE;
+  }
+
+  @Override
   public List<RowLock> locksToRemove(List<Member> members) {
     return members.stream()
         .filter(member -> member.block().hasStripeId())

@@ -81,7 +81,7 @@ class HeartbeatMonitorTest {
   }
 
   @Test
-  void safeModeWaitsForEveryKnownDiskOrForTheGraceTime() {
+  void safeModeWaitsForEveryKnownDiskOrForTheGraceTimeAndReadableBlocks() {
     SafeMode safeMode = new SafeMode(clock, GRACE);
     safeMode.awaitDisk("a");
     safeMode.awaitDisk("b");
@@ -98,6 +98,8 @@ class HeartbeatMonitorTest {
     clock.advance(GRACE - 1);
     assertThat(unheard.isOn()).isTrue();
     clock.advance(1);
+    assertThat(unheard.isOn()).as("blocks are on no disk that has reported").isTrue();
+    unheard.blocksAreReadable();
     assertThat(unheard.isOn()).isFalse();
   }
 }

@@ -19,6 +19,7 @@ import org.apache.hadoop.hdfs.protocol.LocatedBlocks;
 import org.apache.hadoop.hdfs.protocol.RecoveryInProgressException;
 import org.apache.hadoop.hdfs.server.namenode.LeaseExpiredException;
 import org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException;
+import org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -271,6 +272,76 @@ class FileWriteServiceTest {
     assertThat(blocks().isUnderConstruction()).isFalse();
     assertThat(blocks().getFileLength()).isEqualTo(MIB);
     assertThat(blocks().getLocatedBlocks()).hasSize(1);
+  }
+
+  /** A server that restarts says "no replica" before it has scanned its disks. */
+  @Test
+  void aHolderThatHasNotReportedItsDiskCannotMakeARecoveryDropTheBlock() throws IOException {
+    Block block = add(null);
+    String[] holders = last().getStorageIDs();
+    assertThat(real.recovery.release(handle.fileId())).isFalse();
+    long stamp = recoveryStamp();
+    datanodes.registerAgain(holders[0]);
+    assertThatThrownBy(
+            () ->
+                real.recovery.commitBlockSynchronization(
+                    block.getBlockId(), stamp, 0, true, true, List.of()))
+        .hasMessageContaining(holders[0])
+        .hasMessageContaining("repeated");
+    assertThatThrownBy(() -> synchronize(block, stamp, new String[] {holders[1]}))
+        .hasMessageContaining(holders[0]);
+    assertThat(blocks().isUnderConstruction()).isTrue();
+    datanodes.reportFully(holders[0]);
+    synchronize(block, stamp, new String[] {holders[1]});
+    assertThat(blocks().getFileLength()).isEqualTo(77);
+  }
+
+  @Test
+  void noRecoveryIsOrderedBeforeEveryHolderHasReportedItsDisk() throws IOException {
+    add(null);
+    String[] holders = last().getStorageIDs();
+    datanodes.registerAgain(holders[0]);
+    assertThat(real.recovery.release(handle.fileId())).isFalse();
+    assertThat(recoveriesOrdered(holders)).isZero();
+    datanodes.reportFully(holders[0]);
+    real.clock.advance(NamespaceFixture.RECOVERY_RETRY_MILLIS + 1);
+    real.monitor.tick();
+    assertThat(recoveriesOrdered(holders)).isEqualTo(1);
+  }
+
+  private long recoveriesOrdered(String[] holders) throws IOException {
+    long orders = 0;
+    for (String holder : holders) {
+      orders +=
+          datanodes.heartbeat(holder).stream()
+              .filter(command -> command.getAction() == DatanodeProtocol.DNA_RECOVERBLOCK)
+              .count();
+    }
+    return orders;
+  }
+
+  /** The client has synced 100 bytes; the one holder that has them all is away. */
+  @Test
+  void aRecoveryNeverCutsSyncedBytesWhileAHolderIsAway() throws IOException {
+    Block block = add(null);
+    String[] holders = last().getStorageIDs();
+    real.writes.fsync(handle, 100);
+    assertThat(real.recovery.release(handle.fileId())).isFalse();
+    real.clock.advance(20_000);
+    for (int i = 1; i < holders.length; i++) {
+      datanodes.heartbeat(holders[i]);
+    }
+    real.blocks.tick();
+    real.clock.advance(4_000);
+    for (int i = 1; i < holders.length; i++) {
+      datanodes.heartbeat(holders[i]);
+    }
+    real.blocks.tick();
+    assertThat(real.cluster.isLive(holders[0])).isFalse();
+    assertThatThrownBy(() -> synchronize(block, recoveryStamp(), new String[] {holders[1]}))
+        .hasMessageContaining(holders[0])
+        .hasMessageContaining("out of service");
+    assertThat(blocks().isUnderConstruction()).isTrue();
   }
 
   @Test

@@ -9,8 +9,10 @@ import org.apache.hadoop.hdfs.protocol.DatanodeID;
 import org.apache.hadoop.hdfs.server.common.HdfsServerConstants.NodeType;
 import org.apache.hadoop.hdfs.server.common.StorageInfo;
 import org.apache.hadoop.hdfs.server.protocol.BlockReportContext;
+import org.apache.hadoop.hdfs.server.protocol.DatanodeCommand;
 import org.apache.hadoop.hdfs.server.protocol.DatanodeRegistration;
 import org.apache.hadoop.hdfs.server.protocol.DatanodeStorage;
+import org.apache.hadoop.hdfs.server.protocol.HeartbeatResponse;
 import org.apache.hadoop.hdfs.server.protocol.ReceivedDeletedBlockInfo;
 import org.apache.hadoop.hdfs.server.protocol.ReceivedDeletedBlockInfo.BlockStatus;
 import org.apache.hadoop.hdfs.server.protocol.StorageBlockReport;
@@ -46,25 +48,44 @@ final class SimulatedDatanodes {
     String storage = "disk-" + index;
     storages.add(storage);
     real.datanodes.registerDatanode(registration(index));
-    real.datanodes.sendHeartbeat(
-        registration(index),
-        new StorageReport[] {
-          new StorageReport(new DatanodeStorage(storage), false, CAPACITY, 0, CAPACITY, 0, 0)
-        },
-        0,
-        0,
-        0,
-        0,
-        0,
-        new VolumeFailureSummary(new String[0], 0, 0),
-        true,
-        null,
-        null);
+    heartbeat(storage);
+    reportFully(storage);
+  }
+
+  /** The server of a disk has restarted: it registers, and has not scanned its disk yet. */
+  void registerAgain(String disk) throws IOException {
+    real.datanodes.registerDatanode(registration(storages.indexOf(disk)));
+  }
+
+  /** The server of a disk sends a heartbeat; returns the commands of the answer. */
+  List<DatanodeCommand> heartbeat(String disk) throws IOException {
+    int index = storages.indexOf(disk);
+    HeartbeatResponse answer =
+        real.datanodes.sendHeartbeat(
+            registration(index),
+            new StorageReport[] {
+              new StorageReport(new DatanodeStorage(disk), false, CAPACITY, 0, CAPACITY, 0, 0)
+            },
+            0,
+            0,
+            0,
+            0,
+            0,
+            new VolumeFailureSummary(new String[0], 0, 0),
+            true,
+            null,
+            null);
+    return List.of(answer.getCommands());
+  }
+
+  /** A full report of a disk, without any replica. */
+  void reportFully(String disk) throws IOException {
+    int index = storages.indexOf(disk);
     real.datanodes.blockReport(
         registration(index),
         real.identity.blockPoolId(),
         new StorageBlockReport[] {
-          new StorageBlockReport(new DatanodeStorage(storage), BlockListAsLongs.EMPTY)
+          new StorageBlockReport(new DatanodeStorage(disk), BlockListAsLongs.EMPTY)
         },
         new BlockReportContext(1, 0, index + 1, 1));
   }

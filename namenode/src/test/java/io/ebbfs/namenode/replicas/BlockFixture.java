@@ -4,6 +4,7 @@ import com.google.common.base.Preconditions;
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.common.time.ManualClock;
 import io.ebbfs.namenode.datanodes.ClusterIdentity;
+import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.RedundancySettings;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
@@ -12,8 +13,10 @@ import io.ebbfs.namenode.replicas.BlockService.WriteRequest;
 import io.ebbfs.namenode.replicas.ReplicaRows.Replica;
 import io.ebbfs.namenode.rpc.datanode.DatanodeFrontEnd;
 import io.ebbfs.namenode.store.IdGenerator;
+import io.ebbfs.namenode.store.IdGenerators;
 import io.ebbfs.namenode.store.InMemoryStore;
 import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.RestoredStore;
 import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
@@ -45,7 +48,7 @@ final class BlockFixture {
   static final long BLOCK_BYTES = 1 << 20;
 
   final ManualClock clock = new ManualClock();
-  final MetadataStore store;
+  MetadataStore store;
   final Random random;
   final RedundancySettings settings;
   final ClusterIdentity identity;
@@ -53,11 +56,15 @@ final class BlockFixture {
   final Set<Long> hintedStripes = new LinkedHashSet<>();
   final Map<Long, BlockRow> blocks = new LinkedHashMap<>();
   SimulatedServer.Witness witness = (server, storage, block) -> {};
+  ReplicaVerifier verifier = ReplicaVerifier.NONE;
   DatanodeRegistry cluster;
   BlockManager manager;
   DatanodeFrontEnd frontEnd;
-  private final IdGenerator inodeIds;
-  private final IdGenerator blockIds;
+
+  /** What {@link StripeService#decodes} answers; null for the truth. */
+  Boolean decodes;
+
+  private IdGenerators ids;
   private final Map<Long, Long> ownerOf = new TreeMap<>();
 
   BlockFixture(long seed, int serverCount, int diskCount) throws IOException {
@@ -76,8 +83,6 @@ final class BlockFixture {
     this.random = new Random(seed);
     this.settings = settings;
     this.identity = ClusterIdentity.of(store, clock, random);
-    this.inodeIds = IdGenerator.inodes(store);
-    this.blockIds = IdGenerator.blocks(store);
     startNamenode();
     for (int i = 0; i < serverCount; i++) {
       new SimulatedServer(i, diskCount, identity, servers, (s, d, b) -> witness.deleted(s, d, b));
@@ -91,7 +96,18 @@ final class BlockFixture {
   /** Starts or restarts the namenode. A restart loses everything in memory. */
   void startNamenode() throws IOException {
     cluster = new DatanodeRegistry(store, IdGenerator.storages(store), clock, settings);
-    manager = new BlockManager(store, cluster, identity.blockPoolId(), clock, random, settings);
+    manager =
+        new BlockManager(
+            store,
+            cluster,
+            identity.blockPoolId(),
+            clock,
+            random,
+            settings,
+            (server, block) -> verifier.verify(server, block));
+    ids = IdGenerators.of(store);
+    RestoredStore.skipIds(store, ids);
+    manager.bind(ids);
     StripeManager stripes = new StripeManager(CodeRegistry.builtIn(), manager, cluster);
     manager.bind(
         new StripeService() {
@@ -111,6 +127,12 @@ final class BlockFixture {
           }
 
           @Override
+          public boolean decodes(Transaction t, BlockRow block, ClusterView view)
+              throws IOException {
+            return decodes != null ? decodes : stripes.decodes(t, block, view);
+          }
+
+          @Override
           public DecodeSources decodeSources(Transaction t, BlockRow block) throws IOException {
             return stripes.decodeSources(t, block);
           }
@@ -120,12 +142,22 @@ final class BlockFixture {
             identity, cluster, manager, (b, stamp, length, close, delete, storages) -> {});
   }
 
+  /** Starts the namenode on another store, such as a backup of the first one. */
+  void startNamenode(MetadataStore other) throws IOException {
+    store = other;
+    startNamenode();
+  }
+
   void registerAll() throws IOException {
     for (SimulatedServer server : servers.values()) {
       server.register(frontEnd);
       server.heartbeat(frontEnd);
     }
     deliverAll();
+  }
+
+  IdGenerators ids() {
+    return ids;
   }
 
   void deliverAll() throws IOException {
@@ -159,8 +191,8 @@ final class BlockFixture {
 
   /** Writes a file of one block. The reports of its replicas are not delivered yet. */
   BlockRow writeFile(int replication) throws IOException {
-    long inodeId = inodeIds.next();
-    long blockId = blockIds.next();
+    long inodeId = ids.inodes().next();
+    long blockId = ids.blocks().next();
     List<Target> targets =
         manager.chooseTargets(
             new WriteRequest(
@@ -248,7 +280,7 @@ final class BlockFixture {
   /** Does to a block what the commit of an encoding does; false if no live replica can stay. */
   boolean encode(long blockId) throws IOException {
     long owner = ownerOf(blockId);
-    long stripeId = inodeIds.next();
+    long stripeId = ids.inodes().next();
     List<String> live = liveStorages(blockId);
     if (live.isEmpty()) {
       return false;

@@ -50,6 +50,7 @@ record BadSourceFinder(ChunkChannel chunks) {
               .setBlock(source.getBlock())
               .setLocation(at)
               .setReason(found.getHealth() + ": " + found.getMessage())
+              .setHealth(found.getHealth())
               .build());
     } catch (IOException e) {
       // The namenode notices by itself if the server is dead.

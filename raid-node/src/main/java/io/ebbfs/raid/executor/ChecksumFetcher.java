@@ -132,6 +132,7 @@ final class ChecksumFetcher {
               .setBlock(asked.source().getBlock())
               .setLocation(asked.at())
               .setReason(reason)
+              .setHealth(answer.getHealth())
               .build());
     } else if (!answer.hasCrc32C() || answer.getLengthBytes() != length) {
       problems.put(

@@ -134,17 +134,17 @@ final class StripeParityChecker {
   /** A finding for {@link Result#bad}: a wrong parity whose own checksums hold. */
   BadBlockProto wrongParity(int position) {
     return bad(
-        position,
-        "parity %s of stripe %d is not what the data makes it, by the checksums of both"
-            .formatted(code.position(position).name(), status.getStripe().getId()));
+            position,
+            "parity %s of stripe %d is not what the data makes it, by the checksums of both"
+                .formatted(code.position(position).name(), status.getStripe().getId()))
+        .build();
   }
 
-  private BadBlockProto bad(int position, String reason) {
+  private BadBlockProto.Builder bad(int position, String reason) {
     return BadBlockProto.newBuilder()
         .setBlock(members.get(position).getBlock())
         .setLocation(members.get(position).getLocations(0))
-        .setReason(reason)
-        .build();
+        .setReason(reason);
   }
 
   // ---- checksums ------------------------------------------------------------------------------
@@ -182,9 +182,15 @@ final class StripeParityChecker {
   private void take(int position, VerifiedBlockProto found) {
     long length = members.get(position).getBlock().getNumBytes();
     if (found.getHealth() != BlockHealthProto.BLOCK_OK) {
-      bad.add(bad(position, found.getHealth() + ": " + found.getMessage()));
+      bad.add(
+          bad(position, found.getHealth() + ": " + found.getMessage())
+              .setHealth(found.getHealth())
+              .build());
     } else if (found.getLengthBytes() != length) {
-      bad.add(bad(position, "%d bytes instead of %d".formatted(found.getLengthBytes(), length)));
+      bad.add(
+          bad(position, "%d bytes instead of %d".formatted(found.getLengthBytes(), length))
+              .setHealth(BlockHealthProto.BLOCK_CORRUPT)
+              .build());
     } else {
       sums.put(position, new Sum(found.getCrc32C(), length));
       checksumBytes += CHECKSUM_FILE_HEADER + 4 * chunks(length);

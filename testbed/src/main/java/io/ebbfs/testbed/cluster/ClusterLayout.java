@@ -105,7 +105,7 @@ public record ClusterLayout(
   }
 
   /** The address of a process with a port: {@code host:port}. */
-  String address(String process, int port) {
+  public String address(String process, int port) {
     return host(process) + ":" + port;
   }
 

@@ -82,6 +82,7 @@ final class Configuration {
     minBlockSize: 64KiB
     deadAfter: %dms
     safeModeGrace: 20s
+    orphanWait: 10s
     mendPlacements: false
     """
         .formatted(experiment.cluster().deadAfterMillis());

@@ -5,6 +5,7 @@ import io.ebbfs.namenode.files.leases.LeaseManager;
 import io.ebbfs.namenode.files.leases.LeaseRows;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
+import io.ebbfs.namenode.replicas.ReplicaRows;
 import io.ebbfs.namenode.store.IdGenerator;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
@@ -15,8 +16,10 @@ import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.UnderConstructionProto;
 import java.io.IOException;
 import java.time.Clock;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException;
 import org.apache.hadoop.hdfs.protocol.RecoveryInProgressException;
 import org.slf4j.Logger;
@@ -101,9 +104,15 @@ public final class LeaseRecovery {
             Durability.RELAXED,
             transaction ->
                 LeaseRows.sinceMillis(transaction, LeaseManager.RECOVERY_HOLDER, fileId)
-                    .filter(since -> clock.millis() - since < settings.recoveryRetryMillis())
+                    .filter(this::isRecent)
                     .isPresent());
     return !running && release(fileId);
+  }
+
+  /** A time in the future was written before the time of day was set back: it is not recent. */
+  private boolean isRecent(long sinceMillis) {
+    long ago = clock.millis() - sinceMillis;
+    return ago >= 0 && ago < settings.recoveryRetryMillis();
   }
 
   /** The decision about a file, and the work that is left after its transaction. */
@@ -199,10 +208,44 @@ public final class LeaseRecovery {
                 return List.of(); // deleted meanwhile, or this is a repetition
               }
               FileBlocks file = new FileBlocks(transaction, blocks, owner.get());
+              refuseEarly(transaction, file, blockId, delete ? 0 : lengthBytes, storageUuids);
               return synchronize(
                   file, blockId, generationStamp, lengthBytes, closeFile, delete, storageUuids);
             });
     blocks.invalidate(gone);
+  }
+
+  /**
+   * Refuses a result that leaves out a holder of which nothing is known yet, or that is shorter
+   * than what the client had synced while a holder is out of service. The file stays open, and
+   * {@link LeaseMonitor} has the recovery repeated.
+   */
+  private void refuseEarly(
+      Transaction transaction,
+      FileBlocks file,
+      long blockId,
+      long lengthBytes,
+      List<String> storageUuids)
+      throws IOException {
+    Optional<BlockRow> last = file.fromEnd(0);
+    if (last.isEmpty()
+        || last.get().getBlockId() != blockId
+        || FileBlocks.isCommitted(last.get())) {
+      return;
+    }
+    Set<String> others = new LinkedHashSet<>(last.get().getPipelineStorageUuidsList());
+    ReplicaRows.of(transaction, file.file().id(), blockId)
+        .forEach(replica -> others.add(replica.storageUuid()));
+    storageUuids.forEach(others::remove);
+    Optional<String> unknown = blocks.whyHoldersAreUnknown(others);
+    if (unknown.isEmpty() && lengthBytes < last.get().getLengthBytes()) {
+      unknown = blocks.whyHoldersAreAway(others);
+    }
+    if (unknown.isPresent()) {
+      throw new IOException(
+          "block %d of file %d is not closed with %d bytes now, %s: its recovery is repeated"
+              .formatted(blockId, file.file().id(), lengthBytes, unknown.get()));
+    }
   }
 
   private List<Invalidation> synchronize(

@@ -1,7 +1,7 @@
 package io.ebbfs.namenode.rpc.client;
 
-import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.datanodes.ClusterView.Disk;
+import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.FileStatusConverter;
 import io.ebbfs.namenode.files.inodes.Inode;
@@ -59,10 +59,11 @@ public final class ClientFrontEnd extends ClusterCalls {
       FileServices files,
       BlockService blocks,
       BlockCounts counts,
-      ClusterView cluster,
+      DatanodeRegistry cluster,
       FsServerDefaults defaults,
-      Caller.Superuser superuser) {
-    super(cluster, counts, defaults, new CallContext(superuser));
+      Caller.Superuser superuser,
+      BackupTaker backups) {
+    super(cluster, counts, defaults, new CallContext(superuser), backups);
     this.files = files;
     this.blocks = blocks;
   }
@@ -416,7 +417,7 @@ public final class ClientFrontEnd extends ClusterCalls {
         boolean named = storages != null && i < storages.length && !storages[i].isEmpty();
         List<String> on = named ? List.of(storages[i]) : disksOf(places[i].getDatanodeUuid());
         for (String storage : on) {
-          blocks.reportBad(
+          blocks.suspect(
               block.getBlock().getBlockId(),
               block.getBlock().getGenerationStamp(),
               storage,

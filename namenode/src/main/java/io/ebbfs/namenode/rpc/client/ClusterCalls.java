@@ -1,8 +1,8 @@
 package io.ebbfs.namenode.rpc.client;
 
-import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
+import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
 import java.io.IOException;
@@ -16,17 +16,23 @@ import org.apache.hadoop.hdfs.server.protocol.DatanodeStorageReport;
 
 /** The calls of ClientProtocol about the cluster as a whole: its servers, sizes and safe mode. */
 abstract class ClusterCalls extends DisabledFeatureCalls {
-  final ClusterView cluster;
+  final DatanodeRegistry cluster;
   final CallContext context;
   private final BlockCounts counts;
   private final FsServerDefaults defaults;
+  private final BackupTaker backups;
 
   ClusterCalls(
-      ClusterView cluster, BlockCounts counts, FsServerDefaults defaults, CallContext context) {
+      DatanodeRegistry cluster,
+      BlockCounts counts,
+      FsServerDefaults defaults,
+      CallContext context,
+      BackupTaker backups) {
     this.cluster = cluster;
     this.counts = counts;
     this.defaults = defaults;
     this.context = context;
+    this.backups = backups;
   }
 
   @Override
@@ -81,10 +87,17 @@ abstract class ClusterCalls extends DisabledFeatureCalls {
   @Override
   public boolean setSafeMode(SafeModeAction action, boolean checked) throws IOException {
     if (action != SafeModeAction.SAFEMODE_GET) {
-      throw new UnsupportedOperationException(
-          "EbbFS leaves its safe mode by itself; it does not support setSafeMode(%s)"
-              .formatted(action));
+      PermissionChecker.checkSuperuser(context.caller(), "setSafeMode");
+      cluster.setSafeMode(action == SafeModeAction.SAFEMODE_ENTER);
     }
     return cluster.inSafeMode();
+  }
+
+  /** Takes a backup of the metadata. The arguments concern the logs of HDFS, which EbbFS lacks. */
+  @Override
+  public boolean saveNamespace(long timeWindow, long transactionGap) throws IOException {
+    PermissionChecker.checkSuperuser(context.caller(), "saveNamespace");
+    backups.take();
+    return true;
   }
 }

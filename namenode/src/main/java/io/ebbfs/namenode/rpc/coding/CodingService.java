@@ -270,6 +270,8 @@ public final class CodingService implements CodingProtocol {
             .setStoredBytes(sums.storedBytes())
             .setUnderReplicatedBlocks(blockCounts.underReplicatedBlocks().getAsLong())
             .setMissingBlocks(blockCounts.missingBlocks().getAsLong())
+            .setOrphanReplicas(blockCounts.orphanReplicas().getAsLong())
+            .setOrphanBytes(blockCounts.orphanBytes().getAsLong())
             .setSafeMode(cluster.inSafeMode());
     cluster.allServers().forEach(server -> response.addServers(status(server)));
     addDamage(response);

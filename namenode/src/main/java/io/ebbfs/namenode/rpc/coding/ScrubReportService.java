@@ -6,7 +6,6 @@ import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.PersistentCounters;
 import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.Tables;
-import io.ebbfs.protocol.proto.CodingProtos.BadBlockProto;
 import io.ebbfs.protocol.proto.CodingProtos.CountProto;
 import io.ebbfs.protocol.proto.CodingProtos.ReportScrubRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ReportScrubResponseProto;
@@ -67,12 +66,7 @@ final class ScrubReportService {
     for (ScrubFindingProto finding : request.getFindingsList()) {
       boolean concerns = concernsStripe(finding);
       if (concerns) {
-        BadBlockProto bad = finding.getBad();
-        blocks.reportBad(
-            bad.getBlock().getBlockId(),
-            bad.getBlock().getGenerationStamp(),
-            bad.getLocation().getStorageUuid(),
-            bad.getReason());
+        blocks.report(finding.getBad());
       }
       response.addAccepted(concerns);
     }

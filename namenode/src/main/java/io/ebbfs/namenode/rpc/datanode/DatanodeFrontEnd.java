@@ -1,9 +1,11 @@
 package io.ebbfs.namenode.rpc.datanode;
 
 import io.ebbfs.namenode.datanodes.ClusterIdentity;
+import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry.DiskReport;
+import io.ebbfs.namenode.datanodes.ReportLeases;
 import io.ebbfs.namenode.replicas.BlockLocator;
 import io.ebbfs.namenode.replicas.BlockManager;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
@@ -13,10 +15,10 @@ import io.ebbfs.namenode.replicas.ReportedReplica;
 import io.ebbfs.namenode.replicas.ReportedReplica.Kind;
 import java.io.IOException;
 import java.net.InetAddress;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.ha.HAServiceProtocol.HAServiceState;
 import org.apache.hadoop.hdfs.protocol.Block;
@@ -61,17 +63,33 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
   private final DatanodeRegistry cluster;
   private final BlockManager blocks;
   private final BlockSynchronization synchronization;
-  private final AtomicLong reportLease = new AtomicLong();
+  private final ReportLeases leases;
 
+  /** With any number of full reports at the same time. */
   public DatanodeFrontEnd(
       ClusterIdentity identity,
       DatanodeRegistry cluster,
       BlockManager blocks,
       BlockSynchronization synchronization) {
+    this(
+        identity,
+        cluster,
+        blocks,
+        synchronization,
+        new ReportLeases(Clock.systemUTC(), Integer.MAX_VALUE));
+  }
+
+  public DatanodeFrontEnd(
+      ClusterIdentity identity,
+      DatanodeRegistry cluster,
+      BlockManager blocks,
+      BlockSynchronization synchronization,
+      ReportLeases leases) {
     this.identity = identity;
     this.cluster = cluster;
     this.blocks = blocks;
     this.synchronization = synchronization;
+    this.leases = leases;
   }
 
   // ---- registration
@@ -175,7 +193,9 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
     lost.get().forEach(blocks::diskFailed);
     return answer(
         commandsFor(registration.getDatanodeUuid()),
-        requestFullBlockReportLease ? reportLease.incrementAndGet() : 0);
+        requestFullBlockReportLease
+            ? leases.request(registration.getDatanodeUuid())
+            : ReportLeases.NONE);
   }
 
   private static HeartbeatResponse answer(DatanodeCommand[] commands, long lease) {
@@ -192,8 +212,7 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
   }
 
   private Optional<DatanodeCommand> invalidations(String uuid) throws IOException {
-    List<Invalidation> orders =
-        blocks.redundancy().approve(blocks.commands().takeInvalidations(uuid));
+    List<Invalidation> orders = blocks.takeDeletions(uuid);
     return orders.isEmpty()
         ? Optional.empty()
         : Optional.of(
@@ -258,21 +277,36 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
     if (!isRegistered(registration)) {
       return RegisterCommand.REGISTER;
     }
+    String server = registration.getDatanodeUuid();
+    if (!leases.begin(server, context == null ? ReportLeases.NONE : context.getLeaseId())) {
+      throw new IOException(
+          "chunk server %s has no lease for its full report, and too many other servers send theirs: ask for a lease with a heartbeat, and send the report again"
+              .formatted(server));
+    }
     for (StorageBlockReport storage : storages) {
-      Disk disk = disk(registration, storage.getStorage().getStorageID());
-      List<ReportedReplica> reports = new ArrayList<>(storage.getBlocks().getNumberOfBlocks());
-      for (BlockReportReplica replica : storage.getBlocks()) {
-        reports.add(
-            new ReportedReplica(
-                replica.getBlockId(),
-                replica.getGenerationStamp(),
-                replica.getNumBytes(),
-                kind(replica.getState())));
-      }
-      blocks.reports().full(disk, reports);
-      cluster.markReported(disk.storageUuid());
+      take(registration, storage);
+    }
+    if (context == null || context.getCurRpc() + 1 >= context.getTotalRpcs()) {
+      leases.end(server);
     }
     return null;
+  }
+
+  private void take(DatanodeRegistration registration, StorageBlockReport storage)
+      throws IOException {
+    Disk disk = disk(registration, storage.getStorage().getStorageID());
+    List<ReportedReplica> reports = new ArrayList<>(storage.getBlocks().getNumberOfBlocks());
+    for (BlockReportReplica replica : storage.getBlocks()) {
+      reports.add(
+          new ReportedReplica(
+              replica.getBlockId(),
+              replica.getGenerationStamp(),
+              replica.getNumBytes(),
+              kind(replica.getState())));
+    }
+    // A server whose report takes long has no other way to show that it lives.
+    blocks.reports().full(disk, reports, () -> cluster.heardFrom(registration.getDatanodeUuid()));
+    cluster.markReported(disk.storageUuid());
   }
 
   private static Kind kind(ReplicaState state) {
@@ -347,15 +381,30 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
   public void reportBadBlocks(LocatedBlock[] bad) throws IOException {
     for (LocatedBlock block : bad) {
       for (int i = 0; i < block.getLocations().length; i++) {
-        String storage = block.getStorageIDs() == null ? "" : block.getStorageIDs()[i];
-        if (storage != null && !storage.isEmpty()) {
+        String[] storages = block.getStorageIDs();
+        if (storages != null && i < storages.length && !storages[i].isEmpty()) {
           blocks.reportBad(
               block.getBlock().getBlockId(),
               block.getBlock().getGenerationStamp(),
-              storage,
+              storages[i],
               "reported by chunk server " + block.getLocations()[i]);
+        } else {
+          suspect(block.getBlock(), block.getLocations()[i]);
         }
       }
+    }
+  }
+
+  /** A server names the disk of its own replica, and no disk of a replica that it has fetched. */
+  private void suspect(ExtendedBlock block, DatanodeID holder) throws IOException {
+    List<Disk> disks =
+        cluster.server(holder.getDatanodeUuid()).map(ClusterView.Server::disks).orElse(List.of());
+    for (Disk disk : disks) {
+      blocks.suspect(
+          block.getBlockId(),
+          block.getGenerationStamp(),
+          disk.storageUuid(),
+          "a server that read it over the network found a wrong checksum");
     }
   }
 

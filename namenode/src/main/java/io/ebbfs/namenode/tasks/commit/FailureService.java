@@ -43,11 +43,7 @@ public final class FailureService {
   /** Takes a report. If the attempt is over already, only the bad replicas are marked. */
   public FailResponseProto fail(FailRequestProto request) throws IOException {
     for (BadBlockProto bad : request.getBadBlocksList()) {
-      blocks.reportBad(
-          bad.getBlock().getBlockId(),
-          bad.getBlock().getGenerationStamp(),
-          bad.getLocation().getStorageUuid(),
-          bad.getReason());
+      blocks.report(bad);
     }
     Optional<TransitionRow> row = lifecycle.read(request.getTransitionId());
     if (row.isEmpty()) {

@@ -12,6 +12,7 @@ import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import org.apache.hadoop.hdfs.protocol.LocatedBlock;
@@ -105,6 +106,20 @@ final class FakeBlocks implements BlockService {
           }
           return null;
         });
+  }
+
+  @Override
+  public void reportWrongBytes(long blockId, long generationStamp, String storageUuid, String why)
+      throws IOException {
+    reportBad(blockId, generationStamp, storageUuid, why);
+  }
+
+  @Override
+  public void suspect(long blockId, long generationStamp, String storageUuid, String why)
+      throws IOException {
+    if (!cluster.on(storageUuid).containsKey(blockId)) {
+      reportBad(blockId, generationStamp, storageUuid, why);
+    }
   }
 
   /** A full report of every live disk: unknown blocks go, known ones are noted, once each. */
@@ -249,6 +264,16 @@ final class FakeBlocks implements BlockService {
   public List<Invalidation> setReplication(
       Transaction transaction, long ownerId, long index, int replication) {
     throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public Optional<String> whyHoldersAreUnknown(Collection<String> storageUuids) {
+    return Optional.empty();
+  }
+
+  @Override
+  public Optional<String> whyHoldersAreAway(Collection<String> storageUuids) {
+    return Optional.empty();
   }
 
   @Override
