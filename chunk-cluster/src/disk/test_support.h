@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
@@ -72,20 +74,31 @@ class RecordingListener final : public StoreListener {
     Add("corrupt", replica.block_id);
   }
   void OnDiskFailed(const DiskStatus& disk) override {
-    const std::lock_guard lock(mutex_);
-    events_.push_back("failed " + disk.storage_uuid);
+    Add("failed " + disk.storage_uuid);
   }
   [[nodiscard]] std::vector<std::string> events() {
     const std::lock_guard lock(mutex_);
     return events_;
   }
+  // Waits until there are so many events. False if they do not come in time.
+  [[nodiscard]] bool AwaitEvents(std::size_t count, std::chrono::milliseconds patience) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, patience, [&] { return events_.size() >= count; });
+  }
 
  private:
   void Add(const char* what, std::uint64_t block_id) {
-    const std::lock_guard lock(mutex_);
-    events_.push_back(what + (" " + std::to_string(block_id)));
+    Add(what + (" " + std::to_string(block_id)));
+  }
+  void Add(std::string event) {
+    {
+      const std::lock_guard lock(mutex_);
+      events_.push_back(std::move(event));
+    }
+    changed_.notify_all();
   }
   std::mutex mutex_;
+  std::condition_variable changed_;
   std::vector<std::string> events_;
 };
 

@@ -79,6 +79,8 @@ struct Node {
     return id;
   }
   std::string storage(std::size_t i) const { return store->Disks()[i].storage_uuid; }
+  // Waits until the store has told of so many changes. False if it never does.
+  bool AwaitEvents(std::size_t count) { return listener.AwaitEvents(count, kPatience); }
 
   TemporaryDirectory directory;
   FaultyFileSystem files;
@@ -555,9 +557,12 @@ TEST(TransferTest, ReplicasAreCopiedAlongAChain) {
     EXPECT_EQ(*read, data);
     EXPECT_EQ(nodes[1].store->Find(1 + size)->storage_uuid, nodes[1].storage(1));
   }
-  nodes[2].server->Stop();  // the copies end with the connections
+  // The first target answers without waiting for the second one, which may still receive.
+  ASSERT_TRUE(nodes[2].AwaitEvents(std::size(kBoundarySizes)));
   for (const auto size : kBoundarySizes) {
-    EXPECT_TRUE(ReadBlock(*nodes[2].store, 1 + size).has_value()) << size;
+    const auto read = ReadBlock(*nodes[2].store, 1 + size);
+    ASSERT_TRUE(read.has_value()) << size << ": " << read.error().message;
+    EXPECT_EQ(*read, RandomBytes(size, size)) << size;
   }
 }
 
