@@ -240,10 +240,12 @@ std::string_view Word(ErrorCode code) {
     case ErrorCode::kCorrupt:
       return "CORRUPT";
     case ErrorCode::kIo:
+    case ErrorCode::kCannotTell:
       return "IO";
     case ErrorCode::kTimeout:
       return "TIMEOUT";
     case ErrorCode::kBusy:
+    case ErrorCode::kNotReady:
       return "BUSY";
     case ErrorCode::kNoSpace:
       return "NO_SPACE";

@@ -22,7 +22,8 @@ namespace {
 
 // True if other blocks of the same server would fail, too.
 bool IsFailureOfServer(const Error& error) {
-  return error.code == ErrorCode::kNetwork || error.code == ErrorCode::kTimeout;
+  return error.code == ErrorCode::kNetwork || error.code == ErrorCode::kTimeout ||
+         error.code == ErrorCode::kNotReady;
 }
 
 Status CheckPlan(const ebbfs::GetReadPlanResponseProto& plan, std::uint64_t block_id,

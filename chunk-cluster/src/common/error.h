@@ -20,6 +20,8 @@ enum class ErrorCode : std::uint8_t {
   kUnsupported,  // a call or option that this server does not support
   kRemote,       // a peer executed the call and answered with an exception
   kShutdown,     // this process is stopping
+  kNotReady,     // this server is scanning its disks; the same call succeeds after the scan
+  kCannotTell,   // a disk has failed, so that nobody knows whether the block lies on it
 };
 
 // The message tells an operator what failed, with which value, and what to do.

@@ -12,6 +12,35 @@ std::unexpected<Error> BlockStore::NoReplica(std::uint64_t block_id) {
   return Fail(ErrorCode::kNotFound, fmt::format("block {} is not on this server", block_id));
 }
 
+bool BlockStore::AnyDiskFailed() const {
+  return !unopened_.empty() ||
+         std::ranges::any_of(disks_, [](const auto& disk) { return disk->failed(); });
+}
+
+std::unexpected<Error> BlockStore::Absent(std::uint64_t block_id) const {
+  if (!AnyDiskFailed()) return NoReplica(block_id);
+  return Fail(ErrorCode::kCannotTell,
+              fmt::format("block {} is on no working disk of this server, and a disk has failed "
+                          "that may hold it; replace the disk and restart this server",
+                          block_id));
+}
+
+Status BlockStore::CheckReady() const {
+  const std::lock_guard lock(mutex_);
+  if (ready_) return {};
+  return Fail(ErrorCode::kNotReady,
+              "this chunk server is not ready: it scans its disks; try again");
+}
+
+Status BlockStore::AwaitReady(std::chrono::milliseconds patience,
+                              const std::stop_token& stop) const {
+  {
+    std::unique_lock lock(mutex_);
+    became_ready_.wait_for(lock, stop, patience, [this] { return ready_; });
+  }
+  return CheckReady();
+}
+
 std::vector<DiskStatus> BlockStore::Disks() const {
   std::vector<DiskStatus> all;
   for (const auto& disk : disks_) all.push_back(disk->GetStatus());
@@ -31,6 +60,17 @@ std::optional<BlockStore::Replica> BlockStore::Get(std::uint64_t block_id) const
   const auto it = replicas_.find(block_id);
   if (it == replicas_.end()) return std::nullopt;
   return it->second;
+}
+
+Result<BlockStore::Replica> BlockStore::Require(std::uint64_t block_id) const {
+  EBB_TRY(CheckReady());
+  if (auto replica = Get(block_id)) return *std::move(replica);
+  return Absent(block_id);
+}
+
+Result<ReplicaInfo> BlockStore::Locate(std::uint64_t block_id) const {
+  EBB_ASSIGN(const auto replica, Require(block_id));
+  return Describe(block_id, replica);
 }
 
 std::optional<ReplicaInfo> BlockStore::Find(std::uint64_t block_id) const {
@@ -95,8 +135,9 @@ Result<std::unique_ptr<ReplicaReader>> BlockStore::OpenReader(std::uint64_t bloc
                                                               bool* dropped) {
   // A second attempt: the files may be renamed between the look-up and the opening.
   for (int attempt = 0;; ++attempt) {
-    const auto replica = Get(block_id);
-    if (!replica || replica->state == ReplicaState::kTemporary) return NoReplica(block_id);
+    const auto replica = Require(block_id);
+    if (!replica) return std::unexpected(replica.error());
+    if (replica->state == ReplicaState::kTemporary) return NoReplica(block_id);
     if (replica->generation_stamp < min_generation_stamp) {
       return Fail(ErrorCode::kNotFound,
                   fmt::format("block {} on this server has generation stamp {}, older than {}",
@@ -109,7 +150,8 @@ Result<std::unique_ptr<ReplicaReader>> BlockStore::OpenReader(std::uint64_t bloc
           !IsShortage(reader.error().code)) {
         const bool gone = ReportUnreadable(block_id, reader.error().message);
         if (dropped != nullptr) *dropped = gone;
-        reader.error().code = ErrorCode::kNotFound;
+        reader.error().code =
+            replica->disk->failed() ? ErrorCode::kCannotTell : ErrorCode::kNotFound;
       }
       return reader;
     }
@@ -158,6 +200,22 @@ Result<std::unique_ptr<ReplicaReader>> BlockStore::OpenInPipeline(std::uint64_t 
   EBB_ASSIGN(reader->data_, in_pipeline.disk.files().OpenForReading(in_pipeline.DataPath()));
   EBB_ASSIGN(reader->meta_, in_pipeline.disk.files().OpenForReading(in_pipeline.MetaPath()));
   return reader;
+}
+
+Status BlockStore::Sync(std::uint64_t block_id, std::uint64_t generation_stamp) {
+  EBB_ASSIGN(const auto replica, Require(block_id));
+  EBB_ASSIGN(const auto reader, OpenReader(block_id, generation_stamp));
+  auto synced = reader->Sync();
+  if (synced) {
+    auto& disk = *replica.disk;
+    EBB_ASSIGN(const auto folder, disk.FinalizedFolder(block_id));
+    synced = disk.files().SyncDirectory(folder);
+  }
+  if (!synced && synced.error().code == ErrorCode::kIo &&
+      !ReportUnreadable(block_id, synced.error().message)) {
+    synced.error().code = ErrorCode::kCannotTell;
+  }
+  return synced;
 }
 
 void BlockStore::ReportCorrupt(std::uint64_t block_id, const std::string& why) {

@@ -1,12 +1,15 @@
 // All blocks of this server, over all its disks.
 #pragma once
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -40,9 +43,16 @@ class BlockStore {
   [[nodiscard]] static Result<std::unique_ptr<BlockStore>> Open(FileSystem& files,
                                                                 const Options& options);
   // Checks that the disks belong to the cluster, claims new disks for it, and scans all disks for
-  // blocks (disk_scan.cc).
+  // blocks (disk_scan.cc). Until this has ended, the store is not ready: every call that opens,
+  // creates, changes or looks up a replica by its id fails with kNotReady.
   [[nodiscard]] Status Attach(const std::string& cluster_id, const std::string& block_pool_id,
                               std::uint32_t namespace_id);
+
+  // kNotReady, with a message for the caller of this server, until Attach has ended.
+  [[nodiscard]] Status CheckReady() const;
+  // As CheckReady, but waits so long at most, or until `stop` is requested.
+  [[nodiscard]] Status AwaitReady(std::chrono::milliseconds patience,
+                                  const std::stop_token& stop) const;
 
   // Not thread-safe: to be called before the first reader or writer.
   void SetListener(StoreListener* listener) { listener_ = listener; }
@@ -52,7 +62,11 @@ class BlockStore {
   [[nodiscard]] std::vector<DiskStatus> Disks() const;
   // The replicas on the disk that belong in a block report: all but temporary ones.
   [[nodiscard]] std::vector<ReplicaInfo> Replicas(const std::string& storage_uuid) const;
+  // Knows nothing until the store is ready. For callers that are told of a block by the store.
   [[nodiscard]] std::optional<ReplicaInfo> Find(std::uint64_t block_id) const;
+  // The replica, or why there is none. kNotFound is this server's word that it has no such replica.
+  // kCannotTell: the replica may lie on a disk that has failed.
+  [[nodiscard]] Result<ReplicaInfo> Locate(std::uint64_t block_id) const;
 
   // The rest of a walk over the finalized blocks of a disk, in the order of their ids.
   struct Ahead {
@@ -67,9 +81,13 @@ class BlockStore {
                                      std::size_t limit) const;
 
   // kNotFound if the replica is not here. That includes a replica whose files turn out to be gone
-  // or damaged: then the listener hears of it, and `*dropped` is set to true.
+  // or damaged: then the listener hears of it, and `*dropped` is set to true. Other errors as of
+  // Locate.
   [[nodiscard]] Result<std::unique_ptr<ReplicaReader>> OpenReader(
       std::uint64_t block_id, std::uint64_t min_generation_stamp, bool* dropped = nullptr);
+  // Makes the bytes of a finalized replica, its checksums and its name durable: writers do that only
+  // if their client asks. Errors as of OpenReader; after an I/O error the replica is dropped.
+  [[nodiscard]] Status Sync(std::uint64_t block_id, std::uint64_t generation_stamp);
   // To be called if the block's bytes contradict their checksums. The listener hears of it.
   void ReportCorrupt(std::uint64_t block_id, const std::string& why);
   // To be called after an I/O error. Probes the disk, and drops the whole disk if it has failed, or
@@ -96,7 +114,7 @@ class BlockStore {
                                                  std::uint64_t new_stamp, std::uint64_t length);
 
   // Block recovery (HDFS's InterDatanodeProtocol), first step: stops the writer and describes the
-  // replica. Empty if the replica is not here.
+  // replica. Empty if the replica is not here; an error as of Locate if nobody can tell.
   [[nodiscard]] Result<std::optional<ReplicaInfo>> StartRecovery(std::uint64_t block_id,
                                                                  std::uint64_t generation_stamp,
                                                                  std::uint64_t recovery_id);
@@ -128,6 +146,11 @@ class BlockStore {
 
   BlockStore() = default;
   [[nodiscard]] static std::unexpected<Error> NoReplica(std::uint64_t block_id);
+  [[nodiscard]] bool AnyDiskFailed() const;
+  // The error for a replica that is not in the map.
+  [[nodiscard]] std::unexpected<Error> Absent(std::uint64_t block_id) const;
+  // The entry of the map, or an error as of Locate.
+  [[nodiscard]] Result<Replica> Require(std::uint64_t block_id) const;
   [[nodiscard]] Status AgreeOnServerUuid();
   void CountSharers(FileSystem& files, std::uint32_t disks_per_file_system);
   [[nodiscard]] Status ScanDisk(Disk& disk);
@@ -163,6 +186,9 @@ class BlockStore {
   StoreListener* listener_ = nullptr;
 
   mutable std::mutex mutex_;
+  // The scan of every usable disk has ended.
+  bool ready_ = false;
+  mutable std::condition_variable_any became_ready_;
   std::unordered_map<std::uint64_t, Replica> replicas_;
   std::size_t next_disk_ = 0;
 };

@@ -1,4 +1,4 @@
-// What the store does with its disks at the start, before it serves: it checks identities, counts
+// What the store does with its disks at the start, before it is ready: it checks identities, counts
 // disks that share a file system, finds the blocks, and repairs replicas that a crash left torn.
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
@@ -7,6 +7,7 @@
 #include <map>
 #include <random>
 
+#include "common/bytes.h"
 #include "disk/block_store.h"
 
 namespace ebb {
@@ -56,6 +57,19 @@ Result<format::Checksum> ReadMetaHeader(FileSystem& files, const std::string& pa
   return format::DecodeMetaHeader(std::span(header).first(size));
 }
 
+// The last chunk has more bytes than its checksum covers if a crash came between the two writes of
+// an append. The number of its bytes from the start that have this checksum; 0 if there is none.
+std::size_t BytesCovered(const format::Checksum& checksum, std::span<const std::byte> chunk,
+                         std::span<const std::byte, 4> sum) {
+  const std::uint32_t wanted = LoadBig32(sum.data());
+  std::uint32_t crc = 0;
+  for (std::size_t n = 1; n <= chunk.size(); ++n) {
+    crc = checksum.Compute(crc, chunk.subspan(n - 1, 1));
+    if (crc == wanted) return n;
+  }
+  return 0;
+}
+
 // The number of bytes from the start that agree with their checksums. The rest is a torn write.
 Result<std::uint64_t> ValidPrefix(FileSystem& files, const std::string& data_path,
                                   const std::string& meta_path) {
@@ -70,7 +84,15 @@ Result<std::uint64_t> ValidPrefix(FileSystem& files, const std::string& data_pat
       EBB_ASSIGN(const auto sums_got, meta->Read(checksum.MetaOffset(offset), sums));
       got = std::min<std::size_t>(got, sums_got / 4 * checksum.bytes_per_chunk);
       if (const auto bad = checksum.FirstMismatch(std::span(bytes).first(got), sums)) {
-        return offset + *bad * checksum.bytes_per_chunk;
+        const std::size_t start = *bad * checksum.bytes_per_chunk;
+        const auto chunk = std::span(bytes).first(got).subspan(start);
+        const bool last = sums_got / 4 == *bad + 1;
+        return offset + start +
+               (last ? BytesCovered(
+                           checksum,
+                           chunk.first(std::min<std::size_t>(chunk.size(), checksum.bytes_per_chunk)),
+                           std::span(sums).subspan(*bad * 4).first<4>())
+                     : 0);
       }
     }
     offset += got;
@@ -192,6 +214,11 @@ Status BlockStore::Attach(const std::string& cluster_id, const std::string& bloc
     return Fail(ErrorCode::kIo, fmt::format("all {} disks have failed ({}); replace them",
                                             disks_.size(), disks_.front()->GetStatus().failure));
   }
+  {
+    const std::lock_guard lock(mutex_);
+    ready_ = true;
+  }
+  became_ready_.notify_all();
   return {};
 }
 

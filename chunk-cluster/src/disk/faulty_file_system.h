@@ -4,6 +4,9 @@
 #include <fmt/core.h>
 
 #include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -17,13 +20,31 @@ namespace ebb {
 // Thread-safe. A fault concerns paths that contain `where`. It stays until Set(kNone).
 class FaultyFileSystem final : public FileSystem {
  public:
-  enum class Fault { kNone, kFailWrites, kFillDisk, kFailReads, kShortReads, kFailSync, kFailAll };
+  enum class Fault {
+    kNone,
+    kFailWrites,
+    kFillDisk,
+    kFailReads,
+    kShortReads,
+    kFailSync,
+    kFailAll,
+    // Every call waits until the next Set.
+    kHang,
+  };
 
   void Set(Fault fault, std::string where = {}) {
-    const std::lock_guard lock(mutex_);
-    fault_ = fault;
-    where_ = std::move(where);
-    room_bytes_ = 0;
+    {
+      const std::lock_guard lock(mutex_);
+      fault_ = fault;
+      where_ = std::move(where);
+      room_bytes_ = 0;
+    }
+    changed_.notify_all();
+  }
+  // Waits until so many calls hang. False if they do not within the time.
+  [[nodiscard]] bool AwaitHanging(std::size_t calls, std::chrono::milliseconds patience) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, patience, [&] { return hanging_ >= calls; });
   }
   // After Set(kFillDisk): the number of bytes that can be written before the disk is full.
   void SetRoomBytes(std::int64_t bytes) { room_bytes_ = bytes; }
@@ -125,10 +146,19 @@ class FaultyFileSystem final : public FileSystem {
   };
 
   bool Has(const std::string& path, Fault fault) {
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    if (Hangs(path)) {
+      ++hanging_;
+      changed_.notify_all();
+      changed_.wait(lock, [&] { return !Hangs(path); });
+      --hanging_;
+    }
     return (fault_ == fault || (fault_ == Fault::kFailAll && fault != Fault::kFillDisk &&
                                 fault != Fault::kShortReads)) &&
            path.find(where_) != std::string::npos;
+  }
+  bool Hangs(const std::string& path) const {
+    return fault_ == Fault::kHang && path.find(where_) != std::string::npos;
   }
   Status Check(const std::string& path, Fault fault) {
     if (!Has(path, fault)) return {};
@@ -143,6 +173,8 @@ class FaultyFileSystem final : public FileSystem {
 
   FileSystem& real_ = RealFileSystem();
   std::mutex mutex_;
+  std::condition_variable changed_;
+  std::size_t hanging_ = 0;
   Fault fault_ = Fault::kNone;
   std::string where_;
   std::vector<std::pair<std::string, std::uint64_t>> file_system_ids_;

@@ -46,6 +46,7 @@ Status BlockStore::MakeRoomFor(const WriteRequest& request) {
 }
 
 Result<std::unique_ptr<ReplicaWriter>> BlockStore::Create(const WriteRequest& request) {
+  EBB_TRY(CheckReady());
   EBB_TRY(MakeRoomFor(request));
   EBB_ASSIGN(Disk* const disk, ChooseDisk(request));
   if (auto space = disk->CheckSpace(request.expected_bytes); !space) {
@@ -101,8 +102,8 @@ Result<std::unique_ptr<ReplicaWriter>> BlockStore::Append(std::uint64_t block_id
                                                           std::uint64_t generation_stamp,
                                                           std::uint64_t new_stamp,
                                                           std::uint64_t length) {
-  const auto replica = Get(block_id);
-  if (!replica) return NoReplica(block_id);
+  const auto replica = Require(block_id);
+  if (!replica) return std::unexpected(replica.error());
   if (replica->state == ReplicaState::kBeingWritten && replica->in_pipeline) {
     return RecoverWriter(block_id, generation_stamp, new_stamp, length, length);
   }

@@ -22,6 +22,11 @@ Status ReplicaReader::ReadChecksums(std::uint64_t offset, std::uint64_t end,
   return {};
 }
 
+Status ReplicaReader::Sync() const {
+  EBB_TRY(data_->Sync());
+  return meta_->Sync();
+}
+
 Status ReplicaReader::ReadData(std::uint64_t offset, std::span<std::byte> out) const {
   EBB_ASSIGN(const auto got, data_->Read(offset, out));
   if (got == out.size()) return {};

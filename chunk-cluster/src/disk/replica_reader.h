@@ -28,6 +28,8 @@ class ReplicaReader {
   [[nodiscard]] Status ReadChecksums(std::uint64_t offset, std::uint64_t end,
                                      std::span<std::byte> out) const;
   [[nodiscard]] Status ReadData(std::uint64_t offset, std::span<std::byte> out) const;
+  // Makes data and checksums durable, but not the names of the files.
+  [[nodiscard]] Status Sync() const;
   // For sendfile. Negative if only ReadData works.
   [[nodiscard]] int descriptor() const { return data_->descriptor(); }
 

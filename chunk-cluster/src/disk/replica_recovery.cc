@@ -15,8 +15,8 @@ Result<std::unique_ptr<ReplicaWriter>> BlockStore::RecoverWriter(std::uint64_t b
                                                                  std::uint64_t new_stamp,
                                                                  std::uint64_t min_bytes,
                                                                  std::uint64_t max_bytes) {
-  const auto replica = Get(block_id);
-  if (!replica) return NoReplica(block_id);
+  const auto replica = Require(block_id);
+  if (!replica) return std::unexpected(replica.error());
   if (replica->state != ReplicaState::kBeingWritten || !replica->in_pipeline ||
       replica->recovery_id != 0) {
     return Fail(ErrorCode::kInvalid, fmt::format("block {} is {}: no pipeline can be rebuilt on it",
@@ -46,8 +46,8 @@ Result<std::unique_ptr<ReplicaWriter>> BlockStore::RecoverWriter(std::uint64_t b
 
 Result<ReplicaInfo> BlockStore::RecoverClose(std::uint64_t block_id, std::uint64_t generation_stamp,
                                              std::uint64_t new_stamp, std::uint64_t length) {
-  const auto replica = Get(block_id);
-  if (!replica) return NoReplica(block_id);
+  const auto replica = Require(block_id);
+  if (!replica) return std::unexpected(replica.error());
   if (replica->recovery_id != 0 || replica->state == ReplicaState::kTemporary ||
       replica->generation_stamp < generation_stamp || replica->generation_stamp > new_stamp) {
     return Fail(
@@ -67,6 +67,7 @@ Result<ReplicaInfo> BlockStore::RecoverClose(std::uint64_t block_id, std::uint64
       return Fail(ErrorCode::kInvalid, fmt::format("block {} has {} bytes, the client expects {}",
                                                    block_id, in_pipeline->on_disk.load(), length));
     }
+    EBB_TRY(in_pipeline->Truncate(length));
     EBB_TRY(in_pipeline->SetGenerationStamp(new_stamp));
     info = Finalize(*in_pipeline, false);
   }
@@ -77,7 +78,10 @@ Result<ReplicaInfo> BlockStore::RecoverClose(std::uint64_t block_id, std::uint64
 Result<std::optional<ReplicaInfo>> BlockStore::StartRecovery(std::uint64_t block_id,
                                                              std::uint64_t generation_stamp,
                                                              std::uint64_t recovery_id) {
-  const auto replica = Get(block_id);
+  const auto replica = Require(block_id);
+  if (!replica && replica.error().code != ErrorCode::kNotFound) {
+    return std::unexpected(replica.error());
+  }
   if (!replica || replica->state == ReplicaState::kTemporary) return std::nullopt;
   if (replica->in_pipeline) {
     const std::lock_guard lock(replica->in_pipeline->mutex);
@@ -85,7 +89,7 @@ Result<std::optional<ReplicaInfo>> BlockStore::StartRecovery(std::uint64_t block
   }
   const std::lock_guard lock(mutex_);
   const auto it = replicas_.find(block_id);
-  if (it == replicas_.end()) return std::nullopt;
+  if (it == replicas_.end()) return Fail(ErrorCode::kBusy, fmt::format("block {} has just changed; try again", block_id));
   auto& entry = it->second;
   if (entry.generation_stamp < generation_stamp || entry.generation_stamp >= recovery_id ||
       entry.recovery_id > recovery_id) {
@@ -103,8 +107,8 @@ Result<std::optional<ReplicaInfo>> BlockStore::StartRecovery(std::uint64_t block
 
 Result<ReplicaInfo> BlockStore::FinishRecovery(std::uint64_t block_id, std::uint64_t recovery_id,
                                                std::uint64_t new_length) {
-  const auto replica = Get(block_id);
-  if (!replica) return NoReplica(block_id);
+  const auto replica = Require(block_id);
+  if (!replica) return std::unexpected(replica.error());
   if (replica->recovery_id != recovery_id) {
     return Fail(ErrorCode::kInvalid, fmt::format("block {} is held by recovery {}, not by {}",
                                                  block_id, replica->recovery_id, recovery_id));

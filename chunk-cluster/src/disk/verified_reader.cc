@@ -33,7 +33,10 @@ class VerifiedReader final : public BlockSource {
     if (!status && status.error().code == ErrorCode::kCorrupt) {
       store_.ReportCorrupt(replica_->info().block_id, status.error().message);
     } else if (!status && status.error().code == ErrorCode::kIo) {
-      store_.ReportUnreadable(replica_->info().block_id, status.error().message);
+      // Only if the disk works, an unreadable replica is known to be bad.
+      if (!store_.ReportUnreadable(replica_->info().block_id, status.error().message)) {
+        status.error().code = ErrorCode::kCannotTell;
+      }
     }
     return status;
   }

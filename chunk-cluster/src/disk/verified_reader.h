@@ -22,7 +22,8 @@ namespace ebb {
                                   std::span<std::byte> out, std::vector<std::byte>& sums);
 
 // Reads a finalized replica of this server from `offset` to its end, in pieces of any length, and
-// verifies every chunk. The store hears of a corrupt or unreadable replica. `length` is the length
+// verifies every chunk. The store hears of a corrupt or unreadable replica; kCannotTell if the whole
+// disk has failed. `length` is the length
 // that the block should have: kCorrupt if the replica has another length. The store outlives the
 // source.
 [[nodiscard]] Result<std::unique_ptr<BlockSource>> OpenVerifiedReader(

@@ -43,6 +43,8 @@ using rpc_internal::RpcException;
 using rpc_internal::ServerConnection;
 
 constexpr char kDefaultException[] = "java.io.IOException";
+// A Java client knows by this class that the same call may succeed later.
+constexpr char kRetriableException[] = "org.apache.hadoop.ipc.RetriableException";
 constexpr auto kPauseWithoutDescriptors = std::chrono::milliseconds(100);
 
 struct Service {
@@ -251,9 +253,12 @@ class RpcServer::Core {
       auto response = handler(caller, request);
       if (response) return std::move(*response);
       Error& error = response.error();
-      return std::unexpected(RpcException{
-          error.exception_class.empty() ? kDefaultException : std::move(error.exception_class),
-          std::move(error.message)});
+      if (error.exception_class.empty()) {
+        error.exception_class =
+            error.code == ErrorCode::kNotReady ? kRetriableException : kDefaultException;
+      }
+      return std::unexpected(
+          RpcException{std::move(error.exception_class), std::move(error.message)});
     } catch (const std::exception& failure) {  // out of memory: this call fails, not the server
       return std::unexpected(RpcException{
           kDefaultException, fmt::format("the call failed: {}; try again later", failure.what())});

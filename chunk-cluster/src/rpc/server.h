@@ -33,7 +33,7 @@ struct RpcCaller {
 
 // Takes a serialized request and returns a serialized response. Several threads call it at the same
 // time, and it may take any time. An Error becomes a remote exception of the class
-// Error::exception_class, or java.io.IOException if that is empty.
+// Error::exception_class. If that is empty: RetriableException for kNotReady, else IOException.
 using RpcHandler = std::function<Result<std::string>(const RpcCaller&, std::string_view)>;
 using RpcHandlers = std::map<std::string, RpcHandler, std::less<>>;
 

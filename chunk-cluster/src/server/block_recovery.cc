@@ -18,6 +18,12 @@ using namespace hadoop::hdfs;
 constexpr char kProtocol[] = "org.apache.hadoop.hdfs.server.protocol.InterDatanodeProtocol";
 constexpr Timeout kPeerTimeout = std::chrono::seconds(20);
 
+// True if the holder may have a replica and has not scanned its disks yet.
+bool IsNotReady(const Error& error) {
+  return error.code == ErrorCode::kNotReady ||
+         error.exception_class.ends_with("RetriableException");
+}
+
 struct Candidate {
   DatanodeIDProto server;
   ReplicaInfo replica;
@@ -99,6 +105,13 @@ Status RecoverBlock(BlockStore& store, NamenodeClient& namenode,
   int unreachable = 0;
   for (const auto& location : recovering.block().locs()) {
     const auto found = InitReplicaRecovery(store, location.id(), recovering);
+    if (!found && IsNotReady(found.error())) {
+      // Its replica may be the longest, or the only one.
+      return Fail(ErrorCode::kNotReady,
+                  fmt::format("recovery {} of block {} waits for {}:{}: {}; the namenode tries again",
+                              recovery_id, block.blockid(), location.id().ipaddr(),
+                              location.id().ipcport(), found.error().message));
+    }
     if (!found) {
       ++unreachable;
       spdlog::warn("recovery {} of block {}: {}:{} does not take part: {}", recovery_id,
@@ -111,8 +124,8 @@ Status RecoverBlock(BlockStore& store, NamenodeClient& namenode,
   }
   if (candidates.empty() && unreachable > 0) {
     return Fail(ErrorCode::kNetwork,
-                fmt::format("no holder of block {} takes part in its recovery: {} "
-                            "did not answer; the namenode tries again",
+                fmt::format("no holder of block {} takes part in its recovery: {} did not answer "
+                            "or cannot tell; the namenode tries again",
                             block.blockid(), unreachable));
   }
   datanode::CommitBlockSynchronizationRequestProto commit;

@@ -46,6 +46,8 @@ std::optional<ebbfs::BlockHealthProto> HealthOf(const Error& error) {
     case ErrorCode::kCorrupt:
     case ErrorCode::kIo:
       return ebbfs::BLOCK_CORRUPT;
+    case ErrorCode::kCannotTell:
+      return ebbfs::BLOCK_UNKNOWN;
     default:
       return std::nullopt;
   }
@@ -72,12 +74,20 @@ Result<Found> ReadChecksumFile(StorageInspector& blocks,
   return Found{file.length_bytes, *file.crc32c};
 }
 
+Result<Found> SyncAndRead(StorageInspector& blocks, const hadoop::hdfs::ExtendedBlockProto& block,
+                          const ebbfs::VerifyRequestProto& request,
+                          std::vector<std::byte>& buffer) {
+  if (request.sync()) EBB_TRY(blocks.Sync(block));
+  return request.checksumsonly() ? ReadChecksumFile(blocks, block, buffer)
+                                 : ReadAll(blocks, block, buffer);
+}
+
 Result<ebbfs::VerifiedBlockProto> VerifyOne(StorageInspector& blocks,
                                             const hadoop::hdfs::ExtendedBlockProto& block,
-                                            bool checksums_only, std::vector<std::byte>& buffer) {
+                                            const ebbfs::VerifyRequestProto& request,
+                                            std::vector<std::byte>& buffer) {
   ebbfs::VerifiedBlockProto verified;
-  auto found =
-      checksums_only ? ReadChecksumFile(blocks, block, buffer) : ReadAll(blocks, block, buffer);
+  auto found = SyncAndRead(blocks, block, request, buffer);
   if (!found) {
     const auto health = HealthOf(found.error());
     if (!health) return std::unexpected(std::move(found).error());
@@ -88,6 +98,7 @@ Result<ebbfs::VerifiedBlockProto> VerifyOne(StorageInspector& blocks,
   verified.set_health(ebbfs::BLOCK_OK);
   verified.set_lengthbytes(found->length_bytes);
   verified.set_crc32c(found->crc32c);
+  if (request.sync()) verified.set_synced(true);
   return verified;
 }
 
@@ -98,6 +109,7 @@ void ChunkService::RegisterAt(RpcServer& server) {
   handlers["combine"] = MakeRpcHandler<ebbfs::CombineRequestProto>(
       [this](const RpcCaller&,
              const ebbfs::CombineRequestProto& request) -> Result<ebbfs::CombineResponseProto> {
+        EBB_TRY(blocks_.CheckReady());
         return engine_.Combine(request);
       });
   handlers["verify"] = MakeRpcHandler<ebbfs::VerifyRequestProto>(
@@ -118,10 +130,11 @@ Result<ebbfs::VerifyResponseProto> ChunkService::Verify(const ebbfs::VerifyReque
                 fmt::format("{} blocks to verify in one call; at most {} are accepted",
                             request.blocks_size(), kMaxVerifiedBlocks));
   }
+  EBB_TRY(blocks_.CheckReady());
   ebbfs::VerifyResponseProto response;
   std::vector<std::byte> buffer;
   for (const auto& block : request.blocks()) {
-    EBB_ASSIGN(*response.add_blocks(), VerifyOne(blocks_, block, request.checksumsonly(), buffer));
+    EBB_ASSIGN(*response.add_blocks(), VerifyOne(blocks_, block, request, buffer));
   }
   return response;
 }

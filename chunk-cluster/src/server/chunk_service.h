@@ -22,7 +22,8 @@ class ChunkService {
 
   void RegisterAt(RpcServer& server);
 
-  // An error if a block can be judged neither good nor bad, for example for lack of descriptors.
+  // An error if nothing can be said of a block, for example for lack of descriptors. kNotReady until
+  // the disks are scanned.
   [[nodiscard]] Result<ebbfs::VerifyResponseProto> Verify(const ebbfs::VerifyRequestProto& request);
   [[nodiscard]] ebbfs::ChunkStatusResponseProto GetStatus();
 

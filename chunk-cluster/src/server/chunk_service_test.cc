@@ -18,6 +18,12 @@ class FakeStorageInspector final : public StorageInspector {
  public:
   explicit FakeStorageInspector(FakeBlockIo& io) : io_(io) {}
 
+  Status CheckReady() const override { return ready; }
+  Status Sync(const hadoop::hdfs::ExtendedBlockProto& block) override {
+    if (block.blockid() == 13) return Fail(ErrorCode::kIo, "syncing failed");
+    synced.push_back(block.blockid());
+    return {};
+  }
   Result<OpenBlock> Open(const hadoop::hdfs::ExtendedBlockProto& block) override {
     ebbfs::SourceProto source;
     *source.mutable_block() = block;
@@ -42,6 +48,9 @@ class FakeStorageInspector final : public StorageInspector {
   void DescribeScrub(ebbfs::ChunkStatusResponseProto& status) override {
     status.set_blocksscrubbed(7);
   }
+
+  Status ready;
+  std::vector<std::uint64_t> synced;
 
  private:
   FakeBlockIo& io_;
@@ -125,6 +134,60 @@ TEST_F(ChunkServiceTest, VerifiesChecksumsWithoutReadingData) {
   EXPECT_EQ(io_.bytes_read(1), 1000u);
   EXPECT_EQ(io_.bytes_read(2), 0u);
   EXPECT_EQ(response.blocks(2).health(), ebbfs::BLOCK_MISSING);
+}
+
+TEST_F(ChunkServiceTest, SyncsBeforeItVerifiesIfAsked) {
+  for (const std::uint64_t id : {2, 4, 13}) io_.Put(id, Bytes(1000));
+  ebbfs::VerifyRequestProto request;
+  for (const std::uint64_t id : {2, 4, 13}) FillBlock(*request.add_blocks(), id, 1000);
+  for (const bool checksums_only : {false, true}) {
+    blocks_.synced.clear();
+    request.set_checksumsonly(checksums_only);
+    request.clear_sync();
+    ebbfs::VerifyResponseProto response;
+    ASSERT_TRUE(client_->Call("verify", request, response));
+    EXPECT_TRUE(blocks_.synced.empty());
+    EXPECT_FALSE(response.blocks(0).has_synced());
+    request.set_sync(true);
+    ASSERT_TRUE(client_->Call("verify", request, response));
+    EXPECT_EQ(blocks_.synced, (std::vector<std::uint64_t>{2, 4}));
+    for (int i = 0; i < 2; ++i) {
+      EXPECT_EQ(response.blocks(i).health(), ebbfs::BLOCK_OK);
+      EXPECT_TRUE(response.blocks(i).synced());
+    }
+    EXPECT_EQ(response.blocks(2).health(), ebbfs::BLOCK_CORRUPT);
+    EXPECT_FALSE(response.blocks(2).synced());
+  }
+}
+
+TEST_F(ChunkServiceTest, AServerThatIsNotReadyJudgesNoBlock) {
+  io_.Put(1, Bytes(1000));
+  blocks_.ready = Fail(ErrorCode::kNotReady, "the disks are being scanned");
+  ebbfs::VerifyRequestProto verify;
+  FillBlock(*verify.add_blocks(), 1, 1000);
+  ebbfs::VerifyResponseProto verified;
+  auto status = client_->Call("verify", verify, verified);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().exception_class, "org.apache.hadoop.ipc.RetriableException");
+  ebbfs::CombineRequestProto combine;
+  combine.set_id("c");
+  *combine.add_sources() = MakeSource(1, 1000);
+  *combine.add_targets() = MakeTarget(9, 1000);
+  combine.set_coefficients("\1");
+  ebbfs::CombineResponseProto combined;
+  status = client_->Call("combine", combine, combined);
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().exception_class, "org.apache.hadoop.ipc.RetriableException");
+}
+
+TEST_F(ChunkServiceTest, ABlockOnAFailedDiskIsUnknown) {
+  io_.Put(1, Bytes(1000));
+  io_.SetFault(1, {.open = Error{ErrorCode::kCannotTell, "a disk has failed"}});
+  ebbfs::VerifyRequestProto request;
+  FillBlock(*request.add_blocks(), 1, 1000);
+  ebbfs::VerifyResponseProto response;
+  ASSERT_TRUE(client_->Call("verify", request, response));
+  EXPECT_EQ(response.blocks(0).health(), ebbfs::BLOCK_UNKNOWN);
 }
 
 TEST_F(ChunkServiceTest, LackOfMemoryMakesNoBlockBad) {

@@ -24,7 +24,10 @@ Result<GetReplicaVisibleLengthResponseProto> GetVisibleLength(
     BlockStore& store, const GetReplicaVisibleLengthRequestProto& request) {
   const auto reader =
       store.OpenReader(request.block().blockid(), request.block().generationstamp());
-  if (!reader) return NotFound(request.block().blockid());
+  if (!reader && reader.error().code == ErrorCode::kNotFound) {
+    return NotFound(request.block().blockid());
+  }
+  if (!reader) return std::unexpected(reader.error());
   GetReplicaVisibleLengthResponseProto response;
   response.set_length((*reader)->info().length_bytes);
   return response;

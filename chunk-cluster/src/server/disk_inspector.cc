@@ -9,14 +9,14 @@ namespace ebb::server {
 
 Result<ReplicaInfo> DiskInspector::FindFinalized(
     const hadoop::hdfs::ExtendedBlockProto& block) const {
-  auto found = store_.Find(block.blockid());
-  if (!found || found->state != ReplicaState::kFinalized ||
-      found->generation_stamp != block.generationstamp()) {
+  EBB_ASSIGN(auto found, store_.Locate(block.blockid()));
+  if (found.state != ReplicaState::kFinalized ||
+      found.generation_stamp != block.generationstamp()) {
     return Fail(ErrorCode::kNotFound,
                 fmt::format("block {} with generation stamp {} is not on this server",
                             block.blockid(), block.generationstamp()));
   }
-  return *std::move(found);
+  return found;
 }
 
 Result<StorageInspector::OpenBlock> DiskInspector::Open(
@@ -27,6 +27,11 @@ Result<StorageInspector::OpenBlock> DiskInspector::Open(
   return OpenBlock{std::move(source), found.length_bytes};
 }
 
+Status DiskInspector::Sync(const hadoop::hdfs::ExtendedBlockProto& block) {
+  EBB_TRY(FindFinalized(block));
+  return store_.Sync(block.blockid(), block.generationstamp());
+}
+
 Result<StorageInspector::ChecksumFile> DiskInspector::ReadChecksums(
     const hadoop::hdfs::ExtendedBlockProto& block) {
   EBB_TRY(FindFinalized(block));
@@ -35,7 +40,9 @@ Result<StorageInspector::ChecksumFile> DiskInspector::ReadChecksums(
   if (!crc && crc.error().code == ErrorCode::kCorrupt) {
     store_.ReportCorrupt(block.blockid(), crc.error().message);
   } else if (!crc && crc.error().code == ErrorCode::kIo) {
-    store_.ReportUnreadable(block.blockid(), crc.error().message);
+    if (!store_.ReportUnreadable(block.blockid(), crc.error().message)) {
+      crc.error().code = ErrorCode::kCannotTell;
+    }
   }
   if (!crc) return std::unexpected(std::move(crc).error());
   return ChecksumFile{replica->length(), *crc};

@@ -14,7 +14,9 @@ class DiskInspector final : public StorageInspector {
  public:
   DiskInspector(BlockStore& store, const Scrubber& scrubber) : store_(store), scrubber_(scrubber) {}
 
+  [[nodiscard]] Status CheckReady() const override { return store_.CheckReady(); }
   [[nodiscard]] Result<OpenBlock> Open(const hadoop::hdfs::ExtendedBlockProto& block) override;
+  [[nodiscard]] Status Sync(const hadoop::hdfs::ExtendedBlockProto& block) override;
   [[nodiscard]] Result<ChecksumFile> ReadChecksums(
       const hadoop::hdfs::ExtendedBlockProto& block) override;
   [[nodiscard]] std::vector<ebbfs::DiskStatusProto> Disks() override;

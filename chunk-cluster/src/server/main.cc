@@ -136,10 +136,7 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
   std::mutex fatal_mutex;
   std::optional<Error> fatal;
   NamenodeSession::Events events;
-  events.on_attached = [&] {
-    transfers.Serve();
-    scrubber.Start();
-  };
+  events.on_attached = [&] { scrubber.Start(); };
   events.on_registered = [&] {
     WriteReadyFile(configuration, store, transfers.port(), rpc.port());
   };
@@ -163,7 +160,10 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
   RegisterInterDatanodeProtocol(rpc, store);
   chunk_service.RegisterAt(rpc);
 
+  // Both ports answer before the disks are scanned: whoever asks for a block then learns that this
+  // server is not ready.
   if (auto started = rpc.Start(); !started) return Die(started.error());
+  transfers.Serve();
   session.Start(transfers.port(), rpc.port());
 
   int signal = 0;

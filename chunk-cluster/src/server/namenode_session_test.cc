@@ -9,6 +9,7 @@
 #include "disk/faulty_file_system.h"
 #include "disk/test_support.h"
 #include "rpc/server.h"
+#include "server/block_recovery.h"
 #include "server/inter_datanode_service.h"
 #include "transfer/server.h"
 
@@ -287,6 +288,26 @@ TEST_F(NamenodeSessionTest, AFailedDiskIsReportedAndItsBlocksGo) {
   });
 }
 
+// A recovery of block 1 from stamp 1001 at these holders.
+RecoveringBlockProto Recovering(std::uint64_t recovery_id,
+                                const std::vector<DatanodeInfoProto>& holders) {
+  RecoveringBlockProto recovering;
+  recovering.set_newgenstamp(recovery_id);
+  auto& located = *recovering.mutable_block();
+  located.mutable_b()->set_poolid("BP-1");
+  located.mutable_b()->set_blockid(1);
+  located.mutable_b()->set_generationstamp(1001);
+  located.set_offset(0);
+  located.set_corrupt(false);
+  for (const char* field : {"identifier", "password", "kind", "service"}) {
+    const auto* const descriptor = located.blocktoken().GetDescriptor();
+    auto* const token = located.mutable_blocktoken();
+    token->GetReflection()->SetString(token, descriptor->FindFieldByName(field), "");
+  }
+  for (const auto& holder : holders) *located.add_locs() = holder;
+  return recovering;
+}
+
 TEST_F(NamenodeSessionTest, LeadsTheRecoveryOfABlock) {
   Server leader(namenode_.port());
   Server other(namenode_.port());
@@ -299,21 +320,7 @@ TEST_F(NamenodeSessionTest, LeadsTheRecoveryOfABlock) {
   }
   DatanodeCommandProto command;
   command.set_cmdtype(DatanodeCommandProto::BlockRecoveryCommand);
-  auto& recovering = *command.mutable_recoverycmd()->add_blocks();
-  recovering.set_newgenstamp(1009);
-  auto& located = *recovering.mutable_block();
-  located.mutable_b()->set_poolid("BP-1");
-  located.mutable_b()->set_blockid(1);
-  located.mutable_b()->set_generationstamp(1001);
-  located.set_offset(0);
-  located.set_corrupt(false);
-  for (const char* field : {"identifier", "password", "kind", "service"}) {
-    const auto* const descriptor = located.blocktoken().GetDescriptor();
-    auto* const token = located.mutable_blocktoken();
-    token->GetReflection()->SetString(token, descriptor->FindFieldByName(field), "");
-  }
-  *located.add_locs() = leader.info();
-  *located.add_locs() = other.info();
+  *command.mutable_recoverycmd()->add_blocks() = Recovering(1009, {leader.info(), other.info()});
   namenode_.Command(leader.uuid(), command);
   namenode_.Await("the end of the recovery", [&] { return !namenode_.recoveries.empty(); });
   namenode_.Locked([&] {
@@ -328,6 +335,43 @@ TEST_F(NamenodeSessionTest, LeadsTheRecoveryOfABlock) {
     EXPECT_EQ(*ReadBlock(*server->store, 1),
               (std::vector<std::byte>{data.begin(), data.begin() + 2000}));
   }
+}
+
+TEST_F(NamenodeSessionTest, ARecoveryWaitsForAHolderThatIsNotReady) {
+  Server leader(namenode_.port());
+  AwaitReports(1);
+  const auto data = RandomBytes(3000, 1);
+  {
+    auto writer = leader.store->Create({.block_id = 1, .generation_stamp = 1001, .checksum = {}});
+    ASSERT_TRUE(writer.has_value());
+    ASSERT_TRUE(WriteBytes(**writer, 0, std::span(data).first(1000)));
+  }
+  // The other holder has the whole block, and was restarted.
+  TemporaryDirectory directory;
+  FaultyFileSystem files;
+  StoreBlock(*OpenStore(files, {directory / "a"}), 1, data);
+  auto opened = BlockStore::Open(files, {{directory / "a"}, 0});
+  ASSERT_TRUE(opened.has_value());
+  auto& store = **opened;
+  RpcServer rpc{RpcServerOptions()};
+  RegisterInterDatanodeProtocol(rpc, store);
+  ASSERT_TRUE(rpc.Start());
+  auto holder = leader.info();
+  holder.mutable_id()->set_datanodeuuid(store.server_uuid());
+  holder.mutable_id()->set_ipcport(rpc.port());
+  NamenodeClient client("127.0.0.1", namenode_.port());
+
+  const auto early = RecoverBlock(*leader.store, client, Recovering(1009, {leader.info(), holder}));
+  ASSERT_FALSE(early.has_value());
+  EXPECT_EQ(early.error().code, ErrorCode::kNotReady) << early.error().message;
+  namenode_.Locked([&] { EXPECT_TRUE(namenode_.recoveries.empty()); });
+  ASSERT_TRUE(store.Attach("CID-1", "BP-1", 7));
+  const auto again = RecoverBlock(*leader.store, client, Recovering(1010, {leader.info(), holder}));
+  ASSERT_TRUE(again.has_value()) << again.error().message;
+  namenode_.Locked([&] {
+    ASSERT_EQ(namenode_.recoveries.size(), 1U);
+    EXPECT_EQ(namenode_.recoveries.front().newlength(), 3000U);
+  });
 }
 
 }  // namespace

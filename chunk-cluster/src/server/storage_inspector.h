@@ -19,13 +19,20 @@ class StorageInspector {
  public:
   virtual ~StorageInspector() = default;
 
+  // kNotReady until the blocks of this server are known. The other calls need that.
+  [[nodiscard]] virtual Status CheckReady() const = 0;
+
   struct OpenBlock {
     // Reads from the first byte on, and verifies checksums.
     std::unique_ptr<BlockSource> source;
     std::uint64_t length_bytes = 0;
   };
-  // Opens the finalized block with this id and generation stamp. kNotFound if it is not here.
+  // Opens the finalized block with this id and generation stamp. kNotFound if it is not here,
+  // kCannotTell if it may lie on a disk that has failed.
   [[nodiscard]] virtual Result<OpenBlock> Open(const hadoop::hdfs::ExtendedBlockProto& block) = 0;
+
+  // Makes such a block durable.
+  [[nodiscard]] virtual Status Sync(const hadoop::hdfs::ExtendedBlockProto& block) = 0;
 
   struct ChecksumFile {
     std::uint64_t length_bytes = 0;

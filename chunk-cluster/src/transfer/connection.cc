@@ -96,7 +96,7 @@ Result<bool> Connection::RunOperation(Operation operation) {
       OpWriteBlockProto op;
       EBB_TRY(ReadMessage(reader_, op, kPeerTimeout));
       ++counters_.writes;
-      if (auto pool = CheckPool(op.header().baseheader().block()); !pool) {
+      if (auto pool = CheckBlock(op.header().baseheader().block()); !pool) {
         return Refuse(ERROR, pool.error().message);
       }
       EBB_TRY(BlockReceiver(socket_, reader_, store_, op).Run());
@@ -151,7 +151,11 @@ Result<bool> Connection::Refuse(hadoop::hdfs::Status status, const std::string& 
   return true;
 }
 
-ebb::Status Connection::CheckPool(const ExtendedBlockProto& block) const {
+ebb::Status Connection::CheckBlock(const ExtendedBlockProto& block) const {
+  if (auto ready = store_.AwaitReady(patience_.time, patience_.stop); !ready) {
+    ready.error().message = std::string(kNotReadyPrefix) + ready.error().message;
+    return ready;
+  }
   if (block.poolid() == store_.block_pool_id()) return {};
   return Fail(ErrorCode::kInvalid,
               fmt::format("block {} belongs to block pool {}, and this server serves pool {}",
@@ -163,7 +167,7 @@ ebb::Status Connection::CheckPool(const ExtendedBlockProto& block) const {
 Result<bool> Connection::ReadBlock(const OpReadBlockProto& op) {
   ++counters_.reads;
   const auto& block = op.header().baseheader().block();
-  if (auto pool = CheckPool(block); !pool) return Refuse(ERROR, pool.error().message);
+  if (auto pool = CheckBlock(block); !pool) return Refuse(ERROR, pool.error().message);
   const auto replica = store_.OpenReader(block.blockid(), block.generationstamp());
   if (!replica) return ReadMissing(op, replica.error().message);
   return ReadReplica(op, **replica);
@@ -225,7 +229,7 @@ Result<bool> Connection::ReadMissing(const OpReadBlockProto& op, const std::stri
 
 Result<bool> Connection::TransferBlock(const OpTransferBlockProto& op) {
   const auto& block = op.header().baseheader().block();
-  if (auto pool = CheckPool(block); !pool) return Refuse(ERROR, pool.error().message);
+  if (auto pool = CheckBlock(block); !pool) return Refuse(ERROR, pool.error().message);
   const auto replica = store_.OpenReader(block.blockid(), block.generationstamp());
   if (!replica) return Refuse(ERROR, replica.error().message);
   CopyTargets targets;
@@ -241,7 +245,7 @@ Result<bool> Connection::TransferBlock(const OpTransferBlockProto& op) {
 
 Result<bool> Connection::BlockChecksum(const OpBlockChecksumProto& op) {
   const auto& block = op.header().block();
-  if (auto pool = CheckPool(block); !pool) return Refuse(ERROR, pool.error().message);
+  if (auto pool = CheckBlock(block); !pool) return Refuse(ERROR, pool.error().message);
   const auto sums = CollectChecksums(store_, missing_, block);
   if (!sums) return Refuse(ERROR, sums.error().message);
   BlockOpResponseProto response;

@@ -2,7 +2,9 @@
 // closes. HDFS calls it DataXceiver.
 #pragma once
 
+#include <stop_token>
 #include <string>
+#include <utility>
 
 #include "common/error.h"
 #include "common/socket.h"
@@ -16,9 +18,19 @@ namespace ebb::transfer {
 
 class Connection {
  public:
+  // How long an operation waits for the scan of the disks: so long, or until `stop` is requested.
+  struct Patience {
+    Timeout time;
+    std::stop_token stop;
+  };
   Connection(Socket& socket, BlockStore& store, MissingBlockReader* missing,
-             TransferCounters& counters)
-      : socket_(socket), reader_(socket), store_(store), missing_(missing), counters_(counters) {}
+             TransferCounters& counters, Patience patience)
+      : socket_(socket),
+        reader_(socket),
+        store_(store),
+        missing_(missing),
+        counters_(counters),
+        patience_(std::move(patience)) {}
 
   // Serves operations until the connection ends.
   void Run();
@@ -36,13 +48,16 @@ class Connection {
   // Answers with an error. The peer may continue with another operation.
   [[nodiscard]] Result<bool> Refuse(hadoop::hdfs::Status status, const std::string& message);
   [[nodiscard]] Status Respond(const BlockOpResponseProto& response);
-  [[nodiscard]] Status CheckPool(const hadoop::hdfs::ExtendedBlockProto& block) const;
+  // Waits a while until the store is ready, and checks the block pool. The message of an error is
+  // for the peer.
+  [[nodiscard]] Status CheckBlock(const hadoop::hdfs::ExtendedBlockProto& block) const;
 
   Socket& socket_;
   SocketReader reader_;
   BlockStore& store_;
   MissingBlockReader* const missing_;
   TransferCounters& counters_;
+  const Patience patience_;
 };
 
 }  // namespace ebb::transfer

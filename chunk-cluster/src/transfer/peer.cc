@@ -23,6 +23,10 @@ ebb::Status CheckResponse(const BlockOpResponseProto& response, const std::strin
     return Fail(ErrorCode::kNoSpace,
                 fmt::format("{}: {}", peer, response.message().substr(kNoSpacePrefix.size())));
   }
+  if (response.message().starts_with(kNotReadyPrefix)) {
+    return Fail(ErrorCode::kNotReady,
+                fmt::format("{}: {}", peer, response.message().substr(kNotReadyPrefix.size())));
+  }
   return Fail(response.status() == ERROR_CHECKSUM ? ErrorCode::kCorrupt : ErrorCode::kNotFound,
               fmt::format("{} refused to {} block {}: {} {}", peer, what, block_id,
                           Status_Name(response.status()), response.message()));

@@ -47,7 +47,7 @@ void TransferServer::AcceptLoop() {
 }
 
 void TransferServer::RunConnection(Socket& socket) {
-  Connection(socket, store_, missing_, counters_).Run();
+  Connection(socket, store_, missing_, counters_, {options_.ready_patience, stop_.get_token()}).Run();
   const std::lock_guard lock(mutex_);
   open_.erase(&socket);
   --connections_;
@@ -56,6 +56,7 @@ void TransferServer::RunConnection(Socket& socket) {
 
 void TransferServer::Stop() {
   listener_.Shutdown();
+  stop_.request_stop();
   {
     std::unique_lock lock(mutex_);
     stopping_ = true;

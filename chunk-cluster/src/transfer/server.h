@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 #include <thread>
 #include <unordered_set>
@@ -34,6 +35,8 @@ class TransferServer {
     // With 0 the kernel chooses a port.
     std::uint16_t port = 0;
     std::size_t max_connections = 512;
+    // How long an operation waits for the scan of the disks. A DataNode of HDFS waits as long.
+    Timeout ready_patience = std::chrono::seconds(20);
   };
 
   // `missing` serves blocks that this server does not hold. It may be null: then reading such a
@@ -44,10 +47,10 @@ class TransferServer {
   TransferServer(const TransferServer&) = delete;
   TransferServer& operator=(const TransferServer&) = delete;
 
-  // Opens the port. kNetwork if the port is in use. Listening and serving are separate steps: the
-  // namenode must know the port before this server knows its blocks.
+  // Opens the port. kNetwork if the port is in use.
   [[nodiscard]] Status Listen();
-  // Accepts connections from now on.
+  // Accepts connections from now on. If the store is not ready, an operation waits for `ready_patience`
+  // and is then refused with a message that begins with kNotReadyPrefix.
   void Serve();
   // Closes all connections and waits for their threads.
   void Stop();
@@ -70,6 +73,7 @@ class TransferServer {
   std::mutex mutex_;
   std::condition_variable all_gone_;
   bool stopping_ = false;
+  std::stop_source stop_;
   std::unordered_set<Socket*> open_;
 };
 

@@ -55,6 +55,8 @@ inline constexpr std::string_view kCombineClientPrefix = "EBBFS_COMBINE_";
 // The beginning of a refusal's message if the disk is full. A combine gets such a message in a
 // BlockOpResponseProto also after an acknowledgement that is not SUCCESS.
 inline constexpr std::string_view kNoSpacePrefix = "NO_SPACE: ";
+// The beginning of a refusal's message if the server has not scanned its disks yet.
+inline constexpr std::string_view kNotReadyPrefix = "NOT_READY: ";
 // The client name of a chunk server that reads a source of a combine or of a degraded read. Such a
 // read never starts another degraded read: the reader must learn that the source is lost and ask
 // for another plan. Otherwise two lost blocks could be decoded from each other without an end.

@@ -17,7 +17,8 @@ import java.util.List;
 
 /**
  * Finds the bad replicas among the sources that a combine could not read. A replica is bad if its
- * own server has read it and says so. A replica on a server that is down is not known to be bad.
+ * own server has read it and says so. A replica on a server that is down, not ready or cannot tell is
+ * not known to be bad.
  */
 record BadSourceFinder(ChunkChannel chunks) {
 
@@ -41,7 +42,8 @@ record BadSourceFinder(ChunkChannel chunks) {
           chunks.verify(
               at.getServer(), VerifyRequestProto.newBuilder().addBlocks(source.getBlock()).build());
       if (response.getBlocksCount() != 1
-          || response.getBlocks(0).getHealth() == BlockHealthProto.BLOCK_OK) {
+          || response.getBlocks(0).getHealth() == BlockHealthProto.BLOCK_OK
+          || response.getBlocks(0).getHealth() == BlockHealthProto.BLOCK_UNKNOWN) {
         return;
       }
       VerifiedBlockProto found = response.getBlocks(0);

@@ -127,6 +127,9 @@ final class ChecksumFetcher {
     if (answer.getHealth() != BlockHealthProto.BLOCK_OK) {
       String reason = answer.getHealth() + ": " + answer.getMessage();
       problems.put(asked.source(), where(asked) + ": " + reason);
+      if (answer.getHealth() == BlockHealthProto.BLOCK_UNKNOWN) {
+        return;
+      }
       bad.add(
           BadBlockProto.newBuilder()
               .setBlock(asked.source().getBlock())

@@ -181,6 +181,9 @@ final class StripeParityChecker {
 
   private void take(int position, VerifiedBlockProto found) {
     long length = members.get(position).getBlock().getNumBytes();
+    if (found.getHealth() == BlockHealthProto.BLOCK_UNKNOWN) {
+      return; // a disk of the server has failed: the namenode learns of it by itself
+    }
     if (found.getHealth() != BlockHealthProto.BLOCK_OK) {
       bad.add(
           bad(position, found.getHealth() + ": " + found.getMessage())

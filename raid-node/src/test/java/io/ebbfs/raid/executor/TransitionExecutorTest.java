@@ -245,7 +245,10 @@ final class TransitionExecutorTest {
             .setStatus(CombineStatusProto.COMBINE_SOURCE_FAILED)
             .addFailedSources(CombineFailureProto.newBuilder().setIndex(0).setMessage("no luck"))
             .build());
-    chunks.health = new BlockHealthProto[] {null, BlockHealthProto.BLOCK_CORRUPT, null};
+    chunks.health =
+        new BlockHealthProto[] {
+          BlockHealthProto.BLOCK_UNKNOWN, BlockHealthProto.BLOCK_CORRUPT, null
+        };
     TransitionOutcome outcome = executor.run(REPAIR, id -> false);
     assertThat(outcome.result()).isEqualTo(TransitionOutcome.Result.FAILED);
     assertThat(outcome.detail()).contains("source 0 no luck");

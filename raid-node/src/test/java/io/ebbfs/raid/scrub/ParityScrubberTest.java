@@ -209,6 +209,15 @@ final class ParityScrubberTest {
   }
 
   @Test
+  void aMemberOfWhichItsServerCannotTellIsNotBad() throws Exception {
+    stripes.add(7, "PC(2x5)", random);
+    stripes.bad.put(700L, BlockHealthProto.BLOCK_UNKNOWN);
+    pass(scrub(0));
+    assertThat(stripes.findings()).isEmpty();
+    assertThat(stripes.counters).containsKey("uncheckedEquations");
+  }
+
+  @Test
   void serversThatAreDownMakeNothingBad() throws Exception {
     stripes.addFull(7, "PC(2x5)", random);
     spoil(717);
