@@ -175,6 +175,87 @@ TEST_F(BlockStoreTest, RecoveryBringsReplicasToOneLength) {
   EXPECT_FALSE(none->has_value());
 }
 
+// Data were written, and their checksum was not: the disk was full, or refused.
+class FailedWriteTest : public BlockStoreTest,
+                        public ::testing::WithParamInterface<std::tuple<Fault, std::size_t>> {
+ protected:
+  // A replica of which so many bytes were acknowledged before the next write failed midway.
+  void SetUp() override {
+    Open();
+    auto writer = Create(1);
+    ASSERT_TRUE(WriteBytes(*writer, 0, std::span(data_).first(length())));
+    writer->Acknowledge(length());
+    files_.Set(std::get<Fault>(GetParam()), ".meta");
+    EXPECT_FALSE(WriteBytes(*writer, length(), std::span(data_).subspan(length(), 24)));
+    files_.Set(Fault::kNone);
+  }
+  std::size_t length() const { return std::get<std::size_t>(GetParam()); }
+  std::vector<std::byte> acknowledged() const {
+    return {data_.begin(), data_.begin() + static_cast<std::ptrdiff_t>(length())};
+  }
+  // Also after a restart, when the lengths of both files must agree.
+  void ExpectFinalized(const std::vector<std::byte>& data) {
+    ExpectBlock(1, data);
+    Reopen();
+    ExpectBlock(1, data);
+    EXPECT_EQ(store_->Find(1)->state, ReplicaState::kFinalized);
+  }
+  const std::vector<std::byte> data_ = RandomBytes(3000, 1);
+};
+
+TEST_P(FailedWriteTest, BlockRecoveryKeepsWhatWasAcknowledged) {
+  const auto found = store_->StartRecovery(1, 1001, 1005);
+  ASSERT_TRUE(found.has_value() && found->has_value());
+  ASSERT_EQ((*found)->length_bytes, length());
+  const auto done = store_->FinishRecovery(1, 1005, length());
+  ASSERT_TRUE(done.has_value()) << done.error().message;
+  ExpectFinalized(acknowledged());
+}
+
+TEST_P(FailedWriteTest, AClientThatClosesKeepsWhatWasAcknowledged) {
+  const auto closed = store_->RecoverClose(1, 1001, 1002, length());
+  ASSERT_TRUE(closed.has_value()) << closed.error().message;
+  ExpectFinalized(acknowledged());
+}
+
+TEST_P(FailedWriteTest, AClientThatGoesOnFinishesTheBlock) {
+  auto writer = store_->RecoverWriter(1, 1001, 1002, length(), 3000);
+  ASSERT_TRUE(writer.has_value()) << writer.error().message;
+  ASSERT_EQ((*writer)->length(), length());
+  // The client closes after one byte more, so that a longer rest of the failed write would stay.
+  const std::size_t start = length() / 512 * 512;
+  ASSERT_TRUE(
+      WriteBytes(**writer, start, std::span(data_).subspan(start, length() + 1 - start)));
+  ASSERT_TRUE((*writer)->Finish(false));
+  ExpectFinalized({data_.begin(), data_.begin() + static_cast<std::ptrdiff_t>(length() + 1)});
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    FaultsAndLengths, FailedWriteTest,
+    ::testing::Combine(::testing::Values(Fault::kFillDisk, Fault::kFailWrites),
+                       ::testing::Values(std::size_t{0}, std::size_t{1}, std::size_t{1000},
+                                         std::size_t{1024}, std::size_t{1510})));
+
+TEST_F(BlockStoreTest, ARestartBetweenDataAndChecksumKeepsWhatTheChecksumCovers) {
+  Open();
+  const auto data = RandomBytes(3000, 1);
+  const std::size_t lengths[] = {0, 1, 1000, 1023, 1024, 1510};
+  for (const std::size_t length : lengths) {
+    auto writer = Create(1 + length);
+    ASSERT_TRUE(WriteBytes(*writer, 0, std::span(data).first(length)));
+    files_.Set(Fault::kFailWrites, ".meta");
+    const std::size_t more = 512 - length % 512;
+    EXPECT_FALSE(WriteBytes(*writer, length, std::span(data).subspan(length, more)));
+    files_.Set(Fault::kNone);
+  }
+  Reopen();
+  for (const std::size_t length : lengths) {
+    ASSERT_TRUE(store_->Find(1 + length).has_value()) << length;
+    EXPECT_EQ(store_->Find(1 + length)->length_bytes, length);
+    ExpectBlock(1 + length, {data.begin(), data.begin() + static_cast<std::ptrdiff_t>(length)});
+  }
+}
+
 TEST_F(BlockStoreTest, ACloseThatWasInterruptedIsFinished) {
   Open();
   const auto data = RandomBytes(800, 1);

@@ -98,30 +98,52 @@ Status ReplicaInPipeline::WriteInsideChunk(std::uint64_t offset, std::span<const
   }
   EBB_TRY(data->Write(offset, bytes));
   if (checksum.size() != 0) {
-    StoreBig32(last_sum.data(), checksum.Compute(LoadBig32(last_sum.data()), bytes));
-    EBB_TRY(meta->Write(checksum.MetaOffset(offset), last_sum));
+    std::array<std::byte, 4> sum;
+    StoreBig32(sum.data(), checksum.Compute(LoadBig32(last_sum.data()), bytes));
+    EBB_TRY(meta->Write(checksum.MetaOffset(offset), sum));
+    last_sum = sum;
   }
   on_disk = end;
   return {};
 }
 
 Status ReplicaInPipeline::Truncate(std::uint64_t length) {
-  if (length >= on_disk) return {};
-  const std::uint64_t chunk_start = length / checksum.bytes_per_chunk * checksum.bytes_per_chunk;
-  if (length != chunk_start) {
-    std::vector<std::byte> chunk(length - chunk_start);
-    EBB_ASSIGN(const auto got, data->Read(chunk_start, chunk));
-    if (got != chunk.size()) {
-      return Fail(ErrorCode::kCorrupt, fmt::format("{} ends early", DataPath()));
-    }
-    StoreBig32(last_sum.data(), checksum.Compute(0, chunk));
-    if (checksum.size() != 0) EBB_TRY(meta->Write(checksum.MetaOffset(chunk_start), last_sum));
+  if (length > on_disk) {
+    return Fail(ErrorCode::kInvalid, fmt::format("block {} has {} bytes and cannot be cut to {}",
+                                                 block_id, on_disk.load(), length));
   }
+  const std::uint64_t chunk_start = length / checksum.bytes_per_chunk * checksum.bytes_per_chunk;
+  if (length != chunk_start && checksum.size() != 0) {
+    // The checksum of all bytes on the disk is in memory, that of fewer bytes is computed.
+    if (length < on_disk) EBB_TRY(ComputeLastSum(chunk_start, length));
+    EBB_TRY(StoreLastSum(chunk_start));
+  }
+  // Also if the replica has this length already: a write that failed midway may have left bytes
+  // behind the end of either file.
   EBB_TRY(data->Truncate(length));
   EBB_TRY(meta->Truncate(format::kMetaHeaderBytes + checksum.BytesFor(length)));
   on_disk = length;
   acknowledged = std::min<std::uint64_t>(acknowledged, length);
   return {};
+}
+
+Status ReplicaInPipeline::ComputeLastSum(std::uint64_t chunk_start, std::uint64_t end) {
+  std::vector<std::byte> chunk(end - chunk_start);
+  EBB_ASSIGN(const auto got, data->Read(chunk_start, chunk));
+  if (got != chunk.size()) {
+    return Fail(ErrorCode::kCorrupt, fmt::format("{} ends early", DataPath()));
+  }
+  StoreBig32(last_sum.data(), checksum.Compute(0, chunk));
+  return {};
+}
+
+Status ReplicaInPipeline::StoreLastSum(std::uint64_t chunk_start) {
+  const std::uint64_t at = checksum.MetaOffset(chunk_start);
+  // A full disk may refuse even to write the same bytes again.
+  std::array<std::byte, 4> stored = {};
+  EBB_ASSIGN(const auto got, meta->Read(at, stored));
+  if (got == stored.size() && stored == last_sum) return {};
+  return meta->Write(at, last_sum);
 }
 
 Status ReplicaInPipeline::Sync() {

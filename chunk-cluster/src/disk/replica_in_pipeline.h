@@ -34,6 +34,8 @@ struct ReplicaInPipeline {
   // again.
   [[nodiscard]] Status Write(std::uint64_t offset, std::span<const std::byte> data,
                              std::span<const std::byte> sums, bool verify);
+  // Cuts both files to `length` bytes of data. `length` is at most `on_disk`; if it is equal, only
+  // what a failed write has left behind the end is cut.
   [[nodiscard]] Status Truncate(std::uint64_t length);
   [[nodiscard]] Status Sync();
   [[nodiscard]] Status SetGenerationStamp(std::uint64_t stamp);
@@ -72,6 +74,9 @@ struct ReplicaInPipeline {
  private:
   [[nodiscard]] Status WriteInsideChunk(std::uint64_t offset, std::span<const std::byte> bytes,
                                         std::span<const std::byte> sums, bool verify);
+  // Sets last_sum to the checksum of the data in [chunk_start, end).
+  [[nodiscard]] Status ComputeLastSum(std::uint64_t chunk_start, std::uint64_t end);
+  [[nodiscard]] Status StoreLastSum(std::uint64_t chunk_start);
 };
 
 }  // namespace ebb
