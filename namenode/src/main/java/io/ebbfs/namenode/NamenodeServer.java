@@ -190,7 +190,7 @@ public final class NamenodeServer implements AutoCloseable {
                     .recovery()
                     .commitBlockSynchronization(
                         block.getBlockId(), stamp, length, close, delete, storages),
-            new ReportLeases(clock, reportsAtOnce(config)));
+            new ReportLeases(clock, reportsAtOnce(config), cluster::isLiveServer));
     endpoint =
         endpoint(config.host(), config.port(), config.handlers(), clients, datanodes, coding);
     if (config.servicePort() != 0) {

@@ -109,6 +109,18 @@ class NamenodeConfigTest {
   }
 
   @Test
+  void theServicePortNeedsMoreThreadsThanReportsTake() {
+    assertThatThrownBy(
+            () ->
+                over(
+                    set("servicePort", "8021"),
+                    set("serviceHandlers", "6"),
+                    set("reportsAtOnce", "6")))
+        .isInstanceOf(ConfigException.class)
+        .hasMessageContaining("serviceHandlers (6) is not above reportsAtOnce (6)");
+  }
+
+  @Test
   void wrongOverridesAreNamed() {
     assertThatThrownBy(() -> over(set("leaseSoftLimt", "1s")))
         .isInstanceOf(ConfigException.class)

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.ebbfs.common.time.ManualClock;
 import io.ebbfs.namenode.NamenodeConfig.Override;
 import java.io.IOException;
+import java.net.ServerSocket;
 import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -56,6 +57,12 @@ class OperatorCallsTest {
     }
   }
 
+  private static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0)) {
+      return socket.getLocalPort();
+    }
+  }
+
   private int admin(String... words) throws Exception {
     return ToolRunner.run(new DFSAdmin(conf), words);
   }
@@ -97,6 +104,17 @@ class OperatorCallsTest {
     assertThat(client.exists(path("/before"))).isTrue();
     assertThat(client.exists(path("/after"))).isFalse();
     assertThat(client.mkdirs(path("/new"))).isTrue();
+  }
+
+  @Test
+  void theServicePortServesBesideTheFirstOne() throws Exception {
+    int port = freePort();
+    start(Clock.systemUTC(), "data", "servicePort=" + port);
+    client.mkdirs(path("/made"));
+    try (DistributedFileSystem other = new DistributedFileSystem()) {
+      other.initialize(URI.create("hdfs://127.0.0.1:" + port), conf);
+      assertThat(other.exists(path("/made"))).isTrue();
+    }
   }
 
   @Test

@@ -22,6 +22,11 @@ public interface ClusterView {
   /** A server by uuid, live or not. */
   Optional<Server> server(String serverUuid);
 
+  /** True if the server is registered and its heartbeats are recent. */
+  default boolean isLiveServer(String serverUuid) {
+    return server(serverUuid).map(Server::live).orElse(false);
+  }
+
   /** The disk with this uuid and its server, live or not. */
   Optional<Disk> disk(String storageUuid);
 

@@ -2,8 +2,8 @@ package io.ebbfs.namenode.datanodes;
 
 import java.time.Clock;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.Map;
+import java.util.function.Predicate;
 
 /**
  * Lets a limited number of servers send full block reports at the same time (HDFS:
@@ -20,15 +20,18 @@ public final class ReportLeases {
 
   private final Clock clock;
   private final int limit;
+  private final Predicate<String> live;
   private final Map<String, Lease> held = new HashMap<>();
   private long lastId;
 
   /**
    * @param limit leases at the same time, at least 1
+   * @param live whether a server is in service; the lease of a dead one ends
    */
-  public ReportLeases(Clock clock, int limit) {
+  public ReportLeases(Clock clock, int limit, Predicate<String> live) {
     this.clock = clock;
     this.limit = limit;
+    this.live = live;
     // Another process gave out other ids.
     this.lastId = clock.millis();
   }
@@ -61,17 +64,16 @@ public final class ReportLeases {
     return request(serverUuid) != NONE;
   }
 
-  /** The server has sent its whole report, or has died. */
+  /** The server has sent its whole report, or has registered anew. */
   public synchronized void end(String serverUuid) {
     held.remove(serverUuid);
   }
 
   private void expire() {
-    Iterator<Lease> leases = held.values().iterator();
-    while (leases.hasNext()) {
-      if (clock.millis() - leases.next().sinceMillis() > EXPIRY_MILLIS) {
-        leases.remove();
-      }
-    }
+    held.entrySet()
+        .removeIf(
+            lease ->
+                clock.millis() - lease.getValue().sinceMillis() > EXPIRY_MILLIS
+                    || !live.test(lease.getKey()));
   }
 }

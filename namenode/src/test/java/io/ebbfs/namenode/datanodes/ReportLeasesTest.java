@@ -3,11 +3,14 @@ package io.ebbfs.namenode.datanodes;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.common.time.ManualClock;
+import java.util.HashSet;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class ReportLeasesTest {
+  private final Set<String> dead = new HashSet<>();
   private final ManualClock clock = new ManualClock();
-  private final ReportLeases leases = new ReportLeases(clock, 2);
+  private final ReportLeases leases = new ReportLeases(clock, 2, uuid -> !dead.contains(uuid));
 
   @Test
   void asManyServersAsConfiguredReportAtATime() {
@@ -36,6 +39,14 @@ class ReportLeasesTest {
     assertThat(leases.request("c")).isNotEqualTo(ReportLeases.NONE);
     assertThat(leases.begin("a", 1)).as("the other lease is free").isTrue();
     assertThat(leases.begin("b", 2)).isFalse();
+  }
+
+  @Test
+  void theLeaseOfADeadServerEnds() {
+    leases.request("a");
+    leases.request("b");
+    dead.add("a");
+    assertThat(leases.request("c")).isNotEqualTo(ReportLeases.NONE);
   }
 
   /** Each call of a report renews its lease. */

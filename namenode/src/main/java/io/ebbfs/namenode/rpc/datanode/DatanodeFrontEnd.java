@@ -76,7 +76,7 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
         cluster,
         blocks,
         synchronization,
-        new ReportLeases(Clock.systemUTC(), Integer.MAX_VALUE));
+        new ReportLeases(Clock.systemUTC(), Integer.MAX_VALUE, uuid -> true));
   }
 
   public DatanodeFrontEnd(
@@ -114,6 +114,7 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
     }
     checkIdentity(registration);
     cluster.register(registration);
+    leases.end(registration.getDatanodeUuid());
     LOG.info("chunk server {} registered", registration);
     return registration;
   }
