@@ -8,6 +8,13 @@
 
 namespace ebb {
 
+namespace {
+
+// Each attempt to open a replica fails only if another client has appended meanwhile.
+constexpr int kMaxOpenAttempts = 16;
+
+}  // namespace
+
 std::unexpected<Error> BlockStore::NoReplica(std::uint64_t block_id) {
   return Fail(ErrorCode::kNotFound, fmt::format("block {} is not on this server", block_id));
 }
@@ -145,9 +152,18 @@ Result<std::unique_ptr<ReplicaReader>> BlockStore::OpenReader(std::uint64_t bloc
     }
     auto reader = replica->in_pipeline ? OpenInPipeline(block_id, *replica)
                                        : OpenFinalized(block_id, *replica);
+    // A client that appends may have written while the files of the finalized replica were opened:
+    // what was read of them may be of two states.
+    const bool changed = replica->in_pipeline
+                             ? !reader && reader.error().code == ErrorCode::kShutdown
+                             : !IsUnchanged(block_id, *replica);
+    if (changed) {
+      if (attempt < kMaxOpenAttempts) continue;
+      return Fail(ErrorCode::kBusy,
+                  fmt::format("block {} changes all the time; try again", block_id));
+    }
     if (reader || attempt > 0) {
-      if (!reader && reader.error().code != ErrorCode::kShutdown &&
-          !IsShortage(reader.error().code)) {
+      if (!reader && !IsShortage(reader.error().code)) {
         const bool gone = ReportUnreadable(block_id, reader.error().message);
         if (dropped != nullptr) *dropped = gone;
         reader.error().code =
@@ -180,7 +196,14 @@ Result<std::unique_ptr<ReplicaReader>> BlockStore::OpenFinalized(std::uint64_t b
     return Fail(ErrorCode::kCorrupt, fmt::format("{}: {}", meta_path, checksum.error().message));
   }
   reader->checksum_ = *checksum;
+  EBB_TRY(reader->KeepLastSum());
   return reader;
+}
+
+bool BlockStore::IsUnchanged(std::uint64_t block_id, const Replica& replica) const {
+  const auto now = Get(block_id);
+  return now && !now->in_pipeline && now->generation_stamp == replica.generation_stamp &&
+         now->length == replica.length;
 }
 
 Result<std::unique_ptr<ReplicaReader>> BlockStore::OpenInPipeline(std::uint64_t block_id,

@@ -85,8 +85,8 @@ class BlockStore {
   // Locate.
   [[nodiscard]] Result<std::unique_ptr<ReplicaReader>> OpenReader(
       std::uint64_t block_id, std::uint64_t min_generation_stamp, bool* dropped = nullptr);
-  // Makes the bytes of a finalized replica, its checksums and its name durable: writers do that only
-  // if their client asks. Errors as of OpenReader; after an I/O error the replica is dropped.
+  // Makes the bytes of a finalized replica, its checksums and its name durable. A writer does that
+  // only if its client asks. Errors as of OpenReader; after an I/O error the replica is dropped.
   [[nodiscard]] Status Sync(std::uint64_t block_id, std::uint64_t generation_stamp);
   // To be called if the block's bytes contradict their checksums. The listener hears of it.
   void ReportCorrupt(std::uint64_t block_id, const std::string& why);
@@ -102,7 +102,8 @@ class BlockStore {
                                                                      std::uint64_t new_stamp,
                                                                      std::uint64_t min_bytes,
                                                                      std::uint64_t max_bytes);
-  // For a client that appends to a finalized block of `length` bytes.
+  // For a client that appends to a finalized block of `length` bytes. `new_stamp` may be the stamp
+  // that the replica has.
   [[nodiscard]] Result<std::unique_ptr<ReplicaWriter>> Append(std::uint64_t block_id,
                                                               std::uint64_t generation_stamp,
                                                               std::uint64_t new_stamp,
@@ -164,6 +165,8 @@ class BlockStore {
   [[nodiscard]] Status MakeRoomFor(const WriteRequest& request);
   [[nodiscard]] Result<std::unique_ptr<ReplicaReader>> OpenFinalized(std::uint64_t block_id,
                                                                      const Replica& replica);
+  // False if a writer has opened or changed the finalized replica since it was looked up.
+  [[nodiscard]] bool IsUnchanged(std::uint64_t block_id, const Replica& replica) const;
   [[nodiscard]] Result<std::unique_ptr<ReplicaReader>> OpenInPipeline(std::uint64_t block_id,
                                                                       const Replica& replica);
   // The caller holds the mutex of `in_pipeline`.

@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
+#include <thread>
 
 #include "disk/faulty_file_system.h"
 #include "disk/test_support.h"
+#include "disk/verified_reader.h"
 
 namespace ebb {
 namespace {
@@ -281,6 +284,133 @@ TEST_F(BlockStoreTest, AFinalizationThatACrashInterruptedIsFinishedAtTheStart) {
   Open();
   EXPECT_EQ(store_->Find(1)->state, ReplicaState::kFinalized);
   ExpectBlock(1, data);
+}
+
+TEST_F(BlockStoreTest, AReaderOfAFileThatAnotherClientAppendsToSeesTheOldEnd) {
+  Open();
+  const auto data = RandomBytes(3000, 1);
+  for (const std::size_t length : {1U, 511U, 512U, 513U, 1000U, 1024U}) {
+    const std::vector<std::byte> old{data.begin(),
+                                     data.begin() + static_cast<std::ptrdiff_t>(length)};
+    StoreBlock(*store_, length, old);
+    const auto reader = store_->OpenReader(length, 0);
+    ASSERT_TRUE(reader.has_value());
+    auto writer = store_->Append(length, 1001, 1002, length);
+    ASSERT_TRUE(writer.has_value()) << writer.error().message;
+    const std::size_t rest = 512 - length % 512;
+    ASSERT_TRUE(WriteBytes(**writer, length, std::span(data).subspan(length, rest)));
+    ASSERT_TRUE((*writer)->Finish(false));
+    std::vector<std::byte> bytes(length);
+    std::vector<std::byte> sums;
+    const auto read = ReadVerified(**reader, 0, bytes, sums);
+    EXPECT_TRUE(read.has_value()) << length << ": " << read.error().message;
+    EXPECT_EQ(bytes, old);
+    ExpectBlock(length, {data.begin(), data.begin() + static_cast<std::ptrdiff_t>(length + rest)});
+  }
+}
+
+// The files of a finalized replica are opened, and a client appends at the same time.
+TEST_F(BlockStoreTest, ReadersAndAppendersAtTheSameTimeMakeNoReplicaBad) {
+  Open();
+  const auto data = RandomBytes(200'000, 1);
+  StoreBlock(*store_, 1, std::span(data).first(100));
+  std::atomic<bool> over = false;
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 3; ++i) {
+    readers.emplace_back([&] {
+      std::vector<std::byte> sums;
+      while (!over) {
+        const auto reader = store_->OpenReader(1, 0);
+        if (!reader) {
+          EXPECT_NE(reader.error().code, ErrorCode::kNotFound) << reader.error().message;
+          continue;
+        }
+        std::vector<std::byte> bytes((*reader)->length());
+        const auto read = ReadVerified(**reader, 0, bytes, sums);
+        EXPECT_TRUE(read.has_value()) << read.error().message;
+        EXPECT_TRUE(std::equal(bytes.begin(), bytes.end(), data.begin()));
+      }
+    });
+  }
+  std::size_t length = 100;
+  for (std::uint64_t stamp = 1002; stamp < 1302; ++stamp) {
+    auto writer = store_->Append(1, stamp - 1, stamp, length);
+    ASSERT_TRUE(writer.has_value()) << writer.error().message;
+    const std::size_t more = std::min<std::size_t>(37, 512 - length % 512);
+    ASSERT_TRUE(WriteBytes(**writer, length, std::span(data).subspan(length, more)));
+    ASSERT_TRUE((*writer)->Finish(false));
+    length += more;
+  }
+  over = true;
+  for (auto& reader : readers) reader.join();
+  ExpectBlock(1, {data.begin(), data.begin() + static_cast<std::ptrdiff_t>(length)});
+}
+
+// The answers of a DataNode of HDFS 3.5 to the stages of a pipeline on a finalized replica.
+TEST_F(BlockStoreTest, PipelinesAreRebuiltOnFinalizedReplicasAsInHdfs) {
+  Open();
+  const auto data = RandomBytes(800, 1);
+  StoreBlock(*store_, 1, data);
+  // PIPELINE_SETUP_APPEND, and its recovery, with the stamp that the replica has.
+  auto writer = store_->Append(1, 1001, 1001, 800);
+  ASSERT_TRUE(writer.has_value()) << writer.error().message;
+  writer->reset();
+  writer = store_->Append(1, 1001, 1001, 800);
+  ASSERT_TRUE(writer.has_value()) << writer.error().message;
+  ASSERT_TRUE((*writer)->Finish(false));
+  EXPECT_FALSE(store_->Append(1, 1001, 1000, 800).has_value()) << "an older stamp";
+  EXPECT_FALSE(store_->Append(1, 1002, 1003, 800).has_value()) << "the replica is stale";
+  EXPECT_FALSE(store_->Append(1, 1001, 1002, 799).has_value()) << "another length";
+  // PIPELINE_CLOSE_RECOVERY, with the same and with a newer stamp.
+  ASSERT_TRUE(store_->RecoverClose(1, 1001, 1001, 800).has_value());
+  ASSERT_TRUE(store_->RecoverClose(1, 1001, 1002, 800).has_value());
+  EXPECT_FALSE(store_->RecoverClose(1, 1001, 1003, 799).has_value());
+  // PIPELINE_SETUP_STREAMING_RECOVERY needs a replica that is being written.
+  EXPECT_FALSE(store_->RecoverWriter(1, 1002, 1003, 800, 800).has_value());
+  ExpectBlock(1, data);
+  EXPECT_EQ(store_->Find(1)->generation_stamp, 1002U);
+}
+
+TEST_F(BlockStoreTest, ARefusedCloseLeavesAFinalizedReplicaFinalized) {
+  Open();
+  const auto data = RandomBytes(800, 1);
+  StoreBlock(*store_, 1, data);
+  EXPECT_FALSE(store_->RecoverClose(1, 1001, 1002, 799).has_value());
+  EXPECT_EQ(store_->Find(1)->state, ReplicaState::kFinalized);
+  ASSERT_TRUE(store_->StartRecovery(1, 1001, 1002).has_value());
+  EXPECT_FALSE(store_->FinishRecovery(1, 1002, 801).has_value());
+  Reopen();
+  ExpectBlock(1, data);
+}
+
+TEST_F(BlockStoreTest, OnlyATransferReplacesAnOlderFinalizedReplica) {
+  Open();
+  StoreBlock(*store_, 1, RandomBytes(800, 1), 1001);
+  WriteRequest request{.block_id = 1,
+                       .generation_stamp = 1002,
+                       .checksum = {},
+                       .state = ReplicaState::kTemporary};
+  EXPECT_FALSE(store_->Create(request).has_value());
+  request.replaces_older = true;
+  const auto writer = store_->Create(request);
+  ASSERT_TRUE(writer.has_value()) << writer.error().message;
+  const auto data = RandomBytes(900, 2);
+  ASSERT_TRUE(WriteBytes(**writer, 0, data));
+  ASSERT_TRUE((*writer)->Finish(false));
+  ExpectBlock(1, data);
+  EXPECT_FALSE(store_->Create(request).has_value()) << "the same stamp";
+}
+
+TEST_F(BlockStoreTest, SyncMakesAFinalizedReplicaDurable) {
+  Open();
+  StoreBlock(*store_, 1, RandomBytes(800, 1));
+  const auto before = files_.syncs();
+  ASSERT_TRUE(store_->Sync(1, 1001));
+  EXPECT_EQ(files_.syncs(), before + 3) << "data, checksums and folder";
+  EXPECT_EQ(store_->Sync(2, 1001).error().code, ErrorCode::kNotFound);
+  files_.Set(Fault::kFailSync, "blk_1");
+  EXPECT_FALSE(store_->Sync(1, 1001).has_value());
+  EXPECT_FALSE(store_->Find(1).has_value()) << "bytes that cannot be synced are no replica";
 }
 
 TEST_F(BlockStoreTest, DeletionSparesNewerReplicas) {

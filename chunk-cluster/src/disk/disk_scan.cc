@@ -87,12 +87,9 @@ Result<std::uint64_t> ValidPrefix(FileSystem& files, const std::string& data_pat
         const std::size_t start = *bad * checksum.bytes_per_chunk;
         const auto chunk = std::span(bytes).first(got).subspan(start);
         const bool last = sums_got / 4 == *bad + 1;
+        if (!last) return offset + start;
         return offset + start +
-               (last ? BytesCovered(
-                           checksum,
-                           chunk.first(std::min<std::size_t>(chunk.size(), checksum.bytes_per_chunk)),
-                           std::span(sums).subspan(*bad * 4).first<4>())
-                     : 0);
+               BytesCovered(checksum, chunk, std::span(sums).subspan(*bad * 4).first<4>());
       }
     }
     offset += got;

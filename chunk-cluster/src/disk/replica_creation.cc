@@ -32,16 +32,20 @@ Result<Disk*> BlockStore::ChooseDisk(const WriteRequest& request) {
 Status BlockStore::MakeRoomFor(const WriteRequest& request) {
   const auto existing = Get(request.block_id);
   if (!existing) return {};
-  const bool replaceable =
-      existing->state == ReplicaState::kTemporary ||
-      (existing->in_pipeline && existing->generation_stamp < request.generation_stamp);
+  const bool older = existing->generation_stamp < request.generation_stamp;
+  const bool replaceable = existing->state == ReplicaState::kTemporary ||
+                           (older && (existing->in_pipeline || request.replaces_older));
   if (!replaceable || existing->recovery_id != 0) {
     return Fail(ErrorCode::kInvalid,
                 fmt::format("block {} exists with generation stamp {} ({}) and cannot be created "
                             "again",
                             request.block_id, existing->generation_stamp, NameOf(existing->state)));
   }
-  Discard(existing->in_pipeline);
+  if (existing->in_pipeline) {
+    Discard(existing->in_pipeline);
+  } else {
+    (void)Delete(request.block_id, existing->generation_stamp);
+  }
   return {};
 }
 
@@ -109,7 +113,7 @@ Result<std::unique_ptr<ReplicaWriter>> BlockStore::Append(std::uint64_t block_id
   }
   if (replica->state != ReplicaState::kFinalized || replica->recovery_id != 0 ||
       replica->length != length || replica->generation_stamp < generation_stamp ||
-      replica->generation_stamp >= new_stamp) {
+      replica->generation_stamp > new_stamp) {
     return Fail(ErrorCode::kInvalid,
                 fmt::format("block {} ({}, {} bytes, generation stamp {}) cannot be appended to at "
                             "{} bytes with stamp {}",

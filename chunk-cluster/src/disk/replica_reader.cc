@@ -22,6 +22,18 @@ Status ReplicaReader::ReadChecksums(std::uint64_t offset, std::uint64_t end,
   return {};
 }
 
+Status ReplicaReader::KeepLastSum() {
+  if (checksum_.size() == 0 || length_ % checksum_.bytes_per_chunk == 0) return {};
+  std::array<std::byte, 4> sum;
+  EBB_ASSIGN(const auto got, meta_->Read(checksum_.MetaOffset(length_), sum));
+  if (got != sum.size()) {
+    return Fail(ErrorCode::kCorrupt,
+                fmt::format("the checksum file of block {} ends early", info_.block_id));
+  }
+  last_sum_ = sum;
+  return {};
+}
+
 Status ReplicaReader::Sync() const {
   EBB_TRY(data_->Sync());
   return meta_->Sync();

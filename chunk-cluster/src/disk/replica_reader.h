@@ -35,13 +35,16 @@ class ReplicaReader {
 
  private:
   friend class BlockStore;
+  // Reads last_sum_ from the meta file.
+  [[nodiscard]] Status KeepLastSum();
+
   ReplicaInfo info_;
   format::Checksum checksum_;
   std::uint64_t length_ = 0;
   std::unique_ptr<File> data_;
   std::unique_ptr<File> meta_;
-  // The checksum of the last chunk at `length_`, for a replica that is being written: the meta file
-  // may be ahead of `length_`.
+  // The checksum of the last chunk at `length_`, if that chunk is not full. A client that appends
+  // overwrites it in the meta file with the checksum of a longer chunk.
   std::optional<std::array<std::byte, 4>> last_sum_;
 };
 

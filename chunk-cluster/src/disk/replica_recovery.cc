@@ -55,18 +55,21 @@ Result<ReplicaInfo> BlockStore::RecoverClose(std::uint64_t block_id, std::uint64
         fmt::format("block {} ({}, generation stamp {}) cannot be closed with stamp {}", block_id,
                     NameOf(replica->state), replica->generation_stamp, new_stamp));
   }
+  const auto wrong_length = [&](std::uint64_t actual) {
+    return Fail(ErrorCode::kInvalid, fmt::format("block {} has {} bytes, the client expects {}",
+                                                 block_id, actual, length));
+  };
   auto in_pipeline = replica->in_pipeline;
   if (!in_pipeline) {
+    // Before it is opened again: a refusal leaves a finalized replica as it is.
+    if (replica->length != length) return wrong_length(replica->length);
     EBB_ASSIGN(in_pipeline, Reopen(block_id, *replica));
   }
   Result<ReplicaInfo> info = NoReplica(block_id);
   {
     const std::lock_guard lock(in_pipeline->mutex);
     in_pipeline->TakeOver();
-    if (in_pipeline->on_disk != length) {
-      return Fail(ErrorCode::kInvalid, fmt::format("block {} has {} bytes, the client expects {}",
-                                                   block_id, in_pipeline->on_disk.load(), length));
-    }
+    if (in_pipeline->on_disk != length) return wrong_length(in_pipeline->on_disk);
     EBB_TRY(in_pipeline->Truncate(length));
     EBB_TRY(in_pipeline->SetGenerationStamp(new_stamp));
     info = Finalize(*in_pipeline, false);
@@ -89,7 +92,9 @@ Result<std::optional<ReplicaInfo>> BlockStore::StartRecovery(std::uint64_t block
   }
   const std::lock_guard lock(mutex_);
   const auto it = replicas_.find(block_id);
-  if (it == replicas_.end()) return Fail(ErrorCode::kBusy, fmt::format("block {} has just changed; try again", block_id));
+  if (it == replicas_.end()) {
+    return Fail(ErrorCode::kBusy, fmt::format("block {} has just changed; try again", block_id));
+  }
   auto& entry = it->second;
   if (entry.generation_stamp < generation_stamp || entry.generation_stamp >= recovery_id ||
       entry.recovery_id > recovery_id) {
@@ -113,18 +118,20 @@ Result<ReplicaInfo> BlockStore::FinishRecovery(std::uint64_t block_id, std::uint
     return Fail(ErrorCode::kInvalid, fmt::format("block {} is held by recovery {}, not by {}",
                                                  block_id, replica->recovery_id, recovery_id));
   }
+  const auto too_short = [&](std::uint64_t actual) {
+    return Fail(ErrorCode::kInvalid, fmt::format("block {} has {} bytes, the recovery wants {}",
+                                                 block_id, actual, new_length));
+  };
   auto in_pipeline = replica->in_pipeline;
   if (!in_pipeline) {
+    // Before it is opened again: a refusal leaves a finalized replica as it is.
+    if (replica->length < new_length) return too_short(replica->length);
     EBB_ASSIGN(in_pipeline, Reopen(block_id, *replica));
   }
   Result<ReplicaInfo> info = NoReplica(block_id);
   {
     const std::lock_guard lock(in_pipeline->mutex);
-    if (in_pipeline->on_disk < new_length) {
-      return Fail(ErrorCode::kInvalid,
-                  fmt::format("block {} has {} bytes, the recovery wants {}", block_id,
-                              in_pipeline->on_disk.load(), new_length));
-    }
+    if (in_pipeline->on_disk < new_length) return too_short(in_pipeline->on_disk);
     EBB_TRY(in_pipeline->Truncate(new_length));
     EBB_TRY(in_pipeline->SetGenerationStamp(recovery_id));
     info = Finalize(*in_pipeline, true);

@@ -29,6 +29,9 @@ struct WriteRequest {
   bool exact_storage = false;
   // 0 if unknown.
   std::uint64_t expected_bytes = 0;
+  // Also a finalized replica with an older generation stamp is replaced: this server was out of the
+  // pipeline for a while and joins it again.
+  bool replaces_older = false;
 };
 
 // The right to write one replica. One thread uses it, except where noted. If it is destroyed before

@@ -108,7 +108,8 @@ Status RecoverBlock(BlockStore& store, NamenodeClient& namenode,
     if (!found && IsNotReady(found.error())) {
       // Its replica may be the longest, or the only one.
       return Fail(ErrorCode::kNotReady,
-                  fmt::format("recovery {} of block {} waits for {}:{}: {}; the namenode tries again",
+                  fmt::format("recovery {} of block {} waits for {}:{}: {}; the namenode tries "
+                              "again",
                               recovery_id, block.blockid(), location.id().ipaddr(),
                               location.id().ipcport(), found.error().message));
     }

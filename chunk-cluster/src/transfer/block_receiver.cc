@@ -98,7 +98,8 @@ ebb::Status BlockReceiver::OpenReplica() {
                                                                      : ReplicaState::kTemporary,
                                  .storage_uuid = op_.storageid(),
                                  .exact_storage = combine_,
-                                 .expected_bytes = block_.numbytes()}));
+                                 .expected_bytes = block_.numbytes(),
+                                 .replaces_older = transfer_}));
     }
     case OpWriteBlockProto::PIPELINE_SETUP_STREAMING_RECOVERY:
       return open(

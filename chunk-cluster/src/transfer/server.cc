@@ -47,7 +47,8 @@ void TransferServer::AcceptLoop() {
 }
 
 void TransferServer::RunConnection(Socket& socket) {
-  Connection(socket, store_, missing_, counters_, {options_.ready_patience, stop_.get_token()}).Run();
+  Connection::Patience patience{options_.ready_patience, stop_.get_token()};
+  Connection(socket, store_, missing_, counters_, std::move(patience)).Run();
   const std::lock_guard lock(mutex_);
   open_.erase(&socket);
   --connections_;

@@ -49,8 +49,8 @@ class TransferServer {
 
   // Opens the port. kNetwork if the port is in use.
   [[nodiscard]] Status Listen();
-  // Accepts connections from now on. If the store is not ready, an operation waits for `ready_patience`
-  // and is then refused with a message that begins with kNotReadyPrefix.
+  // Accepts connections from now on. If the store is not ready, an operation waits for
+  // `ready_patience` and is then refused with a message that begins with kNotReadyPrefix.
   void Serve();
   // Closes all connections and waits for their threads.
   void Stop();
