@@ -86,7 +86,8 @@ public final class BlockManager implements BlockService {
     this.chooser = new ReplicaTargetChooser(cluster, clock, shared);
     this.locator = new BlockLocator(cluster, shared, blockPoolId, clock);
     this.invalidationRows =
-        new InvalidationRows(store, cluster, clock, settings.orphanWaitMillis());
+        new InvalidationRows(
+            store, cluster, clock, settings.orphanWaitMillis(), settings.queueLimit());
     SuspectReplicas suspects = new SuspectReplicas(settings.queueLimit());
     this.redundancy =
         new RedundancyMonitor(

@@ -12,9 +12,10 @@ import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.InvalidationRow;
 import java.io.IOException;
 import java.time.Clock;
+import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,14 +38,22 @@ final class InvalidationRows {
   private final Clock clock;
   private final long orphanWaitMillis;
   private final long startedMillis;
+  private final int limit;
+  // Blocks whose deletion this process knows: a copy of one may arrive late, on another disk.
+  private final Set<Long> deletedBlocks = new LinkedHashSet<>();
 
   InvalidationRows(
-      MetadataStore store, DatanodeRegistry cluster, Clock clock, long orphanWaitMillis) {
+      MetadataStore store,
+      DatanodeRegistry cluster,
+      Clock clock,
+      long orphanWaitMillis,
+      int limit) {
     this.store = store;
     this.cluster = cluster;
     this.clock = clock;
     this.orphanWaitMillis = orphanWaitMillis;
     this.startedMillis = clock.millis();
+    this.limit = limit;
   }
 
   /**
@@ -66,19 +75,21 @@ final class InvalidationRows {
 
   private void rememberBatch(List<Invalidation> batch) throws IOException {
     List<Long> ids = batch.stream().map(Invalidation::blockId).distinct().toList();
-    store.transact(
-        ids.get(0),
-        Durability.RELAXED,
-        transaction -> {
-          Map<Long, StoredBlock> owners = BlockLookup.find(transaction, ids);
-          for (Invalidation gone : batch) {
-            Optional<Disk> disk = cluster.disk(gone.storageUuid()).filter(d -> !d.failed());
-            if (disk.isPresent() && !owners.containsKey(gone.blockId())) {
-              put(transaction, disk.get(), gone, Optional.empty());
-            }
-          }
-          return null;
-        });
+    Set<Long> known =
+        store.transact(
+            ids.get(0),
+            Durability.RELAXED,
+            transaction -> {
+              Set<Long> owned = BlockLookup.find(transaction, ids).keySet();
+              for (Invalidation gone : batch) {
+                Optional<Disk> disk = cluster.disk(gone.storageUuid()).filter(d -> !d.failed());
+                if (disk.isPresent() && !owned.contains(gone.blockId())) {
+                  put(transaction, disk.get(), gone, Optional.empty());
+                }
+              }
+              return owned;
+            });
+    ids.stream().filter(id -> !known.contains(id)).forEach(this::noteDeleted);
   }
 
   private static void put(
@@ -103,6 +114,21 @@ final class InvalidationRows {
     transaction.delete(Tables.INVALIDATION, Tables.invalidation(disk.storageNumber(), blockId));
   }
 
+  private void noteDeleted(long blockId) {
+    synchronized (deletedBlocks) {
+      if (deletedBlocks.size() >= limit) {
+        deletedBlocks.remove(deletedBlocks.iterator().next());
+      }
+      deletedBlocks.add(blockId);
+    }
+  }
+
+  private boolean isDeleted(long blockId) {
+    synchronized (deletedBlocks) {
+      return deletedBlocks.contains(blockId);
+    }
+  }
+
   /**
    * Notes that a disk still has a replica of an unknown block.
    *
@@ -113,7 +139,7 @@ final class InvalidationRows {
     Optional<InvalidationRow> known = find(transaction, disk, reported.blockId());
     Optional<Long> orphanSince =
         known.isEmpty()
-            ? Optional.of(clock.millis())
+            ? Optional.of(clock.millis()).filter(now -> !isDeleted(reported.blockId()))
             : known
                 .filter(InvalidationRow::hasOrphanSinceMillis)
                 .map(InvalidationRow::getOrphanSinceMillis);

@@ -90,6 +90,25 @@ class OrphanReplicasTest {
     assertThat(f.store.scanAll(Tables.INVALIDATION, null, 10)).isEmpty();
   }
 
+  /** A re-replication was under way when the file was deleted. */
+  @Test
+  void aCopyThatArrivesAfterTheDeleteOfItsFileGoesAtOnce() throws IOException {
+    BlockFixture f = cluster(new InMemoryStore());
+    BlockRow block = f.writeFile(2);
+    f.seconds(3);
+    Set<String> holders = Set.copyOf(f.physical(block.getBlockId()));
+    f.deleteFile(block.getBlockId());
+    SimulatedServer late =
+        f.servers.values().stream()
+            .filter(server -> server.storages().stream().noneMatch(holders::contains))
+            .findFirst()
+            .orElseThrow();
+    late.write(late.storages().get(0), new Block(block.getBlockId(), block.getLengthBytes(), 1001));
+    f.seconds(5);
+    assertThat(f.physical(block.getBlockId())).isEmpty();
+    assertThat(f.manager.orphanReplicas()).isZero();
+  }
+
   /** The queue in memory holds two orders for each server; the rows hold all of them. */
   @Test
   void deletionsThatDoNotFitIntoTheQueueAreNotForgotten() throws IOException {
