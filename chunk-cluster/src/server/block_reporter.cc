@@ -24,13 +24,19 @@ constexpr std::size_t kMaxChanges = 100'000;
 
 }  // namespace
 
-BlockReporter::BlockReporter(BlockStore& store, NamenodeClient& namenode, Events events)
-    : store_(store), namenode_(namenode), events_(std::move(events)) {}
+BlockReporter::BlockReporter(BlockReporterOptions options, BlockStore& store,
+                             NamenodeClient& namenode, Events events)
+    : options_(std::move(options)),
+      store_(store),
+      namenode_(namenode),
+      report_namenode_(options_.namenode_host, options_.namenode_port),
+      events_(std::move(events)) {}
 
 BlockReporter::~BlockReporter() { Stop(); }
 
 void BlockReporter::Start() {
-  thread_ = std::thread([this] { RunIncremental(); });
+  incremental_thread_ = std::thread([this] { RunIncremental(); });
+  full_thread_ = std::thread([this] { RunFull(); });
 }
 
 void BlockReporter::Stop() {
@@ -40,7 +46,9 @@ void BlockReporter::Stop() {
   }
   changes_wake_.notify_all();
   delivered_wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  full_wake_.notify_all();
+  if (incremental_thread_.joinable()) incremental_thread_.join();
+  if (full_thread_.joinable()) full_thread_.join();
 }
 
 void BlockReporter::SetRegistered(const DatanodeRegistrationProto& registration) {
@@ -48,6 +56,9 @@ void BlockReporter::SetRegistered(const DatanodeRegistrationProto& registration)
     const std::lock_guard lock(mutex_);
     registration_ = registration;
     registered_ = true;
+    // A lease of an earlier registration is worth nothing.
+    full_due_ = true;
+    lease_.reset();
   }
   changes_wake_.notify_all();
 }
@@ -64,43 +75,108 @@ DatanodeRegistrationProto BlockReporter::registration() const {
 
 // ---- full reports -----------------------------------------------------------------------------
 
-Result<std::optional<DatanodeCommandProto>> BlockReporter::ReportAll() {
-  const std::lock_guard sending(sending_);
-  std::uint64_t covered;
+void BlockReporter::RequestFullReport() {
   {
-    // The list below contains every change up to now.
     const std::lock_guard lock(mutex_);
-    covered = enqueued_;
-    changes_.clear();
-    change_count_ = 0;
+    full_due_ = true;
   }
-  BlockReportRequestProto request;
-  *request.mutable_registration() = registration();
-  request.set_blockpoolid(store_.block_pool_id());
-  std::size_t blocks = 0;
+  events_.on_full_report_due();
+}
+
+bool BlockReporter::WantsLease() const {
+  const std::lock_guard lock(mutex_);
+  return registered_ && full_due_ && !lease_;
+}
+
+void BlockReporter::GrantLease(std::uint64_t lease) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!full_due_) return;
+    lease_ = lease;
+  }
+  full_wake_.notify_all();
+}
+
+void BlockReporter::RunFull() {
+  BackOff back_off;
+  auto next = Clock::now() + options_.full_report_interval;
+  for (;;) {
+    std::uint64_t lease;
+    bool due = false;
+    {
+      std::unique_lock lock(mutex_);
+      const auto may_report = [this] { return stopping_ || (registered_ && full_due_ && lease_); };
+      if (!full_wake_.wait_until(lock, next, may_report)) {
+        due = true;
+      } else if (stopping_) {
+        return;
+      } else {
+        lease = *lease_;
+        lease_.reset();
+        full_due_ = false;
+      }
+    }
+    if (due) {
+      next = Clock::now() + options_.full_report_interval;
+      RequestFullReport();
+      continue;
+    }
+    if (auto sent = SendFull(lease); sent) {
+      back_off.Reset();
+      next = Clock::now() + options_.full_report_interval;
+    } else {
+      spdlog::warn("the full block report to namenode {} failed: {}", namenode_.address(),
+                   sent.error().message);
+      if (IsUnregistered(sent.error())) events_.on_unregistered();
+      std::unique_lock lock(mutex_);
+      full_wake_.wait_for(lock, back_off.Next(), [this] { return stopping_; });
+      lock.unlock();
+      RequestFullReport();
+    }
+  }
+}
+
+Status BlockReporter::SendFull(std::uint64_t lease) {
+  std::vector<std::string> storages;
   for (const auto& disk : store_.Disks()) {
-    if (disk.storage_uuid.empty()) continue;
-    auto& report = *request.add_reports();
-    FillStorage(*report.mutable_storage(), disk.storage_uuid);
-    const auto replicas = store_.Replicas(disk.storage_uuid);
-    blocks += replicas.size();
-    EncodeBlockReport(replicas, report);
+    if (!disk.storage_uuid.empty()) storages.push_back(disk.storage_uuid);
   }
-  auto& context = *request.mutable_context();
-  context.set_totalrpcs(1);
-  context.set_currpc(0);
+  BlockReportContextProto context;
+  context.set_totalrpcs(static_cast<std::int32_t>(storages.size()));
   context.set_id(static_cast<std::int64_t>(std::random_device()()) + 1);
-  context.set_leaseid(0);
-  auto response = namenode_.BlockReport(request);
-  if (response) {
-    const std::lock_guard lock(mutex_);
-    delivered_ = std::max(delivered_, covered);
+  context.set_leaseid(lease);
+  for (std::size_t i = 0; i < storages.size(); ++i) {
+    context.set_currpc(static_cast<std::int32_t>(i));
+    EBB_TRY(SendDisk(storages[i], context));
   }
-  delivered_wake_.notify_all();
+  return {};
+}
+
+Status BlockReporter::SendDisk(const std::string& storage_uuid,
+                               const BlockReportContextProto& context) {
+  BlockReportRequestProto request;
+  request.set_blockpoolid(store_.block_pool_id());
+  *request.mutable_context() = context;
+  auto& report = *request.add_reports();
+  FillStorage(*report.mutable_storage(), storage_uuid);
+  Result<BlockReportResponseProto> response;
+  {
+    const std::lock_guard sending(sending_);
+    // The namenode hears of every change before it hears of the state after it. A change that comes
+    // in between is in the state and is told once more.
+    EBB_TRY(SendIncremental());
+    const auto replicas = store_.Replicas(storage_uuid);
+    EncodeBlockReport(replicas, report);
+    *request.mutable_registration() = registration();
+    response = report_namenode_.BlockReport(request);
+    if (response) {
+      spdlog::info("full block report of disk {} ({} of {}): {} blocks", storage_uuid,
+                   context.currpc() + 1, context.totalrpcs(), replicas.size());
+    }
+  }
   if (!response) return std::unexpected(std::move(response).error());
-  spdlog::info("full block report: {} blocks on {} disks", blocks, request.reports_size());
-  if (!response->has_cmd()) return std::nullopt;
-  return response->cmd();
+  if (response->has_cmd()) events_.on_command(response->cmd());
+  return {};
 }
 
 // ---- incremental reports ------------------------------------------------------------------------
@@ -122,7 +198,7 @@ void BlockReporter::Enqueue(const ReplicaInfo& replica, BlockChange::BlockStatus
     ++change_count_;
     ++enqueued_;
   }
-  if (dropped) events_.on_full_report_needed();
+  if (dropped) RequestFullReport();
 }
 
 void BlockReporter::ReportStored(const ReplicaInfo& replica) {
@@ -148,7 +224,11 @@ void BlockReporter::RunIncremental() {
       changes_wake_.wait(lock, [this] { return stopping_ || (registered_ && change_count_ > 0); });
       if (stopping_) return;
     }
-    const auto sent = SendIncremental();
+    Status sent;
+    {
+      const std::lock_guard sending(sending_);
+      sent = SendIncremental();
+    }
     if (sent) {
       back_off.Reset();
       continue;
@@ -161,7 +241,6 @@ void BlockReporter::RunIncremental() {
 }
 
 Status BlockReporter::SendIncremental() {
-  const std::lock_guard sending(sending_);
   BlockReceivedAndDeletedRequestProto request;
   std::map<std::string, std::vector<BlockChange>> taken;
   std::uint64_t last;

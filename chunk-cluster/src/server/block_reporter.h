@@ -2,6 +2,7 @@
 // (blockReceivedAndDeleted) and reports of corrupt blocks.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -20,18 +21,33 @@
 
 namespace ebb::server {
 
-// Thread-safe. A thread of its own sends incremental reports as soon as there are changes.
+struct BlockReporterOptions {
+  std::string namenode_host;
+  std::uint16_t namenode_port = 0;
+  std::chrono::seconds full_report_interval = std::chrono::hours(6);
+};
+
+// Thread-safe. A thread of its own sends incremental reports as soon as there are changes. Another
+// thread sends full reports over a connection of its own, one call for each disk: the namenode may
+// take long for them. Heartbeats never wait for a report, and incremental reports at most for the
+// report of one disk.
+//
+// The namenode limits the number of servers that report at a time. A heartbeat asks for a lease
+// while WantsLease, and the thread reports once GrantLease was called.
 class BlockReporter {
  public:
   struct Events {
     // The namenode does not know this server any more. Called without a lock held.
     std::function<void()> on_unregistered;
-    // Changes were dropped because too many waited: a full report must follow.
-    std::function<void()> on_full_report_needed;
+    // A full report is due and needs a lease. Called without a lock held.
+    std::function<void()> on_full_report_due;
+    // The namenode answered a full report with a command. Called without a lock held.
+    std::function<void(const hadoop::hdfs::datanode::DatanodeCommandProto&)> on_command;
   };
 
   // `store` and `namenode` outlive the reporter.
-  BlockReporter(BlockStore& store, NamenodeClient& namenode, Events events);
+  BlockReporter(BlockReporterOptions options, BlockStore& store, NamenodeClient& namenode,
+                Events events);
   // Stops.
   ~BlockReporter();
   BlockReporter(const BlockReporter&) = delete;
@@ -40,13 +56,17 @@ class BlockReporter {
   void Start();
   void Stop();
 
-  // Incremental reports are sent from now on, with this registration.
+  // Incremental reports are sent from now on, with this registration, and a full report is due.
   void SetRegistered(const hadoop::hdfs::datanode::DatanodeRegistrationProto& registration);
   // Incremental reports wait until the next SetRegistered.
   void SetUnregistered();
 
-  // Sends a full block report of every disk. The result is the namenode's command, if it has one.
-  [[nodiscard]] Result<std::optional<hadoop::hdfs::datanode::DatanodeCommandProto>> ReportAll();
+  // A full report is due, whatever the schedule says.
+  void RequestFullReport();
+  // A full report is due, and no lease was granted for it.
+  [[nodiscard]] bool WantsLease() const;
+  // The namenode allows a full report with this lease. 0 for a namenode that gives no leases.
+  void GrantLease(std::uint64_t lease);
 
   // Queues the change, then waits up to 100 ms until the namenode was told. So the namenode usually
   // knows a block before the client tries to close the file.
@@ -59,17 +79,28 @@ class BlockReporter {
  private:
   using BlockChange = hadoop::hdfs::datanode::ReceivedDeletedBlockInfoProto;
 
+  using Clock = std::chrono::steady_clock;
+
   void RunIncremental();
+  // The caller holds sending_.
   [[nodiscard]] Status SendIncremental();
+  void RunFull();
+  // Reports every disk under one lease.
+  [[nodiscard]] Status SendFull(std::uint64_t lease);
+  [[nodiscard]] Status SendDisk(const std::string& storage_uuid,
+                                const hadoop::hdfs::datanode::BlockReportContextProto& context);
   void Enqueue(const ReplicaInfo& replica, BlockChange::BlockStatus status);
   [[nodiscard]] hadoop::hdfs::datanode::DatanodeRegistrationProto registration() const;
 
+  const BlockReporterOptions options_;
   BlockStore& store_;
   NamenodeClient& namenode_;
+  // For full reports.
+  NamenodeClient report_namenode_;
   const Events events_;
 
-  // Held while a report is sent. A full report that overtakes an incremental one would bring a
-  // deleted block back at the namenode. Taken before mutex_.
+  // Held while one call of a report is sent. A full report that overtakes an incremental one would
+  // bring a deleted block back at the namenode. Taken before mutex_.
   std::mutex sending_;
 
   mutable std::mutex mutex_;
@@ -84,10 +115,15 @@ class BlockReporter {
   std::uint64_t delivered_ = 0;
   // The last incremental report failed.
   bool failing_ = false;
+  // Of full reports.
+  bool full_due_ = false;
+  std::optional<std::uint64_t> lease_;
+  std::condition_variable full_wake_;
   std::condition_variable changes_wake_;
   std::condition_variable delivered_wake_;
 
-  std::thread thread_;
+  std::thread incremental_thread_;
+  std::thread full_thread_;
 };
 
 }  // namespace ebb::server

@@ -39,6 +39,7 @@ HeartbeatRequestProto MakeHeartbeat(const DatanodeRegistrationProto& registratio
   }
   request.set_xceivercount(static_cast<std::uint32_t>(load.transfers));
   request.set_xmitsinprogress(load.copies);
+  if (load.wants_report_lease) request.set_requestfullblockreportlease(true);
   return request;
 }
 

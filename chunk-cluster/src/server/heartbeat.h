@@ -17,6 +17,8 @@ struct HeartbeatLoad {
   std::size_t transfers = 0;
   // Copies of blocks to other servers that are under way.
   std::uint32_t copies = 0;
+  // A full block report is due.
+  bool wants_report_lease = false;
 };
 
 // Space and failures of every disk, and the load. Pure.

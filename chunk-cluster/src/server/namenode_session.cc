@@ -29,9 +29,11 @@ NamenodeSession::NamenodeSession(NamenodeSessionOptions options, BlockStore& sto
       store_(store),
       events_(std::move(events)),
       namenode_(options_.namenode_host, options_.namenode_port),
-      reporter_(store, namenode_,
+      reporter_({options_.namenode_host, options_.namenode_port, options_.block_report_interval},
+                store, namenode_,
                 {.on_unregistered = [this] { Unregister(); },
-                 .on_full_report_needed = [this] { RequestBlockReport(); }}),
+                 .on_full_report_due = [this] { BeatNow(); },
+                 .on_command = [this](const auto& command) { commands_.Execute(command); }}),
       tasks_(kTaskThreads, kMaxTasks),
       commands_(store, namenode_, tasks_, [this] {
         Unregister();
@@ -60,17 +62,20 @@ void NamenodeSession::Stop() {
 
 bool NamenodeSession::Sleep(milliseconds time) {
   std::unique_lock lock(mutex_);
-  wake_.wait_for(lock, time, [this] { return stopping_ || report_due_; });
+  wake_.wait_for(lock, time, [this] { return stopping_ || beat_now_; });
+  beat_now_ = false;
   return !stopping_;
 }
 
-void NamenodeSession::RequestBlockReport() {
+void NamenodeSession::BeatNow() {
   {
     const std::lock_guard lock(mutex_);
-    report_due_ = true;
+    beat_now_ = true;
   }
   wake_.notify_all();
 }
+
+void NamenodeSession::RequestBlockReport() { reporter_.RequestFullReport(); }
 
 DatanodeRegistrationProto NamenodeSession::registration() const {
   const std::lock_guard lock(mutex_);
@@ -82,7 +87,6 @@ DatanodeRegistrationProto NamenodeSession::registration() const {
 void NamenodeSession::Run() {
   if (!Attach()) return;
   BackOff back_off;
-  auto next_report = Clock::now();
   for (;;) {
     Status status;
     bool registered;
@@ -90,18 +94,9 @@ void NamenodeSession::Run() {
       const std::lock_guard lock(mutex_);
       if (stopping_) return;
       registered = registered_;
-      if (report_due_) next_report = Clock::now();
-      report_due_ = false;
     }
-    if (!registered) {
-      status = Register();
-      if (status) next_report = Clock::now();
-    }
+    if (!registered) status = Register();
     if (status) status = Beat();
-    if (status && Clock::now() >= next_report) {
-      status = ReportBlocks();
-      if (status) next_report = Clock::now() + options_.block_report_interval;
-    }
     if (status) {
       back_off.Reset();
       if (!Sleep(options_.heartbeat_interval)) return;
@@ -192,17 +187,18 @@ void NamenodeSession::Unregister() {
 }
 
 Status NamenodeSession::Beat() {
-  EBB_ASSIGN(const auto response,
-             SendHeartbeat(namenode_, registration(), store_.Disks(),
-                           {.transfers = events_.count_transfers(), .copies = commands_.copies()}));
+  const bool wants_lease = reporter_.WantsLease();
+  EBB_ASSIGN(const auto response, SendHeartbeat(namenode_, registration(), store_.Disks(),
+                                                {.transfers = events_.count_transfers(),
+                                                 .copies = commands_.copies(),
+                                                 .wants_report_lease = wants_lease}));
+  // 0 means that too many other servers report: the next heartbeat asks again.
+  if (wants_lease &&
+      (!response.has_fullblockreportleaseid() || response.fullblockreportleaseid() != 0)) {
+    reporter_.GrantLease(response.fullblockreportleaseid());
+  }
   for (const auto& command : response.cmds()) commands_.Execute(command);
   store_.ProbeDisks();
-  return {};
-}
-
-Status NamenodeSession::ReportBlocks() {
-  EBB_ASSIGN(const auto command, reporter_.ReportAll());
-  if (command) commands_.Execute(*command);
   return {};
 }
 

@@ -1,4 +1,4 @@
-// This server towards its namenode: registration, the schedule of heartbeats and block reports, and
+// This server towards its namenode: registration, the schedule of heartbeats, and
 // events of the store. The heartbeat itself is in heartbeat.h, the reports in block_reporter.h, the
 // namenode's commands in command_executor.h. HDFS calls this part BPServiceActor.
 #pragma once
@@ -62,15 +62,16 @@ class NamenodeSession final : public StoreListener {
   void OnDiskFailed(const DiskStatus& disk) override;
 
  private:
-  using Clock = std::chrono::steady_clock;
 
   void Run();
+  // Sends the next heartbeat without a pause.
+  void BeatNow();
   [[nodiscard]] bool Attach();
   [[nodiscard]] Status Register();
   void Unregister();
   [[nodiscard]] Status Beat();
-  [[nodiscard]] Status ReportBlocks();
-  // False if it was woken up to stop.
+  // Returns early if a full report is due: the next heartbeat asks for its lease. False if it was
+  // woken up to stop.
   bool Sleep(std::chrono::milliseconds time);
 
   [[nodiscard]] hadoop::hdfs::datanode::DatanodeRegistrationProto MakeRegistration() const;
@@ -88,7 +89,7 @@ class NamenodeSession final : public StoreListener {
   std::condition_variable wake_;
   bool stopping_ = false;
   bool registered_ = false;
-  bool report_due_ = false;
+  bool beat_now_ = false;
   hadoop::hdfs::datanode::DatanodeRegistrationProto registration_;
   // Used by the main thread only.
   hadoop::hdfs::NamespaceInfoProto namespace_;

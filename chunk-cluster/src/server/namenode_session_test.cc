@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <condition_variable>
+#include <optional>
+#include <set>
 
 #include "InterDatanodeProtocol.pb.h"
 #include "disk/faulty_file_system.h"
@@ -49,7 +52,12 @@ class FakeNamenode {
         });
     handlers["sendHeartbeat"] = Handler<HeartbeatRequestProto>([this](const auto& request) {
       heartbeats[request.registration().datanodeid().datanodeuuid()] = request;
+      ++beats;
       HeartbeatResponseProto response;
+      if (request.requestfullblockreportlease()) {
+        ++lease_requests;
+        if (lease) response.set_fullblockreportleaseid(*lease);
+      }
       response.mutable_hastatus()->set_state(NNHAStatusHeartbeatProto::ACTIVE);
       response.mutable_hastatus()->set_txid(1);
       auto& queue = commands[request.registration().datanodeid().datanodeuuid()];
@@ -57,10 +65,15 @@ class FakeNamenode {
       queue.clear();
       return response;
     });
-    handlers["blockReport"] = Handler<BlockReportRequestProto>([this](const auto& request) {
-      reports[request.registration().datanodeid().datanodeuuid()].push_back(request);
-      return BlockReportResponseProto();
-    });
+    handlers["blockReport"] = MakeRpcHandler<BlockReportRequestProto>(
+        [this](const RpcCaller&,
+               const BlockReportRequestProto& request) -> Result<BlockReportResponseProto> {
+          std::unique_lock lock(mutex_);
+          reports[request.registration().datanodeid().datanodeuuid()].push_back(request);
+          changed_.notify_all();
+          changed_.wait(lock, [this] { return !hold_reports; });
+          return BlockReportResponseProto();
+        });
     handlers["blockReceivedAndDeleted"] =
         Handler<BlockReceivedAndDeletedRequestProto>([this](const auto& request) {
           for (const auto& storage : request.blocks()) {
@@ -104,6 +117,21 @@ class FakeNamenode {
     const std::lock_guard lock(mutex_);
     commands[server_uuid].push_back(std::move(command));
   }
+  // Full reports of a server have one call for each disk. The caller holds the mutex.
+  std::size_t FullReports(const std::string& server_uuid) const {
+    const auto found = reports.find(server_uuid);
+    if (found == reports.end()) return 0;
+    return static_cast<std::size_t>(std::ranges::count_if(found->second, [](const auto& call) {
+      return call.context().currpc() + 1 == call.context().totalrpcs();
+    }));
+  }
+  void HoldReports(bool hold) {
+    {
+      const std::lock_guard lock(mutex_);
+      hold_reports = hold;
+    }
+    changed_.notify_all();
+  }
   bool Heard(std::uint64_t block_id, BlockChange::BlockStatus status) const {
     for (const auto& [storage, change] : changes) {
       if (change.block().blockid() == block_id && change.status() == status) return true;
@@ -112,6 +140,12 @@ class FakeNamenode {
   }
 
   int registrations = 0;
+  int beats = 0;
+  int lease_requests = 0;
+  // The lease of the answers. Without a value the answers have no such field.
+  std::optional<std::uint64_t> lease;
+  // Calls of blockReport are kept and not answered.
+  bool hold_reports = false;
   std::map<std::string, HeartbeatRequestProto> heartbeats;
   std::map<std::string, std::vector<BlockReportRequestProto>> reports;
   std::vector<std::pair<std::string, BlockChange>> changes;
@@ -204,8 +238,11 @@ DatanodeCommandProto BlockCommand(BlockCommandProto::Action action, std::uint64_
 class NamenodeSessionTest : public ::testing::Test {
  protected:
   void AwaitReports(int servers) {
-    namenode_.Await("block reports",
-                    [&] { return namenode_.reports.size() == static_cast<std::size_t>(servers); });
+    namenode_.Await("block reports", [&] {
+      return std::ranges::count_if(namenode_.reports, [&](const auto& of_server) {
+               return namenode_.FullReports(of_server.first) > 0;
+             }) == servers;
+    });
   }
   FakeNamenode namenode_;
 };
@@ -220,15 +257,59 @@ TEST_F(NamenodeSessionTest, RegistersBeatsAndReports) {
     EXPECT_EQ(beat.reports_size(), 2);
     EXPECT_GT(beat.reports(0).capacity(), 0U);
     EXPECT_EQ(beat.registration().datanodeid().xferport(), server.transfers->port());
-    EXPECT_EQ(namenode_.reports[server.uuid()][0].reports_size(), 2);
+    std::set<std::string> storages;
+    for (const auto& call : namenode_.reports[server.uuid()]) {
+      ASSERT_EQ(call.reports_size(), 1);
+      storages.insert(call.reports(0).storage().storageuuid());
+    }
+    EXPECT_EQ(storages.size(), 2U);
   });
   DatanodeCommandProto again;
   again.set_cmdtype(DatanodeCommandProto::RegisterCommand);
   again.mutable_registercmd();
   namenode_.Command(server.uuid(), again);
   namenode_.Await("another registration and report", [&] {
-    return namenode_.registrations == 2 && namenode_.reports[server.uuid()].size() == 2;
+    return namenode_.registrations == 2 && namenode_.FullReports(server.uuid()) == 2;
   });
+}
+
+TEST_F(NamenodeSessionTest, NothingWaitsForAFullReport) {
+  namenode_.HoldReports(true);
+  Server server(namenode_.port());
+  namenode_.Await("the report of the first disk",
+                  [&] { return !namenode_.reports[server.uuid()].empty(); });
+  const int before = namenode_.Locked([&] { return namenode_.beats; });
+  namenode_.Await("heartbeats meanwhile", [&] { return namenode_.beats > before + 20; });
+  namenode_.Locked([&] { EXPECT_EQ(namenode_.reports[server.uuid()].size(), 1U); });
+  namenode_.HoldReports(false);
+  AwaitReports(1);
+}
+
+TEST_F(NamenodeSessionTest, AFullReportNeedsALease) {
+  namenode_.lease = 0;
+  Server server(namenode_.port());
+  namenode_.Await("requests for a lease", [&] { return namenode_.lease_requests > 5; });
+  namenode_.Locked([&] {
+    EXPECT_TRUE(namenode_.reports.empty());
+    namenode_.lease = 77;
+  });
+  AwaitReports(1);
+  namenode_.Locked([&] {
+    const auto& calls = namenode_.reports[server.uuid()];
+    ASSERT_EQ(calls.size(), 2U);
+    for (int i = 0; i < 2; ++i) {
+      const auto& context = calls[static_cast<std::size_t>(i)].context();
+      EXPECT_EQ(context.leaseid(), 77U);
+      EXPECT_EQ(context.currpc(), i);
+      EXPECT_EQ(context.totalrpcs(), 2);
+      EXPECT_EQ(context.id(), calls[0].context().id());
+    }
+  });
+  const int before = namenode_.Locked([&] { return namenode_.beats; });
+  namenode_.Await("heartbeats", [&] { return namenode_.beats > before + 2; });
+  const int asked = namenode_.Locked([&] { return namenode_.lease_requests; });
+  namenode_.Await("more heartbeats", [&] { return namenode_.beats > before + 10; });
+  namenode_.Locked([&] { EXPECT_EQ(namenode_.lease_requests, asked) << "no report is due"; });
 }
 
 TEST_F(NamenodeSessionTest, TellsOfStoredDeletedAndCorruptBlocksAtOnce) {
@@ -280,9 +361,11 @@ TEST_F(NamenodeSessionTest, AFailedDiskIsReportedAndItsBlocksGo) {
       failed = failed && report.failed() == (report.storage().storageuuid() == storage);
     }
     const auto& reports = namenode_.reports[server.uuid()];
-    if (!failed || reports.size() < 2 || namenode_.errors.empty()) return false;
-    for (const auto& report : reports.back().reports()) {
-      if (report.numberofblocks() != 0) return false;
+    if (!failed || namenode_.FullReports(server.uuid()) < 2 || namenode_.errors.empty()) {
+      return false;
+    }
+    for (auto i = reports.size() - 2; i < reports.size(); ++i) {
+      if (reports[i].reports(0).numberofblocks() != 0) return false;
     }
     return true;
   });
