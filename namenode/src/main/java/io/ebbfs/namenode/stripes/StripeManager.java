@@ -9,6 +9,7 @@ import io.ebbfs.namenode.replicas.DecodeSources;
 import io.ebbfs.namenode.replicas.StripeService;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.RowLock;
+import io.ebbfs.namenode.store.StaleReadException;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
@@ -87,15 +88,16 @@ public final class StripeManager implements StripeService {
   /**
    * Locks the stripes of the members. The caller mostly holds these locks already; it holds the
    * wrong locks if a stripe was converted after the caller had looked it up.
+   *
+   * @throws StaleReadException if the locks that are held do not allow the missing ones: the caller
+   *     takes all locks anew
    */
   private void lockStripes(Transaction transaction, List<Member> members) throws IOException {
     try {
       transaction.lock(locksToRemove(members));
     } catch (IllegalStateException e) {
-      throw new IOException(
-          "a stripe of the deleted blocks was converted meanwhile: take the locks anew and try"
-              + " again",
-          e);
+      throw new StaleReadException(
+          "a stripe of the deleted blocks was converted: " + e.getMessage());
     }
   }
 

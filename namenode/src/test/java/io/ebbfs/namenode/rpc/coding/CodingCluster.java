@@ -14,6 +14,7 @@ import io.ebbfs.namenode.replicas.StripeService.Member;
 import io.ebbfs.namenode.store.IdGenerators;
 import io.ebbfs.namenode.store.InMemoryStore;
 import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.Tables;
@@ -142,11 +143,16 @@ final class CodingCluster {
 
   /** A new process on the same store. */
   void restart() throws IOException {
+    restart(store);
+  }
+
+  /** A new process that sees the store through another one. */
+  void restart(MetadataStore seen) throws IOException {
     coding =
         new CodingService(
             "BP-1",
             codes,
-            store,
+            seen,
             ids,
             blocks,
             new BlockCounts(() -> 0, () -> 0, storage -> 0),
