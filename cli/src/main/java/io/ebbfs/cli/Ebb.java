@@ -14,6 +14,7 @@ import io.ebbfs.cli.options.HelpOption;
 import io.ebbfs.cli.options.WholeNumber;
 import io.ebbfs.cli.server.ControlPlaneCommand;
 import io.ebbfs.cli.server.NamenodeCommand;
+import io.ebbfs.cli.verify.SoakCommand;
 import io.ebbfs.cli.verify.VerifyCommand;
 import io.ebbfs.cli.workload.WorkloadCommand;
 import java.util.Map;
@@ -41,6 +42,7 @@ import picocli.CommandLine.Mixin;
       CodesCommand.class,
       FaultCommand.class,
       VerifyCommand.class,
+      SoakCommand.class,
       NamenodeCommand.class,
       ControlPlaneCommand.class
     })

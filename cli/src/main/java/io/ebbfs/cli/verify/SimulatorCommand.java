@@ -1,19 +1,18 @@
 package io.ebbfs.cli.verify;
 
 import io.ebbfs.cli.options.HelpOption;
+import io.ebbfs.cli.options.Minutes;
 import io.ebbfs.verify.simulator.SimulationRun;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.TypeConversionException;
 
 /** Seeded schedules of faults on the namenode's own classes. */
 @Command(
@@ -86,18 +85,6 @@ final class SimulatorCommand implements Callable<Integer> {
     if (number < 1) {
       throw new ParameterException(
           command.commandLine(), option + " is " + number + ": give at least 1");
-    }
-  }
-
-  /** Minutes, perhaps with a fraction: {@code 0.5}. */
-  private static final class Minutes implements ITypeConverter<Duration> {
-    @Override
-    public Duration convert(String text) {
-      try {
-        return Duration.ofMillis(Math.round(Double.parseDouble(text) * 60_000));
-      } catch (NumberFormatException e) {
-        throw new TypeConversionException("'%s' is not a number of minutes".formatted(text));
-      }
     }
   }
 }

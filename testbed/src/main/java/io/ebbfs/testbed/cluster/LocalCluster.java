@@ -12,9 +12,11 @@ import io.ebbfs.testbed.process.Launcher;
 import io.ebbfs.testbed.process.Ports;
 import io.ebbfs.testbed.process.ProcessId;
 import io.ebbfs.testbed.process.ProcessNames;
+import io.ebbfs.testbed.process.ServerLog;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
@@ -300,6 +302,52 @@ public final class LocalCluster {
     terminate(ProcessNames.server(server), false);
   }
 
+  /** Kills chunk servers with SIGKILL, all at once. */
+  public synchronized void killServers(List<Integer> servers)
+      throws ClusterException, InterruptedException {
+    List<ProcessId> processes = new ArrayList<>();
+    for (int server : servers) {
+      checkServer(server);
+      ProcessId process = layout.processes().get(ProcessNames.server(server));
+      if (process != null) {
+        processes.add(process);
+      }
+    }
+    ProcessStopper.end(processes, true);
+    for (int server : servers) {
+      terminate(ProcessNames.server(server), true);
+    }
+  }
+
+  /** Starts chunk servers that are not running, all at once, and waits until each is ready. */
+  public synchronized void startServers(List<Integer> servers)
+      throws ClusterException, InterruptedException {
+    for (int server : servers) {
+      checkServer(server);
+    }
+    try {
+      starter.servers(commands(), servers);
+    } catch (IOException e) {
+      throw new ClusterException("servers %s could not be started: %s".formatted(servers, e), e);
+    }
+  }
+
+  /** Stalls a process, as a machine that hangs does, or lets it go on; false if it is down. */
+  public synchronized boolean stall(String name, boolean stalled)
+      throws ClusterException, InterruptedException {
+    ProcessId process = running().get(name);
+    if (process == null) {
+      return false;
+    }
+    process.stall(stalled);
+    return true;
+  }
+
+  /** The file of a process's output. */
+  public ServerLog log(String name) {
+    return commands().log(name);
+  }
+
   /** Kills the namenode with SIGKILL; false if it was not running. */
   public synchronized boolean killNamenode() throws ClusterException, InterruptedException {
     return kill(ProcessNames.NAMENODE);
@@ -328,11 +376,9 @@ public final class LocalCluster {
   /** Stalls the control plane or lets it go on. Nothing is repaired or converted meanwhile. */
   public synchronized void stallControl(boolean stalled)
       throws ClusterException, InterruptedException {
-    ProcessId process = running().get(ProcessNames.CONTROL);
-    if (process == null) {
+    if (!stall(ProcessNames.CONTROL, stalled)) {
       throw new ClusterException("the control plane is not running: nothing to stall");
     }
-    process.stall(stalled);
   }
 
   /** Starts the control plane and waits until it is ready. */

@@ -79,6 +79,19 @@ final class ProcessStarter {
     new ReadinessWaiter(commands).server(server);
   }
 
+  /** Launches several servers before it waits for the first. */
+  void servers(ProcessCommands commands, List<Integer> servers)
+      throws ClusterException, IOException, InterruptedException {
+    for (int server : servers) {
+      makeDisks(commands, server);
+      launchServer(commands, server);
+    }
+    ReadinessWaiter waiter = new ReadinessWaiter(commands);
+    for (int server : servers) {
+      waiter.server(server);
+    }
+  }
+
   /** No process is launched from now on. A launch that has begun ends before this returns. */
   void abort() {
     synchronized (launching) {

@@ -21,6 +21,11 @@ public final class Laboratory {
 
   private Laboratory() {}
 
+  /** Something to do with a cluster that is created and not started yet. */
+  public interface Preparation {
+    void prepare(LocalCluster cluster) throws ClusterException, InterruptedException;
+  }
+
   /**
    * Makes a network and starts a new cluster in it; leaves nothing behind if that fails.
    *
@@ -28,11 +33,19 @@ public final class Laboratory {
    */
   public static LocalCluster start(Build build, ClusterSpec spec, String rate)
       throws ClusterException, InterruptedException {
+    return start(build, spec, rate, cluster -> {});
+  }
+
+  /** The same, with something to do before the processes start. */
+  public static LocalCluster start(
+      Build build, ClusterSpec spec, String rate, Preparation preparation)
+      throws ClusterException, InterruptedException {
     try (ClusterLock lock = lockAll()) {
       downAbandoned();
       ShapedNetwork lab = ShapedNetwork.choose(rate);
       LocalCluster cluster = LocalCluster.create(build, spec.in(lab));
       try {
+        preparation.prepare(cluster);
         cluster.start();
         return cluster;
       } catch (ClusterException | InterruptedException e) {

@@ -165,6 +165,11 @@ public record ShapedNetwork(int number, String rate) {
         "change", ProcessNames.server(server), bridge() + "v" + (FIRST_SERVER + server), linkRate);
   }
 
+  /** Cuts a chunk server's link, or joins it again. Its connections get no answer meanwhile. */
+  public void setLink(int server, boolean up) throws ClusterException, InterruptedException {
+    run("ip", "link", "set", bridge() + "v" + (FIRST_SERVER + server), up ? "up" : "down");
+  }
+
   /** Ends every process in the network and removes the network. */
   public void down() throws ClusterException, InterruptedException {
     for (long pid : pids()) {

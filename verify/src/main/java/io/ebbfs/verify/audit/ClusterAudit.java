@@ -31,6 +31,7 @@ public final class ClusterAudit {
   private final VerifyCluster cluster;
   private final long orphansMillis;
   private final List<String> wrong = new ArrayList<>();
+  private final List<String> orphans = new ArrayList<>();
   private final List<String> underProtected = new ArrayList<>();
 
   public ClusterAudit(VerifyCluster cluster) {
@@ -46,6 +47,11 @@ public final class ClusterAudit {
   /** The broken promises; empty if all hold. */
   public List<String> wrong() {
     return wrong;
+  }
+
+  /** Those of them that say how disks and metadata differ. */
+  public List<String> orphans() {
+    return orphans;
   }
 
   /** The under-protected stripes: they keep all promises, but one failure could hurt them. */
@@ -119,6 +125,7 @@ public final class ClusterAudit {
           });
     } catch (VerifyException e) {
       report("%s", e.getMessage());
+      orphans.add(e.getMessage());
     }
   }
 

@@ -35,7 +35,8 @@ final class ChunkServerCalls implements AutoCloseable {
     if (client == null) {
       client =
           new ChunkServerClient(
-              new InetSocketAddress("127.0.0.1", local.layout().ports().ipc().get(server)),
+              new InetSocketAddress(
+                  local.hostOf(server), local.layout().ports().ipc().get(server)),
               RpcSettings.tryOnce(RPC_TIMEOUT_MILLIS).withConnectRetries(10, 45));
       clients.put(server, client);
     }
@@ -58,7 +59,8 @@ final class ChunkServerCalls implements AutoCloseable {
       int transfer = local.layout().ports().transfer().get(server);
       ClientDatanodeProtocol datanode =
           DFSUtilClient.createClientDatanodeProtocolProxy(
-              new DatanodeID("127.0.0.1", "127.0.0.1", "", transfer, 0, 0, ipc),
+              new DatanodeID(
+                  local.hostOf(server), local.hostOf(server), "", transfer, 0, 0, ipc),
               new Configuration(),
               RPC_TIMEOUT_MILLIS,
               false);

@@ -28,7 +28,16 @@ final class RestCondition {
    * @param serversAway how many servers are meant to be down
    */
   String objection(int serversAway) throws IOException {
-    GetClusterResponseProto cluster = probe.cluster();
+    String underProtection = underProtection(probe.cluster(), serversAway);
+    return underProtection != null ? underProtection : probe.activity();
+  }
+
+  /** What the namenode says about servers, blocks and stripes that are missing; null if nothing. */
+  String underProtection() throws IOException {
+    return underProtection(probe.cluster(), 0);
+  }
+
+  private String underProtection(GetClusterResponseProto cluster, int serversAway) {
     long live = cluster.getServersList().stream().filter(ServerStatusProto::getLive).count();
     if (cluster.getSafeMode() || live < local.layout().servers() - serversAway) {
       return "%d servers are live%s".formatted(live, cluster.getSafeMode() ? ", safe mode" : "");
@@ -40,7 +49,7 @@ final class RestCondition {
       return "%d blocks are under-replicated, %d missing"
           .formatted(cluster.getUnderReplicatedBlocks(), cluster.getMissingBlocks());
     }
-    return probe.activity();
+    return null;
   }
 
   /** How the number of blocks on disks differs from the metadata; null if it does not. */

@@ -50,9 +50,12 @@ public final class VerifyCluster implements AutoCloseable {
   private final CodeRegistry codes;
   private final ChunkServerCalls chunkServers;
   private final RestCondition rest;
+  private final Runnable cleanUp;
   private final Thread killer = new Thread(this::killQuietly);
 
-  private VerifyCluster(Path directory, LocalCluster local, CodeRegistry codes) throws IOException {
+  private VerifyCluster(Path directory, LocalCluster local, CodeRegistry codes, Runnable cleanUp)
+      throws IOException {
+    this.cleanUp = cleanUp;
     this.directory = directory;
     this.local = local;
     this.codes = codes;
@@ -78,6 +81,7 @@ public final class VerifyCluster implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+    cleanUp.run();
     // Otherwise the main thread would restart the processes that it finds dead.
     Runtime.getRuntime().halt(INTERRUPTED);
   }
@@ -109,7 +113,17 @@ public final class VerifyCluster implements AutoCloseable {
     CodeRegistry codes = codes(directory.resolve("conf"));
     local.withFailPoints();
     local.start();
-    return new VerifyCluster(directory, local, codes);
+    return new VerifyCluster(directory, local, codes, () -> {});
+  }
+
+  /**
+   * A cluster that runs already. It is killed when the verification ends.
+   *
+   * @param cleanUp runs after its processes were killed by Ctrl-C
+   */
+  public static VerifyCluster of(LocalCluster running, Runnable cleanUp) throws IOException {
+    Path directory = running.directory();
+    return new VerifyCluster(directory, running, codes(directory.resolve("conf")), cleanUp);
   }
 
   private static CodeRegistry codes(Path conf) throws IOException {
@@ -217,6 +231,11 @@ public final class VerifyCluster implements AutoCloseable {
   /** The same while this number of servers is meant to be down. */
   public String whyNotAtRest(int serversAway) throws IOException {
     return rest.objection(serversAway);
+  }
+
+  /** What a lost disk could hurt now; null if all blocks have all replicas or a whole stripe. */
+  public String whyNotRedundant() throws IOException {
+    return rest.underProtection();
   }
 
   /** How the number of blocks on disks differs from the metadata; null if it does not. */

@@ -1,0 +1,171 @@
+package io.ebbfs.testbed.client;
+
+import io.ebbfs.testbed.Build;
+import io.ebbfs.testbed.ClusterException;
+import io.ebbfs.testbed.process.Launcher;
+import java.io.BufferedReader;
+import java.io.BufferedWriter;
+import java.io.IOException;
+import java.io.OutputStreamWriter;
+import java.io.UncheckedIOException;
+import java.net.URLDecoder;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.UnaryOperator;
+
+/**
+ * A process with a stock HDFS client that does what lines on its standard input ask for. Its class
+ * path holds hadoop-client and nothing of this project; it runs one of the programs of {@code
+ * testbed/stock-client} from source. Thread-safe.
+ */
+public final class ToolProcess implements AutoCloseable {
+  private static final String ENDED = "the stock client process has ended";
+
+  private final Process process;
+  private final BufferedWriter requests;
+  private final Map<String, CompletableFuture<List<String>>> pending = new ConcurrentHashMap<>();
+  private final AtomicLong nextId = new AtomicLong();
+  private final Thread reader;
+  private volatile boolean ended;
+
+  /**
+   * Starts a program.
+   *
+   * @param home the root of the project, built
+   * @param tool the program's file name: {@code StockTool.java}
+   * @param arguments its first arguments
+   * @param settings Hadoop settings, with fs.defaultFS
+   * @param log file of the client's standard error
+   * @param place turns the command into one that runs elsewhere, for example in a namespace
+   */
+  public ToolProcess(
+      Path home,
+      String tool,
+      List<String> arguments,
+      Map<String, String> settings,
+      Path log,
+      UnaryOperator<List<String>> place)
+      throws IOException {
+    List<String> command = new ArrayList<>();
+    command.addAll(
+        List.of(Launcher.java(), "-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+    command.addAll(List.of("-cp", classPath(home)));
+    command.add(home.resolve("testbed/stock-client/src/main/stock").resolve(tool).toString());
+    command.addAll(arguments);
+    settings.forEach((name, value) -> command.add(name + "=" + value));
+    process =
+        new ProcessBuilder(place.apply(command))
+            .redirectError(ProcessBuilder.Redirect.appendTo(log.toFile()))
+            .start();
+    requests =
+        new BufferedWriter(
+            new OutputStreamWriter(process.getOutputStream(), StandardCharsets.UTF_8));
+    reader = new Thread(this::readAnswers, "stock-client-answers");
+    reader.setDaemon(true);
+    reader.start();
+  }
+
+  private static String classPath(Path home) throws IOException {
+    try {
+      return new Build(home).stockClientClassPath();
+    } catch (ClusterException e) {
+      throw new IOException(e.getMessage(), e);
+    }
+  }
+
+  /**
+   * Sends a request. The result holds the fields of the answer; a failure completes the future with
+   * an IOException that has the tool's message.
+   */
+  public CompletableFuture<List<String>> request(String verb, String... fields) {
+    String id = Long.toString(nextId.incrementAndGet());
+    StringBuilder line = new StringBuilder(id).append('\t').append(verb);
+    for (String field : fields) {
+      line.append('\t').append(URLEncoder.encode(field, StandardCharsets.UTF_8));
+    }
+    CompletableFuture<List<String>> answer = new CompletableFuture<>();
+    pending.put(id, answer);
+    try {
+      synchronized (requests) {
+        requests.write(line.append('\n').toString());
+        requests.flush();
+      }
+    } catch (IOException e) {
+      pending.remove(id);
+      answer.completeExceptionally(new IOException(ENDED, e));
+    }
+    if (ended) {
+      answer.completeExceptionally(new IOException(ENDED));
+    }
+    return answer;
+  }
+
+  private void readAnswers() {
+    try (BufferedReader answers = process.inputReader(StandardCharsets.UTF_8)) {
+      for (String line = answers.readLine(); line != null; line = answers.readLine()) {
+        complete(line.split("\t", -1));
+      }
+    } catch (IOException e) {
+      // The process has ended: the pending requests fail below.
+    }
+    ended = true;
+    pending.forEach((id, answer) -> answer.completeExceptionally(new IOException(ENDED)));
+  }
+
+  private void complete(String[] line) {
+    CompletableFuture<List<String>> answer = pending.remove(line[0]);
+    if (answer == null) {
+      return;
+    }
+    List<String> fields =
+        Arrays.stream(line)
+            .skip(2)
+            .map(field -> URLDecoder.decode(field, StandardCharsets.UTF_8))
+            .toList();
+    if (line[1].equals("ok")) {
+      answer.complete(fields);
+    } else {
+      answer.completeExceptionally(new IOException(String.join(": ", fields)));
+    }
+  }
+
+  public long pid() {
+    return process.pid();
+  }
+
+  public boolean isAlive() {
+    return process.isAlive();
+  }
+
+  /** Kills the process with SIGKILL and waits for its end. Its requests fail. */
+  public void kill() throws InterruptedException {
+    process.destroyForcibly().waitFor();
+  }
+
+  /** Ends the process by the end of its input; kills it if it does not end in 10 s. */
+  @Override
+  public void close() {
+    try {
+      requests.close();
+      if (!process.waitFor(10, TimeUnit.SECONDS)) {
+        process.destroyForcibly();
+      }
+      reader.join(1000);
+    } catch (IOException e) {
+      process.destroyForcibly();
+    } catch (InterruptedException e) {
+      process.destroyForcibly();
+      Thread.currentThread().interrupt();
+      throw new UncheckedIOException(new IOException("interrupted while the client ended", e));
+    }
+  }
+}
