@@ -590,6 +590,51 @@ TEST_F(BlockStoreTest, BadFilesAreLeftAloneAndNotServed) {
   ExpectBlock(1, RandomBytes(50, 9));
 }
 
+TEST_F(BlockStoreTest, ReplicasThatCannotBeServedAreSetAside) {
+  Open();
+  for (std::uint64_t id = 1; id <= 4; ++id) StoreBlock(*store_, id, RandomBytes(2000, id));
+  store_.reset();
+  const auto file = [&](const std::string& name) { return directory_.Find(name).front(); };
+  std::filesystem::resize_file(file("blk_1_1001.meta"), 0);  // as after a power failure
+  std::filesystem::remove(file("blk_2_1001.meta"));
+  std::filesystem::resize_file(directory_.Find("/03/blk_3").front(), 700);
+  Open();
+  EXPECT_TRUE(ReadBlock(*store_, 4).has_value());
+  EXPECT_EQ(directory_.Find("finalized/").size(), 2U);
+  EXPECT_EQ(directory_.Find("corrupt/").size(), 5U);
+}
+
+TEST_F(BlockStoreTest, OfABlockOnTwoDisksOneReplicaIsRemoved) {
+  const std::vector<std::string> disks = {directory_ / "a", directory_ / "b"};
+  store_ = OpenStore(files_, disks);
+  StoreBlock(*store_, 1, RandomBytes(900, 1));
+  StoreBlock(*store_, 2, RandomBytes(900, 2));
+  store_.reset();
+  // The disk of each block was away while the block was copied to the other disk.
+  for (const char* name : {"/01/blk_1", "/02/blk_2"}) {
+    const auto files = directory_.Find(name);
+    ASSERT_EQ(files.size(), 2U);
+    for (const auto& from : files) {
+      std::string to = from;
+      const bool on_a = from.find("/a/") != std::string::npos;
+      to.replace(to.find(on_a ? "/a/" : "/b/"), 3, on_a ? "/b/" : "/a/");
+      std::filesystem::create_directories(std::filesystem::path(to).parent_path());
+      std::filesystem::copy_file(from, to);
+    }
+  }
+  // One of the copies of block 2 has a higher stamp.
+  const auto meta = directory_.Find("blk_2_1001.meta").back();
+  std::string newer = meta;
+  newer.replace(newer.find("_1001"), 5, "_1002");
+  std::filesystem::rename(meta, newer);
+  store_ = OpenStore(files_, disks);
+  EXPECT_EQ(directory_.Find("/01/blk_1").size(), 2U);
+  EXPECT_EQ(directory_.Find("/02/blk_2").size(), 2U);
+  EXPECT_EQ(store_->Find(2)->generation_stamp, 1002U);
+  EXPECT_TRUE(ReadBlock(*store_, 1).has_value());
+  EXPECT_TRUE(ReadBlock(*store_, 2).has_value());
+}
+
 TEST_F(BlockStoreTest, AnExistingBlockIsNotWrittenOver) {
   Open();
   StoreBlock(*store_, 1, RandomBytes(10, 1));

@@ -50,6 +50,39 @@ Result<std::map<std::uint64_t, Pieces>> CollectPieces(FileSystem& files,
   return pieces;
 }
 
+// A block may lie on two disks if one of them was away while the block was copied to the other. If
+// the files cannot be removed, the next start tries again.
+void RemoveDuplicate(Disk& disk, std::string_view folder, std::uint64_t block_id,
+                     std::uint64_t stamp) {
+  for (const auto& path :
+       {disk.BlockPath(folder, block_id), disk.MetaPath(folder, block_id, stamp)}) {
+    if (auto removed = disk.files().Remove(path); !removed) {
+      spdlog::warn("{} could not be removed: {}", path, removed.error().message);
+    }
+  }
+}
+
+// Moves the files of a replica that cannot be served out of the way: the block may be written anew
+// here, and the space shows. Nothing is deleted, since it may be the last copy of some bytes.
+void SetAside(Disk& disk, const std::string& folder, std::uint64_t block_id, const Pieces& piece,
+              const std::string& why) {
+  auto& files = disk.files();
+  const std::string aside = disk.Folder(format::kCorrupt);
+  std::vector<std::string> names;
+  if (piece.length) names.push_back(format::BlockFileName(block_id));
+  for (const auto& [stamp, size] : piece.metas) {
+    names.push_back(format::MetaFileName(block_id, stamp));
+  }
+  Status moved = files.MakeDirectories(aside);
+  for (const auto& name : names) {
+    if (moved) moved = files.Rename(folder + "/" + name, aside + "/" + name);
+  }
+  spdlog::warn("{}/{} is corrupt: {}; the namenode will repair the block. {}", folder, names.front(),
+               why,
+               moved ? fmt::format("It was moved to {}; remove it there once it is not needed", aside)
+                     : fmt::format("It could not be moved: {}", moved.error().message));
+}
+
 Result<format::Checksum> ReadMetaHeader(FileSystem& files, const std::string& path) {
   EBB_ASSIGN(const auto file, files.OpenForReading(path));
   std::array<std::byte, format::kMetaHeaderBytes> header;
@@ -248,8 +281,8 @@ Status BlockStore::ScanFinalized(Disk& disk, const std::string& folder) {
       continue;
     }
     if (!piece.length || piece.metas.empty()) {
-      spdlog::warn("{} has {} and is ignored; the namenode will repair the block", path,
-                   piece.length ? "no checksum file" : "a checksum file but no data");
+      SetAside(disk, folder, block_id, piece,
+               piece.length ? "it has no checksum file" : "it has a checksum file but no data");
       continue;
     }
     const auto& [stamp, meta_size] = *piece.metas.rbegin();
@@ -268,8 +301,7 @@ Status BlockStore::ScanFinalized(Disk& disk, const std::string& folder) {
     if (problem.empty()) {
       AddScanned(disk, block_id, stamp, *piece.length);
     } else {
-      spdlog::warn("{} is corrupt and is ignored: {}; the namenode will repair the block", path,
-                   problem);
+      SetAside(disk, folder, block_id, piece, problem);
     }
   }
   return {};
@@ -282,13 +314,19 @@ void BlockStore::AddScanned(Disk& disk, std::uint64_t block_id, std::uint64_t st
   const auto [it, fresh] = replicas_.try_emplace(block_id, replica);
   if (!fresh) {
     spdlog::warn(
-        "block {} lies on {} with generation stamp {} and on {} with {}; the replica "
-        "with the higher stamp is used",
+        "block {} lies on {} with generation stamp {} and on {} with {}; the replica with the "
+        "higher stamp, or else the longer one, is used and the other one is removed",
         block_id, it->second.disk->directory(), it->second.generation_stamp, disk.directory(),
         stamp);
-    if (it->second.generation_stamp >= stamp) return;
-    if (!it->second.in_pipeline) it->second.disk->SubtractUsed(1, it->second.length);
-    it->second = replica;
+    Replica& known = it->second;
+    if (std::pair(known.generation_stamp, known.length) >= std::pair(stamp, length)) {
+      RemoveDuplicate(disk, format::kFinalized, block_id, stamp);
+      return;
+    }
+    RemoveDuplicate(*known.disk, known.in_pipeline ? format::kBeingWritten : format::kFinalized,
+                    block_id, known.generation_stamp);
+    if (!known.in_pipeline) known.disk->SubtractUsed(1, known.length);
+    known = replica;
   }
   disk.AddUsed(1, length);
 }

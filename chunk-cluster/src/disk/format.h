@@ -20,6 +20,8 @@ inline constexpr std::string_view kScrubFile = "scrub.cursor";
 inline constexpr std::string_view kFinalized = "finalized";
 inline constexpr std::string_view kBeingWritten = "rbw";
 inline constexpr std::string_view kTemporary = "tmp";
+// Replicas that cannot be served, set aside at a start.
+inline constexpr std::string_view kCorrupt = "corrupt";
 
 // Header of a meta file: version (2 bytes), checksum type (1), bytes per checksum (4), big endian.
 inline constexpr std::uint16_t kMetaVersion = 1;

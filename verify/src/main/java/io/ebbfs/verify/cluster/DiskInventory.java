@@ -47,7 +47,8 @@ public record DiskInventory(
     Map<Long, Path> sums = new TreeMap<>();
     for (Path file : LiveFiles.below(disk)) {
       String name = file.getFileName().toString();
-      if (!name.startsWith("blk_")) {
+      // What a start has set aside belongs to nobody.
+      if (!name.startsWith("blk_") || file.startsWith(disk.resolve("corrupt"))) {
         continue;
       }
       if (!file.startsWith(disk.resolve("finalized"))) {
