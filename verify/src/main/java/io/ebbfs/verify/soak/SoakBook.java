@@ -3,7 +3,7 @@ package io.ebbfs.verify.soak;
 import io.ebbfs.verify.soak.Finding.Kind;
 import java.io.PrintStream;
 import java.time.LocalTime;
-import java.time.temporal.ChronoUnit;
+import java.time.format.DateTimeFormatter;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.HashSet;
@@ -36,7 +36,9 @@ final class SoakBook {
   /** One line with the time. */
   void say(String format, Object... arguments) {
     out.println(
-        LocalTime.now().truncatedTo(ChronoUnit.SECONDS) + "  " + format.formatted(arguments));
+        LocalTime.now().format(DateTimeFormatter.ofPattern("HH:mm:ss"))
+            + "  "
+            + format.formatted(arguments));
   }
 
   // ---- files ------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ final class SoakFaults implements Runnable {
   private static final int LEAST_GAP_MILLIS = 10_000;
   private static final int MOST_GAP_MILLIS = 20_000;
   private static final int START_TRIES = 4;
+  private static final long DEATH_MILLIS = 20_000;
   private static final long REDUNDANT_MILLIS = 20_000;
 
   /** The kinds of faults. The number is that of cards in a deck. */
@@ -106,17 +107,16 @@ final class SoakFaults implements Runnable {
   @Override
   public void run() {
     try {
+      long began = System.nanoTime();
       while (true) {
-        long next =
-            System.nanoTime()
-                + (LEAST_GAP_MILLIS + random.nextInt(MOST_GAP_MILLIS - LEAST_GAP_MILLIS))
-                    * 1_000_000L;
-        while (System.nanoTime() < next) {
+        long gap = between(LEAST_GAP_MILLIS, MOST_GAP_MILLIS);
+        while (System.nanoTime() - began < gap * 1_000_000) {
           if (!goesOn.getAsBoolean()) {
             return;
           }
           Thread.sleep(50);
         }
+        began = System.nanoTime();
         startDead("before a fault");
         play(draw());
       }
@@ -296,6 +296,10 @@ final class SoakFaults implements Runnable {
         () -> {
           cluster.arm(point, Armed.KILL.after(skip));
           ConditionWaiter.within(hold).objection(() -> cluster.hasFired(point) ? null : "armed");
+          if (cluster.hasFired(point)) {
+            // A process marks the point as fired just before it dies.
+            ConditionWaiter.within(DEATH_MILLIS).objection(() -> dead().isEmpty() ? "alive" : null);
+          }
         },
         () -> {
           boolean fired = cluster.hasFired(point);
