@@ -267,30 +267,52 @@ bool BlockStore::ReportUnreadable(std::uint64_t block_id, const std::string& why
 
 // ---- removal and failure ------------------------------------------------------------------------
 
-bool BlockStore::Delete(std::uint64_t block_id, std::uint64_t max_generation_stamp) {
-  const auto replica = Get(block_id);
-  if (!replica || replica->generation_stamp > max_generation_stamp) return false;
-  const auto info = Describe(block_id, *replica);
-  if (replica->in_pipeline) {
-    Discard(replica->in_pipeline);
-  } else {
-    {
-      const std::lock_guard lock(mutex_);
-      const auto it = replicas_.find(block_id);
-      if (it == replicas_.end() || it->second.in_pipeline) return false;
-      replicas_.erase(it);
-    }
-    auto& disk = *replica->disk;
-    disk.SubtractUsed(1, replica->length);
-    auto removed = disk.files().Remove(disk.BlockPath(format::kFinalized, block_id));
-    if (removed) {
-      removed = disk.files().Remove(
-          disk.MetaPath(format::kFinalized, block_id, replica->generation_stamp));
-    }
-    if (!removed) Suspect(disk, removed.error().message);
+std::shared_ptr<BlockStore::Forgotten> BlockStore::Forget(std::uint64_t block_id,
+                                                          std::uint64_t max_generation_stamp) {
+  const std::lock_guard lock(mutex_);
+  const auto it = replicas_.find(block_id);
+  if (it == replicas_.end() || it->second.generation_stamp > max_generation_stamp) return nullptr;
+  std::shared_ptr<Forgotten> forgotten(
+      new Forgotten(Describe(block_id, it->second), std::move(it->second)));
+  replicas_.erase(it);
+  removing_.insert(block_id);
+  return forgotten;
+}
+
+void BlockStore::RemoveFiles(const Forgotten& forgotten) {
+  if (const auto& in_pipeline = forgotten.replica_.in_pipeline) {
+    const std::lock_guard lock(in_pipeline->mutex);
+    in_pipeline->TakeOver();
+    in_pipeline->closed = true;
+    in_pipeline->RemoveFiles();
+  } else if (!forgotten.replica_.disk->failed()) {
+    RemoveFinalized(forgotten);
   }
-  if (listener_ != nullptr && info.state != ReplicaState::kTemporary) listener_->OnDeleted(info);
-  return true;
+  {
+    const std::lock_guard lock(mutex_);
+    removing_.erase(forgotten.info_.block_id);
+  }
+  if (listener_ != nullptr && forgotten.info_.state != ReplicaState::kTemporary) {
+    listener_->OnDeleted(forgotten.info_);
+  }
+}
+
+void BlockStore::RemoveFinalized(const Forgotten& forgotten) {
+  auto& disk = *forgotten.replica_.disk;
+  const std::uint64_t block_id = forgotten.info_.block_id;
+  auto removed = disk.files().Remove(disk.BlockPath(format::kFinalized, block_id));
+  if (removed) {
+    removed = disk.files().Remove(
+        disk.MetaPath(format::kFinalized, block_id, forgotten.info_.generation_stamp));
+  }
+  disk.SubtractUsed(1, forgotten.replica_.length);
+  if (!removed) Suspect(disk, removed.error().message);
+}
+
+bool BlockStore::Delete(std::uint64_t block_id, std::uint64_t max_generation_stamp) {
+  const auto forgotten = Forget(block_id, max_generation_stamp);
+  if (forgotten) RemoveFiles(*forgotten);
+  return forgotten != nullptr;
 }
 
 void BlockStore::Suspect(Disk& disk, const std::string& why) {

@@ -12,6 +12,7 @@
 #include <stop_token>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "common/error.h"
@@ -125,8 +126,16 @@ class BlockStore {
                                                    std::uint64_t recovery_id,
                                                    std::uint64_t new_length);
 
-  // Removes the replica unless its generation stamp is above `max_generation_stamp`. False if
-  // nothing was removed.
+  // A replica that is out of the map, and whose files are still there.
+  class Forgotten;
+  // Takes the replica out of the map, unless its generation stamp is above `max_generation_stamp`:
+  // nobody reads, writes or reports the replica any more. Does not touch the disk. Null if nothing
+  // was taken. RemoveFiles must follow; until then the block cannot be created on this server.
+  [[nodiscard]] std::shared_ptr<Forgotten> Forget(std::uint64_t block_id,
+                                                  std::uint64_t max_generation_stamp);
+  // The listener hears of the deletion after that.
+  void RemoveFiles(const Forgotten& forgotten);
+  // Both at once. False if nothing was removed.
   bool Delete(std::uint64_t block_id, std::uint64_t max_generation_stamp);
   // Reads and writes a little on every disk, and drops disks that have failed.
   void ProbeDisks();
@@ -146,6 +155,7 @@ class BlockStore {
   };
 
   BlockStore() = default;
+  void RemoveFinalized(const Forgotten& forgotten);
   [[nodiscard]] static std::unexpected<Error> NoReplica(std::uint64_t block_id);
   [[nodiscard]] bool AnyDiskFailed() const;
   // The error for a replica that is not in the map.
@@ -193,7 +203,23 @@ class BlockStore {
   bool ready_ = false;
   mutable std::condition_variable_any became_ready_;
   std::unordered_map<std::uint64_t, Replica> replicas_;
+  // Forgotten replicas whose files are not removed yet.
+  std::unordered_set<std::uint64_t> removing_;
   std::size_t next_disk_ = 0;
+};
+
+class BlockStore::Forgotten {
+ public:
+  // The disk that its files are on.
+  [[nodiscard]] const std::string& storage_uuid() const { return info_.storage_uuid; }
+
+ private:
+  friend class BlockStore;
+  Forgotten(ReplicaInfo info, Replica replica)
+      : info_(std::move(info)), replica_(std::move(replica)) {}
+
+  const ReplicaInfo info_;
+  const Replica replica_;
 };
 
 }  // namespace ebb

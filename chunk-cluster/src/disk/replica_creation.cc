@@ -64,6 +64,11 @@ Result<std::unique_ptr<ReplicaWriter>> BlockStore::Create(const WriteRequest& re
   const std::lock_guard lock(in_pipeline->mutex);
   {
     const std::lock_guard store_lock(mutex_);
+    if (removing_.contains(request.block_id)) {
+      return Fail(ErrorCode::kBusy, fmt::format("an earlier replica of block {} is being removed "
+                                                "from this server; try again",
+                                                request.block_id));
+    }
     Replica replica{request.generation_stamp, 0, disk, request.state, 0, in_pipeline};
     if (!replicas_.try_emplace(request.block_id, std::move(replica)).second) {
       return Fail(ErrorCode::kBusy,
@@ -148,8 +153,8 @@ Result<ReplicaInfo> BlockStore::Finalize(ReplicaInPipeline& in_pipeline, bool sy
   in_pipeline.data.reset();
   in_pipeline.meta.reset();
   if (!held) {
-    return Fail(ErrorCode::kIo,
-                fmt::format("the disk of block {} has failed", in_pipeline.block_id));
+    return Fail(ErrorCode::kIo, fmt::format("block {} was removed, or its disk has failed",
+                                            in_pipeline.block_id));
   }
   disk.AddUsed(1, length);
   return info;

@@ -13,6 +13,13 @@ namespace ebb::server {
 using namespace hadoop::hdfs;
 using namespace hadoop::hdfs::datanode;
 
+namespace {
+
+// Of one disk.
+constexpr std::size_t kMaxRemovals = 1'000'000;
+
+}  // namespace
+
 void CommandExecutor::Execute(const DatanodeCommandProto& command) {
   switch (command.cmdtype()) {
     case DatanodeCommandProto::BlockCommand:
@@ -56,9 +63,7 @@ void CommandExecutor::ExecuteBlockCommand(const BlockCommandProto& command) {
   for (int i = 0; i < command.blocks_size(); ++i) {
     const auto& block = command.blocks(i);
     if (command.action() == BlockCommandProto::INVALIDATE) {
-      tasks_.Add("removal of a block", [this, id = block.blockid(), stamp = block.genstamp()] {
-        if (store_.Delete(id, stamp)) spdlog::debug("block {} removed", id);
-      });
+      RemoveBlock(block.blockid(), block.genstamp());
       continue;
     }
     if (i >= command.targets_size()) continue;
@@ -74,6 +79,41 @@ void CommandExecutor::ExecuteBlockCommand(const BlockCommandProto& command) {
                  CopyBlock(block, servers, storages);
                });
   }
+}
+
+void CommandExecutor::RemoveBlock(std::uint64_t block_id, std::uint64_t generation_stamp) {
+  const auto found = store_.Find(block_id);
+  if (!found) return;
+  const std::lock_guard lock(mutex_);
+  if (stopped_) return;
+  auto& removals = RemovalsOf(found->storage_uuid);
+  if (removals.full()) {
+    spdlog::warn(
+        "block {} is not removed: {} removals wait at disk {}; the namenode orders it again",
+        block_id, kMaxRemovals, found->storage_uuid);
+    return;
+  }
+  auto forgotten = store_.Forget(block_id, generation_stamp);
+  if (!forgotten) return;
+  removals.Add("removal of a block", [this, block_id, forgotten = std::move(forgotten)] {
+    store_.RemoveFiles(*forgotten);
+    spdlog::debug("block {} removed", block_id);
+  });
+}
+
+// The caller holds the mutex.
+TaskQueue& CommandExecutor::RemovalsOf(const std::string& storage_uuid) {
+  auto& queue = removals_[storage_uuid];
+  if (!queue) queue = std::make_unique<TaskQueue>(1, kMaxRemovals);
+  return *queue;
+}
+
+void CommandExecutor::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopped_ = true;
+  }
+  for (auto& [storage, queue] : removals_) queue->Stop();
 }
 
 void CommandExecutor::CopyBlock(const BlockProto& block,

@@ -5,6 +5,9 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -24,14 +27,21 @@ class CommandExecutor {
                   std::function<void()> on_register)
       : store_(store), namenode_(namenode), tasks_(tasks), on_register_(std::move(on_register)) {}
 
-  // Queues the work and returns.
+  // Queues the work and returns. A block to be removed is out of the store's map after the call, and
+  // its files are removed later: each disk has a queue of its own, so that none waits for another.
   void Execute(const hadoop::hdfs::datanode::DatanodeCommandProto& command);
+
+  // Waits for the removals that are running. Waiting removals are dropped: after a restart the
+  // blocks are reported, and removed by a new order.
+  void Stop();
 
   // Copies to other servers that are under way.
   [[nodiscard]] std::uint32_t copies() const { return copies_; }
 
  private:
   void ExecuteBlockCommand(const hadoop::hdfs::datanode::BlockCommandProto& command);
+  void RemoveBlock(std::uint64_t block_id, std::uint64_t generation_stamp);
+  [[nodiscard]] TaskQueue& RemovalsOf(const std::string& storage_uuid);
   void CopyBlock(const hadoop::hdfs::BlockProto& block,
                  const std::vector<hadoop::hdfs::DatanodeInfoProto>& servers,
                  const std::vector<std::string>& storages);
@@ -41,6 +51,10 @@ class CommandExecutor {
   TaskQueue& tasks_;
   const std::function<void()> on_register_;
   std::atomic<std::uint32_t> copies_ = 0;
+  std::mutex mutex_;
+  bool stopped_ = false;
+  // By disk.
+  std::map<std::string, std::unique_ptr<TaskQueue>> removals_;
 };
 
 }  // namespace ebb::server

@@ -57,6 +57,7 @@ void NamenodeSession::Stop() {
   wake_.notify_all();
   reporter_.Stop();
   tasks_.Stop();
+  commands_.Stop();
   if (main_thread_.joinable()) main_thread_.join();
 }
 

@@ -197,6 +197,7 @@ struct Server {
     session->Start(transfers->port(), rpc.port());
   }
   ~Server() {
+    files.Set(FaultyFileSystem::Fault::kNone);  // nothing may hang any more
     transfers->Stop();
     rpc.Stop();
     session->Stop();
@@ -327,6 +328,47 @@ TEST_F(NamenodeSessionTest, TellsOfStoredDeletedAndCorruptBlocksAtOnce) {
   namenode_.Command(server.uuid(), BlockCommand(BlockCommandProto::INVALIDATE, 1));
   namenode_.Await("the deleted block", [&] { return namenode_.Heard(1, BlockChange::DELETED); });
   EXPECT_TRUE(server.directory.Find("blk_1").empty());
+}
+
+TEST_F(NamenodeSessionTest, AReplicaIsForgottenWithTheOrderEvenIfItsDiskHangs) {
+  Server server(namenode_.port());
+  AwaitReports(1);
+  constexpr std::uint64_t kBlocks = 20;
+  const auto disks = server.store->Disks();
+  auto command = BlockCommand(BlockCommandProto::INVALIDATE, 1);
+  for (std::uint64_t id = 1; id <= kBlocks; ++id) {
+    StoreBlock(*server.store, id, RandomBytes(100, id), 1001, disks[0].storage_uuid);
+    if (id > 1) {
+      *command.mutable_blkcmd()->add_blocks() = command.blkcmd().blocks(0);
+      command.mutable_blkcmd()->mutable_blocks(static_cast<int>(id) - 1)->set_blockid(id);
+    }
+  }
+  StoreBlock(*server.store, 100, RandomBytes(100, 100), 1001, disks[1].storage_uuid);
+  server.files.Set(FaultyFileSystem::Fault::kHang, server.directory / "a/finalized");
+  namenode_.Command(server.uuid(), command);
+  namenode_.Command(server.uuid(), BlockCommand(BlockCommandProto::INVALIDATE, 100));
+  // The other disk does not wait.
+  namenode_.Await("the deletion on the other disk",
+                  [&] { return namenode_.Heard(100, BlockChange::DELETED); });
+  for (std::uint64_t id = 1; id <= kBlocks; ++id) {
+    EXPECT_FALSE(server.store->Find(id).has_value()) << id;
+    EXPECT_FALSE(server.store->OpenReader(id, 0).has_value()) << id;
+  }
+  EXPECT_TRUE(server.store->Replicas(disks[0].storage_uuid).empty());
+  EXPECT_EQ(server.directory.Find("a/finalized").size(), 2 * kBlocks);
+  // The files of the old replica would be taken for the new one.
+  const auto again = server.store->Create({.block_id = 1, .generation_stamp = 1, .checksum = {}});
+  ASSERT_FALSE(again.has_value());
+  EXPECT_EQ(again.error().code, ErrorCode::kBusy) << again.error().message;
+  namenode_.Locked([&] { EXPECT_FALSE(namenode_.Heard(1, BlockChange::DELETED)); });
+  server.files.Set(FaultyFileSystem::Fault::kNone);
+  namenode_.Await("the deletions", [&] {
+    for (std::uint64_t id = 1; id <= kBlocks; ++id) {
+      if (!namenode_.Heard(id, BlockChange::DELETED)) return false;
+    }
+    return true;
+  });
+  EXPECT_TRUE(server.directory.Find("blk_").empty());
 }
 
 TEST_F(NamenodeSessionTest, CopiesABlockToTheStorageItIsTold) {

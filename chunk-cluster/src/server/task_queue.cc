@@ -25,6 +25,11 @@ void TaskQueue::Add(const char* what, std::function<void()> task) {
                limit_);
 }
 
+bool TaskQueue::full() {
+  const std::lock_guard lock(mutex_);
+  return tasks_.size() >= limit_;
+}
+
 void TaskQueue::Stop() {
   {
     const std::lock_guard lock(mutex_);

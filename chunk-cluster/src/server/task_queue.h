@@ -24,6 +24,7 @@ class TaskQueue {
   // `what` names the task in the log. A task is dropped if the queue is full or stopped: the
   // namenode repeats its orders.
   void Add(const char* what, std::function<void()> task);
+  [[nodiscard]] bool full();
   // Waits for the running tasks. Waiting tasks are dropped.
   void Stop();
 
