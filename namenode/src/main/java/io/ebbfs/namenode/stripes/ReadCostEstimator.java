@@ -34,16 +34,13 @@ public final class ReadCostEstimator {
   /** A block on a server whose heartbeats have stopped: the server may be dead. */
   static final int SILENT_COST = COST * 10;
 
-  /** A server is silent if its last heartbeat is this much older than the newest of any server. */
-  private static final long SILENT_MILLIS = 5_000;
-
   /** A server with no more transfers than this is never busy. */
   private static final int FEW_TRANSFERS = 8;
 
   private final ClusterView cluster;
   private final String reader;
   private final int busyCost;
-  private final long newestHeartbeatMillis;
+  private final SilentServers silent;
   private final double manyTransfers;
 
   /**
@@ -60,8 +57,7 @@ public final class ReadCostEstimator {
     this.reader = reader;
     this.busyCost = busyCost;
     List<Server> servers = cluster.liveServers();
-    this.newestHeartbeatMillis =
-        servers.stream().mapToLong(Server::lastHeartbeatMillis).max().orElse(0);
+    this.silent = new SilentServers(cluster);
     double mean = servers.stream().mapToInt(Server::activeTransfers).average().orElse(0);
     this.manyTransfers = Math.max(FEW_TRANSFERS, 2 * mean);
   }
@@ -81,10 +77,7 @@ public final class ReadCostEstimator {
 
   /** Whether the server of a disk may be dead: its heartbeats have stopped. */
   boolean isSilent(String storageUuid) {
-    return cluster
-        .server(serverOf(storageUuid))
-        .map(server -> newestHeartbeatMillis - server.lastHeartbeatMillis() > SILENT_MILLIS)
-        .orElse(true);
+    return silent.hasDisk(storageUuid);
   }
 
   private int of(String storageUuid) {

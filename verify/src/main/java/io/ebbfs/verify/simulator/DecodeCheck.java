@@ -12,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Predicate;
 
 /** Checks whether acknowledged data can be read or decoded from the replicas that truly exist. */
 final class DecodeCheck {
@@ -45,14 +46,17 @@ final class DecodeCheck {
   }
 
   /**
-   * Whether the namenode has a row of a stripe member that is in truth lost. While it has, nothing
-   * more may be destroyed: the namenode may plan with the lost block, and no code survives more
-   * losses than it was made for.
+   * Whether the namenode believes in a replica of a stripe member that is in truth lost: it has a
+   * row and thinks the disk in service. While it believes so, nothing more may be destroyed: the
+   * namenode may plan with the lost block, and no code survives more losses than it was made for.
+   *
+   * @param inService what the namenode believes of a disk
    */
-  boolean anyHiddenLoss() {
+  boolean anyHiddenLoss(Predicate<String> inService) {
     for (StripeRow stripe : rows.stripes.values()) {
       for (StripeMemberProto member : stripe.getMembersList()) {
-        Set<String> believed = rows.storagesOf(member.getBlockId());
+        Set<String> believed = new TreeSet<>(rows.storagesOf(member.getBlockId()));
+        believed.removeIf(inService.negate());
         if (believed.size() > existing(member, believed)) {
           return true;
         }

@@ -29,7 +29,7 @@ final class FaultSchedule {
     faultPercent = random.nextInt(101);
     system = new SimSystem(world, random, bug);
     proposals = new ProposalSource(system);
-    faults = new FaultSource(system);
+    faults = new FaultSource(system, proposals);
     system.log.add("seed %d, %s".formatted(seed, world));
   }
 

@@ -2,6 +2,7 @@ package io.ebbfs.verify.simulator;
 
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -12,17 +13,19 @@ import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 /** Draws faults and makes them happen, within what the codes promise to survive. */
 final class FaultSource {
   private final SimSystem system;
+  private final ProposalSource proposals;
   private final Random random;
   private int joined;
 
-  FaultSource(SimSystem system) {
+  FaultSource(SimSystem system, ProposalSource proposals) {
     this.system = system;
+    this.proposals = proposals;
     random = system.random;
   }
 
   /** Makes a random fault happen to the server, the worker or the namenode. */
   void happen(int step, SimServer server, SimWorker worker) throws IOException, ServiceException {
-    switch (random.nextInt(22)) {
+    switch (random.nextInt(25)) {
       case 0 -> {
         system.note(step, "worker crashes");
         worker.crash();
@@ -39,6 +42,10 @@ final class FaultSource {
       case 19, 20 -> {
         system.noteFault(step, "output computed wrong", "next");
         system.cluster.plantWrongOutput();
+      }
+      case 21, 22, 23 -> {
+        proposals.propose(step);
+        lossesBeforeCommit(step);
       }
       default -> {
         system.noteFault(step, "namenode restarts", "");
@@ -69,6 +76,43 @@ final class FaultSource {
           .claim(system.namenode().coding(), 8);
       late.get().send(system.namenode().coding());
     }
+  }
+
+  /**
+   * Servers lose all their disks after the last check of a conversion and before its commit. The
+   * namenode hears of it from the servers, and no scan has seen the stripes yet.
+   */
+  private void lossesBeforeCommit(int step) throws IOException, ServiceException {
+    Optional<SimWorker> worker = converting();
+    if (worker.isEmpty()) {
+      return;
+    }
+    Optional<SimWorker.LateCommit> late = worker.get().hangBeforeCommit(system.namenode().coding());
+    if (late.isEmpty()) {
+      return;
+    }
+    List<SimServer> servers = new ArrayList<>(system.cluster.servers());
+    Collections.shuffle(servers, random);
+    int losses = 0;
+    for (SimServer server : servers) {
+      if (losses < 3 && server.answers() && isSurvivable(new HashSet<>(server.disks()))) {
+        losses++;
+        system.noteFault(step, "disks fail right before a commit", server.uuid());
+        server.disks().forEach(server::failDisk);
+        server.heartbeat(system.namenode().datanodes());
+      }
+    }
+    late.get().send(system.namenode().coding());
+  }
+
+  /** A worker that holds a conversion; one that has none claims what is planned. */
+  private Optional<SimWorker> converting() throws ServiceException {
+    for (SimWorker worker : system.workers) {
+      if (!worker.isConverting()) {
+        worker.claim(system.namenode().coding(), 8);
+      }
+    }
+    return system.workers.stream().filter(SimWorker::isConverting).findFirst();
   }
 
   private long silentServers() {
@@ -113,16 +157,19 @@ final class FaultSource {
 
   /**
    * Whether the disks may be lost. Nothing may be destroyed beyond what the codes promise to
-   * survive: one thing during an attempt of a transition, and nothing while the namenode has yet to
-   * hear of an earlier loss.
+   * survive, and nothing while the namenode has yet to hear of an earlier loss. Several losses may
+   * happen during one attempt of a transition: what the attempt publishes must survive them as what
+   * it replaces does.
    */
   private boolean isSurvivable(Set<SimDisk> disks) {
     Set<String> running = system.oracle.attempts().running();
     boolean survivable =
-        !system.oracle.decoding().anyHiddenLoss()
-            && !system.oracle.attempts().isAnyDisturbed(running)
+        !system.oracle.decoding().anyHiddenLoss(system.namenode()::believesInService)
             && system.oracle.decoding().survives(disks);
     if (survivable) {
+      if (system.oracle.attempts().isAnyDisturbed(running)) {
+        system.events.add("fault second loss while a transition runs");
+      }
       system.oracle.attempts().disturb(running);
     }
     return survivable;

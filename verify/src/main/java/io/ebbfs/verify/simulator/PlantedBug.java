@@ -20,5 +20,7 @@ enum PlantedBug {
   /** A crash leaves half of the writes of a transaction. */
   TEARS_TRANSACTIONS,
   /** Chunk servers delete one more replica than they were told to. */
-  DELETES_TOO_MUCH
+  DELETES_TOO_MUCH,
+  /** The namenode publishes new stripes without asking which servers live. */
+  PUBLISHES_UNASKED
 }

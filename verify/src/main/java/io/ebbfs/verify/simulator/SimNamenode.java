@@ -24,6 +24,8 @@ import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings.Verification;
 import io.ebbfs.protocol.CodingProtocol;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.util.List;
 import java.util.Random;
 import org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol;
@@ -59,11 +61,12 @@ final class SimNamenode {
   private final DatanodeRegistry cluster;
   private final BlockManager blocks;
   private final DatanodeFrontEnd datanodes;
-  private final CodingService coding;
+  private final CodingService periodic;
+  private final CodingProtocol coding;
   private final PendingDeletionReaper reaper;
   private final SimClient.Namenode forClients;
 
-  SimNamenode(MetadataStore store, ManualClock clock, SimWorld world, long seed)
+  SimNamenode(MetadataStore store, ManualClock clock, SimWorld world, long seed, PlantedBug bug)
       throws IOException {
     this.store = store;
     Random random = new Random(seed);
@@ -76,7 +79,8 @@ final class SimNamenode {
     blocks.bind(stripes);
     datanodes = new DatanodeFrontEnd(identity, cluster, blocks, (a, b, c, d, e, f) -> {});
     IdGenerators ids = IdGenerators.of(store);
-    coding =
+    SimClusterView view = new SimClusterView(cluster);
+    CodingService service =
         new CodingService(
             identity.blockPoolId(),
             SimCodes.REGISTRY,
@@ -84,11 +88,13 @@ final class SimNamenode {
             ids,
             blocks,
             new BlockCounts(() -> 0, () -> 0, disk -> 0),
-            cluster,
+            view,
             stripes,
             clock,
             random,
             world.isTight() ? FEW_ATTEMPTS : TRANSITIONS);
+    periodic = service;
+    coding = bug == PlantedBug.PUBLISHES_UNASKED ? committingUnasked(service, view) : service;
     new MkdirService(store, ids.inodes(), clock, NamespaceLimits.DEFAULT).makeRoot(SUPERUSER);
     reaper = new PendingDeletionReaper(store, blocks, stripes);
     forClients =
@@ -99,6 +105,29 @@ final class SimNamenode {
             new Caller(SUPERUSER.user(), java.util.Set::of, SUPERUSER),
             ids,
             datanodes);
+  }
+
+  /** Whoever commits sees all servers and disks alive. */
+  private static CodingProtocol committingUnasked(CodingProtocol service, SimClusterView view) {
+    return (CodingProtocol)
+        Proxy.newProxyInstance(
+            SimNamenode.class.getClassLoader(),
+            new Class<?>[] {CodingProtocol.class},
+            (proxy, method, arguments) -> {
+              view.setEverythingLives(method.getName().equals("commit"));
+              try {
+                return method.invoke(service, arguments);
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              } finally {
+                view.setEverythingLives(false);
+              }
+            });
+  }
+
+  /** Whether the namenode believes that a disk is in service. */
+  boolean believesInService(String storageUuid) {
+    return cluster.isLive(storageUuid);
   }
 
   String blockPoolId() {
@@ -128,6 +157,6 @@ final class SimNamenode {
   void tick() throws IOException {
     reaper.reapAll();
     blocks.tick();
-    coding.tick();
+    periodic.tick();
   }
 }

@@ -26,12 +26,14 @@ final class SimSystem {
   // What happened, for people.
   final List<String> log = new ArrayList<>();
   private final InMemoryStore rows = new InMemoryStore();
+  private final PlantedBug bug;
   private SimNamenode namenode;
   private int disksMade;
 
   SimSystem(SimWorld world, Random random, PlantedBug bug) throws IOException {
     this.world = world;
     this.random = random;
+    this.bug = bug;
     cluster = new SimCluster(world, events, bug);
     oracle = new Oracle(cluster, events);
     store = new CrashingStore(rows, oracle, bug);
@@ -43,7 +45,7 @@ final class SimSystem {
 
   private void start() throws IOException {
     store.revive();
-    namenode = new SimNamenode(store, clock, world, random.nextLong());
+    namenode = new SimNamenode(store, clock, world, random.nextLong(), bug);
   }
 
   SimNamenode namenode() {

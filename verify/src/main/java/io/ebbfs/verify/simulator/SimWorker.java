@@ -15,6 +15,7 @@ import io.ebbfs.protocol.proto.CodingProtos.CommitRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.FailRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.RenewRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.StepProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import io.ebbfs.raid.executor.CombineLimiter;
@@ -52,6 +53,11 @@ final class SimWorker {
           : results.size() < 3 ? results.size() + 1 + "" : "4 or later";
     }
 
+    boolean isConversion() {
+      TransitionKindProto kind = claimed.getTransition().getKind();
+      return kind == TransitionKindProto.UPCODE || kind == TransitionKindProto.DOWNCODE;
+    }
+
     boolean isReady() {
       return results.size() == claimed.getStepsCount();
     }
@@ -84,6 +90,11 @@ final class SimWorker {
     this.name = name;
     this.cluster = cluster;
     this.random = random;
+  }
+
+  /** Whether the worker holds a claim of a conversion to another code. */
+  boolean isConverting() {
+    return jobs.stream().anyMatch(Job::isConversion);
   }
 
   boolean isBusy() {
@@ -345,7 +356,7 @@ final class SimWorker {
   }
 
   /**
-   * Runs a job and hangs right before its commit.
+   * Runs a job, a conversion if there is one, and hangs right before its commit.
    *
    * @return the commit that was not sent; empty if the job failed before
    */
@@ -354,7 +365,11 @@ final class SimWorker {
     if (jobs.isEmpty()) {
       return Optional.empty();
     }
-    Job job = jobs.get(random.nextInt(jobs.size()));
+    Job job =
+        jobs.stream()
+            .filter(Job::isConversion)
+            .findFirst()
+            .orElse(jobs.get(random.nextInt(jobs.size())));
     while (jobs.contains(job) && !job.mayCommit()) {
       if (job.isReady()) {
         check(namenode, job, false);

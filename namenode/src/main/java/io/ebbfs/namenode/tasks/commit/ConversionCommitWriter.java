@@ -10,6 +10,7 @@ import io.ebbfs.namenode.replicas.BlockService.Invalidation;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.namenode.stripes.BlockRows;
+import io.ebbfs.namenode.stripes.StripeState;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionLifecycle;
 import io.ebbfs.namenode.tasks.plan.ConversionMapper;
 import io.ebbfs.namenode.tasks.plan.NotPlannableException;
@@ -71,11 +72,9 @@ final class ConversionCommitWriter implements CommitWriter {
   public Written write(Transaction transaction, TransitionRow row, long firstStripeId)
       throws IOException {
     Map<Integer, StripeRow> sources = unchanged(transaction, row);
-    for (TransitionOutputProto output : row.getOutputsList()) {
-      CommitWriter.requireInService(cluster, output);
-    }
     Conversion conversion = conversion(row, sources);
     Map<BlockRef, StripeMemberProto> kept = ConversionMapper.keptMembers(conversion, sources);
+    requireProtected(transaction, row, conversion, sources);
     Map<Integer, StripeRowWriter> writers =
         writers(transaction, row, kept, conversion, firstStripeId);
     List<Invalidation> gone = new ArrayList<>();
@@ -104,6 +103,42 @@ final class ConversionCommitWriter implements CommitWriter {
       stripes.add(writer.id());
     }
     return new Written(gone, stripes, dataBytes, row.getToCode());
+  }
+
+  /**
+   * Refuses new stripes whose members do not all live. The parities that the conversion drops may
+   * be what the data of a lost member needs.
+   */
+  private void requireProtected(
+      Transaction transaction,
+      TransitionRow row,
+      Conversion conversion,
+      Map<Integer, StripeRow> sources)
+      throws IOException {
+    PublicationGuard guard = new PublicationGuard(cluster);
+    guard.requireOutputs(row.getOutputsList());
+    Map<Integer, Map<Integer, List<String>>> storages = new TreeMap<>();
+    for (TransitionOutputProto output : row.getOutputsList()) {
+      storages
+          .computeIfAbsent(output.getStripeIndex(), s -> new TreeMap<>())
+          .put(output.getPosition(), List.of(output.getStorageUuid()));
+    }
+    Map<Integer, StripeState> states = new TreeMap<>();
+    for (Map.Entry<Integer, StripeRow> source : sources.entrySet()) {
+      states.put(source.getKey(), StripeState.read(transaction, codes, cluster, source.getValue()));
+    }
+    for (Conversion.Kept block : conversion.kept()) {
+      StripeState before = ConversionMapper.source(states, block.before());
+      int position = block.before().position();
+      List<String> disks = before.locations().get(position);
+      guard.requireAnyHeard(before.members().get(position).getBlockId(), disks);
+      storages
+          .computeIfAbsent(block.after().stripe(), s -> new TreeMap<>())
+          .put(block.after().position(), disks);
+    }
+    for (Map<Integer, List<String>> stripe : storages.values()) {
+      guard.requireSurvivesAnyServer(conversion.to(), stripe);
+    }
   }
 
   private Conversion conversion(TransitionRow row, Map<Integer, StripeRow> sources)

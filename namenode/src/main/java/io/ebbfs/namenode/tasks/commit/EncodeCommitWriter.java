@@ -131,6 +131,7 @@ final class EncodeCommitWriter implements CommitWriter {
   /** The blocks to encode, if none has changed and each replica that stays is still there. */
   private Map<TransitionBlockProto, BlockRow> unchanged(Transaction transaction, TransitionRow row)
       throws IOException {
+    PublicationGuard guard = new PublicationGuard(cluster);
     Map<TransitionBlockProto, BlockRow> data = new HashMap<>();
     for (TransitionBlockProto block : row.getBlocksList()) {
       Optional<BlockRow> known =
@@ -149,11 +150,10 @@ final class EncodeCommitWriter implements CommitWriter {
             "the replica of block %d on disk %s, which was to stay, is gone"
                 .formatted(block.getBlockId(), block.getKeepStorageUuid()));
       }
+      guard.requireAnyHeard(block.getBlockId(), List.of(block.getKeepStorageUuid()));
       data.put(block, known.get());
     }
-    for (TransitionOutputProto output : row.getOutputsList()) {
-      CommitWriter.requireInService(cluster, output);
-    }
+    guard.requireOutputs(row.getOutputsList());
     return data;
   }
 

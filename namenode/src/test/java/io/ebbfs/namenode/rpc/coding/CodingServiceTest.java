@@ -11,6 +11,7 @@ import io.ebbfs.protocol.proto.ChunkProtos.SourceProto;
 import io.ebbfs.protocol.proto.ChunkProtos.TargetProto;
 import io.ebbfs.protocol.proto.CodingProtos.CheckProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
+import io.ebbfs.protocol.proto.CodingProtos.CommitResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposedProto;
 import io.ebbfs.protocol.proto.CodingProtos.StepProto;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
@@ -401,6 +402,51 @@ class CodingServiceTest {
     cluster.runAll();
     whole(cluster);
     assertThat(cluster.counter("repairedBlocks.PC(2x5)")).isPositive();
+  }
+
+  /** The servers hold no output: they hold members whose data the old parities protect. */
+  @Test
+  void serversThatDieRightBeforeTheCommitOfAMergeLoseNothing() throws Exception {
+    CodingCluster cluster = new CodingCluster(12, 6, 1);
+    cluster.createFile(30, BLOCK, true);
+    encodeAll(cluster, Codes.PC_FAST);
+    cluster.propose(TransitionKindProto.UPCODE, Codes.PC_COMPACT, List.of(), cluster.stripeIds());
+    ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+    var results = cluster.run(claimed);
+    List<String> holdMembersOnly = new ArrayList<>(cluster.servers.servers());
+    claimed
+        .getTransition()
+        .getOutputsList()
+        .forEach(
+            output -> holdMembersOnly.remove(cluster.servers.serverOf(output.getStorageUuid())));
+    assertThat(holdMembersOnly).isNotEmpty();
+    holdMembersOnly.stream().limit(2).forEach(cluster.servers::kill);
+    // No tick tells the namenode's scanner of the deaths before the commit arrives.
+    CommitResponseProto answer = cluster.commit(claimed, results);
+    assertThat(answer.getCommitted()).isFalse();
+    assertThat(answer.getRefusal()).contains("a member of the new stripe");
+    cluster.assertConsistent();
+    cluster.runAll();
+    whole(cluster);
+  }
+
+  @Test
+  void aMergeIsNotPublishedWhileAMembersServerIsSilent() throws Exception {
+    CodingCluster cluster = new CodingCluster(12, 6, 1);
+    cluster.createFile(30, BLOCK, true);
+    encodeAll(cluster, Codes.PC_FAST);
+    cluster.propose(TransitionKindProto.UPCODE, Codes.PC_COMPACT, List.of(), cluster.stripeIds());
+    ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+    var results = cluster.run(claimed);
+    cluster.servers.silence("server-04");
+    CommitResponseProto answer = cluster.commit(claimed, results);
+    assertThat(answer.getCommitted()).isFalse();
+    assertThat(answer.getRefusal()).contains("heard lately");
+    cluster.servers.speak("server-04");
+    cluster.advance(60_000);
+    cluster.runAll();
+    assertThat(cluster.stripeIds()).hasSize(1);
+    whole(cluster);
   }
 
   @Test

@@ -83,6 +83,11 @@ final class FakeCluster implements ClusterView {
     silent.add(server);
   }
 
+  /** Its heartbeats arrive again. */
+  void speak(String server) {
+    silent.remove(server);
+  }
+
   void failDisk(String disk) {
     failedDisks.add(disk);
     content.get(disk).clear();
