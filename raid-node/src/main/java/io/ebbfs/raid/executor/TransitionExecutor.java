@@ -127,6 +127,10 @@ public final class TransitionExecutor {
           row,
           work);
     }
+    KeptReplicaSync.Result synced = new KeptReplicaSync(chunks, threads).run(claimed);
+    if (synced.failure() != null) {
+      return fail(failure(row, synced.failure()).addAllBadBlocks(synced.bad()), row, work);
+    }
     if (lost.test(row.getId())) {
       return outcome(row, Result.ABANDONED, "the claim ended while it ran", work);
     }

@@ -16,6 +16,7 @@ import io.ebbfs.protocol.proto.ChunkProtos.VerifyResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.CheckProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
 import io.ebbfs.protocol.proto.CodingProtos.StepProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionBlockProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.raid.FakeChunks;
 import io.ebbfs.raid.FakeNamenode;
@@ -313,5 +314,95 @@ final class TransitionExecutorTest {
     assertThat(chunks.combined).hasSize(1);
     assertThat(namenode.commits).isEmpty();
     assertThat(namenode.failures).isEmpty();
+  }
+
+  // ---- the replica that an encoding keeps -------------------------------------------------------
+
+  /** Block 1 stays on the disk of server 1. The combine may have read it from server 2. */
+  private static ClaimedTransitionProto encoding() {
+    ClaimedTransitionProto encode = FakeNamenode.transition(5, TransitionKindProto.ENCODE, 1, 1000);
+    StepProto step = step("encode", 1, 2);
+    SourceProto source =
+        step.getCombine().getSources(0).toBuilder()
+            .clearLocations()
+            .addLocations(FakeNamenode.location(2))
+            .addLocations(FakeNamenode.location(1))
+            .build();
+    return encode.toBuilder()
+        .clearSteps()
+        .addSteps(step.toBuilder().setCombine(step.getCombine().toBuilder().setSources(0, source)))
+        .setTransition(
+            encode.getTransition().toBuilder()
+                .clearBlocks()
+                .clearOutputs()
+                .addBlocks(
+                    TransitionBlockProto.newBuilder()
+                        .setStripeIndex(0)
+                        .setPosition(0)
+                        .setOwnerId(1)
+                        .setOwnerIndex(0)
+                        .setBlockId(1)
+                        .setKeepStorageUuid(FakeNamenode.location(1).getStorageUuid())))
+        .build();
+  }
+
+  /** Servers that combine, and of which server 1 says this of its replica. */
+  private ChunkChannel holderSays(VerifiedBlockProto answer, List<VerifyRequestProto> asked) {
+    return new ChunkChannel() {
+      @Override
+      public CombineResponseProto combine(DatanodeIDProto executor, CombineRequestProto request) {
+        return FakeChunks.done(request);
+      }
+
+      @Override
+      public VerifyResponseProto verify(DatanodeIDProto server, VerifyRequestProto request)
+          throws IOException {
+        if (server.getIpcPort() != 1) {
+          throw new IOException("not the holder");
+        }
+        assertThat(namenode.commits).isEmpty();
+        asked.add(request);
+        return VerifyResponseProto.newBuilder().addBlocks(answer).build();
+      }
+    };
+  }
+
+  private static VerifiedBlockProto.Builder health(BlockHealthProto health) {
+    return VerifiedBlockProto.newBuilder().setHealth(health);
+  }
+
+  @Test
+  void theReplicaThatStaysIsSyncedAndReadBeforeTheCommit() throws Exception {
+    List<VerifyRequestProto> asked = new ArrayList<>();
+    VerifiedBlockProto safe = health(BlockHealthProto.BLOCK_OK).setSynced(true).build();
+    assertThat(executor(holderSays(safe, asked)).run(encoding(), id -> false).result())
+        .isEqualTo(TransitionOutcome.Result.COMMITTED);
+    assertThat(asked).hasSize(1);
+    assertThat(asked.get(0).getSync()).isTrue();
+    assertThat(asked.get(0).getChecksumsOnly()).isFalse();
+    assertThat(asked.get(0).getBlocks(0).getBlockId()).isEqualTo(1);
+  }
+
+  /** An old server ignores the wish and leaves the answer out. */
+  @Test
+  void aReplicaThatWasNotSyncedKeepsItsCopies() throws Exception {
+    VerifiedBlockProto old = health(BlockHealthProto.BLOCK_OK).build();
+    TransitionOutcome outcome =
+        executor(holderSays(old, new ArrayList<>())).run(encoding(), id -> false);
+    assertThat(outcome.result()).isEqualTo(TransitionOutcome.Result.FAILED);
+    assertThat(outcome.detail()).contains("did not sync");
+    assertThat(namenode.commits).isEmpty();
+    assertThat(namenode.failures.get(0).getBadBlocksList()).isEmpty();
+  }
+
+  @Test
+  void aCorruptReplicaThatWasToStayIsReportedAndKeepsItsCopies() throws Exception {
+    VerifiedBlockProto corrupt = health(BlockHealthProto.BLOCK_CORRUPT).build();
+    assertThat(
+            executor(holderSays(corrupt, new ArrayList<>())).run(encoding(), id -> false).result())
+        .isEqualTo(TransitionOutcome.Result.FAILED);
+    assertThat(namenode.commits).isEmpty();
+    assertThat(namenode.failures.get(0).getBadBlocks(0).getLocation())
+        .isEqualTo(FakeNamenode.location(1));
   }
 }

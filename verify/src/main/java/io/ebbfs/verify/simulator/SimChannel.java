@@ -76,7 +76,9 @@ final class SimChannel implements ChunkChannel {
     VerifyResponseProto.Builder response = VerifyResponseProto.newBuilder();
     for (ExtendedBlockProto wanted : request.getBlocksList()) {
       VerifiedBlockProto.Builder verified =
-          VerifiedBlockProto.newBuilder().setHealth(health(server, wanted));
+          VerifiedBlockProto.newBuilder()
+              .setHealth(health(server, wanted))
+              .setSynced(request.getSync());
       if (verified.getHealth() == BlockHealthProto.BLOCK_OK) {
         SimBlock block = server.find(wanted.getBlockId());
         verified.setLengthBytes(block.lengthBytes()).setCrc32C(cluster.crc32c(block));

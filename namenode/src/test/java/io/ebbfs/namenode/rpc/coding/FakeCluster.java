@@ -201,6 +201,7 @@ final class FakeCluster implements ClusterView {
               ? VerifiedBlockProto.newBuilder().setHealth(BlockHealthProto.BLOCK_MISSING)
               : VerifiedBlockProto.newBuilder()
                   .setHealth(BlockHealthProto.BLOCK_OK)
+                  .setSynced(request.getSync())
                   .setLengthBytes(bytes.get().length)
                   .setCrc32C(crc32c(bytes.get())));
     }
