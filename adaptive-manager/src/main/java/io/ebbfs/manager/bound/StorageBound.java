@@ -95,6 +95,11 @@ public final class StorageBound {
     return roomAtEnd() < 0;
   }
 
+  /** How many bytes of room a change lacks now; 0 or less if it fits. */
+  public double lackingNow(Change change) {
+    return Math.max(0, roomTakenBy(change)) - roomNow;
+  }
+
   /** How many bytes of room a change lacks at the end; negative if there is more than enough. */
   public double lackingAtEnd(Change change) {
     return roomTakenBy(change) - roomAtEnd();

@@ -124,6 +124,28 @@ final class ConversionChooser {
     }
   }
 
+  /**
+   * Converts the coldest fast stripes to compact for encodings that wait. Without this the encodings
+   * could wait for ever: the first stripe that waits is padded and takes room, and the stripes
+   * behind it would make more room than that, so that the bound is kept once all are encoded.
+   *
+   * @param missing bytes of room to make; nothing is converted for 0
+   */
+  void makeRoomNow(double missing, List<Decision> decisions) {
+    while (missing > 0 && !fast.isEmpty() && allowed(fast.get(0))) {
+      Candidate coldest = fast.remove(0);
+      missing += coldest.parityDelta;
+      String reason =
+          String.format(
+              Locale.ROOT,
+              "makes room under the bound %s for blocks that wait to be encoded; coldest fast"
+                  + " stripes at %s",
+              bound.show(),
+              temperature.show(coldest.heat));
+      decide(coldest, TransitionKindProto.UPCODE, reason, decisions);
+    }
+  }
+
   /** Converts fast stripes that are read-cold to compact. */
   void toCompact(List<Decision> decisions) {
     double cold = rule.readHot().threshold() / rule.hysteresis();

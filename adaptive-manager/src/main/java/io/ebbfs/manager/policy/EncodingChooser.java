@@ -56,7 +56,12 @@ final class EncodingChooser {
     this.age = new EncodingAge(rule, view.snapshot().nowMillis());
   }
 
-  void decide(List<Decision> decisions) {
+  /**
+   * Decides the encodings of this evaluation.
+   *
+   * @return bytes of room that encodings lack now and that nothing under way can make; 0 if none
+   */
+  double decide(List<Decision> decisions) {
     List<FileView> hot = new ArrayList<>();
     List<FileView> cold = new ArrayList<>();
     for (FileView file : EncodingCandidates.select(view, limit, failed, age, waiting)) {
@@ -80,6 +85,7 @@ final class EncodingChooser {
     decider.encodeCompact(compact, decisions);
     // Without this, conversions to fast would take the room as soon as it is enough for one.
     bound.reserve(asFast(hopeful));
+    return limit.isUsed() ? 0 : decider.roomMissingNow();
   }
 
   /**

@@ -23,6 +23,7 @@ final class EncodingDecider {
   private final boolean fastCanShrink;
   private final Map<Long, String> waiting;
   private final Temperature temperature;
+  private double roomMissingNow;
 
   /**
    * @param fastCanShrink whether fast stripes are left that could become compact and so make room
@@ -83,8 +84,20 @@ final class EncodingDecider {
    */
   private int countNow(List<PackingForecast> stripes) {
     int count = bound.countThatFitNow(stripes.stream().map(EncodingDecider::change).toList());
+    if (count > 0) {
+      return count;
+    }
     boolean canMakeRoom = limit.isUsed() || fastCanShrink;
-    return count == 0 && !canMakeRoom ? stripes.size() : count;
+    if (!canMakeRoom) {
+      return stripes.size();
+    }
+    roomMissingNow = Math.max(roomMissingNow, bound.lackingNow(change(stripes.get(0))));
+    return 0;
+  }
+
+  /** Bytes of room that the first stripe of a batch that waits lacks now; 0 if no batch waits. */
+  double roomMissingNow() {
+    return roomMissingNow;
   }
 
   static StorageBound.Change change(PackingForecast packing) {

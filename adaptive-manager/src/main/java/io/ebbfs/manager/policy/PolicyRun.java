@@ -60,9 +60,13 @@ final class PolicyRun {
     ConversionChooser conversions = new ConversionChooser(view, bound, limit, failed);
     conversions.keepBound(decisions);
     boolean canMakeRoom = conversions.canMakeRoom();
-    new EncodingChooser(view, bound, limit, failed, canMakeRoom, waiting).decide(decisions);
+    double missing =
+        new EncodingChooser(view, bound, limit, failed, canMakeRoom, waiting).decide(decisions);
     // Encodings that wait for room count as proposed, so the policy may be over its bound now.
     conversions.keepBound(decisions);
+    if (!limit.isUsed()) {
+      conversions.makeRoomNow(missing, decisions);
+    }
     conversions.toCompact(decisions);
     conversions.toFast(decisions);
   }

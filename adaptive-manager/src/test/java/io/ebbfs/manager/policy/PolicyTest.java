@@ -429,4 +429,38 @@ class PolicyTest {
     assertThat(changed.decide().decisions()).isEmpty();
     assertThat(changed.state(ids.get(0))).isEqualTo(FileState.OTHER_CODE);
   }
+
+  /** A padded stripe takes room that the stripes behind it would make: none may wait for ever. */
+  @Test
+  void aPaddedStripeThatWaitsMakesTheColdestFastStripesCompact() {
+    PolicyWorld lrc = new PolicyWorld(PolicyWorld.rule("p", "lrc", 1.4));
+    for (int i = 0; i < 60; i++) {
+      lrc.file("/p/cold" + i, 1, 0);
+    }
+    lrc.propose();
+    lrc.completeAll();
+    for (int i = 0; i < 12; i++) {
+      lrc.file("/p/hot" + i, 1, 5);
+    }
+    lrc.propose();
+    lrc.completeAll();
+    assertThat(lrc.overhead("p")).as("with a fast stripe").isBetween(1.38, 1.4);
+
+    List<Long> waiting = new ArrayList<>();
+    for (int i = 0; i < 12; i++) {
+      waiting.add(lrc.file("/p/long" + i, 0.0, i == 0 ? 5 * PolicyWorld.MIB / 2 : PolicyWorld.MIB));
+    }
+    for (int i = 0; i < 120; i++) {
+      long length = PolicyWorld.MIB - 1;
+      waiting.add(lrc.file("/p/short" + i, 0.0, length));
+    }
+    for (int round = 0; round < 5; round++) {
+      lrc.propose();
+      for (long id : lrc.namenode.activeIds()) {
+        lrc.namenode.complete(id);
+        assertThat(lrc.overhead("p")).isLessThanOrEqualTo(1.4);
+      }
+    }
+    assertThat(waiting).allSatisfy(id -> assertThat(lrc.state(id)).isEqualTo(FileState.COMPACT));
+  }
 }
