@@ -365,11 +365,15 @@ final class CodingCluster {
   }
 
   List<ClaimedTransitionProto> claim(int limit) throws ServiceException {
+    return claim(WORKER, limit);
+  }
+
+  List<ClaimedTransitionProto> claim(String worker, int limit) throws ServiceException {
     return coding
         .claim(
             null,
             ClaimRequestProto.newBuilder()
-                .setWorker(WORKER)
+                .setWorker(worker)
                 .setLimit(limit)
                 .setLeaseMillis(LEASE_MILLIS)
                 .build())
@@ -414,6 +418,11 @@ final class CodingCluster {
 
   /** Runs a claimed transition to its end with the raid-node's own executor. */
   TransitionOutcome execute(ClaimedTransitionProto claimed) throws InterruptedException {
+    return execute(WORKER, claimed);
+  }
+
+  TransitionOutcome execute(String worker, ClaimedTransitionProto claimed)
+      throws InterruptedException {
     ChunkChannel channel =
         new ChunkChannel() {
           @Override
@@ -429,7 +438,7 @@ final class CodingCluster {
         };
     Throttle unlimited = new Throttle(0, () -> 0, millis -> {});
     return new TransitionExecutor(
-            WORKER,
+            worker,
             coding,
             channel,
             unlimited,

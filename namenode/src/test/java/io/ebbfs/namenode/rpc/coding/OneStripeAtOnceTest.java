@@ -7,6 +7,7 @@ import io.ebbfs.protocol.proto.ChunkProtos.CombineResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.raid.executor.TransitionOutcome;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
@@ -93,6 +94,37 @@ final class OneStripeAtOnceTest {
     List<List<ClaimedTransitionProto>> claimed = atOnce(List.of(claim, claim, claim));
     assertThat(claimed.stream().mapToInt(List::size).sum()).isEqualTo(1);
     whole();
+  }
+
+  /** Each raid-node claims under its own name, in its own thread, until nothing is left. */
+  @RepeatedTest(3)
+  void severalRaidNodesShareTheTransitions() throws Exception {
+    cluster = new CodingCluster(14, 6, seed);
+    for (int i = 0; i < 12; i++) {
+      long file = cluster.createFile(6, BLOCK, true);
+      cluster.propose(TransitionKindProto.ENCODE, Codes.RS_FAST, List.of(file), List.of());
+    }
+    int planned = cluster.active().size();
+    assertThat(planned).isGreaterThan(3);
+    List<Callable<List<Long>>> raidNodes = new ArrayList<>();
+    for (String name : List.of("raid-a", "raid-b", "raid-c")) {
+      raidNodes.add(() -> committedBy(name));
+    }
+    List<Long> committed = atOnce(raidNodes).stream().flatMap(List::stream).toList();
+    assertThat(committed).hasSize(planned).doesNotHaveDuplicates();
+    whole();
+  }
+
+  private List<Long> committedBy(String raidNode) throws Exception {
+    List<Long> committed = new ArrayList<>();
+    for (List<ClaimedTransitionProto> claimed = cluster.claim(raidNode, 1);
+        !claimed.isEmpty();
+        claimed = cluster.claim(raidNode, 1)) {
+      assertThat(cluster.execute(raidNode, claimed.get(0)).result())
+          .isEqualTo(TransitionOutcome.Result.COMMITTED);
+      committed.add(claimed.get(0).getTransition().getId());
+    }
+    return committed;
   }
 
   @RepeatedTest(5)
