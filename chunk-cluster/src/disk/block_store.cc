@@ -324,9 +324,23 @@ void BlockStore::Suspect(Disk& disk, const std::string& why) {
 }
 
 void BlockStore::ProbeDisks() {
+  for (std::size_t i = 0; i < disks_.size(); ++i) (void)ProbeDisk(i);
+}
+
+bool BlockStore::ProbeDisk(std::size_t disk) {
+  auto& probed = *disks_[disk];
+  if (probed.failed()) return false;
+  auto probe = probed.WatchedProbe();
+  if (!probe) FailDisk(probed, probe.error().message);
+  return !probed.failed();
+}
+
+void BlockStore::DropHungDisks() {
   for (const auto& disk : disks_) {
-    if (disk->failed()) continue;
-    if (auto probe = disk->Probe(); !probe) FailDisk(*disk, probe.error().message);
+    const auto time = disk->ProbeTime();
+    if (disk->failed() || time <= hung_disk_after_) continue;
+    FailDisk(*disk, fmt::format("reading and writing a little has not ended for {} s",
+                                std::chrono::duration_cast<std::chrono::seconds>(time).count()));
   }
 }
 

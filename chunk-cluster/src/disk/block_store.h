@@ -36,6 +36,10 @@ class BlockStore {
     // How many disks, of all servers on this machine, share a file system with each of these
     // directories. Directories of this store on one file system are counted without being told.
     std::uint32_t disks_per_file_system = 1;
+    // A disk whose probe takes longer is avoided for new replicas.
+    std::chrono::milliseconds slow_disk_after = std::chrono::seconds(10);
+    // A disk whose probe takes longer has failed.
+    std::chrono::milliseconds hung_disk_after = std::chrono::minutes(5);
   };
 
   // Locks the directories and reads their identities. Blocks are known only after Attach. A
@@ -137,8 +141,14 @@ class BlockStore {
   void RemoveFiles(const Forgotten& forgotten);
   // Both at once. False if nothing was removed.
   bool Delete(std::uint64_t block_id, std::uint64_t max_generation_stamp);
-  // Reads and writes a little on every disk, and drops disks that have failed.
+  // Reads, writes and syncs a little on every disk, and drops disks that have failed.
   void ProbeDisks();
+  [[nodiscard]] std::size_t disk_count() const { return disks_.size(); }
+  // The same for one disk. False if the disk has failed. One thread for each disk may call this: a
+  // disk that hangs lets the call wait.
+  bool ProbeDisk(std::size_t disk);
+  // Drops disks whose probe has been running for too long. Does not touch a disk.
+  void DropHungDisks();
 
  private:
   friend class ReplicaWriter;
@@ -197,6 +207,7 @@ class BlockStore {
   std::string cluster_id_;
   std::string block_pool_id_;
   StoreListener* listener_ = nullptr;
+  std::chrono::milliseconds hung_disk_after_{};
 
   mutable std::mutex mutex_;
   // The scan of every usable disk has ended.

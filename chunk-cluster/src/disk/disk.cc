@@ -19,6 +19,12 @@ std::uint64_t NowMillis() {
                                         .count());
 }
 
+std::int64_t SteadyMillis() {
+  return std::chrono::duration_cast<std::chrono::milliseconds>(
+             std::chrono::steady_clock::now().time_since_epoch())
+      .count();
+}
+
 }  // namespace
 
 SpaceShare ShareOfSpace(const Space& space, std::uint64_t reserved_bytes, std::uint64_t used_bytes,
@@ -46,7 +52,10 @@ Result<std::unique_ptr<Disk>> Disk::Open(FileSystem& files, std::string director
   }
   const std::string path = disk->Folder(format::kVersionFile);
   auto file = files.OpenForReading(path);
-  if (!file && file.error().code == ErrorCode::kNotFound) return disk;
+  if (!file && file.error().code == ErrorCode::kNotFound) {
+    disk->ReadSpace();
+    return disk;
+  }
   if (!file) return std::unexpected(std::move(file).error());
   std::string text(4096, '\0');
   EBB_ASSIGN(const auto size, (*file)->Read(0, std::as_writable_bytes(std::span(text))));
@@ -57,6 +66,7 @@ Result<std::unique_ptr<Disk>> Disk::Open(FileSystem& files, std::string director
                                                  path, identity.error().message));
   }
   disk->identity_ = *identity;
+  disk->ReadSpace();
   return disk;
 }
 
@@ -129,6 +139,26 @@ Status Disk::Probe() const {
   return probed;
 }
 
+Status Disk::WatchedProbe() {
+  probe_started_millis_ = SteadyMillis();
+  auto probed = Probe();
+  if (probed) ReadSpace();
+  probe_started_millis_ = 0;
+  return probed;
+}
+
+std::chrono::milliseconds Disk::ProbeTime() const {
+  const std::int64_t started = probe_started_millis_;
+  return std::chrono::milliseconds(started == 0 ? 0 : SteadyMillis() - started);
+}
+
+void Disk::ReadSpace() {
+  const auto space = files_.GetSpace(directory_);
+  if (!space) return;
+  const std::lock_guard lock(mutex_);
+  space_ = *space;
+}
+
 Status Disk::TryReadAndWrite() const {
   EBB_TRY(files_.FileSize(Folder(format::kVersionFile)));
   EBB_TRY(files_.List(Folder(format::kFinalized)));
@@ -136,6 +166,7 @@ Status Disk::TryReadAndWrite() const {
   EBB_ASSIGN(const auto file, files_.Create(path));
   const std::byte byte = {};
   EBB_TRY(file->Write(0, std::span(&byte, 1)));
+  EBB_TRY(file->Sync());
   return files_.Remove(path);
 }
 
@@ -174,7 +205,10 @@ DiskStatus Disk::GetStatus() const {
   }
   status.blocks = blocks_;
   status.used_bytes = used_bytes_;
-  if (const auto space = files_.GetSpace(directory_)) {
+  status.probe_millis = static_cast<std::uint64_t>(ProbeTime().count());
+  status.slow = slow();
+  const std::lock_guard lock(mutex_);
+  if (const auto& space = space_) {
     const auto share = ShareOfSpace(*space, reserved_bytes_, status.used_bytes, sharers_);
     status.capacity_bytes = share.capacity_bytes;
     status.remaining_bytes = share.remaining_bytes;

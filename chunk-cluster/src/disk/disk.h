@@ -2,8 +2,10 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include "disk/file_system.h"
@@ -18,6 +20,9 @@ struct DiskStatus {
   // The reason of the failure, and its time in milliseconds since the epoch.
   std::string failure;
   std::uint64_t failed_at_millis = 0;
+  // A probe has been running for so long that the disk is avoided for new replicas.
+  bool slow = false;
+  std::uint64_t probe_millis = 0;
   std::uint64_t blocks = 0;
   // Bytes of data and checksum files.
   std::uint64_t used_bytes = 0;
@@ -69,8 +74,16 @@ class Disk {
 
   // kNoSpace if fewer than `bytes` may be written, judged by the real free space.
   [[nodiscard]] Status CheckSpace(std::uint64_t bytes) const;
-  // Reads and writes a little in the directory. An error means that the disk has failed.
+  // Reads, writes and syncs a little in the directory. An error means that the disk has failed. A
+  // disk that hangs lets this wait.
   [[nodiscard]] Status Probe() const;
+  // Probe by the one thread that watches this disk. GetStatus tells how long it has been running.
+  [[nodiscard]] Status WatchedProbe();
+  // From then on the disk is slow. Not thread-safe: to be called before the first probe.
+  void SetSlowAfter(std::chrono::milliseconds time) { slow_after_ = time; }
+  [[nodiscard]] bool slow() const { return ProbeTime() > slow_after_; }
+  // How long the watched probe has been running. 0 if none is running.
+  [[nodiscard]] std::chrono::milliseconds ProbeTime() const;
 
   [[nodiscard]] bool failed() const { return failed_; }
   // True if the disk had not failed before this call.
@@ -78,10 +91,12 @@ class Disk {
 
   void AddUsed(std::uint64_t blocks, std::uint64_t bytes);
   void SubtractUsed(std::uint64_t blocks, std::uint64_t bytes);
+  // Does not touch the disk.
   [[nodiscard]] DiskStatus GetStatus() const;
 
  private:
   [[nodiscard]] Status TryReadAndWrite() const;
+  void ReadSpace();
   Disk(FileSystem& files, std::string directory, std::uint64_t reserved_bytes)
       : files_(files), directory_(std::move(directory)), reserved_bytes_(reserved_bytes) {}
 
@@ -96,7 +111,11 @@ class Disk {
   std::atomic<std::uint64_t> used_bytes_ = 0;
   // folders_[s]: the folder s of finalized blocks exists.
   std::atomic<bool> folders_[256] = {};
+  std::chrono::milliseconds slow_after_ = std::chrono::seconds(10);
+  // Of the steady clock. 0 if no watched probe is running.
+  std::atomic<std::int64_t> probe_started_millis_ = 0;
   mutable std::mutex mutex_;
+  std::optional<Space> space_;
   std::string failure_;
   std::uint64_t failed_at_millis_ = 0;
 };

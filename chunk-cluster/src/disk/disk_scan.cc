@@ -134,9 +134,11 @@ Result<std::uint64_t> ValidPrefix(FileSystem& files, const std::string& data_pat
 
 Result<std::unique_ptr<BlockStore>> BlockStore::Open(FileSystem& files, const Options& options) {
   std::unique_ptr<BlockStore> store(new BlockStore());
+  store->hung_disk_after_ = options.hung_disk_after;
   for (const auto& directory : options.directories) {
     auto disk = Disk::Open(files, directory, options.reserved_bytes);
     if (disk) {
+      (*disk)->SetSlowAfter(options.slow_disk_after);
       store->disks_.push_back(std::move(disk).value());
       continue;
     }

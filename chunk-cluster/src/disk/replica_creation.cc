@@ -14,7 +14,13 @@ Result<Disk*> BlockStore::ChooseDisk(const WriteRequest& request) {
     const auto it = std::find_if(disks_.begin(), disks_.end(), [&](const auto& disk) {
       return live(disk) && disk->identity().storage_uuid == request.storage_uuid;
     });
-    if (it != disks_.end()) return it->get();
+    const bool found = it != disks_.end();
+    if (found && !(*it)->slow()) return it->get();
+    if (found && request.exact_storage) {
+      return Fail(ErrorCode::kBusy,
+                  fmt::format("storage {} does not answer; choose another storage, or try again",
+                              request.storage_uuid));
+    }
     if (request.exact_storage) {
       return Fail(ErrorCode::kIo, fmt::format("storage {} is not on this server or has failed; "
                                               "choose another storage",
@@ -24,7 +30,10 @@ Result<Disk*> BlockStore::ChooseDisk(const WriteRequest& request) {
   const std::lock_guard lock(mutex_);
   for (std::size_t i = 0; i < disks_.size(); ++i) {
     const auto& disk = disks_[next_disk_++ % disks_.size()];
-    if (live(disk)) return disk.get();
+    if (live(disk) && !disk->slow()) return disk.get();
+  }
+  if (std::any_of(disks_.begin(), disks_.end(), live)) {
+    return Fail(ErrorCode::kBusy, "no disk of this server answers in time; try another server");
   }
   return Fail(ErrorCode::kIo, "every disk of this server has failed");
 }

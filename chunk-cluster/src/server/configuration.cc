@@ -114,6 +114,14 @@ Configuration ParseCommandLine(int argc, char** argv) {
                  "most bytes per second that the block scrub reads of one disk")
       ->capture_default_str()
       ->check(CLI::Range(std::uint64_t{4096}, std::uint64_t{1} << 40));
+  app.add_option("--slow-disk-seconds", c.slow_disk_seconds,
+                 "a disk that does not answer for this time gets no new replicas until it answers")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 3600));
+  app.add_option("--hung-disk-seconds", c.hung_disk_seconds,
+                 "a disk that does not answer for this time has failed")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 24 * 3600));
   app.add_option(
          "--kernel", kernel,
          "code that computes parities: auto (the fastest on this processor), isal, jerasure, "

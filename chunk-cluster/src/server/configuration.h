@@ -28,6 +28,9 @@ struct Configuration {
   std::uint64_t scrub_period_seconds = 3 * 7 * 24 * 3600;
   // The scrub reads at most this much of one disk.
   std::uint64_t scrub_bytes_per_second = std::uint64_t{16} << 20;
+  // A disk whose probe takes longer is avoided for new replicas, and has failed in the end.
+  std::uint64_t slow_disk_seconds = 10;
+  std::uint64_t hung_disk_seconds = 300;
   // The kernel that computes combines and degraded reads.
   gf::Backend kernel = gf::DefaultBackend();
   // A file that is written once the server is registered. Empty for no file.

@@ -26,7 +26,13 @@ HeartbeatRequestProto MakeHeartbeat(const DatanodeRegistrationProto& registratio
     report.set_capacity(disk.capacity_bytes);
     report.set_dfsused(disk.used_bytes);
     report.set_blockpoolused(disk.used_bytes);
-    report.set_remaining(disk.remaining_bytes);
+    // Nobody should write to a disk that does not answer.
+    report.set_remaining(disk.slow ? 0 : disk.remaining_bytes);
+    if (disk.slow) {
+      auto& slow = *request.add_slowdisks();
+      slow.set_basepath(disk.directory);
+      slow.set_meanwriteiolatency(static_cast<double>(disk.probe_millis));
+    }
     const std::uint64_t known = disk.used_bytes + disk.remaining_bytes;
     report.set_nondfsused(disk.capacity_bytes > known ? disk.capacity_bytes - known : 0);
     FillStorage(*report.mutable_storage(), disk.storage_uuid);

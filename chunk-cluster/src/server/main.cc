@@ -100,7 +100,11 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
   auto opened = BlockStore::Open(RealFileSystem(),
                                  {.directories = configuration.directories,
                                   .reserved_bytes = configuration.reserved_bytes,
-                                  .disks_per_file_system = configuration.disks_per_file_system});
+                                  .disks_per_file_system = configuration.disks_per_file_system,
+                                  .slow_disk_after =
+                                      std::chrono::seconds(configuration.slow_disk_seconds),
+                                  .hung_disk_after =
+                                      std::chrono::seconds(configuration.hung_disk_seconds)});
   if (!opened) return Die(opened.error());
   auto& store = **opened;
 

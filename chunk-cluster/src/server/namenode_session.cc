@@ -34,6 +34,7 @@ NamenodeSession::NamenodeSession(NamenodeSessionOptions options, BlockStore& sto
                 {.on_unregistered = [this] { Unregister(); },
                  .on_full_report_due = [this] { BeatNow(); },
                  .on_command = [this](const auto& command) { commands_.Execute(command); }}),
+      prober_(store, options_.probe_interval),
       tasks_(kTaskThreads, kMaxTasks),
       commands_(store, namenode_, tasks_, [this] {
         Unregister();
@@ -59,6 +60,7 @@ void NamenodeSession::Stop() {
   tasks_.Stop();
   commands_.Stop();
   if (main_thread_.joinable()) main_thread_.join();
+  prober_.Stop();
 }
 
 bool NamenodeSession::Sleep(milliseconds time) {
@@ -123,6 +125,7 @@ bool NamenodeSession::Attach() {
         return false;
       }
       namespace_ = *info;
+      prober_.Start();
       events_.on_attached();
       return true;
     }
@@ -199,7 +202,7 @@ Status NamenodeSession::Beat() {
     reporter_.GrantLease(response.fullblockreportleaseid());
   }
   for (const auto& command : response.cmds()) commands_.Execute(command);
-  store_.ProbeDisks();
+  store_.DropHungDisks();
   return {};
 }
 

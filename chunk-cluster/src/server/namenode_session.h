@@ -15,6 +15,7 @@
 #include "disk/block_store.h"
 #include "server/block_reporter.h"
 #include "server/command_executor.h"
+#include "server/disk_prober.h"
 #include "server/namenode_client.h"
 #include "server/task_queue.h"
 
@@ -27,6 +28,7 @@ struct NamenodeSessionOptions {
   std::string host;
   std::chrono::milliseconds heartbeat_interval = std::chrono::seconds(3);
   std::chrono::seconds block_report_interval = std::chrono::hours(6);
+  std::chrono::milliseconds probe_interval = std::chrono::seconds(3);
 };
 
 // Runs a thread that calls the namenode until Stop. While the namenode does not answer, the thread
@@ -94,6 +96,7 @@ class NamenodeSession final : public StoreListener {
   // Used by the main thread only.
   hadoop::hdfs::NamespaceInfoProto namespace_;
 
+  DiskProber prober_;
   TaskQueue tasks_;
   CommandExecutor commands_;
   std::thread main_thread_;

@@ -174,8 +174,15 @@ class FakeNamenode {
 
 // A chunk server as in main(), but without combine.
 struct Server {
-  explicit Server(std::uint16_t namenode_port) : rpc(RpcServerOptions()) {
-    auto opened = BlockStore::Open(files, {{directory / "a", directory / "b"}, 0});
+  explicit Server(std::uint16_t namenode_port,
+                  std::chrono::milliseconds slow_disk_after = std::chrono::seconds(60),
+                  std::chrono::milliseconds hung_disk_after = std::chrono::minutes(10))
+      : rpc(RpcServerOptions()) {
+    BlockStore::Options disks;
+    disks.directories = {directory / "a", directory / "b"};
+    disks.slow_disk_after = slow_disk_after;
+    disks.hung_disk_after = hung_disk_after;
+    auto opened = BlockStore::Open(files, disks);
     EXPECT_TRUE(opened.has_value());
     store = std::move(opened).value();
     transfers = std::make_unique<transfer::TransferServer>(transfer::TransferServer::Options(),
@@ -186,7 +193,7 @@ struct Server {
     NamenodeSessionOptions options;
     options.namenode_host = options.host = "127.0.0.1";
     options.namenode_port = namenode_port;
-    options.heartbeat_interval = std::chrono::milliseconds(20);
+    options.heartbeat_interval = options.probe_interval = std::chrono::milliseconds(20);
     NamenodeSession::Events events;
     events.on_attached = [this] { transfers->Serve(); };
     events.on_registered = [] {};
@@ -431,6 +438,57 @@ RecoveringBlockProto Recovering(std::uint64_t recovery_id,
   }
   for (const auto& holder : holders) *located.add_locs() = holder;
   return recovering;
+}
+
+TEST_F(NamenodeSessionTest, ADiskThatHangsIsAvoidedAndStopsNoHeartbeat) {
+  Server server(namenode_.port(), std::chrono::milliseconds(100));
+  AwaitReports(1);
+  const auto disks = server.store->Disks();
+  const auto remaining = [&](const std::string& storage) {
+    for (const auto& report : namenode_.heartbeats[server.uuid()].reports()) {
+      if (report.storage().storageuuid() == storage) return report.remaining();
+    }
+    return ~std::uint64_t{0};
+  };
+  server.files.Set(FaultyFileSystem::Fault::kHang, server.directory / "a");
+  namenode_.Await("a heartbeat that names the slow disk", [&] {
+    return namenode_.heartbeats[server.uuid()].slowdisks_size() == 1 &&
+           remaining(disks[0].storage_uuid) == 0;
+  });
+  const int before = namenode_.Locked([&] { return namenode_.beats; });
+  namenode_.Await("heartbeats meanwhile", [&] { return namenode_.beats > before + 20; });
+  namenode_.Locked([&] {
+    const auto& beat = namenode_.heartbeats[server.uuid()];
+    EXPECT_EQ(beat.slowdisks(0).basepath(), server.directory / "a");
+    EXPECT_EQ(beat.failedvolumes(), 0U);
+    EXPECT_GT(remaining(disks[1].storage_uuid), 0U);
+  });
+  for (std::uint64_t id = 1; id <= 4; ++id) {
+    StoreBlock(*server.store, id, RandomBytes(100, id), 1001, disks[id % 2].storage_uuid);
+    EXPECT_EQ(server.store->Find(id)->storage_uuid, disks[1].storage_uuid);
+  }
+  const auto exact = server.store->Create({.block_id = 9,
+                                           .generation_stamp = 1,
+                                           .checksum = {},
+                                           .storage_uuid = disks[0].storage_uuid,
+                                           .exact_storage = true});
+  ASSERT_FALSE(exact.has_value());
+  EXPECT_EQ(exact.error().code, ErrorCode::kBusy) << exact.error().message;
+  server.files.Set(FaultyFileSystem::Fault::kNone);
+  namenode_.Await("the disk is used again", [&] {
+    return namenode_.heartbeats[server.uuid()].slowdisks_size() == 0 &&
+           remaining(disks[0].storage_uuid) > 0;
+  });
+}
+
+TEST_F(NamenodeSessionTest, ADiskThatHangsForLongHasFailed) {
+  Server server(namenode_.port(), std::chrono::milliseconds(20), std::chrono::milliseconds(200));
+  AwaitReports(1);
+  server.files.Set(FaultyFileSystem::Fault::kHang, server.directory / "a");
+  namenode_.Await("the failure", [&] {
+    return namenode_.heartbeats[server.uuid()].failedvolumes() == 1 && !namenode_.errors.empty();
+  });
+  EXPECT_FALSE(server.store->Disks()[1].failed);
 }
 
 TEST_F(NamenodeSessionTest, LeadsTheRecoveryOfABlock) {
