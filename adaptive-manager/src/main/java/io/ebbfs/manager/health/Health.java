@@ -13,6 +13,7 @@ import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.StorageStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.protocol.words.TransitionKinds;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -262,7 +263,7 @@ public final class Health {
             .formatted(
                 rows.size(),
                 how,
-                TransitionView.show(rows.get(0).getKind()),
+                TransitionKinds.show(rows.get(0).getKind()),
                 rows.get(0).getToCode(),
                 rows.get(0).getFailure()),
         "see all of them at /api/v1/transitions?state=" + state);

@@ -2,9 +2,9 @@ package io.ebbfs.manager.schedule;
 
 import io.ebbfs.manager.policy.Decision;
 import io.ebbfs.manager.view.NamenodeGateway;
-import io.ebbfs.manager.view.TransitionView;
 import io.ebbfs.protocol.proto.CodingProtos.DecisionProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposedProto;
+import io.ebbfs.protocol.words.TransitionKinds;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -67,7 +67,7 @@ public final class DecisionProposer {
       LOG.info(
           "Proposed for policy {}: {}, code {}: {}",
           decision.policy(),
-          TransitionView.show(decision.kind()),
+          TransitionKinds.show(decision.kind()),
           decision.toCode(),
           decision.reason());
     } else if (!refusal.equals(lastRefusal)) {
@@ -76,7 +76,7 @@ public final class DecisionProposer {
           "The namenode refused, at least in part, for policy {}: {}, code {}: {} (proposed because:"
               + " {})",
           decision.policy(),
-          TransitionView.show(decision.kind()),
+          TransitionKinds.show(decision.kind()),
           decision.toCode(),
           refusal,
           decision.reason());

@@ -29,7 +29,7 @@ public record TransitionView(
           TransitionStateProto.NO_DOMAINS);
 
   /**
-   * What was missing when no place was found for the blocks of a transition.
+   * What the cluster lacked when the namenode found no place for the blocks of a transition.
    *
    * @param bytes of space that were missing; 0 if servers were missing
    * @param then the cluster at that time
@@ -45,18 +45,6 @@ public record TransitionView(
 
   /** A block that an encoding puts into one of its stripes, the one with number stripeIndex. */
   public record Block(int stripeIndex, int position, long ownerId, int ownerIndex) {}
-
-  /** The name of a kind of transition, in messages for people. */
-  public static String show(TransitionKindProto kind) {
-    return switch (kind) {
-      case ENCODE -> "encoding";
-      case UPCODE -> "conversion to compact";
-      case DOWNCODE -> "conversion to fast";
-      case REPAIR -> "repair";
-      case REWRITE -> "rewrite";
-      case MOVE -> "re-placement";
-    };
-  }
 
   /** Whether the transition is planned or running. */
   public boolean active() {

@@ -169,7 +169,7 @@ const Charts = (() => {
   function signs(plot, levels, width, xs) {
     const ink = css('--ink'), muted = css('--muted');
     const text = {color: ink, fontSize: FONT, textBorderColor: css('--card'), textBorderWidth: 3};
-    // The text of the highest level stands above its line, the others stand below theirs.
+    // The label of the highest level stands above its line. Every other label stands below its line.
     const highest = Math.max(...levels.map(level => level.y));
     const data = levels.map((level, i) => ({yAxis: level.y, lineStyle: {type: [7, 4], color: colour(level.colour) || ink, width: 1.5},
         label: Object.assign({formatter: level.text, position: (i > 1 ? 'insideStart' : 'insideEnd')

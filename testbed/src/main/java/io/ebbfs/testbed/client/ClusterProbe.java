@@ -18,6 +18,7 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import io.ebbfs.protocol.rpc.NamenodeClient;
 import io.ebbfs.protocol.rpc.RemoteCall;
+import io.ebbfs.protocol.words.TransitionKinds;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -147,10 +148,10 @@ public final class ClusterProbe implements AutoCloseable {
         .findFirst()
         .map(
             row ->
-                "transition %d %s is %s, attempt %d: %s"
+                "transition %d (%s) is %s, attempt %d: %s"
                     .formatted(
                         row.getId(),
-                        row.getKind(),
+                        TransitionKinds.show(row.getKind()),
                         row.getState(),
                         row.getAttempt(),
                         row.getFailure()))

@@ -71,7 +71,7 @@ final class LateJoiningServers {
     return "server-%02d".formatted(server);
   }
 
-  /** What is still to be done: servers must join, or stripes must move. Null if nothing is. */
+  /** The step that is left: servers must join, or stripes must move. Null once both are done. */
   String unfinished() throws IOException {
     if (!away.isEmpty()) {
       return away + " have not joined";

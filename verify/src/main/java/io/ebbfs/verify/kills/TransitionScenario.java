@@ -212,7 +212,7 @@ public final class TransitionScenario {
     return lateServers == null ? Set.of() : lateServers.away();
   }
 
-  /** What is still to be done even if no transition runs; null if nothing is. */
+  /** The work that is left although no transition runs; null if no work is left. */
   String unfinished() throws IOException {
     return lateServers == null ? null : lateServers.unfinished();
   }

@@ -4,6 +4,7 @@ import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.protocol.words.TransitionKinds;
 import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.client.ClusterProbe;
 import io.ebbfs.testbed.client.StockProcess;
@@ -156,7 +157,7 @@ final class AdaptStep {
   private void printTransitions() throws IOException {
     ClusterProbe.countBy(
             cluster.probe().transitions(TransitionStateProto.DONE),
-            t -> DemoConsole.kind(t.getKind().name()) + ": " + t.getToCode())
+            t -> TransitionKinds.show(t.getKind()) + ": " + t.getToCode())
         .forEach((kind, count) -> console.line("   %5d x %s", count, kind));
   }
 }

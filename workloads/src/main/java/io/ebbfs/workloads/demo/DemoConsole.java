@@ -55,15 +55,6 @@ final class DemoConsole {
     }
   }
 
-  /** The kind of a transition in words: HACFS calls two of them upcode and downcode. */
-  static String kind(String transitionKind) {
-    return switch (transitionKind) {
-      case "UPCODE" -> "to-compact";
-      case "DOWNCODE" -> "to-fast";
-      default -> transitionKind.toLowerCase(Locale.ROOT);
-    };
-  }
-
   static String bytes(long bytes) {
     if (bytes < 1 << 10) {
       return bytes + " B";

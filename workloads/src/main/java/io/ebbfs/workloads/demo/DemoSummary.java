@@ -1,5 +1,7 @@
 package io.ebbfs.workloads.demo;
 
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.protocol.words.TransitionKinds;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -126,7 +128,7 @@ final class DemoSummary {
 
   private static String join(Map<String, Long> counts) {
     return counts.entrySet().stream()
-        .map(e -> DemoConsole.format("%,d x %s", e.getValue(), DemoConsole.kind(e.getKey())))
+        .map(e -> DemoConsole.format("%,d x %s", e.getValue(), TransitionKinds.show(TransitionKindProto.valueOf(e.getKey()))))
         .collect(Collectors.joining(", "));
   }
 }

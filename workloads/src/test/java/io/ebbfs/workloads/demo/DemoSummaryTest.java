@@ -26,7 +26,7 @@ final class DemoSummaryTest {
         .containsPattern("a degraded read in PC\\(2x5\\) +2.00 blocks, 3.1 ms")
         .containsPattern("a degraded read in PC\\(6x5\\) +4.97 blocks\n")
         .containsPattern("hot reads on the fast code at the end +product 90%  ok")
-        .contains("2 x to-compact", "3 x to-fast", "4 x encode");
+        .contains("2 x conversion to compact", "3 x conversion to fast", "4 x encoding");
   }
 
   @Test

@@ -87,7 +87,7 @@ final class ReportTest {
         .isTrue();
   }
 
-  /** What was drawn as SVG by hand is now in the data of the plots. */
+  /** Every series and mark of a chart is in the data that the plotting library draws. */
   @Test
   void plotsHoldWhatTheyShow() throws IOException {
     write(Synthetic.all());

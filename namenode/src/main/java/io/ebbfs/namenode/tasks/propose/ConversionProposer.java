@@ -15,6 +15,7 @@ import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
+import io.ebbfs.protocol.words.TransitionKinds;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -40,7 +41,7 @@ final class ConversionProposer {
   ProposedProto propose(DecisionProto decision) throws IOException {
     if (decision.getStripeIdsCount() == 0) {
       return ProposalService.refusal(
-          decision.getKind() + " names no stripe: give the ids of stripes");
+          TransitionKinds.show(decision.getKind()) + " names no stripe: give the ids of stripes");
     }
     List<String> refusals = new ArrayList<>();
     List<Long> transitions = new ArrayList<>();

@@ -11,6 +11,7 @@ import io.ebbfs.protocol.proto.CodingProtos.ProposeResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposedProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.protocol.words.TransitionKinds;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
@@ -59,7 +60,7 @@ public final class ProposalService {
       case ENCODE -> encode.propose(decision);
       case UPCODE, DOWNCODE -> conversion.propose(decision);
       case REPAIR, REWRITE, MOVE ->
-          refusal(decision.getKind() + " is planned by the namenode itself; nothing to propose");
+          refusal(TransitionKinds.show(decision.getKind()) + " is planned by the namenode itself; nothing to propose");
     };
   }
 

@@ -9,6 +9,7 @@ import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.protocol.words.TransitionKinds;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
@@ -46,8 +47,10 @@ final class RepairDecider {
           ? whole(Action.DROP_REPAIR, "every block of the stripe is live again")
           : whole(
               Action.NOTHING,
-              "%s transition %d works on the stripe"
-                  .formatted(transition.get().getKind(), transition.get().getId()));
+              "transition %d (%s) works on the stripe"
+                  .formatted(
+                      transition.get().getId(),
+                      TransitionKinds.show(transition.get().getKind())));
     }
     return isMostlyDead(stripe, rewriteDeadShare)
         ? whole(Action.REWRITE, mostlyDead(rewriteDeadShare))
