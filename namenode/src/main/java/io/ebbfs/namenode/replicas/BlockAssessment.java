@@ -99,7 +99,8 @@ record BlockAssessment(
       if (cluster.hasReported(replica.storageUuid())) {
         trusted.add(replica);
       }
-    } else if (replica.row().getGenerationStamp() <= block.getGenerationStamp()) {
+    } else if (replica.row().getGenerationStamp() <= block.getGenerationStamp()
+        || (isCorrupt(replica) && block.getState() == BlockStateProto.COMPLETE)) {
       wrong.add(replica);
     } // else: its generation is about to be committed
   }

@@ -143,7 +143,8 @@ final class ReportedReplicaApplier {
             stored.owner().getIndex());
       }
       // A replica of an output is kept: the commit of its transition writes the rows.
-    } else if (report.kind() == Kind.WRITING) {
+    } else if (report.kind() == Kind.WRITING
+        && (justWritten || !isLeftOpen(stored.block(), report))) {
       // The server reports again when the replica is finalized.
     } else if (report.isGone()) {
       applyGone(transaction, disk, stored, report, effects);
@@ -206,7 +207,8 @@ final class ReportedReplicaApplier {
       return; // late news of a generation that was replaced on this disk
     }
     boolean corrupt =
-        isWrong(block, report)
+        report.kind() == Kind.WRITING
+            || isWrong(block, report)
             || (known.isEmpty()
                 && (isUnverified(transaction, disk, block, justWritten)
                     || isExcessOfStripe(transaction, stored)));
@@ -250,6 +252,16 @@ final class ReportedReplicaApplier {
   private static boolean isToBeDeleted(ReplicaRow row, ReportedReplica report) {
     return row.getState() != ReplicaStateProto.FINALIZED
         && row.getGenerationStamp() == report.generationStamp();
+  }
+
+  /**
+   * True if a writer went away and the block was closed under another generation. Example: an append
+   * raised the stamp on one server, the client died, and the lease ended on the old stamp. Such a
+   * replica is never finalized; the block needs a replica in its place. Only a full report is
+   * believed: an incremental one may be late, and the replica finalized since.
+   */
+  private static boolean isLeftOpen(BlockRow block, ReportedReplica report) {
+    return !ReplicaRows.isOpen(block) && report.generationStamp() != block.getGenerationStamp();
   }
 
   /**

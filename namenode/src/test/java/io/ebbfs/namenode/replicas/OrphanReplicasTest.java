@@ -90,6 +90,52 @@ class OrphanReplicasTest {
     assertThat(f.store.scanAll(Tables.INVALIDATION, null, 10)).isEmpty();
   }
 
+  /** A writer raised the stamp on one server only, and the file was closed under the old stamp. */
+  @Test
+  void aReplicaThatWasLeftOpenUnderANewerStampIsReplaced() throws IOException {
+    BlockFixture f = cluster(new InMemoryStore());
+    BlockRow block = f.writeFile(3);
+    f.seconds(3);
+    String storage = f.physical(block.getBlockId()).iterator().next();
+    leaveOpen(f, f.holder(storage), storage, block, block.getGenerationStamp() + 1);
+    assertThat(f.liveStorages(block.getBlockId())).hasSize(3).containsAll(closed(f, block));
+  }
+
+  /** A pipeline went on without this server, which holds the bytes of before. */
+  @Test
+  void aReplicaThatWasLeftOpenUnderAnOlderStampIsDeleted() throws IOException {
+    BlockFixture f = cluster(new InMemoryStore());
+    BlockRow block = f.writeFile(3);
+    f.seconds(3);
+    Set<String> holders = Set.copyOf(f.physical(block.getBlockId()));
+    SimulatedServer other =
+        f.servers.values().stream()
+            .filter(server -> server.storages().stream().noneMatch(holders::contains))
+            .findFirst()
+            .orElseThrow();
+    String storage = other.storages().get(0);
+    leaveOpen(f, other, storage, block, block.getGenerationStamp() - 1);
+    assertThat(closed(f, block)).isEqualTo(holders);
+  }
+
+  private static void leaveOpen(
+      BlockFixture f, SimulatedServer server, String storage, BlockRow block, long stamp)
+      throws IOException {
+    server.leaveOpen(storage, new Block(block.getBlockId(), block.getLengthBytes(), stamp));
+    server.register(f.frontEnd);
+    f.seconds(40);
+    assertThat(server.disks.get(storage).values())
+        .as("the replica that was left open")
+        .noneMatch(
+            replica ->
+                replica.getBlockId() == block.getBlockId()
+                    && replica.getGenerationStamp() == stamp);
+  }
+
+  private static Set<String> closed(BlockFixture f, BlockRow block) {
+    return Set.copyOf(f.physical(block.getBlockId()));
+  }
+
   /** A re-replication was under way when the file was deleted. */
   @Test
   void aCopyThatArrivesAfterTheDeleteOfItsFileGoesAtOnce() throws IOException {

@@ -5,9 +5,11 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.TreeMap;
 import org.apache.hadoop.hdfs.protocol.Block;
 import org.apache.hadoop.hdfs.protocol.BlockListAsLongs;
@@ -48,6 +50,7 @@ final class SimulatedServer {
 
   final String uuid;
   final Map<String, Map<Long, Block>> disks = new LinkedHashMap<>();
+  private final Set<Long> open = new HashSet<>();
   boolean up = true;
   int activeTransfers;
   private final int port;
@@ -98,7 +101,8 @@ final class SimulatedServer {
     BlockListAsLongs.Builder list = BlockListAsLongs.builder();
     for (Block block : disks.get(storage).values()) {
       BlockReportReplica replica = new BlockReportReplica(block);
-      replica.setState(ReplicaState.FINALIZED);
+      replica.setState(
+          open.contains(block.getBlockId()) ? ReplicaState.RBW : ReplicaState.FINALIZED);
       list.add(replica);
     }
     StorageBlockReport[] reports = {
@@ -197,6 +201,7 @@ final class SimulatedServer {
 
   /** A replica was written here. */
   void write(String storage, Block block) {
+    open.remove(block.getBlockId());
     disks.get(storage).put(block.getBlockId(), new Block(block));
     tell(storage, block, BlockStatus.RECEIVED_BLOCK);
   }
@@ -204,6 +209,12 @@ final class SimulatedServer {
   /** A replica was written here, and the server died before it reported the replica. */
   void writeQuietly(String storage, Block block) {
     disks.get(storage).put(block.getBlockId(), new Block(block));
+  }
+
+  /** A writer went away here: the replica is on the disk and was never finalized. */
+  void leaveOpen(String storage, Block block) {
+    writeQuietly(storage, block);
+    open.add(block.getBlockId());
   }
 
   private void tell(String storage, Block block, BlockStatus status) {
