@@ -120,7 +120,7 @@ class RepairDeciderTest {
             Set.of(0, 1, 2),
             transition(TransitionKindProto.UPCODE, TransitionStateProto.PLANNED, 0));
     assertThat(decision.action()).isEqualTo(Action.NOTHING);
-    assertThat(decision.reason()).contains("UPCODE transition 5");
+    assertThat(decision.reason()).contains("transition 5 (conversion to compact)");
   }
 
   @Test
