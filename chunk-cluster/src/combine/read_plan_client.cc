@@ -10,8 +10,11 @@ constexpr std::uint64_t kCodingProtocolVersion = 1;
 constexpr char kBlockMissing[] = "org.apache.hadoop.hdfs.BlockMissingException";
 }  // namespace
 
-ReadPlanClient::ReadPlanClient(std::string host, std::uint16_t port, Timeout timeout)
-    : timeout_(timeout), client_(std::move(host), port, kCodingProtocol, kCodingProtocolVersion) {}
+ReadPlanClient::ReadPlanClient(std::string host, std::uint16_t port, Timeout timeout,
+                               ServiceKey key)
+    : timeout_(timeout),
+      client_(std::move(host), port, kCodingProtocol, kCodingProtocolVersion, {},
+              {.key = std::move(key)}) {}
 
 Result<ebbfs::GetReadPlanResponseProto> ReadPlanClient::GetReadPlan(
     const ebbfs::GetReadPlanRequestProto& request) {

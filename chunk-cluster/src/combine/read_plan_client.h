@@ -22,7 +22,8 @@ class ReadPlanSource {
 // Asks the namenode: CodingProtocol.getReadPlan.
 class ReadPlanClient final : public ReadPlanSource {
  public:
-  ReadPlanClient(std::string host, std::uint16_t port, Timeout timeout);
+  // `key` proves to the namenode that this server belongs to the cluster.
+  ReadPlanClient(std::string host, std::uint16_t port, Timeout timeout, ServiceKey key = {});
 
   [[nodiscard]] Result<ebbfs::GetReadPlanResponseProto> GetReadPlan(
       const ebbfs::GetReadPlanRequestProto& request) override;

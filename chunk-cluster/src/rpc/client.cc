@@ -196,7 +196,7 @@ RpcClient::RpcClient(std::string host, std::uint16_t port, std::string protocol,
       protocol_(std::move(protocol)),
       version_(version),
       user_(user.empty() ? SystemUser() : std::move(user)),
-      options_(options),
+      options_(std::move(options)),
       client_id_(rpc_wire::NewClientId()) {}
 
 RpcClient::~RpcClient() {
@@ -228,7 +228,9 @@ std::string RpcClient::CallFrame(std::int32_t call_id, std::string_view method,
   call.set_declaringclassprotocolname(protocol_);
   call.set_clientprotocolversion(version_);
   std::string frame = rpc_wire::BeginFrame();
-  rpc_wire::AppendDelimited(frame, Header(call_id, client_id_));
+  RpcRequestHeaderProto header = Header(call_id, client_id_);
+  options_.key.Sign(header, protocol_);
+  rpc_wire::AppendDelimited(frame, header);
   rpc_wire::AppendDelimited(frame, call);
   rpc_wire::AppendDelimited(frame, request);
   rpc_wire::EndFrame(frame);

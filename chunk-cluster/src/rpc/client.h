@@ -14,6 +14,7 @@
 
 #include "common/error.h"
 #include "common/socket.h"
+#include "rpc/service_key.h"
 
 namespace ebb {
 
@@ -22,6 +23,8 @@ struct RpcClientOptions {
   // The time-out of a whole call, unless the call passes its own.
   Timeout call_timeout = std::chrono::seconds(60);
   std::size_t max_response_bytes = std::size_t{64} << 20;
+  // Signs every call. Without a key, calls are not signed.
+  ServiceKey key = {};
 };
 
 // Thread-safe. The calls of several threads share one connection, and answers come in any order.

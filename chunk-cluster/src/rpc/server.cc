@@ -50,6 +50,8 @@ constexpr auto kPauseWithoutDescriptors = std::chrono::milliseconds(100);
 struct Service {
   std::uint64_t version = 0;
   RpcHandlers handlers;
+  // Set if the protocol is for services only.
+  std::optional<ServiceKey> key;
 };
 
 struct QueuedCall {
@@ -64,8 +66,10 @@ class RpcServer::Core {
   explicit Core(Options options) : options_(std::move(options)) {}
   ~Core() { Stop(); }
 
-  void RegisterService(std::string protocol, std::uint64_t version, RpcHandlers handlers) {
-    services_.insert_or_assign(std::move(protocol), Service{version, std::move(handlers)});
+  void RegisterService(std::string protocol, std::uint64_t version, RpcHandlers handlers,
+                       std::optional<ServiceKey> key) {
+    services_.insert_or_assign(std::move(protocol),
+                               Service{version, std::move(handlers), std::move(key)});
   }
 
   Status Start() {
@@ -236,6 +240,13 @@ class RpcServer::Core {
                       header.clientprotocolversion(), service->second.version),
           RpcResponseHeaderProto::ERROR_RPC_VERSION_MISMATCH);
     }
+    if (service->second.key) {
+      auto known = service->second.key->Check(call.caller.context, service->first, call.caller.peer);
+      if (!known) {
+        return refuse(known.error().exception_class, known.error().message,
+                      RpcResponseHeaderProto::ERROR_APPLICATION);
+      }
+    }
     const auto handler = service->second.handlers.find(header.methodname());
     if (handler == service->second.handlers.end()) {
       return refuse("org.apache.hadoop.ipc.RpcNoSuchMethodException",
@@ -283,7 +294,12 @@ RpcServer::RpcServer(Options options) : core_(std::make_unique<Core>(std::move(o
 RpcServer::~RpcServer() = default;
 
 void RpcServer::RegisterService(std::string protocol, std::uint64_t version, RpcHandlers handlers) {
-  core_->RegisterService(std::move(protocol), version, std::move(handlers));
+  core_->RegisterService(std::move(protocol), version, std::move(handlers), std::nullopt);
+}
+
+void RpcServer::RegisterService(std::string protocol, std::uint64_t version, RpcHandlers handlers,
+                                ServiceKey key) {
+  core_->RegisterService(std::move(protocol), version, std::move(handlers), std::move(key));
 }
 
 Status RpcServer::Start() { return core_->Start(); }

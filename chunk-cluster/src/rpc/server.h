@@ -16,6 +16,7 @@
 
 #include "common/error.h"
 #include "common/socket.h"
+#include "rpc/service_key.h"
 
 namespace ebb {
 
@@ -29,6 +30,8 @@ struct RpcCaller {
   std::string client_id;
   std::int32_t call_id = 0;
   std::int32_t retry_count = 0;
+  // What the caller says about itself; holds the proof of a service key.
+  hadoop::common::RPCCallerContextProto context = {};
 };
 
 // Takes a serialized request and returns a serialized response. Several threads call it at the same
@@ -90,6 +93,9 @@ class RpcServer {
   // version is answered with RPC$VersionMismatch, an unknown method with RpcNoSuchMethodException,
   // an unknown protocol with RpcNoSuchProtocolException.
   void RegisterService(std::string protocol, std::uint64_t version, RpcHandlers handlers);
+  // The same for a protocol that answers services of this cluster only, which know the key.
+  void RegisterService(std::string protocol, std::uint64_t version, RpcHandlers handlers,
+                       ServiceKey key);
 
   // Opens the port and starts the threads. kNetwork if the port is in use.
   [[nodiscard]] Status Start();

@@ -98,7 +98,8 @@ Result<IncomingCall> ServerConnection::NextCall() {
     const std::size_t offset = frame.size() - cursor.rest().size();
     EBB_ASSIGN(const bool control, ConsumeControlFrame(header, cursor.rest()));
     if (control) continue;
-    return IncomingCall{{*user_, peer(), header.clientid(), header.callid(), header.retrycount()},
+    return IncomingCall{{*user_, peer(), header.clientid(), header.callid(), header.retrycount(),
+                         header.callercontext()},
                         std::move(frame),
                         offset};
   }

@@ -104,7 +104,7 @@ Result<ebbfs::VerifiedBlockProto> VerifyOne(StorageInspector& blocks,
 
 }  // namespace
 
-void ChunkService::RegisterAt(RpcServer& server) {
+void ChunkService::RegisterAt(RpcServer& server, ServiceKey key) {
   RpcHandlers handlers;
   handlers["combine"] = MakeRpcHandler<ebbfs::CombineRequestProto>(
       [this](const RpcCaller&,
@@ -121,7 +121,7 @@ void ChunkService::RegisterAt(RpcServer& server) {
              const ebbfs::ChunkStatusRequestProto&) -> Result<ebbfs::ChunkStatusResponseProto> {
         return GetStatus();
       });
-  server.RegisterService(kProtocol, kVersion, std::move(handlers));
+  server.RegisterService(kProtocol, kVersion, std::move(handlers), std::move(key));
 }
 
 Result<ebbfs::VerifyResponseProto> ChunkService::Verify(const ebbfs::VerifyRequestProto& request) {

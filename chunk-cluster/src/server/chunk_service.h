@@ -20,7 +20,8 @@ class ChunkService {
                StorageInspector& blocks)
       : engine_(engine), degraded_reader_(degraded_reader), blocks_(blocks) {}
 
-  void RegisterAt(RpcServer& server);
+  // Callers prove that they know the key.
+  void RegisterAt(RpcServer& server, ServiceKey key = {});
 
   // An error if nothing can be said of a block, for example for lack of descriptors. kNotReady until
   // the disks are scanned.

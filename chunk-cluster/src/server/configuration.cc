@@ -79,6 +79,9 @@ Configuration ParseCommandLine(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--ipc-port", c.ipc_port, "port of Hadoop RPC; 0: any free port")
       ->capture_default_str();
+  app.add_option("--service-key", c.service_key_file,
+                 "file (mode 600) with the secret that the services of the cluster share; without "
+                 "it, ChunkProtocol answers callers on this machine only");
   app.add_option("--reserved-bytes", c.reserved_bytes, "bytes of each disk that stay free")
       ->capture_default_str();
   app.add_option("--disks-per-file-system", c.disks_per_file_system,

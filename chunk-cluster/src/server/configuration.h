@@ -16,6 +16,8 @@ struct Configuration {
   std::string host = "127.0.0.1";
   std::uint16_t transfer_port = 0;
   std::uint16_t ipc_port = 0;
+  // Empty: without a key.
+  std::string service_key_file;
   std::uint64_t reserved_bytes = std::uint64_t{64} << 20;
   // Disks of all servers that share the file system of each disk of this server.
   std::uint32_t disks_per_file_system = 1;

@@ -97,6 +97,12 @@ int Die(const Error& error, int code = kBadInput) {
 }
 
 int Run(const Configuration& configuration, const sigset_t& signals) {
+  ServiceKey key;
+  if (!configuration.service_key_file.empty()) {
+    auto read = ServiceKey::Read(configuration.service_key_file);
+    if (!read) return Die(read.error());
+    key = *std::move(read);
+  }
   auto opened = BlockStore::Open(RealFileSystem(),
                                  {.directories = configuration.directories,
                                   .reserved_bytes = configuration.reserved_bytes,
@@ -115,7 +121,7 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
   combine_options.limits.backend = configuration.kernel;
   CombineEngine combines(io, combine_options);
   ReadPlanClient plan_client(configuration.namenode_host, configuration.namenode_port,
-                             std::chrono::seconds(10));
+                             std::chrono::seconds(10), key);
   DegradedReadOptions degraded_options;
   degraded_options.server_uuid = store.server_uuid();
   degraded_options.max_process_bytes = configuration.degraded_read_memory_bytes;
@@ -162,7 +168,7 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
   // Every service of the IPC port is registered here.
   RegisterClientDatanodeProtocol(rpc, store, [&session] { session.RequestBlockReport(); });
   RegisterInterDatanodeProtocol(rpc, store);
-  chunk_service.RegisterAt(rpc);
+  chunk_service.RegisterAt(rpc, key);
 
   // Both ports answer before the disks are scanned: whoever asks for a block then learns that this
   // server is not ready.

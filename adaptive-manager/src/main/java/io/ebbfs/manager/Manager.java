@@ -3,6 +3,7 @@ package io.ebbfs.manager;
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.common.config.ConfigException;
 import io.ebbfs.manager.api.ApiServer;
+import io.ebbfs.manager.api.ApiWriters;
 import io.ebbfs.manager.api.ManagerState;
 import io.ebbfs.manager.config.LivePolicies;
 import io.ebbfs.manager.config.ManagerConfig;
@@ -85,7 +86,7 @@ public final class Manager implements ManagerState, AutoCloseable {
     this.evaluator = new Evaluator(policies, codes, config, namenode, store, decisions, clock);
     this.timeline = new Timeline(store);
     this.schedules = newSchedules();
-    this.api = new ApiServer(this);
+    this.api = new ApiServer(this, ApiWriters.of(options.apiToken()));
   }
 
   private QuartzSchedules newSchedules() {

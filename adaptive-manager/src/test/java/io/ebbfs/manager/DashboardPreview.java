@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 
 /**
@@ -77,7 +78,8 @@ public final class DashboardPreview {
                 "127.0.0.1:8020",
                 "127.0.0.1:1",
                 "127.0.0.1",
-                Integer.parseInt(arguments[0])),
+                Integer.parseInt(arguments[0]),
+                Optional.empty()),
             config,
             CodeRegistry.builtIn(),
             () -> namenode,

@@ -13,6 +13,7 @@ import io.ebbfs.manager.config.ManagerOptions;
 import io.ebbfs.manager.heat.ManagerStore;
 import io.ebbfs.manager.heat.OpenEvent;
 import io.ebbfs.manager.model.ModelNamenode;
+import io.ebbfs.protocol.rpc.SecretFile;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -23,6 +24,7 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -49,10 +51,13 @@ class ManagerTest {
   private final ModelNamenode namenode = new ModelNamenode();
   private final HttpClient http = HttpClient.newHttpClient();
   private final ObjectMapper json = new ObjectMapper();
+  private Path token;
   private Manager manager;
 
   @BeforeEach
   void start() throws Exception {
+    token = directory.resolve("api.token");
+    SecretFile.create(token);
     Files.writeString(directory.resolve("policies.yaml"), POLICIES);
     long past = System.currentTimeMillis() - 60_000;
     for (int i = 0; i < 60; i++) {
@@ -73,7 +78,13 @@ class ManagerTest {
             calm.startup());
     return new Manager(
         new ManagerOptions(
-            directory, directory.resolve("data"), "namenode:8020", "127.0.0.1:1", "127.0.0.1", 0),
+            directory,
+            directory.resolve("data"),
+            "namenode:8020",
+            "127.0.0.1:1",
+            "127.0.0.1",
+            0,
+            Optional.of(token)),
         config,
         CodeRegistry.builtIn(),
         () -> namenode,
@@ -86,16 +97,39 @@ class ManagerTest {
   }
 
   private HttpResponse<String> send(String method, String path) throws Exception {
+    return send(method, path, "Bearer " + Files.readString(token).strip());
+  }
+
+  private HttpResponse<String> send(String method, String path, String authorization)
+      throws Exception {
     URI uri = URI.create("http://127.0.0.1:" + manager.httpPort() + path);
-    return http.send(
-        HttpRequest.newBuilder(uri).method(method, HttpRequest.BodyPublishers.noBody()).build(),
-        HttpResponse.BodyHandlers.ofString());
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(uri).method(method, HttpRequest.BodyPublishers.noBody());
+    if (authorization != null) {
+      request.header("Authorization", authorization);
+    }
+    return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
   }
 
   private JsonNode get(String path) throws Exception {
     HttpResponse<String> response = send("GET", path);
     assertThat(response.statusCode()).as("%s: %s", path, response.body()).isEqualTo(200);
     return json.readTree(response.body());
+  }
+
+  @Test
+  void whatChangesSomethingNeedsTheToken() throws Exception {
+    String path = "/api/v1/policies/evaluate";
+    HttpResponse<String> without = send("POST", path, null);
+    assertThat(without.statusCode()).isEqualTo(401);
+    assertThat(without.body()).contains("needs a token", "Authorization: Bearer", "--api-token");
+    for (String wrong : new String[] {"Bearer ", "Bearer x", "Basic eDp5", "bearer"}) {
+      assertThat(send("POST", path, wrong).statusCode()).as(wrong).isEqualTo(401);
+    }
+    assertThat(namenode.proposed).isEmpty();
+    assertThat(send("GET", "/api/v1/policies", null).statusCode()).isEqualTo(200);
+    send("POST", path);
+    assertThat(namenode.proposed).isNotEmpty();
   }
 
   @Test
@@ -291,7 +325,7 @@ class ManagerTest {
     Manager second =
         new Manager(
             new ManagerOptions(
-                directory, other, "namenode:8020", "127.0.0.1:1", "127.0.0.1", taken),
+                directory, other, "namenode:8020", "127.0.0.1:1", "127.0.0.1", taken, Optional.empty()),
             ManagerConfig.defaults(),
             CodeRegistry.builtIn(),
             () -> namenode,

@@ -5,6 +5,7 @@ import io.ebbfs.common.config.Section;
 import io.ebbfs.common.config.YamlFile;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings.Verification;
+import io.ebbfs.protocol.rpc.ServiceKey;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -45,6 +46,7 @@ import java.util.Optional;
  * @param reportsAtOnce servers whose full block reports are accepted at the same time
  * @param servicePort a port for chunk servers with a call queue of its own; 0 for none
  * @param serviceHandlers threads that answer calls at the service port
+ * @param serviceKey the file with the key of the cluster's services; empty for none
  */
 public record NamenodeConfig(
     Path data,
@@ -75,7 +77,8 @@ public record NamenodeConfig(
     double safeModeThreshold,
     int reportsAtOnce,
     int servicePort,
-    int serviceHandlers) {
+    int serviceHandlers,
+    String serviceKey) {
 
   public static NamenodeConfig defaults() {
     return new NamenodeConfig(
@@ -107,7 +110,8 @@ public record NamenodeConfig(
         0.999,
         6,
         0,
-        16);
+        16,
+        "");
   }
 
   /**
@@ -176,7 +180,8 @@ public record NamenodeConfig(
             top.number("safeModeThreshold", 0, 1).orElse(otherwise.safeModeThreshold),
             top.integer("reportsAtOnce", otherwise.reportsAtOnce, 1, 10_000),
             top.integer("servicePort", otherwise.servicePort, 0, 65_535),
-            top.integer("serviceHandlers", otherwise.serviceHandlers, 1, 1_000));
+            top.integer("serviceHandlers", otherwise.serviceHandlers, 1, 1_000),
+            top.text(ServiceKey.SETTING).orElse(otherwise.serviceKey));
     config.check(top);
     return config;
   }
@@ -273,6 +278,7 @@ public record NamenodeConfig(
         safeModeThreshold,
         reportsAtOnce,
         servicePort,
-        serviceHandlers);
+        serviceHandlers,
+        serviceKey);
   }
 }

@@ -46,6 +46,7 @@ import io.ebbfs.namenode.store.RocksDbStore;
 import io.ebbfs.namenode.store.StoreBackups;
 import io.ebbfs.namenode.stripes.StripeManager;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings;
+import io.ebbfs.protocol.rpc.ServiceKey;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
@@ -100,6 +101,7 @@ public final class NamenodeServer implements AutoCloseable {
 
   private void build(NamenodeConfig config, Clock timeOfDay, RandomGenerator random)
       throws IOException {
+    ServiceKey key = ServiceKey.readIfNamed(config.serviceKey());
     Clock clock = SteadyClock.from(timeOfDay);
     CodeRegistry codes = codes(config);
     RocksDbStore store =
@@ -128,7 +130,7 @@ public final class NamenodeServer implements AutoCloseable {
             clock,
             random,
             redundancy,
-            new ChunkServerVerifier());
+            new ChunkServerVerifier(key));
     StripeManager stripes = new StripeManager(codes, blocks, cluster);
     blocks.bind(stripes);
 
@@ -192,7 +194,7 @@ public final class NamenodeServer implements AutoCloseable {
                         block.getBlockId(), stamp, length, close, delete, storages),
             new ReportLeases(clock, reportsAtOnce(config), cluster::isLiveServer));
     endpoint =
-        endpoint(config.host(), config.port(), config.handlers(), clients, datanodes, coding);
+        endpoint(config.host(), config.port(), config.handlers(), clients, datanodes, coding, key);
     if (config.servicePort() != 0) {
       endpoint(
           config.host(),
@@ -200,7 +202,8 @@ public final class NamenodeServer implements AutoCloseable {
           config.serviceHandlers(),
           clients,
           datanodes,
-          coding);
+          coding,
+          key);
     }
     LOG.info("Namenode of cluster {} serves at {}", identity.clusterId(), endpoint.address());
   }
@@ -219,12 +222,13 @@ public final class NamenodeServer implements AutoCloseable {
       int handlers,
       ClientProtocol clients,
       DatanodeFrontEnd datanodes,
-      CodingService coding)
+      CodingService coding,
+      ServiceKey key)
       throws IOException {
     RpcEndpoint served = new RpcEndpoint(host, port, handlers);
     served.addClients(clients);
     served.addDatanodes(datanodes);
-    served.addCoding(coding);
+    served.addCoding(coding, key);
     stopsFirst(served).start();
     return served;
   }

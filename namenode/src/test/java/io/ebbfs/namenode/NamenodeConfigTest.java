@@ -50,7 +50,8 @@ class NamenodeConfigTest {
             0.5,
             1,
             1,
-            2);
+            2,
+            "x");
 
     assertThat(NamenodeConfig.parse(EXAMPLE, Files.readString(EXAMPLE), none))
         .isEqualTo(NamenodeConfig.defaults());

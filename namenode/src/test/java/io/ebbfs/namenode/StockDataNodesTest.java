@@ -99,7 +99,8 @@ class StockDataNodesTest {
             d.safeModeThreshold(),
             d.reportsAtOnce(),
             d.servicePort(),
-            d.serviceHandlers());
+            d.serviceHandlers(),
+            d.serviceKey());
     return NamenodeServer.start(config, Clock.systemUTC(), new Random(1));
   }
 

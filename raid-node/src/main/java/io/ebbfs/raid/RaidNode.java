@@ -6,6 +6,7 @@ import io.ebbfs.protocol.CodingProtocol;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.rpc.NamenodeClient;
 import io.ebbfs.protocol.rpc.RpcSettings;
+import io.ebbfs.protocol.rpc.ServiceKey;
 import io.ebbfs.raid.channel.ChunkChannel;
 import io.ebbfs.raid.channel.RpcChunkChannel;
 import io.ebbfs.raid.config.RaidConfig;
@@ -83,19 +84,21 @@ public final class RaidNode implements AutoCloseable {
    *
    * @param data a directory of its own for staging; emptied
    * @param namenode host:port, for maps that run in another JVM
+   * @param key for maps that run in another JVM
    */
   public RaidNode(
       RaidConfig config,
       CodeRegistry codes,
       Path data,
       String namenode,
+      ServiceKey key,
       Supplier<CodingProtocol> coding,
       ChunkChannel chunks)
       throws IOException {
     this.config = config;
     this.claimer = new TransitionClaimer(coding, config.leaseMillis());
     this.name = "raid-" + UUID.randomUUID().toString().substring(0, 8);
-    this.jobs = new JobRunner(config, data, namenode);
+    this.jobs = new JobRunner(config, data, namenode, key);
     ParallelCalls threads = ParallelCalls.inThreads("raid-ask");
     connections.add(threads);
     Throttle bytes = new Throttle(config.bytesPerSecond(), System::nanoTime, Thread::sleep);
@@ -123,16 +126,21 @@ public final class RaidNode implements AutoCloseable {
 
   /** A raid-node that talks to a namenode and its chunk servers over Hadoop RPC. */
   public static RaidNode overRpc(
-      RaidConfig config, CodeRegistry codes, Path data, InetSocketAddress namenode)
+      RaidConfig config,
+      CodeRegistry codes,
+      Path data,
+      InetSocketAddress namenode,
+      ServiceKey key)
       throws IOException {
-    NamenodeClient client = new NamenodeClient(namenode, NAMENODE_RPC);
-    RpcChunkChannel chunks = new RpcChunkChannel(config.combineTimeoutMillis());
+    NamenodeClient client = new NamenodeClient(namenode, NAMENODE_RPC, key);
+    RpcChunkChannel chunks = new RpcChunkChannel(config.combineTimeoutMillis(), key);
     RaidNode node =
         new RaidNode(
             config,
             codes,
             data,
             namenode.getHostString() + ":" + namenode.getPort(),
+            key,
             client::coding,
             chunks);
     node.connections.add(chunks);

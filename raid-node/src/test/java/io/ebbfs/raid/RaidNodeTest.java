@@ -10,6 +10,7 @@ import io.ebbfs.protocol.proto.ChunkProtos.VerifyResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.CommitRequestProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.raid.channel.ChunkChannel;
+import io.ebbfs.protocol.rpc.ServiceKey;
 import io.ebbfs.raid.config.RaidConfig;
 import io.ebbfs.raid.config.ScrubConfig;
 import java.io.IOException;
@@ -46,7 +47,7 @@ final class RaidNodeTest {
               i, i % 10 == 0 ? TransitionKindProto.REPAIR : TransitionKindProto.ENCODE, i, 1000));
     }
     try (RaidNode node =
-        new RaidNode(CONFIG, CodeRegistry.builtIn(), data, "-", () -> namenode, chunks)) {
+        new RaidNode(CONFIG, CodeRegistry.builtIn(), data, "-", ServiceKey.NONE, () -> namenode, chunks)) {
       node.start();
       namenode.awaitCommits(200);
       while (node.totals().getOrDefault("ENCODE.committed", 0L) < 180
@@ -96,7 +97,7 @@ final class RaidNodeTest {
   }
 
   private RaidNode node(ChunkChannel chunks) throws IOException {
-    return new RaidNode(CONFIG, CodeRegistry.builtIn(), data, "-", () -> namenode, chunks);
+    return new RaidNode(CONFIG, CodeRegistry.builtIn(), data, "-", ServiceKey.NONE, () -> namenode, chunks);
   }
 
   private void plan(long... ids) {

@@ -10,6 +10,7 @@ import io.ebbfs.manager.view.NamenodeException;
 import io.javalin.Javalin;
 import io.javalin.config.JavalinConfig;
 import io.javalin.http.Context;
+import io.javalin.http.HandlerType;
 import io.javalin.router.Endpoint;
 import java.io.IOException;
 import java.io.InputStream;
@@ -37,11 +38,18 @@ public final class ApiServer implements AutoCloseable {
       Map.of("html", "text/html", "css", "text/css", "js", "text/javascript");
 
   private final List<Route> routes;
+  private final ApiWriters writers;
   private final ObjectMapper json =
       new ObjectMapper().setSerializationInclusion(JsonInclude.Include.NON_NULL);
   private Javalin app;
 
-  public ApiServer(ManagerState manager) {
+  /**
+   * An API that does not listen yet.
+   *
+   * @param writers who may change something
+   */
+  public ApiServer(ManagerState manager, ApiWriters writers) {
+    this.writers = writers;
     this.routes = new Routes(manager).all();
   }
 
@@ -103,6 +111,9 @@ public final class ApiServer implements AutoCloseable {
   }
 
   private void answer(Route route, Context context) throws Exception {
+    if (route.method() != HandlerType.GET) {
+      writers.check(context.header("Authorization"));
+    }
     Object body = route.answer().to(new Query(context));
     context.header("Cache-Control", "no-store");
     context.contentType(route.contentType());

@@ -1,6 +1,7 @@
 package io.ebbfs.manager.config;
 
 import java.nio.file.Path;
+import java.util.Optional;
 
 /**
  * The directories and addresses of a manager.
@@ -9,8 +10,10 @@ import java.nio.file.Path;
  * @param dataDirectory holds the RocksDB of the manager
  * @param namenode where clients reach the namenode, host:port
  * @param kafka bootstrap servers, host:port
- * @param httpHost the address that the API listens at; the API has no authentication
+ * @param httpHost the address that the API listens at; whoever reaches it may read
  * @param httpPort 0 lets the kernel choose
+ * @param apiToken the file with the token of requests that change something; empty: none is
+ *     answered
  */
 public record ManagerOptions(
     Path confDirectory,
@@ -18,4 +21,5 @@ public record ManagerOptions(
     String namenode,
     String kafka,
     String httpHost,
-    int httpPort) {}
+    int httpPort,
+    Optional<Path> apiToken) {}

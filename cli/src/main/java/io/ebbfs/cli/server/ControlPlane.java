@@ -9,6 +9,7 @@ import io.ebbfs.manager.config.ManagerOptions;
 import io.ebbfs.manager.policy.Evaluation;
 import io.ebbfs.protocol.rpc.NamenodeClient;
 import io.ebbfs.protocol.rpc.RpcSettings;
+import io.ebbfs.protocol.rpc.ServiceKey;
 import io.ebbfs.raid.RaidNode;
 import io.ebbfs.raid.config.RaidConfig;
 import java.io.IOException;
@@ -65,13 +66,16 @@ final class ControlPlane {
   private int start(
       ControlPlaneOptions options, CodeRegistry codes, ManagerConfig config, RaidConfig raidConfig)
       throws IOException, ConfigException, InterruptedException {
+    ServiceKey key =
+        options.serviceKey() == null ? ServiceKey.NONE : ServiceKey.read(options.serviceKey());
     NamenodeClient namenode =
         started(
             new NamenodeClient(
                 options.namenode(),
                 RpcSettings.tryOnce(config.limits().rpcTimeoutMillis())
                     .withConnectTimeout(NAMENODE_CONNECT_TIMEOUT_MILLIS)
-                    .withConnectRetries(0, 1)));
+                    .withConnectRetries(0, 1),
+                key));
     Manager manager =
         started(
             new Manager(
@@ -81,7 +85,8 @@ final class ControlPlane {
                     address(options),
                     options.kafka(),
                     options.httpHost(),
-                    options.httpPort()),
+                    options.httpPort(),
+                    Optional.ofNullable(options.apiToken())),
                 config,
                 codes,
                 namenode::coding,
@@ -100,7 +105,7 @@ final class ControlPlane {
     }
     started(
             RaidNode.overRpc(
-                raidConfig, codes, options.data().resolve("raid-node"), options.namenode()))
+                raidConfig, codes, options.data().resolve("raid-node"), options.namenode(), key))
         .start();
     ready(options.readyFile(), "http://" + options.httpHost() + ":" + manager.httpPort() + "/");
     return 0;

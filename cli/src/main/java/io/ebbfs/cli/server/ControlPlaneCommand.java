@@ -67,6 +67,19 @@ public final class ControlPlaneCommand implements Callable<Integer>, ServerProce
   private String httpHost = "127.0.0.1";
 
   @Option(
+      names = "--service-key",
+      paramLabel = "FILE",
+      description = "The key that the services of the cluster share (default: none).")
+  private Path serviceKey;
+
+  @Option(
+      names = "--api-token",
+      paramLabel = "FILE",
+      description =
+          "The token of API requests that change something (default: none; they are refused).")
+  private Path apiToken;
+
+  @Option(
       names = "--ready-file",
       paramLabel = "FILE",
       description = "Gets the address of the API once everything runs.")
@@ -79,7 +92,8 @@ public final class ControlPlaneCommand implements Callable<Integer>, ServerProce
 
   ControlPlaneOptions options() {
     String broker = kafka.getHostString() + ":" + kafka.getPort();
-    return new ControlPlaneOptions(conf, namenode, broker, httpHost, httpPort, data, readyFile);
+    return new ControlPlaneOptions(
+        conf, namenode, broker, httpHost, httpPort, data, serviceKey, apiToken, readyFile);
   }
 
   @Override

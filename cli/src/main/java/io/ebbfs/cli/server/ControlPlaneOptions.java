@@ -11,6 +11,8 @@ import java.nio.file.Path;
  * @param httpHost where the API listens
  * @param httpPort 0 lets the kernel choose
  * @param data for the state of the manager and of the raid-node
+ * @param serviceKey the file with the key of the cluster's services; null for none
+ * @param apiToken the file with the token of API requests that change something; null for none
  * @param readyFile gets the API's address once everything runs; null for none
  */
 record ControlPlaneOptions(
@@ -20,4 +22,6 @@ record ControlPlaneOptions(
     String httpHost,
     int httpPort,
     Path data,
+    Path serviceKey,
+    Path apiToken,
     Path readyFile) {}

@@ -45,6 +45,8 @@ class ControlPlaneTest {
             "127.0.0.1",
             httpPort,
             directory.resolve("data"),
+            null,
+            null,
             directory.resolve("ready")));
   }
 

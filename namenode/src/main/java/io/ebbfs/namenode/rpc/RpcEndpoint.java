@@ -2,6 +2,7 @@ package io.ebbfs.namenode.rpc;
 
 import io.ebbfs.protocol.CodingProtocol;
 import io.ebbfs.protocol.proto.CodingProtos.CodingProtocolService;
+import io.ebbfs.protocol.rpc.ServiceKey;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.net.BindException;
@@ -104,8 +105,14 @@ public final class RpcEndpoint implements AutoCloseable {
             new DatanodeProtocolServerSideTranslatorPB(datanodes, MAX_MESSAGE_BYTES)));
   }
 
-  public void addCoding(CodingProtocolService.BlockingInterface coding) throws IOException {
-    add(CodingProtocol.class, CodingProtocolService.newReflectiveBlockingService(coding));
+  /** Adds CodingProtocol, for callers that prove that they know the key. */
+  public void addCoding(CodingProtocolService.BlockingInterface coding, ServiceKey key)
+      throws IOException {
+    add(
+        CodingProtocol.class,
+        CodingProtocolService.newReflectiveBlockingService(
+            ServicesOnly.guard(
+                CodingProtocolService.BlockingInterface.class, coding, CodingProtocol.NAME, key)));
   }
 
   private void add(Class<?> protocol, BlockingService service) throws IOException {

@@ -11,8 +11,9 @@ public final class ChunkServerClient implements AutoCloseable {
   private final ChunkProtocol chunk;
 
   /** Does not connect before the first call; the address is that of the server's RPC port. */
-  public ChunkServerClient(InetSocketAddress server, RpcSettings settings) throws IOException {
-    chunk = RpcProxies.chunk(server, settings);
+  public ChunkServerClient(InetSocketAddress server, RpcSettings settings, ServiceKey key)
+      throws IOException {
+    chunk = RpcProxies.chunk(server, settings, key);
   }
 
   /** The protocol itself. {@link RemoteCall#answerOf} unwraps the failures of its calls. */

@@ -10,9 +10,10 @@ import java.net.InetSocketAddress;
 public final class NamenodeClient implements AutoCloseable {
   private final CodingProtocol coding;
 
-  /** Does not connect before the first call. */
-  public NamenodeClient(InetSocketAddress namenode, RpcSettings settings) throws IOException {
-    coding = RpcProxies.coding(namenode, settings);
+  /** Does not connect before the first call. The key proves that the caller is a service. */
+  public NamenodeClient(InetSocketAddress namenode, RpcSettings settings, ServiceKey key)
+      throws IOException {
+    coding = RpcProxies.coding(namenode, settings, key);
   }
 
   /** The protocol itself. {@link RemoteCall#answerOf} unwraps the failures of its calls. */

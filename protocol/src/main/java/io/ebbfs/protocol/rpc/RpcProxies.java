@@ -15,14 +15,18 @@ import org.apache.hadoop.ipc.RPC;
 final class RpcProxies {
   private RpcProxies() {}
 
-  static CodingProtocol coding(InetSocketAddress namenode, RpcSettings settings)
+  static CodingProtocol coding(InetSocketAddress namenode, RpcSettings settings, ServiceKey key)
       throws IOException {
-    return proxy(CodingProtocol.class, CodingProtocol.VERSION, namenode, settings);
+    return key.signing(
+        CodingProtocol.class,
+        proxy(CodingProtocol.class, CodingProtocol.VERSION, namenode, settings));
   }
 
-  static ChunkProtocol chunk(InetSocketAddress chunkServer, RpcSettings settings)
+  static ChunkProtocol chunk(InetSocketAddress chunkServer, RpcSettings settings, ServiceKey key)
       throws IOException {
-    return proxy(ChunkProtocol.class, ChunkProtocol.VERSION, chunkServer, settings);
+    return key.signing(
+        ChunkProtocol.class,
+        proxy(ChunkProtocol.class, ChunkProtocol.VERSION, chunkServer, settings));
   }
 
   private static <P> P proxy(

@@ -7,6 +7,7 @@ import io.ebbfs.protocol.proto.ChunkProtos.VerifyResponseProto;
 import io.ebbfs.protocol.rpc.ChunkServerClient;
 import io.ebbfs.protocol.rpc.RemoteCall;
 import io.ebbfs.protocol.rpc.RpcSettings;
+import io.ebbfs.protocol.rpc.ServiceKey;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
@@ -28,11 +29,17 @@ public final class RpcChunkChannel implements ChunkChannel, AutoCloseable {
   private static final int MAX_CLIENTS = 4096;
 
   private final RpcSettings settings;
+  private final ServiceKey key;
   private final ConcurrentMap<InetSocketAddress, ChunkServerClient> clients =
       new ConcurrentHashMap<>();
 
-  /** A channel whose calls time out after so many milliseconds. */
-  public RpcChunkChannel(long timeoutMillis) {
+  /**
+   * A channel whose calls time out after so many milliseconds.
+   *
+   * @param key proves to the servers that the caller is a service
+   */
+  public RpcChunkChannel(long timeoutMillis, ServiceKey key) {
+    this.key = key;
     settings = RpcSettings.tryOnce(timeoutMillis).withConnectTimeout(CONNECT_TIMEOUT_MILLIS);
   }
 
@@ -88,7 +95,7 @@ public final class RpcChunkChannel implements ChunkChannel, AutoCloseable {
     if (clients.size() >= MAX_CLIENTS) {
       close();
     }
-    ChunkServerClient made = new ChunkServerClient(address, settings);
+    ChunkServerClient made = new ChunkServerClient(address, settings, key);
     ChunkServerClient other = clients.putIfAbsent(address, made);
     if (other != null) {
       made.close();

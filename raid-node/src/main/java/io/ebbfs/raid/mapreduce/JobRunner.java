@@ -1,8 +1,10 @@
 package io.ebbfs.raid.mapreduce;
 
+import io.ebbfs.protocol.rpc.ServiceKey;
 import io.ebbfs.raid.config.RaidConfig;
 import io.ebbfs.raid.executor.TransitionExecutor;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -10,16 +12,22 @@ import java.util.Map;
 import java.util.function.LongPredicate;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.NullWritable;
+import org.apache.hadoop.io.Text;
 import org.apache.hadoop.mapreduce.Job;
 import org.apache.hadoop.mapreduce.lib.output.NullOutputFormat;
 import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
+import org.apache.hadoop.security.Credentials;
 
 /** Turns a batch into a MapReduce job without reducers and runs it to its end. */
 public final class JobRunner {
   private static final int POLL_MILLIS = 20;
   private static final int JOBS_PER_METRICS_RESET = 64;
 
+  /** The name of the service key among the secrets of a job, which Hadoop hands to its maps. */
+  private static final Text KEY = new Text("ebbfs.service-key");
+
   private final Configuration base;
+  private final ServiceKey key;
   private int jobs;
 
   /**
@@ -27,8 +35,11 @@ public final class JobRunner {
    *
    * @param data a directory for staging, which is emptied now
    * @param namenode host:port, for maps in another JVM
+   * @param key for maps in another JVM
    */
-  public JobRunner(RaidConfig config, Path data, String namenode) throws IOException {
+  public JobRunner(RaidConfig config, Path data, String namenode, ServiceKey key)
+      throws IOException {
+    this.key = key;
     this.base = new Configuration();
     deleteTree(data);
     Files.createDirectories(data);
@@ -78,6 +89,9 @@ public final class JobRunner {
       Job job = Job.getInstance(base, "ebbfs " + batch.kinds());
       job.getConfiguration().set(RunningJob.ID, running.id());
       job.getConfiguration().set(RunningJob.WORKER, executor.worker());
+      if (key.isPresent()) {
+        job.getCredentials().addSecretKey(KEY, key.secret().getBytes(StandardCharsets.US_ASCII));
+      }
       job.setJarByClass(JobRunner.class);
       job.setInputFormatClass(TransitionInputFormat.class);
       job.setMapperClass(TransitionMapper.class);
@@ -100,6 +114,14 @@ public final class JobRunner {
     } finally {
       forgetMetrics();
     }
+  }
+
+  /** The service key that a job brought along. */
+  static ServiceKey keyOf(Credentials credentials) {
+    byte[] secret = credentials.getSecretKey(KEY);
+    return secret == null
+        ? ServiceKey.NONE
+        : ServiceKey.of(new String(secret, StandardCharsets.US_ASCII), "of the raid-node's job");
   }
 
   /** Each local job registers a source of metrics and never removes it: this drops them all. */

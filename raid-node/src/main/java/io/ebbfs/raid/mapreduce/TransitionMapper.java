@@ -3,6 +3,7 @@ package io.ebbfs.raid.mapreduce;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
 import io.ebbfs.protocol.rpc.NamenodeClient;
 import io.ebbfs.protocol.rpc.RpcSettings;
+import io.ebbfs.protocol.rpc.ServiceKey;
 import io.ebbfs.raid.channel.RpcChunkChannel;
 import io.ebbfs.raid.executor.CombineLimiter;
 import io.ebbfs.raid.executor.ParallelCalls;
@@ -37,7 +38,7 @@ public final class TransitionMapper
   protected void setup(Context context) throws IOException {
     RunningJob job = RunningJob.find(context.getConfiguration());
     if (job == null) {
-      connect(context.getConfiguration());
+      connect(context.getConfiguration(), JobRunner.keyOf(context.getCredentials()));
     } else {
       executor = job.executor();
       lost = job.lost();
@@ -45,14 +46,15 @@ public final class TransitionMapper
   }
 
   /** Connects in a JVM of its own. The submitter renews the claims; the commit checks them. */
-  private void connect(Configuration conf) throws IOException {
+  private void connect(Configuration conf, ServiceKey key) throws IOException {
     long timeout = conf.getLong(RunningJob.COMBINE_TIMEOUT, 0);
     NamenodeClient namenode =
         new NamenodeClient(
             NetUtils.createSocketAddr(conf.get(RunningJob.NAMENODE)),
-            RpcSettings.tryOnce(timeout).withConnectTimeout(CONNECT_TIMEOUT_MILLIS));
+            RpcSettings.tryOnce(timeout).withConnectTimeout(CONNECT_TIMEOUT_MILLIS),
+            key);
     ParallelCalls threads = ParallelCalls.inThreads("raid-ask");
-    RpcChunkChannel chunks = new RpcChunkChannel(timeout);
+    RpcChunkChannel chunks = new RpcChunkChannel(timeout, key);
     long bytesPerSecond = conf.getLong(RunningJob.BYTES_PER_SECOND, 0);
     executor =
         new TransitionExecutor(

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ebbfs.protocol.proto.ChunkProtos.VerifyRequestProto;
+import io.ebbfs.protocol.rpc.ServiceKey;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -18,7 +19,7 @@ class RpcChunkChannelTest {
   void aServerThatGoesAwayIsAskedOnceMore() throws Exception {
     AtomicInteger asked = new AtomicInteger();
     try (ServerSocket server = new ServerSocket(0, 10, InetAddress.getLoopbackAddress());
-        RpcChunkChannel channel = new RpcChunkChannel(10_000)) {
+        RpcChunkChannel channel = new RpcChunkChannel(10_000, ServiceKey.NONE)) {
       Thread dying = new Thread(() -> answerNothing(server, asked));
       dying.setDaemon(true);
       dying.start();

@@ -1,5 +1,6 @@
 package io.ebbfs.testbed.cluster;
 
+import io.ebbfs.protocol.rpc.SecretFile;
 import io.ebbfs.testbed.ClusterException;
 import java.io.IOException;
 import java.io.InputStream;
@@ -45,12 +46,28 @@ final class ClusterFiles {
     }
   }
 
+  /** The key that the services of a cluster share. */
+  static Path serviceKey(Path directory) {
+    return directory.resolve("service.key");
+  }
+
+  /** The token of API requests that change something. */
+  static Path apiToken(Path directory) {
+    return directory.resolve("api.token");
+  }
+
+  /** Makes the key and the token of a cluster that has none. */
+  static void makeSecrets(Path directory) throws IOException {
+    SecretFile.create(serviceKey(directory));
+    SecretFile.create(apiToken(directory));
+  }
+
   private static boolean isFree(Path directory) throws IOException {
     if (!Files.isDirectory(directory)) {
       return false;
     }
     // A first start that was refused leaves these behind.
-    List<String> ours = List.of("conf", "lock");
+    List<String> ours = List.of("conf", "lock", "service.key", "api.token");
     try (Stream<Path> entries = Files.list(directory)) {
       return entries.allMatch(entry -> ours.contains(entry.getFileName().toString()));
     }

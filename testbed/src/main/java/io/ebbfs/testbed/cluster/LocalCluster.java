@@ -5,6 +5,7 @@ import io.ebbfs.common.failpoint.FailPoints;
 import io.ebbfs.protocol.rpc.ChunkServerClient;
 import io.ebbfs.protocol.rpc.NamenodeClient;
 import io.ebbfs.protocol.rpc.RpcSettings;
+import io.ebbfs.protocol.rpc.ServiceKey;
 import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.process.ClusterLock;
@@ -111,7 +112,8 @@ public final class LocalCluster {
   public synchronized NamenodeClient namenodeClient() throws IOException {
     return new NamenodeClient(
         new InetSocketAddress(layout.host(ProcessNames.NAMENODE), layout.ports().namenode()),
-        NAMENODE_RPC);
+        NAMENODE_RPC,
+        serviceKey());
   }
 
   /** A client of a chunk server. The caller closes it. */
@@ -119,7 +121,14 @@ public final class LocalCluster {
     return new ChunkServerClient(
         new InetSocketAddress(
             layout.host(ProcessNames.server(server)), layout.ports().ipc().get(server)),
-        CHUNK_SERVER_RPC);
+        CHUNK_SERVER_RPC,
+        serviceKey());
+  }
+
+  /** The key that the services of the cluster share; made if the cluster has none yet. */
+  public synchronized ServiceKey serviceKey() throws IOException {
+    ClusterFiles.makeSecrets(directory);
+    return ServiceKey.read(ClusterFiles.serviceKey(directory));
   }
 
   /** The address of the REST API and the dashboard. */

@@ -53,6 +53,7 @@ record ProcessCommands(Build build, Path directory, ClusterLayout layout) {
     if (layout.racks() > 1) {
       command.addAll(List.of("--set", "topology=" + topology()));
     }
+    command.addAll(List.of("--set", "serviceKey=" + ClusterFiles.serviceKey(directory)));
     return command;
   }
 
@@ -102,6 +103,10 @@ record ProcessCommands(Build build, Path directory, ClusterLayout layout) {
             String.valueOf(layout.ports().http()),
             "--data",
             directory.resolve(ProcessNames.CONTROL).toString(),
+            "--service-key",
+            ClusterFiles.serviceKey(directory).toString(),
+            "--api-token",
+            ClusterFiles.apiToken(directory).toString(),
             "--ready-file",
             readyFile(ProcessNames.CONTROL).toString()));
     return command;
@@ -125,6 +130,8 @@ record ProcessCommands(Build build, Path directory, ClusterLayout layout) {
             String.valueOf(layout.ports().transfer().get(index)),
             "--ipc-port",
             String.valueOf(layout.ports().ipc().get(index)),
+            "--service-key",
+            ClusterFiles.serviceKey(directory).toString(),
             "--heartbeat-millis",
             String.valueOf(layout.heartbeatMillis()),
             "--ready-file",

@@ -37,7 +37,8 @@ final class ChunkServerCalls implements AutoCloseable {
           new ChunkServerClient(
               new InetSocketAddress(
                   local.hostOf(server), local.layout().ports().ipc().get(server)),
-              RpcSettings.tryOnce(RPC_TIMEOUT_MILLIS).withConnectRetries(10, 45));
+              RpcSettings.tryOnce(RPC_TIMEOUT_MILLIS).withConnectRetries(10, 45),
+              local.serviceKey());
       clients.put(server, client);
     }
     IOException failure = null;

@@ -48,7 +48,7 @@ class PlantedFaultSystemTest {
                 6, 4, Map.of("namenode.yaml", "minBlockSize: 64KiB\nmendPlacements: false\n"));
         StockProcess client = test.client(1);
         NamenodeClient namenode = test.cluster().namenodeClient();
-        RpcChunkChannel chunks = new RpcChunkChannel(60_000)) {
+        RpcChunkChannel chunks = new RpcChunkChannel(60_000, test.cluster().serviceKey())) {
       // This test runs the transitions instead of the raid-node.
       test.cluster().killControl();
       // Parities that are plain sums are checked by checksums, those of RS by decoding.

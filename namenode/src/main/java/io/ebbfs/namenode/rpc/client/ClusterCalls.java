@@ -63,6 +63,7 @@ abstract class ClusterCalls extends DisabledFeatureCalls {
 
   @Override
   public DatanodeInfo[] getDatanodeReport(DatanodeReportType type) throws IOException {
+    PermissionChecker.checkSuperuser(context.caller(), "datanodeReport");
     return DatanodeInfoConverter.of(servers(type));
   }
 

@@ -8,6 +8,7 @@ import io.ebbfs.protocol.proto.ChunkProtos.VerifyResponseProto;
 import io.ebbfs.protocol.rpc.ChunkServerClient;
 import io.ebbfs.protocol.rpc.RemoteCall;
 import io.ebbfs.protocol.rpc.RpcSettings;
+import io.ebbfs.protocol.rpc.ServiceKey;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import org.apache.hadoop.hdfs.protocol.ExtendedBlock;
@@ -29,13 +30,19 @@ public final class ChunkServerVerifier implements ReplicaVerifier {
 
   private final RpcSettings settings =
       RpcSettings.tryOnce(CALL_MILLIS).withConnectTimeout(CONNECT_MILLIS);
+  private final ServiceKey key;
+
+  /** A verifier that proves to the servers by the key that it is a service. */
+  public ChunkServerVerifier(ServiceKey key) {
+    this.key = key;
+  }
 
   @Override
   public Health verify(Server server, ExtendedBlock block) {
     InetSocketAddress address = new InetSocketAddress(server.ipAddress(), server.ipcPort());
     VerifyRequestProto request =
         VerifyRequestProto.newBuilder().addBlocks(PBHelperClient.convert(block)).build();
-    try (ChunkServerClient client = new ChunkServerClient(address, settings)) {
+    try (ChunkServerClient client = new ChunkServerClient(address, settings, key)) {
       VerifyResponseProto response =
           RemoteCall.answerOf(() -> client.chunk().verify(null, request));
       return response.getBlocksCount() == 1

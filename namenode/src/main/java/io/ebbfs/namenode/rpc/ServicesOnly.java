@@ -1,0 +1,35 @@
+package io.ebbfs.namenode.rpc;
+
+import io.ebbfs.protocol.rpc.ServiceKey;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import org.apache.hadoop.ipc.CallerContext;
+import org.apache.hadoop.ipc.Server;
+import org.apache.hadoop.security.AccessControlException;
+import org.apache.hadoop.thirdparty.protobuf.ServiceException;
+
+/** Refuses each call of a protocol whose caller does not prove that it is a service. */
+record ServicesOnly(Object service, String protocol, ServiceKey key) implements InvocationHandler {
+  /** The same service behind the check. */
+  static <S> S guard(Class<S> type, S service, String protocol, ServiceKey key) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            type.getClassLoader(),
+            new Class<?>[] {type},
+            new ServicesOnly(service, protocol, key)));
+  }
+
+  @Override
+  public Object invoke(Object self, Method method, Object[] arguments) throws Throwable {
+    try {
+      key.check(protocol, CallerContext.getCurrent(), Server.getRemoteIp());
+      return method.invoke(service, arguments);
+    } catch (AccessControlException e) {
+      throw new ServiceException(e);
+    } catch (InvocationTargetException e) {
+      throw e.getCause();
+    }
+  }
+}
