@@ -69,7 +69,9 @@ final class Metrics {
     line("ebbfs_under_replicated_blocks", "", cluster.getUnderReplicatedBlocks());
     family("ebbfs_missing_blocks", "gauge", "Replicated blocks without a live replica");
     line("ebbfs_missing_blocks", "", cluster.getMissingBlocks());
+    family("ebbfs_orphan_replicas", "gauge", "Replicas of blocks that the metadata does not know");
     line("ebbfs_orphan_replicas", "", cluster.getOrphanReplicas());
+    family("ebbfs_orphan_bytes", "gauge", "Bytes of these replicas");
     line("ebbfs_orphan_bytes", "", cluster.getOrphanBytes());
     family("ebbfs_unrecoverable_stripes", "gauge", "Stripes that do not decode");
     line("ebbfs_unrecoverable_stripes", "", cluster.getUnrecoverableStripes());

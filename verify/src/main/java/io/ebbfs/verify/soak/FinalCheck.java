@@ -13,7 +13,7 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Compares what was promised with what is there, once nothing is broken any more: every file can be
+ * Compares the acknowledged files with the cluster after every fault is mended: every file can be
  * closed and read, no other name exists, the cluster comes to rest, and disks and metadata agree.
  */
 final class FinalCheck {

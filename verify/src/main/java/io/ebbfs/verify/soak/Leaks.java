@@ -34,7 +34,7 @@ final class Leaks {
     cluster.running().forEach((name, process) -> socketsAtStart.put(name, sockets(process)));
   }
 
-  /** What is left over although no client is there any more; waits for what takes its time. */
+  /** Lists sockets, files and processes that outlive the clients; waits until slow ones end. */
   List<String> atRest() throws InterruptedException {
     List<String> leaked = new ArrayList<>();
     for (Map.Entry<String, ProcessId> entry : cluster.running().entrySet()) {

@@ -113,7 +113,7 @@ final class SoakFile {
     return objection;
   }
 
-  /** What is wrong with a length; null if nothing is. */
+  /** Names the fault of a length; null if the length is right. */
   static String objection(long length, long least, long most) {
     if (length < least) {
       return "has %d bytes, %d are acknowledged".formatted(length, least);

@@ -12,7 +12,7 @@ final class SmallFiles {
   /**
    * The same workload with every n-th file cut to a quarter of a block.
    *
-   * @param share of the files that are cut, besides those that were small before
+   * @param share of the files that are cut; files that were small before are not counted in it
    */
   static Workload in(Workload workload, double share, long blockBytes) {
     List<File> files = new ArrayList<>();

@@ -161,7 +161,7 @@ public final class ClaimService {
       if (e.forEver()) {
         lifecycle.drop(id, e.getMessage());
       } else {
-        // Finding out what is missing takes time, so it is done for the last attempt only.
+        // The search for the servers or bytes that the cluster lacks takes time: last attempt only.
         Optional<PlacementShortage> shortage =
             lifecycle.isLast(row) ? e.shortage() : Optional.empty();
         lifecycle.retryLater(id, row.getAttempt(), e.getMessage(), shortage);

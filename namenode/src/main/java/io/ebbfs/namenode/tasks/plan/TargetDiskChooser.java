@@ -25,7 +25,7 @@ import java.util.random.RandomGenerator;
 /**
  * Chooses the target disks of new parities, rebuilt blocks and moved blocks. It hands the present
  * state of the cluster to the pure placement ({@link StripePlacer}, {@link RePlacementPlanner}),
- * and finds out what is missing if there is no place. Thread-safe.
+ * and finds out which servers or bytes the cluster lacks if there is no place. Thread-safe.
  */
 public final class TargetDiskChooser {
   /** A server with this many transfers has load 1: it should not get busier. */
