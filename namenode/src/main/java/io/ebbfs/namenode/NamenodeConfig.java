@@ -47,6 +47,7 @@ import java.util.Optional;
  * @param servicePort a port for chunk servers with a call queue of its own; 0 for none
  * @param serviceHandlers threads that answer calls at the service port
  * @param serviceKey the file with the key of the cluster's services; empty for none
+ * @param repairDelay repairs and re-replication wait this long for a lost server or disk
  */
 public record NamenodeConfig(
     Path data,
@@ -78,7 +79,8 @@ public record NamenodeConfig(
     int reportsAtOnce,
     int servicePort,
     int serviceHandlers,
-    String serviceKey) {
+    String serviceKey,
+    long repairDelay) {
 
   public static NamenodeConfig defaults() {
     return new NamenodeConfig(
@@ -111,7 +113,8 @@ public record NamenodeConfig(
         6,
         0,
         16,
-        "");
+        "",
+        60_000);
   }
 
   /**
@@ -181,7 +184,8 @@ public record NamenodeConfig(
             top.integer("reportsAtOnce", otherwise.reportsAtOnce, 1, 10_000),
             top.integer("servicePort", otherwise.servicePort, 0, 65_535),
             top.integer("serviceHandlers", otherwise.serviceHandlers, 1, 1_000),
-            top.text(ServiceKey.SETTING).orElse(otherwise.serviceKey));
+            top.text(ServiceKey.SETTING).orElse(otherwise.serviceKey),
+            top.durationMillis("repairDelay", otherwise.repairDelay));
     config.check(top);
     return config;
   }
@@ -279,6 +283,7 @@ public record NamenodeConfig(
         reportsAtOnce,
         servicePort,
         serviceHandlers,
-        serviceKey);
+        serviceKey,
+        repairDelay);
   }
 }

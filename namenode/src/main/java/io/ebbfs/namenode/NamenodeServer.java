@@ -112,7 +112,8 @@ public final class NamenodeServer implements AutoCloseable {
     RedundancySettings redundancy =
         RedundancySettings.of(config.deadAfter(), config.safeModeGrace())
             .withOrphanWait(config.orphanWait())
-            .withSafeModeThreshold(config.safeModeThreshold());
+            .withSafeModeThreshold(config.safeModeThreshold())
+            .withRepairDelay(config.repairDelay());
     DatanodeRegistry cluster =
         new DatanodeRegistry(
             store,
@@ -159,7 +160,8 @@ public final class NamenodeServer implements AutoCloseable {
             clock,
             random,
             TransitionSettings.defaults()
-                .with(config.rewriteDeadShare(), config.verify(), config.mendPlacements()));
+                .with(config.rewriteDeadShare(), config.verify(), config.mendPlacements())
+                .withRepairDelay(config.repairDelay()));
     PendingDeletionReaper reaper = stopsFirst(new PendingDeletionReaper(store, blocks, stripes));
     OpenListener opens = opens(config, coding);
     FileServices files = files(config, store, ids, blocks, timeOfDay, clock, opens, reaper);

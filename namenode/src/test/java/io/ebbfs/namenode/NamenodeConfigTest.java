@@ -51,7 +51,8 @@ class NamenodeConfigTest {
             1,
             1,
             2,
-            "x");
+            "x",
+            1);
 
     assertThat(NamenodeConfig.parse(EXAMPLE, Files.readString(EXAMPLE), none))
         .isEqualTo(NamenodeConfig.defaults());

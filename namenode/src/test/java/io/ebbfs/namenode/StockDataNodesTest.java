@@ -100,7 +100,8 @@ class StockDataNodesTest {
             d.reportsAtOnce(),
             d.servicePort(),
             d.serviceHandlers(),
-            d.serviceKey());
+            d.serviceKey(),
+            0);
     return NamenodeServer.start(config, Clock.systemUTC(), new Random(1));
   }
 

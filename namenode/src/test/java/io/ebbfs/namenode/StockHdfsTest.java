@@ -63,6 +63,7 @@ class StockHdfsTest {
                 override("port", "0"),
                 override("storeCache", "8MiB"),
                 override("deadAfter", "10s"),
+                override("repairDelay", "0s"),
                 override("blockSize", BLOCK + "B"),
                 override("leaseSoftLimit", "1s")),
             Optional.empty());

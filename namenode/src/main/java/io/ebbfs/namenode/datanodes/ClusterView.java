@@ -50,6 +50,14 @@ public interface ClusterView {
   }
 
   /**
+   * When a disk went out of service, because it failed or its server was found dead, in
+   * milliseconds of the registry's clock. 0 if the disk is in service, or if that was long ago.
+   */
+  default long lostSinceMillis(String storageUuid) {
+    return 0;
+  }
+
+  /**
    * True while servers that were known before the start of this process may still register. Until
    * then a block without replicas is not concluded lost.
    */

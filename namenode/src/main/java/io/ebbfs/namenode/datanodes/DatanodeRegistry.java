@@ -55,6 +55,10 @@ public final class DatanodeRegistry implements ClusterView {
   // Disks with a full report since their server registered, and the time of the last one: their
   // replica rows are right.
   private final Map<String, Long> reported = new ConcurrentHashMap<>();
+  // Disks that went out of service, and when. A disk of a server that was not heard of since the
+  // start
+  // of this process is added at the end of safe mode.
+  private final Map<String, Long> lostSince = new ConcurrentHashMap<>();
 
   /** With all servers in one rack. */
   public DatanodeRegistry(
@@ -128,6 +132,15 @@ public final class DatanodeRegistry implements ClusterView {
   /** True if heartbeats of the server are overdue. A stale server is not dead yet. */
   public boolean isStale(Server server) {
     return clock.millis() - server.lastHeartbeatMillis() > settings.staleAfterMillis();
+  }
+
+  @Override
+  public long lostSinceMillis(String storageUuid) {
+    if (!disks.containsKey(storageUuid) || isLive(storageUuid)) {
+      return 0;
+    }
+    Long since = lostSince.get(storageUuid);
+    return since == null ? clock.millis() : since;
   }
 
   @Override
@@ -237,6 +250,21 @@ public final class DatanodeRegistry implements ClusterView {
     safeMode.diskSettled(storageUuid);
   }
 
+  /**
+   * Safe mode has ended: disks that did not come back count as lost from now on.
+   *
+   * @return these disks, and those that were lost before
+   */
+  public List<Disk> noteLosses() {
+    List<Disk> lost =
+        servers.values().stream()
+            .flatMap(server -> disksOf(server).stream())
+            .filter(disk -> !isLive(disk.storageUuid()))
+            .toList();
+    lost.forEach(disk -> lostSince.putIfAbsent(disk.storageUuid(), clock.millis()));
+    return lost;
+  }
+
   /** Makes a live server dead if its last heartbeat is older than the deadline; returns it then. */
   Optional<Server> declareDead(String serverUuid, long deadlineMillis) {
     AtomicReference<Server> died = new AtomicReference<>();
@@ -250,7 +278,10 @@ public final class DatanodeRegistry implements ClusterView {
           return died.get();
         });
     Optional<Server> dead = Optional.ofNullable(died.get());
-    dead.ifPresent(server -> server.disks().forEach(disk -> reported.remove(disk.storageUuid())));
+    for (Disk disk : dead.map(Server::disks).orElse(List.of())) {
+      reported.remove(disk.storageUuid());
+      lostSince.putIfAbsent(disk.storageUuid(), clock.millis());
+    }
     return dead;
   }
 
@@ -328,6 +359,7 @@ public final class DatanodeRegistry implements ClusterView {
       if (storage.getFailed() && before != null && !before.failed()) {
         lost.add(before);
         reported.remove(storage.getUuid());
+        lostSince.put(storage.getUuid(), clock.millis());
         safeMode.diskSettled(storage.getUuid());
         LOG.warn("disk {} of server {} failed", storage.getUuid(), serverUuid);
       }
@@ -396,6 +428,11 @@ public final class DatanodeRegistry implements ClusterView {
   private void remember(Server server) {
     server.disks().forEach(disk -> disks.put(disk.storageUuid(), disk));
     servers.put(server.uuid(), server);
+    if (server.live()) {
+      server.disks().stream()
+          .filter(disk -> !disk.failed())
+          .forEach(disk -> lostSince.remove(disk.storageUuid()));
+    }
   }
 
   private Server toServer(ServerRow row, boolean live, long lastHeartbeatMillis) {

@@ -21,6 +21,8 @@ package io.ebbfs.namenode.datanodes;
  *     its first report and from the start of this process
  * @param safeModeThreshold the share of the blocks that must be readable before safe mode ends
  *     while known disks have not reported, 0 to 1
+ * @param repairDelayMillis after a disk or server was lost, re-replication waits this long for its
+ *     return, unless the next failure would lose the block
  */
 public record RedundancySettings(
     long deadAfterMillis,
@@ -34,7 +36,8 @@ public record RedundancySettings(
     int blocksPerTick,
     int queueLimit,
     long orphanWaitMillis,
-    double safeModeThreshold) {
+    double safeModeThreshold,
+    long repairDelayMillis) {
 
   // Three missing heartbeats of a chunk server that sends one every second.
   private static final long LEAST_STALE_MILLIS = 3_000;
@@ -57,14 +60,17 @@ public record RedundancySettings(
     positive("scanIntervalMillis", scanIntervalMillis);
     positive("blocksPerTick", blocksPerTick);
     positive("queueLimit", queueLimit);
-    if (graceMillis < 0 || reportTravelMillis < 0 || orphanWaitMillis < 0) {
+    if (graceMillis < 0
+        || reportTravelMillis < 0
+        || orphanWaitMillis < 0
+        || repairDelayMillis < 0) {
       throw new IllegalArgumentException(
-          "graceMillis is %d, reportTravelMillis is %d, orphanWaitMillis is %d: give 0 or more"
-              .formatted(graceMillis, reportTravelMillis, orphanWaitMillis));
+          "graceMillis is %d, reportTravelMillis is %d, orphanWaitMillis is %d, repairDelayMillis is %d: give 0 or more"
+              .formatted(graceMillis, reportTravelMillis, orphanWaitMillis, repairDelayMillis));
     }
   }
 
-  /** Settings with which replicas of unknown blocks do not wait. */
+  /** Settings with which neither replicas of unknown blocks nor re-replication wait. */
   public RedundancySettings(
       long deadAfterMillis,
       long staleAfterMillis,
@@ -88,7 +94,8 @@ public record RedundancySettings(
         blocksPerTick,
         queueLimit,
         0,
-        SAFE_MODE_THRESHOLD);
+        SAFE_MODE_THRESHOLD,
+        0);
   }
 
   /** The same with another wait for replicas of unknown blocks. */
@@ -105,7 +112,8 @@ public record RedundancySettings(
         blocksPerTick,
         queueLimit,
         millis,
-        safeModeThreshold);
+        safeModeThreshold,
+        repairDelayMillis);
   }
 
   /** The same with another share of blocks that must be readable before safe mode ends. */
@@ -122,7 +130,26 @@ public record RedundancySettings(
         blocksPerTick,
         queueLimit,
         orphanWaitMillis,
-        share);
+        share,
+        repairDelayMillis);
+  }
+
+  /** The same with another wait before re-replication begins. */
+  public RedundancySettings withRepairDelay(long millis) {
+    return new RedundancySettings(
+        deadAfterMillis,
+        staleAfterMillis,
+        graceMillis,
+        transferTimeoutMillis,
+        transfersPerServer,
+        invalidationsPerHeartbeat,
+        reportTravelMillis,
+        scanIntervalMillis,
+        blocksPerTick,
+        queueLimit,
+        orphanWaitMillis,
+        safeModeThreshold,
+        millis);
   }
 
   /** A server is stale after a third of the time after which it is dead, within limits. */
@@ -133,7 +160,8 @@ public record RedundancySettings(
 
   /**
    * The times that an operator sets, with this class's own values for everything else. Replicas of
-   * unknown blocks do not wait; see {@link #withOrphanWait}.
+   * unknown blocks and re-replication do not wait; see {@link #withOrphanWait} and {@link
+   * #withRepairDelay}.
    */
   public static RedundancySettings of(long deadAfterMillis, long graceMillis) {
     return new RedundancySettings(

@@ -133,6 +133,20 @@ record BlockAssessment(
     return striped() ? 1 : Math.max(1, block().getReplication());
   }
 
+  /** How many servers hold a live replica. */
+  int servers(DatanodeRegistry cluster) {
+    return cluster.serversOf(live.stream().map(Replica::storageUuid).toList()).size();
+  }
+
+  /** For each good replica on a disk that went out of service after that time: when it did. */
+  List<Long> absentSince(DatanodeRegistry cluster, long millis) {
+    return all.stream()
+        .filter(replica -> ReplicaRows.isGood(block(), replica.row()))
+        .map(replica -> cluster.lostSinceMillis(replica.storageUuid()))
+        .filter(since -> since > millis)
+        .toList();
+  }
+
   /** True if the block has as many trusted replicas as wanted. */
   boolean whole() {
     return trusted.size() >= wanted();

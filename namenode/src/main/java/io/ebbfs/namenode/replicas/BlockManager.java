@@ -152,19 +152,18 @@ public final class BlockManager implements BlockService {
 
   /** Examines the blocks on servers and disks that did not come back before safe mode ended. */
   private void checkDisksOutOfService() {
-    cluster.allServers().stream()
-        .filter(server -> !server.live())
-        .flatMap(server -> server.disks().stream())
-        .forEach(redundancy::checkDisk);
-    cluster.allServers().stream()
-        .flatMap(server -> server.disks().stream())
-        .filter(ClusterView.Disk::failed)
-        .forEach(this::diskFailed);
+    for (ClusterView.Disk disk : cluster.noteLosses()) {
+      if (disk.failed()) {
+        diskFailed(disk);
+      } else {
+        redundancy.checkDisk(disk);
+      }
+    }
   }
 
   /**
-   * Deletes the replica rows of failed disks, some at each call. A disk that comes back reports its
-   * blocks again.
+   * Deletes the replica rows of failed disks whose blocks were examined, some at each call. A disk
+   * that comes back reports its blocks again.
    */
   private void forgetDisks() throws IOException {
     List<String> todo;
@@ -173,6 +172,9 @@ public final class BlockManager implements BlockService {
     }
     for (String uuid : todo) {
       Optional<ClusterView.Disk> disk = cluster.disk(uuid).filter(ClusterView.Disk::failed);
+      if (disk.filter(redundancy::isToCheck).isPresent()) {
+        continue;
+      }
       if (disk.isEmpty() || !reports.forget(disk.get())) {
         synchronized (disksToForget) {
           disksToForget.remove(uuid);

@@ -47,6 +47,8 @@ public final class RedundancyMonitor {
   private final InvalidationRows invalidationRows;
   // Disks whose blocks are to be examined, by uuid, each with the last key that was read.
   private final Map<String, Optional<Key>> disksToScan = new LinkedHashMap<>();
+  // Disks that may come back: their blocks are examined again when the wait for them is over.
+  private final Map<String, Long> disksToScanLater = new LinkedHashMap<>();
   private volatile LongConsumer stripeHint = stripeId -> {};
 
   RedundancyMonitor(
@@ -95,10 +97,25 @@ public final class RedundancyMonitor {
     cluster.disk(storageUuid).ifPresent(disk -> replications.arrived(blockId, disk.serverUuid()));
   }
 
-  /** All blocks on the disk are to be examined. */
+  /**
+   * All blocks on the disk, which went out of service, are to be examined: now for those that the
+   * next failure would lose, and all of them when the disk did not come back for {@link
+   * RedundancySettings#repairDelayMillis}.
+   */
   void checkDisk(Disk disk) {
     synchronized (disksToScan) {
       disksToScan.put(disk.storageUuid(), Optional.empty());
+      if (settings.repairDelayMillis() > 0) {
+        disksToScanLater.put(disk.storageUuid(), clock.millis() + settings.repairDelayMillis());
+      }
+    }
+  }
+
+  /** Whether blocks of the disk are still to be examined. */
+  boolean isToCheck(Disk disk) {
+    synchronized (disksToScan) {
+      return disksToScan.containsKey(disk.storageUuid())
+          || disksToScanLater.containsKey(disk.storageUuid());
     }
   }
 
@@ -136,6 +153,16 @@ public final class RedundancyMonitor {
   private void scanDisks() throws IOException {
     Map<String, Optional<Key>> todo;
     synchronized (disksToScan) {
+      disksToScanLater
+          .entrySet()
+          .removeIf(
+              later -> {
+                boolean due = later.getValue() <= clock.millis();
+                if (due) {
+                  disksToScan.put(later.getKey(), Optional.empty());
+                }
+                return due;
+              });
       todo = new LinkedHashMap<>(disksToScan);
     }
     for (Map.Entry<String, Optional<Key>> entry : todo.entrySet()) {

@@ -18,7 +18,7 @@ final class RedundancyQueue {
   /** Blocks with {@code LEVELS - 1} live replicas or more share one level. */
   private static final int LEVELS = 5;
 
-  private record UnderReplicated(int level, long sinceMillis) {}
+  private record UnderReplicated(int level, long dueMillis) {}
 
   private final int limit;
   private final Set<Long> toCheck = new LinkedHashSet<>();
@@ -71,18 +71,18 @@ final class RedundancyQueue {
     return taken;
   }
 
-  /** The block has fewer replicas than wanted. */
-  synchronized void underReplicated(long blockId, int liveReplicas, long nowMillis) {
+  /** The block has fewer replicas than wanted; it is repairable from the due time on. */
+  synchronized void underReplicated(long blockId, int liveReplicas, long dueMillis) {
     int level = Math.min(liveReplicas, LEVELS - 1);
     UnderReplicated before = byBlock.get(blockId);
-    if (before == null ? byBlock.size() >= limit : before.level() == level) {
+    if (before == null && byBlock.size() >= limit) {
       return;
     }
-    if (before != null) {
+    long due = before == null ? dueMillis : Math.min(before.dueMillis(), dueMillis);
+    byBlock.put(blockId, new UnderReplicated(level, due));
+    if (before != null && before.level() != level) {
       levels.get(before.level()).remove(blockId);
     }
-    byBlock.put(
-        blockId, new UnderReplicated(level, before == null ? nowMillis : before.sinceMillis()));
     levels.get(level).add(blockId);
   }
 
@@ -94,15 +94,15 @@ final class RedundancyQueue {
     }
   }
 
-  /** Blocks that are under-replicated since that time and have a replica, fewest replicas first. */
-  synchronized List<Long> repairable(int most, long sinceMillis) {
+  /** Blocks that are due and have a replica, fewest replicas first. */
+  synchronized List<Long> repairable(int most, long nowMillis) {
     List<Long> taken = new ArrayList<>();
     for (Set<Long> level : levels.subList(1, LEVELS)) {
       for (long blockId : level) {
         if (taken.size() == most) {
           return taken;
         }
-        if (byBlock.get(blockId).sinceMillis() <= sinceMillis) {
+        if (byBlock.get(blockId).dueMillis() <= nowMillis) {
           taken.add(blockId);
         }
       }

@@ -8,6 +8,7 @@ import io.ebbfs.namenode.replicas.BlockService.WriteRequest;
 import io.ebbfs.namenode.replicas.PendingReplicationRegistry.Replication;
 import java.io.IOException;
 import java.time.Clock;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -88,10 +89,23 @@ final class ReplicationScheduler {
   /** Notes whether a settled block in no stripe is under-replicated. */
   void note(long blockId, BlockAssessment block) {
     if (block.live().size() < block.wanted()) {
-      queue.underReplicated(blockId, block.live().size(), clock.millis());
+      queue.underReplicated(blockId, block.live().size(), dueMillis(block));
     } else {
       notNeeded(blockId);
     }
+  }
+
+  /**
+   * When the block may be replicated. A block that the next failure would lose does not wait for
+   * servers or disks to come back.
+   */
+  private long dueMillis(BlockAssessment block) {
+    long soon = clock.millis() + DELAY_MILLIS;
+    List<Long> ends = block.absentSince(cluster, clock.millis() - settings.repairDelayMillis());
+    boolean maySuffice = block.live().size() + ends.size() >= block.wanted();
+    return ends.isEmpty() || !maySuffice || block.servers(cluster) <= 1
+        ? soon
+        : Math.max(soon, Collections.min(ends) + settings.repairDelayMillis());
   }
 
   /** The block has enough replicas, or does not exist any more. */
@@ -132,8 +146,7 @@ final class ReplicationScheduler {
 
   /** Orders replications of the blocks with the fewest replicas, as far as servers are free. */
   void orderReplications() throws IOException {
-    long since = clock.millis() - DELAY_MILLIS;
-    for (long blockId : queue.repairable(settings.blocksPerTick(), since)) {
+    for (long blockId : queue.repairable(settings.blocksPerTick(), clock.millis())) {
       if (freeTransfers() == 0) {
         return;
       }

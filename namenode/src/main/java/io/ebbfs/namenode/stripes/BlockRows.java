@@ -110,18 +110,28 @@ public final class BlockRows {
 
   private static List<String> live(
       ClusterView cluster, List<Row<ReplicaRow>> replicas, long generationStamp, long lengthBytes) {
-    List<String> live = new ArrayList<>();
-    for (Row<ReplicaRow> row : replicas) {
-      ReplicaRow replica = row.value();
-      String storage = Tables.replicaStorage(row.key());
-      if (replica.getState() == ReplicaStateProto.FINALIZED
-          && replica.getGenerationStamp() == generationStamp
-          && replica.getLengthBytes() == lengthBytes
-          && cluster.isLive(storage)) {
-        live.add(storage);
-      }
-    }
-    return live;
+    return whole(replicas, generationStamp, lengthBytes).stream().filter(cluster::isLive).toList();
+  }
+
+  private static List<String> whole(
+      List<Row<ReplicaRow>> replicas, long generationStamp, long lengthBytes) {
+    return replicas.stream()
+        .filter(
+            row ->
+                row.value().getState() == ReplicaStateProto.FINALIZED
+                    && row.value().getGenerationStamp() == generationStamp
+                    && row.value().getLengthBytes() == lengthBytes)
+        .map(row -> Tables.replicaStorage(row.key()))
+        .toList();
+  }
+
+  /** The disks that hold a member whole, as they last said, in service or not. */
+  static List<String> storages(Transaction transaction, StripeMemberProto member)
+      throws IOException {
+    return whole(
+        replicas(transaction, member.getOwnerId(), member.getBlockId()),
+        member.getGenerationStamp(),
+        member.getLengthBytes());
   }
 
   /** The disks in service that hold the block of this row whole. */

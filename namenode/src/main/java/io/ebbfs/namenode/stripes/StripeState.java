@@ -8,7 +8,9 @@ import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import java.io.IOException;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
@@ -63,6 +65,37 @@ public record StripeState(
           }
         });
     return lost;
+  }
+
+  /**
+   * Whether all lost members may come back soon: each was on a disk that went out of service after
+   * that time.
+   */
+  public boolean isLostSince(Transaction transaction, ClusterView cluster, long millis)
+      throws IOException {
+    for (int position : lost()) {
+      if (BlockRows.storages(transaction, members.get(position)).stream()
+          .noneMatch(storage -> cluster.lostSinceMillis(storage) > millis)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Whether the next failure, of a disk or a server, may leave members that cannot be decoded. A
+   * server may hold several members.
+   */
+  public boolean isLostWithNextServer(ClusterView cluster) {
+    Map<Set<String>, Set<Integer>> byServers = new HashMap<>();
+    locations.forEach(
+        (position, storages) ->
+            byServers
+                .computeIfAbsent(cluster.serversOf(storages), servers -> new TreeSet<>(lost()))
+                .add(position));
+    return byServers.entrySet().stream()
+        .filter(entry -> entry.getKey().size() <= 1)
+        .anyMatch(entry -> !code.decodes(entry.getValue()));
   }
 
   /** Whether every live data block is on a disk in service; parities and tombstones may be lost. */

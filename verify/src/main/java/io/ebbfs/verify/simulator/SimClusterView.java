@@ -73,6 +73,11 @@ final class SimClusterView implements ClusterView {
   }
 
   @Override
+  public long lostSinceMillis(String storageUuid) {
+    return cluster.lostSinceMillis(storageUuid);
+  }
+
+  @Override
   public boolean inSafeMode() {
     return cluster.inSafeMode();
   }

@@ -47,7 +47,7 @@ final class SoakCluster implements AutoCloseable {
           limits: {retryFailedAfter: 10s}
           """,
           "namenode.yaml",
-          "minBlockSize: 64KiB\ndeadAfter: 6s\nsafeModeGrace: 10s\norphanWait: 5s\n",
+          "minBlockSize: 64KiB\ndeadAfter: 6s\nrepairDelay: 2s\nsafeModeGrace: 10s\norphanWait: 5s\n",
           "raid-node.yaml",
           "lease: 5s\npoll: 100ms\ncombineTimeout: 20s\n");
 

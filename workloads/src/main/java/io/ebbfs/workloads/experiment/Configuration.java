@@ -81,6 +81,7 @@ final class Configuration {
     return """
     minBlockSize: 64KiB
     deadAfter: %dms
+    repairDelay: 0s
     safeModeGrace: 20s
     orphanWait: 10s
     mendPlacements: false

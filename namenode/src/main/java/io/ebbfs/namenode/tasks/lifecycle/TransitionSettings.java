@@ -17,6 +17,8 @@ package io.ebbfs.namenode.tasks.lifecycle;
  *     rewritten; a value above 1 switches rewriting off
  * @param verification which written blocks are verified before a commit
  * @param movesMisplaced whether misplaced stripes are re-placed; they are counted in any case
+ * @param repairDelayMillis after a disk or server was lost, a repair waits this long for its
+ *     return, unless the next failure would lose the stripe
  */
 public record TransitionSettings(
     int maxAttempts,
@@ -31,7 +33,8 @@ public record TransitionSettings(
     int scanPerTick,
     double rewriteDeadShare,
     Verification verification,
-    boolean movesMisplaced) {
+    boolean movesMisplaced,
+    long repairDelayMillis) {
   /** Which written blocks are verified before they are published. */
   public enum Verification {
     /** Every written block. */
@@ -50,6 +53,7 @@ public record TransitionSettings(
     }
   }
 
+  /** The defaults, with which no repair waits; see {@link #withRepairDelay}. */
   public static TransitionSettings defaults() {
     return new TransitionSettings(
         6,
@@ -64,7 +68,40 @@ public record TransitionSettings(
         50,
         0.33,
         Verification.ON,
-        false);
+        false,
+        0);
+  }
+
+  /** Settings with which no repair waits. */
+  public TransitionSettings(
+      int maxAttempts,
+      long backOffMillis,
+      long maxBackOffMillis,
+      long maxLeaseMillis,
+      int maxClaim,
+      int maxActive,
+      int maxFilesPerDecision,
+      int keepFinished,
+      int hintsPerTick,
+      int scanPerTick,
+      double rewriteDeadShare,
+      Verification verification,
+      boolean movesMisplaced) {
+    this(
+        maxAttempts,
+        backOffMillis,
+        maxBackOffMillis,
+        maxLeaseMillis,
+        maxClaim,
+        maxActive,
+        maxFilesPerDecision,
+        keepFinished,
+        hintsPerTick,
+        scanPerTick,
+        rewriteDeadShare,
+        verification,
+        movesMisplaced,
+        0);
   }
 
   /** A copy with re-placement switched on or off. */
@@ -88,7 +125,27 @@ public record TransitionSettings(
         scanPerTick,
         newRewriteDeadShare,
         newVerification,
-        newMovesMisplaced);
+        newMovesMisplaced,
+        repairDelayMillis);
+  }
+
+  /** A copy with another wait before a repair. */
+  public TransitionSettings withRepairDelay(long millis) {
+    return new TransitionSettings(
+        maxAttempts,
+        backOffMillis,
+        maxBackOffMillis,
+        maxLeaseMillis,
+        maxClaim,
+        maxActive,
+        maxFilesPerDecision,
+        keepFinished,
+        hintsPerTick,
+        scanPerTick,
+        rewriteDeadShare,
+        verification,
+        movesMisplaced,
+        millis);
   }
 
   long backOffMillis(int attempt) {

@@ -26,15 +26,18 @@ final class RepairDecider {
    *
    * @param transition the transition that the stripe is in, if any
    * @param rewriteDeadShare share of dead bytes of the data from which the stripe is rewritten
+   * @param mayWait whether the lost blocks may come back soon, and the stripe survives the next
+   *     failure
    */
   static RepairDecision decide(
       CodeRegistry codes,
       StripeState stripe,
       Optional<TransitionRow> transition,
-      double rewriteDeadShare) {
+      double rewriteDeadShare,
+      boolean mayWait) {
     return stripe.lost().isEmpty()
         ? decideWhole(stripe, transition, rewriteDeadShare)
-        : decideDamaged(codes, stripe, transition);
+        : decideDamaged(codes, stripe, transition, mayWait);
   }
 
   private static RepairDecision decideWhole(
@@ -49,8 +52,7 @@ final class RepairDecider {
               Action.NOTHING,
               "transition %d (%s) works on the stripe"
                   .formatted(
-                      transition.get().getId(),
-                      TransitionKinds.show(transition.get().getKind())));
+                      transition.get().getId(), TransitionKinds.show(transition.get().getKind())));
     }
     return isMostlyDead(stripe, rewriteDeadShare)
         ? whole(Action.REWRITE, mostlyDead(rewriteDeadShare))
@@ -79,7 +81,7 @@ final class RepairDecider {
   }
 
   private static RepairDecision decideDamaged(
-      CodeRegistry codes, StripeState stripe, Optional<TransitionRow> transition) {
+      CodeRegistry codes, StripeState stripe, Optional<TransitionRow> transition, boolean mayWait) {
     SortedSet<Integer> lost = stripe.lost();
     if (RepairAttemptPlanner.rebuildable(stripe, lost).isEmpty()) {
       boolean rescue = transition.isEmpty() && stripe.hasAllLiveData();
@@ -88,11 +90,20 @@ final class RepairDecider {
           : new RepairDecision(
               Action.WAIT_FOR_REPLICA, lost, 0, RepairAttemptPlanner.unrecoverable(stripe, lost));
     }
+    boolean inRepair =
+        transition.filter(row -> row.getKind() == TransitionKindProto.REPAIR).isPresent();
+    if (mayWait && !inRepair) {
+      return new RepairDecision(
+          Action.WAIT_FOR_SERVER,
+          lost,
+          0,
+          noReplica(stripe, lost) + "; their servers or disks may come back soon");
+    }
     int priority = TransitionPriority.ofRepair(codes, stripe, lost);
     if (transition.isEmpty()) {
       return new RepairDecision(Action.REPAIR, lost, priority, noReplica(stripe, lost));
     }
-    if (transition.get().getKind() != TransitionKindProto.REPAIR) {
+    if (!inRepair) {
       return new RepairDecision(
           Action.INTERRUPT,
           lost,

@@ -32,6 +32,11 @@ record RepairDecision(Action action, SortedSet<Integer> lost, int priority, Stri
     DROP_REPAIR,
     /** Another transition of the stripe is dropped, so that the stripe can be repaired first. */
     INTERRUPT,
+    /**
+     * Its servers or disks were lost a short while ago and may come back, and the stripe survives
+     * the next failure: the disks' blocks are looked at again when the wait is over.
+     */
+    WAIT_FOR_SERVER,
     /** Nothing can be done until a server or disk comes back: no lost block can be rebuilt. */
     WAIT_FOR_REPLICA
   }

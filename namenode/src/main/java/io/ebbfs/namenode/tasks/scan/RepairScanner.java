@@ -5,6 +5,7 @@ import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.OwnerLocks;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.namenode.stripes.StripeManager;
 import io.ebbfs.namenode.stripes.StripeState;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionContext;
@@ -38,7 +39,7 @@ public final class RepairScanner {
    */
   public record Damage(SortedSet<Integer> lost, boolean decodes) {}
 
-  private record Seen(StripeState stripe, Optional<TransitionRow> transition) {}
+  private record Seen(StripeState stripe, Optional<TransitionRow> transition, boolean mayWait) {}
 
   private final TransitionContext context;
   private final StripeManager stripes;
@@ -115,7 +116,8 @@ public final class RepairScanner {
             context.codes(),
             stripe,
             seen.get().transition(),
-            context.settings().rewriteDeadShare());
+            context.settings().rewriteDeadShare(),
+            seen.get().mayWait());
     if (decision.lost().isEmpty()) {
       damaged.remove(stripeId);
     } else {
@@ -140,18 +142,26 @@ public final class RepairScanner {
                       ? Optional.empty()
                       : transaction.get(
                           Tables.TRANSITION, Tables.transition(row.get().getTransitionId()));
-              return Optional.of(
-                  new Seen(
-                      StripeState.read(transaction, context.codes(), context.cluster(), row.get()),
-                      active));
+              StripeState state =
+                  StripeState.read(transaction, context.codes(), context.cluster(), row.get());
+              return Optional.of(new Seen(state, active, mayWait(transaction, state)));
             });
+  }
+
+  private boolean mayWait(Transaction transaction, StripeState stripe) throws IOException {
+    long delayMillis = context.settings().repairDelayMillis();
+    return delayMillis > 0
+        && !stripe.lost().isEmpty()
+        && stripe.isLostSince(
+            transaction, context.cluster(), context.clock().millis() - delayMillis)
+        && !stripe.isLostWithNextServer(context.cluster());
   }
 
   /** The effects of a decision. The transition is present where the decision is about one. */
   private void carryOut(RepairDecision decision, StripeState stripe, Optional<Long> transition)
       throws IOException {
     switch (decision.action()) {
-      case NOTHING, WAIT_FOR_REPLICA -> {}
+      case NOTHING, WAIT_FOR_SERVER, WAIT_FOR_REPLICA -> {}
       case CHECK_PLACEMENT -> rePlacements.consider(stripe);
       case REWRITE -> {
         rewrites.add(stripe);

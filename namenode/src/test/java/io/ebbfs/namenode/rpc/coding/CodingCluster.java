@@ -163,6 +163,10 @@ final class CodingCluster {
             settings);
   }
 
+  long now() {
+    return clock.millis();
+  }
+
   synchronized void advance(long millis) {
     clock.advance(millis);
   }

@@ -26,6 +26,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.function.Predicate;
+import java.util.function.ToLongFunction;
 import java.util.zip.CRC32C;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.ExtendedBlockProto;
 
@@ -38,6 +39,9 @@ final class FakeCluster implements ClusterView {
 
   /** Disks that turn out to be full while a block is written, whatever they say of their space. */
   Predicate<String> fillsUp = disk -> false;
+
+  /** When a disk that is not in service was lost. */
+  ToLongFunction<String> lostSince = disk -> 0;
 
   private final Map<String, List<String>> disksOf = new TreeMap<>();
   private final Map<String, String> serverOf = new TreeMap<>();
@@ -66,6 +70,11 @@ final class FakeCluster implements ClusterView {
         content.put(disk, new ConcurrentSkipListMap<>());
       }
     }
+  }
+
+  @Override
+  public long lostSinceMillis(String storageUuid) {
+    return isLive(storageUuid) ? 0 : lostSince.applyAsLong(storageUuid);
   }
 
   // ---- faults ----------------------------------------------------------------------------------

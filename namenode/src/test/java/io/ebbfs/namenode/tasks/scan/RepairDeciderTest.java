@@ -62,7 +62,7 @@ class RepairDeciderTest {
   private static RepairDecision decide(
       Set<Integer> lost, Set<Integer> tombstones, Optional<TransitionRow> transition) {
     return RepairDecider.decide(
-        CodeRegistry.builtIn(), stripe(lost, tombstones), transition, DEAD_SHARE);
+        CodeRegistry.builtIn(), stripe(lost, tombstones), transition, DEAD_SHARE, false);
   }
 
   private static RepairDecision decide(Set<Integer> lost) {
@@ -88,10 +88,29 @@ class RepairDeciderTest {
                     CodeRegistry.builtIn(),
                     stripe(Set.of(), Set.of(0, 1, 2, 3, 4)),
                     Optional.empty(),
-                    2.0)
+                    2.0,
+                    false)
                 .action())
         .as("a share above 1 switches rewriting off")
         .isEqualTo(Action.CHECK_PLACEMENT);
+  }
+
+  @Test
+  void lostBlocksThatMayComeBackWaitUnlessARepairIsPlanned() {
+    Optional<TransitionRow> conversion =
+        transition(TransitionKindProto.UPCODE, TransitionStateProto.RUNNING, 0);
+    Optional<TransitionRow> repair =
+        transition(TransitionKindProto.REPAIR, TransitionStateProto.PLANNED, 7);
+    assertThat(decideWaiting(Set.of(0), Optional.empty())).isEqualTo(Action.WAIT_FOR_SERVER);
+    assertThat(decideWaiting(Set.of(0), conversion)).isEqualTo(Action.WAIT_FOR_SERVER);
+    assertThat(decideWaiting(Set.of(0), repair)).isEqualTo(Action.CHANGE_REPAIR);
+    assertThat(decideWaiting(Set.of(), Optional.empty())).isEqualTo(Action.CHECK_PLACEMENT);
+  }
+
+  private static Action decideWaiting(Set<Integer> lost, Optional<TransitionRow> transition) {
+    return RepairDecider.decide(
+            CodeRegistry.builtIn(), stripe(lost, Set.of()), transition, DEAD_SHARE, true)
+        .action();
   }
 
   @Test
