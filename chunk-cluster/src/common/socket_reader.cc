@@ -7,6 +7,13 @@
 
 namespace ebb {
 
+namespace {
+
+// Room for the beginning of a long message. More is taken as the bytes arrive.
+constexpr std::size_t kFirstRoomBytes = 64 << 10;
+
+}  // namespace
+
 SocketReader::SocketReader(Socket& socket, std::size_t capacity)
     : socket_(socket),
       capacity_(capacity),
@@ -33,10 +40,10 @@ void SocketReader::Reserve(std::size_t capacity) {
 
 Result<std::span<const std::byte>> SocketReader::Peek(std::size_t length, Timeout timeout) {
   if (buffered() < length) {
-    MakeRoom(length);
     const auto deadline = std::chrono::steady_clock::now() + timeout;
     auto left = timeout;
     while (buffered() < length) {
+      MakeRoom(std::min(length, std::max(kFirstRoomBytes, 2 * buffered())));
       EBB_ASSIGN(const std::size_t n,
                  socket_.ReadSome(std::span(buffer_.get() + end_, capacity_ - end_), left));
       if (n == 0) {

@@ -17,7 +17,7 @@ class SocketReader {
   explicit SocketReader(Socket& socket, std::size_t capacity = 8 * 1024);
 
   // The next `length` bytes, which are valid until the next call. They are not consumed. The buffer
-  // grows to `length`, so that the caller must limit `length`.
+  // grows with the bytes that arrive, up to `length`, so that the caller must limit `length`.
   [[nodiscard]] Result<std::span<const std::byte>> Peek(std::size_t length, Timeout timeout);
   void Consume(std::size_t length);
   // Peek and Consume.

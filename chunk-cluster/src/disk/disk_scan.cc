@@ -14,6 +14,9 @@ namespace ebb {
 
 namespace {
 
+// What is read at once of a torn replica; more only if one chunk is longer.
+constexpr std::size_t kScanStepBytes = 32 << 10;
+
 std::string NewUuid() {
   std::random_device random;
   const auto part = [&] { return random(); };
@@ -109,8 +112,9 @@ Result<std::uint64_t> ValidPrefix(FileSystem& files, const std::string& data_pat
   EBB_ASSIGN(const auto checksum, ReadMetaHeader(files, meta_path));
   EBB_ASSIGN(const auto data, files.OpenForReading(data_path));
   EBB_ASSIGN(const auto meta, files.OpenForReading(meta_path));
-  std::vector<std::byte> bytes(64 * checksum.bytes_per_chunk);
-  std::vector<std::byte> sums(64 * 4);
+  const std::size_t chunks = std::max<std::size_t>(1, kScanStepBytes / checksum.bytes_per_chunk);
+  std::vector<std::byte> bytes(chunks * checksum.bytes_per_chunk);
+  std::vector<std::byte> sums(chunks * 4);
   for (std::uint64_t offset = 0;;) {
     EBB_ASSIGN(std::size_t got, data->Read(offset, bytes));
     if (checksum.size() != 0) {

@@ -67,6 +67,8 @@ void PrepareLog(const std::string& level) {
   log->set_level(spdlog::level::from_str(level));
   log->flush_on(spdlog::level::trace);
   spdlog::set_default_logger(std::move(log));
+  // Protobuf would write a line for every malformed name that a stranger sends.
+  google::protobuf::SetLogHandler(nullptr);
 }
 
 void WriteReadyFile(const Configuration& configuration, const BlockStore& store,
