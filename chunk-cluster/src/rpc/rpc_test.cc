@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <atomic>
 #include <condition_variable>
@@ -257,11 +258,57 @@ TEST_F(RpcTest, AConnectionAboveTheLimitIsClosed) {
   options.max_connections = 1;
   StartServer(options);
   ASSERT_TRUE(Echo(*client_, "one"));
+  auto running = std::async(std::launch::async, [&] {
+    ebbfs::ChunkStatusResponseProto response;
+    return client_->Call("status", ebbfs::ChunkStatusRequestProto(), response);
+  });
+  gate_.AwaitWaiting(1);
   RpcClient second("127.0.0.1", server_->port(), kProtocol, 1);
   const auto refused = Echo(second, "two");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, ErrorCode::kNetwork);
+  gate_.Open();
+  EXPECT_TRUE(running.get());
   EXPECT_TRUE(Echo(*client_, "still"));
+}
+
+TEST_F(RpcTest, HalfOpenConnectionsByTheThousandShutNobodyOut) {
+  constexpr std::size_t kHalfOpen = 2'000;
+  rlimit descriptors = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &descriptors), 0);
+  descriptors.rlim_cur = descriptors.rlim_max;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &descriptors), 0);
+  ASSERT_GT(descriptors.rlim_cur, kHalfOpen + 500) << "raise ulimit -n";
+
+  RpcServerOptions options;
+  options.max_connections = 64;
+  StartServer(options);
+  ASSERT_TRUE(Echo(*client_, "before"));
+  // A call that runs all the time, on a connection of its own.
+  RpcClient patient("127.0.0.1", server_->port(), kProtocol, 1);
+  auto running = std::async(std::launch::async, [&] {
+    ebbfs::ChunkStatusResponseProto response;
+    return patient.Call("status", ebbfs::ChunkStatusRequestProto(), response);
+  });
+  gate_.AwaitWaiting(1);
+  const std::string beginnings[] = {"", "hrp", Hello().substr(0, 9), Hello(),
+                                    Hello() + std::string("\0\0\x01", 3),
+                                    Hello() + std::string("\0\x20\0\0abc", 7)};
+  std::vector<Socket> half_open;
+  for (std::size_t i = 0; i < kHalfOpen; ++i) {
+    half_open.push_back(RawConnection());
+    auto ignored = rpc_wire::WriteBytes(half_open.back(), beginnings[i % std::size(beginnings)], 5s);
+    if (i % 200 != 199) continue;
+    // A client that has called before keeps its connection, and a new one gets in.
+    const auto old_client = Echo(*client_, "old");
+    ASSERT_TRUE(old_client) << i << ": " << old_client.error().message;
+    RpcClient fresh("127.0.0.1", server_->port(), kProtocol, 1);
+    const auto new_client = Echo(fresh, "new");
+    ASSERT_TRUE(new_client) << i << ": " << new_client.error().message;
+    EXPECT_LE(server_->connections(), options.max_connections);
+  }
+  gate_.Open();
+  EXPECT_TRUE(running.get());
 }
 
 TEST_F(RpcTest, AFullQueueHoldsCallersBackAndLosesNothing) {

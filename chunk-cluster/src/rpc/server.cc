@@ -46,6 +46,8 @@ constexpr char kDefaultException[] = "java.io.IOException";
 // A Java client knows by this class that the same call may succeed later.
 constexpr char kRetriableException[] = "org.apache.hadoop.ipc.RetriableException";
 constexpr auto kPauseWithoutDescriptors = std::chrono::milliseconds(100);
+// A displaced connection ends as soon as its thread runs.
+constexpr auto kDisplacePatience = std::chrono::seconds(5);
 
 struct Service {
   std::uint64_t version = 0;
@@ -124,7 +126,7 @@ class RpcServer::Core {
         continue;
       }
       JoinFinishedReaders();
-      if (readers_.size() >= options_.max_connections) continue;  // closes the socket
+      if (!MakeRoom(lock)) continue;  // closes the socket
       Reader& reader = readers_.emplace_back();
       reader.connection = std::make_shared<ServerConnection>(std::move(*socket), options_);
       try {
@@ -133,6 +135,28 @@ class RpcServer::Core {
         readers_.pop_back();
       }
     }
+  }
+
+  // Displaces a connection if the limit is reached. The caller holds the lock. False if every
+  // connection has a call under way, or when stopping.
+  bool MakeRoom(std::unique_lock<std::mutex>& lock) {
+    if (readers_.size() < options_.max_connections) return true;
+    // Oldest connection first, so that the first one without any call is the oldest of its kind.
+    ServerConnection* displaced = nullptr;
+    for (const Reader& reader : readers_) {
+      if (reader.done || reader.connection->calls_under_way != 0) continue;
+      if (displaced == nullptr || reader.connection->last_call < displaced->last_call) {
+        displaced = reader.connection.get();
+      }
+    }
+    if (displaced == nullptr) return false;
+    displaced->Shutdown();
+    changed_.wait_for(lock, kDisplacePatience, [&] {
+      return stopping_ || std::any_of(readers_.begin(), readers_.end(), [](const Reader& r) { return r.done; });
+    });
+    if (stopping_) return false;
+    JoinFinishedReaders();
+    return readers_.size() < options_.max_connections;
   }
 
   // Joining is quick: a reader that is done returns at once.
@@ -154,9 +178,12 @@ class RpcServer::Core {
     } catch (const std::bad_alloc&) {  // closes this connection only
     }
     connection->Shutdown();
-    const std::lock_guard lock(mutex_);
-    reader.connection.reset();  // the socket closes after its last answer
-    reader.done = true;
+    {
+      const std::lock_guard lock(mutex_);
+      reader.connection.reset();  // the socket closes after its last answer
+      reader.done = true;
+    }
+    changed_.notify_all();
   }
 
   void Receive(const std::shared_ptr<ServerConnection>& connection) {

@@ -61,7 +61,9 @@ struct RpcServerOptions {
   std::string address = "127.0.0.1";
   // With 0 the kernel chooses a port.
   std::uint16_t port = 0;
-  // A connection above the limit is closed at once.
+  // At the limit, a new connection displaces one without a call under way: the oldest that never
+  // sent a whole call, or else the one whose last call is the longest ago. If every connection has a
+  // call under way, the new one is closed at once.
   std::size_t max_connections = 256;
   std::size_t handler_threads = 24;
   // The most requests that wait for a handler. At the limit, connections are not read until a
@@ -69,7 +71,7 @@ struct RpcServerOptions {
   std::size_t max_queued_calls = 1024;
   std::size_t max_queued_bytes = std::size_t{64} << 20;
   // A connection that announces a longer request is closed.
-  std::size_t max_request_bytes = std::size_t{16} << 20;
+  std::size_t max_request_bytes = std::size_t{4} << 20;
   // The time for preamble and connection context, and for the rest of a frame that has begun.
   Timeout frame_timeout = std::chrono::seconds(30);
   // A client that does not read its answer within this time loses the connection.

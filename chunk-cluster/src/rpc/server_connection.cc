@@ -98,6 +98,7 @@ Result<IncomingCall> ServerConnection::NextCall() {
     const std::size_t offset = frame.size() - cursor.rest().size();
     EBB_ASSIGN(const bool control, ConsumeControlFrame(header, cursor.rest()));
     if (control) continue;
+    last_call = std::chrono::steady_clock::now().time_since_epoch().count();
     return IncomingCall{{*user_, peer(), header.clientid(), header.callid(), header.retrycount(),
                          header.callercontext()},
                         std::move(frame),

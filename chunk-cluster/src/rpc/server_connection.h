@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -54,6 +55,8 @@ class ServerConnection {
 
   // Calls without an answer so far. A silent connection is not closed while there are any.
   std::atomic<int> calls_under_way = 0;
+  // When the last call arrived whole, in ticks of the steady clock. 0 if none has.
+  std::atomic<std::chrono::steady_clock::rep> last_call = 0;
 
  private:
   using Header = hadoop::common::RpcRequestHeaderProto;

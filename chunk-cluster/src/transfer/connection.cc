@@ -62,6 +62,7 @@ bool IsPeersFault(const Error& error) {
 
 void Connection::Run() {
   for (bool first = true;; first = false) {
+    waiting_.Begin();
     const auto header = reader_.Take(3, first ? kPeerTimeout : kKeepAlive);
     if (!header) return;
     const auto version = LoadBig16(header->data());
@@ -85,16 +86,22 @@ void Connection::Run() {
   }
 }
 
+ebb::Status Connection::Receive(google::protobuf::MessageLite& op) {
+  EBB_TRY(ReadMessage(reader_, op, kPeerTimeout));
+  waiting_.End();
+  return {};
+}
+
 Result<bool> Connection::RunOperation(Operation operation) {
   switch (operation) {
     case Operation::kReadBlock: {
       OpReadBlockProto op;
-      EBB_TRY(ReadMessage(reader_, op, kPeerTimeout));
+      EBB_TRY(Receive(op));
       return ReadBlock(op);
     }
     case Operation::kWriteBlock: {
       OpWriteBlockProto op;
-      EBB_TRY(ReadMessage(reader_, op, kPeerTimeout));
+      EBB_TRY(Receive(op));
       ++counters_.writes;
       if (auto pool = CheckBlock(op.header().baseheader().block()); !pool) {
         return Refuse(ERROR, pool.error().message);
@@ -104,22 +111,22 @@ Result<bool> Connection::RunOperation(Operation operation) {
     }
     case Operation::kBlockChecksum: {
       OpBlockChecksumProto op;
-      EBB_TRY(ReadMessage(reader_, op, kPeerTimeout));
+      EBB_TRY(Receive(op));
       return BlockChecksum(op);
     }
     case Operation::kTransferBlock: {
       OpTransferBlockProto op;
-      EBB_TRY(ReadMessage(reader_, op, kPeerTimeout));
+      EBB_TRY(Receive(op));
       return TransferBlock(op);
     }
     case Operation::kRequestShortCircuitFds: {
       OpRequestShortCircuitAccessProto op;
-      EBB_TRY(ReadMessage(reader_, op, kPeerTimeout));
+      EBB_TRY(Receive(op));
       return Refuse(ERROR_UNSUPPORTED, "short-circuit reads are not offered; read by TCP");
     }
     case Operation::kRequestShortCircuitShm: {
       ShortCircuitShmRequestProto op;
-      EBB_TRY(ReadMessage(reader_, op, kPeerTimeout));
+      EBB_TRY(Receive(op));
       ShortCircuitShmResponseProto response;
       response.set_status(ERROR_UNSUPPORTED);
       response.set_error("short-circuit reads are not offered; read by TCP");

@@ -2,6 +2,10 @@
 // closes. HDFS calls it DataXceiver.
 #pragma once
 
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -16,6 +20,24 @@
 
 namespace ebb::transfer {
 
+// Since when a connection waits for its peer to send an operation. Thread-safe.
+class Waiting {
+ public:
+  using Clock = std::chrono::steady_clock;
+
+  void Begin() { since_ = Clock::now().time_since_epoch().count(); }
+  void End() { since_ = 0; }
+  // Empty while an operation runs.
+  [[nodiscard]] std::optional<Clock::time_point> since() const {
+    const Clock::rep ticks = since_;
+    if (ticks == 0) return std::nullopt;
+    return Clock::time_point(Clock::duration(ticks));
+  }
+
+ private:
+  std::atomic<Clock::rep> since_ = Clock::now().time_since_epoch().count();
+};
+
 class Connection {
  public:
   // How long an operation waits for the scan of the disks: so long, or until `stop` is requested.
@@ -24,18 +46,21 @@ class Connection {
     std::stop_token stop;
   };
   Connection(Socket& socket, BlockStore& store, MissingBlockReader* missing,
-             TransferCounters& counters, Patience patience)
+             TransferCounters& counters, Waiting& waiting, Patience patience)
       : socket_(socket),
         reader_(socket),
         store_(store),
         missing_(missing),
         counters_(counters),
+        waiting_(waiting),
         patience_(std::move(patience)) {}
 
   // Serves operations until the connection ends.
   void Run();
 
  private:
+  // Reads the message of an operation. From then on the operation runs.
+  [[nodiscard]] Status Receive(google::protobuf::MessageLite& op);
   // These return true if another operation may follow on the connection.
   [[nodiscard]] Result<bool> RunOperation(Operation operation);
   [[nodiscard]] Result<bool> ReadBlock(const hadoop::hdfs::OpReadBlockProto& op);
@@ -57,6 +82,7 @@ class Connection {
   BlockStore& store_;
   MissingBlockReader* const missing_;
   TransferCounters& counters_;
+  Waiting& waiting_;
   const Patience patience_;
 };
 

@@ -25,9 +25,13 @@ struct TransferCounters {
   std::atomic<std::uint64_t> writes = 0;
   std::atomic<std::uint64_t> reads_of_missing_blocks = 0;
   std::atomic<std::uint64_t> refused_connections = 0;
+  // Connections that were closed in favour of a new one.
+  std::atomic<std::uint64_t> displaced_connections = 0;
 };
 
-// One thread per connection. A connection above the limit is closed at once.
+// One thread per connection. At the limit of connections, a new one displaces the one whose peer has
+// owed an operation for the longest time: peers that connect and stay silent shut nobody out. If
+// every connection runs an operation, the new one is closed at once.
 class TransferServer {
  public:
   struct Options {
@@ -60,8 +64,15 @@ class TransferServer {
   [[nodiscard]] const TransferCounters& counters() const { return counters_; }
 
  private:
+  struct OpenConnection;
+
   void AcceptLoop();
-  void RunConnection(Socket& socket);
+  void RunConnection(OpenConnection& opened);
+  // False if the limit is reached, and every connection runs an operation.
+  [[nodiscard]] bool MakeRoom();
+  // Starts the thread of the connection. False if the server is stopping.
+  [[nodiscard]] bool Open(Socket socket);
+  void Forget(OpenConnection& opened);
 
   const Options options_;
   BlockStore& store_;
@@ -71,10 +82,11 @@ class TransferServer {
   std::thread acceptor_;
   std::atomic<std::size_t> connections_ = 0;
   std::mutex mutex_;
-  std::condition_variable all_gone_;
+  // A connection has ended.
+  std::condition_variable ended_;
   bool stopping_ = false;
   std::stop_source stop_;
-  std::unordered_set<Socket*> open_;
+  std::unordered_set<OpenConnection*> open_;
 };
 
 }  // namespace ebb::transfer

@@ -1,6 +1,8 @@
 // Server and client of data transfer against each other on loopback.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
+#include <filesystem>
 #include <thread>
 
 #include "common/bytes.h"
@@ -626,13 +628,63 @@ TEST(TransferTest, BlockChecksumsAreThoseOfHdfs) {
 
 TEST(TransferTest, ConnectionsBeyondTheLimitAreClosed) {
   Node node(nullptr, {"127.0.0.1", 0, 1});
-  StoreBlock(*node.store, 1, RandomBytes(10, 1));
   RawClient held(node.id());
-  held.Send(Operation::kReadBlock, ReadOp(Block(2, 10), 0, 10));
-  EXPECT_EQ(held.Response().status(), ERROR);
+  held.StartPipeline(Block(2, 0), {});
+  EXPECT_EQ(held.Response().status(), SUCCESS);
   RawClient refused(node.id());
   EXPECT_TRUE(refused.AtEnd());
   EXPECT_EQ(node.server->counters().refused_connections, 1U);
+  // What runs is not disturbed.
+  EXPECT_TRUE(held.SendPacket(0, 0, {}, true));
+  EXPECT_EQ(held.Ack().reply(0), SUCCESS);
+}
+
+std::size_t ThreadsOfThisProcess() {
+  const auto tasks = std::filesystem::directory_iterator("/proc/self/task");
+  return static_cast<std::size_t>(std::distance(begin(tasks), end(tasks)));
+}
+
+TEST(TransferTest, HalfOpenConnectionsByTheThousandShutNobodyOut) {
+  constexpr std::size_t kHalfOpen = 2'000;
+  constexpr std::size_t kLimit = 64;
+  rlimit descriptors = {};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &descriptors), 0);
+  descriptors.rlim_cur = descriptors.rlim_max;
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &descriptors), 0);
+  ASSERT_GT(descriptors.rlim_cur, kHalfOpen + 500) << "raise ulimit -n";
+
+  Node node(nullptr, {"127.0.0.1", 0, kLimit});
+  const auto data = RandomBytes(100'000, 1);
+  StoreBlock(*node.store, 1, data);
+  // A pipeline that is open all the time.
+  RawClient writer(node.id());
+  writer.StartPipeline(Block(2, 0), {});
+  ASSERT_EQ(writer.Response().status(), SUCCESS);
+
+  // Nothing, the beginning of a header, a header, an announced message that does not come.
+  const std::string beginnings[] = {"", std::string("\0\x1c", 2), std::string("\0\x1c\x51", 3),
+                                    std::string("\0\x1c\x50\x80\x80\x40", 6)};
+  const std::size_t threads_before = ThreadsOfThisProcess();
+  std::vector<Socket> half_open;
+  for (std::size_t i = 0; i < kHalfOpen; ++i) {
+    auto socket = Socket::Connect("127.0.0.1", node.server->port(), kPatience);
+    ASSERT_TRUE(socket.has_value()) << i << ": " << socket.error().message;
+    (void)WriteString(*socket, beginnings[i % std::size(beginnings)], kPatience);
+    half_open.push_back(std::move(*socket));
+    if (i % 250 != 249) continue;
+    const auto read = ReadFrom(node.id(), Block(1, data.size()), 0);
+    ASSERT_TRUE(read.has_value()) << i << ": " << read.error().message;
+    EXPECT_EQ(*read, data);
+    EXPECT_LE(node.server->connections(), kLimit);
+    // Threads of displaced connections may still be ending.
+    EXPECT_LE(ThreadsOfThisProcess(), threads_before + 2 * kLimit);
+  }
+  EXPECT_EQ(node.server->counters().refused_connections, 0U);
+  EXPECT_TRUE(writer.SendPacket(0, 0, data));
+  EXPECT_EQ(writer.Ack().reply(0), SUCCESS);
+  EXPECT_TRUE(writer.SendPacket(1, data.size(), {}, true));
+  EXPECT_EQ(writer.Ack().reply(0), SUCCESS);
+  EXPECT_EQ(ReadFrom(node.id(), Block(2, data.size()), 0).value(), data);
 }
 
 TEST(TransferTest, NonsenseEndsTheConnectionAndNothingElse) {

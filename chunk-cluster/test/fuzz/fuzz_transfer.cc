@@ -20,6 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::Write(*store, 3, 0, true);
   fuzz::FedSocket fed(data, size);
   transfer::TransferCounters counters;
-  transfer::Connection(fed.get(), *store, nullptr, counters, {std::chrono::seconds(1), {}}).Run();
+  transfer::Waiting waiting;
+  transfer::Connection(fed.get(), *store, nullptr, counters, waiting, {std::chrono::seconds(1), {}})
+      .Run();
   return 0;
 }
