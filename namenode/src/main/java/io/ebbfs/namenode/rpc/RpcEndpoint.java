@@ -46,12 +46,40 @@ public final class RpcEndpoint implements AutoCloseable {
    * @param handlers threads that answer calls
    */
   public RpcEndpoint(String host, int port, int handlers) {
+    this(host, port, handlers, Limits.DEFAULT);
+  }
+
+  RpcEndpoint(String host, int port, int handlers, Limits limits) {
     this.host = host;
     this.port = port;
     this.handlers = handlers;
     hadoop.setInt("ipc.maximum.data.length", MAX_MESSAGE_BYTES);
     hadoop.setInt("ipc.server.read.threadpool.size", 2);
     hadoop.setBoolean("ipc.server.tcpnodelay", true);
+    limits.applyTo(hadoop);
+  }
+
+  /**
+   * How the server bounds connections. Two threads read all of them, so that a connection costs a
+   * descriptor and some kilobytes.
+   *
+   * @param connections a connection beyond this number is closed at once
+   * @param idleConnections beyond this number of connections, those that are silent are closed
+   * @param idleMillis how long a connection without a call under way may be silent then. Clients
+   *     give an idle connection up after 10 seconds by themselves
+   */
+  record Limits(int connections, int idleConnections, int idleMillis) {
+    static final Limits DEFAULT = new Limits(16_000, 500, 20_000);
+
+    private void applyTo(Configuration hadoop) {
+      hadoop.setInt("ipc.server.max.connections", connections);
+      hadoop.setInt("ipc.client.idlethreshold", idleConnections);
+      // Hadoop's server waits twice as long as this key says.
+      hadoop.setInt("ipc.client.connection.maxidletime", idleMillis / 2);
+      hadoop.setInt("ipc.client.connection.idle-scan-interval.ms", Math.max(1, idleMillis / 4));
+      // How many are closed in one scan.
+      hadoop.setInt("ipc.client.kill.max", connections);
+    }
   }
 
   /** Binds the port and adds ClientProtocol. To be called before the other protocols are added. */
