@@ -125,6 +125,11 @@ record BlockAssessment(
     return block().getState() == BlockStateProto.COMPLETE;
   }
 
+  /** True if the length of the block is final, and no report of a replica has been counted yet. */
+  boolean committed() {
+    return block().getState() == BlockStateProto.COMMITTED;
+  }
+
   boolean striped() {
     return stored.striped();
   }

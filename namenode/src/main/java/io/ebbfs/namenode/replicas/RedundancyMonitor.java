@@ -39,6 +39,7 @@ public final class RedundancyMonitor {
   private final DatanodeRegistry cluster;
   private final DatanodeCommandQueue commands;
   private final ExcessReplicaMarker excessReplicas;
+  private final BlockCompleter completer;
   private final Clock clock;
   private final RedundancySettings settings;
   private final RedundancyQueue queue;
@@ -65,6 +66,7 @@ public final class RedundancyMonitor {
     this.commands = commands;
     this.excessReplicas =
         new ExcessReplicaMarker(store, cluster, commands, settings.reportTravelMillis());
+    this.completer = new BlockCompleter(store, cluster);
     this.clock = clock;
     this.settings = settings;
     this.suspects = suspects;
@@ -224,6 +226,11 @@ public final class RedundancyMonitor {
       return;
     }
     BlockAssessment block = found.get();
+    if (block.committed() && !block.live().isEmpty()) {
+      completer.complete(blockId);
+      queue.check(blockId);
+      return;
+    }
     if (!block.settled()) {
       queue.notUnderReplicated(blockId);
       checkLater(blockId);

@@ -110,6 +110,9 @@ final class RedundancyScanner {
         hasBadReplica |= onLiveDisk;
       }
     }
+    if (block.getState() == BlockStateProto.COMMITTED && live > 0) {
+      redundancy.check(block.getBlockId());
+    }
     if (block.getState() != BlockStateProto.COMPLETE) {
       return;
     }

@@ -255,10 +255,10 @@ final class ReportedReplicaApplier {
   }
 
   /**
-   * True if a writer went away and the block was closed under another generation. Example: an append
-   * raised the stamp on one server, the client died, and the lease ended on the old stamp. Such a
-   * replica is never finalized; the block needs a replica in its place. Only a full report is
-   * believed: an incremental one may be late, and the replica finalized since.
+   * True if a writer went away and the block was closed under another generation. Example: an
+   * append raised the stamp on one server, the client died, and the lease ended on the old stamp.
+   * Such a replica is never finalized; the block needs a replica in its place. Only a full report
+   * is believed: an incremental one may be late, and the replica finalized since.
    */
   private static boolean isLeftOpen(BlockRow block, ReportedReplica report) {
     return !ReplicaRows.isOpen(block) && report.generationStamp() != block.getGenerationStamp();

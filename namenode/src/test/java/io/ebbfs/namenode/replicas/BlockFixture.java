@@ -277,6 +277,30 @@ final class BlockFixture {
         (id, row) -> row.hasStripeId() ? row : row.toBuilder().setReplication(replication).build());
   }
 
+  /** Leaves a block as the end of a block recovery does: committed, and with too few replicas. */
+  void commitByRecovery(long blockId, int replication) throws IOException {
+    BlockRow row =
+        blocks.get(blockId).toBuilder()
+            .setState(BlockStateProto.COMMITTED)
+            .setReplication(replication)
+            .build();
+    store.transact(
+        ownerOf(blockId),
+        t -> {
+          lockOwner(t, blockId);
+          putBlock(t, ownerOf(blockId), row);
+          return null;
+        });
+    blocks.put(blockId, row);
+  }
+
+  /** The row of a block that {@link #writeFile} has made. */
+  BlockRow row(long blockId) throws IOException {
+    return store.transact(
+        ownerOf(blockId),
+        t -> t.get(Tables.BLOCK, Tables.block(ownerOf(blockId), 0)).orElseThrow());
+  }
+
   /** Does to a block what the commit of an encoding does; false if no live replica can stay. */
   boolean encode(long blockId) throws IOException {
     long owner = ownerOf(blockId);

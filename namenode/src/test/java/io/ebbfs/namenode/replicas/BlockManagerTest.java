@@ -87,6 +87,28 @@ class BlockManagerTest {
     assertThat(f.manager.underReplicatedBlocks()).isZero();
   }
 
+  /** Its replicas are reported after the recovery, and no client calls for the file again. */
+  @Test
+  void aBlockThatARecoveryHasCommittedIsCompletedAndCopied() throws IOException {
+    BlockRow block = f.writeFile(1);
+    f.commitByRecovery(block.getBlockId(), 3);
+    f.seconds(20);
+    assertThat(f.row(block.getBlockId()).getState()).isEqualTo(BlockStateProto.COMPLETE);
+    assertThat(f.physical(block.getBlockId())).hasSize(3);
+  }
+
+  @Test
+  void aRestartedNamenodeCompletesTheBlockOfARecovery() throws IOException {
+    BlockRow block = f.writeFile(1);
+    f.second();
+    f.commitByRecovery(block.getBlockId(), 3);
+    f.startNamenode();
+    f.registerAll();
+    f.seconds(40);
+    assertThat(f.row(block.getBlockId()).getState()).isEqualTo(BlockStateProto.COMPLETE);
+    assertThat(f.physical(block.getBlockId())).hasSize(3);
+  }
+
   /** Its heartbeats wait behind the report. */
   @Test
   void aServerThatSendsALongReportDoesNotDie() throws IOException {
