@@ -1,43 +1,92 @@
 package io.ebbfs.verify.simulator;
 
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 
-/** The files whose close was acknowledged to a client. Their data must never be lost. */
+/**
+ * What clients were promised: every byte of a closed file, and of a file that is open for writing
+ * every byte that all servers of its pipeline have acknowledged. These bytes must never be lost.
+ */
 final class AcknowledgedFiles {
   // The lengths of blocks, by file and block id.
-  private final Map<Long, Map<Long, Long>> lengths = new TreeMap<>();
+  private final Map<Long, Map<Long, Long>> closed = new TreeMap<>();
+  // The least lengths of blocks, by file and block id.
+  private final Map<Long, Map<Long, Long>> open = new TreeMap<>();
   private final Map<Long, Long> fileByBlock = new HashMap<>();
 
-  void add(long fileId, Map<Long, Long> blockLengths) {
-    lengths.put(fileId, blockLengths);
+  /** A client opens a new file, or a closed one to append to it. */
+  void open(long fileId) {
+    Map<Long, Long> lengths = closed.remove(fileId);
+    open.putIfAbsent(fileId, lengths == null ? new TreeMap<>() : new TreeMap<>(lengths));
+  }
+
+  /** All servers of the pipeline have acknowledged the first bytes of a block of an open file. */
+  void promise(long fileId, long blockId, long lengthBytes) {
+    if (isOpen(fileId)) {
+      open.get(fileId).merge(blockId, lengthBytes, Math::max);
+      fileByBlock.put(blockId, fileId);
+    }
+  }
+
+  /** The file is closed, with these lengths of its blocks. */
+  void close(long fileId, Map<Long, Long> blockLengths) {
+    remove(fileId);
+    closed.put(fileId, blockLengths);
     blockLengths.keySet().forEach(id -> fileByBlock.put(id, fileId));
   }
 
   void remove(long fileId) {
-    Map<Long, Long> blocks = lengths.remove(fileId);
-    if (blocks != null) {
-      fileByBlock.keySet().removeAll(blocks.keySet());
+    for (Map<Long, Map<Long, Long>> files : List.of(closed, open)) {
+      Map<Long, Long> blocks = files.remove(fileId);
+      if (blocks != null) {
+        fileByBlock.keySet().removeAll(blocks.keySet());
+      }
     }
   }
 
+  /** The files that are closed. */
   Set<Long> files() {
-    return lengths.keySet();
+    return closed.keySet();
   }
 
+  boolean isOpen(long fileId) {
+    return open.containsKey(fileId);
+  }
+
+  /** The open files. */
+  Set<Long> openFiles() {
+    return open.keySet();
+  }
+
+  /** The bytes that an open file must have at least, by block. */
+  Map<Long, Long> promisedBy(long openFileId) {
+    return open.get(openFileId);
+  }
+
+  /** The lengths of the blocks of a closed file; empty if the file is not known or open. */
+  Map<Long, Long> lengthsOf(long closedFileId) {
+    return closed.getOrDefault(closedFileId, Map.of());
+  }
+
+  /** The blocks with promised bytes. */
   Set<Long> blocks() {
     return fileByBlock.keySet();
   }
 
-  /** The file of a block, or null if the block belongs to no acknowledged file. */
+  /** The file of a block, or null if no byte of the block was promised. */
   Long fileOf(long blockId) {
     return fileByBlock.get(blockId);
   }
 
-  /** The length of a block of an acknowledged file. */
-  long lengthOf(long fileId, long blockId) {
-    return lengths.get(fileId).get(blockId);
+  /** Whether a replica of this length has all bytes that were promised, and no more if closed. */
+  boolean isWhole(long blockId, long lengthBytes) {
+    long file = fileByBlock.get(blockId);
+    Map<Long, Long> lengths = open.get(file);
+    return lengths != null
+        ? lengthBytes >= lengths.get(blockId)
+        : lengthBytes == closed.get(file).get(blockId);
   }
 }

@@ -34,15 +34,22 @@ final class DecodeCheck {
   }
 
   /**
-   * Whether all acknowledged data decodes without some disks. Replicas without a row do not count:
-   * the namenode does not know them or will delete them.
+   * Whether all acknowledged data decodes without some disks. Replicas that the namenode does not
+   * know do not count: it will delete them.
    */
   boolean survives(Set<SimDisk> without) {
     return decodes(
-        acknowledged.blocks(),
-        replica ->
-            !without.contains(replica.disk())
-                && rows.replicaRows(replica.block().blockId(), replica.disk().uuid) > 0);
+        acknowledged.blocks(), replica -> !without.contains(replica.disk()) && isKnown(replica));
+  }
+
+  /** Whether the replica has a row, or is in the pipeline of a block that is being written. */
+  private boolean isKnown(SimReplica replica) {
+    long id = replica.block().blockId();
+    BlockRow row = rows.block(id);
+    return rows.replicaRows(id, replica.disk().uuid) > 0
+        || row != null
+            && replica.block().generationStamp() >= row.getGenerationStamp()
+            && row.getPipelineStorageUuidsList().contains(replica.disk().uuid);
   }
 
   /**
@@ -103,26 +110,33 @@ final class DecodeCheck {
     for (long id : blocks) {
       Long file = acknowledged.fileOf(id);
       if (file != null) {
-        decode(file, id, acknowledged.lengthOf(file, id), filter, lostOf);
+        decode(file, id, filter, lostOf);
       }
     }
   }
 
-  private void decode(
-      long file, long id, long length, ReplicaFilter filter, Map<Long, Set<Integer>> lostOf) {
+  private void decode(long file, long id, ReplicaFilter filter, Map<Long, Set<Integer>> lostOf) {
     BlockRow block = rows.block(id);
     if (block == null || rows.keyOf(id).partition() != file) {
       throw new Violation("block %d of file %d is not known any more".formatted(id, file));
     }
     for (SimReplica replica : replicas.of(id)) {
       if (filter.counts(replica)
-          && replica.block().lengthBytes() == length
+          && acknowledged.isWhole(id, replica.block().lengthBytes())
           && replica.block().content().equals(BlockContent.of(id))) {
         return;
       }
     }
+    for (SimOpenReplica replica : replicas.open(id)) {
+      if (filter.counts(new SimReplica(replica.disk, replica.finalized()))
+          && acknowledged.isWhole(id, replica.lengthBytes())) {
+        return;
+      }
+    }
     if (!block.hasStripeId()) {
-      throw new Violation("block %d of file %d has no replica left".formatted(id, file));
+      throw new Violation(
+          "block %d of file %d has no replica left with the bytes that were promised, but %s and %s"
+              .formatted(id, file, replicas.of(id), replicas.open(id)));
     }
     StripeRow stripe = rows.stripes.get(block.getStripeId());
     ErasureCode code = SimCodes.REGISTRY.byName(stripe.getCode());

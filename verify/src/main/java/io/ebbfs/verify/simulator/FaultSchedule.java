@@ -105,7 +105,11 @@ final class FaultSchedule {
   private void event(int step) throws IOException, ServiceException {
     int choice = random.nextInt(100);
     try {
-      act(step, choice);
+      if (random.nextInt(100) < system.world.clientPercent()) {
+        clientTurn(step, choice);
+      } else {
+        act(step, choice);
+      }
     } catch (CrashingStore.Crash e) {
       system.note(step, "the namenode dies in event " + choice);
       system.events.add("fault namenode died at a transaction");
@@ -150,6 +154,24 @@ final class FaultSchedule {
     }
   }
 
+  /** A client opens, writes, renames or deletes a file. */
+  private void clientTurn(int step, int choice) throws IOException {
+    SimClient.Namenode namenode = system.namenode().forClients();
+    if (choice < 15 || !system.client.isWriting()) {
+      system.note(step, "a client opens a file");
+      system.open();
+    } else if (choice < 90) {
+      system.note(step, "clients write");
+      system.client.step(namenode);
+    } else if (choice < 97) {
+      system.note(step, "rename");
+      system.client.rename(namenode);
+    } else {
+      system.note(step, "delete an open file");
+      system.client.deleteOpen(namenode);
+    }
+  }
+
   /** A server sends a heartbeat or a report, scrubs its disks, or executes its commands. */
   private void serverTurn(SimServer server) throws IOException {
     if (!server.answers()) {
@@ -158,7 +180,9 @@ final class FaultSchedule {
     switch (random.nextInt(6)) {
       case 0, 1 -> server.heartbeat(system.namenode().datanodes());
       case 2, 3 -> server.incrementalReport(system.namenode().datanodes());
-      case 4 -> server.executeCommands(system.cluster, system::checkDeletion);
+      case 4 ->
+          server.executeCommands(
+              system.cluster, system.namenode().datanodes(), system::checkDeletion);
       default -> {
         switch (random.nextInt(3)) {
           case 0 -> server.fullReport(system.namenode().datanodes());

@@ -25,7 +25,7 @@ final class FaultSource {
 
   /** Makes a random fault happen to the server, the worker or the namenode. */
   void happen(int step, SimServer server, SimWorker worker) throws IOException, ServiceException {
-    switch (random.nextInt(25)) {
+    switch (random.nextInt(27)) {
       case 0 -> {
         system.note(step, "worker crashes");
         worker.crash();
@@ -46,6 +46,12 @@ final class FaultSource {
       case 21, 22, 23 -> {
         proposals.propose(step);
         lossesBeforeCommit(step);
+      }
+      case 24, 25 -> {
+        if (system.client.isWriting()) {
+          system.noteFault(step, "client dies in a write", "");
+          system.client.oneDies();
+        }
       }
       default -> {
         system.noteFault(step, "namenode restarts", "");
@@ -136,7 +142,8 @@ final class FaultSource {
       server.stall(false);
       if (random.nextBoolean()) {
         // The commands are from before the stall.
-        server.executeCommands(system.cluster, system::checkDeletion);
+        server.executeCommands(
+            system.cluster, system.namenode().datanodes(), system::checkDeletion);
       }
     } else if (server.isUp() && silentServers() < 2) {
       system.noteFault(step, "server stalls", server.uuid());

@@ -1,11 +1,13 @@
 package io.ebbfs.verify.simulator;
 
+import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.Table;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionIndex;
 import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
@@ -37,6 +39,12 @@ final class MetadataMirror {
   private final Map<Key, Long> inodes = new HashMap<>();
   final Set<Long> files = new HashSet<>();
 
+  // The open files, with the last row of each.
+  final Map<Long, InodeRow> openFiles = new TreeMap<>();
+
+  // The names of files, which are all in the root directory.
+  final Map<Long, String> names = new HashMap<>();
+
   final Set<Long> changedBlocks = new TreeSet<>();
   final Set<Long> changedStripes = new TreeSet<>();
   final Set<Long> changedFiles = new TreeSet<>();
@@ -56,6 +64,13 @@ final class MetadataMirror {
         .forEach((key, row) -> transition(key.partition(), (TransitionRow) row));
     rows(last, Tables.REPLICA).forEach((key, row) -> replica(key, (ReplicaRow) row));
     rows(last, Tables.INODE).forEach((key, row) -> inode(key, (InodeRow) row));
+    rows(last, Tables.INODE_NAME)
+        .forEach(
+            (key, row) ->
+                set(
+                    names,
+                    key.partition(),
+                    row == null ? null : ((InodeNameRow) row).getName().toStringUtf8()));
   }
 
   private static Map<Key, MessageLite> rows(
@@ -127,9 +142,12 @@ final class MetadataMirror {
     Long old = set(inodes, key, row == null ? null : Long.valueOf(row.getId()));
     if (row != null) {
       files.add(row.getId());
+      boolean open = row.hasUnderConstruction() && key.partition() == Inode.ROOT_ID;
+      set(openFiles, row.getId(), open ? row : null);
     }
     if (old != null && !inodes.containsValue(old)) {
       files.remove(old);
+      openFiles.remove(old);
       changedFiles.add(old);
     }
   }
@@ -157,6 +175,16 @@ final class MetadataMirror {
   BlockRow block(long blockId) {
     Key key = keyOf(blockId);
     return key == null ? null : blocks.get(key);
+  }
+
+  /** The lengths of the blocks of a file, by block id. */
+  Map<Long, Long> lengthsOf(long fileId) {
+    Map<Long, Long> lengths = new TreeMap<>();
+    for (long index = 0; blocks.containsKey(Tables.block(fileId, index)); index++) {
+      BlockRow row = blocks.get(Tables.block(fileId, index));
+      lengths.put(row.getBlockId(), row.getLengthBytes());
+    }
+    return lengths;
   }
 
   boolean isActive(long transitionId) {

@@ -1,8 +1,12 @@
 package io.ebbfs.verify.simulator;
 
+import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionIndex;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
@@ -33,6 +37,7 @@ import java.util.TreeSet;
 final class Oracle implements CrashingStore.Listener {
   private final MetadataMirror rows = new MetadataMirror();
   private final AcknowledgedFiles acknowledged = new AcknowledgedFiles();
+  private final SimCluster cluster;
   private final SimReplicaMap replicas;
   private final EventCounts events;
   private final DisturbedAttempts attempts = new DisturbedAttempts(rows);
@@ -45,6 +50,7 @@ final class Oracle implements CrashingStore.Listener {
 
   Oracle(SimCluster cluster, EventCounts events) {
     this.events = events;
+    this.cluster = cluster;
     replicas = cluster.replicas();
     publication = new PublicationCheck(rows, replicas, acknowledged, attempts);
     consistency = new RowConsistencyCheck(rows, replicas);
@@ -72,9 +78,28 @@ final class Oracle implements CrashingStore.Listener {
     return space;
   }
 
-  void acknowledge(long fileId, Map<Long, Long> blockLengths) {
-    acknowledged.add(fileId, blockLengths);
-    unchecked.addAll(blockLengths.keySet());
+  /** All servers of a pipeline have acknowledged the first bytes of a block of an open file. */
+  void promise(long fileId, long blockId, long lengthBytes) {
+    acknowledged.promise(fileId, blockId, lengthBytes);
+    unchecked.add(blockId);
+  }
+
+  /** A client was told that its file is closed, with these lengths of the blocks it wrote. */
+  void closed(long fileId, Map<Long, Long> written) {
+    Map<Long, Long> lengths = acknowledged.lengthsOf(fileId);
+    written.forEach(
+        (id, length) -> {
+          if (acknowledged.files().contains(fileId) && !length.equals(lengths.get(id))) {
+            throw new Violation(
+                "file %d was closed with %d bytes of block %d, it has %s"
+                    .formatted(fileId, length, id, lengths));
+          }
+        });
+  }
+
+  /** The files of which the namenode has to know, closed or not. */
+  AcknowledgedFiles acknowledged() {
+    return acknowledged;
   }
 
   /** Called before a file is deleted: afterwards it may exist or not. */
@@ -101,8 +126,44 @@ final class Oracle implements CrashingStore.Listener {
     Map<Long, Set<String>> before = new TreeMap<>();
     published.forEach(row -> before.putAll(publication.neededServers(row)));
     rows.apply(writes);
+    writes.forEach(this::promises);
     published.forEach(row -> publication.notLessProtected(row, before));
     published.forEach(publication::outputsExist);
+  }
+
+  /** Files are opened and closed; a close keeps what was promised. */
+  private void promises(Write write) {
+    // A deleted file lies in another directory until its blocks are deleted.
+    if (write.value() instanceof InodeRow row
+        && row.getKind() == InodeKindProto.FILE
+        && write.key().partition() == Inode.ROOT_ID) {
+      if (row.hasUnderConstruction()) {
+        acknowledged.open(row.getId());
+      } else if (acknowledged.isOpen(row.getId())) {
+        close(row.getId());
+      }
+    }
+    if (write.value() instanceof BlockRow row
+        && (row.getState() == BlockStateProto.COMMITTED
+            || row.getState() == BlockStateProto.COMPLETE)) {
+      cluster.noteLength(row.getBlockId(), row.getLengthBytes());
+    }
+  }
+
+  private void close(long fileId) {
+    Map<Long, Long> lengths = rows.lengthsOf(fileId);
+    acknowledged
+        .promisedBy(fileId)
+        .forEach(
+            (id, promised) -> {
+              if (promised > lengths.getOrDefault(id, 0L)) {
+                throw new Violation(
+                    "file %d is closed with %s bytes of block %d, its client was promised %d"
+                        .formatted(fileId, lengths.get(id), id, promised));
+              }
+            });
+    acknowledged.close(fileId, lengths);
+    unchecked.addAll(lengths.keySet());
   }
 
   private void count(TransitionRow row) {

@@ -55,8 +55,13 @@ final class RestCheck {
       int wanted = block.hasStripeId() ? 1 : block.getReplication();
       if (found != wanted) {
         unfinished.add(
-            "block %d has %d replicas of %d: %s"
-                .formatted(block.getBlockId(), found, wanted, replicas.of(block.getBlockId())));
+            "block %d, %s, has %d replicas of %d: %s"
+                .formatted(
+                    block.getBlockId(),
+                    block.getState(),
+                    found,
+                    wanted,
+                    replicas.of(block.getBlockId())));
       }
     }
     for (long id : replicas.blockIds()) {
@@ -64,6 +69,12 @@ final class RestCheck {
         unfinished.add("block " + id + " is on a disk and belongs to nothing");
       }
     }
+    rows.openFiles
+        .values()
+        .forEach(
+            row ->
+                unfinished.add("file " + row.getId() + " is open: " + row.getUnderConstruction()));
+    replicas.open().forEach(replica -> unfinished.add("replica " + replica + " is not finalized"));
     replicas.corrupt().forEach(c -> unfinished.add("corrupt replica " + c + " is still there"));
     replicaRowsAgree(unfinished);
     return unfinished;

@@ -48,6 +48,9 @@ final class SettlePhase {
       }
     }
     system.workers.forEach(SimWorker::crash);
+    if (random.nextBoolean()) {
+      system.client.oneDies();
+    }
     if (system.world.isTight()) {
       disksGrow();
     }
@@ -56,6 +59,7 @@ final class SettlePhase {
     }
     comesToRest();
     system.oracle.checkAll();
+    system.client.checkPaths(system.namenode().forClients());
     system.checkSpace();
     countSurvivedLosses();
     checkDegradedReads();
@@ -104,6 +108,7 @@ final class SettlePhase {
         server.scrub(system.namenode().datanodes());
       }
     }
+    system.client.step(system.namenode().forClients());
     system.namenode().tick();
     system.work();
     system.oracle.check();

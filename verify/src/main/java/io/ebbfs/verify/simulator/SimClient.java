@@ -2,202 +2,188 @@ package io.ebbfs.verify.simulator;
 
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.Inode;
-import io.ebbfs.namenode.files.tree.DeleteService;
-import io.ebbfs.namenode.replicas.BlockService;
-import io.ebbfs.namenode.replicas.BlockService.Target;
-import io.ebbfs.namenode.replicas.BlockService.WriteRequest;
-import io.ebbfs.namenode.store.IdGenerators;
-import io.ebbfs.namenode.store.MetadataStore;
-import io.ebbfs.namenode.store.Row;
-import io.ebbfs.namenode.store.RowLock;
-import io.ebbfs.namenode.store.Tables;
-import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
-import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
-import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
-import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
-import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
-import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import io.ebbfs.namenode.rpc.client.FileServices;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
-import java.util.Set;
 import java.util.TreeMap;
-import org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol;
-import org.apache.hadoop.thirdparty.protobuf.ByteString;
 
 /**
- * Writes and deletes files. One transaction opens a file, and one closes it after the replicas of
- * all blocks have been reported. The namenode's own code deletes it.
+ * The clients: they write, append, rename and delete files by the namenode's own services. Some
+ * write a whole file at once, and some are in the middle of a file while other events happen. A
+ * writer that dies leaves its file to the namenode's lease recovery.
  */
 final class SimClient {
-  private static final long ROOT = Inode.ROOT_ID;
-  private static final int REPLICATION = 3;
+  private static final int MOST_WRITERS = 3;
+  private static final int MOST_STEPS = 200;
 
   private final SimCluster cluster;
   private final Oracle oracle;
   private final Random random;
+  private final EventCounts events;
+  private final List<SimWriter> writers = new ArrayList<>();
+  // Where clients know their files. Of others, a call without an answer has perhaps moved the file.
+  private final Map<Long, String> paths = new TreeMap<>();
+  private int named;
 
-  SimClient(SimCluster cluster, Oracle oracle, Random random) {
+  SimClient(SimCluster cluster, Oracle oracle, Random random, EventCounts events) {
     this.cluster = cluster;
     this.oracle = oracle;
     this.random = random;
+    this.events = events;
   }
 
-  /** The parts of the namenode that a client calls. */
-  record Namenode(
-      MetadataStore store,
-      BlockService blocks,
-      DeleteService deletions,
-      Caller caller,
-      IdGenerators ids,
-      DatanodeProtocol datanodes) {}
+  /** Lets servers report what they have received. */
+  interface Reports {
+    void send() throws IOException;
+  }
 
-  /** A block that the client is writing. */
-  private record Written(BlockRow row, List<Target> targets) {}
+  /**
+   * The parts of the namenode that a client calls.
+   *
+   * @param tight whether clients ask for blocks of one byte, so that disks become full
+   */
+  record Namenode(FileServices files, Caller caller, boolean tight) {
+    long blockSize(int maxLength) {
+      return tight ? 1 : maxLength;
+    }
+  }
+
+  private String newName() {
+    return "/file-" + named++;
+  }
+
+  private SimWriter writer(String path, int blocks, int maxLength) {
+    return new SimWriter("client-" + named++, path, cluster, oracle, random, blocks, maxLength);
+  }
 
   // ---- write ------------------------------------------------------------------------------------
 
-  /** Writes a file; it is acknowledged when this returns. */
-  void write(Namenode namenode, int blockCount, int maxLength) throws IOException {
-    // On small disks the client asks for one byte, so that disks become full.
-    boolean tight = cluster.isTight();
-    List<Written> written = new ArrayList<>();
-    for (int b = 0; b < blockCount; b++) {
-      List<Target> targets = targets(namenode, tight ? 1 : maxLength);
-      if (targets.isEmpty()) {
-        return;
-      }
-      long length = random.nextInt(3) == 0 ? maxLength : 1 + random.nextInt(maxLength);
-      BlockRow row =
-          BlockRow.newBuilder()
-              .setBlockId(namenode.ids().blocks().next())
-              .setGenerationStamp(namenode.ids().generationStamps().next())
-              .setLengthBytes(length)
-              .setState(BlockStateProto.UNDER_CONSTRUCTION)
-              .setReplication(REPLICATION)
-              .build();
-      written.add(new Written(row, targets));
+  /** Writes a whole file. No other event happens meanwhile, but the heartbeats of servers. */
+  void write(Namenode namenode, Reports reports, int blocks, int maxLength) throws IOException {
+    SimWriter writer = create(namenode, blocks, maxLength);
+    for (int step = 0; step < MOST_STEPS && !writer.isOver(); step++) {
+      writer.step(namenode);
+      reports.send();
     }
-    long fileId = namenode.ids().inodes().next();
-    putFile(namenode, fileId, written, false);
-    if (!send(namenode, written)) {
-      delete(namenode, fileId);
+    writer.die();
+  }
+
+  /** Begins a file, or begins to append to one. */
+  void open(Namenode namenode, int blocks, int maxLength) throws IOException {
+    if (writers.size() >= MOST_WRITERS) {
       return;
     }
-    putFile(namenode, fileId, written, true);
-    Map<Long, Long> lengths = new TreeMap<>();
-    written.forEach(w -> lengths.put(w.row().getBlockId(), w.row().getLengthBytes()));
-    oracle.acknowledge(fileId, lengths);
+    List<Long> closed = new ArrayList<>(oracle.acknowledgedFiles());
+    if (closed.isEmpty() || random.nextBoolean()) {
+      events.add("client creates a file");
+      writers.add(create(namenode, blocks, maxLength));
+      return;
+    }
+    events.add("client appends to a file");
+    long file = closed.get(random.nextInt(closed.size()));
+    SimWriter writer = writer(pathOf(file), blocks, maxLength);
+    writer.append(namenode, random.nextInt(4) == 0);
+    writers.add(writer);
   }
 
-  private List<Target> targets(Namenode namenode, int length) {
-    try {
-      List<Target> targets =
-          namenode
-              .blocks()
-              .chooseTargets(new WriteRequest("/f", REPLICATION, length, "", Set.of(), Set.of()));
-      boolean allUp = targets.stream().allMatch(t -> answers(t.server().uuid()));
-      // With fewer replicas the next fault could lose the block before it is replicated.
-      return allUp && targets.size() == REPLICATION ? targets : List.of();
-    } catch (IOException e) {
-      return List.of(); // There is no place now. A real client would try again.
+  private SimWriter create(Namenode namenode, int blocks, int maxLength) throws IOException {
+    String path = newName();
+    SimWriter writer = writer(path, blocks, maxLength);
+    writer.create(namenode, false);
+    paths.put(writer.fileId(), path);
+    return writer;
+  }
+
+  private String pathOf(long fileId) {
+    return paths.getOrDefault(fileId, "/" + oracle.rows().names.get(fileId));
+  }
+
+  /** Some writers take some steps. */
+  void step(Namenode namenode) throws IOException {
+    for (SimWriter writer : List.copyOf(writers)) {
+      for (int steps = random.nextInt(5); steps > 0 && !writer.isOver(); steps--) {
+        writer.step(namenode);
+      }
+      forgetIfOver(writer);
     }
   }
 
-  private boolean answers(String serverUuid) {
-    SimServer server = cluster.server(serverUuid);
-    return server != null && server.answers();
+  private void forgetIfOver(SimWriter writer) {
+    if (writer.isOver()) {
+      writers.remove(writer);
+    }
   }
 
-  /** Returns false if a disk is full, or has failed and the namenode does not know it yet. */
-  private boolean send(Namenode namenode, List<Written> written) throws IOException {
-    for (Written block : written) {
-      for (Target target : block.targets()) {
-        SimServer server = cluster.server(target.server().uuid());
-        SimDisk disk = server.disk(target.disk().storageUuid());
-        if (disk == null || disk.hasFailed() || disk.free() < block.row().getLengthBytes()) {
-          return false;
-        }
-        server.store(
-            disk,
-            cluster.write(
-                block.row().getBlockId(),
-                block.row().getGenerationStamp(),
-                block.row().getLengthBytes()));
+  boolean isWriting() {
+    return !writers.isEmpty();
+  }
+
+  /** A writer dies, perhaps in the middle of the last packet of a block. */
+  void oneDies() {
+    if (!writers.isEmpty()) {
+      SimWriter writer = writers.remove(random.nextInt(writers.size()));
+      if (random.nextBoolean()) {
+        writer.dieInFinish();
+      } else {
+        writer.die();
       }
     }
-    for (Written block : written) {
-      for (Target target : block.targets()) {
-        cluster.server(target.server().uuid()).incrementalReport(namenode.datanodes());
-      }
-    }
-    return true;
   }
 
-  private static void putFile(
-      Namenode namenode, long fileId, List<Written> written, boolean complete) throws IOException {
-    byte[] name = ("file-" + fileId).getBytes(StandardCharsets.UTF_8);
-    namenode
-        .store()
-        .transact(
-            fileId,
-            transaction -> {
-              transaction.lock(List.of(RowLock.exclusive(Tables.INODE, Tables.inode(ROOT, name))));
-              InodeRow.Builder inode =
-                  InodeRow.newBuilder()
-                      .setId(fileId)
-                      .setKind(InodeKindProto.FILE)
-                      .setOwner("sim")
-                      .setGroup("sim")
-                      .setPermission(0644)
-                      .setModifiedMillis(0)
-                      .setReplication(REPLICATION)
-                      .setBlocks(written.size());
-              if (!complete) {
-                inode.getUnderConstructionBuilder().setClientName("sim").setClientMachine("");
-              }
-              transaction.put(Tables.INODE, Tables.inode(ROOT, name), inode.build());
-              transaction.put(
-                  Tables.INODE_NAME,
-                  Tables.inodeName(fileId),
-                  InodeNameRow.newBuilder()
-                      .setParentId(ROOT)
-                      .setName(ByteString.copyFrom(name))
-                      .build());
-              for (int index = 0; index < written.size(); index++) {
-                BlockRow row =
-                    written.get(index).row().toBuilder()
-                        .setState(
-                            complete
-                                ? BlockStateProto.COMPLETE
-                                : BlockStateProto.UNDER_CONSTRUCTION)
-                        .build();
-                transaction.put(Tables.BLOCK, Tables.block(fileId, index), row);
-                transaction.put(
-                    Tables.BLOCK_OWNER,
-                    Tables.blockOwner(row.getBlockId()),
-                    BlockOwnerRow.newBuilder().setOwnerId(fileId).setIndex(index).build());
-              }
-              return null;
-            });
-  }
-
-  // ---- delete -----------------------------------------------------------------------------------
+  // ---- names ------------------------------------------------------------------------------------
 
   /** Deletes a file; the reaper removes its rows later. */
   void delete(Namenode namenode, long fileId) throws IOException {
     oracle.forget(fileId);
-    namenode.deletions().delete(namenode.caller(), "/file-" + fileId, false);
+    namenode.files().deletions().delete(namenode.caller(), pathOf(fileId), false);
   }
 
-  /** Deletes the files that were open when the namenode died. Stands in for lease recovery. */
-  void removeUnfinished(Namenode namenode) throws IOException {
-    for (Row<InodeRow> row : namenode.store().scanAll(Tables.INODE, null, Integer.MAX_VALUE)) {
-      if (row.value().hasUnderConstruction()) {
-        delete(namenode, row.value().getId());
+  /** Deletes a file that is being written. */
+  void deleteOpen(Namenode namenode) throws IOException {
+    if (!writers.isEmpty()) {
+      events.add("client deletes an open file");
+      delete(namenode, writers.get(random.nextInt(writers.size())).fileId());
+    }
+  }
+
+  /** Renames a file, perhaps over another one. */
+  void rename(Namenode namenode) throws IOException {
+    List<Long> files = new ArrayList<>(oracle.acknowledgedFiles());
+    if (files.isEmpty()) {
+      return;
+    }
+    long file = files.get(random.nextInt(files.size()));
+    long other = files.get(random.nextInt(files.size()));
+    String from = pathOf(file);
+    paths.remove(file);
+    if (file != other && random.nextInt(4) == 0) {
+      events.add("client renames a file over another");
+      String to = pathOf(other);
+      oracle.forget(other);
+      namenode.files().renames().rename2(namenode.caller(), from, to, true);
+      paths.put(file, to);
+      return;
+    }
+    events.add("client renames a file");
+    String to = newName();
+    if (!namenode.files().renames().rename(namenode.caller(), from, to)) {
+      throw new Violation("file %d cannot be renamed from %s to %s".formatted(file, from, to));
+    }
+    paths.put(file, to);
+  }
+
+  /** Every acknowledged file is where its client has put it. */
+  void checkPaths(Namenode namenode) throws IOException {
+    for (long file : oracle.acknowledgedFiles()) {
+      Optional<Inode> found = namenode.files().inodes().find(namenode.caller(), pathOf(file));
+      if (found.filter(inode -> inode.id() == file).isEmpty()) {
+        throw new Violation(
+            "file %d should be at %s, there is %s"
+                .formatted(file, pathOf(file), found.map(Inode::id)));
       }
     }
   }

@@ -24,7 +24,7 @@ import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.ExtendedBlockProto;
 /** All simulated chunk servers. They combine coefficients instead of bytes. */
 final class SimCluster {
   private final Map<String, SimServer> servers = new TreeMap<>();
-  // The lengths of all data blocks ever written, by id.
+  // The lengths of all data blocks that were ever closed, by id.
   private final Map<Long, Long> dataLengths = new HashMap<>();
 
   private final SimReplicaMap replicas = new SimReplicaMap();
@@ -50,6 +50,10 @@ final class SimCluster {
   void grow() {
     diskBytes = SimWorld.ROOMY;
     servers.values().forEach(server -> server.resizeDisks(diskBytes));
+  }
+
+  EventCounts events() {
+    return events;
   }
 
   boolean isTight() {
@@ -98,10 +102,9 @@ final class SimCluster {
     servers.remove(server.uuid());
   }
 
-  /** A client writes a block of a file. */
-  SimBlock write(long blockId, long generationStamp, long lengthBytes) {
+  /** A block of a file has got its final length. */
+  void noteLength(long blockId, long lengthBytes) {
     dataLengths.put(blockId, lengthBytes);
-    return new SimBlock(blockId, generationStamp, lengthBytes, BlockContent.of(blockId));
   }
 
   /** The places of a source whose server answers and cannot read the block. */

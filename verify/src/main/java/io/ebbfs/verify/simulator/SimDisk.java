@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.apache.hadoop.hdfs.protocol.BlockListAsLongs;
+import org.apache.hadoop.hdfs.server.common.HdfsServerConstants.ReplicaState;
 
 /** A disk of a simulated chunk server. */
 final class SimDisk {
@@ -16,6 +17,7 @@ final class SimDisk {
   private final SimReplicaMap replicas;
   private long capacity;
   private final Map<Long, SimBlock> blocks = new TreeMap<>();
+  private final Map<Long, SimOpenReplica> open = new TreeMap<>();
   private BlockListAsLongs report;
   private long used;
   private boolean failed;
@@ -83,8 +85,41 @@ final class SimDisk {
   }
 
   void clear() {
-    for (long id : blocks.keySet().stream().toList()) {
-      remove(id);
+    blockIds().stream().toList().forEach(this::remove);
+    openReplicas().forEach(this::remove);
+  }
+
+  // ---- replicas that are being written
+
+  List<SimOpenReplica> openReplicas() {
+    return List.copyOf(open.values());
+  }
+
+  /** The replica of the block that is not finalized, or null. */
+  SimOpenReplica open(long blockId) {
+    return open.get(blockId);
+  }
+
+  void add(SimOpenReplica replica) {
+    open.put(replica.blockId, replica);
+    used += replica.lengthBytes();
+    report = null;
+    replicas.opened(replica);
+  }
+
+  /** Makes an open replica longer or shorter. */
+  void resize(SimOpenReplica replica, long lengthBytes) {
+    used += lengthBytes - replica.lengthBytes();
+    replica.resize(lengthBytes);
+    report = null;
+    replicas.changed(replica.blockId);
+  }
+
+  void remove(SimOpenReplica replica) {
+    if (open.remove(replica.blockId) != null) {
+      used -= replica.lengthBytes();
+      report = null;
+      replicas.closed(replica);
     }
   }
 
@@ -95,16 +130,26 @@ final class SimDisk {
 
   /** All blocks in the form of a block report. */
   BlockListAsLongs report() {
-    if (report == null && blocks.isEmpty()) {
+    if (report == null && blocks.isEmpty() && open.isEmpty()) {
       report = BlockListAsLongs.EMPTY;
     } else if (report == null) {
       // The older of the two forms needs no buffers: the number of finalized blocks, the number of
-      // other blocks, three numbers for each block, and an end mark after the finalized blocks.
-      List<Long> numbers = new ArrayList<>(List.of((long) blocks.size(), 0L));
+      // other blocks, three numbers for each block, an end mark after the finalized blocks, and
+      // four numbers for each other block.
+      List<Long> numbers = new ArrayList<>(List.of((long) blocks.size(), (long) open.size()));
       for (SimBlock block : blocks.values()) {
         numbers.addAll(List.of(block.blockId(), block.lengthBytes(), block.generationStamp()));
       }
       numbers.addAll(List.of(-1L, -1L, -1L));
+      for (SimOpenReplica replica : open.values()) {
+        ReplicaState state = replica.isAbandoned() ? ReplicaState.RWR : ReplicaState.RBW;
+        numbers.addAll(
+            List.of(
+                replica.blockId,
+                replica.lengthBytes(),
+                replica.generationStamp(),
+                (long) state.getValue()));
+      }
       report = BlockListAsLongs.decodeLongs(numbers);
     }
     return report;

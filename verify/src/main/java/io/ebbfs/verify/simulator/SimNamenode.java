@@ -9,10 +9,24 @@ import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.RedundancySettings;
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
+import io.ebbfs.namenode.files.io.FileAppendService;
+import io.ebbfs.namenode.files.io.FileCreationService;
+import io.ebbfs.namenode.files.io.FileReadService;
+import io.ebbfs.namenode.files.io.FileSettings;
+import io.ebbfs.namenode.files.io.FileWriteService;
+import io.ebbfs.namenode.files.io.LeaseMonitor;
+import io.ebbfs.namenode.files.io.LeaseRecovery;
+import io.ebbfs.namenode.files.io.ReplicationFactorService;
+import io.ebbfs.namenode.files.leases.LeaseManager;
+import io.ebbfs.namenode.files.tree.AttributeService;
+import io.ebbfs.namenode.files.tree.ContentSummaryService;
 import io.ebbfs.namenode.files.tree.DeleteService;
+import io.ebbfs.namenode.files.tree.InodeLookup;
 import io.ebbfs.namenode.files.tree.MkdirService;
 import io.ebbfs.namenode.files.tree.PendingDeletionReaper;
+import io.ebbfs.namenode.files.tree.RenameService;
 import io.ebbfs.namenode.replicas.BlockManager;
+import io.ebbfs.namenode.rpc.client.FileServices;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
 import io.ebbfs.namenode.rpc.coding.CodingService;
 import io.ebbfs.namenode.rpc.datanode.DatanodeFrontEnd;
@@ -26,8 +40,10 @@ import io.ebbfs.protocol.CodingProtocol;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
+import java.time.Clock;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol;
 
 /** The namenode's own classes, from one start of the process to its death. */
@@ -36,6 +52,12 @@ final class SimNamenode {
   private static final RedundancySettings BLOCKS =
       new RedundancySettings(8_000, 3_000, 10_000, 10_000, 4, 1_000, 2_000, 4_000, 2_000, 10_000);
   private static final TransitionSettings TRANSITIONS = settings(6);
+  private static final NamespaceLimits LIMITS = NamespaceLimits.DEFAULT.withMinBlockSize(1);
+  // Calls never wait: the simulated time stands still meanwhile.
+  private static final FileSettings FILES = new FileSettings(0, 2_000);
+  private static final long SOFT_LIMIT_MILLIS = 3_000;
+  private static final long HARD_LIMIT_MILLIS = 8_000;
+
   // With few attempts a transition ends as NO_SPACE or NO_DOMAINS before its schedule ends.
   private static final TransitionSettings FEW_ATTEMPTS = settings(2);
 
@@ -64,6 +86,7 @@ final class SimNamenode {
   private final CodingService periodic;
   private final CodingProtocol coding;
   private final PendingDeletionReaper reaper;
+  private final LeaseMonitor leases;
   private final SimClient.Namenode forClients;
 
   SimNamenode(MetadataStore store, ManualClock clock, SimWorld world, long seed, PlantedBug bug)
@@ -77,8 +100,22 @@ final class SimNamenode {
     blocks = new BlockManager(store, cluster, identity.blockPoolId(), clock, random, BLOCKS);
     StripeManager stripes = new StripeManager(SimCodes.REGISTRY, blocks, cluster);
     blocks.bind(stripes);
-    datanodes = new DatanodeFrontEnd(identity, cluster, blocks, (a, b, c, d, e, f) -> {});
     IdGenerators ids = IdGenerators.of(store);
+    blocks.bind(ids);
+    reaper = new PendingDeletionReaper(store, blocks, stripes);
+    FileServices files = files(store, ids, blocks, clock);
+    files.mkdirs().makeRoot(SUPERUSER);
+    leases = new LeaseMonitor(store, files.leases(), files.recovery());
+    datanodes =
+        new DatanodeFrontEnd(
+            identity,
+            cluster,
+            blocks,
+            (block, stamp, length, close, delete, storages) ->
+                files
+                    .recovery()
+                    .commitBlockSynchronization(
+                        block.getBlockId(), stamp, length, close, delete, storages));
     SimClusterView view = new SimClusterView(cluster);
     CodingService service =
         new CodingService(
@@ -95,16 +132,31 @@ final class SimNamenode {
             world.isTight() ? FEW_ATTEMPTS : TRANSITIONS);
     periodic = service;
     coding = bug == PlantedBug.PUBLISHES_UNASKED ? committingUnasked(service, view) : service;
-    new MkdirService(store, ids.inodes(), clock, NamespaceLimits.DEFAULT).makeRoot(SUPERUSER);
-    reaper = new PendingDeletionReaper(store, blocks, stripes);
     forClients =
         new SimClient.Namenode(
-            store,
-            blocks,
-            new DeleteService(store, clock, () -> {}),
-            new Caller(SUPERUSER.user(), java.util.Set::of, SUPERUSER),
-            ids,
-            datanodes);
+            files, new Caller(SUPERUSER.user(), Set::of, SUPERUSER), world.isTight());
+  }
+
+  private static FileServices files(
+      MetadataStore store, IdGenerators ids, BlockManager blocks, Clock clock) {
+    LeaseManager leases = new LeaseManager(clock, SOFT_LIMIT_MILLIS, HARD_LIMIT_MILLIS);
+    LeaseRecovery recovery =
+        new LeaseRecovery(store, blocks, leases, ids.generationStamps(), clock, FILES);
+    return new FileServices(
+        new MkdirService(store, ids.inodes(), clock, LIMITS),
+        new AttributeService(store),
+        new InodeLookup(store),
+        new RenameService(store, clock, LIMITS, () -> {}),
+        new DeleteService(store, clock, () -> {}),
+        new FileCreationService(store, ids.inodes(), clock, LIMITS, leases, recovery, () -> {}),
+        new FileAppendService(store, blocks, clock, leases, recovery),
+        new FileWriteService(
+            store, blocks, ids.blocks(), ids.generationStamps(), clock, LIMITS, FILES),
+        new FileReadService(store, blocks, clock, LIMITS, (inode, path, millis, client) -> {}),
+        new ReplicationFactorService(store, blocks, LIMITS),
+        new ContentSummaryService(store),
+        leases,
+        recovery);
   }
 
   /** Whoever commits sees all servers and disks alive. */
@@ -156,6 +208,7 @@ final class SimNamenode {
   /** Does all periodic work once. */
   void tick() throws IOException {
     reaper.reapAll();
+    leases.tick();
     blocks.tick();
     periodic.tick();
   }

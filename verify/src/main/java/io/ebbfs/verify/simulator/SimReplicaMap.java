@@ -20,6 +20,7 @@ final class SimReplicaMap {
 
   private final Map<Long, List<SimReplica>> readable = new HashMap<>();
   private final Set<SimReplica> corrupt = new HashSet<>();
+  private final Map<Long, List<SimOpenReplica>> open = new HashMap<>();
   private final Set<Long> changed = new TreeSet<>();
   private final Map<String, String> serverOf = new HashMap<>();
 
@@ -50,6 +51,33 @@ final class SimReplicaMap {
     if (replicas != null && replicas.removeIf(c -> c.disk() == disk) && replicas.isEmpty()) {
       readable.remove(block.blockId());
     }
+  }
+
+  void opened(SimOpenReplica replica) {
+    changed.add(replica.blockId);
+    open.computeIfAbsent(replica.blockId, id -> new ArrayList<>(3)).add(replica);
+  }
+
+  void closed(SimOpenReplica replica) {
+    changed.add(replica.blockId);
+    List<SimOpenReplica> replicas = open.get(replica.blockId);
+    if (replicas != null && replicas.remove(replica) && replicas.isEmpty()) {
+      open.remove(replica.blockId);
+    }
+  }
+
+  void changed(long blockId) {
+    changed.add(blockId);
+  }
+
+  /** The replicas of a block that are not finalized. */
+  List<SimOpenReplica> open(long blockId) {
+    return open.getOrDefault(blockId, List.of());
+  }
+
+  /** All replicas that are not finalized. */
+  List<SimOpenReplica> open() {
+    return open.values().stream().flatMap(List::stream).toList();
   }
 
   /** The readable replicas of a block. */

@@ -16,6 +16,8 @@ import org.apache.hadoop.hdfs.security.token.block.ExportedBlockKeys;
 import org.apache.hadoop.hdfs.server.common.HdfsServerConstants.NodeType;
 import org.apache.hadoop.hdfs.server.common.StorageInfo;
 import org.apache.hadoop.hdfs.server.protocol.BlockCommand;
+import org.apache.hadoop.hdfs.server.protocol.BlockRecoveryCommand;
+import org.apache.hadoop.hdfs.server.protocol.BlockRecoveryCommand.RecoveringBlock;
 import org.apache.hadoop.hdfs.server.protocol.BlockReportContext;
 import org.apache.hadoop.hdfs.server.protocol.DatanodeCommand;
 import org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol;
@@ -46,6 +48,7 @@ final class SimServer {
   private final SimReplicaMap replicas;
   private final PlantedBug bug;
   private final List<SimDisk> disks = new ArrayList<>();
+  private final SimTransfers transfers = new SimTransfers(this);
   private final List<News> unsent = new ArrayList<>();
   private final List<News> lastSent = new ArrayList<>();
   private final List<DatanodeCommand> received = new ArrayList<>();
@@ -85,6 +88,15 @@ final class SimServer {
     return id.getDatanodeUuid();
   }
 
+  DatanodeID id() {
+    return id;
+  }
+
+  /** What clients write to this server. */
+  SimTransfers transfers() {
+    return transfers;
+  }
+
   boolean isUp() {
     return up;
   }
@@ -101,6 +113,7 @@ final class SimServer {
     unsent.clear();
     lastSent.clear();
     received.clear();
+    transfers.crash();
   }
 
   void start() {
@@ -315,9 +328,15 @@ final class SimServer {
   }
 
   /** Executes the commands received so far. */
-  void executeCommands(SimCluster cluster, DeletionCheck check) {
-    for (DatanodeCommand command : received) {
-      if (command instanceof BlockCommand blocks) {
+  void executeCommands(SimCluster cluster, DatanodeProtocol namenode, DeletionCheck check) {
+    List<DatanodeCommand> commands = List.copyOf(received);
+    received.clear();
+    for (DatanodeCommand command : commands) {
+      if (command instanceof BlockRecoveryCommand recoveries) {
+        for (RecoveringBlock recovering : recoveries.getRecoveringBlocks()) {
+          recover(cluster, namenode, recovering);
+        }
+      } else if (command instanceof BlockCommand blocks) {
         if (command.getAction() == DatanodeProtocol.DNA_INVALIDATE) {
           invalidate(blocks, check);
         } else if (command.getAction() == DatanodeProtocol.DNA_TRANSFER) {
@@ -325,12 +344,31 @@ final class SimServer {
         }
       }
     }
-    received.clear();
+  }
+
+  /** A recovery that the namenode refuses is over: the namenode orders another. */
+  private static void recover(
+      SimCluster cluster, DatanodeProtocol namenode, RecoveringBlock recovering) {
+    try {
+      new SimBlockRecovery(cluster, recovering).run(namenode);
+    } catch (IOException e) {
+      cluster.events().add("fault block recovery refused");
+    }
   }
 
   private void invalidate(BlockCommand command, DeletionCheck check) {
     for (Block block : command.getBlocks()) {
       for (SimDisk disk : disks) {
+        SimOpenReplica open = disk.open(block.getBlockId());
+        if (open != null && open.generationStamp() <= block.getGenerationStamp()) {
+          disk.remove(open);
+          transfers.forget(block.getBlockId());
+          unsent.add(
+              new News(
+                  disk.uuid,
+                  new Block(open.blockId, open.lengthBytes(), open.generationStamp()),
+                  BlockStatus.DELETED_BLOCK));
+        }
         SimBlock known = disk.get(block.getBlockId());
         if (known != null && known.generationStamp() <= block.getGenerationStamp()) {
           check.check(disk, known);
@@ -363,7 +401,7 @@ final class SimServer {
   }
 
   boolean holds(long blockId) {
-    return find(blockId) != null;
+    return find(blockId) != null || disks.stream().anyMatch(disk -> disk.open(blockId) != null);
   }
 
   SimBlock find(long blockId) {

@@ -37,7 +37,7 @@ final class SimSystem {
     cluster = new SimCluster(world, events, bug);
     oracle = new Oracle(cluster, events);
     store = new CrashingStore(rows, oracle, bug);
-    client = new SimClient(cluster, oracle, random);
+    client = new SimClient(cluster, oracle, random, events);
     workers.add(new SimWorker("worker-0", cluster, oracle, random, events, bug));
     workers.add(new SimWorker("worker-1", cluster, oracle, random, events, bug));
     start();
@@ -52,13 +52,12 @@ final class SimSystem {
     return namenode;
   }
 
-  /** Starts the namenode again. Clients lose the files that they were writing. */
+  /** Starts the namenode again. */
   void restart() throws IOException {
     start();
     if (random.nextBoolean()) {
       allServersReport();
     }
-    client.removeUnfinished(namenode.forClients());
   }
 
   SimServer anyServer() {
@@ -74,7 +73,7 @@ final class SimSystem {
     for (SimServer server : cluster.servers()) {
       if (server.answers()) {
         server.heartbeat(namenode.datanodes());
-        server.executeCommands(cluster, this::checkDeletion);
+        server.executeCommands(cluster, namenode.datanodes(), this::checkDeletion);
         server.incrementalReport(namenode.datanodes());
       }
     }
@@ -144,7 +143,23 @@ final class SimSystem {
   /** A client writes a file, unless there are enough. */
   void write() throws IOException {
     if (oracle.acknowledgedFiles().size() < FILES) {
-      client.write(namenode.forClients(), 1 + random.nextInt(8), MAX_LENGTH);
+      client.write(
+          namenode.forClients(), this::allServersSendNews, 1 + random.nextInt(8), MAX_LENGTH);
+    }
+  }
+
+  private void allServersSendNews() throws IOException {
+    for (SimServer server : cluster.servers()) {
+      if (server.answers()) {
+        server.incrementalReport(namenode.datanodes());
+      }
+    }
+  }
+
+  /** A client opens a file, to write it while other events happen. */
+  void open() throws IOException {
+    if (oracle.acknowledgedFiles().size() < FILES) {
+      client.open(namenode.forClients(), random.nextInt(4), MAX_LENGTH);
     }
   }
 }

@@ -10,9 +10,16 @@ import java.util.Random;
  * @param anyCode whether stripes also use codes outside of the built-in pairs, some of them defined
  *     by a user, and convert between any two that fit
  * @param policies whether the manager's policies propose transitions, besides random proposals
+ * @param clientPercent the share of the events that are calls of clients which keep files open
  */
 record SimWorld(
-    int servers, int disksPerServer, long diskBytes, int racks, boolean anyCode, boolean policies) {
+    int servers,
+    int disksPerServer,
+    long diskBytes,
+    int racks,
+    boolean anyCode,
+    boolean policies,
+    int clientPercent) {
   /** A capacity that is never used up. */
   static final long ROOMY = 1L << 40;
 
@@ -27,7 +34,8 @@ record SimWorld(
         bytes == 0 ? ROOMY : 1_000 + bytes,
         random.nextInt(8) == 0 ? 2 + random.nextInt(2) : 1,
         random.nextInt(8) == 0,
-        random.nextInt(16) == 0);
+        random.nextInt(16) == 0,
+        random.nextInt(3) == 0 ? 40 : 5);
   }
 
   boolean isTight() {
