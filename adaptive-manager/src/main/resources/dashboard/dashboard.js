@@ -8,11 +8,6 @@ const STATES = [
   ['COMPACT', 'compact code'], ['ENCODED', 'encoded'], ['OTHER_CODE', 'another code'], ['FAILED', 'failed'],
   ['TOO_SMALL', 'too small'], ['NO_POLICY', 'no policy'],
 ];
-const KINDS = [
-  ['ENCODE', 'Encode'], ['UPCODE', 'To compact'], ['DOWNCODE', 'To fast'],
-  ['REPAIR', 'Repair'], ['REWRITE', 'Rewrite'], ['MOVE', 'Re-placement'],
-];
-const kindName = Object.fromEntries(KINDS);
 const $ = id => document.getElementById(id);
 
 function h(tag, attributes, ...children) {
@@ -283,9 +278,8 @@ function drawMoved(cluster) {
   const moved = Object.entries(cluster.counters).filter(([name]) => name.startsWith('bytesMoved.'))
       .map(([name, value]) => [name.slice(11), value]).sort((a, b) => b[1] - a[1]);
   const most = Math.max(1, ...moved.map(m => m[1]));
-  const names = Object.fromEntries(KINDS.map(([kind, name]) => [kind.toLowerCase(), name]));
   const rows = moved.map(([kind, value]) => h('div', {class: 'row'},
-      h('span', {class: 'name'}, names[kind.toLowerCase()] || kind),
+      h('span', {class: 'name'}, kindName(cluster, kind.toUpperCase())),
       bar([[value, '--cold', bytes(value)], [most - value, 'gap', '']]),
       h('span', {class: 'figure'}, bytes(value))));
   const sum = prefix => Object.entries(cluster.counters)
@@ -298,6 +292,11 @@ function drawMoved(cluster) {
 }
 
 const fill = disk => disk.capacityBytes ? disk.usedBytes / disk.capacityBytes : 0;
+
+function kindName(cluster, kind) {
+  const words = cluster.transitionKinds[kind] || kind;
+  return words[0].toUpperCase() + words.slice(1);
+}
 
 // ---- servers and transitions ------------------------------------------------------------------
 
@@ -341,10 +340,10 @@ function drawEmptyServers(cluster) {
 
 function drawKinds(cluster, counts) {
   const of = (kind, state) => counts[kind + '.' + state] || 0;
-  const rows = KINDS.map(([kind, name]) => {
+  const rows = Object.keys(cluster.transitionKinds).map(kind => {
     const total = Object.entries(cluster.counters)
         .filter(([n]) => n.toUpperCase() === 'TRANSITIONS.' + kind + '.DONE').map(([, v]) => v)[0];
-    return {name, done: Math.max(total || 0, of(kind, 'DONE')), running: of(kind, 'RUNNING'),
+    return {name: kindName(cluster, kind), done: Math.max(total || 0, of(kind, 'DONE')), running: of(kind, 'RUNNING'),
         planned: of(kind, 'PLANNED'), failed: of(kind, 'FAILED') + of(kind, 'NO_SPACE') + of(kind, 'NO_DOMAINS')};
   }).filter(row => row.done + row.running + row.planned + row.failed > 0);
   $('kinds').replaceChildren(...rows.map(row => h('div', {class: 'kind'},
@@ -367,19 +366,19 @@ function alike(transitions) {
   return [...groups.values()];
 }
 
-function drawTransitions(answer, now) {
+function drawTransitions(answer, cluster) {
   const refused = answer.refusals.map(r => h('li', {class: 'REFUSED'},
       h('span', {class: 'what'}, r.policy), h('span', {class: 'codes'}, 'policy'),
       h('span', {class: 'why'}, r.message, h('em', {}, r.remedy)),
       h('span', {class: 'state'}, h('b', {}, 'refused'))));
   const rows = alike(answer.transitions).slice(0, 40).map(({t, n}) => h('li', {class: t.state},
-      h('span', {class: 'what'}, kindName[t.kind] || t.kind,
+      h('span', {class: 'what'}, kindName(cluster, t.kind),
           n > 1 ? h('span', {class: 'times'}, ' ×' + n) : null),
       h('span', {class: 'codes'}, t.fromCode && t.fromCode !== t.toCode
           ? t.fromCode + ' → ' + t.toCode : '→ ' + t.toCode),
       h('span', {class: 'why'}, t.reason,
           t.failure && t.state !== 'DONE' ? h('em', {}, 'attempt ' + t.attempt + ': ' + t.failure) : null),
-      h('span', {class: 'state'}, h('b', {}, t.state.toLowerCase().replace('_', ' ')), ago(now - t.updatedMillis) + ' ago')));
+      h('span', {class: 'state'}, h('b', {}, t.state.toLowerCase().replace('_', ' ')), ago(cluster.timeMillis - t.updatedMillis) + ' ago')));
   const list = $('transitions');
   const scroll = list.scrollTop;
   list.replaceChildren(...refused, ...rows);
@@ -414,7 +413,7 @@ async function refresh() {
     drawEmptyServers(cluster);
     drawFirstSteps(cluster);
     drawKinds(cluster, transitions.countsByKindAndState);
-    drawTransitions(transitions, cluster.timeMillis);
+    drawTransitions(transitions, cluster);
     $('fresh').textContent = new Date(cluster.timeMillis).toLocaleTimeString();
   } catch (error) {
     $('status').className = 'pill ERROR';

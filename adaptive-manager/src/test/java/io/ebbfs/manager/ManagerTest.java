@@ -194,6 +194,8 @@ class ManagerTest {
     assertThat(reads.path("replicatedShare").asDouble()).isCloseTo(0.75, within(1e-3));
     assertThat(reads.path("fastShare").asDouble()).isZero();
     assertThat(get("/api/v1/cluster").path("namenode").asText()).isEqualTo("namenode:8020");
+    assertThat(get("/api/v1/cluster").path("transitionKinds").path("UPCODE").asText())
+        .isEqualTo("conversion to compact");
     assertThat(get("/api/v1/openapi.json").path("paths").path("/api/v1/policies").toString())
         .contains("the share of reads that each code serves");
   }

@@ -8,8 +8,11 @@ import io.ebbfs.manager.schedule.Timeline;
 import io.ebbfs.protocol.proto.CodingProtos.CountProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.protocol.words.TransitionKinds;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -25,6 +28,8 @@ final class ClusterAnswers {
   /**
    * @param namenode the address that clients use, host:port
    * @param packing of the stripes of all policies, at the last evaluation; null before it
+   * @param transitionKinds the words for people of each kind, such as "conversion to compact" for
+   *     UPCODE, in the order of the kinds
    */
   record Cluster(
       long timeMillis,
@@ -42,7 +47,8 @@ final class ClusterAnswers {
       AtRisk atRisk,
       List<StateCount> filesByState,
       ReadCounter.Status opens,
-      Map<String, Long> counters) {}
+      Map<String, Long> counters,
+      Map<String, String> transitionKinds) {}
 
   record Server(
       String name,
@@ -93,7 +99,16 @@ final class ClusterAnswers {
             now.getUnrecoverableStripes()),
         states(last),
         manager.opens(),
-        counters(now));
+        counters(now),
+        transitionKinds());
+  }
+
+  private static Map<String, String> transitionKinds() {
+    Map<String, String> words = new LinkedHashMap<>();
+    for (TransitionKindProto kind : TransitionKindProto.values()) {
+      words.put(kind.name(), TransitionKinds.show(kind));
+    }
+    return words;
   }
 
   private static Server server(ServerStatusProto server) {

@@ -42,7 +42,6 @@ final class AdaptStep {
   private final Random random;
   private final DemoConsole console;
   private long encodedBefore = -1;
-  private long quietSince = Long.MAX_VALUE;
 
   AdaptStep(
       DemoCluster cluster, ProgressWait wait, HotData hotData, Random random, DemoConsole console) {
@@ -56,7 +55,7 @@ final class AdaptStep {
   void encode() throws IOException, InterruptedException {
     DemoConfiguration.letAdapt(cluster.local().directory());
     console.line("   policies.yaml now calls a file write-cold after some seconds (edited live)");
-    wait.await("encoding", LIMIT, this::encoded);
+    wait.awaitQuiet("encoding", LIMIT, SETTLED, this::encoded);
     printTransitions();
   }
 
@@ -87,16 +86,14 @@ final class AdaptStep {
       }
     }
     boolean quiet = cluster.activeTransitions().isEmpty() && done == encodedBefore;
-    quietSince = quiet ? Math.min(quietSince, System.nanoTime()) : Long.MAX_VALUE;
     encodedBefore = done;
-    boolean settled = quiet && System.nanoTime() - quietSince > SETTLED.toNanos();
     String detail = "%d of %d blocks in stripes, overhead %s".formatted(done, all, overheads());
-    if (settled && done < all) {
+    if (quiet && done < all) {
       detail +=
           "; %d blocks stay replicated, because a stripe of so few would store more"
               .formatted(all - done);
     }
-    return new Progress(settled && done >= all * LEAST_ENCODED && cluster.isWithinBounds(), detail);
+    return new Progress(quiet && done >= all * LEAST_ENCODED && cluster.isWithinBounds(), detail);
   }
 
   private Progress converted(Map<TransitionKindProto, Long> before) throws IOException {

@@ -4,6 +4,7 @@ import io.ebbfs.testbed.ConditionWaiter;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
 
 /** Waits for a state of the cluster and shows on the console how far it is. */
@@ -33,7 +34,17 @@ final class ProgressWait {
    */
   void await(String what, Duration limit, Condition condition)
       throws IOException, InterruptedException {
-    Progress last = poll(what, limit, condition);
+    awaitQuiet(what, limit, Duration.ZERO, condition);
+  }
+
+  /**
+   * Returns once the condition has been met without a break for the quiet time.
+   *
+   * @throws DemoException if that does not come about within the limit
+   */
+  void awaitQuiet(String what, Duration limit, Duration quiet, Condition condition)
+      throws IOException, InterruptedException {
+    Progress last = poll(what, limit, quiet, condition);
     if (!last.done) {
       throw new DemoException(
           "%s did not end within %d s: %s. The logs are in %s"
@@ -44,21 +55,23 @@ final class ProgressWait {
   /** Returns once the condition is met, or after the limit. */
   void awaitAtMost(String what, Duration limit, Condition condition)
       throws IOException, InterruptedException {
-    poll(what, limit, condition);
+    poll(what, limit, Duration.ZERO, condition);
   }
 
-  private Progress poll(String what, Duration limit, Condition condition)
+  private Progress poll(String what, Duration limit, Duration quiet, Condition condition)
       throws IOException, InterruptedException {
     AtomicReference<Progress> last = new AtomicReference<>();
-    ConditionWaiter.within(limit.toMillis())
-        .every(POLL_MILLIS)
-        .reporting((elapsed, still) -> console.progress(what, elapsed, limit.toMillis(), still))
-        .objection(
-            () -> {
-              last.set(condition.check());
-              return last.get().done ? null : last.get().detail;
-            });
+    Optional<String> objection =
+        ConditionWaiter.within(limit.toMillis())
+            .every(POLL_MILLIS)
+            .quietFor(quiet.toMillis())
+            .reporting((elapsed, still) -> console.progress(what, elapsed, limit.toMillis(), still))
+            .objection(
+                () -> {
+                  last.set(condition.check());
+                  return last.get().done ? null : last.get().detail;
+                });
     console.line("   %s: %s", what, last.get().detail);
-    return last.get();
+    return new Progress(objection.isEmpty(), last.get().detail);
   }
 }

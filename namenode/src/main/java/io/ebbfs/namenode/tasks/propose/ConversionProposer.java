@@ -93,6 +93,8 @@ final class ConversionProposer {
     ErasureCode to = context.codes().byName(decision.getToCode());
     Optional<int[]> counts = Planner.stripes(from, to);
     boolean up = decision.getKind() == TransitionKindProto.UPCODE;
+    TransitionKindProto opposite =
+        up ? TransitionKindProto.DOWNCODE : TransitionKindProto.UPCODE;
     String what = "stripe %d from %s to %s: ".formatted(stripe.getId(), from, to);
     if (from.equals(to)) {
       return Optional.of("stripe %d is in %s already".formatted(stripe.getId(), to));
@@ -108,8 +110,8 @@ final class ConversionProposer {
     if (up ? to.overhead() > from.overhead() : to.overhead() < from.overhead()) {
       return Optional.of(
           what
-              + "it would store %s; propose it as %s"
-                  .formatted(up ? "more" : "less", up ? "DOWNCODE" : "UPCODE"));
+              + "it would store %s; propose a %s (%s)"
+                  .formatted(up ? "more" : "less", TransitionKinds.show(opposite), opposite));
     }
     return Optional.empty();
   }

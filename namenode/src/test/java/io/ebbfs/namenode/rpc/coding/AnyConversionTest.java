@@ -107,7 +107,7 @@ final class AnyConversionTest {
     assertThat(refusal(cluster, TransitionKindProto.UPCODE, "RS(10,4)", stripes))
         .contains("neither is a multiple");
     assertThat(refusal(cluster, TransitionKindProto.DOWNCODE, "RS(12,3)", stripes))
-        .contains("it would store less; propose it as UPCODE");
+        .contains("it would store less; propose a conversion to compact (UPCODE)");
     assertThat(refusal(cluster, TransitionKindProto.UPCODE, Codes.RS_FAST, stripes))
         .contains("is in RS(6,3) already");
   }
