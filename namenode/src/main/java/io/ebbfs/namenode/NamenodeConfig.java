@@ -3,6 +3,8 @@ package io.ebbfs.namenode;
 import io.ebbfs.common.config.ConfigException;
 import io.ebbfs.common.config.Section;
 import io.ebbfs.common.config.YamlFile;
+import io.ebbfs.namenode.datanodes.ByteRate;
+import io.ebbfs.namenode.tasks.lifecycle.BackgroundLimits;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings.Verification;
 import io.ebbfs.protocol.rpc.ServiceKey;
@@ -48,6 +50,8 @@ import java.util.Optional;
  * @param serviceHandlers threads that answer calls at the service port
  * @param serviceKey the file with the key of the cluster's services; empty for none
  * @param repairDelay repairs and re-replication wait this long for a lost server or disk
+ * @param limits what transitions may take of the chunk servers
+ * @param copyRate bytes per second of re-replication
  */
 public record NamenodeConfig(
     Path data,
@@ -80,7 +84,9 @@ public record NamenodeConfig(
     int servicePort,
     int serviceHandlers,
     String serviceKey,
-    long repairDelay) {
+    long repairDelay,
+    BackgroundLimits limits,
+    ByteRate copyRate) {
 
   public static NamenodeConfig defaults() {
     return new NamenodeConfig(
@@ -114,7 +120,10 @@ public record NamenodeConfig(
         0,
         16,
         "",
-        60_000);
+        60_000,
+        new BackgroundLimits(
+            6, 24, new ByteRate(200L << 20, 10L << 30), new ByteRate(100L << 20, 2L << 30)),
+        new ByteRate(200L << 20, 10L << 30));
   }
 
   /**
@@ -185,9 +194,26 @@ public record NamenodeConfig(
             top.integer("servicePort", otherwise.servicePort, 0, 65_535),
             top.integer("serviceHandlers", otherwise.serviceHandlers, 1, 1_000),
             top.text(ServiceKey.SETTING).orElse(otherwise.serviceKey),
-            top.durationMillis("repairDelay", otherwise.repairDelay));
+            top.durationMillis("repairDelay", otherwise.repairDelay),
+            limits(top, otherwise.limits),
+            rate(top, "copy", otherwise.copyRate));
     config.check(top);
     return config;
+  }
+
+  private static BackgroundLimits limits(Section top, BackgroundLimits otherwise) {
+    return new BackgroundLimits(
+        top.integer("combinesPerServer", otherwise.combinesPerServer(), 0, 10_000),
+        top.integer("readsPerServer", otherwise.readsPerServer(), 0, 10_000),
+        rate(top, "repair", otherwise.repair()),
+        rate(top, "conversion", otherwise.conversion()));
+  }
+
+  /** The limits of one kind of background work. */
+  private static ByteRate rate(Section top, String work, ByteRate otherwise) {
+    return new ByteRate(
+        top.sizeBytes(work + "BytesPerServer", otherwise.perServer()),
+        top.sizeBytes(work + "BytesPerCluster", otherwise.cluster()));
   }
 
   private static Verification verify(Section top, Verification otherwise) {
@@ -284,6 +310,8 @@ public record NamenodeConfig(
         servicePort,
         serviceHandlers,
         serviceKey,
-        repairDelay);
+        repairDelay,
+        limits,
+        copyRate);
   }
 }

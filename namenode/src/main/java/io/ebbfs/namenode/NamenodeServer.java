@@ -113,7 +113,8 @@ public final class NamenodeServer implements AutoCloseable {
         RedundancySettings.of(config.deadAfter(), config.safeModeGrace())
             .withOrphanWait(config.orphanWait())
             .withSafeModeThreshold(config.safeModeThreshold())
-            .withRepairDelay(config.repairDelay());
+            .withRepairDelay(config.repairDelay())
+            .withCopyRate(config.copyRate());
     DatanodeRegistry cluster =
         new DatanodeRegistry(
             store,
@@ -161,7 +162,8 @@ public final class NamenodeServer implements AutoCloseable {
             random,
             TransitionSettings.defaults()
                 .with(config.rewriteDeadShare(), config.verify(), config.mendPlacements())
-                .withRepairDelay(config.repairDelay()));
+                .withRepairDelay(config.repairDelay())
+                .withLimits(config.limits()));
     PendingDeletionReaper reaper = stopsFirst(new PendingDeletionReaper(store, blocks, stripes));
     OpenListener opens = opens(config, coding);
     FileServices files = files(config, store, ids, blocks, timeOfDay, clock, opens, reaper);

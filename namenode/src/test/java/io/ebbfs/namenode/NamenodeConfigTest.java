@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ebbfs.common.config.ConfigException;
 import io.ebbfs.namenode.NamenodeConfig.Override;
+import io.ebbfs.namenode.datanodes.ByteRate;
+import io.ebbfs.namenode.tasks.lifecycle.BackgroundLimits;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings.Verification;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -52,7 +54,9 @@ class NamenodeConfigTest {
             1,
             2,
             "x",
-            1);
+            1,
+            BackgroundLimits.NONE,
+            ByteRate.UNLIMITED);
 
     assertThat(NamenodeConfig.parse(EXAMPLE, Files.readString(EXAMPLE), none))
         .isEqualTo(NamenodeConfig.defaults());

@@ -101,7 +101,9 @@ class StockDataNodesTest {
             d.servicePort(),
             d.serviceHandlers(),
             d.serviceKey(),
-            0);
+            0,
+            d.limits(),
+            d.copyRate());
     return NamenodeServer.start(config, Clock.systemUTC(), new Random(1));
   }
 

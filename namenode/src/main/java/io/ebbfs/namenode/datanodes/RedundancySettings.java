@@ -23,6 +23,7 @@ package io.ebbfs.namenode.datanodes;
  *     while known disks have not reported, 0 to 1
  * @param repairDelayMillis after a disk or server was lost, re-replication waits this long for its
  *     return, unless the next failure would lose the block
+ * @param copyRate bytes per second of re-replication
  */
 public record RedundancySettings(
     long deadAfterMillis,
@@ -37,7 +38,8 @@ public record RedundancySettings(
     int queueLimit,
     long orphanWaitMillis,
     double safeModeThreshold,
-    long repairDelayMillis) {
+    long repairDelayMillis,
+    ByteRate copyRate) {
 
   // Three missing heartbeats of a chunk server that sends one every second.
   private static final long LEAST_STALE_MILLIS = 3_000;
@@ -95,7 +97,8 @@ public record RedundancySettings(
         queueLimit,
         0,
         SAFE_MODE_THRESHOLD,
-        0);
+        0,
+        ByteRate.UNLIMITED);
   }
 
   /** The same with another wait for replicas of unknown blocks. */
@@ -113,7 +116,8 @@ public record RedundancySettings(
         queueLimit,
         millis,
         safeModeThreshold,
-        repairDelayMillis);
+        repairDelayMillis,
+        copyRate);
   }
 
   /** The same with another share of blocks that must be readable before safe mode ends. */
@@ -131,7 +135,8 @@ public record RedundancySettings(
         queueLimit,
         orphanWaitMillis,
         share,
-        repairDelayMillis);
+        repairDelayMillis,
+        copyRate);
   }
 
   /** The same with another wait before re-replication begins. */
@@ -149,7 +154,27 @@ public record RedundancySettings(
         queueLimit,
         orphanWaitMillis,
         safeModeThreshold,
-        millis);
+        millis,
+        copyRate);
+  }
+
+  /** The same with another limit of the bytes per second of re-replication. */
+  public RedundancySettings withCopyRate(ByteRate rate) {
+    return new RedundancySettings(
+        deadAfterMillis,
+        staleAfterMillis,
+        graceMillis,
+        transferTimeoutMillis,
+        transfersPerServer,
+        invalidationsPerHeartbeat,
+        reportTravelMillis,
+        scanIntervalMillis,
+        blocksPerTick,
+        queueLimit,
+        orphanWaitMillis,
+        safeModeThreshold,
+        repairDelayMillis,
+        rate);
   }
 
   /** A server is stale after a third of the time after which it is dead, within limits. */

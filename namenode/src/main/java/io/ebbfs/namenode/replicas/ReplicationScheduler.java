@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.replicas;
 
+import io.ebbfs.namenode.datanodes.ByteBudget;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.RedundancySettings;
@@ -47,6 +48,7 @@ final class ReplicationScheduler {
   private final RedundancySettings settings;
   private final RedundancyQueue queue;
   private final Assessor assessor;
+  private final ByteBudget bytes;
   private final PendingReplicationRegistry pending = new PendingReplicationRegistry();
   // By block, the servers of replications that did not arrive in time.
   private final Map<Long, Set<String>> avoided = new LinkedHashMap<>();
@@ -66,6 +68,7 @@ final class ReplicationScheduler {
     this.settings = settings;
     this.queue = queue;
     this.assessor = assessor;
+    this.bytes = new ByteBudget(settings.copyRate(), clock);
   }
 
   void arrived(long blockId, String serverUuid) {
@@ -103,9 +106,13 @@ final class ReplicationScheduler {
     long soon = clock.millis() + DELAY_MILLIS;
     List<Long> ends = block.absentSince(cluster, clock.millis() - settings.repairDelayMillis());
     boolean maySuffice = block.live().size() + ends.size() >= block.wanted();
-    return ends.isEmpty() || !maySuffice || block.servers(cluster) <= 1
+    return ends.isEmpty() || !maySuffice || isUrgent(block)
         ? soon
         : Math.max(soon, Collections.min(ends) + settings.repairDelayMillis());
+  }
+
+  private boolean isUrgent(BlockAssessment block) {
+    return block.servers(cluster) <= 1;
   }
 
   /** The block has enough replicas, or does not exist any more. */
@@ -156,6 +163,9 @@ final class ReplicationScheduler {
         continue;
       }
       note(blockId, found.get());
+      if (!bytes.allows(Set.of(), isUrgent(found.get()))) {
+        return;
+      }
       order(blockId, found.get());
       queue.rotate(blockId);
     }
@@ -193,6 +203,15 @@ final class ReplicationScheduler {
   }
 
   private void order(long blockId, BlockAssessment block, Server source, Target target) {
+    long length = block.block().getLengthBytes();
+    boolean allowed =
+        bytes.take(
+            Map.of(source.uuid(), length, target.server().uuid(), length),
+            2 * length,
+            isUrgent(block));
+    if (!allowed) {
+      return;
+    }
     synchronized (pending) {
       pending.add(
           new Replication(
@@ -212,6 +231,7 @@ final class ReplicationScheduler {
           .flatMap(replica -> cluster.disk(replica.storageUuid()).stream())
           .flatMap(disk -> cluster.server(disk.serverUuid()).stream())
           .filter(server -> pending.sending(server.uuid()) < settings.transfersPerServer())
+          .filter(server -> bytes.allows(Set.of(server.uuid()), isUrgent(block)))
           .min(
               Comparator.comparing((Server server) -> failedBefore.contains(server.uuid()))
                   .thenComparing(cluster::isStale)
@@ -223,7 +243,10 @@ final class ReplicationScheduler {
     Set<String> busy = new HashSet<>(occupied);
     synchronized (pending) {
       cluster.liveServers().stream()
-          .filter(server -> pending.receiving(server.uuid()) >= settings.transfersPerServer())
+          .filter(
+              server ->
+                  pending.receiving(server.uuid()) >= settings.transfersPerServer()
+                      || !bytes.allows(Set.of(server.uuid()), isUrgent(block)))
           .forEach(server -> busy.add(server.uuid()));
     }
     Set<String> excluded = new HashSet<>(busy);

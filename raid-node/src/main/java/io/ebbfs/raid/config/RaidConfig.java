@@ -15,8 +15,8 @@ import java.util.Optional;
  * @param mapTasks maps of a job that run at once
  * @param leaseMillis duration of a claim that is not renewed
  * @param pollMillis pause after a claim that found nothing
- * @param combines most combines at once, over all jobs
- * @param combinesPerServer most combines at once on one chunk server
+ * @param combines most combines of this process at once, over all jobs; 0 is no limit
+ * @param combinesPerServer most combines of this process at once on one chunk server; 0 is no limit
  * @param combineTimeoutMillis most time for the answer of a chunk server
  * @param bytesPerSecond most bytes that background work reads and writes; 0 is no limit
  * @param framework {@code local} or {@code yarn}
@@ -41,7 +41,7 @@ public record RaidConfig(
   /** The values of keys that the file does not have. */
   public static final RaidConfig DEFAULTS =
       new RaidConfig(
-          64, 4, 30_000, 250, 4, 2, 120_000, 0, "local", Optional.empty(), ScrubConfig.DEFAULTS);
+          16, 4, 30_000, 250, 0, 0, 120_000, 0, "local", Optional.empty(), ScrubConfig.DEFAULTS);
 
   /** Reads {@code raid-node.yaml} in a directory; all defaults if there is no such file. */
   public static RaidConfig read(Path confDirectory) throws ConfigException {
@@ -61,8 +61,8 @@ public record RaidConfig(
         top.integer("mapTasks", d.mapTasks, 1, 64),
         duration(top, "lease", d.leaseMillis, 1_000, 3_600_000),
         duration(top, "poll", d.pollMillis, 10, 600_000),
-        top.integer("combines", d.combines, 1, 1024),
-        top.integer("combinesPerServer", d.combinesPerServer, 1, 1024),
+        top.integer("combines", d.combines, 0, 1024),
+        top.integer("combinesPerServer", d.combinesPerServer, 0, 1024),
         duration(top, "combineTimeout", d.combineTimeoutMillis, 1_000, 3_600_000),
         top.sizeBytes("bytesPerSecond", d.bytesPerSecond),
         framework(top),

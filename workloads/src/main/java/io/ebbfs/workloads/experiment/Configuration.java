@@ -82,6 +82,8 @@ final class Configuration {
     minBlockSize: 64KiB
     deadAfter: %dms
     repairDelay: 0s
+    combinesPerServer: 0
+    readsPerServer: 0
     safeModeGrace: 20s
     orphanWait: 10s
     mendPlacements: false

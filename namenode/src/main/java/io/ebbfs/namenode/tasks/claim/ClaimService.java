@@ -59,6 +59,9 @@ public final class ClaimService {
    */
   private static final long BUDGET_MILLIS = 2_000;
 
+  /** A transition that cannot be planned leaves the front of the queue, so more rounds can help. */
+  private static final int MOST_ROUNDS = 8;
+
   private final MetadataStore store;
   private final IdGenerators ids;
   private final ClusterView cluster;
@@ -67,6 +70,8 @@ public final class ClaimService {
   /** Transitions that a claim is planning now: a second claim passes over them. */
   private final Set<Long> planning = ConcurrentHashMap.newKeySet();
 
+  private final ClaimLimiter limiter;
+  private final PostponedTransitions postponed;
   private final StepMessageBuilder messages;
   private final OutputCheckPlanner checks;
   private final TransitionIndex index;
@@ -88,6 +93,8 @@ public final class ClaimService {
     this.lifecycle = context.lifecycle();
     this.clock = context.clock();
     this.settings = context.settings();
+    this.limiter = new ClaimLimiter(settings.limits(), clock);
+    this.postponed = new PostponedTransitions(limiter, clock);
     TargetDiskChooser disks = new TargetDiskChooser(context.codes(), cluster, random);
     this.encodes = new EncodeAttemptPlanner(context.codes(), cluster, disks);
     this.conversions = new ConversionAttemptPlanner(context.codes(), cluster, disks);
@@ -98,7 +105,8 @@ public final class ClaimService {
   // ---- claim -----------------------------------------------------------------------------------
 
   /**
-   * Claims the most urgent transitions that can run now; none while the cluster is in safe mode.
+   * Claims the most urgent transitions that can run now and for which the servers have room; none
+   * while the cluster is in safe mode.
    */
   public ClaimResponseProto claim(ClaimRequestProto request) throws IOException {
     ClaimResponseProto.Builder response = ClaimResponseProto.newBuilder();
@@ -109,13 +117,16 @@ public final class ClaimService {
     Set<TransitionKindProto> kinds = EnumSet.noneOf(TransitionKindProto.class);
     kinds.addAll(request.getKindsList());
     load.keep(index::isActive);
-    // A transition that cannot be planned leaves the front of the queue, so a further round can
-    // help.
+    limiter.keep(id -> planning.contains(id) || index.isRunning(id));
+    postponed.refresh();
     long until = clock.millis() + BUDGET_MILLIS;
-    for (int round = 0; round < 3 && response.getClaimedCount() < limit; round++) {
+    for (int round = 0; round < MOST_ROUNDS && response.getClaimedCount() < limit; round++) {
       int missing = limit - response.getClaimedCount();
-      for (long id : index.runnable(clock.millis(), kinds, missing)) {
-        claim(id, request).ifPresent(response::addClaimed);
+      List<Long> next = index.runnable(clock.millis(), kinds, postponed::isWorthPlanning, missing);
+      for (long id : next) {
+        if (postponed.isWorthPlanning(id)) {
+          claim(id, request).ifPresent(response::addClaimed);
+        }
         if (clock.millis() > until) {
           return response.build();
         }
@@ -250,11 +261,25 @@ public final class ClaimService {
       return serverWentAway(before);
     }
     TransitionRow row = running.setChecks(planned.get().size()).build();
-    FailPoint.NAMENODE_CLAIM_BEFORE_RESERVE.reach();
-    if (!reserve(before, row)) {
+    Footprint footprint = Footprint.of(steps.get(), planned.get());
+    if (!limiter.admit(row, footprint)) {
+      postponed.add(row, footprint);
       return Optional.empty();
     }
-    FailPoint.NAMENODE_CLAIM_AFTER_RESERVE.reach();
+    postponed.remove(row.getId());
+    boolean started = false;
+    try {
+      FailPoint.NAMENODE_CLAIM_BEFORE_RESERVE.reach();
+      started = reserve(before, row);
+      FailPoint.NAMENODE_CLAIM_AFTER_RESERVE.reach();
+    } finally {
+      if (!started) {
+        limiter.giveBack(row, footprint);
+      }
+    }
+    if (!started) {
+      return Optional.empty();
+    }
     lifecycle.committed(row);
     return Optional.of(
         ClaimedTransitionProto.newBuilder()

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.LongPredicate;
 
 /**
  * The transitions in memory, in the order in which they are to run. It is a cache: the rows in the
@@ -95,6 +96,11 @@ public final class TransitionIndex {
     return active.containsKey(id);
   }
 
+  public synchronized boolean isRunning(long id) {
+    Entry entry = active.get(id);
+    return entry != null && entry.state == TransitionStateProto.RUNNING;
+  }
+
   public synchronized int activeCount() {
     return active.size();
   }
@@ -104,15 +110,22 @@ public final class TransitionIndex {
     return (int) active.values().stream().filter(entry -> entry.kind == kind).count();
   }
 
-  /** Planned transitions whose back-off is over, the most urgent first; no kinds mean all kinds. */
+  /**
+   * Planned transitions whose back-off is over, the most urgent first.
+   *
+   * @param kinds no kinds mean all kinds
+   * @param wanted the transitions that count, by id
+   */
   public synchronized List<Long> runnable(
-      long nowMillis, Set<TransitionKindProto> kinds, int limit) {
+      long nowMillis, Set<TransitionKindProto> kinds, LongPredicate wanted, int limit) {
     List<Long> result = new ArrayList<>();
     for (Entry entry : planned) {
       if (result.size() >= limit) {
         break;
       }
-      if (entry.notBeforeMillis <= nowMillis && (kinds.isEmpty() || kinds.contains(entry.kind))) {
+      if (entry.notBeforeMillis <= nowMillis
+          && (kinds.isEmpty() || kinds.contains(entry.kind))
+          && wanted.test(entry.id)) {
         result.add(entry.id);
       }
     }

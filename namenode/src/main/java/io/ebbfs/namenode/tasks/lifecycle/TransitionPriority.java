@@ -36,6 +36,16 @@ public final class TransitionPriority {
     };
   }
 
+  /** Whether a transition with this priority rebuilds or saves what the next failure would lose. */
+  public static boolean isUrgent(int priority) {
+    return priority < PER_MARGIN;
+  }
+
+  /** Whether a transition with this priority is a repair, or as urgent as one. */
+  public static boolean isRepair(int priority) {
+    return priority < CONVERSIONS;
+  }
+
   /**
    * The priority of a repair. First come stripes that survive the fewest further losses, then
    * stripes with lost live data, then stripes in a fast code.

@@ -34,7 +34,8 @@ public record TransitionSettings(
     double rewriteDeadShare,
     Verification verification,
     boolean movesMisplaced,
-    long repairDelayMillis) {
+    long repairDelayMillis,
+    BackgroundLimits limits) {
   /** Which written blocks are verified before they are published. */
   public enum Verification {
     /** Every written block. */
@@ -53,7 +54,7 @@ public record TransitionSettings(
     }
   }
 
-  /** The defaults, with which no repair waits; see {@link #withRepairDelay}. */
+  /** The defaults: no repair waits, and nothing is limited. */
   public static TransitionSettings defaults() {
     return new TransitionSettings(
         6,
@@ -69,10 +70,11 @@ public record TransitionSettings(
         0.33,
         Verification.ON,
         false,
-        0);
+        0,
+        BackgroundLimits.NONE);
   }
 
-  /** Settings with which no repair waits. */
+  /** Settings with which no repair waits, and without limits. */
   public TransitionSettings(
       int maxAttempts,
       long backOffMillis,
@@ -101,7 +103,8 @@ public record TransitionSettings(
         rewriteDeadShare,
         verification,
         movesMisplaced,
-        0);
+        0,
+        BackgroundLimits.NONE);
   }
 
   /** A copy with re-placement switched on or off. */
@@ -126,7 +129,8 @@ public record TransitionSettings(
         newRewriteDeadShare,
         newVerification,
         newMovesMisplaced,
-        repairDelayMillis);
+        repairDelayMillis,
+        limits);
   }
 
   /** A copy with another wait before a repair. */
@@ -145,7 +149,28 @@ public record TransitionSettings(
         rewriteDeadShare,
         verification,
         movesMisplaced,
-        millis);
+        millis,
+        limits);
+  }
+
+  /** A copy with other limits. */
+  public TransitionSettings withLimits(BackgroundLimits newLimits) {
+    return new TransitionSettings(
+        maxAttempts,
+        backOffMillis,
+        maxBackOffMillis,
+        maxLeaseMillis,
+        maxClaim,
+        maxActive,
+        maxFilesPerDecision,
+        keepFinished,
+        hintsPerTick,
+        scanPerTick,
+        rewriteDeadShare,
+        verification,
+        movesMisplaced,
+        repairDelayMillis,
+        newLimits);
   }
 
   long backOffMillis(int attempt) {
