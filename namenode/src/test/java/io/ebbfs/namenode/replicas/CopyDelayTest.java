@@ -14,7 +14,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Re-replication waits for servers and disks that may come back, unless a block is at risk. */
-class RepairDelayTest {
+class CopyDelayTest {
   private static final int DEAD_SECONDS = 10;
   private static final int DELAY_SECONDS = 60;
 
