@@ -139,12 +139,12 @@ final class FaultSchedule {
       worker.renew(system.namenode().coding());
     } else if (choice < 66) {
       serverTurn(server);
-    } else if (choice < 76) {
+    } else if (choice < 74) {
       system.clock.advance(500 + random.nextInt(1_500));
       system.namenode().tick();
-    } else if (choice < 78) {
+    } else if (choice < 76) {
       system.passTime(step);
-    } else if (choice < 85) {
+    } else if (choice < 80) {
       system.allServersHeartbeat();
     } else if (random.nextInt(100) < faultPercent) {
       if (!system.oracle.attempts().running().isEmpty()) {

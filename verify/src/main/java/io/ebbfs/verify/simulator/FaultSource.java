@@ -25,7 +25,7 @@ final class FaultSource {
 
   /** Makes a random fault happen to the server, the worker or the namenode. */
   void happen(int step, SimServer server, SimWorker worker) throws IOException, ServiceException {
-    switch (random.nextInt(27)) {
+    switch (random.nextInt(34)) {
       case 0 -> {
         system.note(step, "worker crashes");
         worker.crash();
@@ -53,6 +53,9 @@ final class FaultSource {
           system.client.oneDies();
         }
       }
+      case 26, 27 -> restartTogether(step, worker);
+      case 28, 29 -> falseReports(step);
+      case 30, 31 -> restartInRecovery(step);
       default -> {
         system.noteFault(step, "namenode restarts", "");
         system.restart();
@@ -129,10 +132,94 @@ final class FaultSource {
     if (!server.isUp()) {
       system.note(step, server.uuid() + " starts");
       server.start();
-      server.heartbeat(system.namenode().datanodes());
+      if (random.nextInt(3) > 0) {
+        server.scan();
+        server.heartbeat(system.namenode().datanodes());
+      }
     } else if (silentServers() < 2) {
       system.noteFault(step, "server crashes", server.uuid());
       server.crash();
+    }
+  }
+
+  /**
+   * Several servers restart at once. While they scan their disks, a worker and the namenode ask
+   * them.
+   */
+  private void restartTogether(int step, SimWorker worker) throws IOException, ServiceException {
+    if (!worker.isBusy()) {
+      worker.claim(system.namenode().coding(), 4);
+    }
+    for (SimServer server : system.cluster.servers()) {
+      if (server.isUp() && random.nextInt(3) > 0) {
+        system.noteFault(step, "servers restart together", server.uuid());
+        server.crash();
+        server.start();
+      }
+    }
+    for (int i = 0; i < 3; i++) {
+      worker.advance(system.namenode().coding(), false);
+    }
+    system.namenode().tick();
+  }
+
+  /**
+   * A writer dies. When the recovery of its block has been ordered, servers restart, and the
+   * recovery runs while they scan their disks. The server that leads it may have lost its replica.
+   */
+  private void restartInRecovery(int step) throws IOException {
+    if (!system.client.isWriting()) {
+      return;
+    }
+    system.client.oneDies();
+    for (int i = 0; i < 4; i++) {
+      system.clock.advance(2_500);
+      system.allServersHeartbeat();
+    }
+    system.namenode().tick();
+    for (SimServer server : system.cluster.servers()) {
+      if (server.answers()) {
+        server.heartbeat(system.namenode().datanodes());
+      }
+    }
+    for (SimServer server : system.cluster.servers()) {
+      if (server.isToRecover() && random.nextBoolean()) {
+        loseOpenReplica(step, server);
+      } else if (server.answers() && !server.isToRecover() && random.nextInt(4) > 0) {
+        system.noteFault(step, "server restarts during a block recovery", server.uuid());
+        server.crash();
+        server.start();
+      }
+    }
+    for (SimServer server : system.cluster.servers()) {
+      if (server.answers()) {
+        server.executeCommands(
+            system.cluster, system.namenode().datanodes(), system::checkDeletion);
+      }
+    }
+  }
+
+  private void loseOpenReplica(int step, SimServer server) {
+    for (SimDisk disk : server.disks()) {
+      for (SimOpenReplica replica : disk.openReplicas()) {
+        if (isSurvivable(Set.of(disk))) {
+          system.noteFault(step, "half-written block vanishes", replica.toString());
+          disk.remove(replica);
+        }
+      }
+    }
+  }
+
+  /** A client with bad memory takes good replicas for corrupt. */
+  private void falseReports(int step) throws IOException {
+    List<Long> blocks = new ArrayList<>(system.oracle.acknowledged().blocks());
+    if (blocks.isEmpty()) {
+      return;
+    }
+    long id = blocks.get(random.nextInt(blocks.size()));
+    for (SimReplicaMap.SimReplica replica : system.cluster.replicas().of(id)) {
+      system.noteFault(step, "client takes a good replica for bad", replica.toString());
+      system.namenode().reportBadByClient(replica.block(), replica.disk().uuid);
     }
   }
 

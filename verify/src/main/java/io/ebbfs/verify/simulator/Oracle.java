@@ -7,6 +7,8 @@ import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
@@ -125,10 +127,26 @@ final class Oracle implements CrashingStore.Listener {
     }
     Map<Long, Set<String>> before = new TreeMap<>();
     published.forEach(row -> before.putAll(publication.neededServers(row)));
+    writes.forEach(this::marks);
     rows.apply(writes);
     writes.forEach(this::promises);
     published.forEach(row -> publication.notLessProtected(row, before));
     published.forEach(publication::outputsExist);
+  }
+
+  /** No replica that the namenode counts, and that is good, is marked as corrupt. */
+  private void marks(Write write) {
+    if (write.value() instanceof ReplicaRow row && row.getState() == ReplicaStateProto.CORRUPT) {
+      ReplicaRow old = rows.replicas.get(write.key());
+      long id = write.key().firstLong();
+      String storage = Tables.replicaStorage(write.key());
+      if (old != null
+          && old.getState() == ReplicaStateProto.FINALIZED
+          && consistency.isGood(id, storage, old)) {
+        throw new Violation(
+            "replica %d@%s is good, and the namenode marks it: %s".formatted(id, storage, row));
+      }
+    }
   }
 
   /** Files are opened and closed; a close keeps what was promised. */

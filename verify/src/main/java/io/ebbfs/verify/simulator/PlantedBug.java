@@ -22,5 +22,17 @@ enum PlantedBug {
   /** Chunk servers delete one more replica than they were told to. */
   DELETES_TOO_MUCH,
   /** The namenode publishes new stripes without asking which servers live. */
-  PUBLISHES_UNASKED
+  PUBLISHES_UNASKED,
+  /**
+   * A server that scans its disks says that it has no block, and a worker reports such blocks as
+   * wrong for good.
+   */
+  ANSWERS_BEFORE_SCAN,
+  /** The namenode marks a replica as corrupt because a client says so, and asks nobody. */
+  BELIEVES_CLIENTS,
+  /**
+   * A server that scans its disks tells block recoveries that it has no replica, and the namenode
+   * takes every result of a recovery.
+   */
+  RECOVERS_BEFORE_SCAN
 }

@@ -4,6 +4,8 @@ import io.ebbfs.coding.code.ErasureCode;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.verify.simulator.SimReplicaMap.SimReplica;
@@ -145,15 +147,7 @@ final class RowConsistencyCheck {
 
   private void contentIsRight(
       StripeRow stripe, ErasureCode code, Map<Integer, Long> data, StripeMemberProto member) {
-    Map<Long, Integer> terms = new TreeMap<>();
-    data.forEach(
-        (position, blockId) -> {
-          int coefficient = code.generator().get(member.getPosition(), position);
-          if (coefficient != 0) {
-            terms.put(blockId, coefficient);
-          }
-        });
-    BlockContent expected = new BlockContent(terms);
+    BlockContent expected = expected(code, data, member.getPosition());
     for (SimReplica replica : replicas.of(member.getBlockId())) {
       SimBlock block = replica.block();
       // Nobody reads a replica that the namenode does not count as live.
@@ -171,5 +165,49 @@ final class RowConsistencyCheck {
                     expected));
       }
     }
+  }
+
+  /** The content of a position of a stripe, by its code and its data blocks. */
+  private static BlockContent expected(ErasureCode code, Map<Integer, Long> data, int of) {
+    Map<Long, Integer> terms = new TreeMap<>();
+    data.forEach(
+        (position, blockId) -> {
+          int coefficient = code.generator().get(of, position);
+          if (coefficient != 0) {
+            terms.put(blockId, coefficient);
+          }
+        });
+    return new BlockContent(terms);
+  }
+
+  /**
+   * Whether a disk has the replica of a complete block that its row names, with the right bytes.
+   */
+  boolean isGood(long blockId, String storageUuid, ReplicaRow row) {
+    BlockRow block = rows.block(blockId);
+    if (block == null
+        || block.getState() != BlockStateProto.COMPLETE
+        || row.getGenerationStamp() != block.getGenerationStamp()
+        || row.getLengthBytes() != block.getLengthBytes()) {
+      return false;
+    }
+    BlockContent expected = BlockContent.of(blockId);
+    StripeRow stripe = rows.stripes.get(block.getStripeId());
+    if (stripe != null) {
+      ErasureCode code = SimCodes.REGISTRY.byName(stripe.getCode());
+      Map<Integer, Long> data = new TreeMap<>();
+      stripe.getMembersList().stream()
+          .filter(member -> code.position(member.getPosition()).isData())
+          .forEach(member -> data.put(member.getPosition(), member.getBlockId()));
+      expected = expected(code, data, block.getStripePosition());
+    }
+    for (SimReplica replica : replicas.of(blockId)) {
+      if (replica.disk().uuid.equals(storageUuid)
+          && replica.block().is(block.getGenerationStamp(), block.getLengthBytes())
+          && replica.block().content().equals(expected)) {
+        return true;
+      }
+    }
+    return false;
   }
 }

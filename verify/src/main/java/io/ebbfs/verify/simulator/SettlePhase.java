@@ -41,6 +41,7 @@ final class SettlePhase {
     system.store.revive();
     for (SimServer server : system.cluster.servers()) {
       server.start();
+      server.scan();
       for (SimDisk disk : List.copyOf(server.disks())) {
         if (disk.hasFailed()) {
           system.replaceDisk(server, disk);

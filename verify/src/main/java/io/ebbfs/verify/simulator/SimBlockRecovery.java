@@ -35,6 +35,12 @@ final class SimBlockRecovery {
     boolean allSpoke = true;
     for (DatanodeInfo location : recovering.getLocations()) {
       SimServer server = cluster.server(location.getDatanodeUuid());
+      if (server != null && server.deniesReplicas()) {
+        continue;
+      }
+      if (server != null && server.isScanning()) {
+        return; // its replica may be the longest, or the only one
+      }
       if (server == null || !server.answers()) {
         allSpoke = false;
         continue;

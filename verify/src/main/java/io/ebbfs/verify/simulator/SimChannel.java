@@ -70,14 +70,16 @@ final class SimChannel implements ChunkChannel {
   public VerifyResponseProto verify(DatanodeIDProto id, VerifyRequestProto request)
       throws IOException {
     SimServer server = cluster.server(id.getDatanodeUuid());
-    if (server == null || !server.answers() || happens(20, "verify not answered")) {
+    if (server == null
+        || !server.answers() && !server.deniesEverything()
+        || happens(20, "verify not answered")) {
       throw new IOException("connection refused");
     }
     VerifyResponseProto.Builder response = VerifyResponseProto.newBuilder();
     for (ExtendedBlockProto wanted : request.getBlocksList()) {
       VerifiedBlockProto.Builder verified =
           VerifiedBlockProto.newBuilder()
-              .setHealth(health(server, wanted))
+              .setHealth(cluster.health(id.getDatanodeUuid(), wanted).orElseThrow())
               .setSynced(request.getSync());
       if (verified.getHealth() == BlockHealthProto.BLOCK_OK) {
         SimBlock block = server.find(wanted.getBlockId());
@@ -86,16 +88,6 @@ final class SimChannel implements ChunkChannel {
       response.addBlocks(verified);
     }
     return response.build();
-  }
-
-  private static BlockHealthProto health(SimServer server, ExtendedBlockProto wanted) {
-    SimBlock block = server.find(wanted.getBlockId());
-    if (block == null
-        || block.generationStamp() != wanted.getGenerationStamp()
-        || block.lengthBytes() != wanted.getNumBytes()) {
-      return BlockHealthProto.BLOCK_MISSING;
-    }
-    return block.corrupt() ? BlockHealthProto.BLOCK_CORRUPT : BlockHealthProto.BLOCK_OK;
   }
 
   /** The namenode, whose answers get lost sometimes after it has done its work. */

@@ -1,6 +1,9 @@
 package io.ebbfs.verify.simulator;
 
 import io.ebbfs.coding.gf.Gf256;
+import io.ebbfs.namenode.datanodes.ClusterView;
+import io.ebbfs.namenode.replicas.ReplicaVerifier;
+import io.ebbfs.protocol.proto.ChunkProtos.BlockHealthProto;
 import io.ebbfs.protocol.proto.ChunkProtos.BlockLocationProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineFailureProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineRequestProto;
@@ -19,6 +22,7 @@ import java.util.Optional;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.zip.CRC32C;
+import org.apache.hadoop.hdfs.protocol.ExtendedBlock;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.ExtendedBlockProto;
 
 /** All simulated chunk servers. They combine coefficients instead of bytes. */
@@ -114,11 +118,50 @@ final class SimCluster {
             location -> {
               SimServer server = servers.get(location.getServer().getDatanodeUuid());
               return server != null
-                  && server.answers()
+                  && (server.answers() || server.deniesEverything())
                   && read(source.toBuilder().clearLocations().addLocations(location).build())
                       == null;
             })
         .toList();
+  }
+
+  /** What a server says of its replica, which it reads; empty if it gives no answer. */
+  Optional<BlockHealthProto> health(String serverUuid, ExtendedBlockProto wanted) {
+    SimServer server = servers.get(serverUuid);
+    if (server != null && server.deniesEverything()) {
+      return Optional.of(BlockHealthProto.BLOCK_MISSING);
+    }
+    if (server == null || !server.answers()) {
+      return Optional.empty();
+    }
+    SimBlock block = server.find(wanted.getBlockId());
+    if (block == null || !block.is(wanted.getGenerationStamp(), wanted.getNumBytes())) {
+      return Optional.of(BlockHealthProto.BLOCK_MISSING);
+    }
+    return Optional.of(
+        block.corrupt() ? BlockHealthProto.BLOCK_CORRUPT : BlockHealthProto.BLOCK_OK);
+  }
+
+  /** Reads a replica for the namenode, which has heard that it is bad. */
+  ReplicaVerifier.Health verify(ClusterView.Server server, ExtendedBlock block) {
+    events.add("client namenode has a suspect replica read");
+    return health(
+            server.uuid(),
+            ExtendedBlockProto.newBuilder()
+                .setPoolId(block.getBlockPoolId())
+                .setBlockId(block.getBlockId())
+                .setGenerationStamp(block.getGenerationStamp())
+                .setNumBytes(block.getNumBytes())
+                .build())
+        .map(
+            health ->
+                switch (health) {
+                  case BLOCK_OK -> ReplicaVerifier.Health.GOOD;
+                  case BLOCK_CORRUPT -> ReplicaVerifier.Health.BAD;
+                  case BLOCK_MISSING -> ReplicaVerifier.Health.MISSING;
+                  default -> ReplicaVerifier.Health.UNKNOWN;
+                })
+        .orElse(ReplicaVerifier.Health.UNKNOWN);
   }
 
   // ---- combine ----------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ import io.ebbfs.namenode.files.tree.MkdirService;
 import io.ebbfs.namenode.files.tree.PendingDeletionReaper;
 import io.ebbfs.namenode.files.tree.RenameService;
 import io.ebbfs.namenode.replicas.BlockManager;
+import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.rpc.client.FileServices;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
 import io.ebbfs.namenode.rpc.coding.CodingService;
@@ -42,6 +43,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.time.Clock;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol;
@@ -82,6 +84,7 @@ final class SimNamenode {
   private final ClusterIdentity identity;
   private final DatanodeRegistry cluster;
   private final BlockManager blocks;
+  private final PlantedBug bug;
   private final DatanodeFrontEnd datanodes;
   private final CodingService periodic;
   private final CodingProtocol coding;
@@ -89,7 +92,13 @@ final class SimNamenode {
   private final LeaseMonitor leases;
   private final SimClient.Namenode forClients;
 
-  SimNamenode(MetadataStore store, ManualClock clock, SimWorld world, long seed, PlantedBug bug)
+  SimNamenode(
+      MetadataStore store,
+      ManualClock clock,
+      SimWorld world,
+      SimCluster servers,
+      long seed,
+      PlantedBug bug)
       throws IOException {
     this.store = store;
     Random random = new Random(seed);
@@ -97,13 +106,21 @@ final class SimNamenode {
     cluster =
         new DatanodeRegistry(
             store, IdGenerator.storages(store), clock, BLOCKS, SimTopology.topology(world.racks()));
-    blocks = new BlockManager(store, cluster, identity.blockPoolId(), clock, random, BLOCKS);
+    blocks =
+        new BlockManager(
+            store, cluster, identity.blockPoolId(), clock, random, BLOCKS, servers::verify);
+    this.bug = bug;
     StripeManager stripes = new StripeManager(SimCodes.REGISTRY, blocks, cluster);
     blocks.bind(stripes);
     IdGenerators ids = IdGenerators.of(store);
     blocks.bind(ids);
     reaper = new PendingDeletionReaper(store, blocks, stripes);
-    FileServices files = files(store, ids, blocks, clock);
+    FileServices files =
+        files(
+            store,
+            ids,
+            bug == PlantedBug.RECOVERS_BEFORE_SCAN ? judgingAtOnce(blocks) : blocks,
+            clock);
     files.mkdirs().makeRoot(SUPERUSER);
     leases = new LeaseMonitor(store, files.leases(), files.recovery());
     datanodes =
@@ -137,8 +154,35 @@ final class SimNamenode {
             files, new Caller(SUPERUSER.user(), Set::of, SUPERUSER), world.isTight());
   }
 
+  /** The namenode takes every holder for known and in service. */
+  private static BlockService judgingAtOnce(BlockService blocks) {
+    return (BlockService)
+        Proxy.newProxyInstance(
+            SimNamenode.class.getClassLoader(),
+            new Class<?>[] {BlockService.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().startsWith("whyHolders")) {
+                return Optional.empty();
+              }
+              try {
+                return method.invoke(blocks, arguments);
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            });
+  }
+
+  /** A client says that it has read wrong bytes from a replica. */
+  void reportBadByClient(SimBlock block, String storageUuid) throws IOException {
+    if (bug == PlantedBug.BELIEVES_CLIENTS) {
+      blocks.reportWrongBytes(block.blockId(), block.generationStamp(), storageUuid, "said so");
+    } else {
+      blocks.suspect(block.blockId(), block.generationStamp(), storageUuid, "said so");
+    }
+  }
+
   private static FileServices files(
-      MetadataStore store, IdGenerators ids, BlockManager blocks, Clock clock) {
+      MetadataStore store, IdGenerators ids, BlockService blocks, Clock clock) {
     LeaseManager leases = new LeaseManager(clock, SOFT_LIMIT_MILLIS, HARD_LIMIT_MILLIS);
     LeaseRecovery recovery =
         new LeaseRecovery(store, blocks, leases, ids.generationStamps(), clock, FILES);
@@ -209,6 +253,7 @@ final class SimNamenode {
   void tick() throws IOException {
     reaper.reapAll();
     leases.tick();
+    blocks.inspectSuspects();
     blocks.tick();
     periodic.tick();
   }

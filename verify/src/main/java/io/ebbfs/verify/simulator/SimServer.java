@@ -55,6 +55,7 @@ final class SimServer {
   private DatanodeRegistration registration;
   private boolean up = true;
   private boolean stalled;
+  private boolean scanned = true;
   private long reportId = 1;
   private long diskBytes;
 
@@ -116,9 +117,31 @@ final class SimServer {
     transfers.crash();
   }
 
+  /** The process starts. It answers nobody until it has scanned its disks. */
   void start() {
     up = true;
     stalled = false;
+    scanned = false;
+  }
+
+  /** The process knows what is on its disks. */
+  void scan() {
+    scanned = true;
+  }
+
+  /** Whether the process says that it is not ready yet. */
+  boolean isScanning() {
+    return up && !stalled && !scanned;
+  }
+
+  /** Whether the server tells block recoveries that it has no replica, although it cannot know. */
+  boolean deniesReplicas() {
+    return bug == PlantedBug.RECOVERS_BEFORE_SCAN && isScanning();
+  }
+
+  /** Whether the server says that it has no block, although it cannot know. */
+  boolean deniesEverything() {
+    return bug == PlantedBug.ANSWERS_BEFORE_SCAN && isScanning();
   }
 
   boolean isStalled() {
@@ -130,8 +153,9 @@ final class SimServer {
     stalled = stalls;
   }
 
+  /** Whether the server serves requests and sends heartbeats. */
   boolean answers() {
-    return up && !stalled;
+    return up && !stalled && scanned;
   }
 
   /** A disk fails with all its blocks, and the server reports it. */
@@ -323,8 +347,9 @@ final class SimServer {
 
   // ---- commands ---------------------------------------------------------------------------------
 
-  boolean hasOrders() {
-    return !received.isEmpty();
+  /** Whether the server has the order to lead a block recovery. */
+  boolean isToRecover() {
+    return received.stream().anyMatch(BlockRecoveryCommand.class::isInstance);
   }
 
   /** Executes the commands received so far. */

@@ -45,7 +45,7 @@ final class SimSystem {
 
   private void start() throws IOException {
     store.revive();
-    namenode = new SimNamenode(store, clock, world, random.nextLong(), bug);
+    namenode = new SimNamenode(store, clock, world, cluster, random.nextLong(), bug);
   }
 
   SimNamenode namenode() {
@@ -71,6 +71,9 @@ final class SimSystem {
   /** Each server sends a heartbeat and its news, and executes its commands. */
   void allServersHeartbeat() throws IOException {
     for (SimServer server : cluster.servers()) {
+      if (server.isScanning() && random.nextBoolean()) {
+        server.scan();
+      }
       if (server.answers()) {
         server.heartbeat(namenode.datanodes());
         server.executeCommands(cluster, namenode.datanodes(), this::checkDeletion);

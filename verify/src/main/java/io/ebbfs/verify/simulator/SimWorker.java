@@ -256,12 +256,18 @@ final class SimWorker {
     for (CombineFailureProto failed : response.getFailedSourcesList()) {
       SourceProto source = step.getCombine().getSources(failed.getIndex());
       for (BlockLocationProto location : cluster.badLocations(source)) {
-        bad.add(
+        BadBlockProto.Builder found =
             BadBlockProto.newBuilder()
                 .setBlock(source.getBlock())
                 .setLocation(location)
-                .setReason("corrupt or gone")
-                .build());
+                .setReason("corrupt or gone");
+        if (bug != PlantedBug.ANSWERS_BEFORE_SCAN) {
+          // Without this word the namenode believes for good that the bytes are wrong.
+          cluster
+              .health(location.getServer().getDatanodeUuid(), source.getBlock())
+              .ifPresent(found::setHealth);
+        }
+        bad.add(found.build());
       }
     }
     return bad;
