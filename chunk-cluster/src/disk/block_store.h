@@ -113,6 +113,12 @@ class BlockStore {
                                                               std::uint64_t generation_stamp,
                                                               std::uint64_t new_stamp,
                                                               std::uint64_t length);
+  // For a client whose pipeline broke while it began to append: the replica may be finalized still,
+  // or be open already, and it may have a newer stamp, up to `new_stamp`.
+  [[nodiscard]] Result<std::unique_ptr<ReplicaWriter>> RecoverAppend(std::uint64_t block_id,
+                                                                     std::uint64_t generation_stamp,
+                                                                     std::uint64_t new_stamp,
+                                                                     std::uint64_t length);
   // For a client whose pipeline broke while it closed the block. Finalizes the replica, which must
   // have `length` bytes.
   [[nodiscard]] Result<ReplicaInfo> RecoverClose(std::uint64_t block_id,

@@ -355,9 +355,14 @@ TEST_F(BlockStoreTest, PipelinesAreRebuiltOnFinalizedReplicasAsInHdfs) {
   auto writer = store_->Append(1, 1001, 1001, 800);
   ASSERT_TRUE(writer.has_value()) << writer.error().message;
   writer->reset();
-  writer = store_->Append(1, 1001, 1001, 800);
+  EXPECT_FALSE(store_->Append(1, 1001, 1001, 800).has_value()) << "it is open";
+  writer = store_->RecoverAppend(1, 1001, 1001, 800);
   ASSERT_TRUE(writer.has_value()) << writer.error().message;
   ASSERT_TRUE((*writer)->Finish(false));
+  writer = store_->RecoverAppend(1, 1000, 1001, 800);
+  ASSERT_TRUE(writer.has_value()) << writer.error().message;
+  ASSERT_TRUE((*writer)->Finish(false));
+  EXPECT_FALSE(store_->Append(1, 1000, 1001, 800).has_value()) << "the client is stale";
   EXPECT_FALSE(store_->Append(1, 1001, 1000, 800).has_value()) << "an older stamp";
   EXPECT_FALSE(store_->Append(1, 1002, 1003, 800).has_value()) << "the replica is stale";
   EXPECT_FALSE(store_->Append(1, 1001, 1002, 799).has_value()) << "another length";

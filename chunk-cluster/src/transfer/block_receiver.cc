@@ -105,8 +105,9 @@ ebb::Status BlockReceiver::OpenReplica() {
       return open(
           store_.RecoverWriter(id, stamp, new_stamp, op_.minbytesrcvd(), op_.maxbytesrcvd()));
     case OpWriteBlockProto::PIPELINE_SETUP_APPEND:
-    case OpWriteBlockProto::PIPELINE_SETUP_APPEND_RECOVERY:
       return open(store_.Append(id, stamp, new_stamp, op_.minbytesrcvd()));
+    case OpWriteBlockProto::PIPELINE_SETUP_APPEND_RECOVERY:
+      return open(store_.RecoverAppend(id, stamp, new_stamp, op_.minbytesrcvd()));
     case OpWriteBlockProto::PIPELINE_CLOSE_RECOVERY:
       EBB_TRY(store_.RecoverClose(id, stamp, new_stamp, op_.minbytesrcvd()));
       return {};

@@ -207,10 +207,7 @@ class StrangersTest {
             .setDeclaringClassProtocolName(CLIENT_PROTOCOL)
             .setClientProtocolVersion(1)
             .build();
-    return frame(
-        header(0),
-        method,
-        GetFileInfoRequestProto.newBuilder().setSrc("/before").build());
+    return frame(header(0), method, GetFileInfoRequestProto.newBuilder().setSrc("/before").build());
   }
 
   private static RpcRequestHeaderProto header(int callId) {
