@@ -31,6 +31,17 @@ final class AcknowledgedFiles {
     }
   }
 
+  /**
+   * A power failure has cut a replica of a block that is being written. As in HDFS, a block
+   * recovery may choose the shortest replica, so nothing more is promised.
+   */
+  void weaken(long blockId, long lengthBytes) {
+    Long file = fileByBlock.get(blockId);
+    if (file != null && isOpen(file)) {
+      open.get(file).merge(blockId, lengthBytes, Math::min);
+    }
+  }
+
   /** The file is closed, with these lengths of its blocks. */
   void close(long fileId, Map<Long, Long> blockLengths) {
     remove(fileId);

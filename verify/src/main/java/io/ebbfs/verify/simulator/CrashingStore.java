@@ -10,9 +10,14 @@ import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import java.io.IOException;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Random;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 
 /**
@@ -44,6 +49,9 @@ final class CrashingStore implements MetadataStore {
   private boolean afterCommit;
   private boolean dead;
   private long transactions;
+  // All rows, and for each commit since the last sync the rows that it has replaced.
+  private final Map<Table<?>, Map<Key, MessageLite>> rows = new HashMap<>();
+  private final Deque<List<Write>> unsynced = new ArrayDeque<>();
 
   CrashingStore(MetadataStore store, Listener listener, PlantedBug bug) {
     this.store = store;
@@ -98,12 +106,16 @@ final class CrashingStore implements MetadataStore {
               });
     } catch (Crash e) {
       if (bug == PlantedBug.TEARS_TRANSACTIONS) {
-        tear(writes.subList(0, writes.size() / 2));
+        applyAll(writes.subList(0, writes.size() / 2));
       }
       throw e;
     }
     if (!writes.isEmpty()) {
+      unsynced.addLast(replace(writes));
       listener.committed(writes);
+    }
+    if (durability == Durability.SYNCED) {
+      unsynced.clear();
     }
     if (dies) {
       dead = true;
@@ -112,23 +124,47 @@ final class CrashingStore implements MetadataStore {
     return result;
   }
 
-  private void tear(List<Write> half) throws IOException {
+  private void applyAll(List<Write> writes) throws IOException {
     store.transact(
         0,
         transaction -> {
-          half.forEach(write -> apply(transaction, write));
+          writes.forEach(write -> apply(transaction, write));
           return null;
         });
-    listener.committed(half);
+    replace(writes);
+    listener.committed(writes);
   }
 
-  @SuppressWarnings("unchecked") // a row of a table was written as that table's type
-  private static void apply(Transaction transaction, Write write) {
-    if (write.value() == null) {
-      transaction.delete(write.table(), write.key());
-    } else {
-      transaction.put((Table<MessageLite>) write.table(), write.key(), write.value());
+  /** Notes the rows of a commit. Returns the rows that were there before, the last one first. */
+  private List<Write> replace(List<Write> writes) {
+    List<Write> before = new ArrayList<>();
+    for (Write write : writes) {
+      Map<Key, MessageLite> table = rows.computeIfAbsent(write.table(), t -> new HashMap<>());
+      before.add(
+          0,
+          new Write(
+              write.table(),
+              write.key(),
+              write.value() == null
+                  ? table.remove(write.key())
+                  : table.put(write.key(), write.value())));
     }
+    return before;
+  }
+
+  /**
+   * The machine of the namenode crashes: some of the last commits are lost, none of which was
+   * synced.
+   *
+   * @return how many
+   */
+  int losePower(Random random) throws IOException {
+    int lost = random.nextInt(unsynced.size() + 1);
+    for (int i = 0; i < lost; i++) {
+      applyAll(unsynced.removeLast());
+    }
+    unsynced.clear();
+    return lost;
   }
 
   @Override

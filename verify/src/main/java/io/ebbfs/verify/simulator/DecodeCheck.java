@@ -42,6 +42,23 @@ final class DecodeCheck {
         acknowledged.blocks(), replica -> !without.contains(replica.disk()) && isKnown(replica));
   }
 
+  /**
+   * Whether all promised data decodes after a power failure of some servers. What was not synced to
+   * their disks may be gone; the members of stripes were synced before they were published.
+   */
+  boolean survivesPowerFailure(Set<String> serverUuids) {
+    return decodes(
+        acknowledged.blocks(),
+        replica -> {
+          long id = replica.block().blockId();
+          BlockRow row = rows.block(id);
+          boolean open = replicas.open(id).stream().anyMatch(o -> o.disk == replica.disk());
+          return isKnown(replica)
+              && (!serverUuids.contains(replica.disk().serverUuid)
+                  || !open && (replica.disk().isSynced(id) || row != null && row.hasStripeId()));
+        });
+  }
+
   /** Whether the replica has a row, or is in the pipeline of a block that is being written. */
   private boolean isKnown(SimReplica replica) {
     long id = replica.block().blockId();

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
+import java.util.TreeSet;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 
 /** Draws faults and makes them happen, within what the codes promise to survive. */
@@ -25,7 +26,7 @@ final class FaultSource {
 
   /** Makes a random fault happen to the server, the worker or the namenode. */
   void happen(int step, SimServer server, SimWorker worker) throws IOException, ServiceException {
-    switch (random.nextInt(34)) {
+    switch (random.nextInt(37)) {
       case 0 -> {
         system.note(step, "worker crashes");
         worker.crash();
@@ -56,6 +57,7 @@ final class FaultSource {
       case 26, 27 -> restartTogether(step, worker);
       case 28, 29 -> falseReports(step);
       case 30, 31 -> restartInRecovery(step);
+      case 32, 33, 34 -> powerFailure(step);
       default -> {
         system.noteFault(step, "namenode restarts", "");
         system.restart();
@@ -195,6 +197,39 @@ final class FaultSource {
       if (server.answers()) {
         server.executeCommands(
             system.cluster, system.namenode().datanodes(), system::checkDeletion);
+      }
+    }
+  }
+
+  /** Machines crash at the same time, perhaps all. What is not on their disks is lost. */
+  private void powerFailure(int step) throws IOException, ServiceException {
+    if (random.nextBoolean()) {
+      system.work(); // what was just published is lost if nobody has synced it
+    }
+    List<SimServer> servers = new ArrayList<>(system.cluster.servers());
+    Collections.shuffle(servers, random);
+    int count = random.nextBoolean() ? servers.size() : 1 + random.nextInt(3);
+    Set<String> uuids = new TreeSet<>();
+    for (SimServer server : servers) {
+      uuids.add(server.uuid());
+      boolean survivable =
+          uuids.size() <= count
+              && !system.oracle.decoding().anyHiddenLoss(system.namenode()::believesInService)
+              && system.oracle.decoding().survivesPowerFailure(uuids);
+      if (!survivable) {
+        uuids.remove(server.uuid());
+      }
+    }
+    system.oracle.attempts().disturb(system.oracle.attempts().running());
+    for (String uuid : uuids) {
+      system.noteFault(step, "power failure", uuid);
+      SimServer server = system.cluster.server(uuid);
+      server.losePower(random);
+      server.disks().stream()
+          .flatMap(disk -> disk.openReplicas().stream())
+          .forEach(r -> system.oracle.acknowledged().weaken(r.blockId, r.lengthBytes()));
+      if (random.nextInt(4) > 0) {
+        server.start();
       }
     }
   }

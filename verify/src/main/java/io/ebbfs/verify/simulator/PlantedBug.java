@@ -34,5 +34,7 @@ enum PlantedBug {
    * A server that scans its disks tells block recoveries that it has no replica, and the namenode
    * takes every result of a recovery.
    */
-  RECOVERS_BEFORE_SCAN
+  RECOVERS_BEFORE_SCAN,
+  /** The replicas that an encoding keeps are not synced to their disks before the others go. */
+  KEEPS_UNSYNCED
 }

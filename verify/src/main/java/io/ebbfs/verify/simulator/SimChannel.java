@@ -82,6 +82,9 @@ final class SimChannel implements ChunkChannel {
               .setHealth(cluster.health(id.getDatanodeUuid(), wanted).orElseThrow())
               .setSynced(request.getSync());
       if (verified.getHealth() == BlockHealthProto.BLOCK_OK) {
+        if (request.getSync()) {
+          cluster.sync(server, wanted.getBlockId());
+        }
         SimBlock block = server.find(wanted.getBlockId());
         verified.setLengthBytes(block.lengthBytes()).setCrc32C(cluster.crc32c(block));
       }

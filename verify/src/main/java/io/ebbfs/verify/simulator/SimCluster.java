@@ -142,6 +142,13 @@ final class SimCluster {
         block.corrupt() ? BlockHealthProto.BLOCK_CORRUPT : BlockHealthProto.BLOCK_OK);
   }
 
+  /** A server syncs a block to its disk. */
+  void sync(SimServer server, long blockId) {
+    if (bug != PlantedBug.KEEPS_UNSYNCED) {
+      server.sync(blockId);
+    }
+  }
+
   /** Reads a replica for the namenode, which has heard that it is bad. */
   ReplicaVerifier.Health verify(ClusterView.Server server, ExtendedBlock block) {
     events.add("client namenode has a suspect replica read");

@@ -5,8 +5,10 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.apache.hadoop.hdfs.protocol.BlockListAsLongs;
 import org.apache.hadoop.hdfs.server.common.HdfsServerConstants.ReplicaState;
 
@@ -18,6 +20,8 @@ final class SimDisk {
   private long capacity;
   private final Map<Long, SimBlock> blocks = new TreeMap<>();
   private final Map<Long, SimOpenReplica> open = new TreeMap<>();
+  // Finalized blocks whose bytes are only in the memory of the machine.
+  private final Set<Long> unsynced = new TreeSet<>();
   private BlockListAsLongs report;
   private long used;
   private boolean failed;
@@ -75,7 +79,43 @@ final class SimDisk {
     replicas.added(this, block);
   }
 
+  /** Stores a block that a crash of the machine may take. */
+  void putUnsynced(SimBlock block) {
+    put(block);
+    unsynced.add(block.blockId());
+  }
+
+  /** The bytes of a block are on the disk. */
+  void sync(long blockId) {
+    unsynced.remove(blockId);
+  }
+
+  /** The machine has written everything back. */
+  void syncAll() {
+    openReplicas().forEach(replica -> replica.noteSynced(replica.lengthBytes()));
+    unsynced.clear();
+  }
+
+  boolean isSynced(long blockId) {
+    return !unsynced.contains(blockId);
+  }
+
+  /** The machine crashes: some of what was not synced is gone. Half-written replicas are cut. */
+  void losePower(Random random) {
+    for (long id : List.copyOf(unsynced)) {
+      if (random.nextBoolean()) {
+        remove(id);
+      }
+    }
+    unsynced.clear();
+    for (SimOpenReplica replica : openReplicas()) {
+      long unsyncedBytes = replica.lengthBytes() - replica.syncedBytes();
+      resize(replica, replica.syncedBytes() + random.nextInt((int) unsyncedBytes + 1));
+    }
+  }
+
   void remove(long blockId) {
+    unsynced.remove(blockId);
     SimBlock old = blocks.remove(blockId);
     report = null;
     if (old != null) {

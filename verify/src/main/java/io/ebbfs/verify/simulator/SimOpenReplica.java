@@ -10,6 +10,7 @@ final class SimOpenReplica {
   private long generationStamp;
   private long lengthBytes;
   private boolean abandoned;
+  private long syncedBytes;
 
   SimOpenReplica(SimDisk disk, long blockId, long generationStamp, long lengthBytes) {
     this.disk = disk;
@@ -34,6 +35,15 @@ final class SimOpenReplica {
   /** The server stops: nobody can write the replica on. */
   void abandon() {
     abandoned = true;
+  }
+
+  /** The bytes up to this length are on the disk. */
+  void noteSynced(long syncedLengthBytes) {
+    syncedBytes = syncedLengthBytes;
+  }
+
+  long syncedBytes() {
+    return Math.min(syncedBytes, lengthBytes);
   }
 
   /** Only the disk calls this: it counts the bytes. */

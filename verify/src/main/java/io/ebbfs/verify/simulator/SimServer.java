@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Random;
 import java.util.TreeMap;
 import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.protocol.Block;
@@ -117,6 +118,17 @@ final class SimServer {
     transfers.crash();
   }
 
+  /** The machine crashes, with what was not synced. */
+  void losePower(Random random) {
+    crash();
+    disks.forEach(disk -> disk.losePower(random));
+  }
+
+  /** Syncs a block to its disk. */
+  void sync(long blockId) {
+    disks.forEach(disk -> disk.sync(blockId));
+  }
+
   /** The process starts. It answers nobody until it has scanned its disks. */
   void start() {
     up = true;
@@ -169,9 +181,9 @@ final class SimServer {
     disks.set(disks.indexOf(failed), new SimDisk(newUuid, uuid(), replicas, diskBytes));
   }
 
-  /** Stores a finalized block. */
+  /** Stores a finalized block. Its bytes are not synced to the disk. */
   void store(SimDisk disk, SimBlock block) {
-    disk.put(block);
+    disk.putUnsynced(block);
     unsent.add(new News(disk.uuid, block.toBlock(), BlockStatus.RECEIVED_BLOCK));
   }
 
@@ -185,6 +197,7 @@ final class SimServer {
     SimBlock existing = find(block.blockId());
     if (existing == null) {
       store(disk, block);
+      disk.sync(block.blockId());
     }
     return existing == null || existing.equals(block);
   }

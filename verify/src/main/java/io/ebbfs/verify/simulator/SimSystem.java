@@ -54,6 +54,10 @@ final class SimSystem {
 
   /** Starts the namenode again. */
   void restart() throws IOException {
+    if (random.nextInt(3) == 0) {
+      int lost = store.losePower(random);
+      events.addMany("fault relaxed commits lost", lost);
+    }
     start();
     if (random.nextBoolean()) {
       allServersReport();
@@ -117,6 +121,8 @@ final class SimSystem {
   /** Lets leases end and lets the namenode declare silent servers dead. */
   void passTime(int step) throws IOException {
     note(step, "time passes");
+    // As long as this, a machine keeps no written bytes in its memory.
+    cluster.servers().forEach(server -> server.disks().forEach(SimDisk::syncAll));
     for (int i = 0; i < 4; i++) {
       clock.advance(2_500);
       allServersHeartbeat();

@@ -71,8 +71,10 @@ final class SimTransfers {
         || !block.is(oldStamp, lengthBytes)) {
       return false;
     }
+    SimOpenReplica replica = new SimOpenReplica(disk, blockId, newStamp, lengthBytes);
+    replica.noteSynced(disk.isSynced(blockId) ? lengthBytes : 0);
     disk.remove(blockId);
-    disk.add(new SimOpenReplica(disk, blockId, newStamp, lengthBytes));
+    disk.add(replica);
     return true;
   }
 
@@ -198,6 +200,7 @@ final class SimTransfers {
     replica.stamp(recoveryId);
     recoveries.remove(blockId);
     finish(replica);
+    replica.disk.sync(blockId);
     return Optional.of(replica.disk.uuid);
   }
 

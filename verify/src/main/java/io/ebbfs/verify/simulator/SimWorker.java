@@ -1,5 +1,6 @@
 package io.ebbfs.verify.simulator;
 
+import io.ebbfs.protocol.proto.ChunkProtos.BlockHealthProto;
 import io.ebbfs.protocol.proto.ChunkProtos.BlockLocationProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineFailureProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineResponseProto;
@@ -15,7 +16,9 @@ import io.ebbfs.protocol.proto.CodingProtos.CommitRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.FailRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.RenewRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.StepProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionBlockProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionOutputProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import io.ebbfs.raid.executor.CombineLimiter;
@@ -42,6 +45,7 @@ final class SimWorker {
     private final ClaimedTransitionProto claimed;
     private final List<CombineResponseProto> results = new ArrayList<>();
     private int checksPassed;
+    private boolean synced;
 
     Job(ClaimedTransitionProto claimed) {
       this.claimed = claimed;
@@ -49,7 +53,7 @@ final class SimWorker {
 
     String nextStep() {
       return isReady()
-          ? checksPassed == claimed.getChecksCount() ? "commit" : "check"
+          ? checksPassed < claimed.getChecksCount() ? "check" : synced ? "commit" : "sync"
           : results.size() < 3 ? results.size() + 1 + "" : "4 or later";
     }
 
@@ -58,12 +62,22 @@ final class SimWorker {
       return kind == TransitionKindProto.UPCODE || kind == TransitionKindProto.DOWNCODE;
     }
 
+    /** The blocks of an encoding of which one replica stays. */
+    List<TransitionBlockProto> kept() {
+      TransitionRow row = claimed.getTransition();
+      List<Long> written =
+          row.getOutputsList().stream().map(TransitionOutputProto::getBlockId).toList();
+      return row.getKind() == TransitionKindProto.ENCODE
+          ? row.getBlocksList().stream().filter(b -> !written.contains(b.getBlockId())).toList()
+          : List.of();
+    }
+
     boolean isReady() {
       return results.size() == claimed.getStepsCount();
     }
 
     boolean mayCommit() {
-      return isReady() && checksPassed == claimed.getChecksCount();
+      return isReady() && checksPassed == claimed.getChecksCount() && synced;
     }
   }
 
@@ -211,13 +225,18 @@ final class SimWorker {
       job.results.add(result.build());
     }
     job.checksPassed = job.claimed.getChecksCount();
+    job.synced = true;
   }
 
-  /** Runs the next check, or sends the commit after the last check. */
+  /** Runs the next check. After the last one, the kept replicas are synced, then it commits. */
   private void check(CodingProtocolService.BlockingInterface namenode, Job job, boolean faults)
       throws ServiceException {
-    if (job.checksPassed == job.claimed.getChecksCount()) {
+    if (job.mayCommit()) {
       commit(namenode, job, faults);
+      return;
+    }
+    if (job.checksPassed == job.claimed.getChecksCount()) {
+      sync(namenode, job);
       return;
     }
     Optional<Boolean> holds =
@@ -242,6 +261,52 @@ final class SimWorker {
             .setReason("a check was not passed")
             .setVerificationFailed(holds.isPresent())
             .build());
+  }
+
+  /** The holders of the replicas that an encoding keeps sync and read them. */
+  private void sync(CodingProtocolService.BlockingInterface namenode, Job job)
+      throws ServiceException {
+    List<BadBlockProto> bad = new ArrayList<>();
+    boolean safe = true;
+    for (TransitionBlockProto block : job.kept()) {
+      for (StepProto step : job.claimed.getStepsList()) {
+        for (SourceProto source : step.getCombine().getSourcesList()) {
+          if (source.getBlock().getBlockId() == block.getBlockId()) {
+            safe &= sync(source, block.getKeepStorageUuid(), bad);
+          }
+        }
+      }
+    }
+    if (safe) {
+      job.synced = true;
+      return;
+    }
+    jobs.remove(job);
+    formerJobs.add(job);
+    fail(namenode, job, bad, List.of());
+  }
+
+  private boolean sync(SourceProto source, String storageUuid, List<BadBlockProto> bad) {
+    for (BlockLocationProto location : source.getLocationsList()) {
+      if (location.getStorageUuid().equals(storageUuid)) {
+        String server = location.getServer().getDatanodeUuid();
+        Optional<BlockHealthProto> health = cluster.health(server, source.getBlock());
+        if (health.filter(BlockHealthProto.BLOCK_OK::equals).isPresent()) {
+          cluster.sync(cluster.server(server), source.getBlock().getBlockId());
+          return true;
+        }
+        health.ifPresent(
+            found ->
+                bad.add(
+                    BadBlockProto.newBuilder()
+                        .setBlock(source.getBlock())
+                        .setLocation(location)
+                        .setReason("kept replica")
+                        .setHealth(found)
+                        .build()));
+      }
+    }
+    return false;
   }
 
   private static List<TargetProto> fullTargets(StepProto step, CombineResponseProto response) {
