@@ -113,9 +113,9 @@ final class CrashingStore implements MetadataStore {
     if (!writes.isEmpty()) {
       unsynced.addLast(replace(writes));
       listener.committed(writes);
-    }
-    if (durability == Durability.SYNCED) {
-      unsynced.clear();
+      if (durability == Durability.SYNCED) {
+        unsynced.clear();
+      }
     }
     if (dies) {
       dead = true;
@@ -133,6 +133,15 @@ final class CrashingStore implements MetadataStore {
         });
     replace(writes);
     listener.committed(writes);
+  }
+
+  @SuppressWarnings("unchecked") // a row of a table was written as that table's type
+  private static void apply(Transaction transaction, Write write) {
+    if (write.value() == null) {
+      transaction.delete(write.table(), write.key());
+    } else {
+      transaction.put((Table<MessageLite>) write.table(), write.key(), write.value());
+    }
   }
 
   /** Notes the rows of a commit. Returns the rows that were there before, the last one first. */
