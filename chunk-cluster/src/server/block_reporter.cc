@@ -284,18 +284,32 @@ Status BlockReporter::SendIncremental() {
 // ---- corrupt blocks -----------------------------------------------------------------------------
 
 Status BlockReporter::ReportCorrupt(const ReplicaInfo& replica) {
-  ReportBadBlocksRequestProto request;
-  auto& located = *request.add_blocks();
-  auto& block = *located.mutable_b();
+  hadoop::hdfs::ExtendedBlockProto block;
   block.set_poolid(store_.block_pool_id());
   block.set_blockid(replica.block_id);
   block.set_generationstamp(replica.generation_stamp);
   block.set_numbytes(replica.length_bytes);
+  return ReportBad(block, registration().datanodeid(), replica.storage_uuid);
+}
+
+Status BlockReporter::ReportCorruptAt(const hadoop::hdfs::DatanodeIDProto& peer,
+                                      const hadoop::hdfs::ExtendedBlockProto& block) {
+  return ReportBad(block, peer, {});
+}
+
+Status BlockReporter::ReportBad(const hadoop::hdfs::ExtendedBlockProto& block,
+                                const hadoop::hdfs::DatanodeIDProto& holder,
+                                const std::string& storage_uuid) {
+  ReportBadBlocksRequestProto request;
+  auto& located = *request.add_blocks();
+  *located.mutable_b() = block;
   located.set_offset(0);
   located.set_corrupt(true);
-  *located.add_locs()->mutable_id() = registration().datanodeid();
-  located.add_storagetypes(DISK);
-  located.add_storageids(replica.storage_uuid);
+  *located.add_locs()->mutable_id() = holder;
+  if (!storage_uuid.empty()) {
+    located.add_storagetypes(DISK);
+    located.add_storageids(storage_uuid);
+  }
   auto& token = *located.mutable_blocktoken();
   token.set_identifier("");
   token.set_password("");

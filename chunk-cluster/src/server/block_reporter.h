@@ -75,6 +75,9 @@ class BlockReporter {
   void ReportDeleted(const ReplicaInfo& replica);
   // Tells the namenode at once, on the calling thread.
   [[nodiscard]] Status ReportCorrupt(const ReplicaInfo& replica);
+  // For a replica of another server. No disk is named: the namenode asks the holder.
+  [[nodiscard]] Status ReportCorruptAt(const hadoop::hdfs::DatanodeIDProto& peer,
+                                       const hadoop::hdfs::ExtendedBlockProto& block);
 
  private:
   using BlockChange = hadoop::hdfs::datanode::ReceivedDeletedBlockInfoProto;
@@ -89,6 +92,10 @@ class BlockReporter {
   [[nodiscard]] Status SendFull(std::uint64_t lease);
   [[nodiscard]] Status SendDisk(const std::string& storage_uuid,
                                 const hadoop::hdfs::datanode::BlockReportContextProto& context);
+  // Without a storage the holder is suspected only.
+  [[nodiscard]] Status ReportBad(const hadoop::hdfs::ExtendedBlockProto& block,
+                                 const hadoop::hdfs::DatanodeIDProto& holder,
+                                 const std::string& storage_uuid);
   void Enqueue(const ReplicaInfo& replica, BlockChange::BlockStatus status);
   [[nodiscard]] hadoop::hdfs::datanode::DatanodeRegistrationProto registration() const;
 

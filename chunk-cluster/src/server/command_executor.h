@@ -22,10 +22,16 @@ namespace ebb::server {
 // Thread-safe. The objects passed in outlive the executor and its tasks.
 class CommandExecutor {
  public:
-  // `on_register` is called if the namenode orders a new registration.
+  // `on_register` is called if the namenode orders a new registration. `self` tells how this server
+  // is registered.
   CommandExecutor(BlockStore& store, NamenodeClient& namenode, TaskQueue& tasks,
-                  std::function<void()> on_register)
-      : store_(store), namenode_(namenode), tasks_(tasks), on_register_(std::move(on_register)) {}
+                  std::function<void()> on_register,
+                  std::function<hadoop::hdfs::DatanodeIDProto()> self)
+      : store_(store),
+        namenode_(namenode),
+        tasks_(tasks),
+        on_register_(std::move(on_register)),
+        self_(std::move(self)) {}
 
   // Queues the work and returns. A block to be removed is out of the store's map after the call, and
   // its files are removed later: each disk has a queue of its own, so that none waits for another.
@@ -50,6 +56,7 @@ class CommandExecutor {
   NamenodeClient& namenode_;
   TaskQueue& tasks_;
   const std::function<void()> on_register_;
+  const std::function<hadoop::hdfs::DatanodeIDProto()> self_;
   std::atomic<std::uint32_t> copies_ = 0;
   std::mutex mutex_;
   bool stopped_ = false;

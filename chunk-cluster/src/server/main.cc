@@ -166,6 +166,8 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
        std::chrono::seconds(configuration.block_report_seconds)},
       store, events);
   store.SetListener(&session);
+  io.SetListener(&session);
+  transfers.SetListener(&session);
 
   // Every service of the IPC port is registered here.
   RegisterClientDatanodeProtocol(rpc, store, [&session] { session.RequestBlockReport(); });

@@ -36,10 +36,13 @@ NamenodeSession::NamenodeSession(NamenodeSessionOptions options, BlockStore& sto
                  .on_command = [this](const auto& command) { commands_.Execute(command); }}),
       prober_(store, options_.probe_interval),
       tasks_(kTaskThreads, kMaxTasks),
-      commands_(store, namenode_, tasks_, [this] {
-        Unregister();
-        RequestBlockReport();
-      }) {}
+      commands_(
+          store, namenode_, tasks_,
+          [this] {
+            Unregister();
+            RequestBlockReport();
+          },
+          [this] { return registration().datanodeid(); }) {}
 
 NamenodeSession::~NamenodeSession() { Stop(); }
 
@@ -217,6 +220,18 @@ void NamenodeSession::OnCorrupt(const ReplicaInfo& replica, const std::string&) 
     if (auto told = reporter_.ReportCorrupt(replica); !told) {
       spdlog::warn("reporting corrupt block {} to the namenode failed: {}", replica.block_id,
                    told.error().message);
+    }
+  });
+}
+
+void NamenodeSession::OnCorruptAtPeer(const hadoop::hdfs::DatanodeIDProto& peer,
+                                      const hadoop::hdfs::ExtendedBlockProto& block) {
+  spdlog::warn("the bytes of block {} that came from {}:{} contradict their checksums",
+               block.blockid(), peer.ipaddr(), peer.xferport());
+  tasks_.Add("report of a peer's corrupt block", [this, peer, block] {
+    if (auto told = reporter_.ReportCorruptAt(peer, block); !told) {
+      spdlog::warn("reporting block {} of {}:{} to the namenode failed: {}", block.blockid(),
+                   peer.ipaddr(), peer.xferport(), told.error().message);
     }
   });
 }

@@ -18,6 +18,7 @@
 #include "server/disk_prober.h"
 #include "server/namenode_client.h"
 #include "server/task_queue.h"
+#include "transfer/peer_listener.h"
 
 namespace ebb::server {
 
@@ -33,7 +34,7 @@ struct NamenodeSessionOptions {
 
 // Runs a thread that calls the namenode until Stop. While the namenode does not answer, the thread
 // tries again and again.
-class NamenodeSession final : public StoreListener {
+class NamenodeSession final : public StoreListener, public transfer::PeerListener {
  public:
   struct Events {
     // The store is attached and the ports may serve. Called once, before the first registration.
@@ -62,6 +63,8 @@ class NamenodeSession final : public StoreListener {
   void OnDeleted(const ReplicaInfo& replica) override;
   void OnCorrupt(const ReplicaInfo& replica, const std::string& why) override;
   void OnDiskFailed(const DiskStatus& disk) override;
+  void OnCorruptAtPeer(const hadoop::hdfs::DatanodeIDProto& peer,
+                       const hadoop::hdfs::ExtendedBlockProto& block) override;
 
  private:
 

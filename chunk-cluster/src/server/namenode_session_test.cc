@@ -88,7 +88,11 @@ class FakeNamenode {
       return ErrorReportResponseProto();
     });
     handlers["reportBadBlocks"] = Handler<ReportBadBlocksRequestProto>([this](const auto& request) {
-      for (const auto& block : request.blocks()) bad_blocks.push_back(block.b().blockid());
+      for (const auto& block : request.blocks()) {
+        bad_blocks.push_back(block.b().blockid());
+        bad_holders.push_back(block.locs(0).id().datanodeuuid() +
+                              (block.storageids_size() > 0 ? " " + block.storageids(0) : ""));
+      }
       return ReportBadBlocksResponseProto();
     });
     handlers["commitBlockSynchronization"] =
@@ -151,6 +155,8 @@ class FakeNamenode {
   std::vector<std::pair<std::string, BlockChange>> changes;
   std::vector<std::string> errors;
   std::vector<std::uint64_t> bad_blocks;
+  // For each of bad_blocks: uuid of the server, and of the storage if it was named.
+  std::vector<std::string> bad_holders;
   std::vector<CommitBlockSynchronizationRequestProto> recoveries;
   std::map<std::string, std::vector<DatanodeCommandProto>> commands;
 
@@ -201,6 +207,7 @@ struct Server {
     events.count_transfers = [this] { return transfers->connections(); };
     session = std::make_unique<NamenodeSession>(options, *store, events);
     store->SetListener(session.get());
+    transfers->SetListener(session.get());
     session->Start(transfers->port(), rpc.port());
   }
   ~Server() {
@@ -395,6 +402,24 @@ TEST_F(NamenodeSessionTest, CopiesABlockToTheStorageItIsTold) {
   const auto read = ReadBlock(*to.store, 1);
   ASSERT_TRUE(read.has_value());
   EXPECT_EQ(*read, data);
+}
+
+TEST_F(NamenodeSessionTest, TheTargetOfACopyReportsTheSourceOfCorruptBytes) {
+  Server from(namenode_.port());
+  Server to(namenode_.port());
+  AwaitReports(2);
+  StoreBlock(*from.store, 1, RandomBytes(100'000, 1));
+  const auto files = from.directory.Find("blk_1");
+  FlipByte(files.front().ends_with(".meta") ? files.back() : files.front(), 70'000);
+  auto command = BlockCommand(BlockCommandProto::TRANSFER, 1);
+  *command.mutable_blkcmd()->add_targets()->add_datanodes() = to.info();
+  namenode_.Command(from.uuid(), command);
+  namenode_.Await("the report of the bad block", [&] { return !namenode_.bad_blocks.empty(); });
+  namenode_.Locked([&] {
+    EXPECT_EQ(namenode_.bad_blocks.front(), 1U);
+    EXPECT_EQ(namenode_.bad_holders.front(), from.uuid());
+  });
+  EXPECT_FALSE(to.store->Find(1).has_value());
 }
 
 TEST_F(NamenodeSessionTest, AFailedDiskIsReportedAndItsBlocksGo) {

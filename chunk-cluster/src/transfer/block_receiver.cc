@@ -34,10 +34,11 @@ std::string WhyRefused(const Error& error) {
 }  // namespace
 
 BlockReceiver::BlockReceiver(Socket& upstream, SocketReader& reader, BlockStore& store,
-                             const OpWriteBlockProto& op)
+                             PeerListener* listener, const OpWriteBlockProto& op)
     : upstream_(upstream),
       reader_(reader),
       store_(store),
+      listener_(listener),
       op_(op),
       block_(op.header().baseheader().block()),
       transfer_(IsTransfer(op)),
@@ -66,6 +67,10 @@ ebb::Status BlockReceiver::Run() {
   if (combine_) why_ = WhyRefused(received.error());
   spdlog::info("writing block {} broke off after {} bytes: {}", block_.blockid(), writer_->length(),
                received.error().message);
+  // A server that copies its replica names itself as the source.
+  if (code == ErrorCode::kCorrupt && listener_ != nullptr && op_.has_source()) {
+    listener_->OnCorruptAtPeer(op_.source().id(), block_);
+  }
   if (mirror_failed_) {
     SendFailure(SUCCESS, true);
   } else if (code == ErrorCode::kCorrupt) {

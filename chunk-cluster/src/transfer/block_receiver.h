@@ -13,6 +13,7 @@
 #include "common/socket.h"
 #include "common/socket_reader.h"
 #include "disk/block_store.h"
+#include "transfer/peer_listener.h"
 #include "transfer/wire.h"
 
 namespace ebb::transfer {
@@ -21,7 +22,8 @@ namespace ebb::transfer {
 // verifies and writes it, and merges the acknowledgements of the mirror with its own.
 class BlockReceiver {
  public:
-  BlockReceiver(Socket& upstream, SocketReader& reader, BlockStore& store,
+  // `listener` may be null.
+  BlockReceiver(Socket& upstream, SocketReader& reader, BlockStore& store, PeerListener* listener,
                 const hadoop::hdfs::OpWriteBlockProto& op);
 
   // Runs the whole operation. The caller closes the connection afterwards, also after success.
@@ -61,6 +63,7 @@ class BlockReceiver {
   Socket& upstream_;
   SocketReader& reader_;
   BlockStore& store_;
+  PeerListener* const listener_;
   const hadoop::hdfs::OpWriteBlockProto& op_;
   const hadoop::hdfs::ExtendedBlockProto& block_;
   // The operation copies a replica for pipeline recovery (TRANSFER_RBW or TRANSFER_FINALIZED).

@@ -29,9 +29,10 @@ Result<std::unique_ptr<BlockSource>> OpenAt(BlockStore& store, const ebbfs::Sour
 // Reads from one location until it fails, then continues at the next location.
 class FailoverSource final : public BlockSource {
  public:
-  FailoverSource(BlockStore& store, ebbfs::SourceProto source, std::uint64_t offset,
-                 std::uint64_t end)
+  FailoverSource(BlockStore& store, PeerListener* listener, ebbfs::SourceProto source,
+                 std::uint64_t offset, std::uint64_t end)
       : store_(store),
+        listener_(listener),
         source_(LocalFirst(std::move(source), store)),
         position_(offset),
         end_(end) {}
@@ -59,6 +60,7 @@ class FailoverSource final : public BlockSource {
         return status;
       }
       Note(status.error());
+      if (status.error().code == ErrorCode::kCorrupt) TellOfCorruption();
       EBB_TRY(OpenNext());
     }
   }
@@ -75,6 +77,12 @@ class FailoverSource final : public BlockSource {
     return source;
   }
 
+  // A replica of this server is reported by the store.
+  void TellOfCorruption() {
+    if (listener_ == nullptr || current_->local()) return;
+    listener_->OnCorruptAtPeer(source_.locations(next_ - 1).server(), source_.block());
+  }
+
   void Note(const Error& error) {
     if (!failures_.empty()) failures_ += "; ";
     failures_ += error.message;
@@ -82,6 +90,7 @@ class FailoverSource final : public BlockSource {
   }
 
   BlockStore& store_;
+  PeerListener* const listener_;
   const ebbfs::SourceProto source_;
   std::uint64_t position_;
   const std::uint64_t end_;
@@ -96,7 +105,7 @@ class FailoverSource final : public BlockSource {
 Result<std::unique_ptr<BlockSource>> ClusterBlockIo::OpenSource(const ebbfs::SourceProto& source,
                                                                 std::uint64_t offset,
                                                                 std::uint64_t end) {
-  auto opened = std::make_unique<FailoverSource>(store_, source, offset, end);
+  auto opened = std::make_unique<FailoverSource>(store_, listener_, source, offset, end);
   EBB_TRY(opened->OpenNext());
   return opened;
 }

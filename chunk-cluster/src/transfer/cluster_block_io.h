@@ -5,6 +5,7 @@
 
 #include "disk/block_store.h"
 #include "transfer/block_io.h"
+#include "transfer/peer_listener.h"
 
 namespace ebb::transfer {
 
@@ -12,6 +13,10 @@ namespace ebb::transfer {
 class ClusterBlockIo final : public BlockIo {
  public:
   explicit ClusterBlockIo(BlockStore& store) : store_(store) {}
+
+  // Not thread-safe: to be called before the first source is opened. The listener outlives all
+  // sources.
+  void SetListener(PeerListener* listener) { listener_ = listener; }
 
   // If a location fails in the middle, the source continues at the next location.
   [[nodiscard]] Result<std::unique_ptr<BlockSource>> OpenSource(const ebbfs::SourceProto& source,
@@ -22,6 +27,7 @@ class ClusterBlockIo final : public BlockIo {
 
  private:
   BlockStore& store_;
+  PeerListener* listener_ = nullptr;
 };
 
 }  // namespace ebb::transfer

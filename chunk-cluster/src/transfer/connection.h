@@ -45,12 +45,15 @@ class Connection {
     Timeout time;
     std::stop_token stop;
   };
+  // `missing` and `listener` may be null.
   Connection(Socket& socket, BlockStore& store, MissingBlockReader* missing,
-             TransferCounters& counters, Waiting& waiting, Patience patience)
+             PeerListener* listener, TransferCounters& counters, Waiting& waiting,
+             Patience patience)
       : socket_(socket),
         reader_(socket),
         store_(store),
         missing_(missing),
+        listener_(listener),
         counters_(counters),
         waiting_(waiting),
         patience_(std::move(patience)) {}
@@ -81,6 +84,7 @@ class Connection {
   SocketReader reader_;
   BlockStore& store_;
   MissingBlockReader* const missing_;
+  PeerListener* const listener_;
   TransferCounters& counters_;
   Waiting& waiting_;
   const Patience patience_;

@@ -30,6 +30,7 @@ ebb::Status CopyReplica(const ReplicaReader& replica, const std::string& block_p
   op.set_stage(client_name.empty()                      ? OpWriteBlockProto::PIPELINE_SETUP_CREATE
                : info.state == ReplicaState::kFinalized ? OpWriteBlockProto::TRANSFER_FINALIZED
                                                         : OpWriteBlockProto::TRANSFER_RBW);
+  if (targets.source) *op.mutable_source()->mutable_id() = *targets.source;
   op.set_pipelinesize(0);
   op.set_minbytesrcvd(0);
   op.set_maxbytesrcvd(0);

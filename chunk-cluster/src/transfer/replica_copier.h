@@ -2,6 +2,7 @@
 // transfer that a client asks for during pipeline recovery. HDFS calls it DataTransfer.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ struct CopyTargets {
   // This server sends to the first target, the first to the second, and so forth.
   std::vector<hadoop::hdfs::DatanodeInfoProto> servers;
   std::vector<std::string> storage_uuids;
+  // This server. A target to which corrupt bytes come reports it by this. Empty if unknown.
+  std::optional<hadoop::hdfs::DatanodeIDProto> source = {};
 };
 
 // With a client's name the copy is for pipeline recovery: it returns once the first target says

@@ -96,7 +96,8 @@ bool TransferServer::Open(Socket socket) {
 void TransferServer::RunConnection(OpenConnection& opened) {
   try {
     Connection::Patience patience{options_.ready_patience, stop_.get_token()};
-    Connection(opened.socket, store_, missing_, counters_, opened.waiting, std::move(patience))
+    Connection(opened.socket, store_, missing_, peer_listener_, counters_, opened.waiting,
+               std::move(patience))
         .Run();
   } catch (const std::bad_alloc&) {
     spdlog::warn("no memory for an operation of {}; the connection is closed",

@@ -16,6 +16,7 @@
 #include "common/socket.h"
 #include "disk/block_store.h"
 #include "transfer/missing_block_reader.h"
+#include "transfer/peer_listener.h"
 
 namespace ebb::transfer {
 
@@ -51,6 +52,9 @@ class TransferServer {
   TransferServer(const TransferServer&) = delete;
   TransferServer& operator=(const TransferServer&) = delete;
 
+  // Not thread-safe: to be called before Serve. The listener outlives the server.
+  void SetListener(PeerListener* listener) { peer_listener_ = listener; }
+
   // Opens the port. kNetwork if the port is in use.
   [[nodiscard]] Status Listen();
   // Accepts connections from now on. If the store is not ready, an operation waits for
@@ -77,6 +81,7 @@ class TransferServer {
   const Options options_;
   BlockStore& store_;
   MissingBlockReader* const missing_;
+  PeerListener* peer_listener_ = nullptr;
   TransferCounters counters_;
   Listener listener_;
   std::thread acceptor_;

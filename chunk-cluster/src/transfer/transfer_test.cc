@@ -91,6 +91,14 @@ struct Node {
   std::unique_ptr<TransferServer> server;
 };
 
+// Peers that sent corrupt bytes: their uuids and the blocks.
+struct SuspectedPeers final : PeerListener {
+  void OnCorruptAtPeer(const DatanodeIDProto& peer, const ExtendedBlockProto& block) override {
+    names.push_back(fmt::format("{} {}", peer.datanodeuuid(), block.blockid()));
+  }
+  std::vector<std::string> names;
+};
+
 ExtendedBlockProto Block(std::uint64_t id, std::uint64_t length, std::uint64_t stamp = 1001) {
   ExtendedBlockProto block;
   block.set_poolid("BP-1");
@@ -502,6 +510,8 @@ TEST(TransferTest, SourcesGoToTheNextLocationEvenMidway) {
     location.set_storageuuid(node->storage(0));
   }
   ClusterBlockIo io(*mine.store);
+  SuspectedPeers suspected;
+  io.SetListener(&suspected);
   for (const std::size_t offset : {std::size_t{0}, std::size_t{1000}}) {
     const auto opened = io.OpenSource(source, offset, source.block().numbytes());
     ASSERT_TRUE(opened.has_value()) << opened.error().message;
@@ -515,6 +525,8 @@ TEST(TransferTest, SourcesGoToTheNextLocationEvenMidway) {
     }
     EXPECT_EQ(read, From(data, offset));
   }
+  const std::string named = bad.store->server_uuid() + " 1";
+  EXPECT_EQ(suspected.names, (std::vector<std::string>{named, named}));
   source.mutable_locations()->DeleteSubrange(1, 2);
   EXPECT_FALSE(io.OpenSource(source, 0, source.block().numbytes()).has_value());
 }

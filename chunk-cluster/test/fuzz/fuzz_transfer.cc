@@ -21,7 +21,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::FedSocket fed(data, size);
   transfer::TransferCounters counters;
   transfer::Waiting waiting;
-  transfer::Connection(fed.get(), *store, nullptr, counters, waiting, {std::chrono::seconds(1), {}})
+  transfer::Connection(fed.get(), *store, nullptr, nullptr, counters, waiting, {std::chrono::seconds(1), {}})
       .Run();
   return 0;
 }
