@@ -52,6 +52,7 @@ public final class DatanodeRegistry implements ClusterView {
 
   private final Map<String, Server> servers = new ConcurrentHashMap<>();
   private final Map<String, Disk> disks = new ConcurrentHashMap<>();
+  private final HeartbeatRhythm rhythm = new HeartbeatRhythm();
   // Disks with a full report since their server registered, and the time of the last one: their
   // replica rows are right.
   private final Map<String, Long> reported = new ConcurrentHashMap<>();
@@ -132,6 +133,15 @@ public final class DatanodeRegistry implements ClusterView {
   /** True if heartbeats of the server are overdue. A stale server is not dead yet. */
   public boolean isStale(Server server) {
     return clock.millis() - server.lastHeartbeatMillis() > settings.staleAfterMillis();
+  }
+
+  /**
+   * True if the server has missed a few heartbeats of its own rhythm, or is stale: it may be frozen
+   * or unreachable. Such a server is used last.
+   */
+  public boolean isOverdue(Server server) {
+    long silenceMillis = clock.millis() - server.lastHeartbeatMillis();
+    return silenceMillis > rhythm.overdueAfterMillis(server.uuid(), settings.staleAfterMillis());
   }
 
   @Override
@@ -231,8 +241,10 @@ public final class DatanodeRegistry implements ClusterView {
                   report.usedBytes(),
                   report.remainingBytes()));
     }
+    long now = clock.millis();
+    rhythm.heard(server.uuid(), now - server.lastHeartbeatMillis());
     servers.computeIfPresent(
-        server.uuid(), (uuid, s) -> refreshed(s, s.live(), clock.millis(), activeTransfers));
+        server.uuid(), (uuid, s) -> refreshed(s, s.live(), now, activeTransfers));
     return Optional.of(lost);
   }
 
@@ -274,6 +286,7 @@ public final class DatanodeRegistry implements ClusterView {
           if (!server.live() || server.lastHeartbeatMillis() >= deadlineMillis) {
             return server;
           }
+          rhythm.forget(uuid);
           died.set(refreshed(server, false, server.lastHeartbeatMillis(), 0));
           return died.get();
         });

@@ -72,7 +72,7 @@ public final class BlockLocator {
     }
     List<Place> places = good(block, replicas, machine);
     if (block.hasStripeId()) {
-      boolean readable = places.stream().anyMatch(place -> !cluster.isStale(place.server()));
+      boolean readable = places.stream().anyMatch(place -> !cluster.isOverdue(place.server()));
       // A client that can read the block itself needs no good proxy, so no plan is made.
       DecodeSources sources =
           readable || !mayPlan() ? DecodeSources.NONE : stripes.decodeSources(transaction, block);
@@ -93,7 +93,7 @@ public final class BlockLocator {
     return located(block, offsetBytes, places, false);
   }
 
-  /** Live good replicas: the client's machine first, stale servers last, else in random order. */
+  /** Live good replicas: the client's machine first, overdue servers last, else in random order. */
   private List<Place> good(BlockRow block, List<Replica> replicas, String machine) {
     List<Place> places = new ArrayList<>();
     for (Replica replica : replicas) {
@@ -103,7 +103,7 @@ public final class BlockLocator {
     }
     random.shuffle(places);
     places.sort(
-        Comparator.comparing((Place place) -> cluster.isStale(place.server()))
+        Comparator.comparing((Place place) -> cluster.isOverdue(place.server()))
             .thenComparing(place -> !ReplicaTargetChooser.isOn(place.server(), machine)));
     return places;
   }

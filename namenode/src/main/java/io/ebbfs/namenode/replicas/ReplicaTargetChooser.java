@@ -65,21 +65,21 @@ final class ReplicaTargetChooser {
         .forEach(disk -> taken.add(disk.serverUuid()));
     Map<String, String> refusals = new HashMap<>();
     List<Server> fit = new ArrayList<>();
-    List<Server> stale = new ArrayList<>();
+    List<Server> overdue = new ArrayList<>();
     for (Server server : live) {
       Optional<String> refusal = refusal(server, request, taken);
       if (refusal.isPresent()) {
         refusals.put(server.uuid(), refusal.get());
       } else {
-        (cluster.isStale(server) ? stale : fit).add(server);
+        (cluster.isOverdue(server) ? overdue : fit).add(server);
       }
     }
     List<Target> targets = new ArrayList<>();
     if (request.replication() > 0 && request.chosenStorageUuids().isEmpty()) {
       local(fit, live, request.clientMachine()).ifPresent(s -> take(s, fit, request, targets));
     }
-    while (targets.size() < request.replication() && !(fit.isEmpty() && stale.isEmpty())) {
-      List<Server> from = fit.isEmpty() ? stale : fit;
+    while (targets.size() < request.replication() && !(fit.isEmpty() && overdue.isEmpty())) {
+      List<Server> from = fit.isEmpty() ? overdue : fit;
       take(next(from, request, targets), from, request, targets);
     }
     if (targets.isEmpty()) {

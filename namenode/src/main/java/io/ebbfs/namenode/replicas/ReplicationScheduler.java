@@ -234,7 +234,7 @@ final class ReplicationScheduler {
           .filter(server -> bytes.allows(Set.of(server.uuid()), isUrgent(block)))
           .min(
               Comparator.comparing((Server server) -> failedBefore.contains(server.uuid()))
-                  .thenComparing(cluster::isStale)
+                  .thenComparing(cluster::isOverdue)
                   .thenComparing(server -> pending.sending(server.uuid())));
     }
   }
