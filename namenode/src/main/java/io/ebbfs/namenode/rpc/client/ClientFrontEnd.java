@@ -46,6 +46,7 @@ import org.apache.hadoop.hdfs.protocol.LastBlockWithStatus;
 import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 import org.apache.hadoop.hdfs.protocol.LocatedBlocks;
 import org.apache.hadoop.io.EnumSetWritable;
+import org.apache.hadoop.io.erasurecode.ErasureCodeConstants;
 
 /**
  * Serves ClientProtocol to HDFS clients: finds out who calls, and passes the call to a service. It
@@ -221,6 +222,21 @@ public final class ClientFrontEnd extends ClusterCalls {
   public ErasureCodingPolicy getErasureCodingPolicy(String src) throws IOException {
     files.inodes().get(context.caller(), src);
     return null;
+  }
+
+  /**
+   * Accepts that the files of a directory are to be replicated, as all files are at first: a
+   * MapReduce job on YARN asks this for its staging directory. Other policies are not supported.
+   */
+  @Override
+  public void setErasureCodingPolicy(String src, String policy) throws IOException {
+    if (!ErasureCodeConstants.REPLICATION_POLICY_NAME.equals(policy)) {
+      super.setErasureCodingPolicy(src, policy);
+    }
+    Inode inode = files.inodes().checkAccess(context.caller(), src, FsAction.WRITE);
+    if (!inode.isDirectory()) {
+      throw new IOException("Attempt to set an erasure coding policy for a file " + src);
+    }
   }
 
   @Override
