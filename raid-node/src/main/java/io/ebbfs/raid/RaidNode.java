@@ -1,24 +1,12 @@
 package io.ebbfs.raid;
 
 import io.ebbfs.coding.code.CodeRegistry;
-import io.ebbfs.common.failpoint.FailPoint;
-import io.ebbfs.protocol.CodingProtocol;
-import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
-import io.ebbfs.protocol.rpc.NamenodeClient;
-import io.ebbfs.protocol.rpc.RpcSettings;
 import io.ebbfs.protocol.rpc.ServiceKey;
-import io.ebbfs.raid.channel.ChunkChannel;
-import io.ebbfs.raid.channel.RpcChunkChannel;
 import io.ebbfs.raid.config.RaidConfig;
-import io.ebbfs.raid.executor.CombineLimiter;
 import io.ebbfs.raid.executor.DaemonThreads;
-import io.ebbfs.raid.executor.ParallelCalls;
+import io.ebbfs.raid.executor.ExecutorResources;
 import io.ebbfs.raid.executor.Throttle;
-import io.ebbfs.raid.executor.TransitionExecutor;
-import io.ebbfs.raid.mapreduce.ClaimedBatch;
-import io.ebbfs.raid.mapreduce.JobHistory;
 import io.ebbfs.raid.mapreduce.JobRunner;
-import io.ebbfs.raid.mapreduce.JobStatus;
 import io.ebbfs.raid.scrub.ParityScrubber;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -26,65 +14,38 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.UUID;
-import java.util.concurrent.Executors;
-import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Claims transitions in batches and runs each batch as a MapReduce job. A job claims more
- * transitions when its maps are done. Repairs and conversions have a queue each, with two jobs at a
- * time, so that no repair waits for a conversion. A raid-node keeps no state that matters: after
- * its death its claims expire, and another raid-node claims the transitions. Thread-safe.
+ * Keeps executors running, which claim and run transitions, and runs the parity scrub. Executors
+ * are the maps of two MapReduce jobs. Each job lives for a while; the second job is half a life
+ * behind the first, so that executors work while the other job ends and begins again. No transition
+ * waits for a job to start. A raid-node keeps no state that matters: after its death the claims of
+ * its executors end, and others claim the transitions. Thread-safe.
  */
 public final class RaidNode implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RaidNode.class);
-  private static final List<TransitionKindProto> REPAIRS = List.of(TransitionKindProto.REPAIR);
-  private static final List<TransitionKindProto> CONVERSIONS =
-      List.of(
-          TransitionKindProto.ENCODE,
-          TransitionKindProto.UPCODE,
-          TransitionKindProto.DOWNCODE,
-          TransitionKindProto.REWRITE,
-          TransitionKindProto.MOVE);
-  // A job ends with its slowest transition; a second job uses the servers that are free meanwhile.
-  // With four jobs the repair of a server took 40% longer on two cores, for all their threads.
-  private static final int JOBS_PER_QUEUE = RaidConfig.JOBS_AT_ONCE / 2;
-
-  // Limits what the maps of one job claim, so that every job ends and its counters are published.
-  private static final int BATCHES_PER_JOB = 4;
-  private static final RpcSettings NAMENODE_RPC =
-      RpcSettings.tryOnce(60_000).withConnectTimeout(10_000);
   private static final long CLOSE_MILLIS = 10_000;
   private static final long SCRUB_LOOK_MILLIS = 10_000;
+  private static final long JOB_PAUSE_MILLIS = 5_000;
 
   private final RaidConfig config;
-  private final TransitionClaimer claimer;
-  private final String name;
-  private final AtomicLong batches = new AtomicLong();
+  private final ExecutorResources resources;
   private final JobRunner jobs;
-  private final TransitionExecutor executor;
-  private final JobHistory history = new JobHistory();
   private final ParityScrubber scrub;
-
-  private final List<Thread> queues = new ArrayList<>();
-  private final ScheduledExecutorService renewals;
-  private final List<AutoCloseable> connections = new ArrayList<>();
-  private final Object work = new Object();
-  private long wakeUps;
+  private final List<Thread> threads = new ArrayList<>();
+  private final long startNanos = System.nanoTime();
   private volatile boolean closed;
 
   /**
-   * A raid-node that is not started yet.
+   * A raid-node that is not started yet. It closes the resources when it is closed.
    *
-   * @param data a directory of its own for staging; emptied
-   * @param namenode host:port, for maps that run in another JVM
-   * @param key for maps that run in another JVM
+   * @param data a directory of its own for the files of jobs
+   * @param namenode host:port, for executors in another JVM
+   * @param key for executors in another JVM
+   * @param resources of the scrub and of executors in this JVM
    */
   public RaidNode(
       RaidConfig config,
@@ -92,123 +53,89 @@ public final class RaidNode implements AutoCloseable {
       Path data,
       String namenode,
       ServiceKey key,
-      Supplier<CodingProtocol> coding,
-      ChunkChannel chunks)
+      ExecutorResources resources)
       throws IOException {
     this.config = config;
-    this.claimer = new TransitionClaimer(coding, config.leaseMillis());
-    this.name = "raid-" + UUID.randomUUID().toString().substring(0, 8);
-    this.jobs = new JobRunner(config, data, namenode, key);
-    ParallelCalls threads = ParallelCalls.inThreads("raid-ask");
-    connections.add(threads);
-    Throttle bytes = new Throttle(config.bytesPerSecond(), System::nanoTime, Thread::sleep);
-    this.executor =
-        new TransitionExecutor(
-            name,
-            coding.get(),
-            chunks,
-            bytes,
-            new CombineLimiter(config.combines(), config.combinesPerServer()),
-            threads,
-            Thread::sleep);
+    this.resources = resources;
+    this.jobs = new JobRunner(config, data, namenode, key, resources);
     this.scrub =
         new ParityScrubber(
             config.scrub(),
             codes,
-            coding,
-            chunks,
+            resources::coding,
+            resources.chunks(),
             new Throttle(config.scrub().stripesPerSecond(), System::nanoTime, Thread::sleep),
-            bytes,
+            resources.bytes(),
             Clock.systemUTC());
-    this.renewals =
-        Executors.newSingleThreadScheduledExecutor(task -> DaemonThreads.of(task, "raid-renewals"));
   }
 
   /** A raid-node that talks to a namenode and its chunk servers over Hadoop RPC. */
   public static RaidNode overRpc(
-      RaidConfig config,
-      CodeRegistry codes,
-      Path data,
-      InetSocketAddress namenode,
-      ServiceKey key)
+      RaidConfig config, CodeRegistry codes, Path data, InetSocketAddress namenode, ServiceKey key)
       throws IOException {
-    NamenodeClient client = new NamenodeClient(namenode, NAMENODE_RPC, key);
-    RpcChunkChannel chunks = new RpcChunkChannel(config.combineTimeoutMillis(), key);
-    RaidNode node =
-        new RaidNode(
-            config,
-            codes,
-            data,
-            namenode.getHostString() + ":" + namenode.getPort(),
-            key,
-            client::coding,
-            chunks);
-    node.connections.add(chunks);
-    node.connections.add(client);
-    return node;
+    return new RaidNode(
+        config,
+        codes,
+        data,
+        namenode.getHostString() + ":" + namenode.getPort(),
+        key,
+        ExecutorResources.connect(config, namenode, key));
   }
 
-  /** Starts to claim and to run. */
+  /** Starts executors and scrub. */
   public void start() {
-    long third = Math.max(1, config.leaseMillis() / 3);
-    renewals.scheduleWithFixedDelay(claimer::renewAll, third, third, TimeUnit.MILLISECONDS);
-    for (int i = 0; i < JOBS_PER_QUEUE; i++) {
-      queues.add(DaemonThreads.of(() -> loop("repair", REPAIRS), "raid-repair-" + i));
-      queues.add(DaemonThreads.of(() -> loop("convert", CONVERSIONS), "raid-convert-" + i));
+    for (int i = 0; i < RaidConfig.JOBS_AT_ONCE; i++) {
+      int turn = i;
+      threads.add(DaemonThreads.of(() -> jobLoop(turn), "raid-job-" + i));
     }
     if (config.scrub().periodMillis() > 0) {
-      queues.add(DaemonThreads.of(this::scrubLoop, "raid-scrub"));
+      threads.add(DaemonThreads.of(this::scrubLoop, "raid-scrub"));
     }
-    queues.forEach(Thread::start);
+    threads.forEach(Thread::start);
   }
 
-  /** Makes the queues claim now, without waiting for the next poll. */
-  public void wake() {
-    synchronized (work) {
-      wakeUps++;
-      work.notifyAll();
-    }
-  }
+  // ---- the jobs ---------------------------------------------------------------------------------
 
-  /** The latest jobs, newest first. */
-  public List<JobStatus> jobs() {
-    return history.jobs();
-  }
-
-  /** Counters over all jobs of this process: see {@link JobStatus#counters}, and jobs by state. */
-  public Map<String, Long> totals() {
-    return history.totals();
-  }
-
-  // ---- the queues -------------------------------------------------------------------------------
-
-  private void loop(String queue, List<TransitionKindProto> kinds) {
+  private void jobLoop(int turn) {
     String trouble = "";
-    String worker = workerName(queue);
     while (!closed) {
-      long seen = wakeUps();
+      long life = lifeMillis(millisSince(startNanos), turn, config.executorLifeMillis());
+      long begun = System.nanoTime();
       try {
-        ClaimedBatch batch = batch(worker, kinds);
+        JobRunner.End end = jobs.run(life);
+        LOG.info("executors of {} ended: {}", end.id(), end.counters());
         trouble = "";
-        if (!batch.claim(config.batch()).isEmpty()) {
-          FailPoint.RAID_AFTER_CLAIM.reach();
-          runJob(queue, worker, batch);
-          worker = workerName(queue);
-          continue;
+        if (millisSince(begun) < life) {
+          LOG.warn("executors of {} ended before their time: {}", end.id(), end.failure());
+          Thread.sleep(JOB_PAUSE_MILLIS);
         }
       } catch (InterruptedException e) {
         return;
       } catch (IOException | RuntimeException e) {
-        // The same error is logged once, not at every poll.
-        if (!closed && !trouble.equals(e.toString())) {
-          trouble = e.toString();
-          LOG.warn("{} queue: {}; trying again", queue, trouble);
+        trouble = warnOnce("executors", e, trouble);
+        if (!pause(JOB_PAUSE_MILLIS)) {
+          return;
         }
       }
-      if (!await(seen)) {
-        return;
-      }
     }
+  }
+
+  /**
+   * The life of a job that begins now. The jobs of a turn end at the multiples of the configured
+   * life, later by the turn's share of it: so the turns never end together, however late a job has
+   * begun.
+   *
+   * @param nowMillis since the raid-node started
+   */
+  static long lifeMillis(long nowMillis, int turn, long life) {
+    long late = turn * life / RaidConfig.JOBS_AT_ONCE;
+    long left = life - Math.floorMod(nowMillis - late, life);
+    // A job that would soon end stays for a further life.
+    return left < life / 4 ? left + life : left;
+  }
+
+  private static long millisSince(long nanoTime) {
+    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - nanoTime);
   }
 
   // ---- the scrub --------------------------------------------------------------------------------
@@ -224,103 +151,46 @@ public final class RaidNode implements AutoCloseable {
       } catch (InterruptedException e) {
         return;
       } catch (IOException | RuntimeException e) {
-        if (!closed && !trouble.equals(e.toString())) {
-          trouble = e.toString();
-          LOG.warn("scrub: {}; trying again", trouble);
-        }
-        if (!await(wakeUps())) {
+        trouble = warnOnce("scrub", e, trouble);
+        if (!pause(config.pollMillis())) {
           return;
         }
       }
     }
   }
 
-  private String workerName(String queue) {
-    return "%s-%s-%d".formatted(name, queue, batches.incrementAndGet());
-  }
-
-  private long wakeUps() {
-    synchronized (work) {
-      return wakeUps;
+  /** The same error is logged once, not at every try. */
+  private String warnOnce(String what, Exception e, String last) {
+    if (!closed && !last.equals(e.toString())) {
+      LOG.warn("{}: {}; trying again", what, e.toString());
     }
+    return e.toString();
   }
 
-  private boolean await(long seen) {
-    long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(config.pollMillis());
-    synchronized (work) {
-      try {
-        long left = config.pollMillis();
-        while (wakeUps == seen && left > 0 && !closed) {
-          work.wait(left);
-          left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
-        }
-        return true;
-      } catch (InterruptedException e) {
-        return false;
-      }
-    }
-  }
-
-  private ClaimedBatch batch(String worker, List<TransitionKindProto> kinds) {
-    return new ClaimedBatch(
-        BATCHES_PER_JOB * config.batch(),
-        limit -> closed ? List.of() : claimer.claim(worker, kinds, limit),
-        claimed -> claimer.keep(worker, claimed));
-  }
-
-  private void runJob(String queue, String worker, ClaimedBatch batch)
-      throws IOException, InterruptedException {
-    JobStatus running =
-        new JobStatus(
-            "", queue, "RUNNING", System.currentTimeMillis(), 0, batch.kinds(), Map.of(), "");
-    history.started(running);
+  /** False if the thread is interrupted meanwhile. */
+  private static boolean pause(long millis) {
     try {
-      JobRunner.End end = jobs.run(batch, executor.named(worker), id -> claimer.isLost(worker, id));
-      history.ended(running, ended(running, batch, end));
-      LOG.info("{} {} {}: {}", queue, end.id(), batch.kinds(), end.counters());
-      if (!end.succeeded()) {
-        LOG.warn("job {} failed: {}; its claims expire", end.id(), end.failure());
-      }
-    } catch (IOException | RuntimeException e) {
-      JobRunner.End end = new JobRunner.End("", false, Map.of(), e.toString());
-      history.ended(running, ended(running, batch, end));
-      throw e;
-    } finally {
-      claimer.release(worker, batch.claimed());
+      Thread.sleep(millis);
+      return true;
+    } catch (InterruptedException e) {
+      return false;
     }
   }
 
-  private static JobStatus ended(JobStatus running, ClaimedBatch batch, JobRunner.End end) {
-    return new JobStatus(
-        end.id(),
-        running.queue(),
-        end.succeeded() ? "SUCCEEDED" : "FAILED",
-        running.startedMillis(),
-        System.currentTimeMillis(),
-        batch.kinds(),
-        end.counters(),
-        end.failure());
-  }
-
-  /** Stops claiming and interrupts the jobs. The claims of unfinished transitions expire. */
+  /** Kills the jobs. The claims of unfinished transitions end after their lease. */
   @Override
   public void close() throws IOException {
     closed = true;
-    wake();
-    renewals.shutdownNow();
-    queues.forEach(Thread::interrupt);
+    threads.forEach(Thread::interrupt);
     try {
       long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CLOSE_MILLIS);
-      for (Thread queue : queues) {
-        queue.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime())));
-      }
-      for (AutoCloseable connection : connections) {
-        connection.close();
+      for (Thread thread : threads) {
+        thread.join(Math.max(1, TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime())));
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-    } catch (Exception e) {
-      throw new IOException("closing the raid-node", e);
     }
+    jobs.close();
+    resources.close();
   }
 }

@@ -15,6 +15,7 @@ import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.DatanodeIDProto;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.ExtendedBlockProto;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
@@ -28,6 +29,10 @@ public final class FakeNamenode implements CodingProtocol {
   public final List<FailRequestProto> failures = new ArrayList<>();
   final Set<Long> renewed = new HashSet<>();
   final Set<Long> lost = new HashSet<>();
+
+  /** The names under which transitions were claimed. */
+  final Set<String> workers = ConcurrentHashMap.newKeySet();
+
   public int commitsWithoutAnswer;
   public FakeStripes stripes = new FakeStripes();
 
@@ -94,6 +99,10 @@ public final class FakeNamenode implements CodingProtocol {
         .build();
   }
 
+  public synchronized void plan(ClaimedTransitionProto transition) {
+    planned.add(transition);
+  }
+
   @Override
   public synchronized ClaimResponseProto claim(RpcController c, ClaimRequestProto request) {
     ClaimResponseProto.Builder response = ClaimResponseProto.newBuilder();
@@ -103,9 +112,17 @@ public final class FakeNamenode implements CodingProtocol {
       if (request.getKindsList().contains(next.getTransition().getKind())) {
         response.addClaimed(next);
         all.remove();
+        workers.add(request.getWorker());
+        notifyAll();
       }
     }
     return response.build();
+  }
+
+  synchronized void awaitPlanned(int count) throws InterruptedException {
+    while (planned.size() != count) {
+      wait();
+    }
   }
 
   @Override

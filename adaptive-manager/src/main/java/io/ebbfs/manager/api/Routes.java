@@ -65,7 +65,7 @@ final class Routes {
     routes.add(
         Route.get(
             "/api/v1/jobs",
-            "The batches of transitions that workers run, and those that ended recently",
+            "The transitions that run or ended recently, grouped by the executor that claimed them",
             query -> transitions.jobs()));
     routes.add(Route.get("/api/v1/health", "Problems and their remedies", q -> manager.health()));
     routes.add(

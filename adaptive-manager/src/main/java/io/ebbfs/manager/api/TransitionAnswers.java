@@ -150,7 +150,7 @@ final class TransitionAnswers {
         .toList();
   }
 
-  /** The transitions that one worker claimed as one batch. */
+  /** The transitions that one worker claimed. */
   record Job(
       String worker,
       long running,

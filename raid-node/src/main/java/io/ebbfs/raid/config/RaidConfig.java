@@ -11,16 +11,20 @@ import java.util.Optional;
 /**
  * The settings of a raid-node, as {@code conf/raid-node.yaml} holds them.
  *
- * @param batch most transitions that a job begins with
- * @param mapTasks maps of a job that run at once
+ * @param batch most transitions of one claim
+ * @param mapTasks transitions that an executor runs at once: so many repairs, and so many
+ *     conversions
  * @param leaseMillis duration of a claim that is not renewed
  * @param pollMillis pause after a claim that found nothing
- * @param combines most combines of this process at once, over all jobs; 0 is no limit
- * @param combinesPerServer most combines of this process at once on one chunk server; 0 is no limit
+ * @param combines most combines of one process at once, over all executors; 0 is no limit
+ * @param combinesPerServer most combines of one process at once on one chunk server; 0 is no limit
  * @param combineTimeoutMillis most time for the answer of a chunk server
  * @param bytesPerSecond most bytes that background work reads and writes; 0 is no limit
+ * @param executors maps of a job, which claim and run transitions
+ * @param executorLifeMillis how long the executors of a job claim transitions
  * @param framework {@code local} or {@code yarn}
  * @param hadoopConf directory with Hadoop's configuration, needed for YARN
+ * @param staging directory for the files of jobs on YARN, with or without its file system
  * @param scrub the parity scrub
  */
 public record RaidConfig(
@@ -32,16 +36,32 @@ public record RaidConfig(
     int combinesPerServer,
     long combineTimeoutMillis,
     long bytesPerSecond,
+    int executors,
+    long executorLifeMillis,
     String framework,
     Optional<Path> hadoopConf,
+    Optional<String> staging,
     ScrubConfig scrub) {
-  /** MapReduce jobs that run at once: two of repairs, two of conversions. */
-  public static final int JOBS_AT_ONCE = 4;
+  /** MapReduce jobs that run at once. While one ends and begins again, the other works. */
+  public static final int JOBS_AT_ONCE = 2;
 
   /** The values of keys that the file does not have. */
   public static final RaidConfig DEFAULTS =
       new RaidConfig(
-          16, 4, 30_000, 250, 0, 0, 120_000, 0, "local", Optional.empty(), ScrubConfig.DEFAULTS);
+          16,
+          4,
+          30_000,
+          250,
+          0,
+          0,
+          120_000,
+          0,
+          1,
+          1_800_000,
+          "local",
+          Optional.empty(),
+          Optional.empty(),
+          ScrubConfig.DEFAULTS);
 
   /** Reads {@code raid-node.yaml} in a directory; all defaults if there is no such file. */
   public static RaidConfig read(Path confDirectory) throws ConfigException {
@@ -65,8 +85,11 @@ public record RaidConfig(
         top.integer("combinesPerServer", d.combinesPerServer, 0, 1024),
         duration(top, "combineTimeout", d.combineTimeoutMillis, 1_000, 3_600_000),
         top.sizeBytes("bytesPerSecond", d.bytesPerSecond),
+        top.integer("executors", d.executors, 1, 1024),
+        duration(top, "executorLife", d.executorLifeMillis, 10_000, 86_400_000),
         framework(top),
         top.text("hadoopConf").map(Path::of),
+        top.text("staging"),
         ScrubConfig.of(top.section("scrub")));
   }
 

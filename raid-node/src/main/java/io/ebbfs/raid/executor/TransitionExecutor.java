@@ -79,15 +79,6 @@ public final class TransitionExecutor {
     this.pause = pause;
   }
 
-  /** The same executor with the same limits, for transitions claimed under another name. */
-  public TransitionExecutor named(String other) {
-    return new TransitionExecutor(other, coding, chunks, throttle, combines, threads, pause);
-  }
-
-  public String worker() {
-    return worker;
-  }
-
   /**
    * Runs a transition to its end.
    *

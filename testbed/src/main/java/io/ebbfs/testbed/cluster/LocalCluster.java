@@ -382,6 +382,11 @@ public final class LocalCluster {
     return kill(ProcessNames.CONTROL);
   }
 
+  /** Ends the control plane with SIGTERM and waits for it. */
+  public synchronized void stopControl() throws ClusterException, InterruptedException {
+    terminate(ProcessNames.CONTROL, false);
+  }
+
   /** Stalls the control plane or lets it go on. Nothing is repaired or converted meanwhile. */
   public synchronized void stallControl(boolean stalled)
       throws ClusterException, InterruptedException {

@@ -11,7 +11,7 @@ import java.util.Random;
 import java.util.Set;
 
 /** Finds free TCP ports at 127.0.0.1. */
-final class FreePorts {
+public final class FreePorts {
   // Below the kernel's ephemeral range, so that no outgoing connection takes the port of a process
   // that is down.
   private static final int FIRST = 20_000;
@@ -20,7 +20,8 @@ final class FreePorts {
 
   private FreePorts() {}
 
-  static List<Integer> find(int count) throws ClusterException {
+  /** Different ports that are free at this moment. */
+  public static List<Integer> find(int count) throws ClusterException {
     Set<Integer> found = new LinkedHashSet<>();
     Random random = new Random();
     for (int tries = 0; found.size() < count; tries++) {

@@ -16,7 +16,11 @@ import java.util.Optional;
  * is found even if this process dies before it writes down the pid.
  */
 public record Launcher(Path clusterDirectory) {
-  private static final String MARK = "EBBFS_CLUSTER";
+  /** The environment variable with the directory of the cluster. */
+  public static final String MARK = "EBBFS_CLUSTER";
+
+  /** The environment variable by which './ebb test' finds the processes of a run. */
+  public static final String TEST_RUN = "EBB_TEST_RUN";
 
   /** The path of this JVM's {@code java}. */
   public static String java() {

@@ -22,7 +22,7 @@ public final class BlockLossInjector {
       throws IOException, ClusterException, InterruptedException {
     this.cluster = cluster;
     // While a block still has an excess replica, the loss of its other replica need not show.
-    VerifyCluster.await("the removal of excess replicas", 30_000, cluster::blockCountMismatch);
+    VerifyCluster.await("the removal of excess replicas", 30_000, () -> excessReplica(members));
     DiskInventory disks = DiskInventory.read(cluster.local());
     FaultInjector injector = new FaultInjector(cluster.local(), new Random(0));
     for (StripeMemberProto member : members) {
@@ -36,6 +36,22 @@ public final class BlockLossInjector {
                   .setGenerationStamp(member.getGenerationStamp())
                   .setNumBytes(member.getLengthBytes()));
       injector.deleteBlock(member.getBlockId());
+    }
+  }
+
+  private String excessReplica(Collection<StripeMemberProto> members) throws IOException {
+    try {
+      DiskInventory disks = DiskInventory.read(cluster.local());
+      return members.stream()
+          .filter(member -> disks.serversOf(member.getBlockId()).size() != 1)
+          .findFirst()
+          .map(
+              member ->
+                  "block %d is on servers %s"
+                      .formatted(member.getBlockId(), disks.serversOf(member.getBlockId())))
+          .orElse(null);
+    } catch (ClusterException e) {
+      throw new IOException(e);
     }
   }
 

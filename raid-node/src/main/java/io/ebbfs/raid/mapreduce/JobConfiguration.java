@@ -1,0 +1,99 @@
+package io.ebbfs.raid.mapreduce;
+
+import io.ebbfs.raid.config.RaidConfig;
+import java.nio.file.Files;
+import java.util.List;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.mapreduce.MRConfig;
+import org.apache.hadoop.mapreduce.MRJobConfig;
+import org.apache.hadoop.mapreduce.v2.jobhistory.JHAdminConfig;
+
+/** The configuration of jobs that run in this JVM or on YARN. */
+final class JobConfiguration {
+  private static final int LOCAL_POLL_MILLIS = 20;
+  private static final int YARN_POLL_MILLIS = 1_000;
+
+  /** Executors are on a few machines, whatever the size of the cluster. */
+  private static final int REPLICATION = 3;
+
+  private static final List<String> SITE_FILES =
+      List.of("core-site.xml", "hdfs-site.xml", "yarn-site.xml", "mapred-site.xml");
+
+  private JobConfiguration() {}
+
+  /**
+   * Jobs of Hadoop's local runner.
+   *
+   * @param data a directory for all that Hadoop writes
+   */
+  static Configuration local(RaidConfig config, java.nio.file.Path data) {
+    Configuration conf = new Configuration();
+    conf.set(MRConfig.FRAMEWORK_NAME, MRConfig.LOCAL_FRAMEWORK_NAME);
+    conf.set(FileSystem.FS_DEFAULT_NAME_KEY, "file:///");
+    conf.setClass("fs.file.impl", StagingFileSystem.class, FileSystem.class);
+    conf.set("hadoop.tmp.dir", data.resolve("tmp").toString());
+    conf.set("mapreduce.cluster.local.dir", data.resolve("local").toString());
+    conf.set("mapreduce.jobtracker.staging.root.dir", data.resolve("staging").toString());
+    conf.set("mapreduce.jobtracker.system.dir", data.resolve("system").toString());
+    conf.setInt("mapreduce.local.map.tasks.maximum", config.executors());
+    return common(config, LOCAL_POLL_MILLIS, conf);
+  }
+
+  /**
+   * Jobs on YARN. What the files of Hadoop's configuration say comes first. After them, {@code
+   * fs.defaultFS} becomes the file system of the staging directory.
+   *
+   * @param namenode of EbbFS, host:port: the file system if the configuration names none
+   */
+  static Configuration yarn(RaidConfig config, String namenode) {
+    Configuration site = new Configuration(false);
+    for (String name : SITE_FILES) {
+      java.nio.file.Path file = config.hadoopConf().orElseThrow().resolve(name);
+      if (Files.exists(file)) {
+        site.addResource(new Path(file.toUri()));
+      }
+    }
+    Configuration conf = new Configuration();
+    conf.addResource(site);
+    conf.set(MRConfig.FRAMEWORK_NAME, MRConfig.YARN_FRAMEWORK_NAME);
+    String home = conf.get(MRJobConfig.MR_AM_STAGING_DIR, MRJobConfig.DEFAULT_MR_AM_STAGING_DIR);
+    Path fileSystem = new Path(site.get(FileSystem.FS_DEFAULT_NAME_KEY, "hdfs://" + namenode));
+    Path staging = config.staging().map(Path::new).orElse(new Path(home));
+    staging = staging.makeQualified(fileSystem.toUri(), new Path("/"));
+    conf.set(FileSystem.FS_DEFAULT_NAME_KEY, new Path(staging, "/").toString());
+    conf.set(MRJobConfig.MR_AM_STAGING_DIR, staging.toString());
+    if (site.get(JHAdminConfig.MR_HISTORY_ADDRESS) == null) {
+      // Without a history server nobody asks it, and nobody collects the histories of jobs.
+      conf.set(JHAdminConfig.MR_HISTORY_ADDRESS, "");
+    } else if (site.get(JHAdminConfig.MR_HISTORY_INTERMEDIATE_DONE_DIR) == null) {
+      conf.set(JHAdminConfig.MR_HISTORY_INTERMEDIATE_DONE_DIR, home + "/history/done_intermediate");
+    }
+    conf.setInt("mapreduce.client.submit.file.replication", REPLICATION);
+    return common(config, YARN_POLL_MILLIS, conf);
+  }
+
+  private static Configuration common(RaidConfig config, int pollMillis, Configuration conf) {
+    conf.setInt("mapreduce.client.completion.pollinterval", pollMillis);
+    conf.setInt("mapreduce.client.progressmonitor.pollinterval", pollMillis);
+    conf.setBoolean(MRJobConfig.MAP_SPECULATIVE, false);
+    JobSettings.write(config, conf);
+    return conf;
+  }
+
+  /** Where jobs put their files: the directory below which each raid-node has a directory. */
+  static Path staging(Configuration conf) {
+    return new Path(conf.get(MRJobConfig.MR_AM_STAGING_DIR));
+  }
+
+  /** Lets a job on YARN put all its files into a directory of its own. */
+  static void stageIn(Path directory, Configuration job) {
+    job.set(MRJobConfig.MR_AM_STAGING_DIR, directory.toString());
+    if (job.get(JHAdminConfig.MR_HISTORY_ADDRESS).isEmpty()) {
+      job.set(
+          JHAdminConfig.MR_HISTORY_INTERMEDIATE_DONE_DIR,
+          new Path(directory, "history").toString());
+    }
+  }
+}

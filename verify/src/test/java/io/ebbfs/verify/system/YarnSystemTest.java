@@ -1,0 +1,236 @@
+package io.ebbfs.verify.system;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
+import io.ebbfs.common.failpoint.FailPoint;
+import io.ebbfs.common.failpoint.FailPoints;
+import io.ebbfs.protocol.proto.CodingProtos.DecisionProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.testbed.Build;
+import io.ebbfs.testbed.yarn.LocalYarn;
+import io.ebbfs.verify.cluster.BlockLossInjector;
+import io.ebbfs.verify.cluster.VerifyCluster;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Executors on a real YARN, with EbbFS as its file system: they encode, one of them dies in the
+ * middle, the others repair, and nothing of their jobs is left behind.
+ */
+@Timeout(300)
+@Tag("process")
+class YarnSystemTest {
+  private static final long PATIENCE_MILLIS = 90_000;
+  private static final int SERVERS = 5;
+  private static final String CODE = "RS(3,2)";
+  private static final String STAGING = "/staging";
+
+  private final long seed = Long.getLong("ebbfs.seed", new Random().nextLong());
+  private final Random random = new Random(seed);
+  private final Map<String, byte[]> files = new TreeMap<>();
+
+  @TempDir Path directory;
+  private LocalYarn yarn;
+  private VerifyCluster cluster;
+
+  @Test
+  void executorsOnYarnEncodeAndRepairAndLeaveNothingBehind() throws Exception {
+    System.out.println("seed " + seed);
+    Path home = directory.resolve("cluster");
+    Map<String, String> environment =
+        Map.of(FailPoints.DIRECTORY, home.resolve("fail-points").toString());
+    try (LocalYarn startedYarn =
+        LocalYarn.launch(Build.find(), directory.resolve("yarn"), environment)) {
+      yarn = startedYarn;
+      try (VerifyCluster started = VerifyCluster.start(home, SERVERS, 1, configuration())) {
+        cluster = started;
+        yarn.awaitNode();
+        encodesOnYarn();
+        anExecutorDiesInTheMiddle();
+        aRepairWaitsForNoJob();
+        aRestartEndsTheJobsOfBefore();
+        nothingIsLeft();
+      }
+    }
+  }
+
+  private Map<String, String> configuration() {
+    Map<String, String> files = new HashMap<>();
+    files.put(
+        "codes.yaml", "codes:\n  - {name: \"small\", tolerance: 2, code: \"" + CODE + "\"}\n");
+    files.put(
+        "raid-node.yaml",
+        """
+        lease: 2s
+        poll: 50ms
+        combineTimeout: 10s
+        executors: 1
+        executorLife: 10m
+        framework: yarn
+        hadoopConf: %s
+        staging: %s
+        """
+            .formatted(yarn.conf(), STAGING));
+    return files;
+  }
+
+  private void encodesOnYarn() throws Exception {
+    write("/a");
+    TransitionRow row = encoded("/a");
+    List<JsonNode> running = applications("RUNNING");
+    assertThat(running).hasSize(2);
+    assertThat(running).anyMatch(application -> isOf(row, application));
+  }
+
+  /** The executor has combined and verified; its commit is never sent. */
+  private void anExecutorDiesInTheMiddle() throws Exception {
+    cluster.local().arm(FailPoint.RAID_BEFORE_COMMIT, FailPoints.Armed.KILL);
+    write("/b");
+    TransitionRow row = encoded("/b");
+    assertThat(cluster.local().hasFired(FailPoint.RAID_BEFORE_COMMIT)).isTrue();
+    assertThat(row.getAttempt()).isGreaterThan(1);
+  }
+
+  /** The application that repairs has begun before the loss. */
+  private void aRepairWaitsForNoJob() throws Exception {
+    StripeRow stripe = cluster.probe().stripes().get(0).getStripe();
+    BlockLossInjector loss =
+        new BlockLossInjector(
+            cluster, cluster.blockPool("/a"), List.of(stripe.getMembersList().get(0)));
+    List<JsonNode> before = applications("RUNNING");
+    long last = cluster.lastTransition();
+    VerifyCluster.await(
+        "the repair",
+        PATIENCE_MILLIS,
+        () -> {
+          loss.makeServersNotice();
+          return cluster.transitionsAfter(last).stream().anyMatch(YarnSystemTest::isDone)
+              ? null
+              : "none is done";
+        });
+    TransitionRow repair = cluster.transitionsAfter(last).get(0);
+    assertThat(repair.getKind()).isEqualTo(TransitionKindProto.REPAIR);
+    System.out.printf(
+        "the repair was claimed %d ms after it was planned%n",
+        repair.getClaimedMillis() - repair.getCreatedMillis());
+    assertThat(before).anyMatch(application -> isOf(repair, application));
+  }
+
+  /** The control plane dies, and with it the knowledge of its jobs. */
+  private void aRestartEndsTheJobsOfBefore() throws Exception {
+    List<String> before = ids(applications("RUNNING"));
+    assertThat(before).hasSize(2);
+    cluster.local().killControl();
+    cluster.local().startControl();
+    VerifyCluster.await(
+        "two other jobs",
+        PATIENCE_MILLIS,
+        () -> {
+          List<String> now = ids(applications("RUNNING"));
+          return now.size() == 2 && now.stream().noneMatch(before::contains)
+              ? null
+              : "running: " + now;
+        });
+    write("/c");
+    encoded("/c");
+  }
+
+  private void nothingIsLeft() throws Exception {
+    cluster.local().stopControl();
+    VerifyCluster.await(
+        "the end of all jobs",
+        PATIENCE_MILLIS,
+        () -> {
+          List<String> now = ids(applications("RUNNING"));
+          return now.isEmpty() ? null : "running: " + now;
+        });
+    assertThat(cluster.probe().files(STAGING)).isEmpty();
+    VerifyCluster.await("rest", PATIENCE_MILLIS, () -> cluster.whyNotAtRest());
+    VerifyCluster.await("the count of blocks", PATIENCE_MILLIS, cluster::blockCountMismatch);
+    for (Map.Entry<String, byte[]> file : files.entrySet()) {
+      assertThat(cluster.read(file.getKey())).as(file.getKey()).isEqualTo(file.getValue());
+    }
+  }
+
+  // ---- what happens ----------------------------------------------------------------------------
+
+  private void write(String path) throws IOException {
+    byte[] bytes = new byte[3 * VerifyCluster.BLOCK_BYTES - random.nextInt(1000)];
+    random.nextBytes(bytes);
+    cluster.write(path, bytes);
+    files.put(path, bytes);
+  }
+
+  private TransitionRow encoded(String path) throws Exception {
+    long last = cluster.lastTransition();
+    DecisionProto decision =
+        DecisionProto.newBuilder()
+            .setKind(TransitionKindProto.ENCODE)
+            .setToCode("small")
+            .setPolicy("test")
+            .setReason("to be verified")
+            .addFileIds(cluster.fileId(path))
+            .build();
+    VerifyCluster.await(
+        "the proposal",
+        PATIENCE_MILLIS,
+        () -> {
+          var proposed = cluster.propose(decision);
+          return proposed.getTransitionIdsCount() > 0 ? null : proposed.getRefusal();
+        });
+    VerifyCluster.await(
+        "the encoding of " + path,
+        PATIENCE_MILLIS,
+        () ->
+            cluster.transitionsAfter(last).stream().allMatch(YarnSystemTest::isDone)
+                ? null
+                : cluster.probe().activity());
+    return cluster.transitionsAfter(last).get(0);
+  }
+
+  private static boolean isDone(TransitionRow row) {
+    return row.getState() == TransitionStateProto.DONE;
+  }
+
+  // ---- YARN ------------------------------------------------------------------------------------
+
+  private List<JsonNode> applications(String state) throws IOException {
+    List<JsonNode> found = new ArrayList<>();
+    try {
+      JsonNode all = new ObjectMapper().readTree(yarn.applications()).path("apps").path("app");
+      for (JsonNode application : all) {
+        if (application.path("state").asText().equals(state)) {
+          found.add(application);
+        }
+      }
+    } catch (InterruptedException e) {
+      throw new IOException(e);
+    }
+    return found;
+  }
+
+  private static List<String> ids(List<JsonNode> applications) {
+    return applications.stream().map(application -> application.path("id").asText()).toList();
+  }
+
+  /** The worker of a transition has the number of its application in its name. */
+  private static boolean isOf(TransitionRow row, JsonNode application) {
+    String number = application.path("id").asText().replace("application", "");
+    return row.getWorker().contains(number);
+  }
+}
