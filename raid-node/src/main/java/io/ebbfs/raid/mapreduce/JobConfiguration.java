@@ -9,11 +9,17 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.mapreduce.MRConfig;
 import org.apache.hadoop.mapreduce.MRJobConfig;
 import org.apache.hadoop.mapreduce.v2.jobhistory.JHAdminConfig;
+import org.apache.hadoop.yarn.conf.YarnConfiguration;
 
 /** The configuration of jobs that run in this JVM or on YARN. */
 final class JobConfiguration {
   private static final int LOCAL_POLL_MILLIS = 20;
   private static final int YARN_POLL_MILLIS = 1_000;
+
+  /** So that the log tells within a minute that YARN is away; Hadoop's default is 15 minutes. */
+  private static final int CONNECT_MILLIS = 30_000;
+
+  private static final int CONNECT_INTERVAL_MILLIS = 2_000;
 
   /** Executors are on a few machines, whatever the size of the cluster. */
   private static final int REPLICATION = 3;
@@ -69,6 +75,11 @@ final class JobConfiguration {
       conf.set(JHAdminConfig.MR_HISTORY_ADDRESS, "");
     } else if (site.get(JHAdminConfig.MR_HISTORY_INTERMEDIATE_DONE_DIR) == null) {
       conf.set(JHAdminConfig.MR_HISTORY_INTERMEDIATE_DONE_DIR, home + "/history/done_intermediate");
+    }
+    if (site.get(YarnConfiguration.RESOURCEMANAGER_CONNECT_MAX_WAIT_MS) == null) {
+      conf.setInt(YarnConfiguration.RESOURCEMANAGER_CONNECT_MAX_WAIT_MS, CONNECT_MILLIS);
+      conf.setInt(
+          YarnConfiguration.RESOURCEMANAGER_CONNECT_RETRY_INTERVAL_MS, CONNECT_INTERVAL_MILLIS);
     }
     conf.setInt("mapreduce.client.submit.file.replication", REPLICATION);
     return common(config, YARN_POLL_MILLIS, conf);

@@ -55,13 +55,22 @@ public final class LocalYarn implements AutoCloseable {
    */
   public static LocalYarn launch(Build build, Path directory, Map<String, String> environment)
       throws ClusterException, IOException {
-    LocalYarn yarn = new LocalYarn(directory, build.classPath("testbed/yarn"));
+    LocalYarn yarn = new LocalYarn(directory, jars(build));
     List<String> inherited = new ArrayList<>(environment.keySet());
     inherited.addAll(List.of("JAVA_HOME", Launcher.MARK, Launcher.TEST_RUN));
     yarn.configure(inherited);
     yarn.launch("resourcemanager.ResourceManager", environment);
     yarn.launch("nodemanager.NodeManager", environment);
     return yarn;
+  }
+
+  private static String jars(Build build) throws ClusterException {
+    try {
+      return build.classPath("testbed/yarn");
+    } catch (ClusterException e) {
+      throw new ClusterException(
+          "YARN's jars are not there: 'mvn -pl testbed/yarn process-test-classes' fetches them", e);
+    }
   }
 
   /** The directory with {@code yarn-site.xml} and {@code mapred-site.xml}. */

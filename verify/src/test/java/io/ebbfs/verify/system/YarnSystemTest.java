@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.ebbfs.common.failpoint.FailPoint;
 import io.ebbfs.common.failpoint.FailPoints;
 import io.ebbfs.protocol.proto.CodingProtos.DecisionProto;
+import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
@@ -16,6 +17,7 @@ import io.ebbfs.testbed.yarn.LocalYarn;
 import io.ebbfs.verify.cluster.BlockLossInjector;
 import io.ebbfs.verify.cluster.VerifyCluster;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -95,6 +97,17 @@ class YarnSystemTest {
     List<JsonNode> running = applications("RUNNING");
     assertThat(running).hasSize(2);
     assertThat(running).anyMatch(application -> isOf(row, application));
+    theKeyIsInNoFileOfTheJobs();
+  }
+
+  private void theKeyIsInNoFileOfTheJobs() throws Exception {
+    String secret = cluster.local().serviceKey().secret();
+    List<FileStatusProto> staged = cluster.probe().files(STAGING);
+    assertThat(staged).anyMatch(file -> file.getPath().endsWith("/job.xml"));
+    for (FileStatusProto file : staged) {
+      String text = new String(cluster.read(file.getPath()), StandardCharsets.ISO_8859_1);
+      assertThat(text.contains(secret)).as(file.getPath()).isFalse();
+    }
   }
 
   /** The executor has combined and verified; its commit is never sent. */
