@@ -20,6 +20,7 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -55,9 +56,11 @@ public final class RepairAttemptPlanner {
     if (lost.isEmpty()) {
       throw NotPlannableException.ever("every block of the stripe is live again");
     }
-    Set<Integer> rebuildable = rebuildable(stripe, lost);
+    Map<Integer, Set<String>> barred = serversWithBadReplicas(transaction, stripe, lost);
+    Set<Integer> rebuildable = placeable(rebuildable(stripe, lost), barred);
     List<CombinePlan> plans = plans(stripe, lost, rebuildable);
-    Map<Integer, String> targets = place(transaction, stripe, lost, rebuildable);
+    Map<Integer, String> targets =
+        place(transaction, stripe, rebuildable, union(rebuildable, barred));
     List<Step> steps = new ArrayList<>();
     for (CombinePlan plan : plans) {
       steps.add(step(stripe, plan, targets));
@@ -110,7 +113,10 @@ public final class RepairAttemptPlanner {
   }
 
   private Map<Integer, String> place(
-      Transaction transaction, StripeState stripe, Set<Integer> lost, Set<Integer> rebuildable)
+      Transaction transaction,
+      StripeState stripe,
+      Set<Integer> rebuildable,
+      Set<String> excludedServerUuids)
       throws IOException, NotPlannableException {
     // The places of the whole group count, so that the stripes can still merge later.
     MergeGroup group = MergeGroup.read(transaction, codes, cluster, stripe);
@@ -119,24 +125,44 @@ public final class RepairAttemptPlanner {
     long unit = stripe.row().getUnitLengthBytes();
     Placement placement =
         disks.placeMissing(
-            stripe.code(),
-            disks.placeOf(group),
-            missing,
-            unit,
-            serversWithBadReplicas(transaction, stripe, lost),
-            false);
+            stripe.code(), disks.placeOf(group), missing, unit, excludedServerUuids, false);
     Map<Integer, String> targets = new HashMap<>();
     rebuildable.forEach(p -> targets.put(p, placement.disk(group.slot(), p).storageUuid()));
     return targets;
   }
 
   /**
-   * Servers with a corrupt replica of a lost block: such a server cannot take the rebuilt block.
+   * The positions that are rebuilt now. Failed attempts leave bad replicas, which stay until their
+   * block is live again. If every server has one of some position, fewer positions are rebuilt:
+   * their bad replicas then go, and the other positions find a server the next time.
    */
-  private Set<String> serversWithBadReplicas(
-      Transaction transaction, StripeState stripe, Set<Integer> lost) throws IOException {
+  private Set<Integer> placeable(Set<Integer> rebuildable, Map<Integer, Set<String>> barred) {
+    Set<String> live = new HashSet<>();
+    cluster.liveServers().forEach(server -> live.add(server.uuid()));
+    Set<Integer> positions = new TreeSet<>(rebuildable);
+    while (positions.size() > 1 && union(positions, barred).containsAll(live)) {
+      positions.remove(
+          Collections.max(
+              positions, Comparator.comparing((Integer position) -> barred.get(position).size())));
+    }
+    return positions;
+  }
+
+  private static Set<String> union(Set<Integer> positions, Map<Integer, Set<String>> barred) {
     Set<String> servers = new HashSet<>();
+    positions.forEach(position -> servers.addAll(barred.get(position)));
+    return servers;
+  }
+
+  /**
+   * By lost position: the servers with a corrupt replica of the block, which cannot take the
+   * rebuilt block.
+   */
+  private Map<Integer, Set<String>> serversWithBadReplicas(
+      Transaction transaction, StripeState stripe, Set<Integer> lost) throws IOException {
+    Map<Integer, Set<String>> barred = new HashMap<>();
     for (int position : lost) {
+      Set<String> servers = new HashSet<>();
       StripeMemberProto member = stripe.members().get(position);
       for (String storage :
           BlockRows.allStorages(transaction, member.getOwnerId(), member.getBlockId())) {
@@ -144,8 +170,9 @@ public final class RepairAttemptPlanner {
           cluster.disk(storage).ifPresent(disk -> servers.add(disk.serverUuid()));
         }
       }
+      barred.put(position, servers);
     }
-    return servers;
+    return barred;
   }
 
   private static Result result(
