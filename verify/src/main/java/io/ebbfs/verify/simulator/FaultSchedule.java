@@ -132,15 +132,15 @@ final class FaultSchedule {
     } else if (choice < 17) {
       proposals.propose(step);
     } else if (choice < 26) {
-      worker.claim(system.namenode().coding(), 1 + random.nextInt(4));
+      worker.claim(system.codingFor(worker), 1 + random.nextInt(4));
     } else if (choice < 52) {
-      worker.advance(system.namenode().coding(), faultPercent > 0);
+      worker.advance(system.codingFor(worker), faultPercent > 0);
     } else if (choice < 55) {
-      worker.renew(system.namenode().coding());
+      worker.renew(system.codingFor(worker));
     } else if (choice < 66) {
       serverTurn(server);
     } else if (choice < 74) {
-      system.clock.advance(500 + random.nextInt(1_500));
+      system.advance(500 + random.nextInt(1_500));
       system.namenode().tick();
     } else if (choice < 76) {
       system.passTime(step);

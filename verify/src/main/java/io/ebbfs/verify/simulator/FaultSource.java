@@ -26,13 +26,13 @@ final class FaultSource {
 
   /** Makes a random fault happen to the server, the worker or the namenode. */
   void happen(int step, SimServer server, SimWorker worker) throws IOException, ServiceException {
-    switch (random.nextInt(37)) {
+    switch (random.nextInt(42)) {
       case 0 -> {
         system.note(step, "worker crashes");
         worker.crash();
       }
       case 1 -> commitAfterLease(step, worker);
-      case 2, 3, 4 -> worker.sendLateMessage(system.namenode().coding());
+      case 2, 3, 4 -> worker.sendLateMessage(system.codingFor(worker));
       case 5, 6, 7 -> crashOrStart(step, server);
       case 8, 9 -> failDisk(step, server);
       case 10 -> loseServer(step, server);
@@ -58,6 +58,13 @@ final class FaultSource {
       case 28, 29 -> falseReports(step);
       case 30, 31 -> restartInRecovery(step);
       case 32, 33, 34 -> powerFailure(step);
+      case 35, 36 -> cutOrHeal(step, server);
+      case 37, 38 -> lateReport(step, server);
+      case 39 -> {
+        long hours = random.nextInt(49) - 24;
+        system.noteFault(step, "time of day jumps", "by " + hours + " hours");
+        system.timeOfDay.advance(hours * 3_600_000);
+      }
       default -> {
         system.noteFault(step, "namenode restarts", "");
         system.restart();
@@ -71,15 +78,15 @@ final class FaultSource {
   private void commitAfterLease(int step, SimWorker any) throws IOException, ServiceException {
     SimWorker worker = system.workers.stream().filter(SimWorker::isBusy).findFirst().orElse(any);
     if (!worker.isBusy()) {
-      worker.claim(system.namenode().coding(), 4);
+      worker.claim(system.codingFor(worker), 4);
     }
-    Optional<SimWorker.LateCommit> late = worker.hangBeforeCommit(system.namenode().coding());
+    Optional<SimWorker.LateCommit> late = worker.hangBeforeCommit(system.codingFor(worker));
     if (late.isPresent()) {
       system.noteFault(step, "commit arrives after its lease", "");
       system.passTime(step);
       // The namenode hears of the written blocks, as it would within any lease.
       system.allServersHeartbeat();
-      system.clock.advance(5_000);
+      system.advance(5_000);
       system.namenode().tick();
       system
           .workers
@@ -120,10 +127,64 @@ final class FaultSource {
   private Optional<SimWorker> converting() throws ServiceException {
     for (SimWorker worker : system.workers) {
       if (!worker.isConverting()) {
-        worker.claim(system.namenode().coding(), 8);
+        worker.claim(system.codingFor(worker), 8);
       }
     }
     return system.workers.stream().filter(SimWorker::isConverting).findFirst();
+  }
+
+  /** Two processes cannot reach each other, until all can again. */
+  private void cutOrHeal(int step, SimServer server) {
+    SimNetwork network = system.cluster.network();
+    if (!network.isWhole() && random.nextInt(3) == 0) {
+      system.note(step, "all processes reach each other");
+      network.healAll();
+      return;
+    }
+    String worker = system.anyOf(system.workers).name();
+    switch (random.nextInt(4)) {
+      case 0 -> cut(step, server.uuid(), SimNetwork.NAMENODE);
+      case 1 -> cut(step, worker, SimNetwork.NAMENODE);
+      case 2 -> cut(step, worker, server.uuid());
+      default -> {
+        for (int i = 0; i < 3; i++) {
+          cut(step, server.uuid(), system.anyServer().uuid());
+        }
+      }
+    }
+  }
+
+  private void cut(int step, String one, String other) {
+    if (!one.equals(other)) {
+      system.noteFault(step, "network cut", one + " from " + other);
+      system.cluster.network().cut(one, other);
+    }
+  }
+
+  /** A full report is under way while the server sends news, and perhaps another full report. */
+  private void lateReport(int step, SimServer server) throws IOException {
+    if (!server.answers()) {
+      return;
+    }
+    server.makeLateReport(system.clock.millis());
+    if (random.nextBoolean()) {
+      system.write();
+      system.allServersHeartbeat();
+    }
+    if (random.nextBoolean()) {
+      system.advance(500 + random.nextInt(1_000));
+      system.namenode().tick();
+    }
+    if (random.nextBoolean()) {
+      server.fullReport(system.namenode().datanodes());
+    } else {
+      server.executeCommands(system.cluster, system.namenode().datanodes(), system::checkDeletion);
+      server.incrementalReport(system.namenode().datanodes());
+    }
+    if (server.sendLateReport(
+        system.namenode().datanodes(), system.clock.millis(), SimNamenode.REPORT_TRAVEL_MILLIS)) {
+      system.noteFault(step, "full report is overtaken", server.uuid());
+    }
   }
 
   private long silentServers() {
@@ -150,7 +211,7 @@ final class FaultSource {
    */
   private void restartTogether(int step, SimWorker worker) throws IOException, ServiceException {
     if (!worker.isBusy()) {
-      worker.claim(system.namenode().coding(), 4);
+      worker.claim(system.codingFor(worker), 4);
     }
     for (SimServer server : system.cluster.servers()) {
       if (server.isUp() && random.nextInt(3) > 0) {
@@ -160,7 +221,7 @@ final class FaultSource {
       }
     }
     for (int i = 0; i < 3; i++) {
-      worker.advance(system.namenode().coding(), false);
+      worker.advance(system.codingFor(worker), false);
     }
     system.namenode().tick();
   }
@@ -175,7 +236,7 @@ final class FaultSource {
     }
     system.client.oneDies();
     for (int i = 0; i < 4; i++) {
-      system.clock.advance(2_500);
+      system.advance(2_500);
       system.allServersHeartbeat();
     }
     system.namenode().tick();

@@ -39,6 +39,7 @@ final class SettlePhase {
       system.restart();
     }
     system.store.revive();
+    system.cluster.network().healAll();
     for (SimServer server : system.cluster.servers()) {
       server.start();
       server.scan();
@@ -101,7 +102,7 @@ final class SettlePhase {
   }
 
   private void round(int round) throws IOException, ServiceException {
-    system.clock.advance(1_000);
+    system.advance(1_000);
     system.allServersHeartbeat();
     if (round % 10 == 0) {
       system.allServersReport();

@@ -20,10 +20,12 @@ final class SimBlockRecovery {
   private record Holder(SimServer server, Candidate replica) {}
 
   private final SimCluster cluster;
+  private final String leader;
   private final RecoveringBlock recovering;
   private final ExtendedBlock block;
 
-  SimBlockRecovery(SimCluster cluster, RecoveringBlock recovering) {
+  SimBlockRecovery(SimCluster cluster, String leader, RecoveringBlock recovering) {
+    this.leader = leader;
     this.cluster = cluster;
     this.recovering = recovering;
     block = recovering.getBlock();
@@ -38,10 +40,12 @@ final class SimBlockRecovery {
       if (server != null && server.deniesReplicas()) {
         continue;
       }
-      if (server != null && server.isScanning()) {
+      if (server != null
+          && server.isScanning()
+          && !cluster.network().isCut(leader, server.uuid())) {
         return; // its replica may be the longest, or the only one
       }
-      if (server == null || !server.answers()) {
+      if (server == null || !server.answers() || cluster.network().isCut(leader, server.uuid())) {
         allSpoke = false;
         continue;
       }

@@ -25,14 +25,17 @@ import org.apache.hadoop.thirdparty.protobuf.ServiceException;
  * servers die in combines and answers get lost.
  */
 final class SimChannel implements ChunkChannel {
+  private final String raidNode;
   private final SimCluster cluster;
   private final Random random;
   private final boolean faults;
   private final EventCounts events;
   private final List<CombineResponseProto> done = new ArrayList<>();
 
-  SimChannel(SimCluster cluster, Random random, boolean faults, EventCounts events) {
+  SimChannel(
+      String raidNode, SimCluster cluster, Random random, boolean faults, EventCounts events) {
     this.events = events;
+    this.raidNode = raidNode;
     this.cluster = cluster;
     this.random = random;
     this.faults = faults;
@@ -55,7 +58,7 @@ final class SimChannel implements ChunkChannel {
             : Integer.MAX_VALUE;
     CombineResponseProto response =
         cluster
-            .combine(executor.getDatanodeUuid(), request, writes)
+            .combine(raidNode, executor.getDatanodeUuid(), request, writes)
             .orElseThrow(() -> new IOException("connection refused"));
     if (happens(20, "answer of a combine lost")) {
       throw new IOException("connection reset");
@@ -71,6 +74,7 @@ final class SimChannel implements ChunkChannel {
       throws IOException {
     SimServer server = cluster.server(id.getDatanodeUuid());
     if (server == null
+        || cluster.network().isCut(raidNode, server.uuid())
         || !server.answers() && !server.deniesEverything()
         || happens(20, "verify not answered")) {
       throw new IOException("connection refused");
@@ -79,7 +83,7 @@ final class SimChannel implements ChunkChannel {
     for (ExtendedBlockProto wanted : request.getBlocksList()) {
       VerifiedBlockProto.Builder verified =
           VerifiedBlockProto.newBuilder()
-              .setHealth(cluster.health(id.getDatanodeUuid(), wanted).orElseThrow())
+              .setHealth(cluster.health(raidNode, id.getDatanodeUuid(), wanted).orElseThrow())
               .setSynced(request.getSync());
       if (verified.getHealth() == BlockHealthProto.BLOCK_OK) {
         if (request.getSync()) {

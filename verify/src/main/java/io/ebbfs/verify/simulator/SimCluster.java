@@ -32,6 +32,7 @@ final class SimCluster {
   private final Map<Long, Long> dataLengths = new HashMap<>();
 
   private final SimReplicaMap replicas = new SimReplicaMap();
+  private final SimNetwork network = new SimNetwork();
   private final SimWorld world;
   private final EventCounts events;
   private final PlantedBug bug;
@@ -54,6 +55,10 @@ final class SimCluster {
   void grow() {
     diskBytes = SimWorld.ROOMY;
     servers.values().forEach(server -> server.resizeDisks(diskBytes));
+  }
+
+  SimNetwork network() {
+    return network;
   }
 
   EventCounts events() {
@@ -94,7 +99,8 @@ final class SimCluster {
 
   /** A new, empty server. */
   SimServer join() {
-    SimServer server = new SimServer(made++, world.disksPerServer(), diskBytes, replicas, bug);
+    SimServer server =
+        new SimServer(made++, world.disksPerServer(), diskBytes, replicas, network, bug);
     servers.put(server.uuid(), server);
     return server;
   }
@@ -111,23 +117,29 @@ final class SimCluster {
     dataLengths.put(blockId, lengthBytes);
   }
 
-  /** The places of a source whose server answers and cannot read the block. */
-  List<BlockLocationProto> badLocations(SourceProto source) {
+  /** The places of a source whose server answers a raid-node and cannot read the block. */
+  List<BlockLocationProto> badLocations(String reader, SourceProto source) {
     return source.getLocationsList().stream()
         .filter(
             location -> {
               SimServer server = servers.get(location.getServer().getDatanodeUuid());
               return server != null
                   && (server.answers() || server.deniesEverything())
-                  && read(source.toBuilder().clearLocations().addLocations(location).build())
+                  && !network.isCut(reader, server.uuid())
+                  && read(
+                          reader,
+                          source.toBuilder().clearLocations().addLocations(location).build())
                       == null;
             })
         .toList();
   }
 
   /** What a server says of its replica, which it reads; empty if it gives no answer. */
-  Optional<BlockHealthProto> health(String serverUuid, ExtendedBlockProto wanted) {
+  Optional<BlockHealthProto> health(String asker, String serverUuid, ExtendedBlockProto wanted) {
     SimServer server = servers.get(serverUuid);
+    if (network.isCut(asker, serverUuid)) {
+      return Optional.empty();
+    }
     if (server != null && server.deniesEverything()) {
       return Optional.of(BlockHealthProto.BLOCK_MISSING);
     }
@@ -153,6 +165,7 @@ final class SimCluster {
   ReplicaVerifier.Health verify(ClusterView.Server server, ExtendedBlock block) {
     events.add("client namenode has a suspect replica read");
     return health(
+            SimNetwork.NAMENODE,
             server.uuid(),
             ExtendedBlockProto.newBuilder()
                 .setPoolId(block.getBlockPoolId())
@@ -176,21 +189,22 @@ final class SimCluster {
   /**
    * Runs a combine on a server.
    *
+   * @param raidNode who asks for the combine
    * @param writes the number of targets after which the executor dies; if there are fewer, it
    *     survives
    * @return empty if the executor died or is down: no answer comes
    */
   Optional<CombineResponseProto> combine(
-      String executorUuid, CombineRequestProto request, int writes) {
+      String raidNode, String executorUuid, CombineRequestProto request, int writes) {
     SimServer executor = servers.get(executorUuid);
-    if (executor == null || !executor.answers()) {
+    if (executor == null || !executor.answers() || network.isCut(raidNode, executorUuid)) {
       return Optional.empty();
     }
     List<SimBlock> sources = new ArrayList<>();
     CombineResponseProto.Builder failure =
         CombineResponseProto.newBuilder().setStatus(CombineStatusProto.COMBINE_SOURCE_FAILED);
     for (int s = 0; s < request.getSourcesCount(); s++) {
-      SimBlock block = read(request.getSources(s));
+      SimBlock block = read(executorUuid, request.getSources(s));
       sources.add(block);
       if (block == null) {
         failure.addFailedSources(
@@ -205,11 +219,12 @@ final class SimCluster {
         : write(executor, request, sources, writes);
   }
 
-  private SimBlock read(SourceProto source) {
+  /** Reads a block for a process from the first server that it reaches and that has the block. */
+  private SimBlock read(String reader, SourceProto source) {
     ExtendedBlockProto wanted = source.getBlock();
     for (BlockLocationProto location : source.getLocationsList()) {
       SimServer server = servers.get(location.getServer().getDatanodeUuid());
-      if (server != null && server.answers()) {
+      if (server != null && server.answers() && !network.isCut(reader, server.uuid())) {
         SimBlock block = server.find(wanted.getBlockId());
         if (block != null
             && !block.corrupt()
@@ -271,7 +286,7 @@ final class SimCluster {
       TargetProto target = request.getTargets(t);
       SimServer server = servers.get(target.getLocation().getServer().getDatanodeUuid());
       SimDisk disk =
-          server == null || !server.answers()
+          server == null || !server.answers() || network.isCut(executor.uuid(), server.uuid())
               ? null
               : server.disk(target.getLocation().getStorageUuid());
       if (disk == null || disk.hasFailed()) {
@@ -344,10 +359,13 @@ final class SimCluster {
    *
    * @return whether the check holds; empty if one of its blocks cannot be read
    */
-  Optional<Boolean> holds(CheckProto check) {
-    List<SimBlock> members = check.getMembersList().stream().map(this::read).toList();
+  Optional<Boolean> holds(String raidNode, CheckProto check) {
+    List<SimBlock> members =
+        check.getMembersList().stream().map(member -> read(raidNode, member)).toList();
     List<SimBlock> sources =
-        check.getDecode().getCombine().getSourcesList().stream().map(this::read).toList();
+        check.getDecode().getCombine().getSourcesList().stream()
+            .map(source -> read(check.getDecode().getExecutor().getDatanodeUuid(), source))
+            .toList();
     if (members.contains(null) || sources.contains(null)) {
       return Optional.empty();
     }
@@ -368,7 +386,7 @@ final class SimCluster {
   BlockContent decode(List<SourceProto> sources, byte[] coefficients) {
     BlockContent.Sum sum = new BlockContent.Sum();
     for (int s = 0; s < sources.size(); s++) {
-      SimBlock block = read(sources.get(s));
+      SimBlock block = read("client", sources.get(s));
       if (block == null) {
         return null;
       }

@@ -1,6 +1,5 @@
 package io.ebbfs.verify.simulator;
 
-import io.ebbfs.common.time.ManualClock;
 import io.ebbfs.namenode.audit.MetadataChecker;
 import io.ebbfs.namenode.audit.MetadataChecker.Finding;
 import io.ebbfs.namenode.audit.MetadataChecker.Severity;
@@ -51,6 +50,10 @@ import org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol;
 /** The namenode's own classes, from one start of the process to its death. */
 final class SimNamenode {
   private static final Caller.Superuser SUPERUSER = new Caller.Superuser("sim", "sim");
+
+  /** No report is under way for longer. */
+  static final long REPORT_TRAVEL_MILLIS = 2_000;
+
   private static final RedundancySettings BLOCKS =
       new RedundancySettings(8_000, 3_000, 10_000, 10_000, 4, 1_000, 2_000, 4_000, 2_000, 10_000);
   private static final TransitionSettings TRANSITIONS = settings(6);
@@ -94,7 +97,8 @@ final class SimNamenode {
 
   SimNamenode(
       MetadataStore store,
-      ManualClock clock,
+      Clock timeOfDay,
+      Clock clock,
       SimWorld world,
       SimCluster servers,
       long seed,
@@ -102,7 +106,7 @@ final class SimNamenode {
       throws IOException {
     this.store = store;
     Random random = new Random(seed);
-    identity = ClusterIdentity.of(store, clock, random);
+    identity = ClusterIdentity.of(store, timeOfDay, random);
     cluster =
         new DatanodeRegistry(
             store, IdGenerator.storages(store), clock, BLOCKS, SimTopology.topology(world.racks()));
@@ -120,6 +124,7 @@ final class SimNamenode {
             store,
             ids,
             bug == PlantedBug.RECOVERS_BEFORE_SCAN ? judgingAtOnce(blocks) : blocks,
+            timeOfDay,
             clock);
     files.mkdirs().makeRoot(SUPERUSER);
     leases = new LeaseMonitor(store, files.leases(), files.recovery());
@@ -182,21 +187,21 @@ final class SimNamenode {
   }
 
   private static FileServices files(
-      MetadataStore store, IdGenerators ids, BlockService blocks, Clock clock) {
+      MetadataStore store, IdGenerators ids, BlockService blocks, Clock timeOfDay, Clock clock) {
     LeaseManager leases = new LeaseManager(clock, SOFT_LIMIT_MILLIS, HARD_LIMIT_MILLIS);
     LeaseRecovery recovery =
-        new LeaseRecovery(store, blocks, leases, ids.generationStamps(), clock, FILES);
+        new LeaseRecovery(store, blocks, leases, ids.generationStamps(), timeOfDay, FILES);
     return new FileServices(
-        new MkdirService(store, ids.inodes(), clock, LIMITS),
+        new MkdirService(store, ids.inodes(), timeOfDay, LIMITS),
         new AttributeService(store),
         new InodeLookup(store),
-        new RenameService(store, clock, LIMITS, () -> {}),
-        new DeleteService(store, clock, () -> {}),
-        new FileCreationService(store, ids.inodes(), clock, LIMITS, leases, recovery, () -> {}),
-        new FileAppendService(store, blocks, clock, leases, recovery),
+        new RenameService(store, timeOfDay, LIMITS, () -> {}),
+        new DeleteService(store, timeOfDay, () -> {}),
+        new FileCreationService(store, ids.inodes(), timeOfDay, LIMITS, leases, recovery, () -> {}),
+        new FileAppendService(store, blocks, timeOfDay, leases, recovery),
         new FileWriteService(
-            store, blocks, ids.blocks(), ids.generationStamps(), clock, LIMITS, FILES),
-        new FileReadService(store, blocks, clock, LIMITS, (inode, path, millis, client) -> {}),
+            store, blocks, ids.blocks(), ids.generationStamps(), timeOfDay, LIMITS, FILES),
+        new FileReadService(store, blocks, timeOfDay, LIMITS, (inode, path, millis, client) -> {}),
         new ReplicationFactorService(store, blocks, LIMITS),
         new ContentSummaryService(store),
         leases,

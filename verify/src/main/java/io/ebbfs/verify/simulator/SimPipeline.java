@@ -15,6 +15,7 @@ final class SimPipeline {
   /** A replica of the pipeline. */
   record Node(SimServer server, String storageUuid) {}
 
+  private final SimNetwork network;
   private final long blockId;
   private long generationStamp;
   private long acknowledgedBytes;
@@ -24,6 +25,7 @@ final class SimPipeline {
   private long knownStamp;
 
   SimPipeline(SimCluster cluster, LocatedBlock located) {
+    network = cluster.network();
     blockId = located.getBlock().getBlockId();
     generationStamp = located.getBlock().getGenerationStamp();
     acknowledgedBytes = located.getBlock().getNumBytes();
@@ -71,10 +73,17 @@ final class SimPipeline {
     knownStamp = generationStamp;
   }
 
+  /** Whether the server before a node in the pipeline can send to it. */
+  private boolean isReached(Node node) {
+    int at = nodes.indexOf(node);
+    return at == 0 || !network.isCut(nodes.get(at - 1).server().uuid(), node.server().uuid());
+  }
+
   /** The server that could not begin the block; null if all could. */
   SimServer setUp() {
     for (Node node : nodes) {
-      if (!node.server().transfers().create(node.storageUuid(), blockId, generationStamp)) {
+      if (!isReached(node)
+          || !node.server().transfers().create(node.storageUuid(), blockId, generationStamp)) {
         return node.server();
       }
     }
@@ -84,7 +93,8 @@ final class SimPipeline {
   /** Sends bytes; the first server that fails ends the flow to the servers behind it. */
   boolean send(long lengthBytes) {
     for (Node node : nodes) {
-      if (!node.server().transfers().receive(blockId, generationStamp, lengthBytes)) {
+      if (!isReached(node)
+          || !node.server().transfers().receive(blockId, generationStamp, lengthBytes)) {
         return false;
       }
     }
@@ -99,7 +109,8 @@ final class SimPipeline {
    */
   boolean finish(int reached) {
     for (Node node : nodes.subList(0, Math.min(reached, nodes.size()))) {
-      if (!node.server().transfers().finish(blockId, generationStamp, acknowledgedBytes)) {
+      if (!isReached(node)
+          || !node.server().transfers().finish(blockId, generationStamp, acknowledgedBytes)) {
         return false;
       }
     }

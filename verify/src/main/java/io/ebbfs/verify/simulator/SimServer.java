@@ -47,6 +47,7 @@ final class SimServer {
   private final int number;
   private final DatanodeID id;
   private final SimReplicaMap replicas;
+  private final SimNetwork network;
   private final PlantedBug bug;
   private final List<SimDisk> disks = new ArrayList<>();
   private final SimTransfers transfers = new SimTransfers(this);
@@ -58,9 +59,19 @@ final class SimServer {
   private boolean stalled;
   private boolean scanned = true;
   private long reportId = 1;
+  // A full report that is under way, or null.
+  private List<StorageBlockReport> lateReport;
+  private long lateReportMadeMillis;
   private long diskBytes;
 
-  SimServer(int number, int diskCount, long diskBytes, SimReplicaMap replicas, PlantedBug bug) {
+  SimServer(
+      int number,
+      int diskCount,
+      long diskBytes,
+      SimReplicaMap replicas,
+      SimNetwork network,
+      PlantedBug bug) {
+    this.network = network;
     this.bug = bug;
     this.replicas = replicas;
     String host = host(number);
@@ -115,6 +126,7 @@ final class SimServer {
     unsent.clear();
     lastSent.clear();
     received.clear();
+    lateReport = null;
     transfers.crash();
   }
 
@@ -209,7 +221,7 @@ final class SimServer {
 
   /** Reads all blocks and reports the corrupt ones. */
   void scrub(DatanodeProtocol namenode) throws IOException {
-    if (registration == null) {
+    if (registration == null || isAlone()) {
       return;
     }
     String pool = registration.getNamespaceInfo().getBlockPoolID();
@@ -235,10 +247,18 @@ final class SimServer {
     disk.remove(blockId);
   }
 
+  /** Whether the server cannot reach the namenode. */
+  private boolean isAlone() {
+    return network.isCut(uuid(), SimNetwork.NAMENODE);
+  }
+
   // ---- messages ---------------------------------------------------------------------------------
 
   /** Sends a heartbeat. The commands of the answer wait for {@link #executeCommands}. */
   void heartbeat(DatanodeProtocol namenode) throws IOException {
+    if (isAlone()) {
+      return;
+    }
     boolean isNew = registration == null;
     if (isNew) {
       register(namenode);
@@ -298,17 +318,46 @@ final class SimServer {
 
   /** Reports all blocks of all working disks. */
   void fullReport(DatanodeProtocol namenode) throws IOException {
-    if (registration == null) {
+    if (registration == null || isAlone()) {
       return;
     }
     // Like the real chunk server: the news first.
     incrementalReport(namenode);
+    send(namenode, allReplicas());
+  }
+
+  private List<StorageBlockReport> allReplicas() {
     List<StorageBlockReport> reports = new ArrayList<>();
     for (SimDisk disk : disks) {
       if (!disk.hasFailed()) {
         reports.add(new StorageBlockReport(storage(disk), disk.report()));
       }
     }
+    return reports;
+  }
+
+  /** Makes a full report that is long under way: other messages overtake it. */
+  void makeLateReport(long nowMillis) {
+    if (registration != null) {
+      lateReport = allReplicas();
+      lateReportMadeMillis = nowMillis;
+    }
+  }
+
+  /** The late report arrives, if it is not older than any report may be. */
+  boolean sendLateReport(DatanodeProtocol namenode, long nowMillis, long mostMillis)
+      throws IOException {
+    List<StorageBlockReport> late = lateReport;
+    lateReport = null;
+    if (late == null || registration == null || nowMillis - lateReportMadeMillis > mostMillis) {
+      return false;
+    }
+    send(namenode, late);
+    return true;
+  }
+
+  private void send(DatanodeProtocol namenode, List<StorageBlockReport> reports)
+      throws IOException {
     namenode.blockReport(
         registration,
         registration.getNamespaceInfo() == null
@@ -320,7 +369,7 @@ final class SimServer {
 
   /** Sends the news. They are kept until the namenode has accepted them. */
   void incrementalReport(DatanodeProtocol namenode) throws IOException {
-    if (registration == null || unsent.isEmpty()) {
+    if (registration == null || unsent.isEmpty() || isAlone()) {
       return;
     }
     lastSent.clear();
@@ -385,10 +434,12 @@ final class SimServer {
   }
 
   /** A recovery that the namenode refuses is over: the namenode orders another. */
-  private static void recover(
-      SimCluster cluster, DatanodeProtocol namenode, RecoveringBlock recovering) {
+  private void recover(SimCluster cluster, DatanodeProtocol namenode, RecoveringBlock recovering) {
+    if (isAlone()) {
+      return;
+    }
     try {
-      new SimBlockRecovery(cluster, recovering).run(namenode);
+      new SimBlockRecovery(cluster, uuid(), recovering).run(namenode);
     } catch (IOException e) {
       cluster.events().add("fault block recovery refused");
     }
@@ -429,6 +480,7 @@ final class SimServer {
         SimDisk disk = target == null ? null : target.disk(command.getTargetStorageIDs()[b][t]);
         if (disk != null
             && target.answers()
+            && !network.isCut(uuid(), target.uuid())
             && !disk.hasFailed()
             && disk.free() >= block.lengthBytes()
             && !target.holds(block.blockId())) {

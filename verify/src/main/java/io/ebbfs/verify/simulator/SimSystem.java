@@ -3,7 +3,9 @@ package io.ebbfs.verify.simulator;
 import io.ebbfs.common.time.ManualClock;
 import io.ebbfs.namenode.audit.SpaceAccount;
 import io.ebbfs.namenode.store.InMemoryStore;
+import io.ebbfs.protocol.CodingProtocol;
 import java.io.IOException;
+import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
@@ -16,6 +18,8 @@ final class SimSystem {
 
   final Random random;
   final ManualClock clock = new ManualClock();
+  // The time of day of the namenode's machine, which somebody may set.
+  final ManualClock timeOfDay = new ManualClock();
   final EventCounts events = new EventCounts();
   final SimWorld world;
   final SimCluster cluster;
@@ -45,7 +49,7 @@ final class SimSystem {
 
   private void start() throws IOException {
     store.revive();
-    namenode = new SimNamenode(store, clock, world, cluster, random.nextLong(), bug);
+    namenode = new SimNamenode(store, timeOfDay, clock, world, cluster, random.nextLong(), bug);
   }
 
   SimNamenode namenode() {
@@ -62,6 +66,26 @@ final class SimSystem {
     if (random.nextBoolean()) {
       allServersReport();
     }
+  }
+
+  /** Time passes, on all clocks. */
+  void advance(long millis) {
+    clock.advance(millis);
+    timeOfDay.advance(millis);
+  }
+
+  /** The namenode as a raid-node reaches it. */
+  CodingProtocol codingFor(SimWorker worker) {
+    if (!cluster.network().isCut(worker.name(), SimNetwork.NAMENODE)) {
+      return namenode.coding();
+    }
+    return (CodingProtocol)
+        Proxy.newProxyInstance(
+            SimSystem.class.getClassLoader(),
+            new Class<?>[] {CodingProtocol.class},
+            (proxy, method, arguments) -> {
+              throw new ServiceException(new IOException("connection refused"));
+            });
   }
 
   SimServer anyServer() {
@@ -124,7 +148,7 @@ final class SimSystem {
     // As long as this, a machine keeps no written bytes in its memory.
     cluster.servers().forEach(server -> server.disks().forEach(SimDisk::syncAll));
     for (int i = 0; i < 4; i++) {
-      clock.advance(2_500);
+      advance(2_500);
       allServersHeartbeat();
       namenode.tick();
     }

@@ -106,6 +106,10 @@ final class SimWorker {
     this.random = random;
   }
 
+  String name() {
+    return name;
+  }
+
   /** Whether the worker holds a claim of a conversion to another code. */
   boolean isConverting() {
     return jobs.stream().anyMatch(Job::isConversion);
@@ -189,6 +193,7 @@ final class SimWorker {
     }
     Optional<CombineResponseProto> response =
         cluster.combine(
+            name,
             step.getExecutor().getDatanodeUuid(),
             step.getCombine(),
             dies ? random.nextInt(targets + 1) : Integer.MAX_VALUE);
@@ -242,7 +247,7 @@ final class SimWorker {
     Optional<Boolean> holds =
         bug == PlantedBug.SKIPS_CHECKS || bug == PlantedBug.SWAPS_SOURCES
             ? Optional.of(true)
-            : cluster.holds(job.claimed.getChecks(job.checksPassed));
+            : cluster.holds(name, job.claimed.getChecks(job.checksPassed));
     if (holds.orElse(false)) {
       job.checksPassed++;
       return;
@@ -290,7 +295,7 @@ final class SimWorker {
     for (BlockLocationProto location : source.getLocationsList()) {
       if (location.getStorageUuid().equals(storageUuid)) {
         String server = location.getServer().getDatanodeUuid();
-        Optional<BlockHealthProto> health = cluster.health(server, source.getBlock());
+        Optional<BlockHealthProto> health = cluster.health(name, server, source.getBlock());
         if (health.filter(BlockHealthProto.BLOCK_OK::equals).isPresent()) {
           cluster.sync(cluster.server(server), source.getBlock().getBlockId());
           return true;
@@ -320,7 +325,7 @@ final class SimWorker {
     List<BadBlockProto> bad = new ArrayList<>();
     for (CombineFailureProto failed : response.getFailedSourcesList()) {
       SourceProto source = step.getCombine().getSources(failed.getIndex());
-      for (BlockLocationProto location : cluster.badLocations(source)) {
+      for (BlockLocationProto location : cluster.badLocations(name, source)) {
         BadBlockProto.Builder found =
             BadBlockProto.newBuilder()
                 .setBlock(source.getBlock())
@@ -329,7 +334,7 @@ final class SimWorker {
         if (bug != PlantedBug.ANSWERS_BEFORE_SCAN) {
           // Without this word the namenode believes for good that the bytes are wrong.
           cluster
-              .health(location.getServer().getDatanodeUuid(), source.getBlock())
+              .health(name, location.getServer().getDatanodeUuid(), source.getBlock())
               .ifPresent(found::setHealth);
         }
         bad.add(found.build());
@@ -342,7 +347,7 @@ final class SimWorker {
   private void runWhole(CodingProtocolService.BlockingInterface namenode, Job job, boolean faults) {
     jobs.remove(job);
     formerJobs.add(job);
-    SimChannel channel = new SimChannel(cluster, random, faults, events);
+    SimChannel channel = new SimChannel(name, cluster, random, faults, events);
     TransitionExecutor executor =
         new TransitionExecutor(
             name,
@@ -466,7 +471,10 @@ final class SimWorker {
           cluster.withRightOutputs(
               () ->
                   cluster.combine(
-                      step.getExecutor().getDatanodeUuid(), step.getCombine(), Integer.MAX_VALUE));
+                      name,
+                      step.getExecutor().getDatanodeUuid(),
+                      step.getCombine(),
+                      Integer.MAX_VALUE));
         }
       }
       case 2 -> {
