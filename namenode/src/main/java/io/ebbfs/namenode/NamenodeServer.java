@@ -144,6 +144,8 @@ public final class NamenodeServer implements AutoCloseable {
             blocks::missingBlocks,
             blocks::orphanReplicas,
             blocks::orphanBytes,
+            blocks::lostDisksToWalk,
+            blocks::lostDiskBlocksExamined,
             blocks::blocksOn);
     IdGenerators ids = IdGenerators.of(store);
     RestoredStore.skipIds(store, ids);

@@ -73,6 +73,11 @@ final class Metrics {
     line("ebbfs_orphan_replicas", "", cluster.getOrphanReplicas());
     family("ebbfs_orphan_bytes", "gauge", "Bytes of these replicas");
     line("ebbfs_orphan_bytes", "", cluster.getOrphanBytes());
+    family(
+        "ebbfs_lost_disks_to_walk", "gauge", "Lost disks whose blocks are still to be examined");
+    line("ebbfs_lost_disks_to_walk", "", cluster.getLostDisksToWalk());
+    family("ebbfs_lost_disk_blocks_examined", "gauge", "Blocks of these disks that were examined");
+    line("ebbfs_lost_disk_blocks_examined", "", cluster.getLostDiskBlocksExamined());
     family("ebbfs_unrecoverable_stripes", "gauge", "Stripes that do not decode");
     line("ebbfs_unrecoverable_stripes", "", cluster.getUnrecoverableStripes());
     family(

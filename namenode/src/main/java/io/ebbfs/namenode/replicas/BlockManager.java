@@ -113,7 +113,7 @@ public final class BlockManager implements BlockService {
 
   /** Sets the stripes; called once, before the namenode serves. */
   public void bind(StripeService stripes) {
-    redundancy.onStripe(stripes::check);
+    redundancy.bind(stripes);
     safeModeProgress = new SafeModeProgress(store, cluster, stripes, settings.safeModeThreshold());
     locator.bind(stripes);
   }
@@ -153,10 +153,9 @@ public final class BlockManager implements BlockService {
   /** Examines the blocks on servers and disks that did not come back before safe mode ended. */
   private void checkDisksOutOfService() {
     for (ClusterView.Disk disk : cluster.noteLosses()) {
+      redundancy.resumeDisk(disk);
       if (disk.failed()) {
-        diskFailed(disk);
-      } else {
-        redundancy.checkDisk(disk);
+        forgetLater(disk);
       }
     }
   }
@@ -200,6 +199,10 @@ public final class BlockManager implements BlockService {
   /** A disk has failed: its blocks are examined, and its replica rows are deleted. */
   public void diskFailed(ClusterView.Disk disk) {
     redundancy.checkDisk(disk);
+    forgetLater(disk);
+  }
+
+  private void forgetLater(ClusterView.Disk disk) {
     synchronized (disksToForget) {
       disksToForget.add(disk.storageUuid());
     }
@@ -240,6 +243,16 @@ public final class BlockManager implements BlockService {
   /** The bytes of {@link #orphanReplicas}. */
   public long orphanBytes() {
     return feeder.orphans().lengthBytes();
+  }
+
+  /** Disks out of service whose blocks are still to be examined. */
+  public int lostDisksToWalk() {
+    return redundancy.lostDisksToWalk();
+  }
+
+  /** Blocks of {@link #lostDisksToWalk} that were examined. */
+  public long lostDiskBlocksExamined() {
+    return redundancy.lostDiskBlocksExamined();
   }
 
   /** Good replicas on a disk, as of the last full scan. */

@@ -5,23 +5,19 @@ import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.RedundancySettings;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
+import io.ebbfs.namenode.replicas.LostDiskWalker.Outcome;
 import io.ebbfs.namenode.replicas.ReplicaRows.Replica;
 import io.ebbfs.namenode.replicas.SuspectReplicas.Suspect;
-import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
-import io.ebbfs.namenode.store.Row;
-import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
-import io.ebbfs.protocol.proto.StoreProtos.StorageReplicaRow;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.function.LongConsumer;
+import java.util.OptionalLong;
 
 /**
  * Keeps the number of replicas of each block right. Events name blocks to examine. The monitor then
@@ -32,7 +28,6 @@ import java.util.function.LongConsumer;
  * <p>One thread calls {@link #tick}; the other methods are thread-safe and quick.
  */
 public final class RedundancyMonitor {
-  private static final int PAGE = 1_000;
   private static final long OPEN_RECHECK_MILLIS = 2_000;
 
   private final MetadataStore store;
@@ -46,11 +41,8 @@ public final class RedundancyMonitor {
   private final ReplicationScheduler replications;
   private final SuspectReplicas suspects;
   private final InvalidationRows invalidationRows;
-  // Disks whose blocks are to be examined, by uuid, each with the last key that was read.
-  private final Map<String, Optional<Key>> disksToScan = new LinkedHashMap<>();
-  // Disks that may come back: their blocks are examined again when the wait for them is over.
-  private final Map<String, Long> disksToScanLater = new LinkedHashMap<>();
-  private volatile LongConsumer stripeHint = stripeId -> {};
+  private final LostDiskWalker lostDisks;
+  private volatile StripeService stripes;
 
   RedundancyMonitor(
       MetadataStore store,
@@ -74,12 +66,13 @@ public final class RedundancyMonitor {
     this.queue = new RedundancyQueue(settings.queueLimit());
     this.replications =
         new ReplicationScheduler(cluster, commands, chooser, clock, settings, queue, this::assess);
+    this.lostDisks = new LostDiskWalker(store, cluster, clock, settings, new BlocksOfLostDisks());
   }
 
   // ---- hints ------------------------------------------------------------------------------------
 
-  void onStripe(LongConsumer hint) {
-    stripeHint = hint;
+  void bind(StripeService service) {
+    stripes = service;
   }
 
   void check(long blockId) {
@@ -91,7 +84,9 @@ public final class RedundancyMonitor {
   }
 
   void checkStripe(long stripeId) {
-    stripeHint.accept(stripeId);
+    if (stripes != null) {
+      stripes.check(stripeId);
+    }
   }
 
   /** A good replica was reported. */
@@ -99,26 +94,29 @@ public final class RedundancyMonitor {
     cluster.disk(storageUuid).ifPresent(disk -> replications.arrived(blockId, disk.serverUuid()));
   }
 
-  /**
-   * All blocks on the disk, which went out of service, are to be examined: now for those that the
-   * next failure would lose, and all of them when the disk did not come back for {@link
-   * RedundancySettings#repairDelayMillis}.
-   */
+  /** A disk went out of service: {@link LostDiskWalker} examines its blocks from the start. */
   void checkDisk(Disk disk) {
-    synchronized (disksToScan) {
-      disksToScan.put(disk.storageUuid(), Optional.empty());
-      if (settings.repairDelayMillis() > 0) {
-        disksToScanLater.put(disk.storageUuid(), clock.millis() + settings.repairDelayMillis());
-      }
-    }
+    lostDisks.walk(disk);
+  }
+
+  /** A disk is out of service after a restart: the walk over its blocks goes on where it was. */
+  void resumeDisk(Disk disk) {
+    lostDisks.resume(disk);
   }
 
   /** Whether blocks of the disk are still to be examined. */
   boolean isToCheck(Disk disk) {
-    synchronized (disksToScan) {
-      return disksToScan.containsKey(disk.storageUuid())
-          || disksToScanLater.containsKey(disk.storageUuid());
-    }
+    return lostDisks.isToWalk(disk);
+  }
+
+  /** Disks out of service whose blocks are still to be examined. */
+  int lostDisksToWalk() {
+    return lostDisks.toWalk();
+  }
+
+  /** Blocks of these disks that were examined. */
+  long lostDiskBlocksExamined() {
+    return lostDisks.examined();
   }
 
   /** A server is dead: its commands and its pending replications are void. */
@@ -144,66 +142,52 @@ public final class RedundancyMonitor {
 
   void tick() throws IOException {
     replications.retryOverdue();
-    scanDisks();
+    lostDisks.tick();
     for (long blockId : queue.take(settings.blocksPerTick(), clock.millis())) {
       examine(blockId);
     }
     replications.orderReplications();
   }
 
-  /** Scans as many blocks as the queue has room for; the next tick goes on from there. */
-  private void scanDisks() throws IOException {
-    Map<String, Optional<Key>> todo;
-    synchronized (disksToScan) {
-      disksToScanLater
-          .entrySet()
-          .removeIf(
-              later -> {
-                boolean due = later.getValue() <= clock.millis();
-                if (due) {
-                  disksToScan.put(later.getKey(), Optional.empty());
-                }
-                return due;
-              });
-      todo = new LinkedHashMap<>(disksToScan);
-    }
-    for (Map.Entry<String, Optional<Key>> entry : todo.entrySet()) {
-      Optional<Disk> disk = cluster.disk(entry.getKey());
-      Optional<Key> at = entry.getValue();
-      boolean done = disk.isEmpty();
-      while (!done && queue.room() >= PAGE) {
-        Key reached = scanPage(disk.get(), at.orElse(null));
-        done = reached == null;
-        at = Optional.ofNullable(reached);
-      }
-      synchronized (disksToScan) {
-        if (done) {
-          disksToScan.remove(entry.getKey(), entry.getValue());
-        } else {
-          disksToScan.replace(entry.getKey(), entry.getValue(), at);
+  /** What the walks do with the blocks that they find. */
+  private final class BlocksOfLostDisks implements LostDiskWalker.Blocks {
+    @Override
+    public Outcome examine(StoredBlock stored, boolean onlyAtRisk) throws IOException {
+      long blockId = stored.block().getBlockId();
+      if (stored.striped()) {
+        if (!onlyAtRisk) {
+          queue.check(blockId);
         }
+        return stripes == null || stripes.offer(stored.block().getStripeId(), onlyAtRisk)
+            ? Outcome.EXAMINED
+            : Outcome.WAITS;
       }
+      if (onlyAtRisk) {
+        noteIfAtRisk(blockId);
+        return Outcome.EXAMINED;
+      }
+      RedundancyMonitor.this.examine(blockId);
+      return queue.underReplicatedCount() < settings.queueLimit()
+              || queue.isUnderReplicated(blockId)
+          ? Outcome.EXAMINED
+          : Outcome.LEFT_OUT;
+    }
+
+    @Override
+    public boolean isOpen(long blockId, OptionalLong stripeId) {
+      return stripeId.isPresent()
+          ? stripes != null && stripes.awaitsCheck(stripeId.getAsLong())
+          : queue.isRepairable(blockId);
     }
   }
 
-  /** The last key that was read, or null at the end of the disk. */
-  private Key scanPage(Disk disk, Key after) throws IOException {
-    List<Row<StorageReplicaRow>> page =
-        store.transact(
-            disk.storageNumber(),
-            Durability.RELAXED,
-            t -> t.scan(Tables.STORAGE_REPLICA, disk.storageNumber(), after, PAGE));
-    List<Long> ids = page.stream().map(row -> row.key().firstLong()).toList();
-    Map<Long, StoredBlock> owners =
-        store.transact(disk.storageNumber(), Durability.RELAXED, t -> BlockLookup.find(t, ids));
-    owners.forEach(
-        (id, stored) -> {
-          if (stored.striped()) {
-            checkStripe(stored.block().getStripeId());
-          }
-          queue.check(id);
-        });
-    return page.size() < PAGE ? null : page.get(page.size() - 1).key();
+  private void noteIfAtRisk(long blockId) throws IOException {
+    Optional<BlockAssessment> found =
+        assess(blockId)
+            .filter(block -> block.settled() && !block.striped() && block.servers(cluster) <= 1);
+    if (found.isPresent()) {
+      replications.note(blockId, found.get());
+    }
   }
 
   /** The state of a block; empty if neither a file nor a stripe has the block. */

@@ -75,7 +75,7 @@ final class RedundancyQueue {
   synchronized void underReplicated(long blockId, int liveReplicas, long dueMillis) {
     int level = Math.min(liveReplicas, LEVELS - 1);
     UnderReplicated before = byBlock.get(blockId);
-    if (before == null && byBlock.size() >= limit) {
+    if (before == null && !hasRoomFor(liveReplicas)) {
       return;
     }
     long due = before == null ? dueMillis : Math.min(before.dueMillis(), dueMillis);
@@ -84,6 +84,22 @@ final class RedundancyQueue {
       levels.get(before.level()).remove(blockId);
     }
     levels.get(level).add(blockId);
+  }
+
+  /** Blocks with one replica have room of their own. */
+  private boolean hasRoomFor(int liveReplicas) {
+    return byBlock.size() < (liveReplicas <= 1 ? 2L : 1L) * limit;
+  }
+
+  /** Whether the block is known to have too few replicas. */
+  synchronized boolean isUnderReplicated(long blockId) {
+    return byBlock.containsKey(blockId);
+  }
+
+  /** Whether the block is known to have too few replicas, but one. */
+  synchronized boolean isRepairable(long blockId) {
+    UnderReplicated block = byBlock.get(blockId);
+    return block != null && block.level() > 0;
   }
 
   /** The block has enough replicas, or does not exist any more. */

@@ -27,10 +27,26 @@ public interface StripeService {
       throws IOException;
 
   /**
-   * Asks for a check of a stripe that may have lost a block or got one back. Requests are in
-   * memory; a slow scan of all stripes makes up for lost ones.
+   * Asks for a check of a stripe that may have lost a block or got one back. Requests are in memory
+   * and bounded; a slow scan of all stripes makes up for dropped ones.
    */
   void check(long stripeId);
+
+  /**
+   * Asks for a check of a stripe that has lost a block, and says whether the request was taken.
+   *
+   * @param onlyAtRisk the stripe is to be repaired only if the next failure would lose it
+   * @return false if there are too many requests already: ask again later
+   */
+  default boolean offer(long stripeId, boolean onlyAtRisk) {
+    check(stripeId);
+    return true;
+  }
+
+  /** Whether a request to check the stripe was taken and is not carried out. */
+  default boolean awaitsCheck(long stripeId) {
+    return false;
+  }
 
   /**
    * True if a block of a stripe can be decoded from other blocks of the stripe, on the disks that

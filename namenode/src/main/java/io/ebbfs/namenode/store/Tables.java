@@ -7,6 +7,7 @@ import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.InvalidationRow;
 import io.ebbfs.protocol.proto.StoreProtos.LeaseRow;
+import io.ebbfs.protocol.proto.StoreProtos.LostDiskRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.ServerRow;
 import io.ebbfs.protocol.proto.StoreProtos.SettingRow;
@@ -47,6 +48,9 @@ public final class Tables {
   public static final Table<InvalidationRow> INVALIDATION =
       new Table<>("invalidation", 12, InvalidationRow.parser());
 
+  public static final Table<LostDiskRow> LOST_DISK =
+      new Table<>("lostDisk", 13, LostDiskRow.parser());
+
   /** All tables in the order of locks. */
   public static final List<Table<?>> ALL =
       List.of(
@@ -62,7 +66,8 @@ public final class Tables {
           STORAGE_REPLICA,
           SERVER,
           COUNTER,
-          INVALIDATION);
+          INVALIDATION,
+          LOST_DISK);
 
   public static Key inode(long parentId, byte[] name) {
     return Key.of(parentId, name);
@@ -98,6 +103,10 @@ public final class Tables {
 
   public static Key invalidation(long storageNumber, long blockId) {
     return Key.of(storageNumber, blockId);
+  }
+
+  public static Key lostDisk(long storageNumber) {
+    return Key.of(storageNumber);
   }
 
   public static Key stripe(long stripeId) {

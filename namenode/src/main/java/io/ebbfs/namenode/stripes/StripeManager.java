@@ -17,6 +17,7 @@ import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -33,18 +34,28 @@ import java.util.TreeMap;
  * deleted with all its blocks.
  */
 public final class StripeManager implements StripeService {
-  /** Further hints are dropped: the slow scan over all stripes finds these stripes later. */
+  /** Hints of one kind in memory. */
   private static final int MAX_HINTS = 100_000;
 
   private final CodeRegistry codes;
   private final BlockService blocks;
   private final ClusterView cluster;
+  private final int maxHints;
+  // The three sets of hints are guarded by toCheck.
   private final Set<Long> toCheck = new LinkedHashSet<>();
+  private final Set<Long> toCheckForRisk = new LinkedHashSet<>();
+  private final Set<Long> inHand = new HashSet<>();
 
   public StripeManager(CodeRegistry codes, BlockService blocks, ClusterView cluster) {
+    this(codes, blocks, cluster, MAX_HINTS);
+  }
+
+  /** With another limit of hints. */
+  public StripeManager(CodeRegistry codes, BlockService blocks, ClusterView cluster, int maxHints) {
     this.codes = codes;
     this.blocks = blocks;
     this.cluster = cluster;
+    this.maxHints = maxHints;
   }
 
   @Override
@@ -179,23 +190,48 @@ public final class StripeManager implements StripeService {
 
   @Override
   public void check(long stripeId) {
+    offer(stripeId, false);
+  }
+
+  @Override
+  public boolean offer(long stripeId, boolean onlyAtRisk) {
     synchronized (toCheck) {
-      if (toCheck.size() < MAX_HINTS) {
-        toCheck.add(stripeId);
-      }
+      Set<Long> hints = onlyAtRisk ? toCheckForRisk : toCheck;
+      return hints.contains(stripeId) || (hints.size() < maxHints && hints.add(stripeId));
     }
   }
 
-  /** Removes and returns hints, the oldest first. */
-  public List<Long> takeHints(int limit) {
+  @Override
+  public boolean awaitsCheck(long stripeId) {
+    synchronized (toCheck) {
+      return toCheck.contains(stripeId)
+          || toCheckForRisk.contains(stripeId)
+          || inHand.contains(stripeId);
+    }
+  }
+
+  /**
+   * Takes hints, the oldest first. The caller says with {@link #checked} what it has done.
+   *
+   * @param onlyAtRisk the hints of stripes that are to be repaired only if they are at risk
+   */
+  public List<Long> takeHints(boolean onlyAtRisk, int limit) {
     synchronized (toCheck) {
       List<Long> taken = new ArrayList<>();
-      Iterator<Long> all = toCheck.iterator();
+      Iterator<Long> all = (onlyAtRisk ? toCheckForRisk : toCheck).iterator();
       while (all.hasNext() && taken.size() < limit) {
         taken.add(all.next());
         all.remove();
       }
+      inHand.addAll(taken);
       return taken;
+    }
+  }
+
+  /** A stripe whose hint was taken was looked at, or could not be. */
+  public void checked(long stripeId) {
+    synchronized (toCheck) {
+      inHand.remove(stripeId);
     }
   }
 }

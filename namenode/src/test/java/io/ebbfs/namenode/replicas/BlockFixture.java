@@ -61,6 +61,12 @@ final class BlockFixture {
   BlockManager manager;
   DatanodeFrontEnd frontEnd;
 
+  /** If it is above 0, hints about stripes go to the real stripes, which keep so many of them. */
+  int maxHints;
+
+  /** The real stripes. */
+  StripeManager stripes;
+
   /** What {@link StripeService#decodes} answers; null for the truth. */
   Boolean decodes;
 
@@ -108,7 +114,9 @@ final class BlockFixture {
     ids = IdGenerators.of(store);
     RestoredStore.skipIds(store, ids);
     manager.bind(ids);
-    StripeManager stripes = new StripeManager(CodeRegistry.builtIn(), manager, cluster);
+    stripes =
+        new StripeManager(
+            CodeRegistry.builtIn(), manager, cluster, maxHints > 0 ? maxHints : 1_000);
     manager.bind(
         new StripeService() {
           @Override
@@ -124,6 +132,20 @@ final class BlockFixture {
           @Override
           public void check(long stripeId) {
             hintedStripes.add(stripeId);
+            if (maxHints > 0) {
+              stripes.check(stripeId);
+            }
+          }
+
+          @Override
+          public boolean offer(long stripeId, boolean onlyAtRisk) {
+            hintedStripes.add(stripeId);
+            return maxHints == 0 || stripes.offer(stripeId, onlyAtRisk);
+          }
+
+          @Override
+          public boolean awaitsCheck(long stripeId) {
+            return maxHints > 0 && stripes.awaitsCheck(stripeId);
           }
 
           @Override

@@ -10,6 +10,8 @@ import java.util.function.ToLongFunction;
  * @param missingBlocks blocks in no stripe without a live replica
  * @param orphanReplicas replicas of blocks that the store does not know, which wait for deletion
  * @param orphanBytes their bytes
+ * @param lostDisksToWalk disks out of service whose blocks are still to be examined
+ * @param lostDiskBlocksExamined blocks of these disks that were examined
  * @param blocksOn replicas on the disk with this storage uuid
  */
 public record BlockCounts(
@@ -17,12 +19,14 @@ public record BlockCounts(
     LongSupplier missingBlocks,
     LongSupplier orphanReplicas,
     LongSupplier orphanBytes,
+    LongSupplier lostDisksToWalk,
+    LongSupplier lostDiskBlocksExamined,
     ToLongFunction<String> blocksOn) {
-  /** Without orphans. */
+  /** Without orphans and lost disks. */
   public BlockCounts(
       LongSupplier underReplicatedBlocks,
       LongSupplier missingBlocks,
       ToLongFunction<String> blocksOn) {
-    this(underReplicatedBlocks, missingBlocks, () -> 0, () -> 0, blocksOn);
+    this(underReplicatedBlocks, missingBlocks, () -> 0, () -> 0, () -> 0, () -> 0, blocksOn);
   }
 }

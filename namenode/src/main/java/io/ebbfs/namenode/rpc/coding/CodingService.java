@@ -272,6 +272,8 @@ public final class CodingService implements CodingProtocol {
             .setMissingBlocks(blockCounts.missingBlocks().getAsLong())
             .setOrphanReplicas(blockCounts.orphanReplicas().getAsLong())
             .setOrphanBytes(blockCounts.orphanBytes().getAsLong())
+            .setLostDisksToWalk(blockCounts.lostDisksToWalk().getAsLong())
+            .setLostDiskBlocksExamined(blockCounts.lostDiskBlocksExamined().getAsLong())
             .setSafeMode(cluster.inSafeMode());
     cluster.allServers().forEach(server -> response.addServers(status(server)));
     addDamage(response);

@@ -39,7 +39,14 @@ public final class RepairScanner {
    */
   public record Damage(SortedSet<Integer> lost, boolean decodes) {}
 
-  private record Seen(StripeState stripe, Optional<TransitionRow> transition, boolean mayWait) {}
+  /**
+   * A stripe as read.
+   *
+   * @param atRisk whether the next failure would lose blocks of it
+   * @param mayWait whether it is not at risk, and its lost blocks may come back soon
+   */
+  private record Seen(
+      StripeState stripe, Optional<TransitionRow> transition, boolean atRisk, boolean mayWait) {}
 
   private final TransitionContext context;
   private final StripeManager stripes;
@@ -78,9 +85,8 @@ public final class RepairScanner {
     if (context.cluster().inSafeMode()) {
       return;
     }
-    for (long stripeId : stripes.takeHints(context.settings().hintsPerTick())) {
-      check(stripeId);
-    }
+    checkHinted(true, context.settings().hintsPerTick());
+    checkHinted(false, Math.min(context.settings().hintsPerTick(), roomForRepairs(false)));
     int limit = context.settings().scanPerTick();
     List<Row<StripeRow>> page = context.store().scanAll(Tables.STRIPE, scannedTo, limit);
     for (Row<StripeRow> row : page) {
@@ -94,6 +100,30 @@ public final class RepairScanner {
     }
   }
 
+  private void checkHinted(boolean onlyAtRisk, int limit) throws IOException {
+    List<Long> hinted = stripes.takeHints(onlyAtRisk, limit);
+    int done = 0;
+    try {
+      for (long stripeId : hinted) {
+        check(stripeId, onlyAtRisk);
+        stripes.checked(stripeId);
+        done++;
+      }
+    } finally {
+      // The store has failed: the next tick goes on.
+      for (long stripeId : hinted.subList(done, hinted.size())) {
+        stripes.offer(stripeId, onlyAtRisk);
+        stripes.checked(stripeId);
+      }
+    }
+  }
+
+  /** How many more repairs may be planned; stripes at risk have room of their own. */
+  private int roomForRepairs(boolean atRisk) {
+    long most = (atRisk ? 2L : 1L) * context.settings().maxActive();
+    return (int) Math.max(0, Math.min(Integer.MAX_VALUE, most - context.index().activeCount()));
+  }
+
   private void forgetStripesThatAreGone() throws IOException {
     for (long stripeId : List.copyOf(damaged.keySet())) {
       check(stripeId);
@@ -104,6 +134,10 @@ public final class RepairScanner {
   }
 
   private void check(long stripeId) throws IOException {
+    check(stripeId, false);
+  }
+
+  private void check(long stripeId, boolean onlyAtRisk) throws IOException {
     Optional<Seen> seen = read(stripeId);
     if (seen.isEmpty()) {
       damaged.remove(stripeId);
@@ -123,7 +157,9 @@ public final class RepairScanner {
     } else {
       damaged.put(stripeId, new Damage(decision.lost(), stripe.code().decodes(decision.lost())));
     }
-    carryOut(decision, stripe, seen.get().transition().map(TransitionRow::getId));
+    if (!onlyAtRisk || seen.get().atRisk()) {
+      carryOut(decision, seen.get());
+    }
   }
 
   private Optional<Seen> read(long stripeId) throws IOException {
@@ -144,7 +180,10 @@ public final class RepairScanner {
                           Tables.TRANSITION, Tables.transition(row.get().getTransitionId()));
               StripeState state =
                   StripeState.read(transaction, context.codes(), context.cluster(), row.get());
-              return Optional.of(new Seen(state, active, mayWait(transaction, state)));
+              boolean atRisk =
+                  !state.lost().isEmpty() && state.isLostWithNextServer(context.cluster());
+              return Optional.of(
+                  new Seen(state, active, atRisk, !atRisk && mayWait(transaction, state)));
             });
   }
 
@@ -153,13 +192,13 @@ public final class RepairScanner {
     return delayMillis > 0
         && !stripe.lost().isEmpty()
         && stripe.isLostSince(
-            transaction, context.cluster(), context.clock().millis() - delayMillis)
-        && !stripe.isLostWithNextServer(context.cluster());
+            transaction, context.cluster(), context.clock().millis() - delayMillis);
   }
 
   /** The effects of a decision. The transition is present where the decision is about one. */
-  private void carryOut(RepairDecision decision, StripeState stripe, Optional<Long> transition)
-      throws IOException {
+  private void carryOut(RepairDecision decision, Seen seen) throws IOException {
+    StripeState stripe = seen.stripe();
+    Optional<Long> transition = seen.transition().map(TransitionRow::getId);
     switch (decision.action()) {
       case NOTHING, WAIT_FOR_SERVER, WAIT_FOR_REPLICA -> {}
       case CHECK_PLACEMENT -> rePlacements.consider(stripe);
@@ -169,7 +208,7 @@ public final class RepairScanner {
         rePlacements.consider(stripe);
       }
       case RESCUE -> rewrites.add(stripe);
-      case REPAIR -> createRepair(decision, stripe);
+      case REPAIR -> createRepair(decision, seen);
       case CHANGE_REPAIR -> changeRepair(repair(transition.orElseThrow(), decision, stripe));
       case DROP_REPAIR -> context.lifecycle().drop(transition.orElseThrow(), decision.reason());
       case INTERRUPT -> {
@@ -181,7 +220,12 @@ public final class RepairScanner {
     }
   }
 
-  private void createRepair(RepairDecision decision, StripeState stripe) throws IOException {
+  /** Without room for more repairs, the walk over the lost disk or the slow scan comes back. */
+  private void createRepair(RepairDecision decision, Seen seen) throws IOException {
+    StripeState stripe = seen.stripe();
+    if (roomForRepairs(seen.atRisk()) == 0) {
+      return;
+    }
     TransitionRow row = repair(context.ids().transitions().next(), decision, stripe);
     if (!TransitionRegistrar.register(context, row, stripe.row())) {
       stripes.check(stripe.id());
