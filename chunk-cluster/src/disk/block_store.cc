@@ -19,16 +19,18 @@ std::unexpected<Error> BlockStore::NoReplica(std::uint64_t block_id) {
   return Fail(ErrorCode::kNotFound, fmt::format("block {} is not on this server", block_id));
 }
 
-bool BlockStore::AnyDiskFailed() const {
-  return !unopened_.empty() ||
-         std::ranges::any_of(disks_, [](const auto& disk) { return disk->failed(); });
+bool BlockStore::AnyDiskUnknown() const {
+  return !unopened_.empty() || std::ranges::any_of(disks_, [](const auto& disk) {
+    return disk->failed() || !disk->scanned();
+  });
 }
 
 std::unexpected<Error> BlockStore::Absent(std::uint64_t block_id) const {
-  if (!AnyDiskFailed()) return NoReplica(block_id);
+  if (!AnyDiskUnknown()) return NoReplica(block_id);
   return Fail(ErrorCode::kCannotTell,
-              fmt::format("block {} is on no working disk of this server, and a disk has failed "
-                          "that may hold it; replace the disk and restart this server",
+              fmt::format("block {} is on no working disk of this server, and a disk that may hold "
+                          "it has failed or does not answer; replace the disk and restart this "
+                          "server",
                           block_id));
 }
 
@@ -337,7 +339,7 @@ bool BlockStore::ProbeDisk(std::size_t disk) {
 
 void BlockStore::DropHungDisks() {
   for (const auto& disk : disks_) {
-    const auto time = disk->ProbeTime();
+    const auto time = std::max(disk->ProbeTime(), disk->ScanStepTime());
     if (disk->failed() || time <= hung_disk_after_) continue;
     FailDisk(*disk, fmt::format("reading and writing a little has not ended for {} s",
                                 std::chrono::duration_cast<std::chrono::seconds>(time).count()));

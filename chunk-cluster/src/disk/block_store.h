@@ -11,6 +11,7 @@
 #include <span>
 #include <stop_token>
 #include <string>
+#include <thread>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
@@ -48,10 +49,16 @@ class BlockStore {
   [[nodiscard]] static Result<std::unique_ptr<BlockStore>> Open(FileSystem& files,
                                                                 const Options& options);
   // Checks that the disks belong to the cluster, claims new disks for it, and scans all disks for
-  // blocks (disk_scan.cc). Until this has ended, the store is not ready: every call that opens,
-  // creates, changes or looks up a replica by its id fails with kNotReady.
+  // blocks at the same time (disk_scan.cc). Until this has ended, the store is not ready: every call
+  // that opens, creates, changes or looks up a replica by its id fails with kNotReady. A disk that
+  // hangs is not waited for, if another one was scanned: its scan goes on, until it ends and the
+  // listener hears of it, or until the disk has failed. Meanwhile the disk gets no new replicas, and
+  // a block that is on no other disk may be there.
   [[nodiscard]] Status Attach(const std::string& cluster_id, const std::string& block_pool_id,
                               std::uint32_t namespace_id);
+
+  // Waits for the scans that have not ended yet. To be called before the listener is destroyed.
+  void AwaitScans();
 
   // kNotReady, with a message for the caller of this server, until Attach has ended.
   [[nodiscard]] Status CheckReady() const;
@@ -173,13 +180,18 @@ class BlockStore {
   BlockStore() = default;
   void RemoveFinalized(const Forgotten& forgotten);
   [[nodiscard]] static std::unexpected<Error> NoReplica(std::uint64_t block_id);
-  [[nodiscard]] bool AnyDiskFailed() const;
+  // A disk has failed or is not scanned yet.
+  [[nodiscard]] bool AnyDiskUnknown() const;
   // The error for a replica that is not in the map.
   [[nodiscard]] std::unexpected<Error> Absent(std::uint64_t block_id) const;
   // The entry of the map, or an error as of Locate.
   [[nodiscard]] Result<Replica> Require(std::uint64_t block_id) const;
   [[nodiscard]] Status AgreeOnServerUuid();
   void CountSharers(FileSystem& files, std::uint32_t disks_per_file_system);
+  // Scans the disk in a thread of its own.
+  void StartScan(Disk& disk);
+  // Waits until the scan of every disk has ended or stalls, and one has ended well or all have not.
+  void AwaitFirstScans();
   [[nodiscard]] Status ScanDisk(Disk& disk);
   [[nodiscard]] Status ScanFinalized(Disk& disk, const std::string& folder);
   void AddScanned(Disk& disk, std::uint64_t block_id, std::uint64_t stamp, std::uint64_t length);
@@ -216,13 +228,16 @@ class BlockStore {
   std::chrono::milliseconds hung_disk_after_{};
 
   mutable std::mutex mutex_;
-  // The scan of every usable disk has ended.
+  // The scan of every disk has ended or stalls.
   bool ready_ = false;
+  std::condition_variable scan_ended_;
   mutable std::condition_variable_any became_ready_;
   std::unordered_map<std::uint64_t, Replica> replicas_;
   // Forgotten replicas whose files are not removed yet.
   std::unordered_set<std::uint64_t> removing_;
   std::size_t next_disk_ = 0;
+  // The last member, so that it is destroyed first: the threads use the other members.
+  std::vector<std::jthread> scans_;
 };
 
 class BlockStore::Forgotten {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <future>
 #include <thread>
 
 #include "disk/faulty_file_system.h"
@@ -374,6 +375,90 @@ TEST_F(BlockStoreTest, PipelinesAreRebuiltOnFinalizedReplicasAsInHdfs) {
   EXPECT_FALSE(store_->RecoverWriter(1, 1002, 1003, 800, 800).has_value());
   ExpectBlock(1, data);
   EXPECT_EQ(store_->Find(1)->generation_stamp, 1002U);
+}
+
+// ---- the scan at the start --------------------------------------------------------------------
+
+class ScanTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto store = OpenStore(files_, Directories());
+    for (const std::size_t disk : {0, 1}) {
+      StoreBlock(*store, 1 + disk, RandomBytes(1000, disk), 1001,
+                 store->Disks()[disk].storage_uuid);
+    }
+  }
+  void TearDown() override {
+    files_.Set(FaultyFileSystem::Fault::kNone);
+    if (attached_.valid()) attached_.wait();
+  }
+  std::vector<std::string> Directories() const { return {directory_ / "a", directory_ / "b"}; }
+  // Opens the store and begins to scan its disks. Every use of a path with `hangs` hangs from then on.
+  void Start(const std::string& hangs, std::chrono::milliseconds slow_after,
+             std::chrono::milliseconds hung_after = std::chrono::minutes(5)) {
+    auto opened = BlockStore::Open(files_, {.directories = Directories(),
+                                            .slow_disk_after = slow_after,
+                                            .hung_disk_after = hung_after});
+    ASSERT_TRUE(opened.has_value()) << opened.error().message;
+    store_ = std::move(*opened);
+    files_.Set(FaultyFileSystem::Fault::kHang, hangs);
+    attached_ = std::async(std::launch::async, [this] { return store_->Attach("CID-1", "BP-1", 7); });
+  }
+
+  TemporaryDirectory directory_;
+  FaultyFileSystem files_;
+  std::unique_ptr<BlockStore> store_;
+  std::future<Status> attached_;
+};
+
+TEST_F(ScanTest, DisksAreScannedAtTheSameTime) {
+  Start("finalized", std::chrono::minutes(1));
+  EXPECT_TRUE(files_.AwaitHanging(2, std::chrono::seconds(10)));
+  EXPECT_EQ(store_->CheckReady().error().code, ErrorCode::kNotReady);
+  files_.Set(FaultyFileSystem::Fault::kNone);
+  ASSERT_TRUE(attached_.get().has_value());
+  for (const std::uint64_t id : {1, 2}) EXPECT_TRUE(ReadBlock(*store_, id).has_value()) << id;
+}
+
+TEST_F(ScanTest, ADiskThatHangsInTheScanHoldsTheOthersBackForAMomentOnly) {
+  Start(directory_ / "b/finalized", std::chrono::milliseconds(300));
+  ASSERT_EQ(attached_.wait_for(std::chrono::seconds(30)), std::future_status::ready);
+  ASSERT_TRUE(attached_.get().has_value());
+  EXPECT_TRUE(store_->CheckReady().has_value());
+  EXPECT_TRUE(ReadBlock(*store_, 1).has_value());
+  // Nobody says that a block of the other disk is gone, and nothing new goes there.
+  EXPECT_EQ(store_->Locate(2).error().code, ErrorCode::kCannotTell);
+  const auto disks = store_->Disks();
+  EXPECT_TRUE(disks[1].slow);
+  EXPECT_FALSE(disks[1].failed);
+  EXPECT_FALSE(disks[1].scanned);
+  for (std::uint64_t id = 10; id < 14; ++id) {
+    StoreBlock(*store_, id, RandomBytes(100, id));
+    EXPECT_EQ(store_->Find(id)->storage_uuid, disks[0].storage_uuid);
+  }
+  // It answers again.
+  files_.Set(FaultyFileSystem::Fault::kNone);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!store_->Disks()[1].scanned) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  EXPECT_TRUE(ReadBlock(*store_, 2).has_value());
+  EXPECT_EQ(store_->Locate(404).error().code, ErrorCode::kNotFound);
+}
+
+TEST_F(ScanTest, ADiskThatHangsInTheScanForLongHasFailed) {
+  Start(directory_ / "b/finalized", std::chrono::milliseconds(50), std::chrono::milliseconds(200));
+  ASSERT_TRUE(attached_.get().has_value());
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  while (!store_->Disks()[1].failed) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+    store_->DropHungDisks();
+  }
+  EXPECT_TRUE(ReadBlock(*store_, 1).has_value());
+  files_.Set(FaultyFileSystem::Fault::kNone);
+  store_->AwaitScans();
+  EXPECT_FALSE(store_->Find(2).has_value()) << "a failed disk stays failed";
 }
 
 TEST_F(BlockStoreTest, ARefusedCloseLeavesAFinalizedReplicaFinalized) {

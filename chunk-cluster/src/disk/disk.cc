@@ -152,6 +152,18 @@ std::chrono::milliseconds Disk::ProbeTime() const {
   return std::chrono::milliseconds(started == 0 ? 0 : SteadyMillis() - started);
 }
 
+void Disk::NoteScanStep() { scan_step_millis_ = SteadyMillis(); }
+
+void Disk::EndScan() {
+  scan_step_millis_ = 0;
+  scanned_ = true;
+}
+
+std::chrono::milliseconds Disk::ScanStepTime() const {
+  const std::int64_t begun = scan_step_millis_;
+  return std::chrono::milliseconds(begun == 0 ? 0 : SteadyMillis() - begun);
+}
+
 void Disk::ReadSpace() {
   const auto space = files_.GetSpace(directory_);
   if (!space) return;
@@ -205,7 +217,8 @@ DiskStatus Disk::GetStatus() const {
   }
   status.blocks = blocks_;
   status.used_bytes = used_bytes_;
-  status.probe_millis = static_cast<std::uint64_t>(ProbeTime().count());
+  status.probe_millis = static_cast<std::uint64_t>(std::max(ProbeTime(), ScanStepTime()).count());
+  status.scanned = scanned_;
   status.slow = slow();
   const std::lock_guard lock(mutex_);
   if (const auto& space = space_) {

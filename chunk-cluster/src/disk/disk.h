@@ -20,8 +20,11 @@ struct DiskStatus {
   // The reason of the failure, and its time in milliseconds since the epoch.
   std::string failure;
   std::uint64_t failed_at_millis = 0;
-  // A probe has been running for so long that the disk is avoided for new replicas.
+  // A probe has been running for so long that the disk is avoided for new replicas, or the disk is
+  // not scanned yet.
   bool slow = false;
+  // The blocks of the disk are known.
+  bool scanned = true;
   std::uint64_t probe_millis = 0;
   std::uint64_t blocks = 0;
   // Bytes of data and checksum files.
@@ -81,9 +84,19 @@ class Disk {
   [[nodiscard]] Status WatchedProbe();
   // From then on the disk is slow. Not thread-safe: to be called before the first probe.
   void SetSlowAfter(std::chrono::milliseconds time) { slow_after_ = time; }
-  [[nodiscard]] bool slow() const { return ProbeTime() > slow_after_; }
+  [[nodiscard]] bool slow() const { return !scanned_ || ProbeTime() > slow_after_; }
   // How long the watched probe has been running. 0 if none is running.
   [[nodiscard]] std::chrono::milliseconds ProbeTime() const;
+
+  // The scan at the start. Its thread tells of each step that the disk has answered, so that a long
+  // scan is told from a disk that hangs.
+  void NoteScanStep();
+  void EndScan();
+  [[nodiscard]] bool scanned() const { return scanned_; }
+  // The scan waits for the disk for longer than the disk may be slow.
+  [[nodiscard]] bool scan_stalls() const { return ScanStepTime() > slow_after_; }
+  // How long the current step of the scan has been taking. 0 if no scan is running.
+  [[nodiscard]] std::chrono::milliseconds ScanStepTime() const;
 
   [[nodiscard]] bool failed() const { return failed_; }
   // True if the disk had not failed before this call.
@@ -114,6 +127,9 @@ class Disk {
   std::chrono::milliseconds slow_after_ = std::chrono::seconds(10);
   // Of the steady clock. 0 if no watched probe is running.
   std::atomic<std::int64_t> probe_started_millis_ = 0;
+  std::atomic<bool> scanned_ = false;
+  // Of the steady clock. 0 if no scan is running.
+  std::atomic<std::int64_t> scan_step_millis_ = 0;
   mutable std::mutex mutex_;
   std::optional<Space> space_;
   std::string failure_;

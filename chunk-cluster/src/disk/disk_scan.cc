@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <chrono>
 #include <map>
 #include <random>
@@ -14,6 +15,7 @@ namespace ebb {
 
 namespace {
 
+constexpr auto kScanPollInterval = std::chrono::milliseconds(50);
 // What is read at once of a torn replica; more only if one chunk is longer.
 constexpr std::size_t kScanStepBytes = 32 << 10;
 
@@ -31,8 +33,8 @@ struct Pieces {
 };
 
 // The files of one folder, grouped by block. A file with a foreign name is logged and left alone.
-Result<std::map<std::uint64_t, Pieces>> CollectPieces(FileSystem& files,
-                                                      const std::string& folder) {
+Result<std::map<std::uint64_t, Pieces>> CollectPieces(Disk& disk, const std::string& folder) {
+  auto& files = disk.files();
   std::map<std::uint64_t, Pieces> pieces;
   EBB_ASSIGN(const auto entries, files.List(folder));
   for (const auto& entry : entries) {
@@ -43,6 +45,7 @@ Result<std::map<std::uint64_t, Pieces>> CollectPieces(FileSystem& files,
       continue;
     }
     EBB_ASSIGN(const auto size, files.FileSize(path));
+    disk.NoteScanStep();
     auto& piece = pieces[name->block_id];
     if (name->generation_stamp) {
       piece.metas[*name->generation_stamp] = size;
@@ -107,8 +110,9 @@ std::size_t BytesCovered(const format::Checksum& checksum, std::span<const std::
 }
 
 // The number of bytes from the start that agree with their checksums. The rest is a torn write.
-Result<std::uint64_t> ValidPrefix(FileSystem& files, const std::string& data_path,
+Result<std::uint64_t> ValidPrefix(Disk& disk, const std::string& data_path,
                                   const std::string& meta_path) {
+  auto& files = disk.files();
   EBB_ASSIGN(const auto checksum, ReadMetaHeader(files, meta_path));
   EBB_ASSIGN(const auto data, files.OpenForReading(data_path));
   EBB_ASSIGN(const auto meta, files.OpenForReading(meta_path));
@@ -117,6 +121,7 @@ Result<std::uint64_t> ValidPrefix(FileSystem& files, const std::string& data_pat
   std::vector<std::byte> sums(chunks * 4);
   for (std::uint64_t offset = 0;;) {
     EBB_ASSIGN(std::size_t got, data->Read(offset, bytes));
+    disk.NoteScanStep();
     if (checksum.size() != 0) {
       EBB_ASSIGN(const auto sums_got, meta->Read(checksum.MetaOffset(offset), sums));
       got = std::min<std::size_t>(got, sums_got / 4 * checksum.bytes_per_chunk);
@@ -232,21 +237,15 @@ Status BlockStore::Attach(const std::string& cluster_id, const std::string& bloc
   }
   cluster_id_ = cluster_id;
   block_pool_id_ = block_pool_id;
-  std::size_t live = 0;
   for (const auto& disk : disks_) {
-    Status ready;
-    if (disk->identity().cluster_id.empty()) {
-      ready =
-          disk->Claim({"DS-" + NewUuid(), server_uuid_, cluster_id, block_pool_id, namespace_id});
-    }
-    if (ready) ready = ScanDisk(*disk);
-    if (ready) {
-      ++live;
-    } else {
-      FailDisk(*disk, ready.error().message);
-    }
+    if (!disk->identity().cluster_id.empty()) continue;
+    const auto claimed =
+        disk->Claim({"DS-" + NewUuid(), server_uuid_, cluster_id, block_pool_id, namespace_id});
+    if (!claimed) FailDisk(*disk, claimed.error().message);
   }
-  if (live == 0) {
+  for (const auto& disk : disks_) StartScan(*disk);
+  AwaitFirstScans();
+  if (std::ranges::all_of(disks_, [](const auto& disk) { return disk->failed(); })) {
     return Fail(ErrorCode::kIo, fmt::format("all {} disks have failed ({}); replace them",
                                             disks_.size(), disks_.front()->GetStatus().failure));
   }
@@ -257,6 +256,50 @@ Status BlockStore::Attach(const std::string& cluster_id, const std::string& bloc
   became_ready_.notify_all();
   return {};
 }
+
+void BlockStore::StartScan(Disk& disk) {
+  if (disk.failed()) return;
+  disk.NoteScanStep();
+  scans_.emplace_back([this, &disk] {
+    if (auto scanned = ScanDisk(disk); !scanned) FailDisk(disk, scanned.error().message);
+    bool late;
+    {
+      const std::lock_guard lock(mutex_);
+      disk.EndScan();
+      late = ready_;
+    }
+    scan_ended_.notify_all();
+    if (!late || disk.failed()) return;
+    spdlog::info("disk {} answers again and is scanned", disk.directory());
+    if (listener_ != nullptr) listener_->OnDiskScanned(disk.GetStatus());
+  });
+}
+
+void BlockStore::AwaitFirstScans() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    bool one = false;
+    bool all = true;
+    for (const auto& disk : disks_) {
+      if (disk->failed()) continue;
+      one = one || disk->scanned();
+      all = all && (disk->scanned() || disk->scan_stalls());
+    }
+    const bool none = std::ranges::all_of(disks_, [](const auto& disk) { return disk->failed(); });
+    if (none || (one && all)) break;
+    scan_ended_.wait_for(lock, kScanPollInterval);
+    lock.unlock();
+    DropHungDisks();
+    lock.lock();
+  }
+  for (const auto& disk : disks_) {
+    if (disk->failed() || disk->scanned()) continue;
+    spdlog::error("disk {} does not answer; this server starts without its blocks for now",
+                  disk->directory());
+  }
+}
+
+void BlockStore::AwaitScans() { scans_.clear(); }
 
 Status BlockStore::ScanDisk(Disk& disk) {
   auto& files = disk.files();
@@ -279,7 +322,7 @@ Status BlockStore::ScanDisk(Disk& disk) {
 }
 
 Status BlockStore::ScanFinalized(Disk& disk, const std::string& folder) {
-  EBB_ASSIGN(const auto pieces, CollectPieces(disk.files(), folder));
+  EBB_ASSIGN(const auto pieces, CollectPieces(disk, folder));
   for (const auto& [block_id, piece] : pieces) {
     const std::string path = folder + "/" + format::BlockFileName(block_id);
     if (!folder.ends_with("/" + format::SubdirectoryName(block_id))) {
@@ -315,39 +358,48 @@ Status BlockStore::ScanFinalized(Disk& disk, const std::string& folder) {
 
 void BlockStore::AddScanned(Disk& disk, std::uint64_t block_id, std::uint64_t stamp,
                             std::uint64_t length) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  if (disk.failed()) return;
   Replica replica{stamp, length, &disk, ReplicaState::kFinalized, 0, nullptr};
   const auto [it, fresh] = replicas_.try_emplace(block_id, replica);
-  if (!fresh) {
-    spdlog::warn(
-        "block {} lies on {} with generation stamp {} and on {} with {}; the replica with the "
-        "higher stamp, or else the longer one, is used and the other one is removed",
-        block_id, it->second.disk->directory(), it->second.generation_stamp, disk.directory(),
-        stamp);
-    Replica& known = it->second;
-    if (std::pair(known.generation_stamp, known.length) >= std::pair(stamp, length)) {
-      RemoveDuplicate(disk, format::kFinalized, block_id, stamp);
-      return;
-    }
+  if (fresh) {
+    disk.AddUsed(1, length);
+    return;
+  }
+  const Replica known = it->second;
+  spdlog::warn(
+      "block {} lies on {} with generation stamp {} and on {} with {}; the replica with the "
+      "higher stamp, or else the longer one, is used and the other one is removed",
+      block_id, known.disk->directory(), known.generation_stamp, disk.directory(), stamp);
+  // A writer came while this disk hung: what it writes is newer.
+  if (known.in_pipeline && known.state != ReplicaState::kWaiting) return;
+  const bool keep_known =
+      std::pair(known.generation_stamp, known.length) >= std::pair(stamp, length);
+  if (!keep_known) {
+    if (!known.in_pipeline) known.disk->SubtractUsed(1, known.length);
+    it->second = replica;
+    disk.AddUsed(1, length);
+  }
+  lock.unlock();
+  if (keep_known) {
+    RemoveDuplicate(disk, format::kFinalized, block_id, stamp);
+  } else {
     RemoveDuplicate(*known.disk, known.in_pipeline ? format::kBeingWritten : format::kFinalized,
                     block_id, known.generation_stamp);
-    if (!known.in_pipeline) known.disk->SubtractUsed(1, known.length);
-    known = replica;
   }
-  disk.AddUsed(1, length);
 }
 
 Status BlockStore::ScanBeingWritten(Disk& disk) {
   auto& files = disk.files();
   const std::string folder = disk.Folder(format::kBeingWritten);
-  EBB_ASSIGN(const auto pieces, CollectPieces(files, folder));
+  EBB_ASSIGN(const auto pieces, CollectPieces(disk, folder));
   for (const auto& [block_id, piece] : pieces) {
     const std::string path = folder + "/" + format::BlockFileName(block_id);
     if (piece.length && piece.metas.empty()) {
       // A crash while the replica was finalized: the meta file was moved, the data file was not.
       const std::string target = disk.BlockPath(format::kFinalized, block_id);
       const auto parent = target.substr(0, target.rfind('/'));
-      const auto there = CollectPieces(files, parent);
+      const auto there = CollectPieces(disk, parent);
       if (there && there->contains(block_id) && !there->at(block_id).metas.empty()) {
         spdlog::info("{} was being finalized when the process stopped; finalized it now", path);
         EBB_TRY(files.Rename(path, target));
@@ -359,7 +411,7 @@ Status BlockStore::ScanBeingWritten(Disk& disk) {
     }
     const std::uint64_t stamp = piece.metas.rbegin()->first;
     const std::string meta_path = disk.MetaPath(format::kBeingWritten, block_id, stamp);
-    const auto valid = piece.length ? ValidPrefix(files, path, meta_path)
+    const auto valid = piece.length ? ValidPrefix(disk, path, meta_path)
                                     : Result<std::uint64_t>(Fail(ErrorCode::kCorrupt, "no data"));
     if (!valid) {
       spdlog::warn("{} cannot be used and is removed: {}", path, valid.error().message);
@@ -374,6 +426,16 @@ Status BlockStore::ScanBeingWritten(Disk& disk) {
     EBB_TRY(in_pipeline->meta->Truncate(format::kMetaHeaderBytes +
                                         in_pipeline->checksum.BytesFor(*valid)));
     const std::lock_guard lock(mutex_);
+    if (disk.failed()) return {};
+    const auto known = replicas_.find(block_id);
+    if (known != replicas_.end() && known->second.generation_stamp >= stamp) {
+      spdlog::warn("{} is ignored: {} holds the block with generation stamp {}", path,
+                   known->second.disk->directory(), known->second.generation_stamp);
+      continue;
+    }
+    if (known != replicas_.end() && !known->second.in_pipeline) {
+      known->second.disk->SubtractUsed(1, known->second.length);
+    }
     replicas_.insert_or_assign(
         block_id, Replica{stamp, *valid, &disk, ReplicaState::kWaiting, 0, std::move(in_pipeline)});
   }

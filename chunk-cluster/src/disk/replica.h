@@ -44,6 +44,8 @@ class StoreListener {
   virtual void OnDeleted(const ReplicaInfo& replica) = 0;
   virtual void OnCorrupt(const ReplicaInfo& replica, const std::string& why) = 0;
   virtual void OnDiskFailed(const DiskStatus& disk) = 0;
+  // The scan of a disk that hung in it has ended after the store was ready.
+  virtual void OnDiskScanned(const DiskStatus&) {}
 };
 
 }  // namespace ebb

@@ -139,7 +139,8 @@ void BlockReporter::RunFull() {
 Status BlockReporter::SendFull(std::uint64_t lease) {
   std::vector<std::string> storages;
   for (const auto& disk : store_.Disks()) {
-    if (!disk.storage_uuid.empty()) storages.push_back(disk.storage_uuid);
+    // A report of a disk that is not scanned would say that its blocks are gone.
+    if (!disk.storage_uuid.empty() && disk.scanned) storages.push_back(disk.storage_uuid);
   }
   BlockReportContextProto context;
   context.set_totalrpcs(static_cast<std::int32_t>(storages.size()));

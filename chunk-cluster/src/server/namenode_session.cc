@@ -64,6 +64,7 @@ void NamenodeSession::Stop() {
   commands_.Stop();
   if (main_thread_.joinable()) main_thread_.join();
   prober_.Stop();
+  store_.AwaitScans();
 }
 
 bool NamenodeSession::Sleep(milliseconds time) {
@@ -249,5 +250,7 @@ void NamenodeSession::OnDiskFailed(const DiskStatus& disk) {
   });
   RequestBlockReport();
 }
+
+void NamenodeSession::OnDiskScanned(const DiskStatus&) { RequestBlockReport(); }
 
 }  // namespace ebb::server

@@ -63,6 +63,7 @@ class NamenodeSession final : public StoreListener, public transfer::PeerListene
   void OnDeleted(const ReplicaInfo& replica) override;
   void OnCorrupt(const ReplicaInfo& replica, const std::string& why) override;
   void OnDiskFailed(const DiskStatus& disk) override;
+  void OnDiskScanned(const DiskStatus& disk) override;
   void OnCorruptAtPeer(const hadoop::hdfs::DatanodeIDProto& peer,
                        const hadoop::hdfs::ExtendedBlockProto& block) override;
 

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <optional>
 #include <set>
+#include <thread>
 
 #include "InterDatanodeProtocol.pb.h"
 #include "disk/faulty_file_system.h"
@@ -182,7 +183,8 @@ class FakeNamenode {
 struct Server {
   explicit Server(std::uint16_t namenode_port,
                   std::chrono::milliseconds slow_disk_after = std::chrono::seconds(60),
-                  std::chrono::milliseconds hung_disk_after = std::chrono::minutes(10))
+                  std::chrono::milliseconds hung_disk_after = std::chrono::minutes(10),
+                  const std::string& hangs_in_scan = "")
       : rpc(RpcServerOptions()) {
     BlockStore::Options disks;
     disks.directories = {directory / "a", directory / "b"};
@@ -191,6 +193,9 @@ struct Server {
     auto opened = BlockStore::Open(files, disks);
     EXPECT_TRUE(opened.has_value());
     store = std::move(opened).value();
+    if (!hangs_in_scan.empty()) {
+      files.Set(FaultyFileSystem::Fault::kHang, directory / hangs_in_scan);
+    }
     transfers = std::make_unique<transfer::TransferServer>(transfer::TransferServer::Options(),
                                                            *store, nullptr);
     EXPECT_TRUE(transfers->Listen());
@@ -419,7 +424,12 @@ TEST_F(NamenodeSessionTest, TheTargetOfACopyReportsTheSourceOfCorruptBytes) {
     EXPECT_EQ(namenode_.bad_blocks.front(), 1U);
     EXPECT_EQ(namenode_.bad_holders.front(), from.uuid());
   });
-  EXPECT_FALSE(to.store->Find(1).has_value());
+  // What had arrived of the copy goes.
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+  while (to.store->Find(1)) {
+    ASSERT_LT(std::chrono::steady_clock::now(), deadline);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
 }
 
 TEST_F(NamenodeSessionTest, AFailedDiskIsReportedAndItsBlocksGo) {
@@ -503,6 +513,28 @@ TEST_F(NamenodeSessionTest, ADiskThatHangsIsAvoidedAndStopsNoHeartbeat) {
   namenode_.Await("the disk is used again", [&] {
     return namenode_.heartbeats[server.uuid()].slowdisks_size() == 0 &&
            remaining(disks[0].storage_uuid) > 0;
+  });
+}
+
+TEST_F(NamenodeSessionTest, ADiskThatIsNotScannedIsNamedButNotReported) {
+  Server server(namenode_.port(), std::chrono::milliseconds(200), std::chrono::minutes(10),
+                "b/finalized");
+  AwaitReports(1);
+  const auto disks = server.store->Disks();
+  namenode_.Locked([&] {
+    // A disk that no heartbeat names has failed, and an empty report means that its blocks are gone.
+    const auto& beat = namenode_.heartbeats[server.uuid()];
+    ASSERT_EQ(beat.reports_size(), 2);
+    EXPECT_FALSE(beat.reports(1).failed());
+    EXPECT_EQ(beat.reports(1).remaining(), 0U);
+    for (const auto& report : namenode_.reports[server.uuid()]) {
+      EXPECT_EQ(report.reports(0).storage().storageuuid(), disks[0].storage_uuid);
+    }
+  });
+  server.files.Set(FaultyFileSystem::Fault::kNone);
+  namenode_.Await("the report of the disk", [&] {
+    return namenode_.reports[server.uuid()].back().reports(0).storage().storageuuid() ==
+           disks[1].storage_uuid;
   });
 }
 
