@@ -12,6 +12,7 @@ import io.ebbfs.testbed.process.ClusterLock;
 import io.ebbfs.testbed.process.Launcher;
 import io.ebbfs.testbed.process.Ports;
 import io.ebbfs.testbed.process.ProcessId;
+import io.ebbfs.testbed.process.ShiftedClocks;
 import io.ebbfs.testbed.process.ProcessNames;
 import io.ebbfs.testbed.process.ServerLog;
 import java.io.IOException;
@@ -178,6 +179,13 @@ public final class LocalCluster {
   /** Whether a point has fired since it was armed. */
   public boolean hasFired(FailPoint point) {
     return failPoints.hasFired(point);
+  }
+
+  // ---- clocks -----------------------------------------------------------------------------------
+
+  /** The wall clocks of the processes, to be shifted while they run. */
+  public ShiftedClocks clocks() {
+    return launcher.clocks();
   }
 
   // ---- the whole --------------------------------------------------------------------------------

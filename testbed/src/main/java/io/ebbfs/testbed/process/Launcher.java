@@ -32,6 +32,11 @@ public record Launcher(Path clusterDirectory) {
     return clusterDirectory.resolve("fail-points");
   }
 
+  /** The clocks of the cluster's processes. */
+  public ShiftedClocks clocks() {
+    return new ShiftedClocks(clusterDirectory.resolve("clocks"));
+  }
+
   /** Starts a command and returns its process once it can be found by {@link #running}. */
   public ProcessId start(String name, List<String> command, Path workDirectory, ServerLog log)
       throws ClusterException {
@@ -50,6 +55,7 @@ public record Launcher(Path clusterDirectory) {
         builder.environment().put(FailPoints.DIRECTORY, failPoints().toString());
         builder.environment().put(FailPoints.PROCESS, name);
       }
+      clocks().addTo(builder.environment(), name);
       long pid = builder.start().pid();
       ProcessId process = awaitMark(pid);
       if (process == null) {

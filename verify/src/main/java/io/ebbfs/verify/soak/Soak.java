@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.SerializationFeature;
 import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.ConditionWaiter;
 import io.ebbfs.testbed.network.ShapedNetwork;
+import io.ebbfs.testbed.process.ShiftedClocks;
 import io.ebbfs.verify.cluster.VerifyCluster;
 import io.ebbfs.verify.soak.Finding.Kind;
 import java.io.IOException;
@@ -61,9 +62,12 @@ public final class Soak {
         out.println(
             "not root: links are not cut, and disks do not become full, read-only or bad");
       }
-      out.println("left out: the clocks of processes are not shifted");
+      if (!ShiftedClocks.isPossible()) {
+        out.println("libfaketime is not installed: the clocks of processes are not shifted");
+      }
       soak(cluster);
     }
+    ShiftedClocks.removeLeftovers();
     for (String leak : cluster.leaks().afterStop()) {
       book.find(Kind.LEAKED, leak);
     }

@@ -6,6 +6,7 @@ import io.ebbfs.testbed.cluster.ClusterSpec;
 import io.ebbfs.testbed.cluster.LocalCluster;
 import io.ebbfs.testbed.lab.Laboratory;
 import io.ebbfs.testbed.network.ShapedNetwork;
+import io.ebbfs.testbed.process.ShiftedClocks;
 import io.ebbfs.verify.cluster.VerifyCluster;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -76,7 +77,7 @@ final class SoakCluster implements AutoCloseable {
   private static SoakCluster onLoopback(ClusterSpec spec)
       throws ClusterException, IOException, InterruptedException {
     LocalCluster local = LocalCluster.create(Build.find(), spec);
-    local.withFailPoints();
+    prepare(local);
     local.start();
     return new SoakCluster(VerifyCluster.of(local, () -> {}), null);
   }
@@ -92,7 +93,7 @@ final class SoakCluster implements AutoCloseable {
               spec,
               LINK_RATE,
               created -> {
-                created.withFailPoints();
+                prepare(created);
                 disks.set(SoakDisks.mount(created));
               });
       return new SoakCluster(
@@ -102,6 +103,17 @@ final class SoakCluster implements AutoCloseable {
         disks.get().close();
       }
       throw e;
+    }
+  }
+
+  private static void prepare(LocalCluster created) throws ClusterException {
+    created.withFailPoints();
+    if (ShiftedClocks.isPossible()) {
+      try {
+        created.clocks().enable();
+      } catch (IOException e) {
+        throw new ClusterException("the clocks of the processes: " + e, e);
+      }
     }
   }
 

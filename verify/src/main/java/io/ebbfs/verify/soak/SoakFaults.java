@@ -7,6 +7,7 @@ import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.ConditionWaiter;
 import io.ebbfs.testbed.cluster.LocalCluster;
 import io.ebbfs.testbed.process.ProcessNames;
+import io.ebbfs.testbed.process.ShiftedClocks;
 import io.ebbfs.verify.cluster.VerifyCluster;
 import io.ebbfs.verify.soak.Finding.Kind;
 import java.io.IOException;
@@ -28,6 +29,8 @@ final class SoakFaults implements Runnable {
   private static final int START_TRIES = 4;
   private static final long DEATH_MILLIS = 20_000;
   private static final long REDUNDANT_MILLIS = 20_000;
+  private static final List<Long> SHIFTS_SECONDS =
+      List.of(-86_400L, -3_600L, -30L, 30L, 3_600L, 86_400L);
 
   /** The kinds of faults. The number is that of cards in a deck. */
   enum Card {
@@ -45,7 +48,8 @@ final class SoakFaults implements Runnable {
     DISK_ERRORS(1),
     DISK_LOST(1),
     LINK_CUT(1),
-    LINK_SLOW(1);
+    LINK_SLOW(1),
+    CLOCK_SHIFTED(2);
 
     private final int cards;
 
@@ -55,6 +59,10 @@ final class SoakFaults implements Runnable {
 
     boolean needsDisks() {
       return this == DISK_FULL || this == DISK_READ_ONLY || this == DISK_ERRORS;
+    }
+
+    boolean needsClocks() {
+      return this == CLOCK_SHIFTED;
     }
 
     boolean needsLinks() {
@@ -135,6 +143,7 @@ final class SoakFaults implements Runnable {
       }
       Card card = deck.remove(deck.size() - 1);
       if (card.needsDisks() && disks == null
+          || card.needsClocks() && !ShiftedClocks.isPossible()
           || card.needsLinks() && cluster.layout().lab() == null
           || card.losesData() && !isRedundant()) {
         continue;
@@ -265,6 +274,7 @@ final class SoakFaults implements Runnable {
             () -> cluster.layout().lab().setLink(server, false),
             () -> cluster.layout().lab().setLink(server, true));
       }
+      case CLOCK_SHIFTED -> shiftClock();
       case LINK_SLOW -> {
         long hold = between(5_000, 12_000);
         yield new Fault(
@@ -274,6 +284,20 @@ final class SoakFaults implements Runnable {
             () -> cluster.layout().lab().setRate(server, cluster.layout().lab().rate()));
       }
     };
+  }
+
+  /** The wall clock of a process jumps, and jumps back later. */
+  private Fault shiftClock() {
+    List<String> names = new ArrayList<>(List.of(ProcessNames.NAMENODE, ProcessNames.CONTROL));
+    names.add(ProcessNames.server(random.nextInt(cluster.layout().servers())));
+    String name = names.get(random.nextInt(names.size()));
+    long seconds = SHIFTS_SECONDS.get(random.nextInt(SHIFTS_SECONDS.size()));
+    long hold = between(4_000, 12_000);
+    return new Fault(
+        "the wall clock of %s is %+d s off for %s".formatted(name, seconds, seconds(hold)),
+        hold,
+        () -> cluster.clocks().shift(name, seconds),
+        () -> cluster.clocks().shift(name, 0));
   }
 
   private Fault stall(String name, long hold) {
