@@ -49,11 +49,11 @@ class BlockStore {
   [[nodiscard]] static Result<std::unique_ptr<BlockStore>> Open(FileSystem& files,
                                                                 const Options& options);
   // Checks that the disks belong to the cluster, claims new disks for it, and scans all disks for
-  // blocks at the same time (disk_scan.cc). Until this has ended, the store is not ready: every call
-  // that opens, creates, changes or looks up a replica by its id fails with kNotReady. A disk that
-  // hangs is not waited for, if another one was scanned: its scan goes on, until it ends and the
-  // listener hears of it, or until the disk has failed. Meanwhile the disk gets no new replicas, and
-  // a block that is on no other disk may be there.
+  // blocks at the same time (disk_scan.cc). Until this has ended, the store is not ready: every
+  // call that opens, creates, changes or looks up a replica by its id fails with kNotReady. A disk
+  // that hangs is not waited for, if another one was scanned: its scan goes on, until it ends and
+  // the listener hears of it, or until the disk has failed. Meanwhile the disk gets no new
+  // replicas, and a block that is on no other disk may be there.
   [[nodiscard]] Status Attach(const std::string& cluster_id, const std::string& block_pool_id,
                               std::uint32_t namespace_id);
 

@@ -393,7 +393,8 @@ class ScanTest : public ::testing::Test {
     if (attached_.valid()) attached_.wait();
   }
   std::vector<std::string> Directories() const { return {directory_ / "a", directory_ / "b"}; }
-  // Opens the store and begins to scan its disks. Every use of a path with `hangs` hangs from then on.
+  // Opens the store and begins to scan its disks. Every use of a path with `hangs` hangs from then
+  // on.
   void Start(const std::string& hangs, std::chrono::milliseconds slow_after,
              std::chrono::milliseconds hung_after = std::chrono::minutes(5)) {
     auto opened = BlockStore::Open(files_, {.directories = Directories(),
@@ -402,7 +403,8 @@ class ScanTest : public ::testing::Test {
     ASSERT_TRUE(opened.has_value()) << opened.error().message;
     store_ = std::move(*opened);
     files_.Set(FaultyFileSystem::Fault::kHang, hangs);
-    attached_ = std::async(std::launch::async, [this] { return store_->Attach("CID-1", "BP-1", 7); });
+    attached_ =
+        std::async(std::launch::async, [this] { return store_->Attach("CID-1", "BP-1", 7); });
   }
 
   TemporaryDirectory directory_;

@@ -123,11 +123,11 @@ Result<std::unique_ptr<ReplicaWriter>> BlockStore::Append(std::uint64_t block_id
   const auto replica = Require(block_id);
   if (!replica) return std::unexpected(replica.error());
   if (replica->state != ReplicaState::kFinalized || replica->generation_stamp != generation_stamp) {
-    return Fail(ErrorCode::kInvalid,
-                fmt::format("block {} is {} with generation stamp {}; only a finalized replica with "
-                            "stamp {} can be appended to",
-                            block_id, NameOf(replica->state), replica->generation_stamp,
-                            generation_stamp));
+    return Fail(
+        ErrorCode::kInvalid,
+        fmt::format("block {} is {} with generation stamp {}; only a finalized replica with "
+                    "stamp {} can be appended to",
+                    block_id, NameOf(replica->state), replica->generation_stamp, generation_stamp));
   }
   return RecoverAppend(block_id, generation_stamp, new_stamp, length);
 }

@@ -291,13 +291,17 @@ TEST_F(RpcTest, HalfOpenConnectionsByTheThousandShutNobodyOut) {
     return patient.Call("status", ebbfs::ChunkStatusRequestProto(), response);
   });
   gate_.AwaitWaiting(1);
-  const std::string beginnings[] = {"", "hrp", Hello().substr(0, 9), Hello(),
+  const std::string beginnings[] = {"",
+                                    "hrp",
+                                    Hello().substr(0, 9),
+                                    Hello(),
                                     Hello() + std::string("\0\0\x01", 3),
                                     Hello() + std::string("\0\x20\0\0abc", 7)};
   std::vector<Socket> half_open;
   for (std::size_t i = 0; i < kHalfOpen; ++i) {
     half_open.push_back(RawConnection());
-    auto ignored = rpc_wire::WriteBytes(half_open.back(), beginnings[i % std::size(beginnings)], 5s);
+    auto ignored =
+        rpc_wire::WriteBytes(half_open.back(), beginnings[i % std::size(beginnings)], 5s);
     if (i % 200 != 199) continue;
     // A client that has called before keeps its connection, and a new one gets in.
     const auto old_client = Echo(*client_, "old");

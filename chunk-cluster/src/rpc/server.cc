@@ -152,7 +152,8 @@ class RpcServer::Core {
     if (displaced == nullptr) return false;
     displaced->Shutdown();
     changed_.wait_for(lock, kDisplacePatience, [&] {
-      return stopping_ || std::any_of(readers_.begin(), readers_.end(), [](const Reader& r) { return r.done; });
+      return stopping_ ||
+             std::any_of(readers_.begin(), readers_.end(), [](const Reader& r) { return r.done; });
     });
     if (stopping_) return false;
     JoinFinishedReaders();

@@ -62,8 +62,8 @@ struct RpcServerOptions {
   // With 0 the kernel chooses a port.
   std::uint16_t port = 0;
   // At the limit, a new connection displaces one without a call under way: the oldest that never
-  // sent a whole call, or else the one whose last call is the longest ago. If every connection has a
-  // call under way, the new one is closed at once.
+  // sent a whole call, or else the one whose last call is the longest ago. If every connection has
+  // a call under way, the new one is closed at once.
   std::size_t max_connections = 256;
   std::size_t handler_threads = 24;
   // The most requests that wait for a handler. At the limit, connections are not read until a

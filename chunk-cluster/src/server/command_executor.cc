@@ -123,7 +123,8 @@ void CommandExecutor::CopyBlock(const BlockProto& block,
   ++copies_;
   const auto copy = [&]() -> ebb::Status {
     EBB_ASSIGN(const auto replica, store_.OpenReader(block.blockid(), block.genstamp()));
-    return transfer::CopyReplica(*replica, store_.block_pool_id(), {servers, storages, self_()}, "");
+    return transfer::CopyReplica(*replica, store_.block_pool_id(), {servers, storages, self_()},
+                                 "");
   };
   const auto copied = copy();
   --copies_;

@@ -522,7 +522,8 @@ TEST_F(NamenodeSessionTest, ADiskThatIsNotScannedIsNamedButNotReported) {
   AwaitReports(1);
   const auto disks = server.store->Disks();
   namenode_.Locked([&] {
-    // A disk that no heartbeat names has failed, and an empty report means that its blocks are gone.
+    // A disk that no heartbeat names has failed, and an empty report means that its blocks are
+    // gone.
     const auto& beat = namenode_.heartbeats[server.uuid()];
     ASSERT_EQ(beat.reports_size(), 2);
     EXPECT_FALSE(beat.reports(1).failed());

@@ -46,9 +46,8 @@ class Connection {
     std::stop_token stop;
   };
   // `missing` and `listener` may be null.
-  Connection(Socket& socket, BlockStore& store, MissingBlockReader* missing,
-             PeerListener* listener, TransferCounters& counters, Waiting& waiting,
-             Patience patience)
+  Connection(Socket& socket, BlockStore& store, MissingBlockReader* missing, PeerListener* listener,
+             TransferCounters& counters, Waiting& waiting, Patience patience)
       : socket_(socket),
         reader_(socket),
         store_(store),

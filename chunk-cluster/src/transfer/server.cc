@@ -47,8 +47,9 @@ void TransferServer::AcceptLoop() {
     }
     if (!MakeRoom()) {
       ++counters_.refused_connections;
-      spdlog::warn("refused a connection from {}: {} operations are running; raise --max-connections",
-                   socket->peer(), options_.max_connections);
+      spdlog::warn(
+          "refused a connection from {}: {} operations are running; raise --max-connections",
+          socket->peer(), options_.max_connections);
       continue;
     }
     if (!Open(std::move(socket).value())) return;
@@ -69,9 +70,8 @@ bool TransferServer::MakeRoom() {
   if (oldest == nullptr) return false;
   ++counters_.displaced_connections;
   oldest->socket.Shutdown();
-  return ended_.wait_for(lock, kDisplacePatience, [this] {
-    return stopping_ || open_.size() < options_.max_connections;
-  });
+  return ended_.wait_for(lock, kDisplacePatience,
+                         [this] { return stopping_ || open_.size() < options_.max_connections; });
 }
 
 bool TransferServer::Open(Socket socket) {
@@ -85,9 +85,10 @@ bool TransferServer::Open(Socket socket) {
   try {
     std::thread([this, opened] { RunConnection(*opened); }).detach();
   } catch (const std::system_error& failure) {
-    spdlog::warn("no thread for a connection: {}; raise the limit of threads or lower "
-                 "--max-connections",
-                 failure.what());
+    spdlog::warn(
+        "no thread for a connection: {}; raise the limit of threads or lower "
+        "--max-connections",
+        failure.what());
     Forget(*opened);
   }
   return true;

@@ -30,9 +30,9 @@ struct TransferCounters {
   std::atomic<std::uint64_t> displaced_connections = 0;
 };
 
-// One thread per connection. At the limit of connections, a new one displaces the one whose peer has
-// owed an operation for the longest time: peers that connect and stay silent shut nobody out. If
-// every connection runs an operation, the new one is closed at once.
+// One thread per connection. At the limit of connections, a new one displaces the one whose peer
+// has owed an operation for the longest time: peers that connect and stay silent shut nobody out.
+// If every connection runs an operation, the new one is closed at once.
 class TransferServer {
  public:
   struct Options {

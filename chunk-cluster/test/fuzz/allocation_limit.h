@@ -1,4 +1,5 @@
-// What one allocation may take while a target parses an input, whatever lengths the input announces.
+// What one allocation may take while a target parses an input, whatever lengths the input
+// announces.
 #pragma once
 
 #include <cstddef>

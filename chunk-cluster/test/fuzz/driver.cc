@@ -1,5 +1,5 @@
-// Drives a fuzz target without libFuzzer: runs the files of a corpus, and then random mutations of them. The same
-// seed makes the same inputs.
+// Drives a fuzz target without libFuzzer: runs the files of a corpus, and then random mutations of
+// them. The same seed makes the same inputs.
 //
 //   TARGET [--runs N] [--seed S] FILE_OR_DIRECTORY...
 #include <signal.h>
@@ -50,13 +50,15 @@ void SaveCurrent(int signal) {
 void* Allocate(std::size_t bytes, std::size_t alignment = 0) {
   if (limited && bytes > ebb::fuzz::kMaxAllocationBytes) {
     limited = false;
-    std::fprintf(stderr, "an input of %zu bytes made the parser take %zu bytes at once; %zu are allowed\n",
+    std::fprintf(stderr,
+                 "an input of %zu bytes made the parser take %zu bytes at once; %zu are allowed\n",
                  current->size(), bytes, ebb::fuzz::kMaxAllocationBytes);
     abort();
   }
   void* const memory =
-      alignment == 0 ? std::malloc(bytes == 0 ? 1 : bytes)
-                     : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
+      alignment == 0
+          ? std::malloc(bytes == 0 ? 1 : bytes)
+          : std::aligned_alloc(alignment, (bytes + alignment - 1) / alignment * alignment);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
@@ -77,7 +79,9 @@ Input Load(const std::filesystem::path& path) {
 // One small change. The numbers are those at which lengths overflow or turn negative.
 void Mutate(Input& input, const std::vector<Input>& corpus, std::mt19937_64& random) {
   const auto below = [&](std::size_t bound) { return bound == 0 ? 0 : random() % bound; };
-  const auto at = [&](std::size_t index) { return input.begin() + static_cast<std::ptrdiff_t>(index); };
+  const auto at = [&](std::size_t index) {
+    return input.begin() + static_cast<std::ptrdiff_t>(index);
+  };
   switch (below(8)) {
     case 0:  // flips a bit
       if (!input.empty()) input[below(input.size())] ^= static_cast<std::uint8_t>(1u << below(8));
@@ -137,7 +141,8 @@ std::vector<Input> LoadAll(const std::vector<std::string>& paths) {
       files.emplace_back(path);
       continue;
     }
-    for (const auto& entry : std::filesystem::directory_iterator(path)) files.push_back(entry.path());
+    for (const auto& entry : std::filesystem::directory_iterator(path))
+      files.push_back(entry.path());
   }
   std::sort(files.begin(), files.end());
   std::vector<Input> corpus;
@@ -187,7 +192,8 @@ int main(int argc, char** argv) {
   std::mt19937_64 random(seed);
   for (std::uint64_t i = 0; i < runs; ++i) {
     Input input = corpus[random() % corpus.size()];
-    for (std::uint64_t changes = 1 + random() % 4; changes > 0; --changes) Mutate(input, corpus, random);
+    for (std::uint64_t changes = 1 + random() % 4; changes > 0; --changes)
+      Mutate(input, corpus, random);
     Run(input);
   }
   return 0;

@@ -12,8 +12,8 @@
 
 namespace ebb::fuzz {
 
-// The end of a connection whose peer has sent the bytes and nothing after them. The peer reads nothing, so that the
-// answers have to fit into the buffer of the kernel.
+// The end of a connection whose peer has sent the bytes and nothing after them. The peer reads
+// nothing, so that the answers have to fit into the buffer of the kernel.
 class FedSocket {
  public:
   FedSocket(const std::uint8_t* data, std::size_t size) {

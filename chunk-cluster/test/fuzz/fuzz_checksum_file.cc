@@ -1,5 +1,6 @@
-// A data file and a checksum file as a crash or a bad disk left them: found at the start, and read. The input is the
-// length of the data file (2 bytes), a choice (1 byte: finalized or being written), and the checksum file.
+// A data file and a checksum file as a crash or a bad disk left them: found at the start, and read.
+// The input is the length of the data file (2 bytes), a choice (1 byte: finalized or being
+// written), and the checksum file.
 #include <spdlog/spdlog.h>
 
 #include <fstream>
@@ -33,7 +34,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
       "/";
   const std::string text(length, 'x');
   WriteFile(place + format::BlockFileName(id), text.data(), text.size());
-  WriteFile(place + format::MetaFileName(id, 1001), reinterpret_cast<const char*>(data + 3), size - 3);
+  WriteFile(place + format::MetaFileName(id, 1001), reinterpret_cast<const char*>(data + 3),
+            size - 3);
 
   const auto store = fuzz::OpenStore(folder.path());
   const auto found = store->Find(id);

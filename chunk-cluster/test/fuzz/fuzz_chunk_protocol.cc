@@ -65,9 +65,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   Blocks blocks(io);
   ChunkService service(engine, reads, blocks);
   if (data[0] % 2 == 0) {
-    Call<ebbfs::VerifyRequestProto>(bytes, [&](const auto& request) { (void)service.Verify(request); });
+    Call<ebbfs::VerifyRequestProto>(bytes,
+                                    [&](const auto& request) { (void)service.Verify(request); });
   } else {
-    Call<ebbfs::CombineRequestProto>(bytes, [&](const auto& request) { (void)engine.Combine(request); });
+    Call<ebbfs::CombineRequestProto>(bytes,
+                                     [&](const auto& request) { (void)engine.Combine(request); });
   }
   if (io.unfinished() != 0) abort();
   return 0;

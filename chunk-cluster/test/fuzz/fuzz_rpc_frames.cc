@@ -1,4 +1,5 @@
-// What a client sends to the RPC port. A call is parsed as far as the server does before it knows the method.
+// What a client sends to the RPC port. A call is parsed as far as the server does before it knows
+// the method.
 #include "ProtobufRpcEngine2.pb.h"
 #include "feed.h"
 #include "quiet.h"

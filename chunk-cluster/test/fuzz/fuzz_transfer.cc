@@ -1,5 +1,5 @@
-// What a client sends to the data transfer port, on a store with a finalized block (1), one that is being written
-// (2), and an empty one (3).
+// What a client sends to the data transfer port, on a store with a finalized block (1), one that is
+// being written (2), and an empty one (3).
 #include <netdb.h>
 
 #include "feed.h"
@@ -8,7 +8,9 @@
 #include "transfer/connection.h"
 
 // No input reaches another machine: no name and no address is resolved.
-extern "C" int getaddrinfo(const char*, const char*, const addrinfo*, addrinfo**) { return EAI_FAIL; }
+extern "C" int getaddrinfo(const char*, const char*, const addrinfo*, addrinfo**) {
+  return EAI_FAIL;
+}
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace ebb;
@@ -21,7 +23,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::FedSocket fed(data, size);
   transfer::TransferCounters counters;
   transfer::Waiting waiting;
-  transfer::Connection(fed.get(), *store, nullptr, nullptr, counters, waiting, {std::chrono::seconds(1), {}})
+  transfer::Connection(fed.get(), *store, nullptr, nullptr, counters, waiting,
+                       {std::chrono::seconds(1), {}})
       .Run();
   return 0;
 }

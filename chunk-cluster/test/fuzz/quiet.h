@@ -1,5 +1,5 @@
-// Neither protobuf nor the server writes a line for each malformed input. (The chunk server switches off protobuf's
-// own lines, too.)
+// Neither protobuf nor the server writes a line for each malformed input. (The chunk server
+// switches off protobuf's own lines, too.)
 #pragma once
 
 #include <google/protobuf/stubs/logging.h>

@@ -1,5 +1,5 @@
-// Writes the seed corpus of all targets: one good example of each kind of input, and a few that announce more than
-// they send.
+// Writes the seed corpus of all targets: one good example of each kind of input, and a few that
+// announce more than they send.
 //
 //   write_corpus DIRECTORY
 #include <fmt/core.h>
@@ -38,7 +38,9 @@ std::string Big32(std::uint32_t number) {
 
 // ---- RPC --------------------------------------------------------------------------------------
 
-std::string Text(const std::array<char, rpc_wire::kPreambleBytes>& bytes) { return {bytes.data(), bytes.size()}; }
+std::string Text(const std::array<char, rpc_wire::kPreambleBytes>& bytes) {
+  return {bytes.data(), bytes.size()};
+}
 
 hadoop::common::RpcRequestHeaderProto RpcHeader(std::int32_t call) {
   hadoop::common::RpcRequestHeaderProto header;
@@ -68,10 +70,12 @@ void WriteRpc() {
   method.set_clientprotocolversion(1);
   ebbfs::VerifyRequestProto verify;
   FillBlock(*verify.add_blocks(), 1, 1000);
-  const std::string begin = Text(rpc_wire::Preamble()) + RpcFrame(RpcHeader(rpc_wire::kCallIdConnectionContext), context);
+  const std::string begin =
+      Text(rpc_wire::Preamble()) + RpcFrame(RpcHeader(rpc_wire::kCallIdConnectionContext), context);
   const std::string call = RpcFrame(RpcHeader(0), method, verify);
   Save("rpc_frames", "call", begin + call);
-  Save("rpc_frames", "calls-and-pings", begin + RpcFrame(RpcHeader(rpc_wire::kCallIdPing)) + call + call);
+  Save("rpc_frames", "calls-and-pings",
+       begin + RpcFrame(RpcHeader(rpc_wire::kCallIdPing)) + call + call);
   Save("rpc_frames", "call-before-context", Text(rpc_wire::Preamble()) + call);
   Save("rpc_frames", "context-twice", begin + begin.substr(rpc_wire::kPreambleBytes));
   Save("rpc_frames", "frame-too-long", begin + Big32(0x7fffffff) + call);
@@ -92,7 +96,8 @@ void SetBase(BaseHeaderProto& base, std::uint64_t id, std::uint64_t length) {
   FillBlock(*base.mutable_block(), id, length);
 }
 
-std::string Packet(std::int64_t sequence, std::uint64_t offset, const std::string& text, bool last) {
+std::string Packet(std::int64_t sequence, std::uint64_t offset, const std::string& text,
+                   bool last) {
   const format::Checksum checksum;
   const auto data = std::as_bytes(std::span(text));
   std::string sums(checksum.BytesFor(text.size()), '\0');
@@ -147,19 +152,26 @@ void WriteTransfer() {
   const std::string text(700, 'y');
   const std::string packets = Packet(0, 0, text, false) + Packet(1, 700, "", true);
   Save("transfer", "read", ReadOp(1, 0, 1300) + ReadOp(1, 513, 100) + ReadOp(3, 0, 0));
-  Save("transfer", "read-beyond-the-end", ReadOp(1, 1300, 1) + ReadOp(1, ~std::uint64_t{0}, 2) + ReadOp(9, 0, 1));
+  Save("transfer", "read-beyond-the-end",
+       ReadOp(1, 1300, 1) + ReadOp(1, ~std::uint64_t{0}, 2) + ReadOp(9, 0, 1));
   Save("transfer", "create", WriteOp(10, Write::PIPELINE_SETUP_CREATE, "client") + packets);
   Save("transfer", "create-existing", WriteOp(1, Write::PIPELINE_SETUP_CREATE, "client") + packets);
-  Save("transfer", "create-with-mirror", WriteOp(10, Write::PIPELINE_SETUP_CREATE, "client", 0, true) + packets);
+  Save("transfer", "create-with-mirror",
+       WriteOp(10, Write::PIPELINE_SETUP_CREATE, "client", 0, true) + packets);
   Save("transfer", "copy", WriteOp(10, Write::PIPELINE_SETUP_CREATE, "") + packets);
-  Save("transfer", "combine", WriteOp(10, Write::PIPELINE_SETUP_CREATE, "EBBFS_COMBINE_x", 700) + packets);
-  Save("transfer", "append", WriteOp(1, Write::PIPELINE_SETUP_APPEND, "client", 1300) +
-                                 Packet(0, 1300, "abc", false) + Packet(1, 1303, "", true));
-  Save("transfer", "recover", WriteOp(2, Write::PIPELINE_SETUP_STREAMING_RECOVERY, "client", 700) +
-                                  Packet(0, 700, "abc", false) + Packet(1, 703, "", true));
+  Save("transfer", "combine",
+       WriteOp(10, Write::PIPELINE_SETUP_CREATE, "EBBFS_COMBINE_x", 700) + packets);
+  Save("transfer", "append",
+       WriteOp(1, Write::PIPELINE_SETUP_APPEND, "client", 1300) + Packet(0, 1300, "abc", false) +
+           Packet(1, 1303, "", true));
+  Save("transfer", "recover",
+       WriteOp(2, Write::PIPELINE_SETUP_STREAMING_RECOVERY, "client", 700) +
+           Packet(0, 700, "abc", false) + Packet(1, 703, "", true));
   Save("transfer", "close", WriteOp(2, Write::PIPELINE_CLOSE_RECOVERY, "client", 700));
-  Save("transfer", "transfer-unfinished", WriteOp(11, Write::TRANSFER_RBW, "client", 700) + packets);
-  Save("transfer", "transfer-finalized", WriteOp(11, Write::TRANSFER_FINALIZED, "client", 700) + packets);
+  Save("transfer", "transfer-unfinished",
+       WriteOp(11, Write::TRANSFER_RBW, "client", 700) + packets);
+  Save("transfer", "transfer-finalized",
+       WriteOp(11, Write::TRANSFER_FINALIZED, "client", 700) + packets);
   OpBlockChecksumProto checksum;
   FillBlock(*checksum.mutable_header()->mutable_block(), 1, 1300);
   std::string bytes;
@@ -214,7 +226,8 @@ void WriteChecksumFiles() {
     save("shorter-than-its-checksums", 600, Meta({}, 1300));
     save("crc32", 1300, Meta({format::ChecksumType::kCrc32, 100}, 1300));
     save("without-checksums", 1300, Meta({format::ChecksumType::kNull, 512}, 1300));
-    save("large-chunks", 1300, Meta({format::ChecksumType::kCrc32c, format::kMaxBytesPerChecksum}, 1300));
+    save("large-chunks", 1300,
+         Meta({format::ChecksumType::kCrc32c, format::kMaxBytesPerChecksum}, 1300));
     save("half-a-header", 1300, Meta({}, 0).substr(0, 5));
   }
 }
