@@ -11,8 +11,8 @@ import java.util.function.LongPredicate;
 /**
  * Decides whether the chunk servers have room for a transition now. A server takes part in a
  * limited number of combines at once, and moves a limited number of bytes per second; see {@link
- * BackgroundLimits}. The limits hold for all raid-nodes together. The counts are in memory: after a
- * restart, transitions that run already are not counted until they end. Thread-safe.
+ * BackgroundLimits}. The limits hold for all raid-nodes together. The counts are in memory; after a
+ * restart they follow from the rows of the transitions that run. Thread-safe.
  */
 final class ClaimLimiter {
   private final CombineSlots slots;
@@ -23,6 +23,11 @@ final class ClaimLimiter {
     this.slots = new CombineSlots(limits.combinesPerServer(), limits.readsPerServer());
     this.repairBytes = new ByteBudget(limits.repair(), clock);
     this.conversionBytes = new ByteBudget(limits.conversion(), clock);
+  }
+
+  /** Counts an attempt that was claimed from an earlier process and still runs. */
+  synchronized void hold(TransitionRow running) {
+    slots.hold(running.getId(), Footprint.of(running), share(running));
   }
 
   /** Whether {@link #admit} would let the attempt in now. */

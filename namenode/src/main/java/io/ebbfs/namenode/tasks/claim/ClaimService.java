@@ -83,7 +83,9 @@ public final class ClaimService {
   private final RepairAttemptPlanner repairs;
   private final MoveAttemptPlanner moves;
 
-  public ClaimService(TransitionContext context, ProtoConverter converter, RandomGenerator random) {
+  /** Reads the transitions that run, since their servers are not free. */
+  public ClaimService(TransitionContext context, ProtoConverter converter, RandomGenerator random)
+      throws IOException {
     this.store = context.store();
     this.ids = context.ids();
     this.cluster = context.cluster();
@@ -100,6 +102,9 @@ public final class ClaimService {
     this.conversions = new ConversionAttemptPlanner(context.codes(), cluster, disks);
     this.repairs = new RepairAttemptPlanner(context.codes(), cluster, disks);
     this.moves = new MoveAttemptPlanner(context.codes(), cluster, disks);
+    for (long id : index.running()) {
+      lifecycle.read(id).ifPresent(limiter::hold);
+    }
   }
 
   // ---- claim -----------------------------------------------------------------------------------
@@ -260,8 +265,13 @@ public final class ClaimService {
     if (planned.isEmpty()) {
       return serverWentAway(before);
     }
-    TransitionRow row = running.setChecks(planned.get().size()).build();
     Footprint footprint = Footprint.of(steps.get(), planned.get());
+    TransitionRow row =
+        running
+            .setChecks(planned.get().size())
+            .clearServerUses()
+            .addAllServerUses(footprint.uses())
+            .build();
     if (!limiter.admit(row, footprint)) {
       postponed.add(row, footprint);
       return Optional.empty();

@@ -88,9 +88,15 @@ final class CombineSlots {
     if (!haveRoom(wanted, share)) {
       return false;
     }
-    change(new Held(wanted, share), 1);
-    held.put(transition, new Held(wanted, share));
+    hold(transition, wanted, share);
     return true;
+  }
+
+  /** Takes the slots of an attempt that runs already, whether there is room or not. */
+  void hold(long transition, Footprint taken, Share share) {
+    release(transition);
+    change(new Held(taken, share), 1);
+    held.put(transition, new Held(taken, share));
   }
 
   boolean haveRoom(Footprint wanted, Share share) {

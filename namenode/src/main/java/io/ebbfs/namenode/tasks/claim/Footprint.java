@@ -4,11 +4,14 @@ import io.ebbfs.protocol.proto.ChunkProtos.SourceProto;
 import io.ebbfs.protocol.proto.ChunkProtos.TargetProto;
 import io.ebbfs.protocol.proto.CodingProtos.CheckProto;
 import io.ebbfs.protocol.proto.CodingProtos.StepProto;
+import io.ebbfs.protocol.proto.StoreProtos.ServerUseProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * What an attempt of a transition takes of the chunk servers, by their uuids.
@@ -40,6 +43,32 @@ record Footprint(
     ofChecks.bytes.forEach((server, n) -> ofSteps.bytes.merge(server, n, Long::sum));
     return new Footprint(
         ofSteps.combines, ofSteps.reads, ofSteps.bytes, ofSteps.total + ofChecks.total);
+  }
+
+  /** The combines of an attempt that was claimed from an earlier process; its bytes are paid. */
+  static Footprint of(TransitionRow claimed) {
+    Map<String, Integer> combines = new HashMap<>();
+    Map<String, Integer> reads = new HashMap<>();
+    for (ServerUseProto use : claimed.getServerUsesList()) {
+      combines.put(use.getServerUuid(), use.getCombines());
+      reads.put(use.getServerUuid(), use.getReads());
+    }
+    return new Footprint(combines, reads, Map.of(), 0);
+  }
+
+  /** The combines as a row holds them. */
+  List<ServerUseProto> uses() {
+    Set<String> servers = new TreeSet<>(combines.keySet());
+    servers.addAll(reads.keySet());
+    return servers.stream()
+        .map(
+            server ->
+                ServerUseProto.newBuilder()
+                    .setServerUuid(server)
+                    .setCombines(combines.getOrDefault(server, 0))
+                    .setReads(reads.getOrDefault(server, 0))
+                    .build())
+        .toList();
   }
 
   private static final class Sum {

@@ -132,6 +132,14 @@ public final class TransitionIndex {
     return result;
   }
 
+  /** All running transitions. */
+  public synchronized List<Long> running() {
+    return active.values().stream()
+        .filter(entry -> entry.state == TransitionStateProto.RUNNING)
+        .map(Entry::id)
+        .toList();
+  }
+
   /** Running transitions whose lease has ended. */
   public synchronized List<Long> expired(long nowMillis) {
     return active.values().stream()

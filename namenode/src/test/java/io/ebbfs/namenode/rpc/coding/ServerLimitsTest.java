@@ -138,6 +138,16 @@ final class ServerLimitsTest {
     assertThat(cluster.claim(16)).isNotEmpty();
   }
 
+  @Test
+  void aRestartedNamenodeKnowsWhichServersAreBusy() throws Exception {
+    damaged(14, 30, combines(1, 2));
+    List<ClaimedTransitionProto> claimed = claimAll();
+    cluster.restart();
+    claimed.addAll(claimAll());
+    assertThat(combiners(claimed).values()).allMatch(count -> count <= 1);
+    assertThat(readers(claimed).values()).allMatch(count -> count <= 2);
+  }
+
   /** An expired claim frees its servers as well. */
   @Test
   void aDeadRaidNodeFreesItsServers() throws Exception {
