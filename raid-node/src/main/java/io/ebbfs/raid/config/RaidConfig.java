@@ -45,6 +45,9 @@ public record RaidConfig(
   /** MapReduce jobs that run at once. While one ends and begins again, the other works. */
   public static final int JOBS_AT_ONCE = 2;
 
+  private static final long LEAST_LIFE_MILLIS = 10_000;
+  private static final long LEAST_LIFE_ON_YARN_MILLIS = 120_000;
+
   /** The values of keys that the file does not have. */
   public static final RaidConfig DEFAULTS =
       new RaidConfig(
@@ -86,7 +89,7 @@ public record RaidConfig(
         duration(top, "combineTimeout", d.combineTimeoutMillis, 1_000, 3_600_000),
         top.sizeBytes("bytesPerSecond", d.bytesPerSecond),
         top.integer("executors", d.executors, 1, 1024),
-        duration(top, "executorLife", d.executorLifeMillis, 10_000, 86_400_000),
+        executorLife(top),
         framework(top),
         top.text("hadoopConf").map(Path::of),
         top.text("staging"),
@@ -103,6 +106,13 @@ public record RaidConfig(
       return otherwise;
     }
     return value;
+  }
+
+  /** On YARN, half a life must be longer than a job takes to start. */
+  private static long executorLife(Section top) {
+    boolean yarn = top.text("framework").filter("yarn"::equals).isPresent();
+    long least = yarn ? LEAST_LIFE_ON_YARN_MILLIS : LEAST_LIFE_MILLIS;
+    return duration(top, "executorLife", DEFAULTS.executorLifeMillis, least, 86_400_000);
   }
 
   private static String framework(Section top) {

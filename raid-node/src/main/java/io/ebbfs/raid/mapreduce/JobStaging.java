@@ -26,7 +26,10 @@ final class JobStaging {
 
   private final Path root;
   private final Configuration conf;
-  private final Set<Path> running = new HashSet<>();
+
+  /** The names of the directories of running jobs. */
+  private final Set<String> running = new HashSet<>();
+
   private int jobs;
 
   /**
@@ -43,13 +46,13 @@ final class JobStaging {
   /** The directory of a new job. It is kept until {@link #end}. */
   synchronized Path begin() {
     Path directory = new Path(root, "executors-" + System.currentTimeMillis() + "-" + jobs++);
-    running.add(directory);
+    running.add(directory.getName());
     return directory;
   }
 
   /** The directory of a job is of no more use. The next {@link #clean} removes it. */
   synchronized void end(Path directory) {
-    running.remove(directory);
+    running.remove(directory.getName());
   }
 
   /** Removes all directories but those of running jobs, and first kills their applications. */
@@ -59,7 +62,7 @@ final class JobStaging {
       return;
     }
     for (FileStatus directory : files.listStatus(root)) {
-      if (!running.contains(directory.getPath())) {
+      if (!running.contains(directory.getPath().getName())) {
         killBelow(files, directory.getPath());
         files.delete(directory.getPath(), true);
       }

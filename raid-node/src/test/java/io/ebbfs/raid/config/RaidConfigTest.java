@@ -40,4 +40,14 @@ final class RaidConfigTest {
         .hasMessageContaining("raid-node.yaml:1:")
         .hasMessageContaining("/no/such, which is no directory");
   }
+
+  @Test
+  void executorsOnYarnLiveLongerThanTheirSuccessorsTakeToStart() throws Exception {
+    assertThat(RaidConfig.parse(FILE, "executorLife: 10s\n").executorLifeMillis())
+        .isEqualTo(10_000);
+    assertThatThrownBy(
+            () -> RaidConfig.parse(FILE, "executorLife: 90s\nframework: yarn\nhadoopConf: .\n"))
+        .hasMessage(
+            "raid-node.yaml:1: 'executorLife: 90 s' is out of range; choose from 2 min to 24 h");
+  }
 }

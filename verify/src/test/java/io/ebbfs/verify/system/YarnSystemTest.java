@@ -24,20 +24,28 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
  * Executors on a real YARN, with EbbFS as its file system: they encode, one of them dies in the
  * middle, the others repair, and nothing of their jobs is left behind.
  */
-@Timeout(300)
+@Timeout(3600)
 @Tag("process")
 class YarnSystemTest {
   private static final long PATIENCE_MILLIS = 90_000;
+
+  /** No job starts as fast as this, and every claim is faster. */
+  private static final long JOB_START_MILLIS = 5_000;
+
   private static final int SERVERS = 5;
   private static final String CODE = "RS(3,2)";
   private static final String STAGING = "/staging";
@@ -52,6 +60,50 @@ class YarnSystemTest {
 
   @Test
   void executorsOnYarnEncodeAndRepairAndLeaveNothingBehind() throws Exception {
+    onYarn(
+        "10m",
+        () -> {
+          encodesOnYarn();
+          anExecutorDiesInTheMiddle();
+          aRepairWaitsForNoJob();
+          aRestartEndsTheJobsOfBefore();
+          nothingIsLeft();
+        });
+  }
+
+  /** Takes minutes, so it runs on demand: {@code -Debbfs.yarn.minutes=6}. */
+  @Test
+  @EnabledIfSystemProperty(named = "ebbfs.yarn.minutes", matches = "\\d+")
+  void jobsTakeTurnsAndNoTransitionWaitsForOne() throws Exception {
+    onYarn(
+        "2m",
+        () -> {
+          write("/first");
+          encoded("/first");
+          long minutes = Long.getLong("ebbfs.yarn.minutes");
+          long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(minutes);
+          Set<String> workers = new TreeSet<>();
+          long longest = 0;
+          for (int i = 0; System.nanoTime() < end; i++) {
+            String path = "/file-" + i;
+            cluster.write(path, new byte[VerifyCluster.BLOCK_BYTES + 1000]);
+            TransitionRow row = encoded(path);
+            workers.add(row.getWorker());
+            longest = Math.max(longest, row.getClaimedMillis() - row.getCreatedMillis());
+            Thread.sleep(500);
+          }
+          System.out.printf("%d workers; the longest wait was %d ms%n", workers.size(), longest);
+          assertThat((long) workers.size()).isGreaterThanOrEqualTo(minutes);
+          assertThat(longest).isLessThan(JOB_START_MILLIS);
+          nothingIsLeft();
+        });
+  }
+
+  private interface Steps {
+    void run() throws Exception;
+  }
+
+  private void onYarn(String executorLife, Steps steps) throws Exception {
     System.out.println("seed " + seed);
     Path home = directory.resolve("cluster");
     Map<String, String> environment =
@@ -59,19 +111,16 @@ class YarnSystemTest {
     try (LocalYarn startedYarn =
         LocalYarn.launch(Build.find(), directory.resolve("yarn"), environment)) {
       yarn = startedYarn;
-      try (VerifyCluster started = VerifyCluster.start(home, SERVERS, 1, configuration())) {
+      try (VerifyCluster started =
+          VerifyCluster.start(home, SERVERS, 1, configuration(executorLife))) {
         cluster = started;
         yarn.awaitNode();
-        encodesOnYarn();
-        anExecutorDiesInTheMiddle();
-        aRepairWaitsForNoJob();
-        aRestartEndsTheJobsOfBefore();
-        nothingIsLeft();
+        steps.run();
       }
     }
   }
 
-  private Map<String, String> configuration() {
+  private Map<String, String> configuration(String executorLife) {
     Map<String, String> files = new HashMap<>();
     files.put(
         "codes.yaml", "codes:\n  - {name: \"small\", tolerance: 2, code: \"" + CODE + "\"}\n");
@@ -82,12 +131,12 @@ class YarnSystemTest {
         poll: 50ms
         combineTimeout: 10s
         executors: 1
-        executorLife: 10m
+        executorLife: %s
         framework: yarn
         hadoopConf: %s
         staging: %s
         """
-            .formatted(yarn.conf(), STAGING));
+            .formatted(executorLife, yarn.conf(), STAGING));
     return files;
   }
 
