@@ -2,6 +2,7 @@ package io.ebbfs.cli.verify;
 
 import io.ebbfs.cli.options.HelpOption;
 import io.ebbfs.cli.options.Minutes;
+import io.ebbfs.verify.simulator.PlantedBugTable;
 import io.ebbfs.verify.simulator.SimulationRun;
 import java.time.Duration;
 import java.util.Optional;
@@ -23,6 +24,7 @@ import picocli.CommandLine.Spec;
     })
 final class SimulatorCommand implements Callable<Integer> {
   private static final long SCHEDULES = 20_000;
+  private static final long PLANTED_SCHEDULES = 1_000;
 
   @Mixin private HelpOption help;
   @Spec private CommandSpec command;
@@ -63,9 +65,26 @@ final class SimulatorCommand implements Callable<Integer> {
       description = "Schedules at the same time (default: one for each processor).")
   private int threads = Runtime.getRuntime().availableProcessors();
 
+  @Option(
+      names = "--planted",
+      description = {
+        "Plants bugs, and prints a table of the seeds that find each of them.",
+        "At most 1000 schedules for each bug, or --schedules."
+      })
+  private boolean planted;
+
   @Override
   public Integer call() throws InterruptedException {
+    if (planted) {
+      return plantedBugs() ? 0 : 1;
+    }
     return new SimulationRun(options()).run() ? 0 : 1;
+  }
+
+  private boolean plantedBugs() throws InterruptedException {
+    long most = length.schedules == null ? PLANTED_SCHEDULES : length.schedules;
+    SimulationRun.Options options = options();
+    return new PlantedBugTable(seed, most, options.steps()).run(options.threads());
   }
 
   SimulationRun.Options options() {

@@ -17,7 +17,6 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Random;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 
 /**
@@ -161,19 +160,17 @@ final class CrashingStore implements MetadataStore {
     return before;
   }
 
-  /**
-   * The machine of the namenode crashes: some of the last commits are lost, none of which was
-   * synced.
-   *
-   * @return how many
-   */
-  int losePower(Random random) throws IOException {
-    int lost = random.nextInt(unsynced.size() + 1);
-    for (int i = 0; i < lost; i++) {
+  /** The last commits that were not synced. */
+  int unsyncedCommits() {
+    return unsynced.size();
+  }
+
+  /** The machine of the namenode crashes: some of the last commits are lost. */
+  void losePower(int commits) throws IOException {
+    for (int i = 0; i < commits; i++) {
       applyAll(unsynced.removeLast());
     }
     unsynced.clear();
-    return lost;
   }
 
   @Override

@@ -180,9 +180,7 @@ final class FaultSchedule {
     switch (random.nextInt(6)) {
       case 0, 1 -> server.heartbeat(system.namenode().datanodes());
       case 2, 3 -> server.incrementalReport(system.namenode().datanodes());
-      case 4 ->
-          server.executeCommands(
-              system.cluster, system.namenode().datanodes(), system::checkDeletion);
+      case 4 -> server.executeCommands(system.cluster, system.namenode().datanodes());
       default -> {
         switch (random.nextInt(3)) {
           case 0 -> server.fullReport(system.namenode().datanodes());

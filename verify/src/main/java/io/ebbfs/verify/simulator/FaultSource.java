@@ -26,7 +26,7 @@ final class FaultSource {
 
   /** Makes a random fault happen to the server, the worker or the namenode. */
   void happen(int step, SimServer server, SimWorker worker) throws IOException, ServiceException {
-    switch (random.nextInt(42)) {
+    switch (random.nextInt(44)) {
       case 0 -> {
         system.note(step, "worker crashes");
         worker.crash();
@@ -65,6 +65,7 @@ final class FaultSource {
         system.noteFault(step, "time of day jumps", "by " + hours + " hours");
         system.timeOfDay.advance(hours * 3_600_000);
       }
+      case 40, 41 -> powerFailureAfterOrders(step, server);
       default -> {
         system.noteFault(step, "namenode restarts", "");
         system.restart();
@@ -178,7 +179,7 @@ final class FaultSource {
     if (random.nextBoolean()) {
       server.fullReport(system.namenode().datanodes());
     } else {
-      server.executeCommands(system.cluster, system.namenode().datanodes(), system::checkDeletion);
+      server.executeCommands(system.cluster, system.namenode().datanodes());
       server.incrementalReport(system.namenode().datanodes());
     }
     if (server.sendLateReport(
@@ -256,8 +257,7 @@ final class FaultSource {
     }
     for (SimServer server : system.cluster.servers()) {
       if (server.answers()) {
-        server.executeCommands(
-            system.cluster, system.namenode().datanodes(), system::checkDeletion);
+        server.executeCommands(system.cluster, system.namenode().datanodes());
       }
     }
   }
@@ -295,6 +295,50 @@ final class FaultSource {
     }
   }
 
+  /**
+   * A server is away until its blocks have new replicas. When it is back, the namenode orders
+   * deletions, and its machine crashes before they are reported.
+   */
+  private void powerFailureAfterOrders(int step, SimServer server)
+      throws IOException, ServiceException {
+    if (!server.isUp() || silentServers() > 1) {
+      return;
+    }
+    server.crash();
+    for (int i = 0; i < 8; i++) {
+      system.advance(2_500);
+      system.allServersHeartbeat();
+      system.namenode().tick();
+    }
+    server.start();
+    server.scan();
+    long deleted = system.cluster.deletionOrders();
+    for (int i = 0; i < 6 && system.cluster.deletionOrders() == deleted; i++) {
+      system.advance(1_500);
+      system.namenode().tick();
+      heartbeats();
+    }
+    system.noteFault(step, "power failure after orders to delete", SimNetwork.NAMENODE);
+    system.restartAfterPowerFailure();
+    // The disks fill otherwise than before, so that another choice is made.
+    for (int i = 0; i < 3; i++) {
+      system.write();
+      heartbeats();
+      system.advance(1_000);
+      system.namenode().tick();
+    }
+    system.allServersHeartbeat();
+  }
+
+  /** All servers get their orders, and execute none but deletions. */
+  private void heartbeats() throws IOException {
+    for (SimServer server : system.cluster.servers()) {
+      if (server.answers()) {
+        server.heartbeat(system.namenode().datanodes());
+      }
+    }
+  }
+
   private void loseOpenReplica(int step, SimServer server) {
     for (SimDisk disk : server.disks()) {
       for (SimOpenReplica replica : disk.openReplicas()) {
@@ -325,8 +369,7 @@ final class FaultSource {
       server.stall(false);
       if (random.nextBoolean()) {
         // The commands are from before the stall.
-        server.executeCommands(
-            system.cluster, system.namenode().datanodes(), system::checkDeletion);
+        server.executeCommands(system.cluster, system.namenode().datanodes());
       }
     } else if (server.isUp() && silentServers() < 2) {
       system.noteFault(step, "server stalls", server.uuid());

@@ -47,6 +47,7 @@ final class Oracle implements CrashingStore.Listener {
   private final RowConsistencyCheck consistency;
   private final DecodeCheck decoding;
   private final RestCheck rest;
+  private final ExcessCheck excess;
   private final SpaceCheck space = new SpaceCheck(rows, acknowledged);
   private final Set<Long> unchecked = new TreeSet<>();
 
@@ -57,6 +58,7 @@ final class Oracle implements CrashingStore.Listener {
     publication = new PublicationCheck(rows, replicas, acknowledged, attempts);
     consistency = new RowConsistencyCheck(rows, replicas);
     decoding = new DecodeCheck(rows, replicas, acknowledged);
+    excess = new ExcessCheck(rows, replicas, acknowledged);
     rest = new RestCheck(cluster, rows, decoding);
   }
 
@@ -70,6 +72,10 @@ final class Oracle implements CrashingStore.Listener {
 
   DecodeCheck decoding() {
     return decoding;
+  }
+
+  ExcessCheck excess() {
+    return excess;
   }
 
   RestCheck rest() {

@@ -69,6 +69,11 @@ final class ScheduleRunner {
     }
   }
 
+  /** Runs all schedules on the calling thread. */
+  void runHere() {
+    work(() -> false, seed -> {});
+  }
+
   private void work(BooleanSupplier timeIsOver, LongConsumer done) {
     while (!stopped.get() && !timeIsOver.getAsBoolean()) {
       long seed = nextSeed.getAndIncrement();

@@ -37,6 +37,7 @@ final class SimCluster {
   private final EventCounts events;
   private final PlantedBug bug;
   private long diskBytes;
+  private SimServer.DeletionCheck deletions = (disk, block) -> {};
   private int made;
   // The number of next outputs that are computed wrong. The server does not notice.
   private int wrongOutputs;
@@ -55,6 +56,16 @@ final class SimCluster {
   void grow() {
     diskBytes = SimWorld.ROOMY;
     servers.values().forEach(server -> server.resizeDisks(diskBytes));
+  }
+
+  /** The number of orders to delete replicas that servers have received so far. */
+  long deletionOrders() {
+    return servers.values().stream().mapToLong(SimServer::deletionOrders).sum();
+  }
+
+  /** Has each deletion checked that the namenode has ordered. */
+  void onDeletion(SimServer.DeletionCheck check) {
+    deletions = check;
   }
 
   SimNetwork network() {
@@ -100,7 +111,14 @@ final class SimCluster {
   /** A new, empty server. */
   SimServer join() {
     SimServer server =
-        new SimServer(made++, world.disksPerServer(), diskBytes, replicas, network, bug);
+        new SimServer(
+            made++,
+            world.disksPerServer(),
+            diskBytes,
+            replicas,
+            network,
+            (disk, block) -> deletions.check(disk, block),
+            bug);
     servers.put(server.uuid(), server);
     return server;
   }

@@ -104,6 +104,7 @@ final class SimDisk {
   void losePower(Random random) {
     for (long id : List.copyOf(unsynced)) {
       if (random.nextBoolean()) {
+        replicas.disturb(id);
         remove(id);
       }
     }
@@ -125,6 +126,7 @@ final class SimDisk {
   }
 
   void clear() {
+    blockIds().forEach(replicas::disturb);
     blockIds().stream().toList().forEach(this::remove);
     openReplicas().forEach(this::remove);
   }

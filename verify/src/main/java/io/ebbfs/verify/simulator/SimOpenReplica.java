@@ -11,6 +11,7 @@ final class SimOpenReplica {
   private long lengthBytes;
   private boolean abandoned;
   private long syncedBytes;
+  private boolean damaged;
 
   SimOpenReplica(SimDisk disk, long blockId, long generationStamp, long lengthBytes) {
     this.disk = disk;
@@ -35,6 +36,16 @@ final class SimOpenReplica {
   /** The server stops: nobody can write the replica on. */
   void abandon() {
     abandoned = true;
+  }
+
+  /** The bytes behind the length stay in the file, although no checksum covers them. */
+  void damage() {
+    damaged = true;
+  }
+
+  /** Whether the server drops the replica once it is finalized. */
+  boolean isDamaged() {
+    return damaged;
   }
 
   /** The bytes up to this length are on the disk. */

@@ -23,6 +23,7 @@ final class SimReplicaMap {
   private final Map<Long, List<SimOpenReplica>> open = new HashMap<>();
   private final Set<Long> changed = new TreeSet<>();
   private final Map<String, String> serverOf = new HashMap<>();
+  private final Set<Long> disturbed = new HashSet<>();
 
   void place(SimDisk disk) {
     serverOf.put(disk.uuid, disk.serverUuid);
@@ -64,6 +65,16 @@ final class SimReplicaMap {
     if (replicas != null && replicas.remove(replica) && replicas.isEmpty()) {
       open.remove(replica.blockId);
     }
+  }
+
+  /** A fault destroys a replica. */
+  void disturb(long blockId) {
+    disturbed.add(blockId);
+  }
+
+  /** Whether a fault has ever destroyed a replica of the block. */
+  boolean wasDisturbed(long blockId) {
+    return disturbed.contains(blockId);
   }
 
   void changed(long blockId) {

@@ -48,6 +48,7 @@ final class SimServer {
   private final DatanodeID id;
   private final SimReplicaMap replicas;
   private final SimNetwork network;
+  private final DeletionCheck deletions;
   private final PlantedBug bug;
   private final List<SimDisk> disks = new ArrayList<>();
   private final SimTransfers transfers = new SimTransfers(this);
@@ -59,6 +60,7 @@ final class SimServer {
   private boolean stalled;
   private boolean scanned = true;
   private long reportId = 1;
+  private long deletionOrders;
   // A full report that is under way, or null.
   private List<StorageBlockReport> lateReport;
   private long lateReportMadeMillis;
@@ -70,7 +72,9 @@ final class SimServer {
       long diskBytes,
       SimReplicaMap replicas,
       SimNetwork network,
+      DeletionCheck deletions,
       PlantedBug bug) {
+    this.deletions = deletions;
     this.network = network;
     this.bug = bug;
     this.replicas = replicas;
@@ -108,6 +112,11 @@ final class SimServer {
   /** What clients write to this server. */
   SimTransfers transfers() {
     return transfers;
+  }
+
+  /** The number of orders to delete replicas that the server has received so far. */
+  long deletionOrders() {
+    return deletionOrders;
   }
 
   boolean isUp() {
@@ -156,6 +165,11 @@ final class SimServer {
   /** Whether the process says that it is not ready yet. */
   boolean isScanning() {
     return up && !stalled && !scanned;
+  }
+
+  /** Whether the server leaves the bytes that a recovery should cut. */
+  boolean keepsTails() {
+    return bug == PlantedBug.KEEPS_TAILS;
   }
 
   /** Whether the server tells block recoveries that it has no replica, although it cannot know. */
@@ -216,6 +230,7 @@ final class SimServer {
 
   /** Corrupts bytes of a block. */
   void corrupt(SimDisk disk, long blockId) {
+    replicas.disturb(blockId);
     disk.put(disk.get(blockId).corrupted());
   }
 
@@ -244,6 +259,7 @@ final class SimServer {
 
   /** Loses a single block without noticing it. */
   void loseQuietly(SimDisk disk, long blockId) {
+    replicas.disturb(blockId);
     disk.remove(blockId);
   }
 
@@ -293,6 +309,12 @@ final class SimServer {
       if (command.getAction() == DatanodeProtocol.DNA_REGISTER) {
         register(namenode);
         fullReport(namenode);
+        continue;
+      }
+      if (command.getAction() == DatanodeProtocol.DNA_INVALIDATE) {
+        // The server drops the replica from its map at once, and from the disk later.
+        deletionOrders += ((BlockCommand) command).getBlocks().length;
+        invalidate((BlockCommand) command);
       } else {
         received.add(command);
       }
@@ -415,7 +437,7 @@ final class SimServer {
   }
 
   /** Executes the commands received so far. */
-  void executeCommands(SimCluster cluster, DatanodeProtocol namenode, DeletionCheck check) {
+  void executeCommands(SimCluster cluster, DatanodeProtocol namenode) {
     List<DatanodeCommand> commands = List.copyOf(received);
     received.clear();
     for (DatanodeCommand command : commands) {
@@ -424,9 +446,7 @@ final class SimServer {
           recover(cluster, namenode, recovering);
         }
       } else if (command instanceof BlockCommand blocks) {
-        if (command.getAction() == DatanodeProtocol.DNA_INVALIDATE) {
-          invalidate(blocks, check);
-        } else if (command.getAction() == DatanodeProtocol.DNA_TRANSFER) {
+        if (command.getAction() == DatanodeProtocol.DNA_TRANSFER) {
           transfer(blocks, cluster);
         }
       }
@@ -445,7 +465,7 @@ final class SimServer {
     }
   }
 
-  private void invalidate(BlockCommand command, DeletionCheck check) {
+  private void invalidate(BlockCommand command) {
     for (Block block : command.getBlocks()) {
       for (SimDisk disk : disks) {
         SimOpenReplica open = disk.open(block.getBlockId());
@@ -460,7 +480,7 @@ final class SimServer {
         }
         SimBlock known = disk.get(block.getBlockId());
         if (known != null && known.generationStamp() <= block.getGenerationStamp()) {
-          check.check(disk, known);
+          deletions.check(disk, known);
           disk.remove(known.blockId());
           unsent.add(new News(disk.uuid, known.toBlock(), BlockStatus.DELETED_BLOCK));
           if (bug == PlantedBug.DELETES_TOO_MUCH && !disk.isEmpty()) {

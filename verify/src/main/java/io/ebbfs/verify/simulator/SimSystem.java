@@ -40,6 +40,7 @@ final class SimSystem {
     this.bug = bug;
     cluster = new SimCluster(world, events, bug);
     oracle = new Oracle(cluster, events);
+    cluster.onDeletion(this::checkDeletion);
     store = new CrashingStore(rows, oracle, bug);
     client = new SimClient(cluster, oracle, random, events);
     workers.add(new SimWorker("worker-0", cluster, oracle, random, events, bug));
@@ -59,8 +60,7 @@ final class SimSystem {
   /** Starts the namenode again. */
   void restart() throws IOException {
     if (random.nextInt(3) == 0) {
-      int lost = store.losePower(random);
-      events.addMany("fault relaxed commits lost", lost);
+      losePower(random.nextInt(store.unsyncedCommits() + 1));
     }
     start();
     if (random.nextBoolean()) {
@@ -88,6 +88,18 @@ final class SimSystem {
             });
   }
 
+  private void losePower(int commits) throws IOException {
+    events.addMany("fault relaxed commits lost", commits);
+    store.losePower(commits);
+  }
+
+  /** The namenode's machine crashes with all commits that were not synced. */
+  void restartAfterPowerFailure() throws IOException {
+    losePower(store.unsyncedCommits());
+    start();
+    allServersReport();
+  }
+
   SimServer anyServer() {
     return cluster.servers().get(random.nextInt(cluster.servers().size()));
   }
@@ -104,7 +116,7 @@ final class SimSystem {
       }
       if (server.answers()) {
         server.heartbeat(namenode.datanodes());
-        server.executeCommands(cluster, namenode.datanodes(), this::checkDeletion);
+        server.executeCommands(cluster, namenode.datanodes());
         server.incrementalReport(namenode.datanodes());
       }
     }
@@ -121,7 +133,8 @@ final class SimSystem {
   }
 
   /** Checks an order to delete: all acknowledged data must decode afterwards. */
-  void checkDeletion(SimDisk disk, SimBlock block) {
+  private void checkDeletion(SimDisk disk, SimBlock block) {
+    oracle.excess().beforeDeletion(disk, block);
     if (!oracle.decoding().survivesDeletion(block, disk)) {
       throw new Violation(
           "block %d is ordered to be deleted from %s, and the data does not decode without it"

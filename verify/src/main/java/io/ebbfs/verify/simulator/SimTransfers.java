@@ -112,6 +112,9 @@ final class SimTransfers {
   private void finish(SimOpenReplica replica) {
     replica.disk.remove(replica);
     server.store(replica.disk, replica.finalized());
+    if (replica.isDamaged()) {
+      server.corrupt(replica.disk, replica.blockId);
+    }
   }
 
   /** A client rebuilds its pipeline on the replica, cut to what was acknowledged. */
@@ -123,9 +126,16 @@ final class SimTransfers {
         || replica.lengthBytes() < acknowledgedBytes) {
       return false;
     }
-    replica.disk.resize(replica, acknowledgedBytes);
+    cut(replica, acknowledgedBytes);
     replica.stamp(newStamp);
     return true;
+  }
+
+  private void cut(SimOpenReplica replica, long lengthBytes) {
+    if (replica.lengthBytes() > lengthBytes && server.keepsTails()) {
+      replica.damage();
+    }
+    replica.disk.resize(replica, lengthBytes);
   }
 
   /** A client closes a block again whose end not every server has acknowledged. */
@@ -196,7 +206,7 @@ final class SimTransfers {
     if (replica == null || replica.lengthBytes() < lengthBytes) {
       return Optional.empty();
     }
-    replica.disk.resize(replica, lengthBytes);
+    cut(replica, lengthBytes);
     replica.stamp(recoveryId);
     recoveries.remove(blockId);
     finish(replica);
