@@ -6,8 +6,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /**
- * The simulation finds planted bugs. {@code ./ebb verify simulator --planted} looks for all, also for
- * the bug that takes the most schedules.
+ * The simulation finds planted bugs. {@code ./ebb verify simulator --planted} looks for all, also
+ * for the bug that takes the most schedules.
  */
 class PlantedBugsTest {
   private static final int SCHEDULES = 1_000;
