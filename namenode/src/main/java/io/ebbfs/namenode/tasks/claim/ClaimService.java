@@ -128,6 +128,9 @@ public final class ClaimService {
     for (int round = 0; round < MOST_ROUNDS && response.getClaimedCount() < limit; round++) {
       int missing = limit - response.getClaimedCount();
       List<Long> next = index.runnable(clock.millis(), kinds, postponed::isWorthPlanning, missing);
+      if (next.isEmpty()) {
+        break;
+      }
       for (long id : next) {
         if (postponed.isWorthPlanning(id)) {
           claim(id, request).ifPresent(response::addClaimed);

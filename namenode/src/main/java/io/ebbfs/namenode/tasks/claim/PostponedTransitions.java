@@ -3,7 +3,7 @@ package io.ebbfs.namenode.tasks.claim;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import java.time.Clock;
 import java.util.HashMap;
-import java.util.Iterator;
+import java.util.List;
 import java.util.Map;
 
 /**
@@ -21,7 +21,7 @@ final class PostponedTransitions {
     private final TransitionRow row;
     private final Footprint wanted;
     private final long untilMillis;
-    private boolean fits;
+    private volatile boolean fits;
 
     Postponed(TransitionRow row, Footprint wanted, long untilMillis) {
       this.row = row;
@@ -54,18 +54,20 @@ final class PostponedTransitions {
     byId.remove(id);
   }
 
-  /** Looks which transitions have room by now. */
-  synchronized void refresh() {
-    long now = clock.millis();
-    Iterator<Postponed> all = byId.values().iterator();
-    while (all.hasNext()) {
-      Postponed one = all.next();
-      if (one.untilMillis <= now) {
-        all.remove();
-      } else {
-        one.fits = limiter.hasRoom(one.row, one.wanted);
-      }
+  /**
+   * Looks which transitions have room by now. The limiter is asked without the lock of this object:
+   * the limiter asks the index of transitions under its own lock, and the index asks this object.
+   */
+  void refresh() {
+    for (Postponed one : inForce()) {
+      one.fits = limiter.hasRoom(one.row, one.wanted);
     }
+  }
+
+  private synchronized List<Postponed> inForce() {
+    long now = clock.millis();
+    byId.values().removeIf(one -> one.untilMillis <= now);
+    return List.copyOf(byId.values());
   }
 
   /** Whether it is worth planning the transition now. */

@@ -10,6 +10,7 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -40,6 +41,8 @@ public final class TransitionIndex {
 
   private final Map<Long, Entry> active = new HashMap<>();
   private final TreeSet<Entry> planned = new TreeSet<>(ORDER);
+  private final Map<TransitionKindProto, Integer> activeByKind =
+      new EnumMap<>(TransitionKindProto.class);
   private final Set<Long> finished = new LinkedHashSet<>();
 
   /** Reads all rows. */
@@ -61,10 +64,7 @@ public final class TransitionIndex {
 
   /** Takes over a row as it was committed. */
   public synchronized void update(TransitionRow row) {
-    Entry before = active.remove(row.getId());
-    if (before != null) {
-      planned.remove(before);
-    }
+    remove(row.getId());
     if (!isActive(row.getState())) {
       finished.add(row.getId());
       return;
@@ -79,6 +79,7 @@ public final class TransitionIndex {
             row.getNotBeforeMillis(),
             row.getLeaseEndsMillis());
     active.put(row.getId(), entry);
+    activeByKind.merge(entry.kind, 1, Integer::sum);
     if (row.getState() == TransitionStateProto.PLANNED) {
       planned.add(entry);
     }
@@ -89,6 +90,7 @@ public final class TransitionIndex {
     Entry entry = active.remove(id);
     if (entry != null) {
       planned.remove(entry);
+      activeByKind.merge(entry.kind, -1, Integer::sum);
     }
   }
 
@@ -107,7 +109,7 @@ public final class TransitionIndex {
 
   /** How many transitions of one kind are planned or running. */
   public synchronized int activeCount(TransitionKindProto kind) {
-    return (int) active.values().stream().filter(entry -> entry.kind == kind).count();
+    return activeByKind.getOrDefault(kind, 0);
   }
 
   /**

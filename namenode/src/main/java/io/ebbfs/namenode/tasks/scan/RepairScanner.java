@@ -120,8 +120,9 @@ public final class RepairScanner {
 
   /** How many more repairs may be planned; stripes at risk have room of their own. */
   private int roomForRepairs(boolean atRisk) {
+    int repairs = context.index().activeCount(TransitionKindProto.REPAIR);
     long most = (atRisk ? 2L : 1L) * context.settings().maxActive();
-    return (int) Math.max(0, Math.min(Integer.MAX_VALUE, most - context.index().activeCount()));
+    return (int) Math.max(0, Math.min(Integer.MAX_VALUE, most - repairs));
   }
 
   private void forgetStripesThatAreGone() throws IOException {
@@ -214,22 +215,31 @@ public final class RepairScanner {
       case INTERRUPT -> {
         context.lifecycle().drop(transition.orElseThrow(), decision.reason());
         if (read(stripe.id()).filter(again -> again.transition().isEmpty()).isPresent()) {
-          stripes.check(stripe.id());
+          lookAgain(seen);
         }
       }
     }
   }
 
-  /** Without room for more repairs, the walk over the lost disk or the slow scan comes back. */
+  /** Without room for more repairs, the stripe is looked at again. */
   private void createRepair(RepairDecision decision, Seen seen) throws IOException {
     StripeState stripe = seen.stripe();
     if (roomForRepairs(seen.atRisk()) == 0) {
+      lookAgain(seen);
       return;
     }
     TransitionRow row = repair(context.ids().transitions().next(), decision, stripe);
     if (!TransitionRegistrar.register(context, row, stripe.row())) {
-      stripes.check(stripe.id());
+      lookAgain(seen);
     }
+  }
+
+  /** The hint for a stripe at risk has a place of its own; the stripe may be safer by then. */
+  private void lookAgain(Seen seen) {
+    if (seen.atRisk()) {
+      stripes.offer(seen.stripe().id(), true);
+    }
+    stripes.check(seen.stripe().id());
   }
 
   private TransitionRow repair(long id, RepairDecision decision, StripeState stripe) {
