@@ -463,6 +463,50 @@ TEST_F(ScanTest, ADiskThatHangsInTheScanForLongHasFailed) {
   EXPECT_FALSE(store_->Find(2).has_value()) << "a failed disk stays failed";
 }
 
+// The namenode trusts what it knows of this server until the report of the late disk.
+TEST_F(ScanTest, WhatALateScanFindsReplacesNoReplicaThatIsKnown) {
+  const auto leave_open = [&](const std::string& directory, std::uint64_t id) {
+    const auto store = OpenStore(files_, {directory_ / directory});
+    const auto writer = store->Create({.block_id = id, .generation_stamp = 1002, .checksum = {}});
+    ASSERT_TRUE(writer.has_value()) << writer.error().message;
+    ASSERT_TRUE(WriteBytes(**writer, 0, RandomBytes(600, 100)).has_value());
+  };
+  leave_open("b", 10);
+  leave_open("b", 11);
+  leave_open("a", 13);
+  store_ = OpenStore(files_, {directory_ / "b"});
+  StoreBlock(*store_, 12, RandomBytes(600, 100), 1002);
+  StoreBlock(*store_, 13, RandomBytes(700, 13), 1001);
+  store_.reset();
+  Start(directory_ / "b/rbw", std::chrono::milliseconds(100));
+  ASSERT_TRUE(attached_.get().has_value());
+  StoreBlock(*store_, 10, RandomBytes(700, 10), 1001);
+  StoreBlock(*store_, 12, RandomBytes(700, 12), 1001);
+  auto writer = store_->Create({.block_id = 11, .generation_stamp = 1001, .checksum = {}});
+  ASSERT_TRUE(writer.has_value()) << writer.error().message;
+  ASSERT_TRUE(WriteBytes(**writer, 0, RandomBytes(700, 11)).has_value());
+  files_.Set(FaultyFileSystem::Fault::kNone);
+  store_->AwaitScans();
+  EXPECT_TRUE((*writer)->Finish(false).has_value());
+  const auto expect_known = [&](const std::string& when) {
+    for (const std::uint64_t id : {10, 11, 12}) {
+      const auto read = ReadBlock(*store_, id);
+      ASSERT_TRUE(read.has_value()) << when << ", " << id << ": " << read.error().message;
+      EXPECT_EQ(*read, RandomBytes(700, id)) << when << ", " << id;
+      EXPECT_EQ(store_->Find(id)->state, ReplicaState::kFinalized) << when << ", " << id;
+    }
+  };
+  expect_known("after the scan");
+  // No finalized replica is removed in favour of an unfinished one.
+  for (const std::uint64_t id : {10, 11, 12, 13}) {
+    EXPECT_FALSE(directory_.Find("b/corrupt/blk_" + std::to_string(id)).empty()) << id;
+  }
+  writer->reset();
+  store_.reset();
+  store_ = OpenStore(files_, Directories());
+  expect_known("after a restart");
+}
+
 TEST_F(BlockStoreTest, ARefusedCloseLeavesAFinalizedReplicaFinalized) {
   Open();
   const auto data = RandomBytes(800, 1);

@@ -68,8 +68,9 @@ void RemoveDuplicate(Disk& disk, std::string_view folder, std::uint64_t block_id
   }
 }
 
-// Moves the files of a replica that cannot be served out of the way: the block may be written anew
-// here, and the space shows. Nothing is deleted, since it may be the last copy of some bytes.
+// Moves the files of a replica that is not served out of the way: the block may be written anew
+// here, and the space shows. Nothing is deleted, since it may be the last copy of some bytes. `why`
+// follows the path of the replica in the log.
 void SetAside(Disk& disk, const std::string& folder, std::uint64_t block_id, const Pieces& piece,
               const std::string& why) {
   auto& files = disk.files();
@@ -83,10 +84,23 @@ void SetAside(Disk& disk, const std::string& folder, std::uint64_t block_id, con
   for (const auto& name : names) {
     if (moved) moved = files.Rename(folder + "/" + name, aside + "/" + name);
   }
-  spdlog::warn("{}/{} is corrupt: {}; the namenode will repair the block. {}", folder, names.front(),
-               why,
+  spdlog::warn("{}/{} {}. {}", folder, names.front(), why,
                moved ? fmt::format("It was moved to {}; remove it there once it is not needed", aside)
                      : fmt::format("It could not be moved: {}", moved.error().message));
+}
+
+void SetCorruptAside(Disk& disk, const std::string& folder, std::uint64_t block_id,
+                     const Pieces& piece, const std::string& problem) {
+  SetAside(disk, folder, block_id, piece,
+           fmt::format("is corrupt: {}; the namenode will repair the block", problem));
+}
+
+void SetDuplicateAside(Disk& disk, const std::string& folder, std::uint64_t block_id,
+                       std::uint64_t stamp, const std::string& known_directory,
+                       std::uint64_t known_stamp) {
+  SetAside(disk, folder, block_id, {.length = 0, .metas = {{stamp, 0}}},
+           fmt::format("with generation stamp {} is not used: {} holds the block with {}", stamp,
+                       known_directory, known_stamp));
 }
 
 Result<format::Checksum> ReadMetaHeader(FileSystem& files, const std::string& path) {
@@ -330,8 +344,9 @@ Status BlockStore::ScanFinalized(Disk& disk, const std::string& folder) {
       continue;
     }
     if (!piece.length || piece.metas.empty()) {
-      SetAside(disk, folder, block_id, piece,
-               piece.length ? "it has no checksum file" : "it has a checksum file but no data");
+      SetCorruptAside(
+          disk, folder, block_id, piece,
+          piece.length ? "it has no checksum file" : "it has a checksum file but no data");
       continue;
     }
     const auto& [stamp, meta_size] = *piece.metas.rbegin();
@@ -350,7 +365,7 @@ Status BlockStore::ScanFinalized(Disk& disk, const std::string& folder) {
     if (problem.empty()) {
       AddScanned(disk, block_id, stamp, *piece.length);
     } else {
-      SetAside(disk, folder, block_id, piece, problem);
+      SetCorruptAside(disk, folder, block_id, piece, problem);
     }
   }
   return {};
@@ -367,25 +382,33 @@ void BlockStore::AddScanned(Disk& disk, std::uint64_t block_id, std::uint64_t st
     return;
   }
   const Replica known = it->second;
+  // A writer came while this disk hung: what it writes is newer.
+  if (known.in_pipeline && known.state != ReplicaState::kWaiting) return;
+  const bool newer = std::pair(stamp, length) > std::pair(known.generation_stamp, known.length);
+  // The namenode trusts a finalized replica that it knows; perhaps the newer stamp was never
+  // committed. And no finalized replica is removed in favour of an unfinished one.
+  if (newer ? !known.in_pipeline && ready_ : known.in_pipeline != nullptr) {
+    lock.unlock();
+    const std::string path = disk.BlockPath(format::kFinalized, block_id);
+    SetDuplicateAside(disk, path.substr(0, path.rfind('/')), block_id, stamp,
+                      known.disk->directory(), known.generation_stamp);
+    return;
+  }
   spdlog::warn(
       "block {} lies on {} with generation stamp {} and on {} with {}; the replica with the "
       "higher stamp, or else the longer one, is used and the other one is removed",
       block_id, known.disk->directory(), known.generation_stamp, disk.directory(), stamp);
-  // A writer came while this disk hung: what it writes is newer.
-  if (known.in_pipeline && known.state != ReplicaState::kWaiting) return;
-  const bool keep_known =
-      std::pair(known.generation_stamp, known.length) >= std::pair(stamp, length);
-  if (!keep_known) {
+  if (newer) {
     if (!known.in_pipeline) known.disk->SubtractUsed(1, known.length);
     it->second = replica;
     disk.AddUsed(1, length);
   }
   lock.unlock();
-  if (keep_known) {
-    RemoveDuplicate(disk, format::kFinalized, block_id, stamp);
-  } else {
+  if (newer) {
     RemoveDuplicate(*known.disk, known.in_pipeline ? format::kBeingWritten : format::kFinalized,
                     block_id, known.generation_stamp);
+  } else {
+    RemoveDuplicate(disk, format::kFinalized, block_id, stamp);
   }
 }
 
@@ -425,12 +448,19 @@ Status BlockStore::ScanBeingWritten(Disk& disk) {
     EBB_TRY(in_pipeline->data->Truncate(*valid));
     EBB_TRY(in_pipeline->meta->Truncate(format::kMetaHeaderBytes +
                                         in_pipeline->checksum.BytesFor(*valid)));
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
     if (disk.failed()) return {};
     const auto known = replicas_.find(block_id);
     if (known != replicas_.end() && known->second.generation_stamp >= stamp) {
       spdlog::warn("{} is ignored: {} holds the block with generation stamp {}", path,
                    known->second.disk->directory(), known->second.generation_stamp);
+      continue;
+    }
+    if (known != replicas_.end() && ready_ && known->second.state != ReplicaState::kWaiting) {
+      const std::string known_directory = known->second.disk->directory();
+      const std::uint64_t known_stamp = known->second.generation_stamp;
+      lock.unlock();
+      SetDuplicateAside(disk, folder, block_id, stamp, known_directory, known_stamp);
       continue;
     }
     if (known != replicas_.end() && !known->second.in_pipeline) {
