@@ -5,14 +5,15 @@ import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.raid.config.RaidConfig;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletionService;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorCompletionService;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -59,18 +60,34 @@ public final class TransitionWorker {
    */
   public TransitionWorker(
       String name, RaidConfig config, ExecutorResources resources, Listener listener) {
+    this(name, config, resources, listener, task -> DaemonThreads.of(task, "raid-work"));
+  }
+
+  /**
+   * The same with threads of the caller's making.
+   *
+   * @param threads makes the two threads that claim, and then one for each transition
+   */
+  TransitionWorker(
+      String name,
+      RaidConfig config,
+      ExecutorResources resources,
+      Listener listener,
+      ThreadFactory threads) {
     this.name = name;
     this.config = config;
     this.claimer = new TransitionClaimer(name, resources.coding(), config.leaseMillis());
     this.executor = resources.executor(name);
     this.listener = listener;
-    this.threads = Executors.newCachedThreadPool(task -> DaemonThreads.of(task, "raid-work"));
+    this.threads = Executors.newCachedThreadPool(threads);
   }
 
   /**
    * Claims and runs transitions. Returns when the time is over and the last of them has ended.
    *
    * @param lifeMillis after this time nothing more is claimed
+   * @throws IllegalStateException if the worker cannot go on, for example because no thread can be
+   *     started; running transitions are given up
    * @throws InterruptedException if the caller is interrupted; then running transitions are given
    *     up, and their claims end after their lease
    */
@@ -82,17 +99,18 @@ public final class TransitionWorker {
     renewals.scheduleWithFixedDelay(this::renew, third, third, TimeUnit.MILLISECONDS);
     LOG.info("{} begins, for {} s", name, TimeUnit.MILLISECONDS.toSeconds(lifeMillis));
     try {
-      List<Future<?>> loops = new ArrayList<>();
-      for (List<TransitionKindProto> kinds : List.of(REPAIRS, CONVERSIONS)) {
-        loops.add(
-            threads.submit(
-                () -> {
-                  claimAndRun(kinds, end);
-                  return null;
-                }));
+      List<List<TransitionKindProto>> loops = List.of(REPAIRS, CONVERSIONS);
+      CompletionService<Void> running = new ExecutorCompletionService<>(threads);
+      for (List<TransitionKindProto> kinds : loops) {
+        running.submit(
+            () -> {
+              claimAndRun(kinds, end);
+              return null;
+            });
       }
-      for (Future<?> loop : loops) {
-        loop.get();
+      for (int ended = 0; ended < loops.size(); ended++) {
+        // In the order of their ends: a loop that fails ends the worker at once.
+        running.take().get();
       }
       LOG.info("{} ends", name);
     } catch (ExecutionException e) {
@@ -101,6 +119,11 @@ public final class TransitionWorker {
       threads.shutdownNow();
       renewals.shutdownNow();
     }
+  }
+
+  /** Whether the worker renews its claim of a transition. */
+  boolean holds(long transitionId) {
+    return !claimer.isLost(transitionId);
   }
 
   private void renew() {
@@ -137,12 +160,23 @@ public final class TransitionWorker {
       }
       places.release(free - claimed.size());
       for (ClaimedTransitionProto one : claimed) {
-        claimer.keep(one.getTransition().getId());
-        threads.execute(() -> runAndRelease(one, places));
+        start(one, places);
       }
       if (claimed.isEmpty()) {
         Thread.sleep(config.pollMillis());
       }
+    }
+  }
+
+  private void start(ClaimedTransitionProto claimed, Semaphore places) {
+    long id = claimed.getTransition().getId();
+    claimer.keep(id);
+    try {
+      threads.execute(() -> runAndRelease(claimed, places));
+    } catch (RuntimeException | Error e) {
+      // Nobody runs the transition: without a renewal, another worker claims it after its lease.
+      claimer.release(id);
+      throw e;
     }
   }
 
