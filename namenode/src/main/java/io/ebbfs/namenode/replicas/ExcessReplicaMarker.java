@@ -16,6 +16,7 @@ import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -34,6 +35,7 @@ final class ExcessReplicaMarker {
   private final DatanodeRegistry cluster;
   private final DatanodeCommandQueue commands;
   private final long reportTravelMillis;
+  private volatile StripeService stripes;
 
   ExcessReplicaMarker(
       MetadataStore store,
@@ -44,6 +46,11 @@ final class ExcessReplicaMarker {
     this.cluster = cluster;
     this.commands = commands;
     this.reportTravelMillis = reportTravelMillis;
+  }
+
+  /** Sets the stripes. Until then no lost block counts as decodable. */
+  void bind(StripeService service) {
+    stripes = service;
   }
 
   boolean hasWork(BlockAssessment block) {
@@ -94,7 +101,8 @@ final class ExcessReplicaMarker {
       if (replica.row().getState() != ReplicaStateProto.CORRUPT) {
         mark(transaction, block, replica, ReplicaStateProto.CORRUPT);
       }
-      if (corruptMayGo(block) && !commands.isOrdered(replica.storageUuid(), blockId)) {
+      if (corruptMayGo(transaction, block, replica)
+          && !commands.isOrdered(replica.storageUuid(), blockId)) {
         gone.add(ReplicaRows.invalidation(blockId, replica));
       }
     }
@@ -139,18 +147,63 @@ final class ExcessReplicaMarker {
   }
 
   /** A corrupt replica is deleted once the block is whole, or to make room for a good replica. */
-  private boolean corruptMayGo(BlockAssessment block) {
+  private boolean corruptMayGo(Transaction transaction, BlockAssessment block, Replica replica)
+      throws IOException {
     if (block.whole()) {
       return true;
     }
+    if (block.trusted().isEmpty()) {
+      return isInTheWay(transaction, block, replica);
+    }
+    return coverAllServers(block.all());
+  }
+
+  /**
+   * Whether a replica is the one that makes room for a rebuilt block. Attempts without a commit
+   * have left a replica of a lost block on every server, so that no server can take the block. One
+   * such replica goes if the stripe decodes without it; the others stay until a commit. A replica
+   * that its own server found bad stays: some of its chunks may be good.
+   */
+  private boolean isInTheWay(Transaction transaction, BlockAssessment block, Replica replica)
+      throws IOException {
+    List<Replica> inTheWay =
+        block.wrong().stream()
+            .filter(wrong -> wrong.row().getLengthBytes() != ReplicaRows.NOT_REPORTED)
+            .toList();
+    if (!block.striped() || !block.live().isEmpty() || !coverAllServers(inTheWay)) {
+      return false;
+    }
+    Map<String, Integer> neighbours = neighbours(transaction, block);
+    Optional<Replica> first =
+        inTheWay.stream()
+            .filter(wrong -> isLeftByAnAttempt(block, wrong) && isAlone(wrong, block))
+            .min(Comparator.comparingInt(wrong -> neighbours.getOrDefault(serverOf(wrong), 0)));
+    return first.filter(replica::equals).isPresent()
+        && stripes != null
+        && stripes.decodes(transaction, block.block(), new ReportedDisks(cluster));
+  }
+
+  private static boolean isLeftByAnAttempt(BlockAssessment block, Replica replica) {
+    ReplicaRow row = replica.row();
+    return row.getState() == ReplicaStateProto.CORRUPT
+        && !CorruptMarks.isFoundBad(row)
+        && ReplicaRows.agrees(block.block(), row.getGenerationStamp(), row.getLengthBytes());
+  }
+
+  private boolean isAlone(Replica replica, BlockAssessment block) {
+    return block.all().stream()
+        .noneMatch(other -> !other.equals(replica) && serverOf(other).equals(serverOf(replica)));
+  }
+
+  private boolean coverAllServers(List<Replica> replicas) {
     Set<String> occupied = new HashSet<>();
-    block.all().forEach(replica -> occupied.add(serverOf(replica)));
-    return !block.trusted().isEmpty()
-        && cluster.liveServers().stream().allMatch(server -> occupied.contains(server.uuid()));
+    replicas.forEach(replica -> occupied.add(serverOf(replica)));
+    return cluster.liveServers().stream().allMatch(server -> occupied.contains(server.uuid()));
   }
 
   /** Whether an order to delete a replica, given some time ago, is still right. */
-  boolean mayDelete(BlockAssessment block, Invalidation order) {
+  boolean mayDelete(Transaction transaction, BlockAssessment block, Invalidation order)
+      throws IOException {
     Optional<Replica> replica =
         block.all().stream().filter(r -> r.storageUuid().equals(order.storageUuid())).findFirst();
     if (replica.isEmpty() || replica.get().row().getGenerationStamp() != order.generationStamp()) {
@@ -163,7 +216,9 @@ final class ExcessReplicaMarker {
         && switch (replica.get().row().getState()) {
           case FINALIZED -> false;
           case EXCESS -> block.whole();
-          case CORRUPT -> block.wrong().contains(replica.get()) && corruptMayGo(block);
+          case CORRUPT ->
+              block.wrong().contains(replica.get())
+                  && corruptMayGo(transaction, block, replica.get());
         };
   }
 

@@ -73,6 +73,7 @@ public final class RedundancyMonitor {
 
   void bind(StripeService service) {
     stripes = service;
+    excessReplicas.bind(service);
   }
 
   void check(long blockId) {
@@ -313,6 +314,7 @@ public final class RedundancyMonitor {
               .isPresent();
     }
     return !stored.isOutput()
-        && excessReplicas.mayDelete(BlockAssessment.of(transaction, cluster, stored), order);
+        && excessReplicas.mayDelete(
+            transaction, BlockAssessment.of(transaction, cluster, stored), order);
   }
 }

@@ -45,7 +45,7 @@ class TransitionWorkerTest {
         };
   }
 
-  /** The loop of the other kinds would go on, and its worker would renew a claim that nobody runs. */
+  /** A worker that goes on with its other loop would renew a claim that nobody runs. */
   @ParameterizedTest
   @EnumSource(
       value = TransitionKindProto.class,

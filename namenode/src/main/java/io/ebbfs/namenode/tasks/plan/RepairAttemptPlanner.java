@@ -134,7 +134,8 @@ public final class RepairAttemptPlanner {
   /**
    * The positions that are rebuilt now. Failed attempts leave bad replicas, which stay until their
    * block is live again. If every server has one of some position, fewer positions are rebuilt:
-   * their bad replicas then go, and the other positions find a server the next time.
+   * their bad replicas then go, and the other positions find a server the next time. If every
+   * server has one of the same position, that position waits until one of them is deleted.
    */
   private Set<Integer> placeable(Set<Integer> rebuildable, Map<Integer, Set<String>> barred) {
     Set<String> live = new HashSet<>();
