@@ -34,17 +34,15 @@ import org.slf4j.LoggerFactory;
  * <p>A row tells how far each walk is, so a restart goes on from there. A block is done when
  * nothing about it is left to do that only this process knows: its stripe was checked (a repair is
  * a row by itself), or it has enough replicas again. A walk waits while there is no room for hints
- * about stripes. A replicated block for which a queue has no room is left out, and the pass comes
- * back to it. So memory is bounded, whatever the disks hold.
+ * about stripes. A replicated block for which there is no room is left out, and the pass comes back
+ * to it. So memory is bounded, whatever the disks hold. A pass at whose end no block gets done any
+ * more leaves the rest to the slow scan, so a walk ends though nothing can be replicated.
  *
  * <p>One thread calls {@link #tick}; the other methods are thread-safe.
  */
 final class LostDiskWalker {
   private static final Logger LOG = LoggerFactory.getLogger(LostDiskWalker.class);
   private static final int PAGE = 500;
-
-  /** Blocks of all walks that are examined and not done. Then the walks wait. */
-  private static final int MOST_OPEN = 200_000;
 
   /** After this time a pass comes back to what found no room. */
   private static final long COME_BACK_MILLIS = 2_000;
@@ -84,8 +82,13 @@ final class LostDiskWalker {
     private LostDiskRow stored;
     private long reached;
     private OptionalLong leftOutFrom = OptionalLong.empty();
+    private long leftOut;
     private boolean atEnd;
-    private long progressMillis;
+    // When a row was read, or a block was done.
+    private long busyMillis;
+    // The fewest blocks that were not done at the end of this pass, and since when.
+    private long fewestToDo = Long.MAX_VALUE;
+    private long fewestSinceMillis;
 
     Walk(Disk disk, LostDiskRow row) {
       this.disk = disk;
@@ -104,15 +107,32 @@ final class LostDiskWalker {
       return leftOutFrom.isPresent() ? Math.min(done, leftOutFrom.getAsLong() - 1) : done;
     }
 
+    long toDo() {
+      return open.size() + leftOut;
+    }
+
     void leaveOut(long blockId) {
+      leftOut++;
       if (leftOutFrom.isEmpty()) {
         leftOutFrom = OptionalLong.of(blockId);
       }
     }
 
     void comeBack() {
-      reached = leftOutFrom.orElseThrow() - 1;
+      readFrom(leftOutFrom.orElseThrow() - 1);
+    }
+
+    void beginPass(LostDiskPassProto pass) {
+      open.clear();
+      readFrom(0);
+      fewestToDo = Long.MAX_VALUE;
+      row = row.toBuilder().setPass(pass).clearDoneBlockId().build();
+    }
+
+    private void readFrom(long afterBlockId) {
+      reached = afterBlockId;
       leftOutFrom = OptionalLong.empty();
+      leftOut = 0;
       atEnd = false;
     }
   }
@@ -261,7 +281,7 @@ final class LostDiskWalker {
       waits = examined < ids.size();
       read += ids.size();
       walk.atEnd = !waits && ids.size() < size;
-      walk.progressMillis = clock.millis();
+      walk.busyMillis = clock.millis();
       walk.row = walk.row.toBuilder().setExamined(walk.row.getExamined() + examined).build();
     }
     return read;
@@ -295,7 +315,9 @@ final class LostDiskWalker {
       StoredBlock stored = known.get(id);
       if (stored != null && !stored.isOutput()) {
         Outcome outcome =
-            countOpen() < MOST_OPEN ? blocks.examine(stored, onlyAtRisk) : Outcome.WAITS;
+            onlyAtRisk || stored.striped() || countOpen() < settings.queueLimit()
+                ? blocks.examine(stored, onlyAtRisk)
+                : Outcome.LEFT_OUT;
         if (outcome == Outcome.WAITS) {
           return examined;
         } else if (outcome == Outcome.LEFT_OUT) {
@@ -323,17 +345,24 @@ final class LostDiskWalker {
 
   /** Comes back to what was left out, or ends the pass, after its last block. */
   private void close(Walk walk) {
+    long now = clock.millis();
     if (forgetDone(walk.open)) {
-      walk.progressMillis = clock.millis();
+      walk.busyMillis = now;
+    }
+    if (!walk.atEnd) {
+      return;
+    }
+    if (walk.toDo() < walk.fewestToDo) {
+      walk.fewestToDo = walk.toDo();
+      walk.fewestSinceMillis = now;
     }
     boolean isFirst = walk.isIn(LostDiskPassProto.AT_RISK);
-    long quietMillis = clock.millis() - walk.progressMillis;
-    if (walk.atEnd && walk.leftOutFrom.isPresent()) {
-      if (walk.open.isEmpty() || quietMillis >= COME_BACK_MILLIS) {
-        walk.comeBack();
-      }
-    } else if (walk.atEnd && (isFirst || walk.open.isEmpty() || quietMillis >= STUCK_MILLIS)) {
+    boolean nothingLeft = walk.leftOut == 0 && (isFirst || walk.open.isEmpty());
+    if (nothingLeft || now - walk.fewestSinceMillis >= STUCK_MILLIS) {
       endPass(walk);
+    } else if (walk.leftOut > 0
+        && (walk.open.isEmpty() || now - walk.busyMillis >= COME_BACK_MILLIS)) {
+      walk.comeBack();
     }
   }
 
@@ -359,20 +388,13 @@ final class LostDiskWalker {
     boolean wasLast = walk.isIn(LostDiskPassProto.EVERYTHING);
     if (!wasLast) {
       walk.stillAtRisk.putAll(walk.open);
-    } else if (!walk.open.isEmpty()) {
+    } else if (walk.toDo() > 0) {
       LOG.info(
           "{} blocks of lost disk {} cannot be replicated now; the slow scan comes back to them",
-          walk.open.size(),
+          walk.toDo(),
           walk.disk.storageUuid());
     }
-    walk.open.clear();
-    walk.reached = 0;
-    walk.atEnd = false;
-    walk.row =
-        walk.row.toBuilder()
-            .setPass(wasLast ? LostDiskPassProto.WALKED : LostDiskPassProto.EVERYTHING)
-            .clearDoneBlockId()
-            .build();
+    walk.beginPass(wasLast ? LostDiskPassProto.WALKED : LostDiskPassProto.EVERYTHING);
     if (wasLast) {
       LOG.info(
           "all blocks of lost disk {} were examined, {} in two passes",

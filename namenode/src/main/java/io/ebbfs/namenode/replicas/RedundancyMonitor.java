@@ -147,6 +147,7 @@ public final class RedundancyMonitor {
     for (long blockId : queue.take(settings.blocksPerTick(), clock.millis())) {
       examine(blockId);
     }
+    replications.recheckMissing();
     replications.orderReplications();
   }
 
@@ -168,8 +169,7 @@ public final class RedundancyMonitor {
         return Outcome.EXAMINED;
       }
       RedundancyMonitor.this.examine(blockId);
-      return queue.underReplicatedCount() < settings.queueLimit()
-              || queue.isUnderReplicated(blockId)
+      return queue.hasRoom() || queue.isUnderReplicated(blockId)
           ? Outcome.EXAMINED
           : Outcome.LEFT_OUT;
     }

@@ -11,14 +11,19 @@ import java.util.Set;
 
 /**
  * Queues of blocks to examine and of under-replicated blocks; the latter are in the order of live
- * replicas, fewest first (HDFS: LowRedundancyBlocks). In memory and bounded; {@link
- * RedundancyScanner} finds the blocks that did not fit. Thread-safe.
+ * replicas, fewest first (HDFS: LowRedundancyBlocks). Blocks without a live replica cannot be
+ * replicated and have a limit of their own. In memory and bounded; {@link RedundancyScanner} finds
+ * the blocks that did not fit. Thread-safe.
  */
 final class RedundancyQueue {
   /** Blocks with {@code LEVELS - 1} live replicas or more share one level. */
   private static final int LEVELS = 5;
 
-  private record UnderReplicated(int level, long dueMillis) {}
+  private record UnderReplicated(int level, long dueMillis) {
+    boolean missing() {
+      return level == 0;
+    }
+  }
 
   private final int limit;
   private final Set<Long> toCheck = new LinkedHashSet<>();
@@ -71,11 +76,16 @@ final class RedundancyQueue {
     return taken;
   }
 
-  /** The block has fewer replicas than wanted; it is repairable from the due time on. */
+  /**
+   * The block has fewer replicas than wanted; it is repairable from the due time on. It is left out
+   * if there is no room.
+   */
   synchronized void underReplicated(long blockId, int liveReplicas, long dueMillis) {
     int level = Math.min(liveReplicas, LEVELS - 1);
     UnderReplicated before = byBlock.get(blockId);
-    if (before == null && !hasRoomFor(liveReplicas)) {
+    boolean needsRoom = before == null || before.missing() != (level == 0);
+    if (needsRoom && !hasRoomFor(level)) {
+      notUnderReplicated(blockId);
       return;
     }
     long due = before == null ? dueMillis : Math.min(before.dueMillis(), dueMillis);
@@ -86,9 +96,22 @@ final class RedundancyQueue {
     levels.get(level).add(blockId);
   }
 
-  /** Blocks with one replica have room of their own. */
-  private boolean hasRoomFor(int liveReplicas) {
-    return byBlock.size() < (liveReplicas <= 1 ? 2L : 1L) * limit;
+  /** Blocks with one replica, and blocks with none, have room of their own. */
+  private boolean hasRoomFor(int level) {
+    return switch (level) {
+      case 0 -> missingCount() < limit;
+      case 1 -> repairableCount() < 2L * limit;
+      default -> hasRoom();
+    };
+  }
+
+  /** Whether there is room for any block that has a replica. */
+  synchronized boolean hasRoom() {
+    return repairableCount() < limit;
+  }
+
+  private int repairableCount() {
+    return byBlock.size() - missingCount();
   }
 
   /** Whether the block is known to have too few replicas. */
@@ -99,7 +122,7 @@ final class RedundancyQueue {
   /** Whether the block is known to have too few replicas, but one. */
   synchronized boolean isRepairable(long blockId) {
     UnderReplicated block = byBlock.get(blockId);
-    return block != null && block.level() > 0;
+    return block != null && !block.missing();
   }
 
   /** The block has enough replicas, or does not exist any more. */
@@ -124,6 +147,13 @@ final class RedundancyQueue {
       }
     }
     return taken;
+  }
+
+  /** Blocks without a live replica; the blocks of the next call are others, as far as there are. */
+  synchronized List<Long> takeTurnOfMissing(int most) {
+    List<Long> turn = levels.get(0).stream().limit(most).toList();
+    turn.forEach(this::rotate);
+    return turn;
   }
 
   /** Puts a block behind the other blocks of its level. */

@@ -24,8 +24,8 @@ import org.slf4j.LoggerFactory;
  * Orders the re-replication of under-replicated blocks: picks a source and a target, remembers the
  * pending replication, and orders it again elsewhere if it does not arrive in time.
  *
- * <p>One thread calls {@link #retryOverdue}, {@link #note}, {@link #notNeeded} and {@link
- * #orderReplications}; the other methods are thread-safe.
+ * <p>One thread calls {@link #retryOverdue}, {@link #note}, {@link #notNeeded}, {@link
+ * #recheckMissing} and {@link #orderReplications}; the other methods are thread-safe.
  */
 final class ReplicationScheduler {
   private static final Logger LOG = LoggerFactory.getLogger(ReplicationScheduler.class);
@@ -33,6 +33,10 @@ final class ReplicationScheduler {
   // A block is complete with its first reported replica. The reports of the other replicas of its
   // pipeline arrive within this time, so that no replication is ordered for them.
   private static final long DELAY_MILLIS = 2_000;
+
+  // Each tick has a second look at a few of the blocks without a replica: no event tells of the
+  // delete of such a block.
+  private static final int MISSING_SHARE = 10;
 
   /** Finds the present state of a block. */
   @FunctionalInterface
@@ -151,18 +155,32 @@ final class ReplicationScheduler {
     servers.add(replication.targetUuid());
   }
 
+  /** Forgets, some at a time, the blocks without a replica that are deleted or have one again. */
+  void recheckMissing() throws IOException {
+    int most = Math.max(1, settings.blocksPerTick() / MISSING_SHARE);
+    for (long blockId : queue.takeTurnOfMissing(most)) {
+      recheck(blockId);
+    }
+  }
+
+  /** Notes the present state of a block in the queue; empty if the queue is not for the block. */
+  private Optional<BlockAssessment> recheck(long blockId) throws IOException {
+    Optional<BlockAssessment> found =
+        assessor.assess(blockId).filter(block -> block.settled() && !block.striped());
+    found.ifPresentOrElse(block -> note(blockId, block), () -> notNeeded(blockId));
+    return found;
+  }
+
   /** Orders replications of the blocks with the fewest replicas, as far as servers are free. */
   void orderReplications() throws IOException {
     for (long blockId : queue.repairable(settings.blocksPerTick(), clock.millis())) {
       if (freeTransfers() == 0) {
         return;
       }
-      Optional<BlockAssessment> found = assessor.assess(blockId);
-      if (found.isEmpty() || !found.get().settled() || found.get().striped()) {
-        queue.notUnderReplicated(blockId);
+      Optional<BlockAssessment> found = recheck(blockId);
+      if (found.isEmpty()) {
         continue;
       }
-      note(blockId, found.get());
       if (!bytes.allows(Set.of(), isUrgent(found.get()))) {
         return;
       }

@@ -208,10 +208,17 @@ class LostDiskWalkTest {
   }
 
   private void untilWalked() throws IOException {
+    untilWalked(1);
+  }
+
+  /** With ticks that are some seconds apart. */
+  private void untilWalked(int tickSeconds) throws IOException {
     int seconds = 0;
     do {
+      f.clock.advance(1_000L * (tickSeconds - 1));
       tick();
-      assertThat(seconds++).as("the walks end").isLessThan(2_000);
+      seconds += tickSeconds;
+      assertThat(seconds).as("the walks end").isLessThanOrEqualTo(2_000);
     } while (rows().isEmpty()
         || rows().stream().anyMatch(row -> row.getPass() != LostDiskPassProto.WALKED));
     assertThat(f.manager.lostDisksToWalk()).isZero();
@@ -320,5 +327,91 @@ class LostDiskWalkTest {
     for (long id : f.blocks.keySet()) {
       assertThat(f.liveReplicas(id)).isEqualTo(3);
     }
+  }
+
+  private List<Long> writeFiles(int count, int replication) throws IOException {
+    List<Long> ids = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      ids.add(f.writeFile(replication).getBlockId());
+    }
+    return ids;
+  }
+
+  private void untilLive(List<Long> ids, int replicas, int mostSeconds) throws IOException {
+    int seconds = 0;
+    while (!allLive(ids, replicas)) {
+      assertThat(seconds++).as("the blocks have %d replicas", replicas).isLessThan(mostSeconds);
+      tick();
+    }
+  }
+
+  private boolean allLive(List<Long> ids, int replicas) throws IOException {
+    for (long id : ids) {
+      if (f.liveReplicas(id) < replicas) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  @Test
+  void blocksWithoutAReplicaLeaveTheQueueToTheOthers() throws IOException {
+    start(settings(20), 100_000);
+    writeFiles(800, 1);
+    List<Long> repairable = writeFiles(200, 3);
+    f.seconds(5);
+    kill(1);
+    f.seconds(DEAD_SECONDS + 5);
+    assertThat(allLive(repairable, 3)).isFalse();
+    untilLive(repairable, 3, 300);
+    assertThat(f.manager.missingBlocks()).as("as many as the queue holds").isEqualTo(20);
+    untilWalked();
+  }
+
+  @Test
+  void aBlockWithoutAReplicaIsForgottenWithItsFile() throws IOException {
+    start(settings(10_000), 100_000);
+    List<Long> single = writeFiles(400, 1);
+    f.seconds(5);
+    kill(1);
+    untilWalked();
+    int missing = f.manager.missingBlocks();
+    assertThat(missing).isGreaterThan(10);
+    for (long id : single) {
+      if (f.liveReplicas(id) == 0) {
+        f.deleteFile(id);
+      }
+    }
+    f.seconds(60);
+    assertThat(f.manager.missingBlocks()).isZero();
+    assertThat(f.manager.underReplicatedBlocks()).isZero();
+  }
+
+  @Test
+  void aWalkEndsThoughNoServerCanTakeTheReplicas() throws IOException {
+    start(settings(20), 100_000);
+    writeFiles(60, SERVERS);
+    writeFiles(100, 1); // some are lost, and each look at them ends at once
+    f.seconds(5);
+    kill(1);
+    untilWalked(5);
+  }
+
+  @Test
+  void blocksThatCannotBeCopiedDoNotHoldUpTheNextLostDisk() throws IOException {
+    start(settings(20), 100_000);
+    writeFiles(60, SERVERS);
+    List<Long> pairs = writeFiles(100, 2);
+    f.seconds(5);
+    List<SimulatedServer> servers = List.copyOf(f.servers.values());
+    servers.get(0).kill();
+    untilLive(pairs, 2, 100);
+    f.seconds(60);
+    assertThat(f.manager.lostDisksToWalk()).isEqualTo(1);
+    servers.get(1).kill();
+    f.seconds(DEAD_SECONDS + 1);
+    assertThat(allLive(pairs, 1)).isTrue();
+    untilLive(pairs, 2, 100);
+    assertThat(f.manager.lostDisksToWalk()).as("the first walk has not ended").isPositive();
   }
 }

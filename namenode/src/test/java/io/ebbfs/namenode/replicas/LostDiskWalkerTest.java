@@ -38,12 +38,16 @@ class LostDiskWalkerTest {
     private final Set<Long> openForRisk = new HashSet<>();
     private final Set<Long> done = new HashSet<>();
     private final Set<Long> doneForRisk = new HashSet<>();
+    private boolean slow;
 
     @Override
     public Outcome examine(StoredBlock stored, boolean onlyAtRisk) {
       long id = stored.block().getBlockId();
       if (onlyAtRisk && !stored.striped()) {
         doneForRisk.add(id);
+        return Outcome.EXAMINED;
+      }
+      if (slow && done.contains(id)) {
         return Outcome.EXAMINED;
       }
       Set<Long> queue = onlyAtRisk ? openForRisk : open;
@@ -64,6 +68,12 @@ class LostDiskWalkerTest {
       move(openForRisk, doneForRisk);
     }
 
+    void workOnOne() {
+      slow = true;
+      open.stream().findFirst().ifPresent(done::add);
+      open.removeAll(done);
+    }
+
     private void move(Set<Long> from, Set<Long> to) {
       Iterator<Long> ids = from.iterator();
       while (ids.hasNext()) {
@@ -81,7 +91,7 @@ class LostDiskWalkerTest {
     }
   }
 
-  private void start() throws IOException {
+  private void start(boolean withStripes) throws IOException {
     System.out.println("LostDiskWalkerTest: -Debbfs.seed=" + seed);
     f = new BlockFixture(seed, 1, 1);
     f.registerAll();
@@ -96,7 +106,7 @@ class LostDiskWalkerTest {
               .setLengthBytes(1)
               .setState(BlockStateProto.COMPLETE)
               .setReplication(1);
-      if (random.nextBoolean()) {
+      if (withStripes && random.nextBoolean()) {
         block.setStripeId(77).setStripePosition(0);
       }
       long owner = f.ids().inodes().next();
@@ -114,6 +124,7 @@ class LostDiskWalkerTest {
     assertThat(f.cluster.isLive(disk.storageUuid())).isFalse();
     newProcess();
     walker.walk(disk);
+    walk(); // the row of the fixture's own walk is replaced before the first death
   }
 
   private void newProcess() throws IOException {
@@ -130,6 +141,10 @@ class LostDiskWalkerTest {
   private void tick() throws IOException {
     f.clock.advance(1_000);
     memory.work();
+    walk();
+  }
+
+  private void walk() throws IOException {
     walker.tick();
     LostDiskRow row = row();
     for (long id : all) {
@@ -147,7 +162,7 @@ class LostDiskWalkerTest {
 
   @Test
   void whatTheRowCallsDoneIsDoneAfterAnyDeath() throws IOException {
-    start();
+    start(true);
     int ticks = 0;
     do {
       if (random.nextInt(10) == 0) {
@@ -158,5 +173,18 @@ class LostDiskWalkerTest {
     } while (row().getPass() != LostDiskPassProto.WALKED);
     assertThat(memory.done).isEqualTo(all);
     assertThat(memory.doneForRisk).isEqualTo(all);
+  }
+
+  @Test
+  void aWalkGoesOnAsLongAsBlocksGetDone() throws IOException {
+    start(false);
+    int ticks = 0;
+    do {
+      f.clock.advance(500_000);
+      memory.workOnOne();
+      walk();
+      assertThat(ticks++).as("the walk ends").isLessThan(3 * BLOCKS);
+    } while (row().getPass() != LostDiskPassProto.WALKED);
+    assertThat(memory.done).isEqualTo(all);
   }
 }
