@@ -215,7 +215,9 @@ public final class SoakTool {
       int mismatch = Arrays.mismatch(found, 0, n, wanted, 0, n);
       if (mismatch >= 0) {
         return new String[] {
-          Long.toString(done + n), Long.toString(from + done + mismatch), excerpt(found, mismatch, n)
+          Long.toString(done + n),
+          Long.toString(from + done + mismatch),
+          excerpt(found, mismatch, n)
         };
       }
       done += n;

@@ -20,8 +20,8 @@ import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FileSystem;
 
 /**
- * A user's program on the stock HDFS client: stores and reads many files in one process. It runs from
- * source with hadoop-client alone on the class path:
+ * A user's program on the stock HDFS client: stores and reads many files in one process. It runs
+ * from source with hadoop-client alone on the class path:
  *
  * <pre>java -cp HADOOP_CLIENT StockTool.java THREADS [NAME=VALUE ...]</pre>
  *

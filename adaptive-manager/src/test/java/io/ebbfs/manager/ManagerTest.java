@@ -327,7 +327,13 @@ class ManagerTest {
     Manager second =
         new Manager(
             new ManagerOptions(
-                directory, other, "namenode:8020", "127.0.0.1:1", "127.0.0.1", taken, Optional.empty()),
+                directory,
+                other,
+                "namenode:8020",
+                "127.0.0.1:1",
+                "127.0.0.1",
+                taken,
+                Optional.empty()),
             ManagerConfig.defaults(),
             CodeRegistry.builtIn(),
             () -> namenode,

@@ -15,8 +15,7 @@ public record ApiWriters(String token) {
 
   /** Those who know the token in a file; nobody if there is no file. */
   public static ApiWriters of(Optional<Path> file) throws IOException {
-    return new ApiWriters(
-        file.isPresent() ? SecretFile.read("--api-token", file.get()) : "");
+    return new ApiWriters(file.isPresent() ? SecretFile.read("--api-token", file.get()) : "");
   }
 
   /**

@@ -73,8 +73,7 @@ final class Metrics {
     line("ebbfs_orphan_replicas", "", cluster.getOrphanReplicas());
     family("ebbfs_orphan_bytes", "gauge", "Bytes of these replicas");
     line("ebbfs_orphan_bytes", "", cluster.getOrphanBytes());
-    family(
-        "ebbfs_lost_disks_to_walk", "gauge", "Lost disks whose blocks are still to be examined");
+    family("ebbfs_lost_disks_to_walk", "gauge", "Lost disks whose blocks are still to be examined");
     line("ebbfs_lost_disks_to_walk", "", cluster.getLostDisksToWalk());
     family("ebbfs_lost_disk_blocks_examined", "gauge", "Blocks of these disks that were examined");
     line("ebbfs_lost_disk_blocks_examined", "", cluster.getLostDiskBlocksExamined());

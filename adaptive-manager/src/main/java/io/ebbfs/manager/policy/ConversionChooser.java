@@ -125,9 +125,10 @@ final class ConversionChooser {
   }
 
   /**
-   * Converts the coldest fast stripes to compact for encodings that wait. Without this the encodings
-   * could wait for ever: the first stripe that waits is padded and takes room, and the stripes
-   * behind it would make more room than that, so that the bound is kept once all are encoded.
+   * Converts the coldest fast stripes to compact for encodings that wait. Without this the
+   * encodings could wait for ever: the first stripe that waits is padded and takes room, and the
+   * stripes behind it would make more room than that, so that the bound is kept once all are
+   * encoded.
    *
    * @param missing bytes of room to make; nothing is converted for 0
    */

@@ -28,8 +28,8 @@ class PolicyPropertiesTest {
   /**
    * A delete may exceed the bound, and so may a compact stripe of short or few blocks if nothing
    * could make room for it. A group of fast stripes makes no room while one of them has lost a
-   * block, nor until its conversion that failed is tried again. Each may exceed the bound only by the
-   * bytes that it adds.
+   * block, nor until its conversion that failed is tried again. Each may exceed the bound only by
+   * the bytes that it adds.
    */
   @Property(tries = 15, shrinking = ShrinkingMode.OFF)
   void holdsTheBoundOnEveryHistory(@ForAll long seed) {
@@ -134,8 +134,7 @@ class PolicyPropertiesTest {
           || shrinkable(world, policy).stream()
               .anyMatch(
                   stripe ->
-                      groupOf(stripe)
-                          .noneMatch(one -> one.lost || failed.concernsStripe(one.id)));
+                      groupOf(stripe).noneMatch(one -> one.lost || failed.concernsStripe(one.id)));
     }
 
     /** The stripes that are converted together with this one, and the stripe itself. */

@@ -17,8 +17,8 @@ import java.util.List;
 
 /**
  * Finds the bad replicas among the sources that a combine could not read. A replica is bad if its
- * own server has read it and says so. A replica on a server that is down, not ready or cannot tell is
- * not known to be bad.
+ * own server has read it and says so. A replica on a server that is down, not ready or cannot tell
+ * is not known to be bad.
  */
 record BadSourceFinder(ChunkChannel chunks) {
 

@@ -75,8 +75,7 @@ public final class StockProcess implements AutoCloseable {
   }
 
   private static Answer answer(List<String> fields) {
-    return new Answer(
-        fields.get(0), Long.parseLong(fields.get(1)), Long.parseLong(fields.get(2)));
+    return new Answer(fields.get(0), Long.parseLong(fields.get(1)), Long.parseLong(fields.get(2)));
   }
 
   @Override

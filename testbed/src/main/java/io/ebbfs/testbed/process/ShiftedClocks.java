@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Wall clocks of processes that can be shifted while the processes run, by Debian's libfaketime. The
- * steady clock of a process is never shifted, as in a step of NTP. A process has such a clock if the
- * directory exists when the process starts.
+ * Wall clocks of processes that can be shifted while the processes run, by Debian's libfaketime.
+ * The steady clock of a process is never shifted, as in a step of NTP. A process has such a clock
+ * if the directory exists when the process starts.
  *
  * @param directory holds one file for each process: its shift in seconds, such as "+3600"
  */
@@ -52,7 +52,8 @@ public record ShiftedClocks(Path directory) {
     environment.put("FAKETIME_TIMESTAMP_FILE", directory.resolve(name).toString());
     environment.put("FAKETIME_CACHE_DURATION", "1");
     environment.put("FAKETIME_DONT_FAKE_MONOTONIC", "1");
-    // Timed waits of the JVM go by the steady clock; the library's correction would end them at once.
+    // Timed waits of the JVM go by the steady clock; the library's correction would end them at
+    // once.
     environment.put("FAKETIME_FORCE_MONOTONIC_FIX", "0");
     environment.put("NO_FAKE_STAT", "1");
   }

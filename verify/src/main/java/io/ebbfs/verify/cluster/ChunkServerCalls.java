@@ -35,8 +35,7 @@ final class ChunkServerCalls implements AutoCloseable {
     if (client == null) {
       client =
           new ChunkServerClient(
-              new InetSocketAddress(
-                  local.hostOf(server), local.layout().ports().ipc().get(server)),
+              new InetSocketAddress(local.hostOf(server), local.layout().ports().ipc().get(server)),
               RpcSettings.tryOnce(RPC_TIMEOUT_MILLIS).withConnectRetries(10, 45),
               local.serviceKey());
       clients.put(server, client);
@@ -60,8 +59,7 @@ final class ChunkServerCalls implements AutoCloseable {
       int transfer = local.layout().ports().transfer().get(server);
       ClientDatanodeProtocol datanode =
           DFSUtilClient.createClientDatanodeProtocolProxy(
-              new DatanodeID(
-                  local.hostOf(server), local.hostOf(server), "", transfer, 0, 0, ipc),
+              new DatanodeID(local.hostOf(server), local.hostOf(server), "", transfer, 0, 0, ipc),
               new Configuration(),
               RPC_TIMEOUT_MILLIS,
               false);

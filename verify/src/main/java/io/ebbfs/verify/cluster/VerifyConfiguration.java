@@ -10,7 +10,8 @@ public final class VerifyConfiguration {
   /**
    * A {@code namenode.yaml} with small blocks and fast clocks. Re-placement is on, as by default.
    */
-  public static final String NAMENODE = "minBlockSize: 64KiB\ndeadAfter: 6s\nrepairDelay: 0s\nsafeModeGrace: 10s\norphanWait: 2s\n";
+  public static final String NAMENODE =
+      "minBlockSize: 64KiB\ndeadAfter: 6s\nrepairDelay: 0s\nsafeModeGrace: 10s\norphanWait: 2s\n";
 
   /** The same for clusters whose servers leave and join: a silent server is dead sooner. */
   public static final String NAMENODE_FOR_JOINING =

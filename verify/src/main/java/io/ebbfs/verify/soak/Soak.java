@@ -3,7 +3,6 @@ package io.ebbfs.verify.soak;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import io.ebbfs.testbed.ClusterException;
-import io.ebbfs.testbed.ConditionWaiter;
 import io.ebbfs.testbed.network.ShapedNetwork;
 import io.ebbfs.testbed.process.ShiftedClocks;
 import io.ebbfs.verify.cluster.VerifyCluster;
@@ -19,9 +18,9 @@ import java.util.Map;
 import java.util.Random;
 
 /**
- * A soak: stock clients write, append, flush, read, rename and delete on a cluster of real processes
- * while something breaks every 10 to 20 seconds. At the end everything is mended, the cluster comes
- * to rest, and all that was acknowledged is compared with what is there.
+ * A soak: stock clients write, append, flush, read, rename and delete on a cluster of real
+ * processes while something breaks every 10 to 20 seconds. At the end everything is mended, the
+ * cluster comes to rest, and all that was acknowledged is compared with what is there.
  */
 public final class Soak {
   private static final int USERS = 6;
@@ -59,8 +58,7 @@ public final class Soak {
     SoakCluster cluster = SoakCluster.start(place.resolve("cluster"));
     try (cluster) {
       if (!ShapedNetwork.isPossible()) {
-        out.println(
-            "not root: links are not cut, and disks do not become full, read-only or bad");
+        out.println("not root: links are not cut, and disks do not become full, read-only or bad");
       }
       if (!ShiftedClocks.isPossible()) {
         out.println("libfaketime is not installed: the clocks of processes are not shifted");

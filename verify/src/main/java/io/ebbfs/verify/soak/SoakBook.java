@@ -112,9 +112,7 @@ final class SoakBook {
   /** A finding about a file, unless there is one already. */
   void find(Kind kind, SoakFile file, String what) {
     if (file.reportOnce()) {
-      find(
-          new Finding(
-              kind, "%s (seed %d) %s".formatted(file, file.seed(), what), file.history()));
+      find(new Finding(kind, "%s (seed %d) %s".formatted(file, file.seed(), what), file.history()));
     }
   }
 

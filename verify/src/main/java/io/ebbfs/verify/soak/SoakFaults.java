@@ -19,8 +19,8 @@ import java.util.function.BooleanSupplier;
 import java.util.stream.IntStream;
 
 /**
- * Breaks something every 10 to 20 seconds and mends it after a few. The kinds come in a random order
- * from a deck of cards, so that each has its turn. A disk loses data only while all data is
+ * Breaks something every 10 to 20 seconds and mends it after a few. The kinds come in a random
+ * order from a deck of cards, so that each has its turn. A disk loses data only while all data is
  * redundant. Runs in one thread.
  */
 final class SoakFaults implements Runnable {

@@ -276,8 +276,7 @@ final class SoakUser implements Runnable {
       answer =
           whole
               ? clients.call(process, "read", name, before.path(), seed)
-              : clients.call(
-                  process, "pread", name, before.path(), seed, "" + offset, "" + count);
+              : clients.call(process, "pread", name, before.path(), seed, "" + offset, "" + count);
     } catch (SoakClients.StuckException e) {
       book.find(Kind.STUCK, file, e.getMessage());
       return;

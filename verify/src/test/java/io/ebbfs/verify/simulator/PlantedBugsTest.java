@@ -14,7 +14,9 @@ class PlantedBugsTest {
   private static final int STEPS = 40;
 
   @ParameterizedTest
-  @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = {"NONE", "RECOVERS_BEFORE_SCAN"})
+  @EnumSource(
+      mode = EnumSource.Mode.EXCLUDE,
+      names = {"NONE", "RECOVERS_BEFORE_SCAN"})
   void aPlantedBugIsFound(PlantedBug bug) throws InterruptedException {
     ScheduleRunner run = new ScheduleRunner(1, SCHEDULES, STEPS, bug);
     run.run(1, () -> false, seed -> {});

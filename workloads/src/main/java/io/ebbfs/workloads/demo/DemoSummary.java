@@ -128,7 +128,11 @@ final class DemoSummary {
 
   private static String join(Map<String, Long> counts) {
     return counts.entrySet().stream()
-        .map(e -> DemoConsole.format("%,d x %s", e.getValue(), TransitionKinds.show(TransitionKindProto.valueOf(e.getKey()))))
+        .map(
+            e ->
+                DemoConsole.format(
+                    "%,d x %s",
+                    e.getValue(), TransitionKinds.show(TransitionKindProto.valueOf(e.getKey()))))
         .collect(Collectors.joining(", "));
   }
 }

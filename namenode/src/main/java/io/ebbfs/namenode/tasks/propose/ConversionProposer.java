@@ -93,8 +93,7 @@ final class ConversionProposer {
     ErasureCode to = context.codes().byName(decision.getToCode());
     Optional<int[]> counts = Planner.stripes(from, to);
     boolean up = decision.getKind() == TransitionKindProto.UPCODE;
-    TransitionKindProto opposite =
-        up ? TransitionKindProto.DOWNCODE : TransitionKindProto.UPCODE;
+    TransitionKindProto opposite = up ? TransitionKindProto.DOWNCODE : TransitionKindProto.UPCODE;
     String what = "stripe %d from %s to %s: ".formatted(stripe.getId(), from, to);
     if (from.equals(to)) {
       return Optional.of("stripe %d is in %s already".formatted(stripe.getId(), to));

@@ -60,7 +60,9 @@ public final class ProposalService {
       case ENCODE -> encode.propose(decision);
       case UPCODE, DOWNCODE -> conversion.propose(decision);
       case REPAIR, REWRITE, MOVE ->
-          refusal(TransitionKinds.show(decision.getKind()) + " is planned by the namenode itself; nothing to propose");
+          refusal(
+              TransitionKinds.show(decision.getKind())
+                  + " is planned by the namenode itself; nothing to propose");
     };
   }
 
