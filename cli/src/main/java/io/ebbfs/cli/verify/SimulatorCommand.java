@@ -67,10 +67,8 @@ final class SimulatorCommand implements Callable<Integer> {
 
   @Option(
       names = "--planted",
-      description = {
-        "Plants bugs, and prints a table of the seeds that find each of them.",
-        "At most 1000 schedules for each bug, or --schedules."
-      })
+      description =
+          "Plants bugs and prints which seeds find each of them, among 1000 or --schedules.")
   private boolean planted;
 
   @Override
