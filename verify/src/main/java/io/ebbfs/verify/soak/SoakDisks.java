@@ -74,7 +74,7 @@ final class SoakDisks implements AutoCloseable {
   // ---- faults -----------------------------------------------------------------------------------
 
   /** Leaves no free byte. */
-  void fill(int server, int disk) throws InterruptedException {
+  void fill(int server, int disk) throws ClusterException, InterruptedException {
     Path directory = cluster.diskDirectory(server, disk);
     Path filler = directory.resolve(FILLER);
     try {
