@@ -193,11 +193,7 @@ public final class NamenodeServer implements AutoCloseable {
             identity,
             cluster,
             blocks,
-            (block, stamp, length, close, delete, storages) ->
-                files
-                    .recovery()
-                    .commitBlockSynchronization(
-                        block.getBlockId(), stamp, length, close, delete, storages),
+            files.recovery()::commitBlockSynchronization,
             new ReportLeases(clock, reportsAtOnce(config), cluster::isLiveServer));
     endpoint =
         endpoint(config.host(), config.port(), config.handlers(), clients, datanodes, coding, key);

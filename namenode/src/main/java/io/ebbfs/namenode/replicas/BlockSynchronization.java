@@ -2,7 +2,6 @@ package io.ebbfs.namenode.replicas;
 
 import java.io.IOException;
 import java.util.List;
-import org.apache.hadoop.hdfs.protocol.ExtendedBlock;
 
 /** Applies the result of a block recovery to the file of the block. Thread-safe. */
 @FunctionalInterface
@@ -11,13 +10,12 @@ public interface BlockSynchronization {
    * The recovery has brought the replicas of a block to one length (see {@code
    * DatanodeProtocol.commitBlockSynchronization}).
    *
-   * @param block the block as it was before the recovery
    * @param closeFile whether the file is closed too
    * @param deleteBlock whether the block is removed, because no replica has any bytes
    * @param storageUuids the disks of the recovered replicas
    */
   void commit(
-      ExtendedBlock block,
+      long blockId,
       long newGenerationStamp,
       long newLengthBytes,
       boolean closeFile,

@@ -107,13 +107,7 @@ final class NamespaceFixture {
     replication = new ReplicationFactorService(store, blocks, limits);
     summaries = new ContentSummaryService(store);
     datanodes =
-        new DatanodeFrontEnd(
-            identity,
-            cluster,
-            blocks,
-            (block, stamp, length, close, delete, storages) ->
-                recovery.commitBlockSynchronization(
-                    block.getBlockId(), stamp, length, close, delete, storages));
+        new DatanodeFrontEnd(identity, cluster, blocks, recovery::commitBlockSynchronization);
     mkdirs.makeRoot(superuser);
   }
 

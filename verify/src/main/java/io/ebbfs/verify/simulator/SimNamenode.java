@@ -130,14 +130,7 @@ final class SimNamenode {
     leases = new LeaseMonitor(store, files.leases(), files.recovery());
     datanodes =
         new DatanodeFrontEnd(
-            identity,
-            cluster,
-            blocks,
-            (block, stamp, length, close, delete, storages) ->
-                files
-                    .recovery()
-                    .commitBlockSynchronization(
-                        block.getBlockId(), stamp, length, close, delete, storages));
+            identity, cluster, blocks, files.recovery()::commitBlockSynchronization);
     SimClusterView view = new SimClusterView(cluster);
     CodingService service =
         new CodingService(

@@ -421,7 +421,7 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
       throws IOException {
     checkPool(block.getBlockPoolId());
     synchronization.commit(
-        block,
+        block.getBlockId(),
         newGenerationStamp,
         newLengthBytes,
         closeFile,
