@@ -103,63 +103,29 @@ public record RedundancySettings(
 
   /** The same with another wait for replicas of unknown blocks. */
   public RedundancySettings withOrphanWait(long millis) {
-    return new RedundancySettings(
-        deadAfterMillis,
-        staleAfterMillis,
-        graceMillis,
-        transferTimeoutMillis,
-        transfersPerServer,
-        invalidationsPerHeartbeat,
-        reportTravelMillis,
-        scanIntervalMillis,
-        blocksPerTick,
-        queueLimit,
-        millis,
-        safeModeThreshold,
-        repairDelayMillis,
-        copyRate);
+    return copy(millis, safeModeThreshold, repairDelayMillis, copyRate);
   }
 
   /** The same with another share of blocks that must be readable before safe mode ends. */
   public RedundancySettings withSafeModeThreshold(double share) {
-    return new RedundancySettings(
-        deadAfterMillis,
-        staleAfterMillis,
-        graceMillis,
-        transferTimeoutMillis,
-        transfersPerServer,
-        invalidationsPerHeartbeat,
-        reportTravelMillis,
-        scanIntervalMillis,
-        blocksPerTick,
-        queueLimit,
-        orphanWaitMillis,
-        share,
-        repairDelayMillis,
-        copyRate);
+    return copy(orphanWaitMillis, share, repairDelayMillis, copyRate);
   }
 
   /** The same with another wait before re-replication begins. */
   public RedundancySettings withRepairDelay(long millis) {
-    return new RedundancySettings(
-        deadAfterMillis,
-        staleAfterMillis,
-        graceMillis,
-        transferTimeoutMillis,
-        transfersPerServer,
-        invalidationsPerHeartbeat,
-        reportTravelMillis,
-        scanIntervalMillis,
-        blocksPerTick,
-        queueLimit,
-        orphanWaitMillis,
-        safeModeThreshold,
-        millis,
-        copyRate);
+    return copy(orphanWaitMillis, safeModeThreshold, millis, copyRate);
   }
 
   /** The same with another limit of the bytes per second of re-replication. */
   public RedundancySettings withCopyRate(ByteRate rate) {
+    return copy(orphanWaitMillis, safeModeThreshold, repairDelayMillis, rate);
+  }
+
+  private RedundancySettings copy(
+      long newOrphanWaitMillis,
+      double newSafeModeThreshold,
+      long newRepairDelayMillis,
+      ByteRate newCopyRate) {
     return new RedundancySettings(
         deadAfterMillis,
         staleAfterMillis,
@@ -171,10 +137,10 @@ public record RedundancySettings(
         scanIntervalMillis,
         blocksPerTick,
         queueLimit,
-        orphanWaitMillis,
-        safeModeThreshold,
-        repairDelayMillis,
-        rate);
+        newOrphanWaitMillis,
+        newSafeModeThreshold,
+        newRepairDelayMillis,
+        newCopyRate);
   }
 
   /** A server is stale after a third of the time after which it is dead, within limits. */

@@ -25,6 +25,7 @@ import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
+import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -258,6 +259,32 @@ final class BlockFixture {
         Tables.BLOCK_OWNER,
         Tables.blockOwner(row.getBlockId()),
         BlockOwnerRow.newBuilder().setOwnerId(inodeId).setIndex(0).build());
+  }
+
+  /** Writes a block and makes it a member of a stripe, whose row is stored with it. */
+  BlockRow addMember(StripeRow.Builder stripe, int position) throws IOException {
+    BlockRow written = writeFile(1);
+    deliverAll(); // what is written into a stripe without a commit is not trusted
+    BlockRow block =
+        written.toBuilder().setStripeId(stripe.getId()).setStripePosition(position).build();
+    long owner = ownerOf(block.getBlockId());
+    stripe.addMembers(
+        StripeMemberProto.newBuilder()
+            .setPosition(position)
+            .setBlockId(block.getBlockId())
+            .setGenerationStamp(block.getGenerationStamp())
+            .setLengthBytes(block.getLengthBytes())
+            .setOwnerId(owner)
+            .setOwnerIndex(0));
+    store.transact(
+        owner,
+        t -> {
+          t.put(Tables.BLOCK, Tables.block(owner, 0), block);
+          t.put(Tables.STRIPE, Tables.stripe(stripe.getId()), stripe.build());
+          return null;
+        });
+    blocks.put(block.getBlockId(), block);
+    return block;
   }
 
   long ownerOf(long blockId) {

@@ -7,7 +7,6 @@ import io.ebbfs.coding.code.ErasureCode;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
-import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -44,36 +43,12 @@ class LostBlockAmongBadReplicasTest {
             .setPolicy("test")
             .setCreatedMillis(1);
     for (int position = 0; position < code.size(); position++) {
-      addMember(stripe, position);
+      members.add(f.addMember(stripe, position).getBlockId());
     }
     // A full report may be older than replicas of the last seconds.
     f.seconds(10);
     lost = members.get(0);
     lose(lost);
-  }
-
-  private void addMember(StripeRow.Builder stripe, int position) throws IOException {
-    BlockRow written = f.writeFile(1);
-    f.deliverAll();
-    BlockRow block = written.toBuilder().setStripeId(STRIPE).setStripePosition(position).build();
-    long owner = f.ownerOf(block.getBlockId());
-    stripe.addMembers(
-        StripeMemberProto.newBuilder()
-            .setPosition(position)
-            .setBlockId(block.getBlockId())
-            .setGenerationStamp(block.getGenerationStamp())
-            .setLengthBytes(block.getLengthBytes())
-            .setOwnerId(owner)
-            .setOwnerIndex(0));
-    f.store.transact(
-        owner,
-        t -> {
-          t.put(Tables.BLOCK, Tables.block(owner, 0), block);
-          t.put(Tables.STRIPE, Tables.stripe(STRIPE), stripe.build());
-          return null;
-        });
-    f.blocks.put(block.getBlockId(), block);
-    members.add(block.getBlockId());
   }
 
   private void lose(long blockId) throws IOException {

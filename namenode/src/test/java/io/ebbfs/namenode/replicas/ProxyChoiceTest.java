@@ -6,13 +6,10 @@ import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.coding.code.Codes;
 import io.ebbfs.coding.code.ErasureCode;
 import io.ebbfs.namenode.store.PersistentCounters;
-import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.stripes.DegradedReadPlanner;
 import io.ebbfs.namenode.stripes.ProtoConverter;
 import io.ebbfs.protocol.proto.CodingProtos.GetReadPlanRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetReadPlanResponseProto;
-import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
-import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -46,27 +43,7 @@ class ProxyChoiceTest {
             .setPolicy("test")
             .setCreatedMillis(1);
     for (int position = 0; position < code.size(); position++) {
-      BlockRow written = f.writeFile(1);
-      f.deliverAll(); // what is written into a stripe without a commit is not trusted
-      BlockRow block = written.toBuilder().setStripeId(STRIPE).setStripePosition(position).build();
-      long owner = f.ownerOf(block.getBlockId());
-      stripe.addMembers(
-          StripeMemberProto.newBuilder()
-              .setPosition(position)
-              .setBlockId(block.getBlockId())
-              .setGenerationStamp(block.getGenerationStamp())
-              .setLengthBytes(block.getLengthBytes())
-              .setOwnerId(owner)
-              .setOwnerIndex(0));
-      f.store.transact(
-          owner,
-          t -> {
-            t.put(Tables.BLOCK, Tables.block(owner, 0), block);
-            t.put(Tables.STRIPE, Tables.stripe(STRIPE), stripe.build());
-            return null;
-          });
-      f.blocks.put(block.getBlockId(), block);
-      members.add(block.getBlockId());
+      members.add(f.addMember(stripe, position).getBlockId());
     }
   }
 

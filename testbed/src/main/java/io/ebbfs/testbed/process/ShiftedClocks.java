@@ -6,6 +6,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Wall clocks of processes that can be shifted while the processes run, by Debian's libfaketime.
@@ -23,7 +24,7 @@ public record ShiftedClocks(Path directory) {
 
   /** Whether libfaketime is installed. */
   public static boolean isPossible() {
-    return LIBRARIES.stream().anyMatch(Files::exists);
+    return library().isPresent();
   }
 
   /** Processes that start from now on have clocks that can be shifted. */
@@ -47,8 +48,7 @@ public record ShiftedClocks(Path directory) {
       return;
     }
     shift(name, 0);
-    Path library = LIBRARIES.stream().filter(Files::exists).findFirst().orElseThrow();
-    environment.put("LD_PRELOAD", library.toString());
+    environment.put("LD_PRELOAD", library().orElseThrow().toString());
     environment.put("FAKETIME_TIMESTAMP_FILE", directory.resolve(name).toString());
     environment.put("FAKETIME_CACHE_DURATION", "1");
     environment.put("FAKETIME_DONT_FAKE_MONOTONIC", "1");
@@ -56,6 +56,10 @@ public record ShiftedClocks(Path directory) {
     // once.
     environment.put("FAKETIME_FORCE_MONOTONIC_FIX", "0");
     environment.put("NO_FAKE_STAT", "1");
+  }
+
+  private static Optional<Path> library() {
+    return LIBRARIES.stream().filter(Files::exists).findFirst();
   }
 
   /** Removes the shared memory that the library left of processes that were killed. */

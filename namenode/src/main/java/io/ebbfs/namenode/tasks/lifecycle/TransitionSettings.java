@@ -115,6 +115,25 @@ public record TransitionSettings(
   /** A copy with the values that an operator sets. */
   public TransitionSettings with(
       double newRewriteDeadShare, Verification newVerification, boolean newMovesMisplaced) {
+    return copy(newRewriteDeadShare, newVerification, newMovesMisplaced, repairDelayMillis, limits);
+  }
+
+  /** A copy with another wait before a repair. */
+  public TransitionSettings withRepairDelay(long millis) {
+    return copy(rewriteDeadShare, verification, movesMisplaced, millis, limits);
+  }
+
+  /** A copy with other limits. */
+  public TransitionSettings withLimits(BackgroundLimits newLimits) {
+    return copy(rewriteDeadShare, verification, movesMisplaced, repairDelayMillis, newLimits);
+  }
+
+  private TransitionSettings copy(
+      double newRewriteDeadShare,
+      Verification newVerification,
+      boolean newMovesMisplaced,
+      long newRepairDelayMillis,
+      BackgroundLimits newLimits) {
     return new TransitionSettings(
         maxAttempts,
         backOffMillis,
@@ -129,47 +148,7 @@ public record TransitionSettings(
         newRewriteDeadShare,
         newVerification,
         newMovesMisplaced,
-        repairDelayMillis,
-        limits);
-  }
-
-  /** A copy with another wait before a repair. */
-  public TransitionSettings withRepairDelay(long millis) {
-    return new TransitionSettings(
-        maxAttempts,
-        backOffMillis,
-        maxBackOffMillis,
-        maxLeaseMillis,
-        maxClaim,
-        maxActive,
-        maxFilesPerDecision,
-        keepFinished,
-        hintsPerTick,
-        scanPerTick,
-        rewriteDeadShare,
-        verification,
-        movesMisplaced,
-        millis,
-        limits);
-  }
-
-  /** A copy with other limits. */
-  public TransitionSettings withLimits(BackgroundLimits newLimits) {
-    return new TransitionSettings(
-        maxAttempts,
-        backOffMillis,
-        maxBackOffMillis,
-        maxLeaseMillis,
-        maxClaim,
-        maxActive,
-        maxFilesPerDecision,
-        keepFinished,
-        hintsPerTick,
-        scanPerTick,
-        rewriteDeadShare,
-        verification,
-        movesMisplaced,
-        repairDelayMillis,
+        newRepairDelayMillis,
         newLimits);
   }
 
