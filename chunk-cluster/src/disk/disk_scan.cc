@@ -16,7 +16,7 @@ namespace ebb {
 namespace {
 
 constexpr auto kScanPollInterval = std::chrono::milliseconds(50);
-// What is read at once of a torn replica; more only if one chunk is longer.
+// The scan reads a torn replica in steps of this size, or of one chunk if a chunk is longer.
 constexpr std::size_t kScanStepBytes = 32 << 10;
 
 std::string NewUuid() {

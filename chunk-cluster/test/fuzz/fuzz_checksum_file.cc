@@ -45,7 +45,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (!reader) return 0;
   std::vector<std::byte> bytes(found->length_bytes);
   if (!(*reader)->Read(bytes)) return 0;
-  // What was verified are the bytes of the file.
+  // A verified read returns exactly the bytes of the file.
   for (const std::byte byte : bytes) {
     if (byte != std::byte{'x'}) abort();
   }

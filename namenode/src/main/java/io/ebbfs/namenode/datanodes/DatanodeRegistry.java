@@ -265,7 +265,7 @@ public final class DatanodeRegistry implements ClusterView {
   /**
    * Safe mode has ended: disks that did not come back count as lost from now on.
    *
-   * @return these disks, and those that were lost before
+   * @return all lost disks, also the disks that were lost before this call
    */
   public List<Disk> noteLosses() {
     List<Disk> lost =

@@ -103,8 +103,8 @@ final class ReplicationScheduler {
   }
 
   /**
-   * When the block may be replicated. A block that the next failure would lose does not wait for
-   * servers or disks to come back.
+   * When the block may be replicated. A block waits for the return of a lost server or disk, unless
+   * the next failure would lose the block.
    */
   private long dueMillis(BlockAssessment block) {
     long soon = clock.millis() + DELAY_MILLIS;

@@ -150,7 +150,7 @@ public final class TransitionWorker {
           FailPoint.RAID_AFTER_CLAIM.reach();
         }
       } catch (IOException | RuntimeException e) {
-        // What was claimed is claimed again after its lease.
+        // Any executor claims these transitions again after their leases.
         claimed = List.of();
         // The same error is logged once, not at every poll.
         if (!trouble.equals(e.toString())) {

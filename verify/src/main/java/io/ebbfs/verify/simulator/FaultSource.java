@@ -262,7 +262,7 @@ final class FaultSource {
     }
   }
 
-  /** Machines crash at the same time, perhaps all. What is not on their disks is lost. */
+  /** One or more machines crash at the same time. Bytes that were not synced may be lost. */
   private void powerFailure(int step) throws IOException, ServiceException {
     if (random.nextBoolean()) {
       system.work(); // what was just published is lost if nobody has synced it

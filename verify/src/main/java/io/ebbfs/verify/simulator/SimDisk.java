@@ -100,7 +100,7 @@ final class SimDisk {
     return !unsynced.contains(blockId);
   }
 
-  /** The machine crashes: some of what was not synced is gone. Half-written replicas are cut. */
+  /** The machine crashes: each unsynced replica may be lost, and half-written replicas are cut. */
   void losePower(Random random) {
     for (long id : List.copyOf(unsynced)) {
       if (random.nextBoolean()) {
