@@ -1,5 +1,4 @@
-// A block store in a folder that is removed again, in memory where the system has such a file
-// system.
+// A block store in a temporary folder (TMPDIR) that is removed again.
 #pragma once
 
 #include <stdlib.h>
@@ -17,8 +16,7 @@ namespace ebb::fuzz {
 class ScratchFolder {
  public:
   ScratchFolder() {
-    std::string name =
-        std::filesystem::exists("/dev/shm") ? "/dev/shm/ebb-fuzz-XXXXXX" : "/tmp/ebb-fuzz-XXXXXX";
+    std::string name = std::filesystem::temp_directory_path() / "ebb-fuzz-XXXXXX";
     if (mkdtemp(name.data()) == nullptr) abort();
     path_ = name;
   }
