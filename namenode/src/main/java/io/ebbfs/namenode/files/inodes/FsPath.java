@@ -2,16 +2,31 @@ package io.ebbfs.namenode.files.inodes;
 
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Objects;
 import org.apache.hadoop.fs.InvalidPathException;
 import org.apache.hadoop.hdfs.DFSUtil;
 
-/** An absolute path, split into components. The root has no component. Immutable. */
+/**
+ * An absolute path, split into components. The root has no component. Immutable.
+ *
+ * <p>A path and its prefixes share their names, and the bytes of a name are computed once: a call
+ * looks up each name of its path several times.
+ */
 public final class FsPath {
-  private final List<String> names;
+  private final String[] names;
+  private final byte[][] bytes;
+  private final int depth;
 
-  private FsPath(List<String> names) {
+  private FsPath(String[] names, byte[][] bytes, int depth) {
     this.names = names;
+    this.bytes = bytes;
+    this.depth = depth;
+  }
+
+  private FsPath(String[] names) {
+    this(names, new byte[names.length][], names.length);
   }
 
   /**
@@ -25,12 +40,16 @@ public final class FsPath {
           String.valueOf(path), "absolute path required: it has to start with '/'");
     }
     List<String> names = new ArrayList<>();
-    for (String name : path.split("/")) {
-      if (!name.isEmpty()) {
-        names.add(name);
+    int start = 1;
+    while (start < path.length()) {
+      int slash = path.indexOf('/', start);
+      int end = slash < 0 ? path.length() : slash;
+      if (end > start) {
+        names.add(path.substring(start, end));
       }
+      start = end + 1;
     }
-    return new FsPath(List.copyOf(names));
+    return new FsPath(names.toArray(String[]::new));
   }
 
   /**
@@ -46,53 +65,60 @@ public final class FsPath {
   }
 
   public boolean isRoot() {
-    return names.isEmpty();
+    return depth == 0;
   }
 
   public int depth() {
-    return names.size();
+    return depth;
   }
 
   /** The name at a depth, from 1. */
   public String name(int depth) {
-    return names.get(depth - 1);
+    return names[Objects.checkIndex(depth - 1, this.depth)];
   }
 
+  /** The name at a depth in UTF-8. Not a copy: do not change it. */
   public byte[] nameBytes(int depth) {
-    return name(depth).getBytes(StandardCharsets.UTF_8);
+    byte[] known = bytes[Objects.checkIndex(depth - 1, this.depth)];
+    if (known == null) {
+      known = names[depth - 1].getBytes(StandardCharsets.UTF_8);
+      bytes[depth - 1] = known;
+    }
+    return known;
   }
 
   public String lastName() {
-    return name(depth());
+    return name(depth);
   }
 
   public FsPath child(String name) {
-    List<String> longer = new ArrayList<>(names);
-    longer.add(name);
-    return new FsPath(List.copyOf(longer));
+    String[] longer = Arrays.copyOf(names, depth + 1);
+    longer[depth] = name;
+    return new FsPath(longer);
   }
 
   /** The first components of this path. */
   FsPath prefix(int depth) {
-    return depth == depth() ? this : new FsPath(names.subList(0, depth));
+    return depth == this.depth ? this : new FsPath(names, bytes, depth);
   }
 
   public boolean isAbove(FsPath other) {
-    return depth() < other.depth() && names.equals(other.names.subList(0, depth()));
+    return depth < other.depth && Arrays.equals(names, 0, depth, other.names, 0, depth);
   }
 
   @Override
   public boolean equals(Object other) {
-    return other instanceof FsPath path && names.equals(path.names);
+    return other instanceof FsPath path
+        && Arrays.equals(names, 0, depth, path.names, 0, path.depth);
   }
 
   @Override
   public int hashCode() {
-    return names.hashCode();
+    return Arrays.asList(names).subList(0, depth).hashCode();
   }
 
   @Override
   public String toString() {
-    return "/" + String.join("/", names);
+    return "/" + String.join("/", Arrays.asList(names).subList(0, depth));
   }
 }

@@ -6,6 +6,7 @@ import io.ebbfs.namenode.files.inodes.FsPath;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.InodeLocks;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
+import io.ebbfs.namenode.files.inodes.NewInodeIds;
 import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PendingDeletions;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
@@ -15,9 +16,7 @@ import io.ebbfs.namenode.files.leases.LeaseRows;
 import io.ebbfs.namenode.store.IdGenerator;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
-import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.OptimisticTransactions;
-import io.ebbfs.namenode.store.StaleReadException;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
@@ -26,7 +25,6 @@ import io.ebbfs.protocol.proto.StoreProtos.UnderConstructionProto;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.time.Clock;
-import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
@@ -82,42 +80,37 @@ public final class FileCreationService {
     FsPath path = FsPath.parseNew(request.src());
     checkRequest(request);
     leases.renew(request.clientName());
-    Inode made = OptimisticTransactions.repeat(() -> attempt(caller, path, request));
-    if (request.overwrite()) {
-      onPendingDeletion.run();
-    }
-    return made;
-  }
-
-  private Inode attempt(Caller caller, FsPath path, Request request) throws IOException {
-    ResolvedPath seen =
-        store.transact(
-            Inode.ROOT_ID,
-            Durability.RELAXED,
-            transaction -> checked(transaction, caller, path, request));
-    if (seen.exists() && !request.overwrite()) {
-      recovery.takeOver(seen.lastFound(), request.src(), request.clientName(), "create");
+    NewInodeIds ids = new NewInodeIds(inodeIds);
+    Outcome outcome =
+        OptimisticTransactions.repeat(
+            () -> {
+              ids.draw();
+              return store.transact(
+                  Inode.ROOT_ID, transaction -> attempt(transaction, caller, path, request, ids));
+            });
+    if (!outcome.made()) {
+      recovery.takeOver(outcome.file(), request.src(), request.clientName(), "create");
       throw new FileAlreadyExistsException(
           "%s for client %s already exists".formatted(path, request.clientMachine()));
     }
-    List<Long> ids = ids(Math.max(1, seen.missing()));
-    return store.transact(
-        Inode.ROOT_ID,
-        transaction -> {
-          ResolvedPath resolved = checked(transaction, caller, path, request);
-          if (resolved.missing() > ids.size() || resolved.exists() && !request.overwrite()) {
-            throw new StaleReadException("the directories above " + path + " changed");
-          }
-          return make(transaction, caller, resolved, request, ids.iterator());
-        });
+    if (request.overwrite()) {
+      onPendingDeletion.run();
+    }
+    return outcome.file();
   }
 
-  private List<Long> ids(int count) throws IOException {
-    List<Long> ids = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
-      ids.add(inodeIds.next());
+  /** The new file, or the file that exists already and that the client does not overwrite. */
+  private record Outcome(Inode file, boolean made) {}
+
+  private Outcome attempt(
+      Transaction transaction, Caller caller, FsPath path, Request request, NewInodeIds ids)
+      throws IOException {
+    ResolvedPath resolved = checked(transaction, caller, path, request);
+    if (resolved.exists() && !request.overwrite()) {
+      return new Outcome(resolved.lastFound(), false);
     }
-    return ids;
+    Iterator<Long> fresh = ids.take(Math.max(1, resolved.missing()));
+    return new Outcome(make(transaction, caller, resolved, request, fresh), true);
   }
 
   private void checkRequest(Request request) throws IOException {

@@ -6,22 +6,21 @@ import io.ebbfs.namenode.files.inodes.FsPath;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.InodeLocks;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
+import io.ebbfs.namenode.files.inodes.NewInodeIds;
 import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
 import io.ebbfs.namenode.store.IdGenerator;
 import io.ebbfs.namenode.store.MetadataStore;
-import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.OptimisticTransactions;
 import io.ebbfs.namenode.store.RowLock;
-import io.ebbfs.namenode.store.StaleReadException;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import java.io.IOException;
 import java.time.Clock;
-import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.permission.FsPermission;
@@ -73,49 +72,45 @@ public final class MkdirService {
   public boolean mkdirs(Caller caller, String src, FsPermission permission, boolean makeParents)
       throws IOException {
     FsPath path = FsPath.parseNew(src);
+    NewInodeIds ids = new NewInodeIds(inodeIds);
     return OptimisticTransactions.repeat(
         () -> {
-          int missing =
-              store.transact(
-                  Inode.ROOT_ID,
-                  Durability.RELAXED,
-                  t -> checkedForMkdirs(t, caller, path, makeParents).missing());
-          return missing == 0 || mkdirs(caller, path, permission, makeParents, ids(missing));
+          ids.draw();
+          return store.transact(
+              Inode.ROOT_ID,
+              transaction -> mkdirs(transaction, caller, path, permission, makeParents, ids));
         });
   }
 
   private boolean mkdirs(
-      Caller caller, FsPath path, FsPermission permission, boolean makeParents, List<Long> ids)
+      Transaction transaction,
+      Caller caller,
+      FsPath path,
+      FsPermission permission,
+      boolean makeParents,
+      NewInodeIds ids)
       throws IOException {
-    return store.transact(
-        Inode.ROOT_ID,
-        transaction -> {
-          ResolvedPath resolved = checkedForMkdirs(transaction, caller, path, makeParents);
-          if (resolved.exists()) {
-            return true;
-          }
-          if (resolved.missing() > ids.size()) {
-            throw new StaleReadException("directories above " + path + " went away");
-          }
-          Inode above =
-              InodeLocks.lock(
-                      transaction,
-                      List.of(resolved.lastFound()),
-                      List.of(resolved.firstMissingKey()))
-                  .get(0);
-          DirectoryRows.Maker maker = new DirectoryRows.Maker(caller.user(), clock.millis());
-          DirectoryRows.makeMissing(
-              transaction,
-              path,
-              above,
-              resolved.inodes().size(),
-              path.depth(),
-              permission.toShort(),
-              maker,
-              ids.iterator());
-          DirectoryRows.touch(transaction, above, maker.nowMillis());
-          return true;
-        });
+    ResolvedPath resolved = checkedForMkdirs(transaction, caller, path, makeParents);
+    if (resolved.exists()) {
+      return true;
+    }
+    Iterator<Long> fresh = ids.take(resolved.missing());
+    Inode above =
+        InodeLocks.lock(
+                transaction, List.of(resolved.lastFound()), List.of(resolved.firstMissingKey()))
+            .get(0);
+    DirectoryRows.Maker maker = new DirectoryRows.Maker(caller.user(), clock.millis());
+    DirectoryRows.makeMissing(
+        transaction,
+        path,
+        above,
+        resolved.inodes().size(),
+        path.depth(),
+        permission.toShort(),
+        maker,
+        fresh);
+    DirectoryRows.touch(transaction, above, maker.nowMillis());
+    return true;
   }
 
   private ResolvedPath checkedForMkdirs(
@@ -134,13 +129,5 @@ public final class MkdirService {
     }
     limits.checkNames(resolved);
     return resolved;
-  }
-
-  private List<Long> ids(int count) throws IOException {
-    List<Long> ids = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
-      ids.add(inodeIds.next());
-    }
-    return ids;
   }
 }
