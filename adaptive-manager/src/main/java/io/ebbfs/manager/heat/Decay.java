@@ -12,11 +12,11 @@ record Decay(double count, long atMillis) {
     return count * factor(Math.max(0, timeMillis - atMillis), halfLifeMillis);
   }
 
-  Decay plusRead(long timeMillis, long halfLifeMillis) {
+  Decay plusReads(long reads, long timeMillis, long halfLifeMillis) {
     if (timeMillis >= atMillis) {
-      return new Decay(at(timeMillis, halfLifeMillis) + 1, timeMillis);
+      return new Decay(at(timeMillis, halfLifeMillis) + reads, timeMillis);
     }
-    return new Decay(count + factor(atMillis - timeMillis, halfLifeMillis), atMillis);
+    return new Decay(count + reads * factor(atMillis - timeMillis, halfLifeMillis), atMillis);
   }
 
   private static double factor(long ageMillis, long halfLifeMillis) {

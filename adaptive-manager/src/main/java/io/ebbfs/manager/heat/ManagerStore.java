@@ -103,7 +103,8 @@ public final class ManagerStore implements AutoCloseable {
         if (before == null) {
           before = decode(db.get(heat(), key(event.fileId())));
         }
-        changed.put(event.fileId(), before.plusRead(event.timeMillis(), halfLifeMillis));
+        changed.put(
+            event.fileId(), before.plusReads(event.count(), event.timeMillis(), halfLifeMillis));
       }
       try (WriteBatch batch = new WriteBatch()) {
         for (Map.Entry<Long, Decay> entry : changed.entrySet()) {

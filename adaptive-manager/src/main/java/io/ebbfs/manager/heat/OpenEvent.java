@@ -5,9 +5,24 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 
-/** A file was opened for reading. */
-public record OpenEvent(long fileId, long timeMillis) {
+/**
+ * A file was opened for reading.
+ *
+ * @param timeMillis the time of the last of these opens
+ * @param count how many opens the event stands for, at least 1
+ */
+public record OpenEvent(long fileId, long timeMillis, long count) {
   private static final ObjectMapper JSON = new ObjectMapper();
+
+  /** One open. */
+  public OpenEvent(long fileId, long timeMillis) {
+    this(fileId, timeMillis, 1);
+  }
+
+  /** The same opens, but not in the future: a file would stay hot for too long. */
+  OpenEvent notAfter(long nowMillis) {
+    return new OpenEvent(fileId, Math.min(timeMillis, nowMillis), count);
+  }
 
   /**
    * Parses the value of a Kafka record; unknown fields are ignored.
@@ -28,7 +43,11 @@ public record OpenEvent(long fileId, long timeMillis) {
       if (!whole(time) || time.longValue() < 0) {
         throw new IllegalArgumentException("'time' is not milliseconds: " + time);
       }
-      return new OpenEvent(inode.longValue(), time.longValue());
+      JsonNode count = node.path("count");
+      if (!count.isMissingNode() && (!whole(count) || count.longValue() < 1)) {
+        throw new IllegalArgumentException("'count' is not a positive number: " + count);
+      }
+      return new OpenEvent(inode.longValue(), time.longValue(), count.asLong(1));
     } catch (JsonProcessingException e) {
       throw new IllegalArgumentException("the event is not JSON: " + e.getOriginalMessage(), e);
     } catch (IOException e) {

@@ -40,7 +40,7 @@ public final class ReadCounter implements AutoCloseable {
    *
    * @param problem why no events come; null for none
    * @param lag events in Kafka that are not counted yet; -1 if unknown
-   * @param events events counted since the start of the process
+   * @param events opens counted since the start of the process; an event stands for one or more
    * @param malformed events that could not be parsed
    * @param skipped how often events were lost because Kafka had already deleted them
    */
@@ -203,7 +203,7 @@ public final class ReadCounter implements AutoCloseable {
       if (next >= 0) {
         store.count(
             parsed, new ManagerStore.Position(topic, partition.partition(), next), halfLifeMillis);
-        events += parsed.size();
+        events += parsed.stream().mapToLong(OpenEvent::count).sum();
       }
     }
     if (!records.isEmpty()) {
@@ -214,9 +214,7 @@ public final class ReadCounter implements AutoCloseable {
 
   private void parse(ConsumerRecord<byte[], byte[]> record, List<OpenEvent> parsed) {
     try {
-      OpenEvent event = OpenEvent.parse(record.value());
-      // Without this, a time in the future would keep a file hot for too long.
-      parsed.add(new OpenEvent(event.fileId(), Math.min(event.timeMillis(), clock.millis())));
+      parsed.add(OpenEvent.parse(record.value()).notAfter(clock.millis()));
     } catch (IllegalArgumentException e) {
       malformed++;
       LOG.warn(

@@ -39,6 +39,15 @@ class ManagerStoreTest {
   }
 
   @Test
+  void anEventThatStandsForManyOpensCountsThemAll() throws Exception {
+    try (ManagerStore store = ManagerStore.open(directory)) {
+      long now = 100 * HOUR;
+      store.count(List.of(new OpenEvent(1, now, 5), new OpenEvent(1, now - HOUR, 4)), at(2), HOUR);
+      assertThat(store.heatAt(now, HOUR).get(1L)).isCloseTo(7, within(1e-9));
+    }
+  }
+
+  @Test
   void countsAndOffsetsSurviveARestart() throws Exception {
     try (ManagerStore store = ManagerStore.open(directory)) {
       assertThat(store.nextOffset("t", 0)).isEqualTo(-1);
@@ -86,7 +95,8 @@ class ManagerStoreTest {
   @Test
   void readsEventsAndSaysWhatIsWrongWithOthers() {
     assertThat(parse("{\"inode\":12,\"path\":\"/a\",\"time\":5,\"client\":\"c\",\"x\":[]}"))
-        .isEqualTo(new OpenEvent(12, 5));
+        .isEqualTo(new OpenEvent(12, 5, 1));
+    assertThat(parse("{\"inode\":12,\"time\":5,\"count\":9}")).isEqualTo(new OpenEvent(12, 5, 9));
     for (String broken :
         List.of(
             "",
@@ -98,6 +108,8 @@ class ManagerStoreTest {
             "{\"inode\":1}",
             "{\"inode\":\"1\",\"time\":1}",
             "{\"inode\":1,\"time\":-1}",
+            "{\"inode\":1,\"time\":1,\"count\":0}",
+            "{\"inode\":1,\"time\":1,\"count\":\"2\"}",
             "{\"inode\":99999999999999999999,\"time\":1}")) {
       assertThatThrownBy(() -> parse(broken))
           .as(broken)

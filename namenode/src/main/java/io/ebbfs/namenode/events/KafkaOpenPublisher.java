@@ -2,13 +2,15 @@ package io.ebbfs.namenode.events;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.ebbfs.namenode.files.inodes.FsPath;
 import io.ebbfs.namenode.files.io.OpenListener;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Map;
-import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.LongAdder;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.Producer;
 import org.apache.kafka.clients.producer.ProducerConfig;
@@ -18,13 +20,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends an event to Kafka for every opened file. A read never waits for Kafka: events queue in
- * bounded memory. An event that does not fit, or that is not delivered in time, is counted and
- * dropped. Without a broker the publisher keeps trying. Thread-safe.
+ * Tells Kafka how often files are opened: one event per file and second, with a count. A read never
+ * waits for Kafka: the counts are in bounded memory. Opens that do not fit, or whose event is not
+ * delivered in time, are counted and dropped. Without a broker the publisher keeps trying.
+ * Thread-safe.
  */
 public final class KafkaOpenPublisher implements OpenListener, AutoCloseable {
   /** The JSON of an event. The key of the Kafka record is the inode id in decimal. */
-  private record OpenEvent(long inode, String path, long time, String client) {}
+  private record OpenEvent(long inode, String path, long time, String client, long count) {}
 
   /** Counts events by name. */
   @FunctionalInterface
@@ -35,7 +38,8 @@ public final class KafkaOpenPublisher implements OpenListener, AutoCloseable {
   static final String TOPIC = "ebbfs.opens";
 
   private static final Logger LOG = LoggerFactory.getLogger(KafkaOpenPublisher.class);
-  private static final long QUEUE_BYTES = 2 << 20;
+  private static final int MAX_FILES = 20_000;
+  private static final long INTERVAL_MILLIS = 1_000;
   private static final long PRODUCER_BYTES = 2 << 20;
   private static final int MAX_EVENT_BYTES = 64 << 10;
   private static final Duration CLOSE_WAIT = Duration.ofSeconds(3);
@@ -44,11 +48,11 @@ public final class KafkaOpenPublisher implements OpenListener, AutoCloseable {
   private final ObjectMapper json = new ObjectMapper();
   private final Producer<byte[], byte[]> producer;
   private final Counts counts;
-  private final BlockingQueue<ProducerRecord<byte[], byte[]>> queue = new LinkedBlockingQueue<>();
-  private final AtomicLong queuedBytes = new AtomicLong();
+  private final OpenCounts opens = new OpenCounts(MAX_FILES);
+  private final LongAdder opened = new LongAdder();
   private final Thread sender = new Thread(this::sendAll, "open-events");
   private final AtomicLong lastWarned = new AtomicLong();
-  private volatile boolean closed;
+  private final CountDownLatch closing = new CountDownLatch(1);
 
   /**
    * @param brokers host:port of brokers, separated by commas; they need not run yet
@@ -77,49 +81,53 @@ public final class KafkaOpenPublisher implements OpenListener, AutoCloseable {
   }
 
   @Override
-  public void opened(long inodeId, String path, long timeMillis, String clientMachine) {
-    counts.add("opens", 1);
-    try {
-      byte[] value =
-          json.writeValueAsBytes(new OpenEvent(inodeId, path, timeMillis, clientMachine));
-      byte[] key = Long.toString(inodeId).getBytes(StandardCharsets.UTF_8);
-      if (value.length > MAX_EVENT_BYTES
-          || queuedBytes.get() + value.length > QUEUE_BYTES
-          || closed) {
-        dropped("the queue is full", 1);
-        return;
-      }
-      queuedBytes.addAndGet(value.length);
-      queue.add(new ProducerRecord<>(TOPIC, key, value));
-    } catch (JsonProcessingException e) {
-      dropped(e.toString(), 1);
+  public void opened(long inodeId, FsPath path, long timeMillis, String clientMachine) {
+    opened.increment();
+    if (!opens.add(inodeId, path, timeMillis, clientMachine)) {
+      dropped("more than " + MAX_FILES + " files wait for Kafka", 1);
     }
   }
 
   private void sendAll() {
-    while (!closed) {
-      try {
-        ProducerRecord<byte[], byte[]> event = queue.take();
-        queuedBytes.addAndGet(-event.value().length);
-        send(event);
-      } catch (InterruptedException e) {
-        return;
+    try {
+      while (!closing.await(INTERVAL_MILLIS, TimeUnit.MILLISECONDS)) {
+        flush();
       }
+      flush();
+    } catch (InterruptedException e) {
+      LOG.warn("The last counts of opened files are not sent: {}", e.toString());
     }
   }
 
-  private void send(ProducerRecord<byte[], byte[]> event) {
+  /** Sends the counts of the last interval. */
+  private void flush() {
+    counts.add("opens", opened.sumThenReset());
+    opens.drain(this::send);
+  }
+
+  private void send(OpenCounts.Opens file) {
     try {
+      byte[] value = json.writeValueAsBytes(event(file));
+      if (value.length > MAX_EVENT_BYTES) {
+        dropped("an event of " + value.length + " bytes is too long", file.count());
+        return;
+      }
+      byte[] key = Long.toString(file.inode()).getBytes(StandardCharsets.UTF_8);
       producer.send(
-          event,
+          new ProducerRecord<>(TOPIC, key, value),
           (metadata, failure) -> {
             if (failure != null) {
-              dropped(failure.toString(), 1);
+              dropped(failure.toString(), file.count());
             }
           });
-    } catch (RuntimeException e) {
-      dropped(e.toString(), 1);
+    } catch (JsonProcessingException | RuntimeException e) {
+      dropped(e.toString(), file.count());
     }
+  }
+
+  private static OpenEvent event(OpenCounts.Opens file) {
+    return new OpenEvent(
+        file.inode(), file.path().toString(), file.timeMillis(), file.client(), file.count());
   }
 
   private void dropped(String why, long events) {
@@ -133,20 +141,17 @@ public final class KafkaOpenPublisher implements OpenListener, AutoCloseable {
     }
   }
 
-  /** Sends as many queued events as it can within a few seconds. */
+  /** Sends as many counts as it can within a few seconds. */
   @Override
   public void close() {
-    closed = true;
-    sender.interrupt();
+    closing.countDown();
     try {
+      sender.join(CLOSE_WAIT.toMillis());
+      // A send that waits for a broker fails now, and so do all that follow.
+      producer.close(CLOSE_WAIT);
       sender.join(CLOSE_WAIT.toMillis());
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
-    int left = queue.size();
-    if (left > 0) {
-      dropped("the namenode stops", left);
-    }
-    producer.close(CLOSE_WAIT);
   }
 }

@@ -80,7 +80,7 @@ public final class FileReadService {
                   locate(transaction, file, offsetBytes, lengthBytes, clientMachine));
             });
     if (offsetBytes == 0) {
-      opens.opened(found.inode().id(), found.path().toString(), clock.millis(), clientMachine);
+      opens.opened(found.inode().id(), found.path(), clock.millis(), clientMachine);
     }
     return found.blocks();
   }
