@@ -9,6 +9,7 @@ import io.ebbfs.namenode.replicas.ReplicaRows.Replica;
 import io.ebbfs.namenode.store.IdGenerators;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.namenode.store.NonBlocking;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
@@ -304,6 +305,7 @@ public final class BlockManager implements BlockService {
         if (System.nanoTime() - deadline >= 0) {
           return false;
         }
+        NonBlocking.beforeWait();
         arrivals.await(blockId, seen, deadline);
       }
     } catch (InterruptedException e) {

@@ -4,6 +4,7 @@ import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.protocol.proto.StoreProtos.CounterRow;
 import java.io.IOException;
 import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A sequence of ids (inodes, blocks, generation stamps ...) that never repeats, across restarts and
@@ -16,6 +17,7 @@ public final class IdGenerator {
   private final MetadataStore store;
   private final Key key;
   private final long first;
+  private final ReentrantLock lock = new ReentrantLock();
   private long next;
   private long end;
   // Ids below this one are reserved in the store, by this process or an earlier one.
@@ -53,12 +55,8 @@ public final class IdGenerator {
   }
 
   /** The next id. Must not be called from within a transaction. */
-  public synchronized long next() throws IOException {
-    if (next == end) {
-      end = reserve();
-      next = end - RANGE;
-    }
-    return next++;
+  public long next() throws IOException {
+    return nextRun(1);
   }
 
   /**
@@ -66,17 +64,31 @@ public final class IdGenerator {
    *
    * @param count at most 1000
    */
-  public synchronized long nextRun(int count) throws IOException {
+  public long nextRun(int count) throws IOException {
     if (count < 1 || count > RANGE) {
       throw new IllegalArgumentException(count + " consecutive ids asked for: 1 to " + RANGE);
     }
-    if (end - next < count) {
-      end = reserve();
-      next = end - RANGE;
+    enter();
+    try {
+      if (end - next < count) {
+        end = reserve();
+        next = end - RANGE;
+      }
+      long first = next;
+      next += count;
+      return first;
+    } finally {
+      lock.unlock();
     }
-    long first = next;
-    next += count;
-    return first;
+  }
+
+  /** Whoever holds the lock may wait for the disk. */
+  private void enter() {
+    if (!NonBlocking.isActive()) {
+      lock.lock();
+    } else if (!lock.tryLock()) {
+      throw WouldBlockException.INSTANCE;
+    }
   }
 
   /**
@@ -86,7 +98,16 @@ public final class IdGenerator {
    * @param margin ids that are left out behind it, because more of them may be in use
    * @return whether the sequence was not past the id
    */
-  public synchronized boolean skipPast(long usedId, long margin) throws IOException {
+  public boolean skipPast(long usedId, long margin) throws IOException {
+    enter();
+    try {
+      return skipPastLocked(usedId, margin);
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private boolean skipPastLocked(long usedId, long margin) throws IOException {
     if (usedId < Math.max(end, reservedBelow)) {
       return false;
     }
@@ -114,20 +135,27 @@ public final class IdGenerator {
   }
 
   /** Leaves out a number of ids. Must not be called from within a transaction. */
-  public synchronized void skip(long count) throws IOException {
-    skipPast(reserve() + count, 0);
+  public void skip(long count) throws IOException {
+    enter();
+    try {
+      skipPastLocked(reserve() + count, 0);
+    } finally {
+      lock.unlock();
+    }
   }
 
+  /** The range is on the disk before the first of its ids is used, by whatever thread. */
   private long reserve() throws IOException {
-    return store.transact(
-        key.partition(),
-        Durability.SYNCED,
-        transaction -> {
-          transaction.lock(List.of(RowLock.exclusive(Tables.COUNTER, key)));
-          long start = transaction.get(Tables.COUNTER, key).map(CounterRow::getValue).orElse(first);
-          transaction.put(
-              Tables.COUNTER, key, CounterRow.newBuilder().setValue(start + RANGE).build());
-          return start + RANGE;
-        });
+    if (NonBlocking.isActive()) {
+      throw WouldBlockException.INSTANCE;
+    }
+    return PendingSync.outside(() -> store.transact(key.partition(), this::takeRange));
+  }
+
+  private long takeRange(Transaction transaction) throws IOException {
+    transaction.lock(List.of(RowLock.exclusive(Tables.COUNTER, key)));
+    long start = transaction.get(Tables.COUNTER, key).map(CounterRow::getValue).orElse(first);
+    transaction.put(Tables.COUNTER, key, CounterRow.newBuilder().setValue(start + RANGE).build());
+    return start + RANGE;
   }
 }

@@ -93,10 +93,14 @@ final class LockTable {
     }
     boolean obtained = false;
     try {
+      long patience = NonBlocking.isActive() ? 0 : timeoutMillis;
       obtained =
           lock.mode() == RowLock.Mode.EXCLUSIVE
-              ? counted.lock.writeLock().tryLock(timeoutMillis, TimeUnit.MILLISECONDS)
-              : counted.lock.readLock().tryLock(timeoutMillis, TimeUnit.MILLISECONDS);
+              ? counted.lock.writeLock().tryLock(patience, TimeUnit.MILLISECONDS)
+              : counted.lock.readLock().tryLock(patience, TimeUnit.MILLISECONDS);
+      if (!obtained && NonBlocking.isActive()) {
+        throw WouldBlockException.INSTANCE;
+      }
       if (!obtained) {
         throw new IOException(
             "no lock on row %s of table '%s' within %d ms: another transaction holds it; try again"

@@ -14,9 +14,11 @@ import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 import org.rocksdb.Checkpoint;
 import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.ReadOptions;
+import org.rocksdb.ReadTier;
 import org.rocksdb.RocksDBException;
 import org.rocksdb.RocksIterator;
 import org.rocksdb.Slice;
+import org.rocksdb.Status;
 import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
 
@@ -34,14 +36,17 @@ public final class RocksDbStore implements MetadataStore {
   private final LockTable locks;
   private final WalSync walSync;
   private final WriteOptions unsynced = new WriteOptions();
+  private final WriteOptions withoutStall = new WriteOptions().setNoSlowdown(true);
+  private final ReadOptions anyTier = new ReadOptions();
+  private final ReadOptions memoryTier = new ReadOptions().setReadTier(ReadTier.BLOCK_CACHE_TIER);
   // Every use of the native database holds this lock for reading, so that close() waits for it.
   private final ReadWriteLock open = new ReentrantReadWriteLock();
   private boolean closed;
 
-  private RocksDbStore(RocksDbFiles files, long lockTimeoutMillis) {
+  private RocksDbStore(RocksDbFiles files, long lockTimeoutMillis, SyncHook hook) {
     this.files = files;
     this.locks = new LockTable(lockTimeoutMillis);
-    this.walSync = new WalSync(this::syncWal);
+    this.walSync = new WalSync(() -> hook.around(this::syncWal), hook::failed);
   }
 
   /** Opens the store in a directory, with memory for a small machine. Makes a missing directory. */
@@ -58,7 +63,12 @@ public final class RocksDbStore implements MetadataStore {
    */
   public static RocksDbStore open(Path directory, long lockTimeoutMillis, long cacheBytes)
       throws IOException {
-    return new RocksDbStore(RocksDbFiles.open(directory, cacheBytes), lockTimeoutMillis);
+    return open(directory, lockTimeoutMillis, cacheBytes, SyncHook.NONE);
+  }
+
+  static RocksDbStore open(Path directory, long lockTimeoutMillis, long cacheBytes, SyncHook hook)
+      throws IOException {
+    return new RocksDbStore(RocksDbFiles.open(directory, cacheBytes), lockTimeoutMillis, hook);
   }
 
   @Override
@@ -67,15 +77,16 @@ public final class RocksDbStore implements MetadataStore {
     open.readLock().lock();
     try {
       throwIfClosed();
-      boolean wrote;
       R result;
+      long position;
       try (LockTable.Holder held = locks.holder()) {
         BufferedTransaction transaction = new BufferedTransaction(new CommittedRows(), held);
         result = body.run(transaction);
-        wrote = write(transaction.writes());
+        // A body that wrote nothing may have relied on rows that are not on the disk yet.
+        position = write(transaction.writes()) ? walSync.written() : walSync.position();
       }
-      if (wrote && durability == Durability.SYNCED) {
-        walSync.await();
+      if (durability == Durability.SYNCED) {
+        PendingSync.awaitOrDefer(walSync, position);
       }
       return result;
     } finally {
@@ -85,10 +96,13 @@ public final class RocksDbStore implements MetadataStore {
 
   @Override
   public void sync() throws IOException {
+    if (NonBlocking.isActive()) {
+      throw WouldBlockException.INSTANCE;
+    }
     open.readLock().lock();
     try {
       throwIfClosed();
-      walSync.await();
+      walSync.await(walSync.position());
     } finally {
       open.readLock().unlock();
     }
@@ -113,10 +127,11 @@ public final class RocksDbStore implements MetadataStore {
           }
         }
       }
-      files.database().write(unsynced, batch);
+      files.database().write(NonBlocking.isActive() ? withoutStall : unsynced, batch);
+      NonBlocking.noteCommit();
       return true;
     } catch (RocksDBException e) {
-      throw failed("write", e);
+      throw failedOrBlocked("write", e);
     }
   }
 
@@ -146,7 +161,7 @@ public final class RocksDbStore implements MetadataStore {
       Table<V> table, byte[] from, byte[] to, int limit) throws IOException {
     List<Row<V>> rows = new ArrayList<>();
     try (Slice bound = to == null ? null : new Slice(to);
-        ReadOptions options = new ReadOptions()) {
+        ReadOptions options = new ReadOptions(readOptions())) {
       if (bound != null) {
         options.setIterateUpperBound(bound);
       }
@@ -159,7 +174,7 @@ public final class RocksDbStore implements MetadataStore {
       }
       return rows;
     } catch (RocksDBException e) {
-      throw failed("scan of table '" + table.name() + "'", e);
+      throw failedOrBlocked("scan of table '" + table.name() + "'", e);
     }
   }
 
@@ -198,9 +213,13 @@ public final class RocksDbStore implements MetadataStore {
     try {
       if (!closed) {
         closed = true;
-        syncWal();
-        unsynced.close();
-        files.close();
+        try (files;
+            unsynced;
+            withoutStall;
+            anyTier;
+            memoryTier) {
+          walSync.close();
+        }
       }
     } finally {
       open.writeLock().unlock();
@@ -211,6 +230,22 @@ public final class RocksDbStore implements MetadataStore {
     if (closed) {
       throw new IOException("the metadata store is closed: the namenode is shutting down");
     }
+  }
+
+  private ReadOptions readOptions() {
+    return NonBlocking.isActive() ? memoryTier : anyTier;
+  }
+
+  /**
+   * The failure of an operation.
+   *
+   * @throws WouldBlockException if the operation did not fail, but would have waited for the disk
+   */
+  private IOException failedOrBlocked(String what, RocksDBException e) {
+    if (e.getStatus() != null && e.getStatus().getCode() == Status.Code.Incomplete) {
+      throw WouldBlockException.INSTANCE;
+    }
+    return failed(what, e);
   }
 
   private IOException failed(String what, RocksDBException e) {
@@ -224,15 +259,19 @@ public final class RocksDbStore implements MetadataStore {
     @Override
     public <V extends MessageLite> V get(Table<V> table, Key key) throws IOException {
       try {
-        return parse(table, key, files.database().get(files.family(table), key.encode()));
+        return parse(
+            table, key, files.database().get(files.family(table), readOptions(), key.encode()));
       } catch (RocksDBException e) {
-        throw failed("read of table '" + table.name() + "'", e);
+        throw failedOrBlocked("read of table '" + table.name() + "'", e);
       }
     }
 
     @Override
     public <V extends MessageLite> List<V> getAll(Table<V> table, List<Key> keys)
         throws IOException {
+      if (NonBlocking.isActive()) {
+        return oneByOne(table, keys); // a read of many does not say which would block
+      }
       List<ColumnFamilyHandle> families = new ArrayList<>(keys.size());
       List<byte[]> encoded = new ArrayList<>(keys.size());
       for (Key key : keys) {
@@ -249,6 +288,15 @@ public final class RocksDbStore implements MetadataStore {
       } catch (RocksDBException e) {
         throw failed("read of table '" + table.name() + "'", e);
       }
+    }
+
+    private <V extends MessageLite> List<V> oneByOne(Table<V> table, List<Key> keys)
+        throws IOException {
+      List<V> rows = new ArrayList<>(keys.size());
+      for (Key key : keys) {
+        rows.add(get(table, key));
+      }
+      return rows;
     }
 
     private <V extends MessageLite> V parse(Table<V> table, Key key, byte[] found) {

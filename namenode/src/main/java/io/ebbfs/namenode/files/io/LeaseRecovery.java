@@ -9,7 +9,9 @@ import io.ebbfs.namenode.replicas.ReplicaRows;
 import io.ebbfs.namenode.store.IdGenerator;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.namenode.store.NonBlocking;
 import io.ebbfs.namenode.store.OptimisticTransactions;
+import io.ebbfs.namenode.store.PendingSync;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
@@ -124,10 +126,14 @@ public final class LeaseRecovery {
    * @return whether the file is closed
    */
   public boolean release(long fileId) throws IOException {
+    NonBlocking.beforeWait();
     long recoveryStamp = generationStamps.next();
+    // Chunk servers change their replicas, so the disk has the decision before they hear of it.
     Decision decision =
-        OptimisticTransactions.transact(
-            store, fileId, transaction -> decide(transaction, fileId, recoveryStamp));
+        PendingSync.outside(
+            () ->
+                OptimisticTransactions.transact(
+                    store, fileId, transaction -> decide(transaction, fileId, recoveryStamp)));
     blocks.invalidate(decision.gone());
     if (decision.toRecover() != null) {
       LOG.info(
