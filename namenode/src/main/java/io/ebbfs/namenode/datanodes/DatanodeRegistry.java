@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.hdfs.protocol.DatanodeID;
 import org.slf4j.Logger;
@@ -51,6 +52,9 @@ public final class DatanodeRegistry implements ClusterView {
   private final SafeMode safeMode;
 
   private final Map<String, Server> servers = new ConcurrentHashMap<>();
+  // Rises after each change of a server, so that the list of live servers is made only then.
+  private final AtomicLong changes = new AtomicLong();
+  private volatile Snapshot live = new Snapshot(-1, List.of());
   private final Map<String, Disk> disks = new ConcurrentHashMap<>();
   private final HeartbeatRhythm rhythm = new HeartbeatRhythm();
   // Disks with a full report since their server registered, and the time of the last one: their
@@ -101,8 +105,17 @@ public final class DatanodeRegistry implements ClusterView {
 
   @Override
   public List<Server> liveServers() {
-    return servers.values().stream().filter(Server::live).toList();
+    Snapshot known = live;
+    long now = changes.get();
+    if (known.change() != now) {
+      known = new Snapshot(now, servers.values().stream().filter(Server::live).toList());
+      live = known;
+    }
+    return known.servers();
   }
+
+  /** The live servers after so many changes. */
+  private record Snapshot(long change, List<Server> servers) {}
 
   /** All servers, live or not. */
   public List<Server> allServers() {
@@ -187,6 +200,7 @@ public final class DatanodeRegistry implements ClusterView {
     servers.computeIfPresent(
         serverUuid,
         (uuid, s) -> s.live() ? refreshed(s, true, clock.millis(), s.activeTransfers()) : s);
+    changes.incrementAndGet();
   }
 
   /**
@@ -245,6 +259,7 @@ public final class DatanodeRegistry implements ClusterView {
     rhythm.heard(server.uuid(), now - server.lastHeartbeatMillis());
     servers.computeIfPresent(
         server.uuid(), (uuid, s) -> refreshed(s, s.live(), now, activeTransfers));
+    changes.incrementAndGet();
     return Optional.of(lost);
   }
 
@@ -290,6 +305,7 @@ public final class DatanodeRegistry implements ClusterView {
           died.set(refreshed(server, false, server.lastHeartbeatMillis(), 0));
           return died.get();
         });
+    changes.incrementAndGet();
     Optional<Server> dead = Optional.ofNullable(died.get());
     for (Disk disk : dead.map(Server::disks).orElse(List.of())) {
       reported.remove(disk.storageUuid());
@@ -441,6 +457,7 @@ public final class DatanodeRegistry implements ClusterView {
   private void remember(Server server) {
     server.disks().forEach(disk -> disks.put(disk.storageUuid(), disk));
     servers.put(server.uuid(), server);
+    changes.incrementAndGet();
     if (server.live()) {
       server.disks().stream()
           .filter(disk -> !disk.failed())

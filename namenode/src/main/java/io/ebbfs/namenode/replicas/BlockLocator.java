@@ -13,8 +13,10 @@ import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import org.apache.hadoop.fs.StorageType;
@@ -31,6 +33,9 @@ import org.apache.hadoop.hdfs.protocol.LocatedBlock;
  */
 public final class BlockLocator {
   private static final int PROXIES = 3;
+
+  /** Servers among which proxies are chosen if every server would do. */
+  private static final int SAMPLE = 16;
 
   /** A plan takes some tenths of a millisecond, and a listing may locate a million lost blocks. */
   private static final int PLANS_PER_SECOND = 1_000;
@@ -162,8 +167,7 @@ public final class BlockLocator {
     for (Replica replica : replicas) {
       cluster.disk(replica.storageUuid()).ifPresent(disk -> holders.add(disk.serverUuid()));
     }
-    List<Server> others = new ArrayList<>(cluster.liveServers());
-    others.removeIf(server -> holders.contains(server.uuid()) || cluster.isStale(server));
+    List<Server> others = candidates(holders, sources);
     List<Server> holdersOfSources = new ArrayList<>(others);
     holdersOfSources.removeIf(server -> !sources.isOn(server.uuid()));
     others.removeAll(holdersOfSources);
@@ -171,6 +175,31 @@ public final class BlockLocator {
       List<Server> from = holdersOfSources.isEmpty() ? others : holdersOfSources;
       places.add(new Place(takeProxy(from, sources), ""));
     }
+  }
+
+  /**
+   * Servers that may be proxies. Without a plan any server serves, so a sample is enough: the cost
+   * of a location does not grow with the cluster.
+   */
+  private List<Server> candidates(Set<String> holders, DecodeSources sources) {
+    List<Server> live = cluster.liveServers();
+    if (sources.count() == 0 && live.size() > SAMPLE) {
+      Set<Server> drawn = new LinkedHashSet<>();
+      for (int i = 0; i < SAMPLE; i++) {
+        drawn.add(live.get(random.below(live.size())));
+      }
+      List<Server> sample = suitable(drawn, holders);
+      if (sample.size() >= PROXIES) {
+        return sample;
+      }
+    }
+    return suitable(live, holders);
+  }
+
+  private List<Server> suitable(Collection<Server> servers, Set<String> holders) {
+    List<Server> suitable = new ArrayList<>(servers);
+    suitable.removeIf(server -> holders.contains(server.uuid()) || cluster.isStale(server));
+    return suitable;
   }
 
   /** True up to a number of plans each second. Without a plan, proxies are chosen at random. */

@@ -13,7 +13,11 @@ import io.ebbfs.protocol.proto.CodingProtos.GetReadPlanResponseProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfoWithStorage;
 import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.ExtendedBlockProto;
@@ -29,7 +33,11 @@ class ProxyChoiceTest {
 
   /** A stripe of blocks with one replica each, on disks at random. */
   void encode(String codeName, long seed) throws IOException {
-    f = new BlockFixture(seed, 11, 4);
+    encode(codeName, seed, 11);
+  }
+
+  void encode(String codeName, long seed, int servers) throws IOException {
+    f = new BlockFixture(seed, servers, 4);
     members.clear();
     f.registerAll();
     f.second();
@@ -118,6 +126,28 @@ class ProxyChoiceTest {
     DatanodeInfoWithStorage[] places = locate(block).getLocations();
     assertThat(places).hasSize(4);
     assertThat(places[0].getStorageID()).isEqualTo(f.physical(block).iterator().next());
+  }
+
+  /** More servers than the sample among which proxies are drawn. */
+  @ParameterizedTest
+  @CsvSource({"PC(2x5)"})
+  void anyServerOfALargeClusterButTheHolderIsAProxyInItsTurn(String code) throws IOException {
+    int servers = 40;
+    encode(code, 3, servers);
+    long block = members.get(0);
+    Set<String> proxies = new HashSet<>();
+    for (int i = 0; i < 400; i++) {
+      DatanodeInfoWithStorage[] places = locate(block).getLocations();
+      String holder = places[0].getDatanodeUuid();
+      Set<String> some =
+          Arrays.stream(places)
+              .skip(1)
+              .map(DatanodeInfoWithStorage::getDatanodeUuid)
+              .collect(Collectors.toSet());
+      assertThat(some).hasSize(3).doesNotContain(holder);
+      proxies.addAll(some);
+    }
+    assertThat(proxies).hasSize(servers - 1);
   }
 
   @ParameterizedTest

@@ -64,45 +64,34 @@ public final class FileWriteService {
    */
   public LocatedBlock addBlock(Handle handle, Block previous, Set<String> excludedServers)
       throws IOException {
-    awaitComplete(handle, previous == null ? -1 : 1, previous);
-    Inode file =
-        store.transact(
-            handle.fileId(),
-            Durability.RELAXED,
-            t -> {
-              Inode found = OpenFileLookup.find(t, handle.src(), handle.fileId());
-              OpenFileLookup.checkLease(found, handle.src(), handle.clientName());
-              return found;
-            });
-    List<Target> targets =
-        blocks.chooseTargets(
-            new WriteRequest(
-                handle.src(),
-                file.row().getReplication(),
-                file.row().getBlockSizeBytes(),
-                handle.clientMachine(),
-                excludedServers,
-                Set.of()));
-    BlockRow fresh = newBlock(file, targets, blockIds.next(), generationStamps.next());
-    return OptimisticTransactions.transact(
-        store, file.id(), transaction -> addBlock(transaction, handle, previous, fresh));
+    NewBlock fresh = new NewBlock(blockIds.next(), generationStamps.next());
+    try {
+      return transactAddBlock(handle, previous, excludedServers, fresh);
+    } catch (NotReplicatedYetException e) {
+      awaitComplete(handle, 1, previous);
+      return transactAddBlock(handle, previous, excludedServers, fresh);
+    }
   }
 
-  private static BlockRow newBlock(
-      Inode file, List<Target> targets, long blockId, long generationStamp) {
-    return BlockRow.newBuilder()
-        .setBlockId(blockId)
-        .setGenerationStamp(generationStamp)
-        .setLengthBytes(0)
-        .setState(BlockStateProto.UNDER_CONSTRUCTION)
-        .setReplication(file.row().getReplication())
-        .addAllPipelineStorageUuids(
-            targets.stream().map(target -> target.disk().storageUuid()).toList())
-        .build();
+  /** The numbers of a block that is to be added. */
+  private record NewBlock(long blockId, long generationStamp) {}
+
+  private LocatedBlock transactAddBlock(
+      Handle handle, Block previous, Set<String> excludedServers, NewBlock fresh)
+      throws IOException {
+    return OptimisticTransactions.transact(
+        store,
+        handle.fileId(),
+        transaction -> addBlock(transaction, handle, previous, excludedServers, fresh));
   }
 
   private LocatedBlock addBlock(
-      Transaction transaction, Handle handle, Block previous, BlockRow fresh) throws IOException {
+      Transaction transaction,
+      Handle handle,
+      Block previous,
+      Set<String> excludedServers,
+      NewBlock fresh)
+      throws IOException {
     FileBlocks file = lock(transaction, handle);
     if (isRepeatedAdd(file, handle, previous)) {
       return locateLast(transaction, file, handle);
@@ -116,8 +105,32 @@ public final class FileWriteService {
           "File has reached the limit on maximum number of blocks (maxBlocksPerFile): %d >= %d: %s"
               .formatted(file.count(), limits.maxBlocksPerFile(), handle.src()));
     }
-    file.append(fresh);
+    file.append(row(file.file(), fresh, targets(file.file(), handle, excludedServers)));
     return locateLast(transaction, file, handle);
+  }
+
+  private List<Target> targets(Inode file, Handle handle, Set<String> excludedServers)
+      throws IOException {
+    return blocks.chooseTargets(
+        new WriteRequest(
+            handle.src(),
+            file.row().getReplication(),
+            file.row().getBlockSizeBytes(),
+            handle.clientMachine(),
+            excludedServers,
+            Set.of()));
+  }
+
+  private static BlockRow row(Inode file, NewBlock fresh, List<Target> targets) {
+    return BlockRow.newBuilder()
+        .setBlockId(fresh.blockId())
+        .setGenerationStamp(fresh.generationStamp())
+        .setLengthBytes(0)
+        .setState(BlockStateProto.UNDER_CONSTRUCTION)
+        .setReplication(file.row().getReplication())
+        .addAllPipelineStorageUuids(
+            targets.stream().map(target -> target.disk().storageUuid()).toList())
+        .build();
   }
 
   /** Whether this call is a repetition: an earlier call has added the last block already. */
@@ -178,9 +191,6 @@ public final class FileWriteService {
 
   /** Waits for the first report of a block, outside of any lock. */
   private void awaitComplete(Handle handle, int back, Block last) throws IOException {
-    if (back < 0) {
-      return;
-    }
     record Waiting(long ownerId, BlockRow block) {}
     Waiting waiting =
         store.transact(
