@@ -38,6 +38,7 @@ import io.ebbfs.namenode.rpc.coding.BlockCounts;
 import io.ebbfs.namenode.rpc.coding.CodingService;
 import io.ebbfs.namenode.rpc.datanode.ChunkServerVerifier;
 import io.ebbfs.namenode.rpc.datanode.DatanodeFrontEnd;
+import io.ebbfs.namenode.rpc.server.RetryAnswers;
 import io.ebbfs.namenode.store.IdGenerator;
 import io.ebbfs.namenode.store.IdGenerators;
 import io.ebbfs.namenode.store.MetadataStore;
@@ -195,17 +196,12 @@ public final class NamenodeServer implements AutoCloseable {
             blocks,
             files.recovery()::commitBlockSynchronization,
             new ReportLeases(clock, reportsAtOnce(config), cluster::isLiveServer));
-    endpoint =
-        endpoint(config.host(), config.port(), config.handlers(), clients, datanodes, coding, key);
+    RetryAnswers retries = RpcEndpoint.newRetryAnswers();
+    endpoint = endpoint(config.handlers(), retries, clients, datanodes, coding, key);
+    endpoint.start(config.host(), config.port());
     if (config.servicePort() != 0) {
-      endpoint(
-          config.host(),
-          config.servicePort(),
-          config.serviceHandlers(),
-          clients,
-          datanodes,
-          coding,
-          key);
+      endpoint(config.serviceHandlers(), retries, clients, datanodes, coding, key)
+          .start(config.host(), config.servicePort());
     }
     LOG.info("Namenode of cluster {} serves at {}", identity.clusterId(), endpoint.address());
   }
@@ -217,21 +213,19 @@ public final class NamenodeServer implements AutoCloseable {
         : config.reportsAtOnce();
   }
 
-  /** Serves all protocols at a port, with a call queue and handlers of its own. */
+  /** All protocols, for a port with a call queue and handlers of its own. */
   private RpcEndpoint endpoint(
-      String host,
-      int port,
       int handlers,
+      RetryAnswers retries,
       ClientProtocol clients,
       DatanodeFrontEnd datanodes,
       CodingService coding,
       ServiceKey key)
       throws IOException {
-    RpcEndpoint served = new RpcEndpoint(host, port, handlers);
+    RpcEndpoint served = stopsFirst(new RpcEndpoint(handlers, retries));
     served.addClients(clients);
     served.addDatanodes(datanodes);
     served.addCoding(coding, key);
-    stopsFirst(served).start();
     return served;
   }
 

@@ -1,165 +1,95 @@
 package io.ebbfs.namenode.rpc;
 
+import io.ebbfs.namenode.rpc.server.RetryAnswers;
+import io.ebbfs.namenode.rpc.server.RpcProtocols;
+import io.ebbfs.namenode.rpc.server.RpcServer;
+import io.ebbfs.namenode.rpc.server.ServerLimits;
 import io.ebbfs.protocol.CodingProtocol;
 import io.ebbfs.protocol.proto.CodingProtos.CodingProtocolService;
 import io.ebbfs.protocol.rpc.ServiceKey;
-import java.io.FileNotFoundException;
 import java.io.IOException;
-import java.net.BindException;
 import java.net.InetSocketAddress;
-import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.FileAlreadyExistsException;
-import org.apache.hadoop.fs.InvalidPathException;
-import org.apache.hadoop.fs.ParentNotDirectoryException;
-import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
-import org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException;
+import java.util.Set;
 import org.apache.hadoop.hdfs.protocol.ClientProtocol;
-import org.apache.hadoop.hdfs.protocol.RecoveryInProgressException;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.ClientNamenodeProtocol;
 import org.apache.hadoop.hdfs.protocol.proto.DatanodeProtocolProtos.DatanodeProtocolService;
 import org.apache.hadoop.hdfs.protocolPB.ClientNamenodeProtocolPB;
 import org.apache.hadoop.hdfs.protocolPB.ClientNamenodeProtocolServerSideTranslatorPB;
 import org.apache.hadoop.hdfs.protocolPB.DatanodeProtocolPB;
 import org.apache.hadoop.hdfs.protocolPB.DatanodeProtocolServerSideTranslatorPB;
-import org.apache.hadoop.hdfs.server.namenode.LeaseExpiredException;
-import org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException;
 import org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol;
-import org.apache.hadoop.ipc.ProtobufRpcEngine2;
-import org.apache.hadoop.ipc.RPC;
-import org.apache.hadoop.security.AccessControlException;
-import org.apache.hadoop.thirdparty.protobuf.BlockingService;
 
-/** Serves the three protocols of the namenode on one port, with Hadoop's RPC server. */
+/** Serves the three protocols of the namenode on one port. */
 public final class RpcEndpoint implements AutoCloseable {
-  private static final int MAX_MESSAGE_BYTES = 128 << 20;
+  /** A client that lost the answer of such a call repeats it, and it must take effect once. */
+  private static final Set<String> ONCE = Set.of("create", "append", "rename", "rename2", "delete");
 
-  private final String host;
-  private final int port;
-  private final int handlers;
-  private final Configuration hadoop = new Configuration();
-  private RPC.Server server;
+  private static final long HEAP_SHARE_OF_ANSWERS = 64;
+
+  private final RpcProtocols protocols = new RpcProtocols();
+  private final ServerLimits limits;
+  private final RpcServer server;
 
   /**
-   * Prepares the server; {@link #addClients} binds the port.
+   * Prepares the server; {@link #start} binds its port.
    *
-   * @param port 0 for any free port
    * @param handlers threads that answer calls
    */
-  public RpcEndpoint(String host, int port, int handlers) {
-    this(host, port, handlers, Limits.DEFAULT);
+  public RpcEndpoint(int handlers, RetryAnswers retries) {
+    this(handlers, ServerLimits.DEFAULT, retries);
   }
 
-  RpcEndpoint(String host, int port, int handlers, Limits limits) {
-    this.host = host;
-    this.port = port;
-    this.handlers = handlers;
-    hadoop.setInt("ipc.maximum.data.length", MAX_MESSAGE_BYTES);
-    hadoop.setInt("ipc.server.read.threadpool.size", 2);
-    hadoop.setBoolean("ipc.server.tcpnodelay", true);
-    limits.applyTo(hadoop);
+  RpcEndpoint(int handlers, ServerLimits limits, RetryAnswers retries) {
+    this.limits = limits;
+    this.server = new RpcServer(handlers, limits, protocols, retries);
   }
 
-  /**
-   * How the server bounds connections. Two threads read all of them, so that a connection costs a
-   * descriptor and some kilobytes.
-   *
-   * @param connections a connection beyond this number is closed at once
-   * @param idleConnections beyond this number of connections, those that are silent are closed
-   * @param idleMillis how long a connection without a call under way may be silent then. Clients
-   *     give an idle connection up after 10 seconds by themselves
-   */
-  record Limits(int connections, int idleConnections, int idleMillis) {
-    static final Limits DEFAULT = new Limits(16_000, 500, 20_000);
-
-    private void applyTo(Configuration hadoop) {
-      hadoop.setInt("ipc.server.max.connections", connections);
-      hadoop.setInt("ipc.client.idlethreshold", idleConnections);
-      // Hadoop's server waits twice as long as this key says.
-      hadoop.setInt("ipc.client.connection.maxidletime", idleMillis / 2);
-      hadoop.setInt("ipc.client.connection.idle-scan-interval.ms", Math.max(1, idleMillis / 4));
-      // How many are closed in one scan.
-      hadoop.setInt("ipc.client.kill.max", connections);
-    }
+  /** A memory of answers, for the endpoints that the same clients call. */
+  public static RetryAnswers newRetryAnswers() {
+    return new RetryAnswers(Runtime.getRuntime().maxMemory() / HEAP_SHARE_OF_ANSWERS);
   }
 
-  /** Binds the port and adds ClientProtocol. To be called before the other protocols are added. */
   public void addClients(ClientProtocol clients) throws IOException {
-    RPC.setProtocolEngine(hadoop, ClientNamenodeProtocolPB.class, ProtobufRpcEngine2.class);
-    BlockingService service =
+    protocols.add(
+        ClientNamenodeProtocolPB.class,
         ClientNamenodeProtocol.newReflectiveBlockingService(
-            new ClientNamenodeProtocolServerSideTranslatorPB(clients));
-    try {
-      server =
-          new RPC.Builder(hadoop)
-              .setProtocol(ClientNamenodeProtocolPB.class)
-              .setInstance(service)
-              .setBindAddress(host)
-              .setPort(port)
-              .setNumHandlers(handlers)
-              .setVerbose(false)
-              .build();
-    } catch (BindException e) {
-      throw new BindException(
-          "cannot listen at %s:%d (%s): another process has the port, or the address is not of this machine; choose others with --host and --port"
-              .formatted(host, port, rootMessage(e)));
-    }
-    // These exceptions answer a client's mistake, so they are logged without a stack trace.
-    server.addTerseExceptions(
-        FileNotFoundException.class,
-        FileAlreadyExistsException.class,
-        PathIsNotEmptyDirectoryException.class,
-        ParentNotDirectoryException.class,
-        InvalidPathException.class,
-        AccessControlException.class,
-        LeaseExpiredException.class,
-        NotReplicatedYetException.class,
-        AlreadyBeingCreatedException.class,
-        RecoveryInProgressException.class,
-        UnsupportedOperationException.class);
-  }
-
-  private static String rootMessage(Throwable thrown) {
-    Throwable cause = thrown;
-    while (cause.getCause() != null) {
-      cause = cause.getCause();
-    }
-    return cause.getMessage();
+            new ClientNamenodeProtocolServerSideTranslatorPB(clients)),
+        ONCE);
   }
 
   public void addDatanodes(DatanodeProtocol datanodes) throws IOException {
-    add(
+    protocols.add(
         DatanodeProtocolPB.class,
         DatanodeProtocolService.newReflectiveBlockingService(
-            new DatanodeProtocolServerSideTranslatorPB(datanodes, MAX_MESSAGE_BYTES)));
+            new DatanodeProtocolServerSideTranslatorPB(datanodes, limits.frameBytes())),
+        Set.of());
   }
 
   /** Adds CodingProtocol, for callers that prove that they know the key. */
-  public void addCoding(CodingProtocolService.BlockingInterface coding, ServiceKey key)
-      throws IOException {
-    add(
+  public void addCoding(CodingProtocolService.BlockingInterface coding, ServiceKey key) {
+    protocols.add(
         CodingProtocol.class,
         CodingProtocolService.newReflectiveBlockingService(
             ServicesOnly.guard(
-                CodingProtocolService.BlockingInterface.class, coding, CodingProtocol.NAME, key)));
+                CodingProtocolService.BlockingInterface.class, coding, CodingProtocol.NAME, key)),
+        Set.of());
   }
 
-  private void add(Class<?> protocol, BlockingService service) throws IOException {
-    RPC.setProtocolEngine(hadoop, protocol, ProtobufRpcEngine2.class);
-    server.addProtocol(RPC.RpcKind.RPC_PROTOCOL_BUFFER, protocol, service);
-  }
-
-  public void start() {
-    server.start();
+  /**
+   * Binds the port and serves. No protocol may be added after.
+   *
+   * @param port 0 for any free port
+   */
+  public void start(String host, int port) throws IOException {
+    server.start(host, port);
   }
 
   public InetSocketAddress address() {
-    return server.getListenerAddress();
+    return server.address();
   }
 
   @Override
-  public void close() {
-    if (server != null) {
-      server.stop();
-    }
+  public void close() throws InterruptedException {
+    server.close();
   }
 }

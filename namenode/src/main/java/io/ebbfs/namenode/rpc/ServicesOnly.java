@@ -1,12 +1,11 @@
 package io.ebbfs.namenode.rpc;
 
+import io.ebbfs.namenode.rpc.server.CurrentCall;
 import io.ebbfs.protocol.rpc.ServiceKey;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
-import org.apache.hadoop.ipc.CallerContext;
-import org.apache.hadoop.ipc.Server;
 import org.apache.hadoop.security.AccessControlException;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 
@@ -24,7 +23,8 @@ record ServicesOnly(Object service, String protocol, ServiceKey key) implements 
   @Override
   public Object invoke(Object self, Method method, Object[] arguments) throws Throwable {
     try {
-      key.check(protocol, CallerContext.getCurrent(), Server.getRemoteIp());
+      CurrentCall call = CurrentCall.get();
+      key.check(protocol, call.context(), call.address());
       return method.invoke(service, arguments);
     } catch (AccessControlException e) {
       throw new ServiceException(e);

@@ -2,6 +2,7 @@ package io.ebbfs.namenode.rpc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ebbfs.namenode.rpc.server.ServerLimits;
 import java.io.ByteArrayOutputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
@@ -42,15 +43,15 @@ class StrangersTest {
   private ClientProtocol client;
   private final List<SocketChannel> strangers = new ArrayList<>();
 
-  private void start(RpcEndpoint.Limits limits) throws Exception {
-    endpoint = new RpcEndpoint("127.0.0.1", 0, 4, limits);
+  private void start(ServerLimits limits) throws Exception {
+    endpoint = new RpcEndpoint(4, limits, RpcEndpoint.newRetryAnswers());
     endpoint.addClients(
         (ClientProtocol)
             Proxy.newProxyInstance(
                 getClass().getClassLoader(),
                 new Class<?>[] {ClientProtocol.class},
                 (proxy, method, arguments) -> method.getName().equals("mkdirs") ? true : null));
-    endpoint.start();
+    endpoint.start("127.0.0.1", 0);
     Configuration conf = new Configuration();
     // Far below what the server allows: a connection is never closed just when a call is sent.
     conf.setInt("ipc.client.connection.maxidletime", 100);
@@ -65,7 +66,7 @@ class StrangersTest {
   }
 
   @AfterEach
-  void stop() throws IOException {
+  void stop() throws Exception {
     for (SocketChannel stranger : strangers) {
       stranger.close();
     }
@@ -76,7 +77,7 @@ class StrangersTest {
   @Test
   void halfOpenConnectionsByTheThousandAreClosedAndTakeNoThreads() throws Exception {
     int kept = 100;
-    start(new RpcEndpoint.Limits(4_000, kept, 1_500));
+    start(ServerLimits.DEFAULT.withConnections(4_000, kept, 1_500));
     byte[] context = context();
     List<byte[]> beginnings =
         List.of(
@@ -101,7 +102,7 @@ class StrangersTest {
 
   @Test
   void atTheLimitAConnectionGetsInOnceTheSilentOnesAreClosed() throws Exception {
-    start(new RpcEndpoint.Limits(50, 10, 1_500));
+    start(ServerLimits.DEFAULT.withConnections(50, 10, 1_500));
     for (int i = 0; i < 200; i++) {
       send(PREAMBLE);
     }
@@ -125,7 +126,7 @@ class StrangersTest {
 
   @Test
   void framesOfStrangersStopNothing() throws Exception {
-    start(RpcEndpoint.Limits.DEFAULT);
+    start(ServerLimits.DEFAULT);
     long seed = new Random().nextLong();
     Random random = new Random(seed);
     byte[] call = call();

@@ -78,22 +78,18 @@ public final class ClientFrontEnd extends ClusterCalls {
 
   @Override
   public boolean delete(String src, boolean recursive) throws IOException {
-    return context.once(() -> files.deletions().delete(context.caller(), src, recursive));
+    return files.deletions().delete(context.caller(), src, recursive);
   }
 
   @Override
   public boolean rename(String src, String dst) throws IOException {
-    return context.once(() -> files.renames().rename(context.caller(), src, dst));
+    return files.renames().rename(context.caller(), src, dst);
   }
 
   @Override
   public void rename2(String src, String dst, Options.Rename... options) throws IOException {
     boolean overwrite = Arrays.asList(options).contains(Options.Rename.OVERWRITE);
-    context.once(
-        () -> {
-          files.renames().rename2(context.caller(), src, dst, overwrite);
-          return null;
-        });
+    files.renames().rename2(context.caller(), src, dst, overwrite);
   }
 
   @Override
@@ -272,10 +268,8 @@ public final class ClientFrontEnd extends ClusterCalls {
             createParent,
             replication,
             blockSize);
-    return context.once(
-        () ->
-            FileStatusConverter.of(
-                files.creation().create(context.caller(), request), HdfsFileStatus.EMPTY_NAME));
+    return FileStatusConverter.of(
+        files.creation().create(context.caller(), request), HdfsFileStatus.EMPTY_NAME);
   }
 
   @Override
@@ -284,12 +278,9 @@ public final class ClientFrontEnd extends ClusterCalls {
     boolean newBlock = flag.get().contains(CreateFlag.NEW_BLOCK);
     FileAppendService.Request request =
         new FileAppendService.Request(src, clientName, context.clientMachine(), newBlock);
-    return context.once(
-        () -> {
-          FileAppendService.Opened opened = files.appends().append(context.caller(), request);
-          return new LastBlockWithStatus(
-              opened.last(), FileStatusConverter.of(opened.file(), HdfsFileStatus.EMPTY_NAME));
-        });
+    FileAppendService.Opened opened = files.appends().append(context.caller(), request);
+    return new LastBlockWithStatus(
+        opened.last(), FileStatusConverter.of(opened.file(), HdfsFileStatus.EMPTY_NAME));
   }
 
   @Override

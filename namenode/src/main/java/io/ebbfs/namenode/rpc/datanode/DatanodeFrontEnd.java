@@ -13,6 +13,7 @@ import io.ebbfs.namenode.replicas.BlockSynchronization;
 import io.ebbfs.namenode.replicas.DatanodeCommandQueue;
 import io.ebbfs.namenode.replicas.ReportedReplica;
 import io.ebbfs.namenode.replicas.ReportedReplica.Kind;
+import io.ebbfs.namenode.rpc.server.CurrentCall;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.time.Clock;
@@ -47,7 +48,6 @@ import org.apache.hadoop.hdfs.server.protocol.StorageBlockReport;
 import org.apache.hadoop.hdfs.server.protocol.StorageReceivedDeletedBlocks;
 import org.apache.hadoop.hdfs.server.protocol.StorageReport;
 import org.apache.hadoop.hdfs.server.protocol.VolumeFailureSummary;
-import org.apache.hadoop.ipc.Server;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -107,7 +107,7 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
   @Override
   public DatanodeRegistration registerDatanode(DatanodeRegistration registration)
       throws IOException {
-    InetAddress caller = Server.getRemoteIp();
+    InetAddress caller = callerAddress();
     if (caller != null) {
       registration.setIpAddr(caller.getHostAddress());
       registration.setPeerHostName(caller.getHostName());
@@ -136,8 +136,14 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
     }
   }
 
+  /** Null if the call comes from within this process. */
+  private static InetAddress callerAddress() {
+    CurrentCall call = CurrentCall.get();
+    return call == null ? null : call.address();
+  }
+
   private DatanodeID callerId(DatanodeRegistration registration) {
-    InetAddress caller = Server.getRemoteIp();
+    InetAddress caller = callerAddress();
     if (caller != null) {
       registration.setIpAddr(caller.getHostAddress());
     }

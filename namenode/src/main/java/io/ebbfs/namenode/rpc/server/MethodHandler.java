@@ -1,0 +1,12 @@
+package io.ebbfs.namenode.rpc.server;
+
+/** Answers the calls of one method. Thread-safe. */
+@FunctionalInterface
+public interface MethodHandler {
+  /**
+   * @param frame the bytes of the request are {@code length} bytes from {@code offset}
+   * @return the bytes of the answer
+   * @throws Exception with the class and message for the caller
+   */
+  byte[] answer(byte[] frame, int offset, int length) throws Exception;
+}

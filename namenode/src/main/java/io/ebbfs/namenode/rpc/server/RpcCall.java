@@ -1,0 +1,91 @@
+package io.ebbfs.namenode.rpc.server;
+
+import org.apache.hadoop.ipc.RetriableException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A call on its way from its frame to its answer. It is answered exactly once. */
+final class RpcCall {
+  private static final Logger LOG = LoggerFactory.getLogger(RpcCall.class);
+
+  private final RpcConnection connection;
+  private final CurrentCall caller;
+  private final RequestHeader header;
+  private final RpcMethod method;
+  private final byte[] frame;
+  private final int offset;
+  private final int length;
+
+  /**
+   * @param frame the bytes of the request are {@code length} bytes from {@code offset}
+   */
+  RpcCall(
+      RpcConnection connection,
+      CurrentCall caller,
+      RequestHeader header,
+      RpcMethod method,
+      byte[] frame,
+      int offset,
+      int length) {
+    this.connection = connection;
+    this.caller = caller;
+    this.header = header;
+    this.method = method;
+    this.frame = frame;
+    this.offset = offset;
+    this.length = length;
+  }
+
+  RequestHeader header() {
+    return header;
+  }
+
+  RpcMethod method() {
+    return method;
+  }
+
+  CurrentCall caller() {
+    return caller;
+  }
+
+  int frameBytes() {
+    return frame.length;
+  }
+
+  /** Whether somebody still waits for the answer. */
+  boolean isWanted() {
+    return connection.isOpen();
+  }
+
+  /** Runs the call in this thread, and returns the bytes of its result. */
+  byte[] run() throws Exception {
+    CurrentCall.set(caller);
+    try {
+      return method.handler().answer(frame, offset, length);
+    } finally {
+      CurrentCall.clear();
+    }
+  }
+
+  void succeed(byte[] result) {
+    connection.answer(AnswerFrame.success(header, result));
+  }
+
+  void fail(Throwable failure) {
+    if (AnswerFrame.isUnexpected(failure)) {
+      LOG.warn("call {} of {} failed", method.name(), caller, failure);
+    } else {
+      LOG.info("call {} of {}: {}", method.name(), caller, failure.toString());
+    }
+    connection.answer(AnswerFrame.error(header, failure));
+  }
+
+  /** Asks the client to repeat the call later. */
+  void refuse() {
+    connection.answer(
+        AnswerFrame.refusal(
+            header,
+            new RetriableException(
+                "the server has too many calls waiting; repeat the call in a moment")));
+  }
+}

@@ -1,0 +1,307 @@
+package io.ebbfs.namenode.rpc.server;
+
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelFutureListener;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.EventLoop;
+import io.netty.handler.codec.ByteToMessageDecoder;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.hadoop.ipc.RpcServerException;
+import org.apache.hadoop.thirdparty.protobuf.CodedInputStream;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A connection: cuts what arrives into frames, starts their calls, and sends the answers in the
+ * order in which they are ready. What is not said to be thread-safe is for its event loop only.
+ */
+final class RpcConnection extends ChannelInboundHandlerAdapter {
+  private static final Logger LOG = LoggerFactory.getLogger(RpcConnection.class);
+  private static final int LENGTH_BYTES = 4;
+
+  /** Then it is another connection's turn. */
+  private static final int FRAMES_PER_TURN = 64;
+
+  /** A frame that has come up to here is only accepted while there is memory. */
+  private static final int LARGE_BYTES = 64 << 10;
+
+  private final RpcServer server;
+  private final Handshake handshake;
+  private final Queue<byte[]> answers = new ConcurrentLinkedQueue<>();
+  private final AtomicBoolean sending = new AtomicBoolean();
+  private ChannelHandlerContext context;
+  private ByteBuf unread = Unpooled.EMPTY_BUFFER;
+  private boolean greeted;
+  private boolean closing;
+  private boolean reading;
+  private int calls;
+  private long heldBytes;
+  private volatile long activeNanos = System.nanoTime();
+
+  RpcConnection(RpcServer server, InetAddress peer) {
+    this.server = server;
+    this.handshake = new Handshake(peer);
+  }
+
+  // ---- events of the channel
+
+  @Override
+  public void handlerAdded(ChannelHandlerContext added) {
+    context = added;
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext ignored, Object message) {
+    activeNanos = System.nanoTime();
+    reading = true;
+    unread =
+        ByteToMessageDecoder.MERGE_CUMULATOR.cumulate(context.alloc(), unread, (ByteBuf) message);
+    readFrames();
+  }
+
+  @Override
+  public void channelReadComplete(ChannelHandlerContext ignored) {
+    reading = false;
+    context.flush();
+    noteHeldBytes();
+  }
+
+  @Override
+  public void channelWritabilityChanged(ChannelHandlerContext ignored) {
+    activeNanos = System.nanoTime();
+    if (!reading) {
+      readOn();
+    }
+  }
+
+  @Override
+  public void channelInactive(ChannelHandlerContext ignored) {
+    closing = true;
+    unread.release();
+    unread = Unpooled.EMPTY_BUFFER;
+    server.inFlight().add(-heldBytes);
+    heldBytes = 0;
+  }
+
+  @Override
+  public void exceptionCaught(ChannelHandlerContext ignored, Throwable cause) {
+    if (cause instanceof IOException) {
+      LOG.debug("connection {} is lost: {}", context.channel(), cause.toString());
+    } else {
+      LOG.warn("connection {} is closed", context.channel(), cause);
+    }
+    context.close();
+  }
+
+  // ---- reading
+
+  private void readOn() {
+    reading = true;
+    readFrames();
+    reading = false;
+    context.flush();
+    noteHeldBytes();
+  }
+
+  private void readFrames() {
+    int left = FRAMES_PER_TURN;
+    while (left > 0 && mayRead() && readOne()) {
+      left--;
+    }
+    if (left == 0) {
+      context.channel().eventLoop().execute(this::readOn);
+    }
+    if (!unread.isReadable()) {
+      unread.release();
+      unread = Unpooled.EMPTY_BUFFER;
+    }
+    context.channel().config().setAutoRead(mayRead());
+  }
+
+  /** Whoever does not take answers, or has too many calls under way, is not read from. */
+  private boolean mayRead() {
+    return !closing
+        && context.channel().isWritable()
+        && calls < server.limits().callsPerConnection();
+  }
+
+  private boolean readOne() {
+    try {
+      return greeted ? readFrame() : readPreamble();
+    } catch (FatalCallException e) {
+      LOG.info("connection {} is closed: {}", context.channel(), e.getMessage());
+      closeAfter(AnswerFrame.fatal(e));
+      return false;
+    }
+  }
+
+  private boolean readPreamble() {
+    if (unread.readableBytes() < Preamble.BYTES) {
+      return false;
+    }
+    Preamble.Reading preamble = Preamble.read(unread);
+    if (preamble.refusal() != null) {
+      LOG.info("connection {} does not speak RPC as this server does", context.channel());
+      closeAfter(preamble.refusal());
+      return false;
+    }
+    handshake.begin(preamble.sasl());
+    greeted = true;
+    return true;
+  }
+
+  private boolean readFrame() throws FatalCallException {
+    if (unread.readableBytes() < LENGTH_BYTES) {
+      return false;
+    }
+    int length = unread.getInt(unread.readerIndex());
+    if (length < 0 || length > server.limits().frameBytes()) {
+      throw FatalCallException.unreadable(
+          "a frame of %d bytes is refused: the longest is %d bytes"
+              .formatted(length, server.limits().frameBytes()));
+    }
+    if (unread.readableBytes() < LENGTH_BYTES + length) {
+      if (unread.readableBytes() > LARGE_BYTES && server.inFlight().isFull()) {
+        throw FatalCallException.noMemory(length);
+      }
+      return false;
+    }
+    byte[] frame = new byte[length];
+    unread.skipBytes(LENGTH_BYTES).readBytes(frame);
+    accept(frame);
+    return true;
+  }
+
+  private void accept(byte[] frame) throws FatalCallException {
+    CodedInputStream in = CodedInputStream.newInstance(frame);
+    RequestHeader header = RequestHeader.read(in);
+    if (header.callId() < 0) {
+      byte[] answer = handshake.accept(header, in);
+      if (answer != null) {
+        write(answer);
+      }
+    } else {
+      call(header, in, frame);
+    }
+  }
+
+  private void call(RequestHeader header, CodedInputStream in, byte[] frame)
+      throws FatalCallException {
+    CurrentCall caller = handshake.caller(header.callId()).with(header.context());
+    try {
+      RpcMethod method = server.protocols().find(in, frame);
+      int length = in.readRawVarint32();
+      int offset = in.getTotalBytesRead();
+      if (length < 0 || length > frame.length - offset) {
+        throw new RpcServerException(
+            "a request of %d bytes in a frame of %d bytes is cut".formatted(length, frame.length));
+      }
+      calls++;
+      server.runner().accept(new RpcCall(this, caller, header, method, frame, offset, length));
+    } catch (IOException e) {
+      write(AnswerFrame.error(header, e));
+    }
+  }
+
+  // ---- writing
+
+  /** Sends the answer of a call. Thread-safe. */
+  void answer(byte[] frame) {
+    EventLoop loop = context.channel().eventLoop();
+    if (reading && loop.inEventLoop()) {
+      calls--;
+      write(frame);
+      return;
+    }
+    answers.add(frame);
+    if (sending.compareAndSet(false, true)) {
+      try {
+        loop.execute(this::sendAnswers);
+      } catch (RejectedExecutionException e) {
+        LOG.debug("an answer comes after the end of the server");
+      }
+    }
+  }
+
+  /** Sends all answers that are ready at once. */
+  private void sendAnswers() {
+    sending.set(false);
+    for (byte[] frame = answers.poll(); frame != null; frame = answers.poll()) {
+      calls--;
+      write(frame);
+    }
+    readOn();
+  }
+
+  private void write(byte[] frame) {
+    if (!closing) {
+      ByteBuf bytes = context.alloc().ioBuffer(frame.length).writeBytes(frame);
+      context.write(bytes, context.voidPromise());
+    }
+  }
+
+  private void closeAfter(byte[] last) {
+    closing = true;
+    context.writeAndFlush(Unpooled.wrappedBuffer(last)).addListener(ChannelFutureListener.CLOSE);
+  }
+
+  // ---- limits
+
+  /** Tells the server how many bytes this connection makes it hold, beside those of its calls. */
+  private void noteHeldBytes() {
+    if (closing) {
+      return;
+    }
+    long held =
+        unread.readableBytes()
+            + context.channel().unsafe().outboundBuffer().totalPendingWriteBytes();
+    if (held != heldBytes) {
+      server.inFlight().add(held - heldBytes);
+      heldBytes = held;
+    }
+  }
+
+  /** Thread-safe. */
+  boolean isOpen() {
+    return context.channel().isActive();
+  }
+
+  /** How long nothing came, and no answer was taken. Thread-safe. */
+  long silentNanos(long now) {
+    return now - activeNanos;
+  }
+
+  /** Closes the connection unless a call of it is under way. Thread-safe. */
+  void closeIfIdle() {
+    context
+        .channel()
+        .eventLoop()
+        .execute(
+            () -> {
+              if (calls == 0) {
+                context.close();
+              }
+            });
+  }
+
+  /** Closes the connection if its peer does not take the answers. Thread-safe. */
+  void closeIfStuck() {
+    context
+        .channel()
+        .eventLoop()
+        .execute(
+            () -> {
+              if (!context.channel().isWritable()) {
+                LOG.info("connection {} is closed: its answers are not taken", context.channel());
+                context.close();
+              }
+            });
+  }
+}
