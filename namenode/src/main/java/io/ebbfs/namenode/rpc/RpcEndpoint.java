@@ -2,6 +2,7 @@ package io.ebbfs.namenode.rpc;
 
 import io.ebbfs.namenode.rpc.server.RetryAnswers;
 import io.ebbfs.namenode.rpc.server.RpcProtocols;
+import io.ebbfs.namenode.rpc.server.RpcProtocols.Traits;
 import io.ebbfs.namenode.rpc.server.RpcServer;
 import io.ebbfs.namenode.rpc.server.ServerLimits;
 import io.ebbfs.protocol.CodingProtocol;
@@ -21,8 +22,29 @@ import org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol;
 
 /** Serves the three protocols of the namenode on one port. */
 public final class RpcEndpoint implements AutoCloseable {
-  /** A client that lost the answer of such a call repeats it, and it must take effect once. */
-  private static final Set<String> ONCE = Set.of("create", "append", "rename", "rename2", "delete");
+  private static final Traits CLIENT_TRAITS =
+      new Traits(
+          // A client that lost the answer of such a call repeats it.
+          Set.of("create", "append", "rename", "rename2", "delete"),
+          Set.of(
+              "getFileInfo",
+              "getFileLinkInfo",
+              "getListing",
+              "getBlockLocations",
+              "create",
+              "addBlock",
+              "abandonBlock",
+              "complete",
+              "renewLease",
+              "mkdirs",
+              "rename",
+              "rename2",
+              "delete",
+              "setPermission",
+              "setOwner",
+              "setTimes",
+              "setReplication",
+              "getServerDefaults"));
 
   private static final long HEAP_SHARE_OF_ANSWERS = 64;
 
@@ -54,7 +76,7 @@ public final class RpcEndpoint implements AutoCloseable {
         ClientNamenodeProtocolPB.class,
         ClientNamenodeProtocol.newReflectiveBlockingService(
             new ClientNamenodeProtocolServerSideTranslatorPB(clients)),
-        ONCE);
+        CLIENT_TRAITS);
   }
 
   public void addDatanodes(DatanodeProtocol datanodes) throws IOException {
@@ -62,7 +84,7 @@ public final class RpcEndpoint implements AutoCloseable {
         DatanodeProtocolPB.class,
         DatanodeProtocolService.newReflectiveBlockingService(
             new DatanodeProtocolServerSideTranslatorPB(datanodes, limits.frameBytes())),
-        Set.of());
+        Traits.NONE);
   }
 
   /** Adds CodingProtocol, for callers that prove that they know the key. */
@@ -72,7 +94,7 @@ public final class RpcEndpoint implements AutoCloseable {
         CodingProtocolService.newReflectiveBlockingService(
             ServicesOnly.guard(
                 CodingProtocolService.BlockingInterface.class, coding, CodingProtocol.NAME, key)),
-        Set.of());
+        Traits.NONE);
   }
 
   /**

@@ -1,12 +1,20 @@
 package io.ebbfs.namenode.rpc.server;
 
+import io.ebbfs.namenode.store.NonBlocking;
+import io.ebbfs.namenode.store.PendingSync;
+import io.ebbfs.namenode.store.WouldBlockException;
+import java.io.IOException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
-/** Runs calls on a bounded pool, and answers them. Thread-safe. */
+/**
+ * Runs calls, and answers them once their changes are on the disk. A quick method runs on the event
+ * loop that read the call, as long as it need not wait; all else runs on a bounded pool. No thread
+ * waits for the disk. Thread-safe.
+ */
 final class CallRunner implements AutoCloseable {
   private static final int STOP_SECONDS = 10;
 
@@ -37,14 +45,36 @@ final class CallRunner implements AutoCloseable {
     if (inFlight.isFull()) {
       call.refuse();
     } else if (!call.method().once() || retries.begin(call)) {
-      enqueue(call);
+      if (call.method().quick()) {
+        runQuickly(call);
+      } else {
+        enqueue(call);
+      }
     }
+  }
+
+  private void runQuickly(RpcCall call) {
+    PendingSync commits = PendingSync.begin();
+    byte[] result = null;
+    Throwable failure = null;
+    try {
+      result = NonBlocking.run(call::run);
+    } catch (WouldBlockException e) {
+      commits.end();
+      enqueue(call);
+      return;
+    } catch (IOException | RuntimeException | StackOverflowError e) {
+      failure = e;
+    } finally {
+      commits.end();
+    }
+    finish(call, commits, result, failure);
   }
 
   private void enqueue(RpcCall call) {
     inFlight.add(call.frameBytes());
     try {
-      pool.execute(() -> run(call));
+      pool.execute(() -> runPooled(call));
     } catch (RejectedExecutionException e) {
       inFlight.add(-call.frameBytes());
       call.refuse();
@@ -54,21 +84,32 @@ final class CallRunner implements AutoCloseable {
     }
   }
 
-  private void run(RpcCall call) {
+  private void runPooled(RpcCall call) {
+    PendingSync commits = PendingSync.begin();
+    byte[] result = null;
+    Throwable failure = null;
     try {
-      if (call.isWanted()) {
-        succeed(call, call.run());
-      } else {
-        fail(call, new IllegalStateException("the client has gone"));
-      }
-    } catch (Exception | StackOverflowError e) {
-      fail(call, e);
-    } catch (Error e) {
-      fail(call, e);
-      throw e;
+      result = call.run();
+    } catch (Throwable e) {
+      failure = e;
     } finally {
+      commits.end();
       inFlight.add(-call.frameBytes());
     }
+    finish(call, commits, result, failure);
+  }
+
+  private void finish(RpcCall call, PendingSync commits, byte[] result, Throwable failure) {
+    commits.whenSynced(
+        unsynced -> {
+          if (unsynced != null) {
+            fail(call, unsynced);
+          } else if (failure != null) {
+            fail(call, failure);
+          } else {
+            succeed(call, result);
+          }
+        });
   }
 
   private void succeed(RpcCall call, byte[] result) {
@@ -78,10 +119,15 @@ final class CallRunner implements AutoCloseable {
     }
   }
 
+  /** A call that failed has had no effect, so its repetitions may run. */
   private void fail(RpcCall call, Throwable failure) {
     call.fail(failure);
     if (call.method().once()) {
-      retries.failed(call).forEach(this::accept);
+      for (RpcCall repetition : retries.failed(call)) {
+        if (retries.begin(repetition)) {
+          enqueue(repetition);
+        }
+      }
     }
   }
 

@@ -1,12 +1,14 @@
 package io.ebbfs.namenode.rpc.server;
 
+import java.io.IOException;
+
 /** Answers the calls of one method. Thread-safe. */
 @FunctionalInterface
 public interface MethodHandler {
   /**
    * @param frame the bytes of the request are {@code length} bytes from {@code offset}
    * @return the bytes of the answer
-   * @throws Exception with the class and message for the caller
+   * @throws IOException with the class and message for the caller
    */
-  byte[] answer(byte[] frame, int offset, int length) throws Exception;
+  byte[] answer(byte[] frame, int offset, int length) throws IOException;
 }

@@ -1,12 +1,19 @@
 package io.ebbfs.namenode.rpc.server;
 
+import io.ebbfs.namenode.store.NonBlocking;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.security.UserGroupInformation;
 
 /** The user of a connection. Thread-safe. */
 public final class RemoteUser {
+  private static final long KEEP_NANOS = TimeUnit.MINUTES.toNanos(5);
+
+  private record Groups(Set<String> names, long nanos) {}
+
   private final UserGroupInformation user;
   private final String name;
+  private volatile Groups groups;
 
   RemoteUser(UserGroupInformation user) {
     this.user = user;
@@ -17,8 +24,19 @@ public final class RemoteUser {
     return name;
   }
 
-  /** The groups of the user on this machine. The first look-up of a user takes long. */
+  /** The groups of the user on this machine. May ask the system, which takes long. */
   public Set<String> groups() {
-    return user.getGroupsSet();
+    Groups known = groups;
+    if (known == null || System.nanoTime() - known.nanos() > KEEP_NANOS) {
+      NonBlocking.beforeWait();
+      known = new Groups(user.getGroupsSet(), System.nanoTime());
+      groups = known;
+    }
+    return known.names();
+  }
+
+  @Override
+  public String toString() {
+    return name;
   }
 }

@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.rpc.server;
 
+import java.io.IOException;
 import org.apache.hadoop.ipc.RetriableException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -52,13 +53,8 @@ final class RpcCall {
     return frame.length;
   }
 
-  /** Whether somebody still waits for the answer. */
-  boolean isWanted() {
-    return connection.isOpen();
-  }
-
   /** Runs the call in this thread, and returns the bytes of its result. */
-  byte[] run() throws Exception {
+  byte[] run() throws IOException {
     CurrentCall.set(caller);
     try {
       return method.handler().answer(frame, offset, length);
@@ -73,9 +69,15 @@ final class RpcCall {
 
   void fail(Throwable failure) {
     if (AnswerFrame.isUnexpected(failure)) {
-      LOG.warn("call {} of {} failed", method.name(), caller, failure);
+      LOG.warn(
+          "call {} of {} at {} failed", method.name(), caller.user(), caller.address(), failure);
     } else {
-      LOG.info("call {} of {}: {}", method.name(), caller, failure.toString());
+      LOG.info(
+          "call {} of {} at {}: {}",
+          method.name(),
+          caller.user(),
+          caller.address(),
+          failure.toString());
     }
     connection.answer(AnswerFrame.error(header, failure));
   }

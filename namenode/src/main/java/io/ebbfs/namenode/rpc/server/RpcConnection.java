@@ -268,11 +268,6 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
     }
   }
 
-  /** Thread-safe. */
-  boolean isOpen() {
-    return context.channel().isActive();
-  }
-
   /** How long nothing came, and no answer was taken. Thread-safe. */
   long silentNanos(long now) {
     return now - activeNanos;

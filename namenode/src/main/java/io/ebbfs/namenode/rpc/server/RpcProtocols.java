@@ -27,28 +27,41 @@ public final class RpcProtocols {
   /** Methods by the bytes of the RequestHeaderProto that all clients of a method send. */
   private final Map<Bytes, RpcMethod> byHeader = new HashMap<>();
 
+  /**
+   * How the methods of a protocol are run; see {@link RpcMethod}.
+   *
+   * @param once the names of the methods that must take effect once
+   * @param quick the names of the methods that an event loop may run
+   */
+  public record Traits(Set<String> once, Set<String> quick) {
+    public static final Traits NONE = new Traits(Set.of(), Set.of());
+  }
+
   /** With the protocol that tells about the others. */
   public RpcProtocols() {
     add(
         ProtocolMetaInfoPB.class,
         ProtocolInfoService.newReflectiveBlockingService(new MetaInfoService(this)),
-        Set.of());
+        Traits.NONE);
   }
 
   /**
    * Adds a protocol.
    *
    * @param type the interface with the protocol's name and version, as its clients know it
-   * @param once the methods that must take effect once, even if a call arrives twice
    */
-  public void add(Class<?> type, BlockingService service, Set<String> once) {
+  public void add(Class<?> type, BlockingService service, Traits traits) {
     Protocol protocol = new Protocol(RPC.getProtocolVersion(type), type, new HashMap<>());
     protocols.put(RPC.getProtocolName(type), protocol);
     for (MethodDescriptor method : service.getDescriptorForType().getMethods()) {
+      String name = method.getName();
       put(
           protocol,
           new RpcMethod(
-              method.getName(), once.contains(method.getName()), handler(service, method)));
+              name,
+              traits.once().contains(name),
+              traits.quick().contains(name),
+              handler(service, method)));
     }
   }
 
@@ -56,7 +69,7 @@ public final class RpcProtocols {
   public void replace(Class<?> type, String method, MethodHandler handler) {
     Protocol protocol = protocols.get(RPC.getProtocolName(type));
     RpcMethod replaced = protocol.methods().get(method);
-    put(protocol, new RpcMethod(method, replaced.once(), handler));
+    put(protocol, new RpcMethod(method, replaced.once(), replaced.quick(), handler));
   }
 
   private void put(Protocol protocol, RpcMethod method) {
@@ -78,7 +91,7 @@ public final class RpcProtocols {
       try {
         return service.callBlockingMethod(method, null, request).toByteArray();
       } catch (ServiceException e) {
-        throw e.getCause() instanceof Exception cause ? cause : e;
+        throw e.getCause() instanceof IOException cause ? cause : new IOException(e);
       }
     };
   }
