@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Checks the layers of the C++ code: which folder may include which, and that no folders form a circle.
 #
-#   check_includes.sh            checks chunk-cluster/src and coding-core/src/main/cpp
+#   check_includes.sh            checks chunk-cluster/src, and src/main/cpp of coding-core and workloads
 #   check_includes.sh DIR...     checks the folders in these directories by the same table
 #
 # Prints one line for each violation, "FILE:LINE: RULE", and exits with 1 if there is any.
@@ -21,13 +21,14 @@ server:    common gf disk rpc transfer combine proto
 client:    common gf rpc transfer combine proto
 cli:       common client proto
 fuse:      common client proto
+metadata_load: common rpc transfer proto
 EOF
 }
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 if [ $# -eq 0 ]; then
   project=$(cd "$here/../.." && pwd)
-  set -- "$project/chunk-cluster/src" "$project/coding-core/src/main/cpp"
+  set -- "$project/chunk-cluster/src" "$project/coding-core/src/main/cpp" "$project/workloads/src/main/cpp"
 fi
 
 for root in "$@"; do

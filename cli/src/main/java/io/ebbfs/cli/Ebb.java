@@ -1,5 +1,6 @@
 package io.ebbfs.cli;
 
+import io.ebbfs.cli.bench.BenchCommand;
 import io.ebbfs.cli.cluster.BackupCommand;
 import io.ebbfs.cli.cluster.DfsCommand;
 import io.ebbfs.cli.cluster.DownCommand;
@@ -40,6 +41,7 @@ import picocli.CommandLine.Mixin;
       WorkloadCommand.class,
       ExperimentCommand.class,
       CodesCommand.class,
+      BenchCommand.class,
       FaultCommand.class,
       VerifyCommand.class,
       SoakCommand.class,

@@ -7,14 +7,14 @@ import java.nio.file.Path;
 import java.util.List;
 
 /** Asks git for the commit of a source tree. */
-final class SourceCommit {
+public final class SourceCommit {
   private static final List<String> DESCRIBE =
       List.of("git", "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*");
 
   private SourceCommit() {}
 
   /** The full hash, with "-dirty" if files were changed since; "unknown" outside of git. */
-  static String of(Path home) throws InterruptedException {
+  public static String of(Path home) throws InterruptedException {
     try {
       Process git =
           new ProcessBuilder(DESCRIBE)

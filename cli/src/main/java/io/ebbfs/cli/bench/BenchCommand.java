@@ -1,0 +1,14 @@
+package io.ebbfs.cli.bench;
+
+import io.ebbfs.cli.options.HelpOption;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** Comparisons with other systems. */
+@Command(
+    name = "bench",
+    description = "Measures EbbFS beside another system on this machine.",
+    subcommands = {MetadataCommand.class})
+public final class BenchCommand {
+  @Mixin private HelpOption help;
+}

@@ -1,0 +1,183 @@
+package io.ebbfs.testbed.hdfs;
+
+import io.ebbfs.testbed.Build;
+import io.ebbfs.testbed.ClusterException;
+import io.ebbfs.testbed.ConditionWaiter;
+import io.ebbfs.testbed.process.FreePorts;
+import io.ebbfs.testbed.process.Launcher;
+import io.ebbfs.testbed.process.ProcessId;
+import io.ebbfs.testbed.process.ServerLog;
+import java.io.File;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Apache HDFS on this machine: a NameNode with a real edit log, and DataNodes, as processes with
+ * Hadoop's jars and no other. All settings but addresses and directories are HDFS's defaults. Not
+ * thread-safe.
+ */
+public final class LocalHdfs implements AutoCloseable {
+  private static final long START_MILLIS = 300_000;
+  private static final long END_MILLIS = 10_000;
+  private static final int LOG_LINES = 15;
+  private static final String HOST = "127.0.0.1";
+  private static final String NAMENODE = "namenode";
+  private static final String SERVER = "org.apache.hadoop.hdfs.server.";
+
+  private final Path directory;
+  private final String jars;
+  private final List<String> namenodeFlags;
+  private final Launcher launcher;
+  private final int port;
+  private ProcessId namenode;
+
+  private LocalHdfs(Path directory, String jars, List<String> namenodeFlags, int port) {
+    this.directory = directory;
+    this.jars = jars;
+    this.namenodeFlags = List.copyOf(namenodeFlags);
+    this.launcher = new Launcher(directory);
+    this.port = port;
+  }
+
+  /**
+   * Formats a NameNode in an empty directory.
+   *
+   * @param directory of configuration, logs, metadata and blocks
+   * @param namenodeFlags of the NameNode's JVM
+   */
+  public static LocalHdfs format(Build build, Path directory, List<String> namenodeFlags)
+      throws ClusterException, IOException, InterruptedException {
+    LocalHdfs hdfs =
+        new LocalHdfs(
+            directory, build.classPath("testbed/hdfs"), namenodeFlags, FreePorts.find(1).get(0));
+    hdfs.configure();
+    hdfs.format();
+    return hdfs;
+  }
+
+  private void configure() throws IOException {
+    write("core-site.xml", Map.of("fs.defaultFS", "hdfs://" + HOST + ":" + port));
+    Map<String, String> site = new LinkedHashMap<>();
+    site.put("dfs.namenode.name.dir", directory.resolve("name").toUri().toString());
+    site.put("dfs.namenode.http-address", HOST + ":0");
+    write("hdfs-site.xml", site);
+    // The jars lack the pages, and the servers do not start without their directories.
+    for (String pages : List.of("hdfs", "datanode", "static")) {
+      Files.createDirectories(conf().resolve("webapps").resolve(pages));
+    }
+    Files.writeString(
+        conf().resolve("log4j.properties"),
+        """
+        log4j.rootLogger=INFO, out
+        log4j.logger.org.apache.hadoop.hdfs.server.namenode.FSNamesystem.audit=OFF
+        log4j.appender.out=org.apache.log4j.ConsoleAppender
+        log4j.appender.out.layout=org.apache.log4j.PatternLayout
+        log4j.appender.out.layout.ConversionPattern=%d{ISO8601} %p %c{1}: %m%n
+        """);
+  }
+
+  private Path conf() {
+    return directory.resolve("conf");
+  }
+
+  private void write(String file, Map<String, String> properties) throws IOException {
+    StringBuilder text = new StringBuilder("<configuration>\n");
+    properties.forEach(
+        (name, value) ->
+            text.append(
+                "<property><name>%s</name><value>%s</value></property>%n".formatted(name, value)));
+    Files.createDirectories(conf());
+    Files.writeString(conf().resolve(file), text.append("</configuration>\n"));
+  }
+
+  private void format() throws ClusterException, IOException, InterruptedException {
+    List<String> command =
+        java(List.of("-Xmx256m", "-XX:+UseSerialGC"), Map.of(), "namenode.NameNode");
+    command.addAll(List.of("-format", "-force", "-nonInteractive"));
+    ServerLog log = log("format");
+    log.rotate();
+    int code =
+        new ProcessBuilder(command)
+            .redirectErrorStream(true)
+            .redirectOutput(log.file().toFile())
+            .start()
+            .waitFor();
+    if (code != 0) {
+      throw new ClusterException("HDFS's NameNode cannot be formatted:" + log.tail(LOG_LINES));
+    }
+  }
+
+  private List<String> java(List<String> flags, Map<String, String> properties, String daemon) {
+    List<String> command = new ArrayList<>(List.of(Launcher.java()));
+    command.addAll(flags);
+    command.add("-Djava.net.preferIPv4Stack=true");
+    properties.forEach((name, value) -> command.add("-D" + name + "=" + value));
+    command.addAll(List.of("-cp", conf() + File.pathSeparator + jars, SERVER + daemon));
+    return command;
+  }
+
+  /** Launches the NameNode and does not wait for it. */
+  public void launchNamenode() throws ClusterException {
+    namenode =
+        launcher.start(
+            NAMENODE, java(namenodeFlags, Map.of(), "namenode.NameNode"), directory, log(NAMENODE));
+  }
+
+  /** Waits until the NameNode accepts connections. */
+  public void awaitNamenode() throws ClusterException, IOException, InterruptedException {
+    ConditionWaiter.within(START_MILLIS)
+        .until(
+            "the start of HDFS's NameNode",
+            () -> {
+              if (!namenode.isAlive()) {
+                throw new ClusterException(
+                    "HDFS's NameNode has ended; its log ends with" + log(NAMENODE).tail(LOG_LINES));
+              }
+              return accepts() ? null : "nothing listens at " + HOST + ":" + port;
+            });
+  }
+
+  private boolean accepts() {
+    try (Socket socket = new Socket()) {
+      socket.connect(new InetSocketAddress(HOST, port), 1000);
+      return true;
+    } catch (IOException e) {
+      return false;
+    }
+  }
+
+  /** The process of the NameNode. */
+  public ProcessId namenode() {
+    return namenode;
+  }
+
+  public String host() {
+    return HOST;
+  }
+
+  public int port() {
+    return port;
+  }
+
+  private ServerLog log(String daemon) {
+    return new ServerLog(directory.resolve("logs").resolve(daemon + ".log"));
+  }
+
+  /** Kills all processes. The files stay. */
+  @Override
+  public void close() throws IOException, InterruptedException {
+    for (ProcessId process : launcher.running()) {
+      process.signal(true);
+    }
+    for (ProcessId process : launcher.running()) {
+      process.awaitEnd(END_MILLIS);
+    }
+  }
+}
