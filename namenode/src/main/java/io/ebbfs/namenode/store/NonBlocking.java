@@ -40,8 +40,8 @@ public final class NonBlocking {
   }
 
   /**
-   * To be called before a wait of unknown length, by code whose callers may be repeated even after
-   * a commit.
+   * To be called before a wait of unknown length, and before work that takes long, such as the scan
+   * of a large directory, by code whose callers may be repeated even after a commit.
    *
    * @throws WouldBlockException if this thread never waits
    */

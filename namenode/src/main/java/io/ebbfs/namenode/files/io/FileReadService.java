@@ -11,6 +11,7 @@ import io.ebbfs.namenode.files.inodes.ResolvedPath;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.namenode.store.NonBlocking;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
@@ -31,6 +32,9 @@ import org.apache.hadoop.hdfs.protocol.LocatedBlocks;
 
 /** Serves readers: block locations, file status, listings. Takes no locks. Thread-safe. */
 public final class FileReadService {
+  /** The blocks of a file that a thread locates though it must not be busy for long. */
+  private static final int FEW_BLOCKS = 64;
+
   private final MetadataStore store;
   private final BlockService blocks;
   private final Clock clock;
@@ -92,6 +96,9 @@ public final class FileReadService {
   private LocatedBlocks locate(
       Transaction transaction, Inode file, long offset, long length, String clientMachine)
       throws IOException {
+    if (file.row().getBlocks() > FEW_BLOCKS) {
+      NonBlocking.beforeWait();
+    }
     List<Row<BlockRow>> rows = transaction.scan(Tables.BLOCK, file.id());
     long end = length > Long.MAX_VALUE - offset ? Long.MAX_VALUE : offset + length;
     List<LocatedBlock> located = new ArrayList<>();
@@ -193,6 +200,9 @@ public final class FileReadService {
       boolean withLocations,
       String clientMachine)
       throws IOException {
+    if (withLocations) {
+      NonBlocking.beforeWait(); // the blocks of many files
+    }
     int limit = limits.listingPage();
     List<Row<InodeRow>> rows =
         transaction.scan(

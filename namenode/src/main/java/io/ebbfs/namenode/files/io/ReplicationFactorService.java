@@ -10,6 +10,7 @@ import io.ebbfs.namenode.files.inodes.ResolvedPath;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
 import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.NonBlocking;
 import io.ebbfs.namenode.store.OptimisticTransactions;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Tables;
@@ -66,6 +67,9 @@ public final class ReplicationFactorService {
     PermissionChecker.checkAccess(caller, path, FsAction.WRITE);
     if (!path.exists() || !path.lastFound().isFile()) {
       return false;
+    }
+    if (path.lastFound().row().getBlocks() > 0) {
+      NonBlocking.beforeWait(); // a file may have many blocks
     }
     Inode file = InodeLocks.lock(transaction, List.of(path.lastFound())).get(0);
     for (Row<BlockRow> block : transaction.scan(Tables.BLOCK, file.id())) {

@@ -11,6 +11,7 @@ import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.NonBlocking;
 import io.ebbfs.namenode.store.OptimisticTransactions;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Tables;
@@ -95,6 +96,7 @@ public final class DeleteService {
     if (caller.isSuperuser() || top.lastFound().isFile()) {
       return;
     }
+    NonBlocking.beforeWait(); // the tree may be large
     record Below(Inode inode, FsPath path) {}
     Deque<Below> left = new ArrayDeque<>();
     left.push(new Below(top.lastFound(), top.path()));
