@@ -32,12 +32,14 @@ import io.ebbfs.namenode.files.tree.RenameService;
 import io.ebbfs.namenode.replicas.BlockManager;
 import io.ebbfs.namenode.rpc.RpcEndpoint;
 import io.ebbfs.namenode.rpc.client.ClientFrontEnd;
+import io.ebbfs.namenode.rpc.client.DirectCalls;
 import io.ebbfs.namenode.rpc.client.FileServices;
 import io.ebbfs.namenode.rpc.client.ReadOnlyGuard;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
 import io.ebbfs.namenode.rpc.coding.CodingService;
 import io.ebbfs.namenode.rpc.datanode.ChunkServerVerifier;
 import io.ebbfs.namenode.rpc.datanode.DatanodeFrontEnd;
+import io.ebbfs.namenode.rpc.server.MethodHandler;
 import io.ebbfs.namenode.rpc.server.RetryAnswers;
 import io.ebbfs.namenode.store.IdGenerator;
 import io.ebbfs.namenode.store.IdGenerators;
@@ -55,6 +57,7 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -196,11 +199,13 @@ public final class NamenodeServer implements AutoCloseable {
             blocks,
             files.recovery()::commitBlockSynchronization,
             new ReportLeases(clock, reportsAtOnce(config), cluster::isLiveServer));
+    Served served =
+        new Served(clients, new DirectCalls(files, superuser).handlers(), datanodes, coding, key);
     RetryAnswers retries = RpcEndpoint.newRetryAnswers();
-    endpoint = endpoint(config.handlers(), retries, clients, datanodes, coding, key);
+    endpoint = endpoint(config.handlers(), retries, served);
     endpoint.start(config.host(), config.port());
     if (config.servicePort() != 0) {
-      endpoint(config.serviceHandlers(), retries, clients, datanodes, coding, key)
+      endpoint(config.serviceHandlers(), retries, served)
           .start(config.host(), config.servicePort());
     }
     LOG.info("Namenode of cluster {} serves at {}", identity.clusterId(), endpoint.address());
@@ -213,20 +218,23 @@ public final class NamenodeServer implements AutoCloseable {
         : config.reportsAtOnce();
   }
 
-  /** All protocols, for a port with a call queue and handlers of its own. */
-  private RpcEndpoint endpoint(
-      int handlers,
-      RetryAnswers retries,
+  /** What answers the calls of each protocol. */
+  private record Served(
       ClientProtocol clients,
+      Map<String, MethodHandler> direct,
       DatanodeFrontEnd datanodes,
       CodingService coding,
-      ServiceKey key)
+      ServiceKey key) {}
+
+  /** All protocols, for a port with a call queue and handlers of its own. */
+  private RpcEndpoint endpoint(int handlers, RetryAnswers retries, Served served)
       throws IOException {
-    RpcEndpoint served = stopsFirst(new RpcEndpoint(handlers, retries));
-    served.addClients(clients);
-    served.addDatanodes(datanodes);
-    served.addCoding(coding, key);
-    return served;
+    RpcEndpoint made = stopsFirst(new RpcEndpoint(handlers, retries));
+    made.addClients(served.clients());
+    made.replaceClientMethods(served.direct());
+    made.addDatanodes(served.datanodes());
+    made.addCoding(served.coding(), served.key());
+    return made;
   }
 
   private static CodeRegistry codes(NamenodeConfig config) throws IOException {

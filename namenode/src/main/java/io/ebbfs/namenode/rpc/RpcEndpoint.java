@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.rpc;
 
+import io.ebbfs.namenode.rpc.server.MethodHandler;
 import io.ebbfs.namenode.rpc.server.RetryAnswers;
 import io.ebbfs.namenode.rpc.server.RpcProtocols;
 import io.ebbfs.namenode.rpc.server.RpcProtocols.Traits;
@@ -10,6 +11,7 @@ import io.ebbfs.protocol.proto.CodingProtos.CodingProtocolService;
 import io.ebbfs.protocol.rpc.ServiceKey;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.Map;
 import java.util.Set;
 import org.apache.hadoop.hdfs.protocol.ClientProtocol;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.ClientNamenodeProtocol;
@@ -77,6 +79,12 @@ public final class RpcEndpoint implements AutoCloseable {
         ClientNamenodeProtocol.newReflectiveBlockingService(
             new ClientNamenodeProtocolServerSideTranslatorPB(clients)),
         CLIENT_TRAITS);
+  }
+
+  /** From now on, these handlers answer methods of ClientProtocol; the keys are their names. */
+  public void replaceClientMethods(Map<String, MethodHandler> handlers) {
+    handlers.forEach(
+        (method, handler) -> protocols.replace(ClientNamenodeProtocolPB.class, method, handler));
   }
 
   public void addDatanodes(DatanodeProtocol datanodes) throws IOException {

@@ -163,46 +163,60 @@ public final class FileReadService {
   }
 
   /**
-   * A page of a directory in the order of names; for a file, the file alone. Null if the path does
-   * not exist.
+   * A part of a directory in the order of names, or a file alone.
+   *
+   * @param remaining how many entries follow after the page: clients only check whether it is above
+   *     0
+   */
+  public record Page(Inode listed, List<Inode> inodes, int remaining) {}
+
+  /**
+   * A page of a directory, or the file at the path. Null if the path does not exist.
    *
    * @param startAfter the last name of the previous page, or empty for the first page
    */
+  public Page list(Caller caller, String src, byte[] startAfter) throws IOException {
+    return read(transaction -> page(transaction, caller, src, startAfter, false));
+  }
+
+  /** The same as the objects of Hadoop, with block locations if asked for. */
   public DirectoryListing list(
       Caller caller, String src, byte[] startAfter, boolean withLocations, String clientMachine)
       throws IOException {
     return read(
         transaction -> {
-          ResolvedPath path = PathResolver.resolve(transaction, src);
-          PermissionChecker.checkTraverse(caller, path);
-          if (!path.exists()) {
+          Page page = page(transaction, caller, src, startAfter, withLocations);
+          if (page == null) {
             return null;
           }
-          if (path.lastFound().isDirectory()) {
-            PermissionChecker.checkAccess(caller, path, FsAction.READ_EXECUTE);
-            return page(transaction, path.lastFound(), startAfter, withLocations, clientMachine);
+          List<HdfsFileStatus> statuses = new ArrayList<>();
+          for (Inode inode : page.inodes()) {
+            byte[] name = page.listed().isDirectory() ? inode.name() : HdfsFileStatus.EMPTY_NAME;
+            statuses.add(status(transaction, inode, name, withLocations, clientMachine));
           }
-          HdfsFileStatus one =
-              status(
-                  transaction,
-                  path.lastFound(),
-                  HdfsFileStatus.EMPTY_NAME,
-                  withLocations,
-                  clientMachine);
-          return new DirectoryListing(new HdfsFileStatus[] {one}, 0);
+          return new DirectoryListing(statuses.toArray(HdfsFileStatus[]::new), page.remaining());
         });
   }
 
-  private DirectoryListing page(
-      Transaction transaction,
-      Inode directory,
-      byte[] startAfter,
-      boolean withLocations,
-      String clientMachine)
+  private Page page(
+      Transaction transaction, Caller caller, String src, byte[] startAfter, boolean withLocations)
       throws IOException {
-    if (withLocations) {
-      NonBlocking.beforeWait(); // the blocks of many files
+    ResolvedPath path = PathResolver.resolve(transaction, src);
+    PermissionChecker.checkTraverse(caller, path);
+    if (!path.exists()) {
+      return null;
     }
+    Inode listed = path.lastFound();
+    if (listed.isFile()) {
+      return new Page(listed, List.of(listed), 0);
+    }
+    PermissionChecker.checkAccess(caller, path, FsAction.READ_EXECUTE);
+    return page(transaction, listed, startAfter, withLocations);
+  }
+
+  private Page page(
+      Transaction transaction, Inode directory, byte[] startAfter, boolean withLocations)
+      throws IOException {
     int limit = limits.listingPage();
     List<Row<InodeRow>> rows =
         transaction.scan(
@@ -210,19 +224,16 @@ public final class FileReadService {
             directory.id(),
             startAfter.length == 0 ? null : Tables.inode(directory.id(), startAfter),
             limit + 1);
-    List<HdfsFileStatus> statuses = new ArrayList<>();
+    List<Inode> inodes = new ArrayList<>(Math.min(rows.size(), limit));
     long locatedBlocks = 0;
     for (Row<InodeRow> row : rows) {
       // As in HDFS, a page with locations is also bounded by their number.
-      if (statuses.size() == limit || locatedBlocks > limit) {
+      if (inodes.size() == limit || locatedBlocks > limit) {
         break;
       }
-      Inode inode = new Inode(row.key(), row.value());
-      statuses.add(status(transaction, inode, inode.name(), withLocations, clientMachine));
-      locatedBlocks += withLocations ? inode.row().getBlocks() : 0;
+      inodes.add(new Inode(row.key(), row.value()));
+      locatedBlocks += withLocations ? row.value().getBlocks() : 0;
     }
-    // Clients only check whether the number is above 0.
-    int more = rows.size() - statuses.size();
-    return new DirectoryListing(statuses.toArray(HdfsFileStatus[]::new), more);
+    return new Page(directory, inodes, rows.size() - inodes.size());
   }
 }
