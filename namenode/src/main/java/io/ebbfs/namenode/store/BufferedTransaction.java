@@ -2,11 +2,9 @@ package io.ebbfs.namenode.store;
 
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
@@ -24,24 +22,23 @@ final class BufferedTransaction implements Transaction {
     /** As {@link #get}, for many keys in one round trip. */
     <V extends MessageLite> List<V> getAll(Table<V> table, List<Key> keys) throws IOException;
 
-    /** Rows of a partition in key order, after the given key, at most limit. */
-    <V extends MessageLite> List<Row<V>> scan(Table<V> table, long partition, Key after, int limit)
-        throws IOException;
+    /** Rows of a partition in key order, between two keys (or null), at most limit. */
+    <V extends MessageLite> List<Row<V>> scan(
+        Table<V> table, long partition, Key after, Key before, int limit) throws IOException;
   }
 
   private final Committed committed;
   private final LockTable.Holder locks;
-  // An empty Optional is a deletion.
-  private final Map<Table<?>, NavigableMap<Key, Optional<MessageLite>>> writes =
-      new TreeMap<>((a, b) -> Integer.compare(a.order(), b.order()));
+  // Null is a deletion. The map is made with the first write: most transactions only read.
+  private Map<RowKey, MessageLite> writes = Map.of();
 
   BufferedTransaction(Committed committed, LockTable.Holder locks) {
     this.committed = committed;
     this.locks = locks;
   }
 
-  /** The writes to commit, by table and key; an empty Optional deletes the row. */
-  public Map<Table<?>, NavigableMap<Key, Optional<MessageLite>>> writes() {
+  /** The writes to commit, in the order of the first write of each row; null deletes the row. */
+  public Map<RowKey, MessageLite> writes() {
     return writes;
   }
 
@@ -52,9 +49,11 @@ final class BufferedTransaction implements Transaction {
 
   @Override
   public <V extends MessageLite> Optional<V> get(Table<V> table, Key key) throws IOException {
-    Optional<MessageLite> written = written(table).get(key);
-    if (written != null) {
-      return cast(written);
+    if (!writes.isEmpty()) {
+      RowKey row = new RowKey(table, key);
+      if (writes.containsKey(row)) {
+        return Optional.ofNullable(cast(writes.get(row)));
+      }
     }
     return Optional.ofNullable(committed.get(table, key));
   }
@@ -62,69 +61,72 @@ final class BufferedTransaction implements Transaction {
   @Override
   public <V extends MessageLite> List<Optional<V>> getAll(Table<V> table, List<Key> keys)
       throws IOException {
-    if (keys.isEmpty()) {
-      return List.of(); // RocksDB refuses an empty list of keys
-    }
     List<V> rows = committed.getAll(table, keys);
-    NavigableMap<Key, Optional<MessageLite>> own = written(table);
     List<Optional<V>> result = new ArrayList<>(keys.size());
     for (int i = 0; i < keys.size(); i++) {
-      Optional<MessageLite> written = own.get(keys.get(i));
-      result.add(written != null ? cast(written) : Optional.ofNullable(rows.get(i)));
+      RowKey row = new RowKey(table, keys.get(i));
+      V value = writes.containsKey(row) ? cast(writes.get(row)) : rows.get(i);
+      result.add(Optional.ofNullable(value));
     }
     return result;
   }
 
   @Override
   public <V extends MessageLite> List<Row<V>> scan(
-      Table<V> table, long partition, Key after, int limit) throws IOException {
-    NavigableMap<Key, Optional<MessageLite>> own = ownOf(table, partition, after);
-    // Own deletions hide committed rows, so ask for that many rows more.
-    int hidden = (int) own.values().stream().filter(Optional::isEmpty).count();
-    int wanted = limit > Integer.MAX_VALUE - hidden ? Integer.MAX_VALUE : limit + hidden;
-    List<Row<V>> below = committed.scan(table, partition, after, wanted);
-    return own.isEmpty() ? below : merge(own, below, limit);
-  }
-
-  private static <V extends MessageLite> List<Row<V>> merge(
-      NavigableMap<Key, Optional<MessageLite>> own, List<Row<V>> below, int limit) {
-    TreeMap<Key, Optional<MessageLite>> rows = new TreeMap<>();
-    below.forEach(row -> rows.put(row.key(), Optional.of(row.value())));
-    rows.putAll(own);
-    List<Row<V>> result = new ArrayList<>();
-    Iterator<Map.Entry<Key, Optional<MessageLite>>> all = rows.entrySet().iterator();
-    while (all.hasNext() && result.size() < limit) {
-      Map.Entry<Key, Optional<MessageLite>> row = all.next();
-      Optional<V> value = cast(row.getValue());
-      value.ifPresent(v -> result.add(new Row<>(row.getKey(), v)));
+      Table<V> table, long partition, Key after, Key before, int limit) throws IOException {
+    if (writes.isEmpty()) {
+      return committed.scan(table, partition, after, before, limit);
     }
-    return result;
+    TreeMap<Key, V> own = ownOf(table, partition, after, before);
+    // Own deletions hide committed rows, so ask for that many rows more.
+    int hidden = (int) own.values().stream().filter(value -> value == null).count();
+    int wanted = limit > Integer.MAX_VALUE - hidden ? Integer.MAX_VALUE : limit + hidden;
+    for (Row<V> row : committed.scan(table, partition, after, before, wanted)) {
+      if (!own.containsKey(row.key())) {
+        own.put(row.key(), row.value());
+      }
+    }
+    return own.entrySet().stream()
+        .filter(row -> row.getValue() != null)
+        .limit(limit)
+        .map(row -> new Row<>(row.getKey(), row.getValue()))
+        .toList();
   }
 
-  private NavigableMap<Key, Optional<MessageLite>> ownOf(
-      Table<?> table, long partition, Key after) {
-    NavigableMap<Key, Optional<MessageLite>> own = written(table);
-    own = after == null ? own.tailMap(Key.of(partition), true) : own.tailMap(after, false);
-    return partition == -1L ? own : own.headMap(Key.of(partition + 1), false);
+  private <V extends MessageLite> TreeMap<Key, V> ownOf(
+      Table<V> table, long partition, Key after, Key before) {
+    TreeMap<Key, V> own = new TreeMap<>();
+    for (Map.Entry<RowKey, MessageLite> write : writes.entrySet()) {
+      Key key = write.getKey().key();
+      if (write.getKey().table() == table
+          && key.partition() == partition
+          && (after == null || key.compareTo(after) > 0)
+          && (before == null || key.compareTo(before) < 0)) {
+        own.put(key, cast(write.getValue()));
+      }
+    }
+    return own;
   }
 
   @Override
   public <V extends MessageLite> void put(Table<V> table, Key key, V value) {
-    writes.computeIfAbsent(table, ignored -> new TreeMap<>()).put(key, Optional.of(value));
+    write(table, key, value);
   }
 
   @Override
   public void delete(Table<?> table, Key key) {
-    writes.computeIfAbsent(table, ignored -> new TreeMap<>()).put(key, Optional.empty());
+    write(table, key, null);
   }
 
-  private NavigableMap<Key, Optional<MessageLite>> written(Table<?> table) {
-    NavigableMap<Key, Optional<MessageLite>> own = writes.get(table);
-    return own == null ? Collections.emptyNavigableMap() : own;
+  private void write(Table<?> table, Key key, MessageLite value) {
+    if (writes.isEmpty()) {
+      writes = new LinkedHashMap<>();
+    }
+    writes.put(new RowKey(table, key), value);
   }
 
   @SuppressWarnings("unchecked") // a row of a table was written as that table's type
-  private static <V extends MessageLite> Optional<V> cast(Optional<MessageLite> value) {
-    return (Optional<V>) value;
+  private static <V extends MessageLite> V cast(MessageLite value) {
+    return (V) value;
   }
 }

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
-import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -40,17 +39,16 @@ public final class InMemoryStore implements MetadataStore {
     }
   }
 
-  private synchronized void commit(Map<Table<?>, NavigableMap<Key, Optional<MessageLite>>> writes) {
+  private synchronized void commit(Map<RowKey, MessageLite> writes) {
     writes.forEach(
-        (table, rows) ->
-            rows.forEach(
-                (key, value) -> {
-                  if (value.isPresent()) {
-                    tables.get(table).put(key, value.get());
-                  } else {
-                    tables.get(table).remove(key);
-                  }
-                }));
+        (row, value) -> {
+          Map<Key, MessageLite> table = tables.get(row.table());
+          if (value == null) {
+            table.remove(row.key());
+          } else {
+            table.put(row.key(), value);
+          }
+        });
   }
 
   @Override
@@ -93,15 +91,12 @@ public final class InMemoryStore implements MetadataStore {
 
     @Override
     public <V extends MessageLite> List<Row<V>> scan(
-        Table<V> table, long partition, Key after, int limit) {
+        Table<V> table, long partition, Key after, Key before, int limit) {
       NavigableMap<Key, MessageLite> rows = tables.get(table);
       rows = after == null ? rows.tailMap(Key.of(partition), true) : rows.tailMap(after, false);
-      return page(headOf(rows, partition), limit);
-    }
-
-    private NavigableMap<Key, MessageLite> headOf(
-        NavigableMap<Key, MessageLite> rows, long partition) {
-      return partition == -1L ? rows : rows.headMap(Key.of(partition + 1), false);
+      Key end = before == null ? Key.endOf(partition) : before;
+      boolean empty = after != null && end != null && after.compareTo(end) >= 0;
+      return page(empty ? Map.of() : end == null ? rows : rows.headMap(end, false), limit);
     }
   }
 }

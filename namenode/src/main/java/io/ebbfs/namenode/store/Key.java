@@ -2,7 +2,6 @@ package io.ebbfs.namenode.store;
 
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.HexFormat;
@@ -16,6 +15,9 @@ public final class Key implements Comparable<Key> {
   private static final VarHandle BIG_ENDIAN =
       MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.BIG_ENDIAN);
 
+  private static final byte[] EMPTY = new byte[0];
+  private static final long MULTIPLIER = 0x9e3779b97f4a7c15L; // 2^64 / golden ratio
+
   private final long partition;
   private final byte[] rest;
 
@@ -28,17 +30,29 @@ public final class Key implements Comparable<Key> {
     return (long) BIG_ENDIAN.get(bytes, 0);
   }
 
+  private static long mix(long hash, long word) {
+    long product = (hash ^ word) * MULTIPLIER;
+    return product ^ (product >>> 32);
+  }
+
   /** The rest is not copied and must not change. */
   public static Key of(long partition, byte[] rest) {
     return new Key(partition, rest);
   }
 
   public static Key of(long partition) {
-    return new Key(partition, new byte[0]);
+    return new Key(partition, EMPTY);
   }
 
   public static Key of(long partition, long first) {
-    return new Key(partition, ByteBuffer.allocate(Long.BYTES).putLong(first).array());
+    byte[] rest = new byte[Long.BYTES];
+    BIG_ENDIAN.set(rest, 0, first);
+    return new Key(partition, rest);
+  }
+
+  /** The first key behind a partition, or null behind the last one. */
+  static Key endOf(long partition) {
+    return partition == -1L ? null : Key.of(partition + 1);
   }
 
   public long partition() {
@@ -57,15 +71,14 @@ public final class Key implements Comparable<Key> {
 
   /** Eight bytes of the partition, big endian, then the rest. */
   public byte[] encode() {
-    return ByteBuffer.allocate(Long.BYTES + rest.length).putLong(partition).put(rest).array();
+    byte[] encoded = new byte[Long.BYTES + rest.length];
+    BIG_ENDIAN.set(encoded, 0, partition);
+    System.arraycopy(rest, 0, encoded, Long.BYTES, rest.length);
+    return encoded;
   }
 
   public static Key decode(byte[] encoded) {
-    ByteBuffer buffer = ByteBuffer.wrap(encoded);
-    long partition = buffer.getLong();
-    byte[] rest = new byte[buffer.remaining()];
-    buffer.get(rest);
-    return new Key(partition, rest);
+    return new Key(longOf(encoded), Arrays.copyOfRange(encoded, Long.BYTES, encoded.length));
   }
 
   @Override
@@ -86,7 +99,21 @@ public final class Key implements Comparable<Key> {
 
   @Override
   public int hashCode() {
-    return Long.hashCode(partition) * 31 + Arrays.hashCode(rest);
+    return hash(0);
+  }
+
+  /** A hash of the key. Whoever does not know the seed cannot choose names that collide. */
+  int hash(long seed) {
+    long hash = mix(seed, partition);
+    int i = 0;
+    for (; i + Long.BYTES <= rest.length; i += Long.BYTES) {
+      hash = mix(hash, (long) BIG_ENDIAN.get(rest, i));
+    }
+    long tail = rest.length;
+    for (; i < rest.length; i++) {
+      tail = tail << Byte.SIZE | rest[i] & 0xff;
+    }
+    return Long.hashCode(mix(hash, tail));
   }
 
   @Override

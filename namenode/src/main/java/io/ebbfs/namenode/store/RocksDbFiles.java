@@ -52,13 +52,13 @@ final class RocksDbFiles implements AutoCloseable {
     this.families = handles.subList(1, handles.size()).toArray(ColumnFamilyHandle[]::new);
   }
 
-  static RocksDbFiles open(Path directory, long cacheBytes) throws IOException {
+  static RocksDbFiles open(Path directory, StoreMemory memory) throws IOException {
     RocksDB.loadLibrary();
     FileChannel lock = lock(directory);
     boolean opened = false;
     try {
       refuseForeign(directory);
-      RocksDbFiles files = openDatabase(directory, lock, cacheBytes);
+      RocksDbFiles files = openDatabase(directory, lock, memory);
       opened = true;
       return files;
     } finally {
@@ -156,12 +156,12 @@ final class RocksDbFiles implements AutoCloseable {
     }
   }
 
-  private static RocksDbFiles openDatabase(Path directory, FileChannel lock, long cacheBytes)
+  private static RocksDbFiles openDatabase(Path directory, FileChannel lock, StoreMemory memory)
       throws IOException {
     List<AutoCloseable> resources = new ArrayList<>();
     try {
-      LRUCache cache = kept(resources, new LRUCache(cacheBytes));
-      DBOptions options = kept(resources, databaseOptions(cacheBytes));
+      LRUCache cache = kept(resources, new LRUCache(memory.blockBytes()));
+      DBOptions options = kept(resources, databaseOptions(memory.writeBytes()));
       ColumnFamilyOptions familyOptions = kept(resources, familyOptions(resources, cache));
       List<ColumnFamilyDescriptor> descriptors = new ArrayList<>();
       descriptors.add(

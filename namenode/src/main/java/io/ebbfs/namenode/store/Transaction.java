@@ -31,20 +31,27 @@ public interface Transaction {
       throws IOException;
 
   /**
-   * Rows of one partition in key order.
+   * Rows of one partition in key order, of which neither bound is part.
    *
    * @param after the last key of the previous page, or null for the first page
+   * @param before the key behind the last row, or null for the end of the partition
    */
-  <V extends MessageLite> List<Row<V>> scan(Table<V> table, long partition, Key after, int limit)
-      throws IOException;
+  <V extends MessageLite> List<Row<V>> scan(
+      Table<V> table, long partition, Key after, Key before, int limit) throws IOException;
 
   <V extends MessageLite> void put(Table<V> table, Key key, V value);
 
   void delete(Table<?> table, Key key);
 
+  /** Rows of one partition in key order, after a key (or null). */
+  default <V extends MessageLite> List<Row<V>> scan(
+      Table<V> table, long partition, Key after, int limit) throws IOException {
+    return scan(table, partition, after, null, limit);
+  }
+
   /** All rows of a partition. For small partitions. */
   default <V extends MessageLite> List<Row<V>> scan(Table<V> table, long partition)
       throws IOException {
-    return scan(table, partition, null, Integer.MAX_VALUE);
+    return scan(table, partition, null, null, Integer.MAX_VALUE);
   }
 }

@@ -9,6 +9,7 @@ import io.ebbfs.protocol.proto.StoreProtos.SettingRow;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.TreeMap;
@@ -194,11 +195,15 @@ abstract class MetadataStoreContract {
               model.remove(key);
             }
             Key after = random.nextInt(4) == 0 ? null : key(random.nextInt(50));
+            Key before = random.nextInt(4) == 0 ? null : key(random.nextInt(50));
             int limit = random.nextInt(60) + 1;
             List<Key> expected =
-                (after == null ? model : model.tailMap(after, false))
-                    .keySet().stream().limit(limit).toList();
-            assertThat(transaction.scan(Tables.COUNTER, P, after, limit))
+                model.keySet().stream()
+                    .filter(k -> after == null || k.compareTo(after) > 0)
+                    .filter(k -> before == null || k.compareTo(before) < 0)
+                    .limit(limit)
+                    .toList();
+            assertThat(transaction.scan(Tables.COUNTER, P, after, before, limit))
                 .as("seed %d, step %d", seed, step)
                 .extracting(Row::key)
                 .containsExactlyElementsOf(expected);
@@ -209,6 +214,50 @@ abstract class MetadataStoreContract {
     assertThat(rows.stream().map(r -> r.value().getValue()))
         .as("seed %d", seed)
         .containsExactlyElementsOf(model.values());
+  }
+
+  /** Bounds of scans over committed rows, before and after each change of the partition. */
+  @Test
+  void scansFollowTheChangesOfTheirPartition() throws IOException {
+    long seed = System.nanoTime();
+    System.out.println("seed " + seed);
+    Random random = new Random(seed);
+    TreeMap<Key, Long> model = new TreeMap<>();
+    for (int step = 0; step < 500; step++) {
+      Key key = key(random.nextInt(40));
+      if (random.nextInt(3) > 0) {
+        put(key, step);
+        model.put(key, (long) step);
+      } else {
+        delete(key);
+        model.remove(key);
+      }
+      Key after = random.nextInt(3) == 0 ? null : key(random.nextInt(40));
+      Key before = random.nextInt(3) == 0 ? null : key(random.nextInt(40));
+      int limit = random.nextInt(3) == 0 ? Integer.MAX_VALUE : random.nextInt(50) + 1;
+      List<Long> expected =
+          model.entrySet().stream()
+              .filter(row -> after == null || row.getKey().compareTo(after) > 0)
+              .filter(row -> before == null || row.getKey().compareTo(before) < 0)
+              .map(Map.Entry::getValue)
+              .limit(limit)
+              .toList();
+      List<Row<CounterRow>> rows =
+          store.transact(P, t -> t.scan(Tables.COUNTER, P, after, before, limit));
+      assertThat(rows.stream().map(row -> row.value().getValue()))
+          .as("seed %d, step %d", seed, step)
+          .containsExactlyElementsOf(expected);
+      assertThat(get(key)).isEqualTo(Optional.ofNullable(model.get(key)));
+    }
+  }
+
+  private void delete(Key key) throws IOException {
+    store.transact(
+        key.partition(),
+        transaction -> {
+          transaction.delete(Tables.COUNTER, key);
+          return null;
+        });
   }
 
   @Test

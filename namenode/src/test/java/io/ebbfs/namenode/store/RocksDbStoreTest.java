@@ -9,9 +9,14 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -43,6 +48,102 @@ class RocksDbStoreTest extends MetadataStoreContract {
     store = open();
     assertThat(get(key(1))).contains(1L);
     assertThat(get(key(2))).contains(2L);
+  }
+
+  /** The cache takes a commit over row by row; readers must not notice. */
+  @Test
+  void unlockedReadsSeeACommitWholeAndNeverGoBack() throws Exception {
+    AtomicBoolean stop = new AtomicBoolean();
+    ExecutorService readers = Executors.newFixedThreadPool(2);
+    Key first = Key.of(7, 1);
+    Key second = Key.of(8, 2);
+    try {
+      List<Future<Object>> reading = new ArrayList<>();
+      for (int i = 0; i < 2; i++) {
+        reading.add(readers.submit(() -> readUntil(stop, first, second)));
+      }
+      for (long value = 1; value <= 20_000; value++) {
+        long next = value;
+        store.transact(
+            7,
+            Durability.RELAXED,
+            transaction -> {
+              transaction.put(Tables.COUNTER, first, row(next));
+              transaction.put(Tables.COUNTER, second, row(next));
+              return null;
+            });
+      }
+      stop.set(true);
+      for (Future<Object> one : reading) {
+        one.get(10, TimeUnit.SECONDS);
+      }
+    } finally {
+      stop.set(true);
+      readers.shutdownNow();
+    }
+  }
+
+  private Object readUntil(AtomicBoolean stop, Key first, Key second) throws IOException {
+    long seen = 0;
+    while (!stop.get()) {
+      seen = atLeast(seen, get(first).orElse(0L));
+      seen = atLeast(seen, get(second).orElse(0L));
+      seen = atLeast(seen, scanned(8));
+      seen = atLeast(seen, scanned(7));
+    }
+    return null;
+  }
+
+  private static long atLeast(long seen, long read) {
+    assertThat(read).isGreaterThanOrEqualTo(seen);
+    return read;
+  }
+
+  private long scanned(long partition) throws IOException {
+    return store
+        .transact(partition, Durability.RELAXED, t -> t.scan(Tables.COUNTER, partition))
+        .stream()
+        .mapToLong(row -> row.value().getValue())
+        .max()
+        .orElse(0);
+  }
+
+  @Test
+  void aNamespaceLargerThanTheCacheWorks() throws IOException {
+    int rows = 40_000;
+    for (int from = 0; from < rows; from += 1_000) {
+      putAll(from, from + 1_000);
+    }
+    Random random = new Random(1);
+    for (int i = 0; i < rows; i++) {
+      int number = random.nextInt(rows);
+      assertThat(get(Key.of(number / 100, number))).contains((long) number);
+    }
+    for (int partition = 0; partition < rows / 100; partition++) {
+      assertThat(scanned(partition)).isEqualTo(partition * 100L + 99);
+    }
+    assertThat(((RocksDbStore) store).cachedBytes()).isLessThanOrEqualTo(SMALL_CACHE / 2);
+  }
+
+  private void putAll(int from, int to) throws IOException {
+    store.transact(
+        0,
+        Durability.RELAXED,
+        transaction -> {
+          for (int i = from; i < to; i++) {
+            transaction.put(Tables.COUNTER, Key.of(i / 100, i), row(i));
+          }
+          return null;
+        });
+  }
+
+  @Test
+  void aScanOfATableLeavesTheCacheAlone() throws IOException {
+    putAll(0, 10_000);
+    RocksDbStore rocks = (RocksDbStore) store;
+    long before = rocks.cachedBytes();
+    assertThat(store.scanAll(Tables.COUNTER, null, 20_000)).hasSize(10_000);
+    assertThat(rocks.cachedBytes()).isEqualTo(before);
   }
 
   @Test

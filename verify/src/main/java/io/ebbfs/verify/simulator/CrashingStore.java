@@ -205,8 +205,8 @@ final class CrashingStore implements MetadataStore {
 
     @Override
     public <V extends MessageLite> List<Row<V>> scan(
-        Table<V> table, long partition, Key after, int limit) throws IOException {
-      return transaction.scan(table, partition, after, limit);
+        Table<V> table, long partition, Key after, Key before, int limit) throws IOException {
+      return transaction.scan(table, partition, after, before, limit);
     }
 
     @Override

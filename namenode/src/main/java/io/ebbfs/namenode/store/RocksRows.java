@@ -1,0 +1,150 @@
+package io.ebbfs.namenode.store;
+
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import org.apache.hadoop.thirdparty.protobuf.MessageLite;
+import org.rocksdb.ColumnFamilyHandle;
+import org.rocksdb.ReadOptions;
+import org.rocksdb.ReadTier;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
+import org.rocksdb.Slice;
+import org.rocksdb.Status;
+import org.rocksdb.WriteBatch;
+import org.rocksdb.WriteOptions;
+
+/** The rows in RocksDB: one column family per table, keys as {@link Key#encode}. Thread-safe. */
+final class RocksRows implements AutoCloseable {
+  private static final byte[] START = new byte[0];
+
+  private final RocksDbFiles files;
+  private final RocksDB database;
+  private final WriteOptions mayStall = new WriteOptions();
+  private final WriteOptions noStall = new WriteOptions().setNoSlowdown(true);
+  private final ReadOptions anyTier = new ReadOptions();
+  private final ReadOptions inMemory = new ReadOptions().setReadTier(ReadTier.BLOCK_CACHE_TIER);
+
+  RocksRows(RocksDbFiles files) {
+    this.files = files;
+    this.database = files.database();
+  }
+
+  /** The row, or null. */
+  <V extends MessageLite> V get(Table<V> table, Key key) throws IOException {
+    try {
+      byte[] found = database.get(files.family(table), readOptions(), key.encode());
+      return found == null ? null : table.parse(key, found);
+    } catch (RocksDBException e) {
+      throw failed("read of table '" + table.name() + "'", e);
+    }
+  }
+
+  private ReadOptions readOptions() {
+    return NonBlocking.isActive() ? inMemory : anyTier;
+  }
+
+  /** Rows of a partition between two keys, of which each may be null. */
+  <V extends MessageLite> List<Row<V>> scan(
+      Table<V> table, long partition, Key after, Key before, int limit) throws IOException {
+    byte[] from = after == null ? Key.of(partition).encode() : successor(after);
+    Key end = before == null ? Key.endOf(partition) : before;
+    try (ReadOptions options = new ReadOptions(readOptions())) {
+      return scan(table, from, end == null ? null : end.encode(), limit, options);
+    }
+  }
+
+  /** Rows of a table after a key (or null). What is read does not displace what is cached. */
+  <V extends MessageLite> List<Row<V>> scanAll(Table<V> table, Key after, int limit)
+      throws IOException {
+    byte[] from = after == null ? START : successor(after);
+    try (ReadOptions options = new ReadOptions().setFillCache(false)) {
+      return scan(table, from, null, limit, options);
+    }
+  }
+
+  /** Rows from a key (included) to another (excluded, or null for the end). */
+  private <V extends MessageLite> List<Row<V>> scan(
+      Table<V> table, byte[] from, byte[] to, int limit, ReadOptions options) throws IOException {
+    try (Slice bound = to == null ? null : new Slice(to)) {
+      if (bound != null) {
+        options.setIterateUpperBound(bound);
+      }
+      return read(table, from, limit, options);
+    } catch (RocksDBException e) {
+      throw failed("scan of table '" + table.name() + "'", e);
+    }
+  }
+
+  private <V extends MessageLite> List<Row<V>> read(
+      Table<V> table, byte[] from, int limit, ReadOptions options) throws RocksDBException {
+    List<Row<V>> rows = new ArrayList<>();
+    try (RocksIterator iterator = database.newIterator(files.family(table), options)) {
+      for (iterator.seek(from); iterator.isValid() && rows.size() < limit; iterator.next()) {
+        Key key = Key.decode(iterator.key());
+        rows.add(new Row<>(key, table.parse(key, iterator.value())));
+      }
+      iterator.status();
+    }
+    return rows;
+  }
+
+  private static byte[] successor(Key key) {
+    byte[] encoded = key.encode();
+    return Arrays.copyOf(encoded, encoded.length + 1);
+  }
+
+  /** Writes rows, all or none, to the log and to memory; null deletes a row. */
+  void write(Map<RowKey, MessageLite> writes) throws IOException {
+    try (WriteBatch batch = new WriteBatch()) {
+      for (Map.Entry<RowKey, MessageLite> write : writes.entrySet()) {
+        ColumnFamilyHandle family = files.family(write.getKey().table());
+        byte[] key = write.getKey().key().encode();
+        if (write.getValue() == null) {
+          batch.delete(family, key);
+        } else {
+          batch.put(family, key, write.getValue().toByteArray());
+        }
+      }
+      database.write(NonBlocking.isActive() ? noStall : mayStall, batch);
+      NonBlocking.noteCommit();
+    } catch (RocksDBException e) {
+      throw failed("write", e);
+    }
+  }
+
+  /** Brings all that was written to the disk. */
+  void sync() throws IOException {
+    try {
+      database.syncWal();
+    } catch (RocksDBException e) {
+      throw failed("sync", e);
+    }
+  }
+
+  /**
+   * The failure of an operation.
+   *
+   * @throws WouldBlockException if the operation did not fail, but would have waited for the disk
+   */
+  private IOException failed(String what, RocksDBException e) {
+    if (e.getStatus() != null && e.getStatus().getCode() == Status.Code.Incomplete) {
+      throw WouldBlockException.INSTANCE;
+    }
+    return new IOException(
+        "%s failed in the metadata store %s: %s; check the disk"
+            .formatted(what, files.directory(), e.getMessage()),
+        e);
+  }
+
+  @Override
+  public void close() {
+    mayStall.close();
+    noStall.close();
+    anyTier.close();
+    inMemory.close();
+  }
+}
