@@ -35,7 +35,7 @@ import java.util.Optional;
  * @param lockTimeout how long an operation waits for another operation on the same file
  * @param mendPlacements whether blocks of misplaced stripes are copied to better disks
  * @param topology the file with the racks of the servers; empty: all servers are in one rack
- * @param storeCache memory for cached rows, and the same amount for rows that are not yet in files
+ * @param storeCache memory of the metadata store, of which cached rows take half
  * @param verify the checks of the blocks that a transition writes, before its commit
  * @param rewriteDeadShare the share of deleted data from which a stripe is rewritten; a value over
  *     1 switches rewriting off

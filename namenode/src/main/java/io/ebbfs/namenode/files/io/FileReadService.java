@@ -183,6 +183,9 @@ public final class FileReadService {
   public DirectoryListing list(
       Caller caller, String src, byte[] startAfter, boolean withLocations, String clientMachine)
       throws IOException {
+    if (withLocations) {
+      NonBlocking.beforeWait(); // the blocks of many files
+    }
     return read(
         transaction -> {
           Page page = page(transaction, caller, src, startAfter, withLocations);
