@@ -47,6 +47,7 @@ import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.RestoredStore;
 import io.ebbfs.namenode.store.RocksDbStore;
 import io.ebbfs.namenode.store.StoreBackups;
+import io.ebbfs.namenode.store.StoreMemory;
 import io.ebbfs.namenode.stripes.StripeManager;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings;
 import io.ebbfs.protocol.rpc.ServiceKey;
@@ -108,6 +109,7 @@ public final class NamenodeServer implements AutoCloseable {
     ServiceKey key = ServiceKey.readIfNamed(config.serviceKey());
     Clock clock = SteadyClock.from(timeOfDay);
     CodeRegistry codes = codes(config);
+    StoreMemory.checkHeap(config.storeCache(), Runtime.getRuntime().maxMemory());
     RocksDbStore store =
         stopsFirst(
             RocksDbStore.open(

@@ -18,15 +18,17 @@ record ProcessCommands(Build build, Path directory, ClusterLayout layout) {
   /** Starts every server process of Java by its name. */
   private static final String EBB = "io.ebbfs.cli.Ebb";
 
+  /** The size of the namenode's heap, as {@code -Xmx} takes it. */
+  private static final String NAMENODE_HEAP = "EBB_NAMENODE_HEAP";
+
   /**
-   * Without the optimising compiler. Most local clusters live for minutes, and this compiler takes
-   * a third of a namenode's processor time in the first two.
+   * Without the optimising compiler. Most local clusters live for minutes, and their control plane
+   * and broker have little to do. The namenode has the compiler: it answers every call.
    */
   private static final String QUICK_START = "-XX:TieredStopAtLevel=1";
 
   List<String> namenode() throws ClusterException {
-    List<String> command = jvm(512, "cli");
-    command.add(1, QUICK_START);
+    List<String> command = jvm(System.getenv().getOrDefault(NAMENODE_HEAP, "512m"), "cli");
     command.addAll(List.of(EBB, "namenode"));
     Path settings = conf().resolve("namenode.yaml");
     if (Files.exists(settings)) {
@@ -78,14 +80,14 @@ record ProcessCommands(Build build, Path directory, ClusterLayout layout) {
   }
 
   List<String> kafka(Path properties) throws ClusterException {
-    List<String> command = jvm(256, "testbed/broker");
+    List<String> command = jvm("256m", "testbed/broker");
     command.add(1, QUICK_START);
     command.addAll(List.of("kafka.Kafka", properties.toString()));
     return command;
   }
 
   List<String> control() throws ClusterException {
-    List<String> command = jvm(384, "cli");
+    List<String> command = jvm("384m", "cli");
     command.add(1, QUICK_START);
     command.addAll(
         List.of(
@@ -171,11 +173,11 @@ record ProcessCommands(Build build, Path directory, ClusterLayout layout) {
     return directory.resolve("conf");
   }
 
-  private List<String> jvm(int heapMebibytes, String module) throws ClusterException {
+  private List<String> jvm(String heap, String module) throws ClusterException {
     return new ArrayList<>(
         List.of(
             Launcher.java(),
-            "-Xmx" + heapMebibytes + "m",
+            "-Xmx" + heap,
             "-Xss512k",
             "-XX:+UseSerialGC",
             "-XX:+ExitOnOutOfMemoryError",
