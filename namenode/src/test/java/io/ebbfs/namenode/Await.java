@@ -5,11 +5,11 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /** Waits for a condition that other threads or processes make true. */
-final class Await {
+public final class Await {
   private Await() {}
 
   /** Polls until the condition is true; after a while, fails with the name of the condition. */
-  static void until(String what, Callable<Boolean> asked) throws Exception {
+  public static void until(String what, Callable<Boolean> asked) throws Exception {
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(90);
     while (!asked.call()) {
       if (System.nanoTime() > end) {

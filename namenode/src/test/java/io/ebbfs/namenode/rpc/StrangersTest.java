@@ -3,13 +3,11 @@ package io.ebbfs.namenode.rpc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.namenode.rpc.server.ServerLimits;
-import java.io.ByteArrayOutputStream;
-import java.io.DataOutputStream;
+import io.ebbfs.namenode.rpc.server.WireClient;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.ByteBuffer;
 import java.nio.channels.SocketChannel;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -21,24 +19,13 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.NameNodeProxies;
 import org.apache.hadoop.hdfs.protocol.ClientProtocol;
-import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.GetFileInfoRequestProto;
 import org.apache.hadoop.ipc.RPC;
-import org.apache.hadoop.ipc.protobuf.IpcConnectionContextProtos.IpcConnectionContextProto;
-import org.apache.hadoop.ipc.protobuf.IpcConnectionContextProtos.UserInformationProto;
-import org.apache.hadoop.ipc.protobuf.ProtobufRpcEngine2Protos.RequestHeaderProto;
-import org.apache.hadoop.ipc.protobuf.RpcHeaderProtos.RpcKindProto;
-import org.apache.hadoop.ipc.protobuf.RpcHeaderProtos.RpcRequestHeaderProto;
 import org.apache.hadoop.security.UserGroupInformation;
-import org.apache.hadoop.thirdparty.protobuf.ByteString;
-import org.apache.hadoop.thirdparty.protobuf.Message;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 /** What strangers send to the namenode's port stops nobody else. */
 class StrangersTest {
-  private static final byte[] PREAMBLE = {'h', 'r', 'p', 'c', 9, 0, 0};
-  private static final String CLIENT_PROTOCOL = "org.apache.hadoop.hdfs.protocol.ClientProtocol";
-
   private RpcEndpoint endpoint;
   private ClientProtocol client;
   private final List<SocketChannel> strangers = new ArrayList<>();
@@ -78,15 +65,15 @@ class StrangersTest {
   void halfOpenConnectionsByTheThousandAreClosedAndTakeNoThreads() throws Exception {
     int kept = 100;
     start(ServerLimits.DEFAULT.withConnections(4_000, kept, 1_500));
-    byte[] context = context();
+    byte[] context = WireClient.context("stranger");
     List<byte[]> beginnings =
         List.of(
             new byte[0],
-            Arrays.copyOf(PREAMBLE, 3),
-            PREAMBLE,
-            join(PREAMBLE, new byte[] {0, 0}),
-            join(PREAMBLE, Arrays.copyOf(context, 9)),
-            join(PREAMBLE, context));
+            Arrays.copyOf(WireClient.PREAMBLE, 3),
+            WireClient.PREAMBLE,
+            WireClient.join(WireClient.PREAMBLE, new byte[] {0, 0}),
+            WireClient.join(WireClient.PREAMBLE, Arrays.copyOf(context, 9)),
+            WireClient.join(WireClient.PREAMBLE, context));
     mkdirs("/before");
     int threads = Thread.activeCount();
     for (int i = 0; i < 2_000; i++) {
@@ -104,7 +91,7 @@ class StrangersTest {
   void atTheLimitAConnectionGetsInOnceTheSilentOnesAreClosed() throws Exception {
     start(ServerLimits.DEFAULT.withConnections(50, 10, 1_500));
     for (int i = 0; i < 200; i++) {
-      send(PREAMBLE);
+      send(WireClient.PREAMBLE);
     }
     await(
         () -> {
@@ -129,8 +116,11 @@ class StrangersTest {
     start(ServerLimits.DEFAULT);
     long seed = new Random().nextLong();
     Random random = new Random(seed);
-    byte[] call = call();
-    byte[] good = join(join(PREAMBLE, context()), join(call, call));
+    byte[] call = WireClient.call(0, "getFileInfo", "/before");
+    byte[] good =
+        WireClient.join(
+            WireClient.join(WireClient.PREAMBLE, WireClient.context("stranger")),
+            WireClient.join(call, call));
     for (int i = 0; i < 500; i++) {
       byte[] bytes = good.clone();
       for (int changes = random.nextInt(4); changes >= 0; changes--) {
@@ -157,7 +147,7 @@ class StrangersTest {
       }
       default -> {
         byte[] tail = Arrays.copyOfRange(bytes, random.nextInt(bytes.length), bytes.length);
-        return join(Arrays.copyOf(bytes, at + 1), tail);
+        return WireClient.join(Arrays.copyOf(bytes, at + 1), tail);
       }
     }
     return bytes;
@@ -188,53 +178,5 @@ class StrangersTest {
     } catch (IOException e) {
       return true;
     }
-  }
-
-  // ---- frames
-
-  private static byte[] context() throws IOException {
-    IpcConnectionContextProto context =
-        IpcConnectionContextProto.newBuilder()
-            .setProtocol(CLIENT_PROTOCOL)
-            .setUserInfo(UserInformationProto.newBuilder().setEffectiveUser("stranger"))
-            .build();
-    return frame(header(-3), context);
-  }
-
-  private static byte[] call() throws IOException {
-    RequestHeaderProto method =
-        RequestHeaderProto.newBuilder()
-            .setMethodName("getFileInfo")
-            .setDeclaringClassProtocolName(CLIENT_PROTOCOL)
-            .setClientProtocolVersion(1)
-            .build();
-    return frame(header(0), method, GetFileInfoRequestProto.newBuilder().setSrc("/before").build());
-  }
-
-  private static RpcRequestHeaderProto header(int callId) {
-    return RpcRequestHeaderProto.newBuilder()
-        .setRpcKind(RpcKindProto.RPC_PROTOCOL_BUFFER)
-        .setRpcOp(RpcRequestHeaderProto.OperationProto.RPC_FINAL_PACKET)
-        .setCallId(callId)
-        .setClientId(ByteString.copyFrom("0123456789abcdef", StandardCharsets.US_ASCII))
-        .setRetryCount(0)
-        .build();
-  }
-
-  private static byte[] frame(Message... messages) throws IOException {
-    ByteArrayOutputStream body = new ByteArrayOutputStream();
-    for (Message message : messages) {
-      message.writeDelimitedTo(body);
-    }
-    ByteArrayOutputStream frame = new ByteArrayOutputStream();
-    new DataOutputStream(frame).writeInt(body.size());
-    body.writeTo(frame);
-    return frame.toByteArray();
-  }
-
-  private static byte[] join(byte[] a, byte[] b) {
-    byte[] both = Arrays.copyOf(a, a.length + b.length);
-    System.arraycopy(b, 0, both, a.length, b.length);
-    return both;
   }
 }

@@ -72,11 +72,9 @@ final class CallRunner implements AutoCloseable {
   }
 
   private void enqueue(RpcCall call) {
-    inFlight.add(call.frameBytes());
     try {
       pool.execute(() -> runPooled(call));
     } catch (RejectedExecutionException e) {
-      inFlight.add(-call.frameBytes());
       call.refuse();
       if (call.method().once()) {
         retries.failed(call).forEach(RpcCall::refuse);
@@ -94,7 +92,6 @@ final class CallRunner implements AutoCloseable {
       failure = e;
     } finally {
       commits.end();
-      inFlight.add(-call.frameBytes());
     }
     finish(call, commits, result, failure);
   }

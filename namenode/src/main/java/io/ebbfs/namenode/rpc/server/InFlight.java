@@ -15,6 +15,10 @@ final class InFlight {
     bytes.addAndGet(change);
   }
 
+  long bytes() {
+    return bytes.get();
+  }
+
   boolean isFull() {
     return bytes.get() > limitBytes;
   }

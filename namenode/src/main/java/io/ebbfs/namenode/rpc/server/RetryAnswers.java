@@ -110,8 +110,4 @@ public final class RetryAnswers {
     Id id = idOf(call);
     return id == null ? List.of() : running.remove(id);
   }
-
-  synchronized int size() {
-    return answers.size();
-  }
 }

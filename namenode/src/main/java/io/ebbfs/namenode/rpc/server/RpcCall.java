@@ -9,6 +9,8 @@ import org.slf4j.LoggerFactory;
 final class RpcCall {
   private static final Logger LOG = LoggerFactory.getLogger(RpcCall.class);
 
+  private static final int OWN_BYTES = 500;
+
   private final RpcConnection connection;
   private final CurrentCall caller;
   private final RequestHeader header;
@@ -49,8 +51,9 @@ final class RpcCall {
     return caller;
   }
 
-  int frameBytes() {
-    return frame.length;
+  /** What the call takes of the server's memory while it is under way. */
+  int heldBytes() {
+    return frame.length + OWN_BYTES;
   }
 
   /** Runs the call in this thread, and returns the bytes of its result. */
@@ -64,7 +67,7 @@ final class RpcCall {
   }
 
   void succeed(byte[] result) {
-    connection.answer(AnswerFrame.success(header, result));
+    connection.answer(this, AnswerFrame.success(header, result));
   }
 
   void fail(Throwable failure) {
@@ -79,12 +82,13 @@ final class RpcCall {
           caller.address(),
           failure.toString());
     }
-    connection.answer(AnswerFrame.error(header, failure));
+    connection.answer(this, AnswerFrame.error(header, failure));
   }
 
   /** Asks the client to repeat the call later. */
   void refuse() {
     connection.answer(
+        this,
         AnswerFrame.refusal(
             header,
             new RetriableException(

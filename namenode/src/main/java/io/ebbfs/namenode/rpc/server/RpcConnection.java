@@ -2,16 +2,18 @@ package io.ebbfs.namenode.rpc.server;
 
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
-import io.netty.channel.ChannelFutureListener;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
 import io.netty.channel.EventLoop;
+import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.codec.ByteToMessageDecoder;
+import io.netty.util.ReferenceCountUtil;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.hadoop.ipc.RpcServerException;
 import org.apache.hadoop.thirdparty.protobuf.CodedInputStream;
@@ -29,12 +31,16 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
   /** Then it is another connection's turn. */
   private static final int FRAMES_PER_TURN = 64;
 
+  private static final int LAST_READ_SECONDS = 1;
+
   /** A frame that has come up to here is only accepted while there is memory. */
   private static final int LARGE_BYTES = 64 << 10;
 
+  private record Answer(RpcCall call, byte[] frame) {}
+
   private final RpcServer server;
   private final Handshake handshake;
-  private final Queue<byte[]> answers = new ConcurrentLinkedQueue<>();
+  private final Queue<Answer> answers = new ConcurrentLinkedQueue<>();
   private final AtomicBoolean sending = new AtomicBoolean();
   private ChannelHandlerContext context;
   private ByteBuf unread = Unpooled.EMPTY_BUFFER;
@@ -42,6 +48,7 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
   private boolean closing;
   private boolean reading;
   private int calls;
+  private long callBytes;
   private long heldBytes;
   private volatile long activeNanos = System.nanoTime();
 
@@ -59,6 +66,10 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
 
   @Override
   public void channelRead(ChannelHandlerContext ignored, Object message) {
+    if (closing) {
+      ReferenceCountUtil.release(message);
+      return;
+    }
     activeNanos = System.nanoTime();
     reading = true;
     unread =
@@ -84,8 +95,7 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
   @Override
   public void channelInactive(ChannelHandlerContext ignored) {
     closing = true;
-    unread.release();
-    unread = Unpooled.EMPTY_BUFFER;
+    forgetUnread();
     server.inFlight().add(-heldBytes);
     heldBytes = 0;
   }
@@ -119,10 +129,9 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
       context.channel().eventLoop().execute(this::readOn);
     }
     if (!unread.isReadable()) {
-      unread.release();
-      unread = Unpooled.EMPTY_BUFFER;
+      forgetUnread();
     }
-    context.channel().config().setAutoRead(mayRead());
+    context.channel().config().setAutoRead(closing || mayRead());
   }
 
   /** Whoever does not take answers, or has too many calls under way, is not read from. */
@@ -203,8 +212,10 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
         throw new RpcServerException(
             "a request of %d bytes in a frame of %d bytes is cut".formatted(length, frame.length));
       }
+      RpcCall call = new RpcCall(this, caller, header, method, frame, offset, length);
       calls++;
-      server.runner().accept(new RpcCall(this, caller, header, method, frame, offset, length));
+      callBytes += call.heldBytes();
+      server.runner().accept(call);
     } catch (IOException e) {
       write(AnswerFrame.error(header, e));
     }
@@ -213,14 +224,13 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
   // ---- writing
 
   /** Sends the answer of a call. Thread-safe. */
-  void answer(byte[] frame) {
+  void answer(RpcCall call, byte[] frame) {
     EventLoop loop = context.channel().eventLoop();
-    if (reading && loop.inEventLoop()) {
-      calls--;
-      write(frame);
+    if (loop.inEventLoop() && reading) {
+      write(call, frame);
       return;
     }
-    answers.add(frame);
+    answers.add(new Answer(call, frame));
     if (sending.compareAndSet(false, true)) {
       try {
         loop.execute(this::sendAnswers);
@@ -233,11 +243,16 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
   /** Sends all answers that are ready at once. */
   private void sendAnswers() {
     sending.set(false);
-    for (byte[] frame = answers.poll(); frame != null; frame = answers.poll()) {
-      calls--;
-      write(frame);
+    for (Answer next = answers.poll(); next != null; next = answers.poll()) {
+      write(next.call(), next.frame());
     }
     readOn();
+  }
+
+  private void write(RpcCall call, byte[] frame) {
+    calls--;
+    callBytes -= call.heldBytes();
+    write(frame);
   }
 
   private void write(byte[] frame) {
@@ -247,20 +262,35 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
     }
   }
 
+  /**
+   * Sends a last frame, and reads on for a moment without looking: if a socket is closed before all
+   * that came was read, its peer may never see what was sent last.
+   */
   private void closeAfter(byte[] last) {
     closing = true;
-    context.writeAndFlush(Unpooled.wrappedBuffer(last)).addListener(ChannelFutureListener.CLOSE);
+    forgetUnread();
+    SocketChannel channel = (SocketChannel) context.channel();
+    context
+        .writeAndFlush(Unpooled.wrappedBuffer(last))
+        .addListener(sent -> channel.shutdownOutput());
+    channel.eventLoop().schedule(() -> context.close(), LAST_READ_SECONDS, TimeUnit.SECONDS);
+  }
+
+  private void forgetUnread() {
+    unread.release();
+    unread = Unpooled.EMPTY_BUFFER;
   }
 
   // ---- limits
 
-  /** Tells the server how many bytes this connection makes it hold, beside those of its calls. */
+  /** Tells the server how many bytes this connection makes it hold. */
   private void noteHeldBytes() {
-    if (closing) {
+    if (!context.channel().isActive()) {
       return;
     }
     long held =
         unread.readableBytes()
+            + callBytes
             + context.channel().unsafe().outboundBuffer().totalPendingWriteBytes();
     if (held != heldBytes) {
       server.inFlight().add(held - heldBytes);

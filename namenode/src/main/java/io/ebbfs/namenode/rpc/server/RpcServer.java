@@ -139,6 +139,11 @@ public final class RpcServer implements AutoCloseable {
     }
   }
 
+  /** How many there are now. */
+  int connections() {
+    return connections.size();
+  }
+
   ServerLimits limits() {
     return limits;
   }
