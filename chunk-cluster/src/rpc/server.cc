@@ -49,18 +49,6 @@ constexpr auto kPauseWithoutDescriptors = std::chrono::milliseconds(100);
 // A displaced connection ends as soon as its thread runs.
 constexpr auto kDisplacePatience = std::chrono::seconds(5);
 
-struct Service {
-  std::uint64_t version = 0;
-  RpcHandlers handlers;
-  // Set if the protocol is for services only.
-  std::optional<ServiceKey> key;
-};
-
-struct QueuedCall {
-  std::shared_ptr<ServerConnection> connection;
-  IncomingCall call;
-};
-
 }  // namespace
 
 class RpcServer::Core {
@@ -114,6 +102,18 @@ class RpcServer::Core {
     std::shared_ptr<ServerConnection> connection;
     std::thread thread;
     bool done = false;
+  };
+
+  struct Service {
+    std::uint64_t version = 0;
+    RpcHandlers handlers;
+    // Set if the protocol is for services only.
+    std::optional<ServiceKey> key;
+  };
+
+  struct QueuedCall {
+    std::shared_ptr<ServerConnection> connection;
+    IncomingCall call;
   };
 
   void AcceptLoop() {

@@ -15,7 +15,7 @@
 namespace ebb {
 namespace {
 
-constexpr char kProtocol[] = "io.ebbfs.protocol.ChunkProtocol";
+constexpr char kSignedProtocol[] = "io.ebbfs.protocol.ChunkProtocol";
 
 class ServiceKeyTest : public testing::Test {
  protected:
@@ -49,24 +49,24 @@ TEST_F(ServiceKeyTest, ReadsOnlyAFileThatIsLongAndPrivate) {
 
 TEST_F(ServiceKeyTest, AcceptsItsOwnProofForTheSameProtocolOnly) {
   hadoop::common::RpcRequestHeaderProto header;
-  Key('a').Sign(header, kProtocol);
+  Key('a').Sign(header, kSignedProtocol);
   const auto& proof = header.callercontext();
-  EXPECT_TRUE(Key('a').Check(proof, kProtocol, "10.0.0.1:1"));
-  EXPECT_FALSE(Key('b').Check(proof, kProtocol, "10.0.0.1:1"));
+  EXPECT_TRUE(Key('a').Check(proof, kSignedProtocol, "10.0.0.1:1"));
+  EXPECT_FALSE(Key('b').Check(proof, kSignedProtocol, "10.0.0.1:1"));
   EXPECT_FALSE(Key('a').Check(proof, "other", "10.0.0.1:1"));
-  EXPECT_FALSE(Key('a').Check({}, kProtocol, "10.0.0.1:1"));
+  EXPECT_FALSE(Key('a').Check({}, kSignedProtocol, "10.0.0.1:1"));
   auto changed = proof;
   changed.set_context(proof.context() + "0");
-  EXPECT_FALSE(Key('a').Check(changed, kProtocol, "10.0.0.1:1"));
+  EXPECT_FALSE(Key('a').Check(changed, kSignedProtocol, "10.0.0.1:1"));
   changed = proof;
   changed.mutable_signature()->pop_back();
-  EXPECT_FALSE(Key('a').Check(changed, kProtocol, "10.0.0.1:1"));
+  EXPECT_FALSE(Key('a').Check(changed, kSignedProtocol, "10.0.0.1:1"));
 }
 
 TEST_F(ServiceKeyTest, WithoutAKeyOnlyThisMachineIsAnswered) {
-  EXPECT_TRUE(ServiceKey().Check({}, kProtocol, "127.0.0.1:80"));
-  EXPECT_FALSE(ServiceKey().Check({}, kProtocol, "10.0.0.1:80"));
-  EXPECT_FALSE(ServiceKey().Check({}, kProtocol, "12.127.0.1:80"));
+  EXPECT_TRUE(ServiceKey().Check({}, kSignedProtocol, "127.0.0.1:80"));
+  EXPECT_FALSE(ServiceKey().Check({}, kSignedProtocol, "10.0.0.1:80"));
+  EXPECT_FALSE(ServiceKey().Check({}, kSignedProtocol, "12.127.0.1:80"));
 }
 
 TEST_F(ServiceKeyTest, AServerRefusesACallerWithoutTheKeyAndNamesTheFile) {
@@ -79,10 +79,10 @@ TEST_F(ServiceKeyTest, AServerRefusesACallerWithoutTheKeyAndNamesTheFile) {
         ++calls;
         return ebbfs::ChunkStatusResponseProto();
       });
-  server.RegisterService(kProtocol, 1, std::move(handlers), Key('a'));
+  server.RegisterService(kSignedProtocol, 1, std::move(handlers), Key('a'));
   ASSERT_TRUE(server.Start());
   const auto call = [&](ServiceKey key) {
-    RpcClient client("127.0.0.1", server.port(), kProtocol, 1, "tester", {.key = std::move(key)});
+    RpcClient client("127.0.0.1", server.port(), kSignedProtocol, 1, "tester", {.key = std::move(key)});
     ebbfs::ChunkStatusResponseProto response;
     return client.Call("status", ebbfs::ChunkStatusRequestProto(), response);
   };

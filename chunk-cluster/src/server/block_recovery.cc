@@ -8,6 +8,7 @@
 
 #include "InterDatanodeProtocol.pb.h"
 #include "rpc/client.h"
+#include "server/inter_datanode_service.h"
 
 namespace ebb::server {
 
@@ -15,7 +16,6 @@ namespace {
 
 using namespace hadoop::hdfs;
 
-constexpr char kProtocol[] = "org.apache.hadoop.hdfs.server.protocol.InterDatanodeProtocol";
 constexpr Timeout kPeerTimeout = std::chrono::seconds(20);
 
 // True if the holder may have a replica and has not scanned its disks yet.
@@ -41,7 +41,7 @@ Result<std::optional<ReplicaInfo>> InitReplicaRecovery(BlockStore& store,
   InitReplicaRecoveryRequestProto request;
   *request.mutable_block() = recovering;
   InitReplicaRecoveryResponseProto response;
-  RpcClient client(holder.ipaddr(), static_cast<std::uint16_t>(holder.ipcport()), kProtocol, 1);
+  RpcClient client(holder.ipaddr(), static_cast<std::uint16_t>(holder.ipcport()), kInterDatanodeProtocol, 1);
   EBB_TRY(client.Call("initReplicaRecovery", request, response, kPeerTimeout));
   if (!response.replicafound()) return std::nullopt;
   return ReplicaInfo{response.block().blockid(),
@@ -68,7 +68,7 @@ Result<std::string> UpdateReplica(BlockStore& store, const Candidate& candidate,
   request.set_newlength(length);
   UpdateReplicaUnderRecoveryResponseProto response;
   RpcClient client(candidate.server.ipaddr(),
-                   static_cast<std::uint16_t>(candidate.server.ipcport()), kProtocol, 1);
+                   static_cast<std::uint16_t>(candidate.server.ipcport()), kInterDatanodeProtocol, 1);
   EBB_TRY(client.Call("updateReplicaUnderRecovery", request, response, kPeerTimeout));
   return response.storageuuid();
 }

@@ -256,7 +256,10 @@ Status BlockReporter::SendIncremental() {
   request.set_blockpoolid(store_.block_pool_id());
   for (const auto& [uuid, changes] : taken) {
     auto& storage = *request.add_blocks();
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // HDFS still requires this field
     storage.set_storageuuid(uuid);
+#pragma GCC diagnostic pop
     FillStorage(*storage.mutable_storage(), uuid);
     for (const auto& change : changes) *storage.add_blocks() = change;
   }

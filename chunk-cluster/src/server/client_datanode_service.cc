@@ -12,7 +12,7 @@ namespace {
 
 using namespace hadoop::hdfs;
 
-constexpr char kProtocol[] = "org.apache.hadoop.hdfs.protocol.ClientDatanodeProtocol";
+constexpr char kClientDatanodeProtocol[] = "org.apache.hadoop.hdfs.protocol.ClientDatanodeProtocol";
 
 std::unexpected<Error> NotFound(std::uint64_t block_id) {
   return std::unexpected(Error{ErrorCode::kNotFound,
@@ -79,7 +79,7 @@ void RegisterClientDatanodeProtocol(RpcServer& server, BlockStore& store,
         request_block_report();
         return TriggerBlockReportResponseProto();
       });
-  server.RegisterService(kProtocol, 1, std::move(handlers));
+  server.RegisterService(kClientDatanodeProtocol, 1, std::move(handlers));
 }
 
 }  // namespace ebb::server

@@ -21,7 +21,10 @@ HeartbeatRequestProto MakeHeartbeat(const DatanodeRegistrationProto& registratio
       if (disk.storage_uuid.empty()) continue;
     }
     auto& report = *request.add_reports();
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // HDFS still requires this field
     report.set_storageuuid(disk.storage_uuid);
+#pragma GCC diagnostic pop
     report.set_failed(disk.failed);
     report.set_capacity(disk.capacity_bytes);
     report.set_dfsused(disk.used_bytes);

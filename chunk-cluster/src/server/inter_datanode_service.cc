@@ -8,8 +8,6 @@ namespace {
 
 using namespace hadoop::hdfs;
 
-constexpr char kProtocol[] = "org.apache.hadoop.hdfs.server.protocol.InterDatanodeProtocol";
-
 Result<InitReplicaRecoveryResponseProto> StartRecovery(
     BlockStore& store, const InitReplicaRecoveryRequestProto& request) {
   const auto& block = request.block().block().b();
@@ -49,7 +47,7 @@ void RegisterInterDatanodeProtocol(RpcServer& server, BlockStore& store) {
       [&store](const RpcCaller&, const UpdateReplicaUnderRecoveryRequestProto& request) {
         return FinishRecovery(store, request);
       });
-  server.RegisterService(kProtocol, 1, std::move(handlers));
+  server.RegisterService(kInterDatanodeProtocol, 1, std::move(handlers));
 }
 
 }  // namespace ebb::server

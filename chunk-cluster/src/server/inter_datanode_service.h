@@ -7,6 +7,9 @@
 
 namespace ebb::server {
 
+inline constexpr char kInterDatanodeProtocol[] =
+    "org.apache.hadoop.hdfs.server.protocol.InterDatanodeProtocol";
+
 // `store` outlives the server.
 void RegisterInterDatanodeProtocol(RpcServer& server, BlockStore& store);
 

@@ -6,7 +6,7 @@ namespace {
 
 using namespace hadoop::hdfs::datanode;
 
-constexpr char kProtocol[] = "org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol";
+constexpr char kDatanodeProtocol[] = "org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol";
 
 template <typename Response>
 Result<Response> Call(RpcClient& client, const char* method,
@@ -36,7 +36,7 @@ void FillStorage(hadoop::hdfs::DatanodeStorageProto& storage, const std::string&
 }
 
 NamenodeClient::NamenodeClient(std::string host, std::uint16_t port)
-    : client_(std::move(host), port, kProtocol, 1) {}
+    : client_(std::move(host), port, kDatanodeProtocol, 1) {}
 
 Result<hadoop::hdfs::NamespaceInfoProto> NamenodeClient::GetVersion() {
   EBB_ASSIGN(const auto response,

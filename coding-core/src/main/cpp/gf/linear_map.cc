@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kPieceTotalBytes = std::size_t{32} << 10;
 constexpr std::size_t kLeastXorBytes = 1024;
 // The bytes that the kernels compute in one step.
-constexpr std::size_t kStepBytes = 256;
+constexpr std::size_t kPieceStepBytes = 256;
 
 }  // namespace
 
@@ -66,7 +66,7 @@ LinearMap::LinearMap(std::span<const std::uint8_t> coefficients, std::size_t sou
 std::size_t LinearMap::PieceBytes() const {
   // A single group reads the sources only once.
   if (groups_.size() + xor_rows_.size() <= 1) return std::numeric_limits<std::size_t>::max();
-  std::size_t piece = kPieceTotalBytes / (sources_ + targets_) / kStepBytes * kStepBytes;
+  std::size_t piece = kPieceTotalBytes / (sources_ + targets_) / kPieceStepBytes * kPieceStepBytes;
   piece = std::max(piece, kLeastXorBytes);
   for (const Group& group : groups_) piece = std::max(piece, group.rows->LeastSliceBytes());
   return piece;
