@@ -22,10 +22,10 @@ import org.apache.hadoop.hdfs.DistributedFileSystem;
 /**
  * A user's program on the stock HDFS client that keeps files open: writes, appends, flushes, reads,
  * renames and deletes on request. The byte at each offset of a file follows from the file's seed,
- * so that a reader knows what it must find and nothing is stored beside the file. It runs from
- * source with hadoop-client alone on the class path:
+ * so that a reader knows what it must find and nothing is stored beside the file. It runs with
+ * hadoop-client alone on the class path:
  *
- * <pre>java -cp HADOOP_CLIENT SoakTool.java [NAME=VALUE ...]</pre>
+ * <pre>java -cp TOOLS:HADOOP_CLIENT SoakTool [NAME=VALUE ...]</pre>
  *
  * A line on standard input is a request, a line on standard output its answer, in any order; fields
  * are separated by tabs and URL-encoded. USER names one of several clients in this process, each

@@ -21,9 +21,9 @@ import org.apache.hadoop.fs.FileSystem;
 
 /**
  * A user's program on the stock HDFS client: stores and reads many files in one process. It runs
- * from source with hadoop-client alone on the class path:
+ * with hadoop-client alone on the class path:
  *
- * <pre>java -cp HADOOP_CLIENT StockTool.java THREADS [NAME=VALUE ...]</pre>
+ * <pre>java -cp TOOLS:HADOOP_CLIENT StockTool THREADS [NAME=VALUE ...]</pre>
  *
  * The names are Hadoop settings (fs.defaultFS=hdfs://host:port). A line on standard input is a
  * request, a line on standard output its answer, in any order; fields are separated by tabs and

@@ -41,6 +41,11 @@ public record Build(Path home) {
     return classPath("testbed/stock-client");
   }
 
+  /** The directory of the compiled programs that run on a stock client's class path. */
+  public Path stockTools() {
+    return home.resolve("testbed/stock-client/target/tools");
+  }
+
   /** The class path of a module: its own classes, if it has any, and its dependencies. */
   public String classPath(String module) throws ClusterException {
     Path target = home.resolve(module).resolve("target");

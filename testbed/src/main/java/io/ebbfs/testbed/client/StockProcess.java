@@ -8,9 +8,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
 
 /**
- * A process with a stock HDFS client that stores and reads files on request. Its class path holds
- * hadoop-client and nothing of this project; it runs {@code StockTool.java} from source.
- * Thread-safe.
+ * A process with a stock HDFS client that stores and reads files on request. It runs {@code
+ * StockTool}. Thread-safe.
  */
 public final class StockProcess implements AutoCloseable {
   /** The result of a request. A failure completes the future exceptionally. */
@@ -43,7 +42,7 @@ public final class StockProcess implements AutoCloseable {
       throws IOException {
     tool =
         new ToolProcess(
-            home, "StockTool.java", List.of(Integer.toString(threads)), settings, log, place);
+            home, "StockTool", List.of(Integer.toString(threads)), settings, log, place);
   }
 
   /** Stores a local file. The digest of the answer is that of the local bytes. */

@@ -5,6 +5,7 @@ import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.process.Launcher;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
+import java.io.File;
 import java.io.IOException;
 import java.io.OutputStreamWriter;
 import java.io.UncheckedIOException;
@@ -24,8 +25,8 @@ import java.util.function.UnaryOperator;
 
 /**
  * A process with a stock HDFS client that does what lines on its standard input ask for. Its class
- * path holds hadoop-client and nothing of this project; it runs one of the programs of {@code
- * testbed/stock-client} from source. Thread-safe.
+ * path holds hadoop-client and the programs of {@code testbed/stock-client}, and nothing else of
+ * this project. Thread-safe.
  */
 public final class ToolProcess implements AutoCloseable {
   private static final String ENDED = "the stock client process has ended";
@@ -41,7 +42,7 @@ public final class ToolProcess implements AutoCloseable {
    * Starts a program.
    *
    * @param home the root of the project, built
-   * @param tool the program's file name: {@code StockTool.java}
+   * @param tool the program: {@code StockTool}
    * @param arguments its first arguments
    * @param settings Hadoop settings, with fs.defaultFS
    * @param log file of the client's standard error
@@ -58,8 +59,7 @@ public final class ToolProcess implements AutoCloseable {
     List<String> command = new ArrayList<>();
     command.addAll(
         List.of(Launcher.java(), "-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
-    command.addAll(List.of("-cp", classPath(home)));
-    command.add(home.resolve("testbed/stock-client/src/main/stock").resolve(tool).toString());
+    command.addAll(List.of("-cp", classPath(home), tool));
     command.addAll(arguments);
     settings.forEach((name, value) -> command.add(name + "=" + value));
     process =
@@ -76,7 +76,8 @@ public final class ToolProcess implements AutoCloseable {
 
   private static String classPath(Path home) throws IOException {
     try {
-      return new Build(home).stockClientClassPath();
+      Build build = new Build(home);
+      return build.stockTools() + File.pathSeparator + build.stockClientClassPath();
     } catch (ClusterException e) {
       throw new IOException(e.getMessage(), e);
     }

@@ -51,7 +51,7 @@ final class SoakClients implements AutoCloseable {
             : cluster.layout().lab()::clientCommand;
     java.util.Map<String, String> settings = new java.util.TreeMap<>(SETTINGS);
     settings.put("fs.defaultFS", cluster.stockClient().uri());
-    return new ToolProcess(build.home(), "SoakTool.java", List.of(), settings, log, place);
+    return new ToolProcess(build.home(), "SoakTool", List.of(), settings, log, place);
   }
 
   int count() {

@@ -7,12 +7,15 @@ import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * One case of each kind of transition and role of the process that dies. The whole matrix is {@code
- * ./ebb verify kills}.
+ * ./ebb verify kills}. The processes wait more than they compute, so other tests run meanwhile.
  */
 @Tag("process")
+@Execution(ExecutionMode.CONCURRENT)
 class KillMatrixSystemTest {
   private static final long SEED = Long.getLong("ebbfs.seed", 20_260_301);
 

@@ -99,8 +99,8 @@ public record GrepJob(LocalCluster cluster, int maps, boolean oneLink) {
 
   private List<String> command(String path, String pattern, Path temporary)
       throws ClusterException {
-    Path tool = Build.find().home().resolve("testbed/stock-client/src/main/stock/GrepTool.java");
-    List<String> command = cluster.stockClient().java(tool.toString(), List.of());
+    List<Path> tools = List.of(Build.find().stockTools());
+    List<String> command = cluster.stockClient().java("GrepTool", tools);
     command.add(1, "-Djava.io.tmpdir=" + temporary);
     command.addAll(
         List.of(path, "/tmp/grep-" + UUID.randomUUID(), pattern, Integer.toString(maps)));
