@@ -46,6 +46,15 @@ public record Build(Path home) {
     return home.resolve("testbed/stock-client/target/tools");
   }
 
+  /**
+   * The same of an older version.
+   *
+   * @param version a version with a module of its own, such as 2.10
+   */
+  public String stockClientClassPath(String version) throws ClusterException {
+    return classPath("testbed/stock-client-" + version);
+  }
+
   /** The class path of a module: its own classes, if it has any, and its dependencies. */
   public String classPath(String module) throws ClusterException {
     Path target = home.resolve(module).resolve("target");

@@ -20,6 +20,8 @@ import java.util.List;
  * @param blockSizeBytes of the files that clients write
  */
 public record StockClient(Build build, Path conf, String namenode, long blockSizeBytes) {
+  private static final String SHELL = "org.apache.hadoop.fs.FsShell";
+
   /** The cluster's default file system, as Hadoop's {@code fs.defaultFS}. */
   public String uri() {
     return "hdfs://" + namenode;
@@ -27,7 +29,20 @@ public record StockClient(Build build, Path conf, String namenode, long blockSiz
 
   /** {@code hdfs dfs ARGUMENTS}: {@code shell("-put", "file", "/")}. */
   public List<String> shell(String... arguments) throws ClusterException {
-    List<String> command = java("org.apache.hadoop.fs.FsShell", List.of());
+    return with(java(SHELL, List.of()), arguments);
+  }
+
+  /** The same with an older version of Hadoop: {@code shellOf("2.10", "-ls", "/")}. */
+  public List<String> shellOf(String version, String... arguments) throws ClusterException {
+    String classPath = conf + File.pathSeparator + build.stockClientClassPath(version);
+    List<String> command = java();
+    // Hadoop 2 looks up its realm by reflection.
+    command.add("--add-opens=java.security.jgss/sun.security.krb5=ALL-UNNAMED");
+    command.addAll(List.of("-cp", classPath, SHELL));
+    return with(command, arguments);
+  }
+
+  private static List<String> with(List<String> command, String... arguments) {
     command.addAll(List.of(arguments));
     return command;
   }
@@ -36,16 +51,20 @@ public record StockClient(Build build, Path conf, String namenode, long blockSiz
   public List<String> java(String mainClass, List<Path> classDirectories) throws ClusterException {
     StringBuilder classPath = new StringBuilder().append(conf).append(File.pathSeparator);
     classDirectories.forEach(d -> classPath.append(d).append(File.pathSeparator));
+    List<String> command = java();
+    command.addAll(
+        List.of("-cp", classPath.append(build.stockClientClassPath()).toString(), mainClass));
+    return command;
+  }
+
+  private static List<String> java() {
     return new ArrayList<>(
         List.of(
             Launcher.java(),
             "-Xmx256m",
             "-XX:+UseSerialGC",
             "-XX:TieredStopAtLevel=1",
-            "-Djava.net.preferIPv4Stack=true",
-            "-cp",
-            classPath.append(build.stockClientClassPath()).toString(),
-            mainClass));
+            "-Djava.net.preferIPv4Stack=true"));
   }
 
   /** Writes the configuration of a client. */
