@@ -13,10 +13,7 @@ namespace {
 
 namespace hdfs = hadoop::hdfs;
 
-// The defaults of a stock client.
-constexpr std::uint64_t kBlockBytes = std::uint64_t{128} << 20;
-constexpr std::uint64_t kOpenedBytes = 10 * kBlockBytes;
-constexpr std::uint32_t kReplication = 3;
+constexpr std::uint64_t kOpenedBytes = 10 * kDefaultBlockBytes;
 constexpr std::uint32_t kFileMode = 0644;
 constexpr std::uint32_t kDirectoryMode = 0755;
 
@@ -29,6 +26,20 @@ Call Encode(const std::string& method, const google::protobuf::MessageLite& requ
   rpc_wire::AppendDelimited(call.bytes, header);
   rpc_wire::AppendDelimited(call.bytes, request);
   return call;
+}
+
+Call EncodeCreate(const std::string& path, const std::string& client, std::uint32_t replication,
+                  std::uint64_t block_bytes) {
+  hdfs::CreateRequestProto request;
+  request.set_src(path);
+  request.mutable_masked()->set_perm(kFileMode);
+  request.set_clientname(client);
+  request.set_createflag(hdfs::CREATE | hdfs::OVERWRITE);
+  request.set_createparent(true);
+  request.set_replication(replication);
+  request.set_blocksize(block_bytes);
+  request.add_cryptoprotocolversion(hdfs::ENCRYPTION_ZONES);
+  return Encode("create", request);
 }
 
 }  // namespace
@@ -64,16 +75,11 @@ Call Mkdirs(const std::string& path) {
 }
 
 Call Create(const std::string& path, const std::string& client) {
-  hdfs::CreateRequestProto request;
-  request.set_src(path);
-  request.mutable_masked()->set_perm(kFileMode);
-  request.set_clientname(client);
-  request.set_createflag(hdfs::CREATE | hdfs::OVERWRITE);
-  request.set_createparent(true);
-  request.set_replication(kReplication);
-  request.set_blocksize(kBlockBytes);
-  request.add_cryptoprotocolversion(hdfs::ENCRYPTION_ZONES);
-  return Encode("create", request);
+  return EncodeCreate(path, client, kDefaultReplication, kDefaultBlockBytes);
+}
+
+Call CreateSmall(const std::string& path, const std::string& client, std::uint32_t replication) {
+  return EncodeCreate(path, client, replication, kLeastBlockBytes);
 }
 
 Call Complete(const std::string& path, const std::string& client, std::uint64_t file_id) {
@@ -81,6 +87,24 @@ Call Complete(const std::string& path, const std::string& client, std::uint64_t 
   request.set_src(path);
   request.set_clientname(client);
   request.set_fileid(file_id);
+  return Encode("complete", request);
+}
+
+Call AddBlock(const std::string& path, const std::string& client, std::uint64_t file_id) {
+  hdfs::AddBlockRequestProto request;
+  request.set_src(path);
+  request.set_clientname(client);
+  request.set_fileid(file_id);
+  return Encode("addBlock", request);
+}
+
+Call CompleteWithBlock(const std::string& path, const std::string& client, std::uint64_t file_id,
+                       const hdfs::ExtendedBlockProto& last) {
+  hdfs::CompleteRequestProto request;
+  request.set_src(path);
+  request.set_clientname(client);
+  request.set_fileid(file_id);
+  *request.mutable_last() = last;
   return Encode("complete", request);
 }
 
@@ -121,10 +145,24 @@ Call SetOwner(const std::string& path, const std::string& owner) {
   return Encode("setOwner", request);
 }
 
+Call SetSafeMode(bool enter) {
+  hdfs::SetSafeModeRequestProto request;
+  request.set_action(enter ? hdfs::SAFEMODE_ENTER : hdfs::SAFEMODE_LEAVE);
+  return Encode("setSafeMode", request);
+}
+
+Call SaveNamespace() { return Encode("saveNamespace", hdfs::SaveNamespaceRequestProto()); }
+
 std::uint64_t CreatedFileId(std::string_view answer) {
   hdfs::CreateResponseProto response;
   if (!response.ParseFromArray(answer.data(), static_cast<int>(answer.size()))) return 0;
   return response.fs().fileid();
+}
+
+Result<hdfs::LocatedBlockProto> AddedBlock(std::string_view answer) {
+  hdfs::AddBlockResponseProto response;
+  EBB_TRY(rpc_wire::Parse(response, answer, "the answer of addBlock"));
+  return response.block();
 }
 
 bool IsTrue(std::string_view answer) {

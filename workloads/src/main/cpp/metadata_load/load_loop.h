@@ -1,4 +1,4 @@
-// The closed loop: every connection has one operation under way, without a pause between two.
+// Drives workers over connections, in a closed loop or at a rate.
 #pragma once
 
 #include <chrono>
@@ -17,7 +17,7 @@
 namespace ebb::metadata_load {
 
 struct Measurement {
-  // Operations that began and ended within the window.
+  // Operations that ended within the window.
   std::uint64_t operations = 0;
   std::uint64_t failures = 0;
   std::string first_failure;
@@ -26,6 +26,15 @@ struct Measurement {
   std::uint64_t server_cpu_micros = 0;
   std::uint64_t client_cpu_micros = 0;
   Histogram latencies;
+};
+
+// Workers that are measured together.
+struct Group {
+  std::vector<std::unique_ptr<Worker>> workers;
+  // Operations per second of the whole group; 0: each worker begins an operation as soon as the one
+  // before it has ended. With a rate, a latency counts from the moment at which the operation was
+  // due, so that a server that stalls does not hide what waits for it.
+  double rate = 0;
 };
 
 // One thread uses it.
@@ -41,11 +50,14 @@ class LoadLoop {
 
   [[nodiscard]] std::size_t connections() const { return connections_.size(); }
 
-  // Runs one worker per connection. With a window, it measures until the window is over, or until
-  // the first worker has no operation left; then it waits for the operations under way. Without a
-  // window, it runs every worker to its end. A failed operation is counted, and the next one
-  // follows; a lost connection is an error.
-  [[nodiscard]] Result<Measurement> Run(std::span<const std::unique_ptr<Worker>> workers,
+  // Runs the groups at the same time; each worker has a connection of its own. With a window, it
+  // measures until the window is over, or until the first worker has no operation left; then it
+  // waits for the operations under way. Without a window, it runs every worker to its end. A failed
+  // operation is counted, and the next one follows; a lost connection is an error.
+  [[nodiscard]] Result<std::vector<Measurement>> Run(
+      std::span<const Group> groups, std::optional<std::chrono::nanoseconds> window);
+  // The same with one group.
+  [[nodiscard]] Result<Measurement> Run(const Group& group,
                                         std::optional<std::chrono::nanoseconds> window);
 
  private:

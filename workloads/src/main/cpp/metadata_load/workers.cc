@@ -4,7 +4,16 @@
 
 #include <utility>
 
+#include "metadata_load/block_write.h"
+
 namespace ebb::metadata_load {
+
+namespace {
+
+// A stock client waits 400 ms.
+constexpr std::chrono::milliseconds kCompleteRetry(5);
+
+}  // namespace
 
 AnswerCheck AtLeast(std::size_t bytes) {
   return [bytes](std::string_view answer) -> Status {
@@ -40,9 +49,9 @@ const Call* CallWorker::Begin() {
   return next_ == calls_.size() ? nullptr : &calls_[next_++];
 }
 
-Result<const Call*> CallWorker::Proceed(std::string_view answer) {
+Result<Step> CallWorker::Proceed(std::string_view answer) {
   EBB_TRY(check_(answer));
-  return nullptr;
+  return Step::End();
 }
 
 const Call* MkdirWorker::Begin() {
@@ -50,9 +59,9 @@ const Call* MkdirWorker::Begin() {
   return &call_;
 }
 
-Result<const Call*> MkdirWorker::Proceed(std::string_view answer) {
+Result<Step> MkdirWorker::Proceed(std::string_view answer) {
   EBB_TRY(MustBeTrue()(answer));
-  return nullptr;
+  return Step::End();
 }
 
 CreateWorker::CreateWorker(Paths paths, std::string client, FilePool& created)
@@ -66,15 +75,93 @@ const Call* CreateWorker::Begin() {
   return &call_;
 }
 
-Result<const Call*> CreateWorker::Proceed(std::string_view answer) {
+Result<Step> CreateWorker::Proceed(std::string_view answer) {
   if (!completing_) {
     completing_ = true;
     call_ = Complete(path_, client_, CreatedFileId(answer));
-    return &call_;
+    return Step::Send(call_);
   }
   EBB_TRY(MustBeTrue()(answer));
   created_.push_back(path_);
-  return nullptr;
+  return Step::End();
+}
+
+WriteFileWorker::WriteFileWorker(CreateWorker::Paths paths, std::string client,
+                                 std::uint32_t replication, FilePool& created)
+    : paths_(std::move(paths)),
+      client_(std::move(client)),
+      replication_(replication),
+      created_(created) {}
+
+const Call* WriteFileWorker::Begin() {
+  path_ = paths_();
+  if (path_.empty()) return nullptr;
+  state_ = State::kCreating;
+  call_ = CreateSmall(path_, client_, replication_);
+  return &call_;
+}
+
+Result<Step> WriteFileWorker::Proceed(std::string_view answer) {
+  switch (state_) {
+    case State::kCreating:
+      return AskForBlock(answer);
+    case State::kAddingBlock:
+      return WriteBlock(answer);
+    case State::kWriting:
+    case State::kWaiting:
+      return Close();
+    case State::kClosing:
+      break;
+  }
+  return Closed(answer);
+}
+
+Result<Step> WriteFileWorker::AskForBlock(std::string_view created) {
+  file_id_ = CreatedFileId(created);
+  state_ = State::kAddingBlock;
+  call_ = AddBlock(path_, client_, file_id_);
+  return Step::Send(call_);
+}
+
+Result<Step> WriteFileWorker::WriteBlock(std::string_view added) {
+  EBB_ASSIGN(block_, AddedBlock(added));
+  state_ = State::kWriting;
+  return Step::Write(block_);
+}
+
+Result<Step> WriteFileWorker::Close() {
+  state_ = State::kClosing;
+  block_.mutable_b()->set_numbytes(kSmallFileBytes);
+  call_ = CompleteWithBlock(path_, client_, file_id_, block_.b());
+  return Step::Send(call_);
+}
+
+// The namenode answers 'false' until it has heard of the replicas.
+Result<Step> WriteFileWorker::Closed(std::string_view answer) {
+  if (!IsTrue(answer)) {
+    state_ = State::kWaiting;
+    return Step::Pause(kCompleteRetry);
+  }
+  created_.push_back(path_);
+  return Step::End();
+}
+
+TimedCallWorker::TimedCallWorker(Call call, AnswerCheck check, std::chrono::milliseconds pause)
+    : call_(std::move(call)), check_(std::move(check)), pause_(pause) {}
+
+const Call* TimedCallWorker::Begin() {
+  if (called_) return nullptr;
+  called_ = true;
+  begun_ = std::chrono::steady_clock::now();
+  return &call_;
+}
+
+Result<Step> TimedCallWorker::Proceed(std::string_view answer) {
+  if (answered_) return Step::End();
+  answered_ = true;
+  elapsed_ = std::chrono::steady_clock::now() - begun_;
+  EBB_TRY(check_(answer));
+  return Step::Pause(pause_);
 }
 
 CreateWorker::Paths NewNames(std::string directory, std::size_t count) {
@@ -101,9 +188,9 @@ const Call* RenameWorker::Begin() {
   return &call_;
 }
 
-Result<const Call*> RenameWorker::Proceed(std::string_view) {
+Result<Step> RenameWorker::Proceed(std::string_view) {
   territory_.files[chosen_] = to_;
-  return nullptr;
+  return Step::End();
 }
 
 const Call* DeleteWorker::Begin() {
@@ -113,9 +200,9 @@ const Call* DeleteWorker::Begin() {
   return &call_;
 }
 
-Result<const Call*> DeleteWorker::Proceed(std::string_view answer) {
+Result<Step> DeleteWorker::Proceed(std::string_view answer) {
   EBB_TRY(MustBeTrue()(answer));
-  return nullptr;
+  return Step::End();
 }
 
 }  // namespace ebb::metadata_load

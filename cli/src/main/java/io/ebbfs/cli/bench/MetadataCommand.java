@@ -1,17 +1,17 @@
 package io.ebbfs.cli.bench;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.SerializationFeature;
 import io.ebbfs.cli.options.HelpOption;
 import io.ebbfs.testbed.Build;
+import io.ebbfs.testbed.process.LiveFiles;
 import io.ebbfs.workloads.metadata.MetadataBenchmark;
 import io.ebbfs.workloads.metadata.MetadataOptions;
+import io.ebbfs.workloads.metadata.MetadataOptions.Sizes;
 import io.ebbfs.workloads.metadata.RowNames;
+import io.ebbfs.workloads.report.MetadataPage;
 import io.ebbfs.workloads.results.MetadataResults;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -28,6 +28,10 @@ import picocli.CommandLine.Spec;
       "Prints medians with the least and the greatest run, and ratios."
     })
 public final class MetadataCommand implements Callable<Integer> {
+  private static final int MOST_CONNECTIONS = 10_000;
+  private static final Sizes QUICK_SIZES = new Sizes(4_000, List.of(50_000), 1);
+  private static final Sizes FULL_SIZES = new Sizes(250_000, List.of(1_000_000), 3);
+
   @Mixin private HelpOption help;
   @Spec private CommandSpec command;
 
@@ -51,19 +55,19 @@ public final class MetadataCommand implements Callable<Integer> {
       names = "--connections",
       paramLabel = "N",
       split = ",",
-      description = "Numbers of connections (default: 1,16,64,1000; 16,64 with --quick).")
+      description = "Numbers of connections (default: 1,16,64,1000; 16,64 of stock clients).")
   private List<Integer> connections = List.of();
 
   @Option(
       names = "--rounds",
       paramLabel = "N",
-      description = "Runs per row and system (default: 5; 2 with --quick).")
+      description = "Runs per row and system (default: 3; 2 with --quick).")
   private Integer rounds;
 
   @Option(
       names = "--seconds",
       paramLabel = "S",
-      description = "Length of a run (default: 3; 1 with --quick).")
+      description = "Length of a run (default: 2; 0.8 with --quick).")
   private Double seconds;
 
   @Option(
@@ -74,6 +78,9 @@ public final class MetadataCommand implements Callable<Integer> {
 
   @Option(names = "--native-only", description = "Leaves out the stock Java clients.")
   private boolean nativeOnly;
+
+  @Option(names = "--stock-only", description = "Leaves out the native load generator.")
+  private boolean stockOnly;
 
   @Option(names = "--ebbfs-only", description = "Leaves out HDFS.")
   private boolean ebbfsOnly;
@@ -98,10 +105,11 @@ public final class MetadataCommand implements Callable<Integer> {
             ? Files.createTempDirectory("ebb-bench-metadata")
             : Files.createDirectories(directory.toAbsolutePath());
     MetadataResults results = new MetadataBenchmark(Build.find(), options, files, System.out).run();
+    if (directory == null) {
+      LiveFiles.deleteTree(files);
+    }
     if (json != null) {
-      new ObjectMapper()
-          .enable(SerializationFeature.INDENT_OUTPUT)
-          .writeValue(json.toAbsolutePath().toFile(), results);
+      System.out.println("Report: " + MetadataPage.write(results, json.toAbsolutePath()));
     }
     return 0;
   }
@@ -109,24 +117,51 @@ public final class MetadataCommand implements Callable<Integer> {
   private MetadataOptions options() {
     for (String row : rows) {
       if (!RowNames.ALL.contains(row)) {
-        throw new ParameterException(
-            command.commandLine(),
-            "--rows %s: choose from %s".formatted(row, String.join(", ", RowNames.ALL)));
+        throw refusal("--rows %s: choose from %s", row, String.join(", ", RowNames.ALL));
       }
     }
-    double runSeconds = seconds != null ? seconds : quick ? 1 : 3;
-    List<Integer> defaultConnections = quick ? List.of(16, 64) : List.of(1, 16, 64, 1000);
+    for (int number : connections) {
+      if (number < 1 || number > MOST_CONNECTIONS) {
+        throw refusal("--connections %d: give 1 to %d", number, MOST_CONNECTIONS);
+      }
+    }
+    if (rounds != null && rounds < 1) {
+      throw refusal("--rounds is %d: give at least 1", rounds);
+    }
+    if (seconds != null && seconds <= 0) {
+      throw refusal("--seconds is %s: give at least 0.1", seconds);
+    }
+    double runSeconds = seconds != null ? seconds : quick ? 0.8 : 2;
     return new MetadataOptions(
-        rows.isEmpty() ? RowNames.ALL : RowNames.ALL.stream().filter(rows::contains).toList(),
-        connections.isEmpty() ? defaultConnections : connections,
-        rounds != null ? rounds : quick ? 2 : 5,
+        rows.isEmpty() ? RowNames.ALL : rows,
+        nativeConnections(),
+        connections.isEmpty() && quick ? List.of(1, 1000) : List.of(),
+        stockConnections(),
+        rounds != null ? rounds : quick ? 2 : 3,
         runSeconds,
         warmUp != null ? warmUp : runSeconds,
         quick,
-        nativeOnly,
         ebbfsOnly,
         heapMebibytes,
-        Optional.ofNullable(json),
-        Optional.ofNullable(directory));
+        quick ? QUICK_SIZES : FULL_SIZES);
+  }
+
+  private ParameterException refusal(String message, Object... values) {
+    return new ParameterException(command.commandLine(), message.formatted(values));
+  }
+
+  private List<Integer> nativeConnections() {
+    if (stockOnly) {
+      return List.of();
+    }
+    List<Integer> all = quick ? List.of(16, 64) : List.of(1, 16, 64, 1000);
+    return connections.isEmpty() ? all : connections;
+  }
+
+  private List<Integer> stockConnections() {
+    if (nativeOnly) {
+      return List.of();
+    }
+    return connections.isEmpty() ? List.of(16, 64) : connections;
   }
 }

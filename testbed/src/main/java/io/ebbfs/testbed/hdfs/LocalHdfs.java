@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /**
  * Apache HDFS on this machine: a NameNode with a real edit log, and DataNodes, as processes with
@@ -31,11 +32,14 @@ public final class LocalHdfs implements AutoCloseable {
   private static final String NAMENODE = "namenode";
   private static final String SERVER = "org.apache.hadoop.hdfs.server.";
 
+  private static final List<String> DATA_NODE_FLAGS = List.of("-Xmx256m", "-XX:+UseSerialGC");
+
   private final Path directory;
   private final String jars;
   private final List<String> namenodeFlags;
   private final Launcher launcher;
   private final int port;
+  private final List<Integer> dataNodeIpcPorts = new ArrayList<>();
   private ProcessId namenode;
 
   private LocalHdfs(Path directory, String jars, List<String> namenodeFlags, int port) {
@@ -98,8 +102,7 @@ public final class LocalHdfs implements AutoCloseable {
   }
 
   private void format() throws ClusterException, IOException, InterruptedException {
-    List<String> command =
-        java(List.of("-Xmx256m", "-XX:+UseSerialGC"), Map.of(), "namenode.NameNode");
+    List<String> command = java(DATA_NODE_FLAGS, "namenode.NameNode");
     command.addAll(List.of("-format", "-force", "-nonInteractive"));
     ServerLog log = log("format");
     log.rotate();
@@ -114,11 +117,10 @@ public final class LocalHdfs implements AutoCloseable {
     }
   }
 
-  private List<String> java(List<String> flags, Map<String, String> properties, String daemon) {
+  private List<String> java(List<String> flags, String daemon) {
     List<String> command = new ArrayList<>(List.of(Launcher.java()));
     command.addAll(flags);
     command.add("-Djava.net.preferIPv4Stack=true");
-    properties.forEach((name, value) -> command.add("-D" + name + "=" + value));
     command.addAll(List.of("-cp", conf() + File.pathSeparator + jars, SERVER + daemon));
     return command;
   }
@@ -127,7 +129,46 @@ public final class LocalHdfs implements AutoCloseable {
   public void launchNamenode() throws ClusterException {
     namenode =
         launcher.start(
-            NAMENODE, java(namenodeFlags, Map.of(), "namenode.NameNode"), directory, log(NAMENODE));
+            NAMENODE, java(namenodeFlags, "namenode.NameNode"), directory, log(NAMENODE));
+  }
+
+  /** Ends the NameNode by SIGTERM and waits for its end. */
+  public void stopNamenode() throws ClusterException, InterruptedException {
+    namenode.signal(false);
+    if (!namenode.awaitEnd(START_MILLIS)) {
+      throw new ClusterException("HDFS's NameNode (pid %d) does not end".formatted(namenode.pid()));
+    }
+  }
+
+  /** Launches one more DataNode and does not wait for it. */
+  public void launchDataNode() throws ClusterException {
+    List<Integer> ports = FreePorts.find(2);
+    int index = dataNodeIpcPorts.size();
+    dataNodeIpcPorts.add(ports.get(1));
+    List<String> command = java(DATA_NODE_FLAGS, "datanode.DataNode");
+    command.addAll(
+        List.of(
+            "-Ddfs.datanode.data.dir=" + disk(index).toUri(),
+            "-Ddfs.datanode.address=" + HOST + ":" + ports.get(0),
+            "-Ddfs.datanode.ipc.address=" + HOST + ":" + ports.get(1),
+            "-Ddfs.datanode.http.address=" + HOST + ":0",
+            "-Ddfs.datanode.hostname=" + HOST));
+    String name = "datanode-" + index;
+    launcher.start(name, command, directory, log(name));
+  }
+
+  private Path disk(int dataNode) {
+    return directory.resolve("disk-" + dataNode);
+  }
+
+  /** The directories with the blocks of the DataNodes. */
+  public List<Path> disks() {
+    return IntStream.range(0, dataNodeIpcPorts.size()).mapToObj(this::disk).toList();
+  }
+
+  /** The ports at which the DataNodes take orders of an administrator. */
+  public List<Integer> dataNodeIpcPorts() {
+    return List.copyOf(dataNodeIpcPorts);
   }
 
   /** Waits until the NameNode accepts connections. */

@@ -2,29 +2,54 @@ package io.ebbfs.workloads.metadata;
 
 import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ClusterException;
+import io.ebbfs.testbed.ConditionWaiter;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The namenodes that are compared, all of them running. */
+/** The systems that are compared, all of them running. */
 record ComparedNamenodes(List<NamenodeUnderTest> namenodes) implements AutoCloseable {
   static final String EBBFS = "ebbfs";
   static final String HDFS = "hdfs";
+  private static final long REGISTER_MILLIS = 120_000;
 
-  static ComparedNamenodes start(Build build, MetadataOptions options, Path directory)
+  /** Starts each system with a namenode and this many servers of blocks. */
+  static ComparedNamenodes start(
+      Build build, MetadataOptions options, Path directory, int dataServers)
       throws ClusterException, IOException, InterruptedException {
-    ComparedNamenodes systems = new ComparedNamenodes(new ArrayList<>());
+    ComparedNamenodes compared = new ComparedNamenodes(new ArrayList<>());
+    int heap = options.heapMebibytes();
     try {
-      int heap = options.heapMebibytes();
-      systems.namenodes.add(EbbfsUnderTest.start(build, directory.resolve(EBBFS), heap));
+      compared.namenodes.add(new EbbfsUnderTest(build, directory.resolve(EBBFS), heap));
       if (!options.ebbfsOnly()) {
-        systems.namenodes.add(HdfsUnderTest.start(build, directory.resolve(HDFS), heap));
+        compared.namenodes.add(HdfsUnderTest.create(build, directory.resolve(HDFS), heap));
       }
-      return systems;
+      for (NamenodeUnderTest namenode : compared.namenodes) {
+        start(namenode, dataServers);
+      }
+      return compared;
     } catch (ClusterException | IOException | InterruptedException | RuntimeException e) {
-      systems.close();
+      compared.close();
       throw e;
+    }
+  }
+
+  private static void start(NamenodeUnderTest namenode, int dataServers)
+      throws ClusterException, IOException, InterruptedException {
+    namenode.launchNamenode();
+    namenode.awaitNamenode();
+    for (int server = 0; server < dataServers; server++) {
+      namenode.launchDataServer();
+    }
+    try (Administrator administrator = new Administrator(namenode)) {
+      ConditionWaiter.within(REGISTER_MILLIS)
+          .until(
+              "the registration of the servers of " + namenode.name(),
+              () -> {
+                int live = administrator.liveServers();
+                return live == dataServers ? null : live + " of " + dataServers + " are live";
+              });
     }
   }
 

@@ -3,6 +3,7 @@ package io.ebbfs.workloads.metadata;
 import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.ConditionWaiter;
+import io.ebbfs.testbed.process.FreePorts;
 import io.ebbfs.testbed.process.Launcher;
 import io.ebbfs.testbed.process.ProcessId;
 import io.ebbfs.testbed.process.ServerLog;
@@ -11,8 +12,12 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 
-/** A namenode of EbbFS with the settings that suit production. Not thread-safe. */
+/**
+ * A namenode of EbbFS with the settings of {@code conf/namenode.yaml}, which suit production, and
+ * chunk servers. Not thread-safe.
+ */
 final class EbbfsUnderTest implements NamenodeUnderTest {
   private static final String HOST = "127.0.0.1";
   private static final String NAMENODE = "namenode";
@@ -24,72 +29,117 @@ final class EbbfsUnderTest implements NamenodeUnderTest {
   private final Path directory;
   private final int heapMebibytes;
   private final Launcher launcher;
+  private final int port;
+  private final List<Integer> ipcPorts = new ArrayList<>();
+  private List<String> settings = List.of();
   private ProcessId namenode;
-  private int port;
 
-  private EbbfsUnderTest(Build build, Path directory, int heapMebibytes) {
+  EbbfsUnderTest(Build build, Path directory, int heapMebibytes)
+      throws ClusterException, IOException {
     this.build = build;
-    this.directory = directory;
+    this.directory = Files.createDirectories(directory);
     this.heapMebibytes = heapMebibytes;
     this.launcher = new Launcher(directory);
+    this.port = FreePorts.find(1).get(0);
   }
 
-  static EbbfsUnderTest start(Build build, Path directory, int heapMebibytes)
-      throws ClusterException, IOException, InterruptedException {
-    Files.createDirectories(directory);
-    EbbfsUnderTest ebbfs = new EbbfsUnderTest(build, directory, heapMebibytes);
-    ebbfs.launchNamenode();
-    ebbfs.awaitNamenode();
-    return ebbfs;
+  /** Settings of the next launch: {@code storeCache=4MiB}. */
+  void configure(List<String> keysAndValues) {
+    settings = List.copyOf(keysAndValues);
   }
 
   private Path readyFile() {
     return directory.resolve("ready");
   }
 
-  private ServerLog log() {
-    return new ServerLog(directory.resolve("logs").resolve(NAMENODE + ".log"));
+  private ServerLog log(String process) {
+    return new ServerLog(directory.resolve("logs").resolve(process + ".log"));
   }
 
-  void launchNamenode() throws ClusterException, IOException {
+  /** Where the namenode keeps its rows. */
+  Path data() {
+    return directory.resolve("data");
+  }
+
+  @Override
+  public void launchNamenode() throws ClusterException, IOException {
     Files.deleteIfExists(readyFile());
     List<String> command = new ArrayList<>(List.of(Launcher.java()));
     command.addAll(NamenodeJvm.flags(heapMebibytes));
-    command.addAll(
-        List.of(
-            "-Djava.net.preferIPv4Stack=true",
-            "-cp",
-            build.classPath("cli"),
-            "io.ebbfs.cli.Ebb",
-            "namenode",
-            "--data",
-            directory.resolve("data").toString(),
-            "--host",
-            HOST,
-            "--port",
-            Integer.toString(port),
-            "--ready-file",
-            readyFile().toString()));
-    namenode = launcher.start(NAMENODE, command, directory, log());
+    command.add("-Djava.net.preferIPv4Stack=true");
+    command.addAll(List.of("-cp", build.classPath("cli"), "io.ebbfs.cli.Ebb", NAMENODE));
+    command.addAll(List.of("--data", data().toString(), "--host", HOST));
+    command.addAll(List.of("--port", Integer.toString(port)));
+    command.addAll(List.of("--ready-file", readyFile().toString()));
+    settings.forEach(setting -> command.addAll(List.of("--set", setting)));
+    namenode = launcher.start(NAMENODE, command, directory, log(NAMENODE));
   }
 
-  void awaitNamenode() throws ClusterException, IOException, InterruptedException {
+  @Override
+  public void awaitNamenode() throws ClusterException, IOException, InterruptedException {
     ConditionWaiter.within(START_MILLIS)
         .until(
             "the start of EbbFS's namenode",
             () -> {
               if (!namenode.isAlive()) {
                 throw new ClusterException(
-                    "EbbFS's namenode has ended; its log ends with" + log().tail(LOG_LINES));
+                    "EbbFS's namenode has ended; its log ends with"
+                        + log(NAMENODE).tail(LOG_LINES));
               }
               return Files.exists(readyFile()) ? null : readyFile() + " is not there yet";
             });
-    port = Integer.parseInt(Files.readString(readyFile()).strip());
+  }
+
+  @Override
+  public void stopNamenode() throws ClusterException, InterruptedException {
+    namenode.signal(false);
+    if (!namenode.awaitEnd(START_MILLIS)) {
+      throw new ClusterException("EbbFS's namenode (pid %d) does not end".formatted(pid()));
+    }
+  }
+
+  @Override
+  public void launchDataServer() throws ClusterException, IOException {
+    int index = ipcPorts.size();
+    List<Integer> ports = FreePorts.find(2);
+    ipcPorts.add(ports.get(1));
+    Files.createDirectories(disk(index));
+    String name = "chunk-server-" + index;
+    launcher.start(
+        name,
+        List.of(
+            build.chunkServer().toString(),
+            "--namenode",
+            HOST + ":" + port,
+            "--data",
+            disk(index).toString(),
+            "--host",
+            HOST,
+            "--transfer-port",
+            Integer.toString(ports.get(0)),
+            "--ipc-port",
+            Integer.toString(ports.get(1))),
+        directory,
+        log(name));
+  }
+
+  private Path disk(int server) {
+    return directory.resolve("disk-" + server);
+  }
+
+  @Override
+  public List<Path> disks() {
+    return IntStream.range(0, ipcPorts.size()).mapToObj(this::disk).toList();
+  }
+
+  @Override
+  public int dataServerIpcPort(int server) {
+    return ipcPorts.get(server);
   }
 
   @Override
   public String name() {
-    return "ebbfs";
+    return ComparedNamenodes.EBBFS;
   }
 
   @Override

@@ -2,10 +2,12 @@ package io.ebbfs.workloads.metadata;
 
 import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ClusterException;
+import io.ebbfs.workloads.results.MetadataResults;
 import io.ebbfs.workloads.results.MetadataResults.Run;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -17,48 +19,51 @@ final class Generators implements AutoCloseable {
 
   private Generators() {}
 
-  static Generators start(Build build, ComparedNamenodes systems, int connections, Path directory)
+  static Generators start(
+      Build build, ComparedNamenodes compared, String client, int connections, Path directory)
       throws ClusterException, IOException {
+    GeneratorCommands commands = new GeneratorCommands(build);
     Generators generators = new Generators();
-    for (NamenodeUnderTest namenode : systems.namenodes()) {
+    for (NamenodeUnderTest namenode : compared.namenodes()) {
       generators.bySystem.put(
           namenode.name(),
           new LoadGenerator(
-              "native generator of " + namenode.name(),
-              NativeGenerator.command(build, namenode, connections),
+              client + " generator of " + namenode.name(),
+              client.equals(MetadataResults.NATIVE)
+                  ? commands.nativeClient(namenode, connections)
+                  : commands.stockClient(namenode, connections),
               directory.resolve("generator-" + namenode.name() + ".log")));
     }
     return generators;
   }
 
-  void prepare() throws IOException {
+  /** What one generator measures. */
+  interface Measurement {
+    Run of(LoadGenerator generator, String system)
+        throws ClusterException, IOException, InterruptedException;
+  }
+
+  /** The generator of a system. */
+  LoadGenerator of(String system) {
+    return bySystem.get(system);
+  }
+
+  /** Sends a line to one generator after the other. */
+  void request(String line) throws IOException {
     for (LoadGenerator generator : bySystem.values()) {
-      generator.prepare();
+      generator.request(line);
     }
   }
 
-  /** Runs a row on each system and forgets the figures. */
-  void warmUp(String row, double seconds) throws IOException {
-    for (LoadGenerator generator : bySystem.values()) {
-      generator.run(row, seconds);
-    }
-  }
-
-  /** Measures a row on one system after the other. */
-  void measureInTurn(String row, double seconds, boolean backwards, BiConsumer<String, Run> result)
-      throws IOException {
+  /** Measures one system after the other, in the opposite order in every other round. */
+  void inTurn(int round, Measurement measurement, BiConsumer<String, Run> result)
+      throws ClusterException, IOException, InterruptedException {
     List<String> order = new ArrayList<>(bySystem.keySet());
-    if (backwards) {
-      java.util.Collections.reverse(order);
+    if (round % 2 == 1) {
+      Collections.reverse(order);
     }
     for (String system : order) {
-      result.accept(system, bySystem.get(system).run(row, seconds));
-    }
-  }
-
-  void remove() throws IOException {
-    for (LoadGenerator generator : bySystem.values()) {
-      generator.remove();
+      result.accept(system, measurement.of(bySystem.get(system), system));
     }
   }
 

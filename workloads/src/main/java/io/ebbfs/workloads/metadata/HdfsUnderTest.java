@@ -6,21 +6,19 @@ import io.ebbfs.testbed.hdfs.LocalHdfs;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 
 /** Apache HDFS. */
 record HdfsUnderTest(LocalHdfs hdfs) implements NamenodeUnderTest {
-  static HdfsUnderTest start(Build build, Path directory, int heapMebibytes)
+  static HdfsUnderTest create(Build build, Path directory, int heapMebibytes)
       throws ClusterException, IOException, InterruptedException {
     Files.createDirectories(directory);
-    LocalHdfs hdfs = LocalHdfs.format(build, directory, NamenodeJvm.flags(heapMebibytes));
-    hdfs.launchNamenode();
-    hdfs.awaitNamenode();
-    return new HdfsUnderTest(hdfs);
+    return new HdfsUnderTest(LocalHdfs.format(build, directory, NamenodeJvm.flags(heapMebibytes)));
   }
 
   @Override
   public String name() {
-    return "hdfs";
+    return ComparedNamenodes.HDFS;
   }
 
   @Override
@@ -36,6 +34,36 @@ record HdfsUnderTest(LocalHdfs hdfs) implements NamenodeUnderTest {
   @Override
   public long pid() {
     return hdfs.namenode().pid();
+  }
+
+  @Override
+  public void launchNamenode() throws ClusterException {
+    hdfs.launchNamenode();
+  }
+
+  @Override
+  public void awaitNamenode() throws ClusterException, IOException, InterruptedException {
+    hdfs.awaitNamenode();
+  }
+
+  @Override
+  public void stopNamenode() throws ClusterException, InterruptedException {
+    hdfs.stopNamenode();
+  }
+
+  @Override
+  public void launchDataServer() throws ClusterException {
+    hdfs.launchDataNode();
+  }
+
+  @Override
+  public List<Path> disks() {
+    return hdfs.disks();
+  }
+
+  @Override
+  public int dataServerIpcPort(int server) {
+    return hdfs.dataNodeIpcPorts().get(server);
   }
 
   @Override

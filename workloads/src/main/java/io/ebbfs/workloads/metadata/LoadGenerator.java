@@ -39,29 +39,29 @@ final class LoadGenerator implements AutoCloseable {
     this.answers = process.inputReader(StandardCharsets.UTF_8);
   }
 
-  /** Creates the files and directories that the rows need. */
-  void prepare() throws IOException {
-    request("prepare");
+  /** Measures a row for a while. */
+  Run run(String row, double seconds) throws IOException {
+    return measure("run %s %.3f", row, seconds);
   }
 
-  /** Deletes what was created. */
-  void remove() throws IOException {
-    request("remove");
+  /** Sends a request that measures one thing. */
+  Run measure(String format, Object... arguments) throws IOException {
+    String line = String.format(Locale.ROOT, format, arguments);
+    return measured(line, request(line));
   }
 
   /**
-   * Measures a row for a while.
+   * The figures in an answer.
    *
-   * @throws IOException also if an operation has failed: a figure of failures means nothing
+   * @throws IOException also if an operation has failed: a figure with failures means nothing
    */
-  Run run(String row, double seconds) throws IOException {
-    JsonNode answer = request(String.format(Locale.ROOT, "run %s %.3f", row, seconds));
+  Run measured(String line, JsonNode answer) throws IOException {
     long operations = answer.get("operations").asLong();
     long failures = answer.get("failures").asLong();
     if (failures > 0 || operations == 0) {
       throw new IOException(
-          "%s, row %s: %d operations succeeded and %d failed, the first with: %s"
-              .formatted(name, row, operations, failures, answer.get("firstFailure").asText()));
+          "%s, '%s': %d operations succeeded and %d failed, the first with: %s"
+              .formatted(name, line, operations, failures, answer.get("firstFailure").asText()));
     }
     double took = answer.get("seconds").asDouble();
     return new Run(
@@ -75,7 +75,8 @@ final class LoadGenerator implements AutoCloseable {
         answer.get("p999Millis").asDouble());
   }
 
-  private JsonNode request(String line) throws IOException {
+  /** Sends a line and waits for its answer. */
+  JsonNode request(String line) throws IOException {
     requests.write(line + "\n");
     requests.flush();
     String answer = answers.readLine();

@@ -3,24 +3,26 @@ package io.ebbfs.workloads.metadata;
 import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.workloads.results.MetadataResults;
-import io.ebbfs.workloads.results.MetadataResults.Figures;
 import io.ebbfs.workloads.results.MetadataResults.Row;
-import io.ebbfs.workloads.results.MetadataResults.Run;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Collections;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 
-/** Measures EbbFS and HDFS in turn, so that both see the same disturbances of the machine. */
+/**
+ * Measures EbbFS and HDFS in turn, so that both see the same disturbances of the machine. Not
+ * thread-safe.
+ */
 public final class MetadataBenchmark {
+  private static final int BESIDE_DELETES_CONNECTIONS = 64;
+
   private final Build build;
   private final MetadataOptions options;
   private final Path directory;
   private final PrintStream out;
+  private final List<Row> rows = new ArrayList<>();
+  private final MeasureLists measures = new MeasureLists();
 
   /**
    * @param directory where both systems keep their files
@@ -33,54 +35,52 @@ public final class MetadataBenchmark {
     this.out = out;
   }
 
-  /** Starts the namenodes, measures every row, and stops the namenodes. */
+  /** Starts the systems, measures everything, and stops the systems. */
   public MetadataResults run() throws ClusterException, IOException, InterruptedException {
-    try (ComparedNamenodes systems = ComparedNamenodes.start(build, options, directory)) {
-      List<Row> rows = new ArrayList<>();
-      out.println(MetadataTable.head());
-      for (int connections : options.connections()) {
-        rows.addAll(measure(systems, MetadataResults.NATIVE, connections));
+    out.println(MetadataTable.head());
+    if (options.rows().stream().anyMatch(row -> !row.equals(RowNames.LARGE))) {
+      operations();
+    }
+    if (options.rows().contains(RowNames.LARGE)) {
+      large();
+    }
+    MetadataResults results =
+        new MetadataResults(MeasuredMachine.describe(build, options), rows, measures.measures());
+    results.measures().forEach(measure -> out.println(MetadataTable.line(measure)));
+    return results;
+  }
+
+  private void operations() throws ClusterException, IOException, InterruptedException {
+    try (ComparedNamenodes compared =
+        ComparedNamenodes.start(
+            build, options, directory.resolve("operations"), OperationRows.DATA_SERVERS)) {
+      OperationRows measured = new OperationRows(build, options, compared, directory);
+      for (int connections : options.nativeConnections()) {
+        add(measured.measure(MetadataResults.NATIVE, connections, options.operations()));
       }
-      return new MetadataResults(MeasuredMachine.describe(build, options), rows);
+      List<String> few =
+          options.operations().stream().filter(MetadataOptions.FEW_ROWS::contains).toList();
+      for (int connections : options.fewRowsConnections()) {
+        add(measured.measure(MetadataResults.NATIVE, connections, few));
+      }
+      for (int connections : options.stockConnections()) {
+        add(measured.measure(MetadataResults.STOCK, connections, options.operations()));
+      }
+      if (options.rows().contains(RowNames.BESIDE_DELETES)) {
+        add(measured.besideDeletes(BESIDE_DELETES_CONNECTIONS, measures));
+      }
     }
   }
 
-  private List<Row> measure(ComparedNamenodes systems, String client, int connections)
-      throws ClusterException, IOException, InterruptedException {
-    try (Generators generators = Generators.start(build, systems, connections, directory)) {
-      generators.prepare();
-      for (String row : options.rows()) {
-        generators.warmUp(row, options.warmUpSeconds());
-      }
-      Map<String, Map<String, List<Run>>> runs = new LinkedHashMap<>();
-      for (int round = 0; round < options.rounds(); round++) {
-        for (String row : options.rows()) {
-          generators.measureInTurn(
-              row,
-              options.seconds(),
-              round % 2 == 1,
-              (system, run) ->
-                  runs.computeIfAbsent(row, name -> new LinkedHashMap<>())
-                      .computeIfAbsent(system, name -> new ArrayList<>())
-                      .add(run));
-        }
-      }
-      generators.remove();
-      List<Row> rows = new ArrayList<>();
-      runs.forEach((name, bySystem) -> rows.add(row(name, client, connections, bySystem)));
-      rows.forEach(row -> out.println(MetadataTable.line(row)));
-      return rows;
+  private void large() throws ClusterException, IOException, InterruptedException {
+    try (ComparedNamenodes compared =
+        ComparedNamenodes.start(build, options, directory.resolve("large"), 1)) {
+      add(new LargeNamespaces(build, options, compared, directory, measures).measure());
     }
   }
 
-  private static Row row(
-      String name, String client, int connections, Map<String, List<Run>> bySystem) {
-    List<Run> hdfs = bySystem.getOrDefault(ComparedNamenodes.HDFS, Collections.emptyList());
-    return new Row(
-        name,
-        client,
-        connections,
-        Figures.of(bySystem.get(ComparedNamenodes.EBBFS)),
-        hdfs.isEmpty() ? null : Figures.of(hdfs));
+  private void add(List<Row> measured) {
+    rows.addAll(measured);
+    measured.forEach(row -> out.println(MetadataTable.line(row)));
   }
 }

@@ -1,6 +1,7 @@
 package io.ebbfs.workloads.metadata;
 
 import io.ebbfs.workloads.results.MetadataResults.Figures;
+import io.ebbfs.workloads.results.MetadataResults.Measure;
 import io.ebbfs.workloads.results.MetadataResults.Row;
 import java.util.Locale;
 
@@ -45,6 +46,18 @@ final class MetadataTable {
         number("%.2f", row.cpuRatio()),
         ebbfs.p99Millis(),
         number("%.2f", hdfs == null ? null : hdfs.p99Millis()));
+  }
+
+  static String line(Measure measure) {
+    return String.format(
+        Locale.ROOT,
+        "%-50s %-20s EbbFS %10.3f %s   HDFS %10s   ratio %s",
+        measure.name(),
+        measure.size(),
+        measure.ebbfs().median(),
+        measure.unit(),
+        number("%.3f", measure.hdfs() == null ? null : measure.hdfs().median()),
+        number("%.2f", measure.ratio()));
   }
 
   private static String speed(Figures figures) {

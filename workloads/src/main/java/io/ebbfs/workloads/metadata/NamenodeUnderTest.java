@@ -2,10 +2,12 @@ package io.ebbfs.workloads.metadata;
 
 import io.ebbfs.testbed.ClusterException;
 import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
 
-/** A running namenode that calls of HDFS clients reach, and its processor time and memory. */
+/** A system that calls of HDFS clients reach: a namenode, and servers of blocks. */
 interface NamenodeUnderTest extends AutoCloseable {
-  /** {@code ebbfs} or {@code hdfs}. */
+  /** {@link ComparedNamenodes#EBBFS} or {@link ComparedNamenodes#HDFS}. */
   String name();
 
   String host();
@@ -14,6 +16,24 @@ interface NamenodeUnderTest extends AutoCloseable {
 
   /** The process id of the namenode. */
   long pid();
+
+  /** Launches the namenode, which does not run, over its files, and does not wait for it. */
+  void launchNamenode() throws ClusterException, IOException;
+
+  /** Waits until the namenode accepts connections. */
+  void awaitNamenode() throws ClusterException, IOException, InterruptedException;
+
+  /** Ends the namenode cleanly. */
+  void stopNamenode() throws ClusterException, InterruptedException;
+
+  /** Launches one more server of blocks and does not wait for it. */
+  void launchDataServer() throws ClusterException, IOException;
+
+  /** The directories with the blocks of the servers. */
+  List<Path> disks();
+
+  /** The port at which a server of blocks takes orders of an administrator. */
+  int dataServerIpcPort(int server) throws IOException;
 
   @Override
   void close() throws ClusterException, IOException, InterruptedException;

@@ -7,8 +7,9 @@ import java.util.function.ToDoubleFunction;
  * The figures of a benchmark of metadata; the content of its JSON file.
  *
  * @param rows one per kind of operation, client and number of connections
+ * @param measures figures of another kind: of starts, memory and large directories
  */
-public record MetadataResults(Environment environment, List<Row> rows) {
+public record MetadataResults(Environment environment, List<Row> rows, List<Measure> measures) {
   /** The clients that drive the namenodes. */
   public static final String NATIVE = "native";
 
@@ -104,9 +105,38 @@ public record MetadataResults(Environment environment, List<Row> rows) {
     }
   }
 
-  /** The middle value, or the mean of the middle two. */
+  /** The median of single values, and the values. */
+  public record Values(double median, double least, double greatest, List<Double> runs) {
+    public Values {
+      runs = List.copyOf(runs);
+    }
+
+    public static Values of(List<Double> runs) {
+      double[] sorted = runs.stream().mapToDouble(Double::doubleValue).sorted().toArray();
+      return new Values(middle(sorted), sorted[0], sorted[sorted.length - 1], runs);
+    }
+  }
+
+  /**
+   * One figure of both systems, of which less is better.
+   *
+   * @param unit {@code s}, {@code ms} or {@code MiB}
+   * @param size what it was measured with: {@code 250,000 files}
+   * @param hdfs null if only EbbFS was measured
+   */
+  public record Measure(String name, String unit, String size, Values ebbfs, Values hdfs) {
+    /** The figure of EbbFS over that of HDFS; null without HDFS. */
+    public Double ratio() {
+      return hdfs == null || hdfs.median() == 0 ? null : ebbfs.median() / hdfs.median();
+    }
+  }
+
   static double median(List<Run> runs, ToDoubleFunction<Run> figure) {
-    double[] sorted = runs.stream().mapToDouble(figure).sorted().toArray();
+    return middle(runs.stream().mapToDouble(figure).sorted().toArray());
+  }
+
+  /** The middle value, or the mean of the middle two. */
+  private static double middle(double[] sorted) {
     int middle = sorted.length / 2;
     return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
   }
