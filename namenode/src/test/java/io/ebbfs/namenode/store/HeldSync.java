@@ -26,7 +26,7 @@ public final class HeldSync implements SyncHook {
     notifyAll();
   }
 
-  synchronized void failFromNowOn() {
+  public synchronized void failFromNowOn() {
     fails = true;
   }
 

@@ -4,6 +4,7 @@ import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.netty.channel.ChannelOutboundBuffer;
 import io.netty.channel.EventLoop;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.handler.codec.ByteToMessageDecoder;
@@ -31,7 +32,7 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
   /** Then it is another connection's turn. */
   private static final int FRAMES_PER_TURN = 64;
 
-  private static final int LAST_READ_SECONDS = 1;
+  private static final int LAST_READ_SECONDS = 10;
 
   /** A frame that has come up to here is only accepted while there is memory. */
   private static final int LARGE_BYTES = 64 << 10;
@@ -96,8 +97,7 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
   public void channelInactive(ChannelHandlerContext ignored) {
     closing = true;
     forgetUnread();
-    server.inFlight().add(-heldBytes);
-    heldBytes = 0;
+    noteHeldBytes();
   }
 
   @Override
@@ -285,17 +285,16 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
 
   /** Tells the server how many bytes this connection makes it hold. */
   private void noteHeldBytes() {
-    if (!context.channel().isActive()) {
-      return;
-    }
-    long held =
-        unread.readableBytes()
-            + callBytes
-            + context.channel().unsafe().outboundBuffer().totalPendingWriteBytes();
+    long held = closing ? 0 : unread.readableBytes() + callBytes + untakenBytes();
     if (held != heldBytes) {
       server.inFlight().add(held - heldBytes);
       heldBytes = held;
     }
+  }
+
+  private long untakenBytes() {
+    ChannelOutboundBuffer untaken = context.channel().unsafe().outboundBuffer();
+    return untaken == null ? 0 : untaken.totalPendingWriteBytes();
   }
 
   /** How long nothing came, and no answer was taken. Thread-safe. */
