@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -51,6 +52,7 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
   private int calls;
   private long callBytes;
   private long heldBytes;
+  private Future<?> end;
   private volatile long activeNanos = System.nanoTime();
 
   RpcConnection(RpcServer server, InetAddress peer) {
@@ -98,6 +100,9 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
     closing = true;
     forgetUnread();
     noteHeldBytes();
+    if (end != null) {
+      end.cancel(false);
+    }
   }
 
   @Override
@@ -273,7 +278,7 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
     context
         .writeAndFlush(Unpooled.wrappedBuffer(last))
         .addListener(sent -> channel.shutdownOutput());
-    channel.eventLoop().schedule(() -> context.close(), LAST_READ_SECONDS, TimeUnit.SECONDS);
+    end = channel.eventLoop().schedule(() -> context.close(), LAST_READ_SECONDS, TimeUnit.SECONDS);
   }
 
   private void forgetUnread() {
