@@ -41,6 +41,7 @@ import io.ebbfs.namenode.rpc.datanode.ChunkServerVerifier;
 import io.ebbfs.namenode.rpc.datanode.DatanodeFrontEnd;
 import io.ebbfs.namenode.rpc.server.MethodHandler;
 import io.ebbfs.namenode.rpc.server.RetryAnswers;
+import io.ebbfs.namenode.store.FailedSync;
 import io.ebbfs.namenode.store.IdGenerator;
 import io.ebbfs.namenode.store.IdGenerators;
 import io.ebbfs.namenode.store.MetadataStore;
@@ -113,7 +114,10 @@ public final class NamenodeServer implements AutoCloseable {
     RocksDbStore store =
         stopsFirst(
             RocksDbStore.open(
-                config.data().resolve("metadata"), config.lockTimeout(), config.storeCache()));
+                config.data().resolve("metadata"),
+                config.lockTimeout(),
+                config.storeCache(),
+                FailedSync::stopProcess));
     ClusterIdentity identity = ClusterIdentity.of(store, timeOfDay, random);
     RedundancySettings redundancy =
         RedundancySettings.of(config.deadAfter(), config.safeModeGrace())

@@ -22,6 +22,7 @@ final class CoherentCache<K, V> {
   private static final int STRIPES = 1 << 14;
   private static final long BEGUN = 1L << 20;
   private static final long UNDER_WAY = BEGUN - 1;
+  private static final int MAINTAIN_EVERY = 64;
 
   /** Reads a value from behind the cache. */
   @FunctionalInterface
@@ -32,13 +33,14 @@ final class CoherentCache<K, V> {
 
   private final Cache<K, V> values;
   private final AtomicLongArray changes = new AtomicLongArray(STRIPES);
+  private int insertions;
 
   CoherentCache(long bytes, Weigher<K, V> weigher) {
     values =
         Caffeine.newBuilder()
             .maximumWeight(bytes)
             .weigher(weigher)
-            .executor(Runnable::run) // what a thread evicts is counted as its work
+            .executor(task -> {}) // see maintain()
             .build();
   }
 
@@ -68,6 +70,17 @@ final class CoherentCache<K, V> {
    */
   private void keep(K key, V value, int stripe, long seen) {
     values.asMap().computeIfAbsent(key, k -> changes.get(stripe) == seen ? value : null);
+    maintain();
+  }
+
+  /**
+   * Evicts, after some insertions: the cache's own way is a task per insertion. The count may miss
+   * insertions, because the cache itself evicts when more of them wait than its buffer holds.
+   */
+  private void maintain() {
+    if (++insertions % MAINTAIN_EVERY == 0) {
+      values.cleanUp();
+    }
   }
 
   /** To be called before the value of a key changes. */
@@ -85,6 +98,7 @@ final class CoherentCache<K, V> {
       values.invalidate(key);
     } else {
       values.put(key, now);
+      maintain();
     }
     changes.decrementAndGet(stripe(key));
   }

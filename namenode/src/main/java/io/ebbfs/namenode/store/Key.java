@@ -77,6 +77,10 @@ public final class Key implements Comparable<Key> {
     return encoded;
   }
 
+  int encodedLength() {
+    return Long.BYTES + rest.length;
+  }
+
   public static Key decode(byte[] encoded) {
     return new Key(longOf(encoded), Arrays.copyOfRange(encoded, Long.BYTES, encoded.length));
   }

@@ -9,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -37,6 +38,7 @@ final class RocksDbFiles implements AutoCloseable {
   private final List<AutoCloseable> resources;
   private final RocksDB database;
   private final ColumnFamilyHandle[] families;
+  private final int[] familyIds;
 
   private RocksDbFiles(
       Path directory,
@@ -50,6 +52,7 @@ final class RocksDbFiles implements AutoCloseable {
     this.database = database;
     // Handles come in the order of the descriptors: the default family, then Tables.ALL.
     this.families = handles.subList(1, handles.size()).toArray(ColumnFamilyHandle[]::new);
+    this.familyIds = Arrays.stream(families).mapToInt(ColumnFamilyHandle::getID).toArray();
   }
 
   static RocksDbFiles open(Path directory, StoreMemory memory) throws IOException {
@@ -74,6 +77,10 @@ final class RocksDbFiles implements AutoCloseable {
 
   ColumnFamilyHandle family(Table<?> table) {
     return families[table.order()];
+  }
+
+  int familyId(Table<?> table) {
+    return familyIds[table.order()];
   }
 
   Path directory() {
@@ -193,6 +200,9 @@ final class RocksDbFiles implements AutoCloseable {
         .setMaxLogFileSize(4L << 20)
         .setInfoLogLevel(InfoLogLevel.WARN_LEVEL)
         .setStatsDumpPeriodSec(0)
+        // The log is written once for all commits that share a sync.
+        .setManualWalFlush(true)
+        .setAllowConcurrentMemtableWrite(false)
         // Records behind a torn record at the end of the log were never acknowledged.
         .setWalRecoveryMode(WALRecoveryMode.PointInTimeRecovery);
   }

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 import org.rocksdb.Checkpoint;
 import org.rocksdb.RocksDBException;
@@ -49,11 +50,23 @@ public final class RocksDbStore implements MetadataStore {
    */
   public static RocksDbStore open(Path directory, long lockTimeoutMillis, long cacheBytes)
       throws IOException {
-    return open(directory, lockTimeoutMillis, cacheBytes, SyncHook.NONE);
+    return openWith(SyncHook.NONE, directory, lockTimeoutMillis, cacheBytes);
   }
 
-  static RocksDbStore open(Path directory, long lockTimeoutMillis, long cacheBytes, SyncHook hook)
+  /**
+   * Opens the store in a directory.
+   *
+   * @param onFailedSync hears that the disk could not be written; the store writes nothing more
+   * @throws StoreOpenException as above
+   */
+  public static RocksDbStore open(
+      Path directory, long lockTimeoutMillis, long cacheBytes, Consumer<IOException> onFailedSync)
       throws IOException {
+    return openWith(SyncHook.onFailure(onFailedSync), directory, lockTimeoutMillis, cacheBytes);
+  }
+
+  static RocksDbStore openWith(
+      SyncHook hook, Path directory, long lockTimeoutMillis, long cacheBytes) throws IOException {
     StoreMemory memory = StoreMemory.of(cacheBytes);
     return new RocksDbStore(RocksDbFiles.open(directory, memory), memory, lockTimeoutMillis, hook);
   }
@@ -65,13 +78,17 @@ public final class RocksDbStore implements MetadataStore {
     try {
       R result;
       long position;
+      boolean wrote;
       try (LockTable.Holder held = locks.holder()) {
         BufferedTransaction transaction = new BufferedTransaction(committed, held);
         result = body.run(transaction);
+        wrote = !transaction.writes().isEmpty();
         position = commit(transaction);
       }
       if (durability == Durability.SYNCED) {
         PendingSync.awaitOrDefer(walSync, position);
+      } else if (wrote) {
+        rows.flush();
       }
       return result;
     } finally {

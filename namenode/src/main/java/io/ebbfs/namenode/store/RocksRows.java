@@ -6,7 +6,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
-import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.ReadTier;
 import org.rocksdb.RocksDB;
@@ -97,18 +96,12 @@ final class RocksRows implements AutoCloseable {
     return Arrays.copyOf(encoded, encoded.length + 1);
   }
 
-  /** Writes rows, all or none, to the log and to memory; null deletes a row. */
+  /**
+   * Writes rows, all or none, to memory and to the buffer of the log; null deletes a row. They can
+   * be read from then on.
+   */
   void write(Map<RowKey, MessageLite> writes) throws IOException {
-    try (WriteBatch batch = new WriteBatch()) {
-      for (Map.Entry<RowKey, MessageLite> write : writes.entrySet()) {
-        ColumnFamilyHandle family = files.family(write.getKey().table());
-        byte[] key = write.getKey().key().encode();
-        if (write.getValue() == null) {
-          batch.delete(family, key);
-        } else {
-          batch.put(family, key, write.getValue().toByteArray());
-        }
-      }
+    try (WriteBatch batch = new WriteBatch(BatchBytes.of(writes, files::familyId))) {
       database.write(NonBlocking.isActive() ? noStall : mayStall, batch);
       NonBlocking.noteCommit();
     } catch (RocksDBException e) {
@@ -116,12 +109,21 @@ final class RocksRows implements AutoCloseable {
     }
   }
 
+  /** Hands the buffer of the log to the operating system, so that it survives this process. */
+  void flush() throws IOException {
+    flush(false);
+  }
+
   /** Brings all that was written to the disk. */
   void sync() throws IOException {
+    flush(true);
+  }
+
+  private void flush(boolean sync) throws IOException {
     try {
-      database.syncWal();
+      database.flushWal(sync);
     } catch (RocksDBException e) {
-      throw failed("sync", e);
+      throw failed(sync ? "sync" : "write", e);
     }
   }
 

@@ -8,8 +8,7 @@ import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 
 /**
  * Rows in memory, in front of {@link RocksRows}: single rows, also that a row does not exist, and
- * small partitions as a whole, which scans read. Tables that only background work reads are not
- * cached. Thread-safe.
+ * small partitions as a whole, which scans read. Thread-safe.
  */
 final class RowCache {
   /** A partition with more rows is scanned in the database each time. */
@@ -17,6 +16,13 @@ final class RowCache {
 
   /** A scan of fewer rows does not read a whole partition for the cache. */
   private static final int MIN_SCAN = 16;
+
+  /** Rows that only background work reads, or nobody but a new namenode. */
+  private static final boolean[] UNCACHED =
+      marked(Tables.LEASE, Tables.STORAGE_REPLICA, Tables.INVALIDATION, Tables.LOST_DISK);
+
+  /** Tables whose partitions calls of clients scan. */
+  private static final boolean[] SCANNED = marked(Tables.INODE, Tables.BLOCK, Tables.REPLICA);
 
   private static final Object ABSENT = new Object();
   private static final List<Row<?>> TOO_LARGE = new ArrayList<>();
@@ -47,8 +53,20 @@ final class RowCache {
     this.partitions = new CoherentCache<>(bytes / 3, (key, all) -> RowWeight.of(all));
   }
 
+  private static boolean[] marked(Table<?>... tables) {
+    boolean[] marks = new boolean[Tables.ALL.size()];
+    for (Table<?> table : tables) {
+      marks[table.order()] = true;
+    }
+    return marks;
+  }
+
   private static boolean isCached(Table<?> table) {
-    return table != Tables.STORAGE_REPLICA && table != Tables.INVALIDATION;
+    return !UNCACHED[table.order()];
+  }
+
+  private static boolean isScanned(Table<?> table) {
+    return SCANNED[table.order()];
   }
 
   /** The newest committed row, or null. */
@@ -72,7 +90,7 @@ final class RowCache {
   /** The committed rows of a partition between two keys; each bound may be null. */
   <V extends MessageLite> List<Row<V>> scan(
       Table<V> table, long partition, Key after, Key before, int limit) throws IOException {
-    if (isCached(table)) {
+    if (isScanned(table)) {
       Partition key = new Partition(table, partition);
       List<Row<?>> all =
           limit < MIN_SCAN
@@ -136,6 +154,8 @@ final class RowCache {
   private void begin(RowKey key) {
     if (isCached(key.table())) {
       single.beginChange(key);
+    }
+    if (isScanned(key.table())) {
       partitions.beginChange(partitionOf(key));
     }
   }
@@ -143,6 +163,8 @@ final class RowCache {
   private void end(RowKey key, MessageLite now) {
     if (isCached(key.table())) {
       single.endChange(key, now);
+    }
+    if (isScanned(key.table())) {
       partitions.endChange(partitionOf(key), null);
     }
   }

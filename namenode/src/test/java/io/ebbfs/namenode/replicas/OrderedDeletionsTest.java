@@ -1,19 +1,29 @@
 package io.ebbfs.namenode.replicas;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ebbfs.namenode.store.HeldSync;
 import io.ebbfs.namenode.store.InMemoryStore;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.PendingSync;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Table;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.TreeSet;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What a namenode may believe about deletions that an earlier process of it has ordered. */
 class OrderedDeletionsTest {
@@ -70,6 +80,51 @@ class OrderedDeletionsTest {
     f.seconds(20);
     assertThat(f.physical(block.getBlockId())).hasSize(2);
     assertThat(lost[0]).as("a crash would have taken the mark of a deleted replica").isFalse();
+  }
+
+  /** No thread waits for the disk for the sake of a call; who orders a deletion does. */
+  @Test
+  void aReplicaIsNotOrderedToBeDeletedBeforeTheDeletionOfItsRowIsOnDisk(@TempDir Path directory)
+      throws Exception {
+    HeldSync disk = new HeldSync();
+    ExecutorService heartbeats = Executors.newSingleThreadExecutor();
+    try (MetadataStore store = disk.open(directory.resolve("db"))) {
+      BlockFixture f = new BlockFixture(3, 3, 1, BlockFixture.settings(), store);
+      f.registerAll();
+      f.second();
+      BlockRow block = f.writeFile(2);
+      f.seconds(3);
+      disk.hold();
+      PendingSync call = PendingSync.begin();
+      f.setReplication(block.getBlockId(), 1);
+      call.end();
+      assertThat(call.isSynced()).isFalse();
+      Future<Integer> orders = heartbeats.submit(() -> takeDeletions(f));
+      try {
+        assertThatThrownBy(() -> orders.get(100, TimeUnit.MILLISECONDS))
+            .isInstanceOf(TimeoutException.class);
+      } finally {
+        disk.release();
+      }
+      assertThat(orders.get(10, TimeUnit.SECONDS)).isEqualTo(1);
+      assertThat(call.isSynced()).isTrue();
+    } finally {
+      heartbeats.shutdownNow();
+    }
+  }
+
+  /** As the RPC server calls it: within the scope of a call. */
+  private static int takeDeletions(BlockFixture f) throws IOException {
+    PendingSync call = PendingSync.begin();
+    try {
+      int orders = 0;
+      for (String server : f.servers.keySet()) {
+        orders += f.manager.takeDeletions(server).size();
+      }
+      return orders;
+    } finally {
+      call.end();
+    }
   }
 
   /** The deletion was ordered before the restart, and may be under way. */

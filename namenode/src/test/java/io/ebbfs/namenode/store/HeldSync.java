@@ -14,7 +14,7 @@ public final class HeldSync implements SyncHook {
 
   /** Opens a store whose syncs this object controls. */
   public RocksDbStore open(Path directory) throws IOException {
-    return RocksDbStore.open(directory, 1_000, 8L << 20, this);
+    return RocksDbStore.openWith(this, directory, 1_000, 8L << 20);
   }
 
   public synchronized void hold() {

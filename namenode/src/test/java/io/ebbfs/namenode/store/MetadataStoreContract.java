@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.CounterRow;
 import io.ebbfs.protocol.proto.StoreProtos.SettingRow;
 import java.io.IOException;
@@ -226,10 +228,10 @@ abstract class MetadataStoreContract {
     for (int step = 0; step < 500; step++) {
       Key key = key(random.nextInt(40));
       if (random.nextInt(3) > 0) {
-        put(key, step);
+        putBlock(key, step);
         model.put(key, (long) step);
       } else {
-        delete(key);
+        deleteBlock(key);
         model.remove(key);
       }
       Key after = random.nextInt(3) == 0 ? null : key(random.nextInt(40));
@@ -242,22 +244,48 @@ abstract class MetadataStoreContract {
               .map(Map.Entry::getValue)
               .limit(limit)
               .toList();
-      List<Row<CounterRow>> rows =
-          store.transact(P, t -> t.scan(Tables.COUNTER, P, after, before, limit));
-      assertThat(rows.stream().map(row -> row.value().getValue()))
+      List<Row<BlockRow>> rows =
+          store.transact(P, t -> t.scan(Tables.BLOCK, P, after, before, limit));
+      assertThat(rows.stream().map(row -> row.value().getLengthBytes()))
           .as("seed %d, step %d", seed, step)
           .containsExactlyElementsOf(expected);
-      assertThat(get(key)).isEqualTo(Optional.ofNullable(model.get(key)));
+      assertThat(getBlock(key)).isEqualTo(Optional.ofNullable(model.get(key)));
     }
   }
 
-  private void delete(Key key) throws IOException {
+  /** A row of a table that clients scan. */
+  void putBlock(Key key, long lengthBytes) throws IOException {
+    BlockRow block =
+        BlockRow.newBuilder()
+            .setBlockId(1)
+            .setGenerationStamp(1)
+            .setLengthBytes(lengthBytes)
+            .setState(BlockStateProto.COMPLETE)
+            .setReplication(3)
+            .build();
+    store.transact(
+        key.partition(),
+        Durability.RELAXED,
+        transaction -> {
+          transaction.put(Tables.BLOCK, key, block);
+          return null;
+        });
+  }
+
+  private void deleteBlock(Key key) throws IOException {
     store.transact(
         key.partition(),
         transaction -> {
-          transaction.delete(Tables.COUNTER, key);
+          transaction.delete(Tables.BLOCK, key);
           return null;
         });
+  }
+
+  Optional<Long> getBlock(Key key) throws IOException {
+    return store.transact(
+        key.partition(),
+        Durability.RELAXED,
+        transaction -> transaction.get(Tables.BLOCK, key).map(BlockRow::getLengthBytes));
   }
 
   @Test

@@ -17,6 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -226,6 +227,55 @@ class PendingSyncTest {
     assertThatThrownBy(() -> put(Durability.RELAXED, 4))
         .isInstanceOf(IOException.class)
         .hasMessageContaining("writes nothing more");
+  }
+
+  @Tag("process")
+  @Test
+  void aProcessWhoseSyncFailsStops() throws Exception {
+    Process process =
+        new ProcessBuilder(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-cp",
+                System.getProperty("java.class.path"),
+                FailingProcess.class.getName(),
+                directory.resolve("failing").toString())
+            .redirectErrorStream(true)
+            .redirectOutput(ProcessBuilder.Redirect.DISCARD)
+            .start();
+    try {
+      assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+      assertThat(process.exitValue()).isEqualTo(FailedSync.EXIT_CODE);
+    } finally {
+      process.destroyForcibly();
+    }
+  }
+
+  /** Commits to a store whose disk fails, and would then run for ever. */
+  static final class FailingProcess implements SyncHook {
+    @Override
+    public void around(WalSync.Sync sync) throws IOException {
+      throw new IOException("the disk is gone, on purpose");
+    }
+
+    @Override
+    public void failed(IOException failure) {
+      FailedSync.stopProcess(failure);
+    }
+
+    public static void main(String[] arguments) throws Exception {
+      RocksDbStore store =
+          RocksDbStore.openWith(new FailingProcess(), Path.of(arguments[0]), 1_000, 8L << 20);
+      PendingSync scope = PendingSync.begin();
+      store.transact(
+          7,
+          transaction -> {
+            transaction.put(Tables.COUNTER, KEY, CounterRow.newBuilder().setValue(1).build());
+            return null;
+          });
+      scope.end();
+      scope.whenSynced(failure -> {});
+      Thread.currentThread().join();
+    }
   }
 
   @Test
