@@ -28,9 +28,9 @@ import org.apache.hadoop.security.UserGroupInformation;
 
 /**
  * Users' threads on the stock HDFS client, each with a connection of its own, that load a namenode.
- * It runs from source with hadoop-client alone on the class path:
+ * It runs with hadoop-client alone on the class path:
  *
- * <pre>java -cp HADOOP_CLIENT LoadTool.java CONNECTIONS SERVER_PID ROOT [NAME=VALUE ...]</pre>
+ * <pre>java -cp TOOLS:HADOOP_CLIENT LoadTool CONNECTIONS SERVER_PID ROOT [NAME=VALUE ...]</pre>
  *
  * A line on standard input is a request, a line of JSON on standard output its answer:
  *
@@ -65,6 +65,7 @@ public final class LoadTool {
     final FileSystem files;
     final Random random;
     final String home;
+    final int index;
     final List<String> directories = new ArrayList<>();
     final List<String> paths = new ArrayList<>();
     final List<String> mixDirectories = new ArrayList<>();
@@ -75,6 +76,7 @@ public final class LoadTool {
     User(FileSystem files, String root, int index) {
       this.files = files;
       this.random = new Random(index);
+      this.index = index;
       this.home = root + "/" + name("client-", index);
       grow(home, 0, LEVELS, directories);
       grow(root + "/" + name("mixer-", index), 0, LEVELS - 1, mixDirectories);
@@ -379,7 +381,7 @@ public final class LoadTool {
     String fresh =
         (shared ? sharedDirectory : user.any(user.mixDirectories))
             + "/"
-            + name("new-" + users.indexOf(user) + "-" + run + "-", user.names++);
+            + name("new-" + user.index + "-" + run + "-", user.names++);
     switch (kind) {
       case "read" -> user.files.open(file).close();
       case "statFile" -> user.files.getFileStatus(file);
@@ -387,7 +389,7 @@ public final class LoadTool {
       case "listDir" -> user.files.listStatus(directory);
       case "listFile" -> user.files.listStatus(file);
       case "rename" -> {
-        Path to = new Path(file.getParent(), name("moved-" + run + "-", user.names++));
+        Path to = new Path(file.getParent(), name("moved-" + user.index + "-" + run + "-", user.names++));
         must(user.files.rename(file, to));
         live.set(chosen, to.toUri().getPath());
       }

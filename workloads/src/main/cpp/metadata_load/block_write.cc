@@ -69,8 +69,8 @@ Result<std::unique_ptr<BlockWrite>> BlockWrite::Start(const hdfs::LocatedBlockPr
                 fmt::format("block {} has no server to write to", block.b().blockid()));
   }
   const hdfs::DatanodeIDProto& first = block.locs(0).id();
-  EBB_ASSIGN(Socket socket, Socket::Connect(first.ipaddr(),
-                                            static_cast<std::uint16_t>(first.xferport()), kTimeout));
+  const auto port = static_cast<std::uint16_t>(first.xferport());
+  EBB_ASSIGN(Socket socket, Socket::Connect(first.ipaddr(), port, kTimeout));
   std::unique_ptr<BlockWrite> write(new BlockWrite(std::move(socket)));
   std::string bytes = Operation(block, client);
   AppendPackets(bytes);
@@ -113,9 +113,10 @@ Status BlockWrite::Take(std::string_view message) {
   if (ack.seqno() == transfer::kHeartbeatSequence) return {};
   for (const int status : ack.reply()) {
     if (status != hdfs::SUCCESS) {
+      const std::string name = hdfs::Status_Name(static_cast<hdfs::Status>(status));
       return Fail(ErrorCode::kRemote,
                   fmt::format("a server of the pipeline behind {} answered {} to a packet",
-                              socket_.peer(), hdfs::Status_Name(static_cast<hdfs::Status>(status))));
+                              socket_.peer(), name));
     }
   }
   ++answers_;

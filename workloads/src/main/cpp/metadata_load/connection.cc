@@ -89,8 +89,9 @@ Status Connection::Write(std::string_view bytes) {
   const ssize_t sent =
       ::send(socket_.fd(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   if (sent < 0 && errno != EAGAIN) {
-    return Fail(ErrorCode::kNetwork, fmt::format("the connection to {} broke while a call was sent: {}",
-                                                 server_, std::strerror(errno)));
+    return Fail(ErrorCode::kNetwork,
+                fmt::format("the connection to {} broke while a call was sent: {}", server_,
+                            std::strerror(errno)));
   }
   const auto done = static_cast<std::size_t>(std::max<ssize_t>(sent, 0));
   if (done == bytes.size()) return {};
@@ -117,7 +118,8 @@ Result<std::optional<std::string_view>> Connection::Receive() {
   const std::size_t length = FrameLength(in_);
   if (length > kMaxAnswerBytes) {
     return Fail(ErrorCode::kNetwork,
-                fmt::format("{} announces an answer of {} bytes; is it a namenode?", server_, length));
+                fmt::format("{} announces an answer of {} bytes; is it a namenode?", server_,
+                            length));
   }
   if (filled_ < kLengthBytes + length) return std::nullopt;
   EBB_ASSIGN(const std::string_view message,

@@ -46,7 +46,8 @@ ZipfSampler::ZipfSampler(std::size_t most) {
 }
 
 std::size_t ZipfSampler::Draw(std::size_t count, std::mt19937_64& random) const {
-  const auto end = cumulated_.begin() + static_cast<std::ptrdiff_t>(std::min(count, cumulated_.size()));
+  const std::size_t ranked = std::min(count, cumulated_.size());
+  const auto end = cumulated_.begin() + static_cast<std::ptrdiff_t>(ranked);
   std::uniform_real_distribution<double> uniform(0, *(end - 1));
   return static_cast<std::size_t>(std::upper_bound(cumulated_.begin(), end - 1, uniform(random)) -
                                   cumulated_.begin());

@@ -61,7 +61,7 @@ TEST(MixTest, PopularityFollowsZipfsLaw) {
   const ZipfSampler zipf(1000);
   std::vector<int> drawn(1000);
   for (int i = 0; i < kDraws; ++i) ++drawn.at(zipf.Draw(1000, random));
-  // The first is drawn 2^0.99 times as often as the second, and 10^0.99 times as often as the tenth.
+  // The first is drawn 2^0.99 times as often as the second, 10^0.99 times as often as the tenth.
   EXPECT_NEAR(1.0 * drawn[0] / drawn[1], 1.986, 0.03);
   EXPECT_NEAR(1.0 * drawn[0] / drawn[9], 9.77, 0.25);
   EXPECT_GT(drawn[999], 0);

@@ -206,7 +206,8 @@ Result<std::string> Answer(LoadLoop& loop, Rows& rows, const std::string& line) 
   const std::string verb = line.substr(0, line.find(' '));
   const auto handler = Handlers().find(verb);
   if (handler == Handlers().end()) {
-    return Fail(ErrorCode::kInvalid, fmt::format("'{}' is no request; requests.h lists them", line));
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("'{}' is no request; requests.h lists them", line));
   }
   Words words(line.substr(verb.size()));
   auto answer = handler->second(loop, rows, words);

@@ -4,7 +4,8 @@
 //   run ROW SECONDS                       measures a row in a closed loop
 //   paced ROW RATE SECONDS                measures a row at RATE operations per second
 //   beside-deletes RATE DELETES SECONDS   stats at RATE, and DELETES deletes per second beside them
-//   fill DIR FILES PER-DIR empty|data [FROM]  creates a tree of files, or those from number FROM on;
+//   fill DIR FILES PER-DIR empty|data [FROM]
+//                                         creates a tree of files, or those from number FROM on;
 //                                         0 PER-DIR: all in one directory
 //   stat-once PATH                        stats a path over every connection
 //   stat-tree DIR FILES PER-DIR SECONDS   measures stats of random files of such a tree

@@ -147,9 +147,10 @@ Status Rows::PrepareMix(bool shared) {
     }
   }
   FilePool kept;
-  return RunToEnd(ForEach([&](const Territory& territory, std::size_t i) -> std::unique_ptr<Worker> {
-    return std::make_unique<CreateWorker>(Listed(files[i]), territory.client(), kept);
-  }));
+  return RunToEnd(
+      ForEach([&](const Territory& territory, std::size_t i) -> std::unique_ptr<Worker> {
+        return std::make_unique<CreateWorker>(Listed(files[i]), territory.client(), kept);
+      }));
 }
 
 Result<Rows::Workers> Rows::MixWorkers(std::string_view row) {

@@ -73,6 +73,20 @@ class MeasuringCommandsTest {
   }
 
   @Test
+  void benchmarksAreRefused() {
+    assertThat(refused("bench")).contains("a command is missing: choose from metadata");
+    assertThat(refused("bench", "metadata", "--rows", "stat,walk"))
+        .contains("--rows walk: choose from mkdir, create");
+    assertThat(refused("bench", "metadata", "--connections", "0"))
+        .contains("--connections 0: give 1 to 10000");
+    assertThat(refused("bench", "metadata", "--rounds", "0")).contains("--rounds is 0");
+    assertThat(refused("bench", "metadata", "--seconds", "0")).contains("--seconds is 0.0");
+    assertThat(refused("bench", "metadata", "--files", "9,3"))
+        .contains("--files [9, 3]: give ascending numbers");
+    assertThat(refused("bench", "metadata", "--quik")).contains("did you mean --quick?");
+  }
+
+  @Test
   void verificationsAreRefused() {
     assertThat(refused("verify")).contains("choose from simulator, kills, conversions");
     assertThat(refused("verify", "placement", "--sed", "3")).contains("--sed", "--seed?");

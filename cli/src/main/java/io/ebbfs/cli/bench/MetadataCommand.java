@@ -29,7 +29,9 @@ import picocli.CommandLine.Spec;
     })
 public final class MetadataCommand implements Callable<Integer> {
   private static final int MOST_CONNECTIONS = 10_000;
-  private static final Sizes QUICK_SIZES = new Sizes(4_000, List.of(50_000), 1);
+  private static final double QUICK_SECONDS = 0.6;
+  private static final double FULL_SECONDS = 2;
+  private static final Sizes QUICK_SIZES = new Sizes(2_000, List.of(50_000), 1);
   private static final Sizes FULL_SIZES = new Sizes(250_000, List.of(1_000_000), 3);
 
   @Mixin private HelpOption help;
@@ -67,13 +69,14 @@ public final class MetadataCommand implements Callable<Integer> {
   @Option(
       names = "--seconds",
       paramLabel = "S",
-      description = "Length of a run (default: 2; 0.8 with --quick).")
+      description = "Length of a run (default: 2; 0.6 with --quick).")
   private Double seconds;
 
   @Option(
       names = "--warm-up",
       paramLabel = "S",
-      description = "Seconds that each row runs before it is measured (default: as a run).")
+      description =
+          "Seconds that each row runs before it is measured (default: as a run; half of it with --quick).")
   private Double warmUp;
 
   @Option(names = "--native-only", description = "Leaves out the stock Java clients.")
@@ -84,6 +87,14 @@ public final class MetadataCommand implements Callable<Integer> {
 
   @Option(names = "--ebbfs-only", description = "Leaves out HDFS.")
   private boolean ebbfsOnly;
+
+  @Option(
+      names = "--files",
+      paramLabel = "N",
+      split = ",",
+      description =
+          "Files of the namespaces that are started with, ascending (default: 1000000; 50000 with --quick).")
+  private List<Integer> namespaceFiles = List.of();
 
   @Option(
       names = "--heap",
@@ -131,7 +142,7 @@ public final class MetadataCommand implements Callable<Integer> {
     if (seconds != null && seconds <= 0) {
       throw refusal("--seconds is %s: give at least 0.1", seconds);
     }
-    double runSeconds = seconds != null ? seconds : quick ? 0.8 : 2;
+    double runSeconds = seconds != null ? seconds : quick ? QUICK_SECONDS : FULL_SECONDS;
     return new MetadataOptions(
         rows.isEmpty() ? RowNames.ALL : rows,
         nativeConnections(),
@@ -139,11 +150,24 @@ public final class MetadataCommand implements Callable<Integer> {
         stockConnections(),
         rounds != null ? rounds : quick ? 2 : 3,
         runSeconds,
-        warmUp != null ? warmUp : runSeconds,
+        warmUp != null ? warmUp : quick ? runSeconds / 2 : runSeconds,
         quick,
         ebbfsOnly,
         heapMebibytes,
-        quick ? QUICK_SIZES : FULL_SIZES);
+        sizes());
+  }
+
+  private Sizes sizes() {
+    Sizes sizes = quick ? QUICK_SIZES : FULL_SIZES;
+    for (int i = 0; i < namespaceFiles.size(); i++) {
+      if (namespaceFiles.get(i) < 1
+          || i > 0 && namespaceFiles.get(i) <= namespaceFiles.get(i - 1)) {
+        throw refusal("--files %s: give ascending numbers of files", namespaceFiles);
+      }
+    }
+    return namespaceFiles.isEmpty()
+        ? sizes
+        : new Sizes(sizes.directoryFiles(), namespaceFiles, sizes.starts());
   }
 
   private ParameterException refusal(String message, Object... values) {

@@ -13,13 +13,13 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
 /** The configuration and the storage of the single Kafka broker (KRaft, combined mode). */
-final class KafkaFiles {
+public final class KafkaFiles {
   private static final int FORMAT_SECONDS = 60;
 
   private KafkaFiles() {}
 
   /** Writes {@code server.properties}. The sizes are for few small events. */
-  static Path writeProperties(Path directory, String host, Ports ports) throws IOException {
+  public static Path writeProperties(Path directory, String host, Ports ports) throws IOException {
     Files.createDirectories(directory);
     Path file = directory.resolve("server.properties");
     String broker = "BROKER://" + host + ":" + ports.kafka();
@@ -60,7 +60,7 @@ final class KafkaFiles {
   }
 
   /** Formats the storage directory, unless it is formatted. */
-  static void format(Path directory, Path properties, String classPath, ServerLog log)
+  public static void format(Path directory, Path properties, String classPath, ServerLog log)
       throws ClusterException, IOException, InterruptedException {
     if (Files.exists(directory.resolve("data/meta.properties"))) {
       return;

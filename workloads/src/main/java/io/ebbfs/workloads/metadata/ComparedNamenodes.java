@@ -21,7 +21,9 @@ record ComparedNamenodes(List<NamenodeUnderTest> namenodes) implements AutoClose
     ComparedNamenodes compared = new ComparedNamenodes(new ArrayList<>());
     int heap = options.heapMebibytes();
     try {
-      compared.namenodes.add(new EbbfsUnderTest(build, directory.resolve(EBBFS), heap));
+      EbbfsUnderTest ebbfs = new EbbfsUnderTest(build, directory.resolve(EBBFS), heap);
+      compared.namenodes.add(ebbfs);
+      ebbfs.launchKafka();
       if (!options.ebbfsOnly()) {
         compared.namenodes.add(HdfsUnderTest.create(build, directory.resolve(HDFS), heap));
       }

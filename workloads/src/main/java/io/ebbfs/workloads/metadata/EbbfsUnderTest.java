@@ -3,8 +3,10 @@ package io.ebbfs.workloads.metadata;
 import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.ConditionWaiter;
+import io.ebbfs.testbed.cluster.KafkaFiles;
 import io.ebbfs.testbed.process.FreePorts;
 import io.ebbfs.testbed.process.Launcher;
+import io.ebbfs.testbed.process.Ports;
 import io.ebbfs.testbed.process.ProcessId;
 import io.ebbfs.testbed.process.ServerLog;
 import java.io.IOException;
@@ -15,12 +17,13 @@ import java.util.List;
 import java.util.stream.IntStream;
 
 /**
- * A namenode of EbbFS with the settings of {@code conf/namenode.yaml}, which suit production, and
- * chunk servers. Not thread-safe.
+ * A namenode of EbbFS with the settings of {@code conf/namenode.yaml}, which suit production, a
+ * Kafka broker that gets its events, and chunk servers. Not thread-safe.
  */
 final class EbbfsUnderTest implements NamenodeUnderTest {
   private static final String HOST = "127.0.0.1";
   private static final String NAMENODE = "namenode";
+  private static final String KAFKA = "kafka";
   private static final long START_MILLIS = 300_000;
   private static final long END_MILLIS = 30_000;
   private static final int LOG_LINES = 15;
@@ -30,6 +33,7 @@ final class EbbfsUnderTest implements NamenodeUnderTest {
   private final int heapMebibytes;
   private final Launcher launcher;
   private final int port;
+  private final Ports kafkaPorts;
   private final List<Integer> ipcPorts = new ArrayList<>();
   private List<String> settings = List.of();
   private ProcessId namenode;
@@ -41,6 +45,20 @@ final class EbbfsUnderTest implements NamenodeUnderTest {
     this.heapMebibytes = heapMebibytes;
     this.launcher = new Launcher(directory);
     this.port = FreePorts.find(1).get(0);
+    this.kafkaPorts = Ports.free(null, 0);
+  }
+
+  /** Launches the broker and does not wait for it: the namenode works without it. */
+  void launchKafka() throws ClusterException, IOException, InterruptedException {
+    Path files = directory.resolve(KAFKA);
+    String jars = build.classPath("testbed/broker");
+    Path properties = KafkaFiles.writeProperties(files, HOST, kafkaPorts);
+    KafkaFiles.format(files, properties, jars, log(KAFKA));
+    List<String> command = new ArrayList<>(List.of(Launcher.java()));
+    command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+    command.add("-Dorg.slf4j.simpleLogger.defaultLogLevel=warn");
+    command.addAll(List.of("-cp", jars, "kafka.Kafka", properties.toString()));
+    launcher.start(KAFKA, command, directory, log(KAFKA));
   }
 
   /** Settings of the next launch: {@code storeCache=4MiB}. */
@@ -70,6 +88,7 @@ final class EbbfsUnderTest implements NamenodeUnderTest {
     command.addAll(List.of("-cp", build.classPath("cli"), "io.ebbfs.cli.Ebb", NAMENODE));
     command.addAll(List.of("--data", data().toString(), "--host", HOST));
     command.addAll(List.of("--port", Integer.toString(port)));
+    command.addAll(List.of("--kafka", HOST + ":" + kafkaPorts.kafka()));
     command.addAll(List.of("--ready-file", readyFile().toString()));
     settings.forEach(setting -> command.addAll(List.of("--set", setting)));
     namenode = launcher.start(NAMENODE, command, directory, log(NAMENODE));

@@ -3,6 +3,7 @@ package io.ebbfs.workloads.metadata;
 import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.process.Launcher;
+import java.io.File;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -57,8 +58,8 @@ record GeneratorCommands(Build build) {
         "-XX:+UseSerialGC",
         "-Djava.net.preferIPv4Stack=true",
         "-cp",
-        build.stockClientClassPath(),
-        build.home().resolve("testbed/stock-client/src/main/stock/LoadTool.java").toString(),
+        build.stockTools() + File.pathSeparator + build.stockClientClassPath(),
+        "LoadTool",
         Integer.toString(connections),
         Long.toString(namenode.pid()),
         "/stock-" + connections,
