@@ -12,7 +12,6 @@ import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.StorageReplicaRow;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -22,8 +21,6 @@ import java.util.Optional;
  * "replica" finds the disks of a block, "storageReplica" finds the blocks of a disk.
  */
 public final class ReplicaRows {
-  private static final int PAGE = 32;
-
   /**
    * The length in the row of a CORRUPT replica that no report has named yet. Perhaps the replica
    * was never written.
@@ -42,21 +39,18 @@ public final class ReplicaRows {
   /** All replicas of a block, in the order of their storage uuids. */
   public static List<Replica> of(Transaction transaction, long ownerId, long blockId)
       throws IOException {
-    List<Replica> found = new ArrayList<>();
-    Key after = Key.of(ownerId, ByteBuffer.allocate(Long.BYTES).putLong(blockId).array());
-    while (true) {
-      List<Row<ReplicaRow>> page = transaction.scan(Tables.REPLICA, ownerId, after, PAGE);
-      for (Row<ReplicaRow> row : page) {
-        if (row.key().firstLong() != blockId) {
-          return found;
-        }
-        found.add(new Replica(Tables.replicaStorage(row.key()), row.value()));
-        after = row.key();
-      }
-      if (page.size() < PAGE) {
-        return found;
-      }
+    List<Row<ReplicaRow>> rows =
+        transaction.scan(
+            Tables.REPLICA,
+            ownerId,
+            Key.of(ownerId, blockId),
+            Key.of(ownerId, blockId + 1),
+            Integer.MAX_VALUE);
+    List<Replica> found = new ArrayList<>(rows.size());
+    for (Row<ReplicaRow> row : rows) {
+      found.add(new Replica(Tables.replicaStorage(row.key()), row.value()));
     }
+    return found;
   }
 
   /** The row of the replica of a block on a disk. */

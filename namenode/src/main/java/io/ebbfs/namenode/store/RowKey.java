@@ -3,24 +3,24 @@ package io.ebbfs.namenode.store;
 import java.security.SecureRandom;
 
 /** The key of a row of any table. */
-final class RowKey {
+public final class RowKey {
   private static final long SEED = new SecureRandom().nextLong();
 
   private final Table<?> table;
   private final Key key;
   private final int hash;
 
-  RowKey(Table<?> table, Key key) {
+  public RowKey(Table<?> table, Key key) {
     this.table = table;
     this.key = key;
     this.hash = key.hash(SEED + table.order());
   }
 
-  Table<?> table() {
+  public Table<?> table() {
     return table;
   }
 
-  Key key() {
+  public Key key() {
     return key;
   }
 

@@ -1,7 +1,9 @@
 package io.ebbfs.namenode.store;
 
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 
@@ -29,6 +31,21 @@ public interface Transaction {
   /** The rows in the order of the keys, in one round trip. */
   <V extends MessageLite> List<Optional<V>> getAll(Table<V> table, List<Key> keys)
       throws IOException;
+
+  /** Rows of any tables, in one round trip. */
+  default RowSet read(List<RowKey> rows) throws IOException {
+    Map<RowKey, Optional<? extends MessageLite>> found = new HashMap<>();
+    for (RowKey row : rows) {
+      found.put(row, get(row.table(), row.key()));
+    }
+    return new RowSet(found);
+  }
+
+  /** Locks rows as {@link #lock} does and reads them under the locks, in one round trip. */
+  default RowSet lockAndRead(List<RowLock> locks) throws IOException {
+    lock(locks);
+    return read(locks.stream().map(lock -> new RowKey(lock.table(), lock.key())).toList());
+  }
 
   /**
    * Rows of one partition in key order, of which neither bound is part.

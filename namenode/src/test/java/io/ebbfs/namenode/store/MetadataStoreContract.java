@@ -218,6 +218,64 @@ abstract class MetadataStoreContract {
         .containsExactlyElementsOf(model.values());
   }
 
+  @Test
+  void rowsOfManyTablesAreReadTogether() throws IOException {
+    put(key(1), 1);
+    putBlock(key(1), 2);
+    store.transact(
+        P,
+        transaction -> {
+          transaction.put(Tables.COUNTER, key(3), row(3));
+          RowSet rows =
+              transaction.read(
+                  List.of(
+                      new RowKey(Tables.COUNTER, key(1)),
+                      new RowKey(Tables.BLOCK, key(1)),
+                      new RowKey(Tables.COUNTER, key(2)),
+                      new RowKey(Tables.COUNTER, key(3))));
+          assertThat(rows.get(Tables.COUNTER, key(1))).contains(row(1));
+          assertThat(rows.get(Tables.BLOCK, key(1)).orElseThrow().getLengthBytes()).isEqualTo(2);
+          assertThat(rows.get(Tables.COUNTER, key(2))).isEmpty();
+          assertThat(rows.get(Tables.COUNTER, key(3))).contains(row(3));
+          assertThatThrownBy(() -> rows.get(Tables.BLOCK, key(2)))
+              .isInstanceOf(IllegalArgumentException.class)
+              .hasMessageContaining("was not read");
+          return null;
+        });
+  }
+
+  /** Many threads count up two rows, which they read under the locks. */
+  @Test
+  void lockedRowsAreReadAsTheyAreUnderTheLock() throws Exception {
+    ExecutorService executor = Executors.newFixedThreadPool(4);
+    try {
+      List<Future<?>> work = new ArrayList<>();
+      for (int i = 0; i < 400; i++) {
+        work.add(executor.submit(() -> store.transact(P, Durability.RELAXED, this::countBoth)));
+      }
+      for (Future<?> one : work) {
+        one.get(60, TimeUnit.SECONDS);
+      }
+    } finally {
+      executor.shutdownNow();
+    }
+    assertThat(get(key(1))).contains(400L);
+    assertThat(get(key(2))).contains(400L);
+  }
+
+  private Object countBoth(Transaction transaction) throws IOException {
+    RowSet rows =
+        transaction.lockAndRead(
+            List.of(
+                RowLock.exclusive(Tables.COUNTER, key(2)),
+                RowLock.exclusive(Tables.COUNTER, key(1))));
+    for (Key key : List.of(key(1), key(2))) {
+      long now = rows.get(Tables.COUNTER, key).map(CounterRow::getValue).orElse(0L);
+      transaction.put(Tables.COUNTER, key, row(now + 1));
+    }
+    return null;
+  }
+
   /** Bounds of scans over committed rows, before and after each change of the partition. */
   @Test
   void scansFollowTheChangesOfTheirPartition() throws IOException {
