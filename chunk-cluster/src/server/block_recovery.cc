@@ -41,7 +41,8 @@ Result<std::optional<ReplicaInfo>> InitReplicaRecovery(BlockStore& store,
   InitReplicaRecoveryRequestProto request;
   *request.mutable_block() = recovering;
   InitReplicaRecoveryResponseProto response;
-  RpcClient client(holder.ipaddr(), static_cast<std::uint16_t>(holder.ipcport()), kInterDatanodeProtocol, 1);
+  RpcClient client(holder.ipaddr(), static_cast<std::uint16_t>(holder.ipcport()),
+                   kInterDatanodeProtocol, 1);
   EBB_TRY(client.Call("initReplicaRecovery", request, response, kPeerTimeout));
   if (!response.replicafound()) return std::nullopt;
   return ReplicaInfo{response.block().blockid(),
@@ -68,7 +69,8 @@ Result<std::string> UpdateReplica(BlockStore& store, const Candidate& candidate,
   request.set_newlength(length);
   UpdateReplicaUnderRecoveryResponseProto response;
   RpcClient client(candidate.server.ipaddr(),
-                   static_cast<std::uint16_t>(candidate.server.ipcport()), kInterDatanodeProtocol, 1);
+                   static_cast<std::uint16_t>(candidate.server.ipcport()), kInterDatanodeProtocol,
+                   1);
   EBB_TRY(client.Call("updateReplicaUnderRecovery", request, response, kPeerTimeout));
   return response.storageuuid();
 }

@@ -512,16 +512,19 @@ public final class BlockManager implements BlockService {
       LOG.info("block {} is recovered later: {}", block.getBlockId(), unknown.get());
       return;
     }
+    // A holder that is out of service may be back when the recovery runs: then it is asked, too.
+    boolean mayNeedAll = block.getLengthBytes() > 0;
     List<ClusterView.Server> servers =
         storages.stream()
-            .filter(cluster::isLive)
             .flatMap(storage -> cluster.disk(storage).stream())
+            .filter(disk -> cluster.isLive(disk.storageUuid()) || mayNeedAll && !disk.failed())
             .map(ClusterView.Disk::serverUuid)
             .distinct()
             .flatMap(uuid -> cluster.server(uuid).stream())
             .toList();
     ClusterView.Server primary =
         servers.stream()
+            .filter(ClusterView.Server::live)
             .max(Comparator.comparingLong(ClusterView.Server::lastHeartbeatMillis))
             .orElseThrow(
                 () ->
