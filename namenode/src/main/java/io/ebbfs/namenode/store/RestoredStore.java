@@ -22,7 +22,7 @@ public final class RestoredStore {
   private RestoredStore() {}
 
   /** Marks a store as a backup, with the time when it was taken. */
-  static void mark(MetadataStore backup, String time) throws IOException {
+  public static void mark(MetadataStore backup, String time) throws IOException {
     backup.transact(
         MARK.partition(),
         transaction -> {

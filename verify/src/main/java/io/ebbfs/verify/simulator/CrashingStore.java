@@ -39,6 +39,18 @@ final class CrashingStore implements MetadataStore {
   /** Hears the writes of each transaction, right after its commit. */
   interface Listener {
     void committed(List<Write> writes);
+
+    /** Hears the writes that turn the rows into those of a backup. */
+    void restored(List<Write> writes);
+  }
+
+  /** A copy of all rows. */
+  static final class Backup {
+    private final Map<Table<?>, Map<Key, MessageLite>> rows = new HashMap<>();
+
+    private Backup(Map<Table<?>, Map<Key, MessageLite>> all) {
+      all.forEach((table, rowsOfTable) -> rows.put(table, new HashMap<>(rowsOfTable)));
+    }
   }
 
   private final MetadataStore store;
@@ -124,6 +136,11 @@ final class CrashingStore implements MetadataStore {
   }
 
   private void applyAll(List<Write> writes) throws IOException {
+    put(writes);
+    listener.committed(writes);
+  }
+
+  private void put(List<Write> writes) throws IOException {
     store.transact(
         0,
         transaction -> {
@@ -131,7 +148,45 @@ final class CrashingStore implements MetadataStore {
           return null;
         });
     replace(writes);
-    listener.committed(writes);
+  }
+
+  /** Counts replicas again that were marked for deletion. */
+  void forgetExcessMarks() throws IOException {
+    List<Write> writes = new ArrayList<>();
+    rows.getOrDefault(Tables.REPLICA, Map.of())
+        .forEach(
+            (key, value) -> {
+              if (value instanceof ReplicaRow row && row.getState() == ReplicaStateProto.EXCESS) {
+                ReplicaRow counted = row.toBuilder().setState(ReplicaStateProto.FINALIZED).build();
+                writes.add(new Write(Tables.REPLICA, key, counted));
+              }
+            });
+    applyAll(writes);
+  }
+
+  /** Copies all rows. */
+  Backup backup() {
+    return new Backup(rows);
+  }
+
+  /** Replaces all rows by those of a backup. */
+  void restore(Backup backup) throws IOException {
+    List<Write> writes = new ArrayList<>();
+    for (Table<?> table : Tables.ALL) {
+      Map<Key, MessageLite> now = rows.getOrDefault(table, Map.of());
+      Map<Key, MessageLite> then = backup.rows.getOrDefault(table, Map.of());
+      now.keySet().stream()
+          .filter(key -> !then.containsKey(key))
+          .sorted()
+          .forEach(key -> writes.add(new Write(table, key, null)));
+      then.keySet().stream()
+          .filter(key -> !then.get(key).equals(now.get(key)))
+          .sorted()
+          .forEach(key -> writes.add(new Write(table, key, then.get(key))));
+    }
+    put(writes);
+    unsynced.clear();
+    listener.restored(writes);
   }
 
   @SuppressWarnings("unchecked") // a row of a table was written as that table's type

@@ -26,7 +26,7 @@ final class FaultSource {
 
   /** Makes a random fault happen to the server, the worker or the namenode. */
   void happen(int step, SimServer server, SimWorker worker) throws IOException, ServiceException {
-    switch (random.nextInt(44)) {
+    switch (random.nextInt(47)) {
       case 0 -> {
         system.note(step, "worker crashes");
         worker.crash();
@@ -66,6 +66,7 @@ final class FaultSource {
         system.timeOfDay.advance(hours * 3_600_000);
       }
       case 40, 41 -> powerFailureAfterOrders(step, server);
+      case 42, 43, 44 -> restoreTwice(step);
       default -> {
         system.noteFault(step, "namenode restarts", "");
         system.restart();
@@ -321,13 +322,72 @@ final class FaultSource {
     system.noteFault(step, "power failure after orders to delete", SimNetwork.NAMENODE);
     system.restartAfterPowerFailure();
     // The disks fill otherwise than before, so that another choice is made.
-    for (int i = 0; i < 3; i++) {
+    if (!system.world.isTight()) {
+      system
+          .cluster
+          .servers()
+          .forEach(
+              s -> s.disks().forEach(disk -> disk.resize(SimWorld.ROOMY >> random.nextInt(4))));
+    }
+    for (int i = 0; i < 5; i++) {
       system.write();
       heartbeats();
-      system.advance(1_000);
+      system.advance(2_000);
       system.namenode().tick();
     }
     system.allServersHeartbeat();
+  }
+
+  /**
+   * An operator restores a backup that is too old, notices it soon, and restores the latest one.
+   * The old one does not know files and stripes that the latest one knows: these must stay on the
+   * disks. What clients write to the old one is lost.
+   */
+  private void restoreTwice(int step) throws IOException, ServiceException {
+    if (system.world.isTight()
+        || system.client.isWriting()
+        || !system.oracle.acknowledged().openFiles().isEmpty()
+        || !system.oracle.attempts().running().isEmpty()) {
+      return;
+    }
+    system.store.revive();
+    CrashingStore.Backup old = system.store.backup();
+    Set<Long> knownToOld = Set.copyOf(system.oracle.rows().owners.keySet());
+    for (int i = random.nextInt(3); i >= 0; i--) {
+      system.write();
+    }
+    if (random.nextBoolean()) {
+      proposals.encode(step);
+      system.work();
+      system.allServersHeartbeat();
+    }
+    if (!system.oracle.attempts().running().isEmpty()) {
+      return;
+    }
+    system.noteFault(step, "backup restored that is too old", "");
+    CrashingStore.Backup latest = system.store.backup();
+    Set<Long> newer = new HashSet<>(system.oracle.rows().owners.keySet());
+    newer.removeAll(knownToOld);
+    system.keep(newer);
+    try {
+      system.restore(old);
+      workOnOldRows();
+    } catch (IOException e) {
+      system.note(step, "refused: " + e.getMessage());
+    }
+    system.keep(Set.of());
+    system.note(step, "latest backup restored");
+    system.restore(latest);
+    system.oracle.forgetUnknownFiles();
+  }
+
+  private void workOnOldRows() throws IOException {
+    for (int i = 0; i < 3; i++) {
+      system.advance(1_000 + random.nextInt(1_500));
+      system.write();
+      system.allServersHeartbeat();
+      system.namenode().tick();
+    }
   }
 
   /** All servers get their orders, and execute none but deletions. */

@@ -140,6 +140,19 @@ final class Oracle implements CrashingStore.Listener {
     published.forEach(publication::outputsExist);
   }
 
+  @Override
+  public void restored(List<Write> writes) {
+    rows.apply(writes);
+  }
+
+  /** Nothing more is promised of files that the rows do not know: a restore has lost them. */
+  void forgetUnknownFiles() {
+    Set<Long> promised = new TreeSet<>(acknowledged.files());
+    promised.addAll(acknowledged.openFiles());
+    promised.removeAll(rows.files);
+    promised.forEach(acknowledged::remove);
+  }
+
   /** No replica that the namenode counts, and that is good, is marked as corrupt. */
   private void marks(Write write) {
     if (write.value() instanceof ReplicaRow row && row.getState() == ReplicaStateProto.CORRUPT) {

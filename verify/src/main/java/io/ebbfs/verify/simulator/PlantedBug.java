@@ -19,6 +19,11 @@ enum PlantedBug {
   RECOVERS_BEFORE_SCAN(
       "a server that scans its disks tells block recoveries that it has no replica, and the"
           + " namenode takes every result of a recovery"),
+  DELETES_UNKNOWN("the namenode deletes replicas of unknown blocks without a wait"),
+  REUSES_IDS("the namenode does not skip the ids that may be in use after a restore"),
+  FORGETS_ORDERS(
+      "a restarted namenode has forgotten which replicas it ordered to be deleted, and servers"
+          + " report such replicas until they have deleted them"),
   KEEPS_UNSYNCED("the replicas that an encoding keeps are not synced before the others go"),
   KEEPS_TAILS(
       "a recovery does not cut the bytes of a write that broke off, and the server drops the"

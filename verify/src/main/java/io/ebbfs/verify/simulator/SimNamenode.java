@@ -33,6 +33,7 @@ import io.ebbfs.namenode.rpc.datanode.DatanodeFrontEnd;
 import io.ebbfs.namenode.store.IdGenerator;
 import io.ebbfs.namenode.store.IdGenerators;
 import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.RestoredStore;
 import io.ebbfs.namenode.stripes.StripeManager;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings.Verification;
@@ -55,7 +56,8 @@ final class SimNamenode {
   static final long REPORT_TRAVEL_MILLIS = 2_000;
 
   private static final RedundancySettings BLOCKS =
-      new RedundancySettings(8_000, 3_000, 10_000, 10_000, 4, 1_000, 2_000, 4_000, 2_000, 10_000);
+      new RedundancySettings(8_000, 3_000, 10_000, 10_000, 4, 1_000, 2_000, 4_000, 2_000, 10_000)
+          .withOrphanWait(12_000);
   private static final TransitionSettings TRANSITIONS = settings(6);
   private static final NamespaceLimits LIMITS = NamespaceLimits.DEFAULT.withMinBlockSize(1);
   // Calls never wait: the simulated time stands still meanwhile.
@@ -112,12 +114,21 @@ final class SimNamenode {
             store, IdGenerator.storages(store), clock, BLOCKS, SimTopology.topology(world.racks()));
     blocks =
         new BlockManager(
-            store, cluster, identity.blockPoolId(), clock, random, BLOCKS, servers::verify);
+            store,
+            cluster,
+            identity.blockPoolId(),
+            clock,
+            random,
+            bug == PlantedBug.DELETES_UNKNOWN ? BLOCKS.withOrphanWait(0) : BLOCKS,
+            servers::verify);
     this.bug = bug;
     StripeManager stripes = new StripeManager(SimCodes.REGISTRY, blocks, cluster);
     blocks.bind(stripes);
     IdGenerators ids = IdGenerators.of(store);
-    blocks.bind(ids);
+    if (bug != PlantedBug.REUSES_IDS) {
+      RestoredStore.skipIds(store, ids);
+      blocks.bind(ids);
+    }
     reaper = new PendingDeletionReaper(store, blocks, stripes);
     FileServices files =
         files(

@@ -314,7 +314,11 @@ final class SimServer {
       if (command.getAction() == DatanodeProtocol.DNA_INVALIDATE) {
         // The server drops the replica from its map at once, and from the disk later.
         deletionOrders += ((BlockCommand) command).getBlocks().length;
-        invalidate((BlockCommand) command);
+        if (bug == PlantedBug.FORGETS_ORDERS) {
+          received.add(command);
+        } else {
+          invalidate((BlockCommand) command);
+        }
       } else {
         received.add(command);
       }
@@ -448,6 +452,8 @@ final class SimServer {
       } else if (command instanceof BlockCommand blocks) {
         if (command.getAction() == DatanodeProtocol.DNA_TRANSFER) {
           transfer(blocks, cluster);
+        } else if (command.getAction() == DatanodeProtocol.DNA_INVALIDATE) {
+          invalidate(blocks);
         }
       }
     }

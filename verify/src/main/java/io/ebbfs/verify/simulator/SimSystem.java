@@ -3,12 +3,14 @@ package io.ebbfs.verify.simulator;
 import io.ebbfs.common.time.ManualClock;
 import io.ebbfs.namenode.audit.SpaceAccount;
 import io.ebbfs.namenode.store.InMemoryStore;
+import io.ebbfs.namenode.store.RestoredStore;
 import io.ebbfs.protocol.CodingProtocol;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 
 /** All parts of one simulation: the namenode, the servers, workers, a client, and the oracle. */
@@ -33,6 +35,7 @@ final class SimSystem {
   private final PlantedBug bug;
   private SimNamenode namenode;
   private int disksMade;
+  private Set<Long> kept = Set.of();
 
   SimSystem(SimWorld world, Random random, PlantedBug bug) throws IOException {
     this.world = world;
@@ -50,6 +53,9 @@ final class SimSystem {
 
   private void start() throws IOException {
     store.revive();
+    if (bug == PlantedBug.FORGETS_ORDERS) {
+      store.forgetExcessMarks();
+    }
     namenode = new SimNamenode(store, timeOfDay, clock, world, cluster, random.nextLong(), bug);
   }
 
@@ -100,6 +106,20 @@ final class SimSystem {
     allServersReport();
   }
 
+  /** The namenode starts on the rows of a backup, and all servers report to it. */
+  void restore(CrashingStore.Backup backup) throws IOException {
+    store.revive();
+    store.restore(backup);
+    RestoredStore.mark(store, "a restore");
+    start();
+    allServersReport();
+  }
+
+  /** Deletions of replicas of these blocks are violations while the namenode does not know them. */
+  void keep(Set<Long> blockIds) {
+    kept = blockIds;
+  }
+
   SimServer anyServer() {
     return cluster.servers().get(random.nextInt(cluster.servers().size()));
   }
@@ -135,6 +155,11 @@ final class SimSystem {
   /** Checks an order to delete: all acknowledged data must decode afterwards. */
   private void checkDeletion(SimDisk disk, SimBlock block) {
     oracle.excess().beforeDeletion(disk, block);
+    if (kept.contains(block.blockId()) && oracle.rows().block(block.blockId()) == null) {
+      throw new Violation(
+          "block %d is newer than the restored backup, and is ordered to be deleted from %s"
+              .formatted(block.blockId(), disk.uuid));
+    }
     if (!oracle.decoding().survivesDeletion(block, disk)) {
       throw new Violation(
           "block %d is ordered to be deleted from %s, and the data does not decode without it"
