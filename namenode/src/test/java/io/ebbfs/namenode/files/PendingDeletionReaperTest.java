@@ -10,6 +10,7 @@ import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
@@ -49,6 +50,8 @@ class PendingDeletionReaperTest {
                 Tables.blockOwner(blockId),
                 BlockOwnerRow.newBuilder().setOwnerId(file.id()).setIndex(i).build());
           }
+          InodeRow row = transaction.get(Tables.INODE, file.key()).orElseThrow();
+          transaction.put(Tables.INODE, file.key(), row.toBuilder().setBlocks(count).build());
           return null;
         });
   }

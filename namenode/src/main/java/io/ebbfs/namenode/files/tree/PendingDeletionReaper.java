@@ -17,10 +17,10 @@ import io.ebbfs.namenode.store.StaleReadException;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
-import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
@@ -38,11 +38,15 @@ public final class PendingDeletionReaper implements AutoCloseable {
   private static final int BLOCKS_PER_TRANSACTION = 500;
   private static final long RETRY_MILLIS = 5_000;
 
+  /** A pass waits this long for more deletions: one transaction removes the rows of many files. */
+  private static final long GATHER_MILLIS = 50;
+
   private final MetadataStore store;
   private final BlockService blocks;
   private final StripeService stripes;
   private final Semaphore wake = new Semaphore(1);
   private final Thread thread = new Thread(this::run, "reaper");
+  private final CountDownLatch gather = new CountDownLatch(1); // open once the reaper is closed
   private volatile boolean closed;
 
   public PendingDeletionReaper(MetadataStore store, BlockService blocks, StripeService stripes) {
@@ -65,6 +69,7 @@ public final class PendingDeletionReaper implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
+    gather.countDown();
     wake();
     try {
       thread.join(10_000);
@@ -78,6 +83,7 @@ public final class PendingDeletionReaper implements AutoCloseable {
       try {
         boolean failed = !reapQuietly();
         wake.tryAcquire(failed ? RETRY_MILLIS : Long.MAX_VALUE, TimeUnit.MILLISECONDS);
+        gather.await(GATHER_MILLIS, TimeUnit.MILLISECONDS);
       } catch (InterruptedException e) {
         return;
       }
@@ -125,13 +131,16 @@ public final class PendingDeletionReaper implements AutoCloseable {
     return found;
   }
 
+  /**
+   * Entries of a directory in the order of their names. They are read past the cache of rows:
+   * nobody reads them again.
+   */
   private List<Inode> page(long directoryId, Key after) throws IOException {
-    List<Row<InodeRow>> rows =
-        store.transact(
-            directoryId,
-            Durability.RELAXED,
-            transaction -> transaction.scan(Tables.INODE, directoryId, after, PAGE));
-    return rows.stream().map(row -> new Inode(row.key(), row.value())).toList();
+    Key from = after == null ? Key.of(directoryId) : after;
+    return store.scanAll(Tables.INODE, from, PAGE).stream()
+        .filter(row -> row.key().partition() == directoryId)
+        .map(row -> new Inode(row.key(), row.value()))
+        .toList();
   }
 
   private void reapDirectory(Inode directory) throws IOException {
@@ -175,6 +184,10 @@ public final class PendingDeletionReaper implements AutoCloseable {
     List<OwnedBlock> owned = new ArrayList<>();
     int whole = 0;
     for (Inode file : locked) {
+      if (file.row().getBlocks() == 0) {
+        whole++;
+        continue;
+      }
       int room = BLOCKS_PER_TRANSACTION - owned.size();
       List<Row<BlockRow>> rows = transaction.scan(Tables.BLOCK, file.id(), null, room + 1);
       rows.stream().limit(room).forEach(row -> owned.add(OwnedBlock.of(row)));

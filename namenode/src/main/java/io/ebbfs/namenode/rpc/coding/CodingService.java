@@ -67,7 +67,7 @@ import org.apache.hadoop.thirdparty.protobuf.ServiceException;
  * a second for all periodic work.
  */
 public final class CodingService implements CodingProtocol {
-  private static final int TOTALS_ROWS_PER_TICK = 100_000;
+  private static final int TOTALS_ROWS_PER_TICK = 25_000;
 
   private final CodeRegistry codes;
   private final ClusterView cluster;
