@@ -5,8 +5,8 @@ import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.ConditionWaiter;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /** The systems that are compared, all of them running. */
 record ComparedNamenodes(List<NamenodeUnderTest> namenodes) implements AutoCloseable {
@@ -18,8 +18,10 @@ record ComparedNamenodes(List<NamenodeUnderTest> namenodes) implements AutoClose
   static ComparedNamenodes start(
       Build build, MetadataOptions options, Path directory, int dataServers)
       throws ClusterException, IOException, InterruptedException {
-    ComparedNamenodes compared = new ComparedNamenodes(new ArrayList<>());
+    ComparedNamenodes compared = new ComparedNamenodes(new CopyOnWriteArrayList<>());
     int heap = options.heapMebibytes();
+    // The servers live in sessions of their own: Ctrl-C does not reach them.
+    Runtime.getRuntime().addShutdownHook(new Thread(compared::closeAtExit, "stop-namenodes"));
     try {
       EbbfsUnderTest ebbfs = new EbbfsUnderTest(build, directory.resolve(EBBFS), heap);
       compared.namenodes.add(ebbfs);
@@ -52,6 +54,16 @@ record ComparedNamenodes(List<NamenodeUnderTest> namenodes) implements AutoClose
                 int live = administrator.liveServers();
                 return live == dataServers ? null : live + " of " + dataServers + " are live";
               });
+    }
+  }
+
+  private void closeAtExit() {
+    try {
+      close();
+    } catch (ClusterException | IOException e) {
+      System.err.println("the compared systems could not be stopped: " + e.getMessage());
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     }
   }
 
