@@ -40,6 +40,7 @@ public final class KafkaOpenPublisher implements OpenListener, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(KafkaOpenPublisher.class);
   private static final int MAX_FILES = 20_000;
   private static final long INTERVAL_MILLIS = 1_000;
+  private static final long SLOW_NANOS = TimeUnit.SECONDS.toNanos(2);
   private static final long PRODUCER_BYTES = 2 << 20;
   private static final int MAX_EVENT_BYTES = 64 << 10;
   private static final Duration CLOSE_WAIT = Duration.ofSeconds(3);
@@ -51,6 +52,8 @@ public final class KafkaOpenPublisher implements OpenListener, AutoCloseable {
   private final OpenCounts opens = new OpenCounts(MAX_FILES);
   private final LongAdder opened = new LongAdder();
   private final Thread sender = new Thread(this::sendAll, "open-events");
+  // Used by the sender alone.
+  private boolean brokerIsSlow;
   private final AtomicLong lastWarned = new AtomicLong();
   private final CountDownLatch closing = new CountDownLatch(1);
 
@@ -102,10 +105,16 @@ public final class KafkaOpenPublisher implements OpenListener, AutoCloseable {
   /** Sends the counts of the last interval. */
   private void flush() {
     counts.add("opens", opened.sumThenReset());
+    brokerIsSlow = false;
     opens.drain(this::send);
   }
 
   private void send(OpenCounts.Opens file) {
+    if (brokerIsSlow) {
+      dropped("Kafka does not take events", file.count());
+      return;
+    }
+    long started = System.nanoTime();
     try {
       byte[] value = json.writeValueAsBytes(event(file));
       if (value.length > MAX_EVENT_BYTES) {
@@ -123,6 +132,8 @@ public final class KafkaOpenPublisher implements OpenListener, AutoCloseable {
     } catch (JsonProcessingException | RuntimeException e) {
       dropped(e.toString(), file.count());
     }
+    // One send may wait for the broker; the others of this interval shall not wait again.
+    brokerIsSlow = System.nanoTime() - started > SLOW_NANOS;
   }
 
   private static OpenEvent event(OpenCounts.Opens file) {

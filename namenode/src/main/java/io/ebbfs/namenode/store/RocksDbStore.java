@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 import org.rocksdb.Checkpoint;
@@ -25,6 +26,8 @@ public final class RocksDbStore implements MetadataStore {
   private final LockTable locks;
   private final WalSync walSync;
   private final UseGate gate = new UseGate();
+  // Commits between the moment when their rows can be read and that of their position in the log.
+  private final AtomicInteger beingWritten = new AtomicInteger();
   private final BufferedTransaction.Committed committed = new CommittedRows();
 
   private RocksDbStore(
@@ -77,13 +80,17 @@ public final class RocksDbStore implements MetadataStore {
     gate.enter();
     try {
       R result;
-      long position;
+      long position = 0;
       boolean wrote;
       try (LockTable.Holder held = locks.holder()) {
         BufferedTransaction transaction = new BufferedTransaction(committed, held);
         result = body.run(transaction);
         wrote = !transaction.writes().isEmpty();
-        position = commit(transaction);
+        if (wrote) {
+          position = commit(transaction);
+        } else if (durability == Durability.SYNCED) {
+          position = positionOfReads();
+        }
       }
       if (durability == Durability.SYNCED) {
         PendingSync.awaitOrDefer(walSync, position);
@@ -98,12 +105,23 @@ public final class RocksDbStore implements MetadataStore {
 
   /** Returns the position in the log of all that the transaction wrote and may have read. */
   private long commit(BufferedTransaction transaction) throws IOException {
-    if (transaction.writes().isEmpty()) {
-      return walSync.position();
-    }
     walSync.throwIfFailed();
-    cache.write(transaction.writes());
-    return walSync.written();
+    beingWritten.incrementAndGet();
+    try {
+      cache.write(transaction.writes());
+      return walSync.written();
+    } finally {
+      beingWritten.decrementAndGet();
+    }
+  }
+
+  /**
+   * The position of all rows that could be read up to now. A commit can be read shortly before it
+   * has its position; while there is such a commit, a new position stands for it. The count of such
+   * commits is read first: a commit that is counted no more has its position.
+   */
+  private long positionOfReads() {
+    return beingWritten.get() > 0 ? walSync.written() : walSync.position();
   }
 
   @Override
@@ -113,7 +131,7 @@ public final class RocksDbStore implements MetadataStore {
     }
     gate.enter();
     try {
-      walSync.await(walSync.position());
+      walSync.await(positionOfReads());
     } finally {
       gate.leave();
     }

@@ -15,7 +15,7 @@ public record StoreMemory(long rowBytes, long blockBytes, long writeBytes) {
   /**
    * Heap that the namenode needs beside the rows: calls under way, retried calls, work in memory.
    */
-  private static final long OTHER_HEAP_BYTES = 96L << 20;
+  private static final long OTHER_HEAP_BYTES = 192L << 20;
 
   /**
    * Refuses a heap that the rows would fill.

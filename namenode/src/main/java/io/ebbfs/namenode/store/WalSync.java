@@ -120,14 +120,30 @@ final class WalSync implements AutoCloseable {
   }
 
   private void syncUntilClosed() {
-    while (awaitWork()) {
-      long upTo = written.get();
-      IOException failed = runSync();
-      complete(upTo, failed);
-      if (failed != null) {
-        onFailure.accept(failed);
+    try {
+      while (awaitWork()) {
+        long upTo = written.get();
+        IOException failed = runSync();
+        complete(upTo, failed);
+        if (failed != null) {
+          onFailure.accept(failed);
+        }
       }
+    } catch (Throwable e) {
+      fail(new IOException("the thread that syncs the metadata log has ended: " + e, e));
     }
+  }
+
+  /** Without this thread, no commit would ever be acknowledged. */
+  private void fail(IOException why) {
+    lock.lock();
+    try {
+      failure = why;
+      progress.signalAll();
+    } finally {
+      lock.unlock();
+    }
+    onFailure.accept(why);
   }
 
   private boolean awaitWork() {
@@ -181,7 +197,7 @@ final class WalSync implements AutoCloseable {
   private static void call(Consumer<IOException> callback, IOException failed) {
     try {
       callback.accept(failed);
-    } catch (RuntimeException e) {
+    } catch (RuntimeException | Error e) {
       LOG.error("A call could not be answered after its commit was synced", e);
     }
   }

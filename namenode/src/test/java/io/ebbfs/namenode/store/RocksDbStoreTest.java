@@ -19,6 +19,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -233,7 +234,8 @@ class RocksDbStoreTest extends MetadataStoreContract {
       for (String line = lines.readLine(); line != null; line = lines.readLine()) {
         String[] words = line.split(" ");
         acknowledged[Integer.parseInt(words[0])] = Long.parseLong(words[1]);
-        if (++read == 500) {
+        // A thread may wait for the processor for longer than others take for many commits.
+        if (++read >= 500 && LongStream.of(acknowledged).allMatch(number -> number > 0)) {
           process.toHandle().destroyForcibly(); // leaves what it has printed to be read
         }
       }
@@ -248,7 +250,6 @@ class RocksDbStoreTest extends MetadataStoreContract {
             after.transact(
                 7, t -> t.get(Tables.COUNTER, key).map(row -> row.getValue()).orElse(0L));
         assertThat(found).as("thread %d", thread).isGreaterThanOrEqualTo(acknowledged[thread]);
-        assertThat(acknowledged[thread]).isPositive();
       }
     }
   }

@@ -24,7 +24,7 @@ class StoreMemoryTest {
         .isInstanceOf(IOException.class)
         .hasMessageContaining("storeCache of 1024 MiB")
         .hasMessageContaining("has 512 MiB")
-        .hasMessageContaining("EBB_NAMENODE_HEAP=608m");
-    StoreMemory.checkHeap(1_024 * MIB, 608 * MIB);
+        .hasMessageContaining("EBB_NAMENODE_HEAP=704m");
+    StoreMemory.checkHeap(1_024 * MIB, 704 * MIB);
   }
 }

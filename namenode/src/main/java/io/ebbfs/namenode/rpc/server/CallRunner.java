@@ -3,7 +3,6 @@ package io.ebbfs.namenode.rpc.server;
 import io.ebbfs.namenode.store.NonBlocking;
 import io.ebbfs.namenode.store.PendingSync;
 import io.ebbfs.namenode.store.WouldBlockException;
-import java.io.IOException;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
@@ -63,7 +62,7 @@ final class CallRunner implements AutoCloseable {
       commits.end();
       enqueue(call);
       return;
-    } catch (IOException | RuntimeException | StackOverflowError e) {
+    } catch (Throwable e) {
       failure = e;
     } finally {
       commits.end();
@@ -74,7 +73,7 @@ final class CallRunner implements AutoCloseable {
   private void enqueue(RpcCall call) {
     try {
       pool.execute(() -> runPooled(call));
-    } catch (RejectedExecutionException e) {
+    } catch (RejectedExecutionException | Error e) { // an Error: no thread can be started
       call.refuse();
       if (call.method().once()) {
         retries.failed(call).forEach(RpcCall::refuse);
@@ -110,21 +109,29 @@ final class CallRunner implements AutoCloseable {
   }
 
   private void succeed(RpcCall call, byte[] result) {
-    call.succeed(result);
-    if (call.method().once()) {
-      retries.succeeded(call, result);
+    try {
+      call.succeed(result);
+    } finally {
+      if (call.method().once()) {
+        retries.succeeded(call, result);
+      }
     }
   }
 
   /** A call that failed has had no effect, so its repetitions may run. */
   private void fail(RpcCall call, Throwable failure) {
-    call.fail(failure);
-    if (call.method().once()) {
-      for (RpcCall repetition : retries.failed(call)) {
-        if (retries.begin(repetition)) {
-          enqueue(repetition);
-        }
+    try {
+      call.fail(failure);
+    } finally {
+      if (call.method().once()) {
+        retries.failed(call).forEach(this::repeat);
       }
+    }
+  }
+
+  private void repeat(RpcCall repetition) {
+    if (retries.begin(repetition)) {
+      enqueue(repetition);
     }
   }
 

@@ -20,7 +20,7 @@ public final class RetryAnswers {
   private static final long KEEP_NANOS = TimeUnit.MINUTES.toNanos(10);
 
   /** A call of a client. A call id is not used twice by one client object. */
-  private record Id(long high, long low, int callId, String user, RpcMethod method) {}
+  private record Id(long high, long low, int callId, String user, String method) {}
 
   private record Answer(byte[] result, long nanos) {
     private int bytes() {
@@ -50,7 +50,7 @@ public final class RetryAnswers {
         id.getLong(),
         call.header().callId(),
         call.caller().user().name(),
-        call.method());
+        call.method().name());
   }
 
   /**

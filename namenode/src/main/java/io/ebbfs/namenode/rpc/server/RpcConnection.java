@@ -118,11 +118,22 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
   // ---- reading
 
   private void readOn() {
-    reading = true;
-    readFrames();
+    try {
+      reading = true;
+      readFrames();
+      reading = false;
+      context.flush();
+      noteHeldBytes();
+    } catch (Throwable e) {
+      broken(e);
+    }
+  }
+
+  /** A client whose call has no answer must learn it, so it loses its connection. */
+  private void broken(Throwable why) {
     reading = false;
-    context.flush();
-    noteHeldBytes();
+    LOG.warn("connection {} is closed", context.channel(), why);
+    context.close();
   }
 
   private void readFrames() {
@@ -133,10 +144,12 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
     if (left == 0) {
       context.channel().eventLoop().execute(this::readOn);
     }
-    if (!unread.isReadable()) {
+    if (unread.isReadable()) {
+      unread.discardSomeReadBytes();
+    } else {
       forgetUnread();
     }
-    context.channel().config().setAutoRead(closing || mayRead());
+    context.channel().config().setAutoRead(closing || left > 0 && mayRead());
   }
 
   /** Whoever does not take answers, or has too many calls under way, is not read from. */
@@ -182,8 +195,11 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
               .formatted(length, server.limits().frameBytes()));
     }
     if (unread.readableBytes() < LENGTH_BYTES + length) {
-      if (unread.readableBytes() > LARGE_BYTES && server.inFlight().isFull()) {
-        throw FatalCallException.noMemory(length);
+      if (unread.readableBytes() > LARGE_BYTES) {
+        noteHeldBytes();
+        if (server.inFlight().isFull()) {
+          throw FatalCallException.noMemory(length);
+        }
       }
       return false;
     }
@@ -248,8 +264,12 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
   /** Sends all answers that are ready at once. */
   private void sendAnswers() {
     sending.set(false);
-    for (Answer next = answers.poll(); next != null; next = answers.poll()) {
-      write(next.call(), next.frame());
+    try {
+      for (Answer next = answers.poll(); next != null; next = answers.poll()) {
+        write(next.call(), next.frame());
+      }
+    } catch (Throwable e) {
+      broken(e);
     }
     readOn();
   }
@@ -288,9 +308,12 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
 
   // ---- limits
 
-  /** Tells the server how many bytes this connection makes it hold. */
+  /**
+   * Tells the server how many bytes this connection makes it hold. Calls under way are held also
+   * when their connection is closed.
+   */
   private void noteHeldBytes() {
-    long held = closing ? 0 : unread.readableBytes() + callBytes + untakenBytes();
+    long held = callBytes + (closing ? 0 : unread.readableBytes() + untakenBytes());
     if (held != heldBytes) {
       server.inFlight().add(held - heldBytes);
       heldBytes = held;
@@ -320,7 +343,10 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
             });
   }
 
-  /** Closes the connection if its peer does not take the answers. Thread-safe. */
+  /**
+   * Closes the connection if its peer does not take the answers, or if there is no memory and the
+   * peer does not complete a large frame. Thread-safe.
+   */
   void closeIfStuck() {
     context
         .channel()
@@ -329,6 +355,9 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
             () -> {
               if (!context.channel().isWritable()) {
                 LOG.info("connection {} is closed: its answers are not taken", context.channel());
+                context.close();
+              } else if (server.inFlight().isFull() && unread.readableBytes() > LARGE_BYTES) {
+                LOG.info("connection {} is closed: its frame does not come", context.channel());
                 context.close();
               }
             });

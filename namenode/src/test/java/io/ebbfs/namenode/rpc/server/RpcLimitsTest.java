@@ -136,8 +136,8 @@ class RpcLimitsTest {
 
   @Test
   void withoutMemoryCallsAreRefusedAndLargeFramesEnd() throws Exception {
-    start(ServerLimits.DEFAULT.withBytes(1 << 20, 300 << 10));
-    byte[] begun = ByteBuffer.allocate(200 << 10).putInt(1 << 20).array();
+    start(ServerLimits.DEFAULT.withBytes(1 << 20, 1_100 << 10));
+    byte[] begun = ByteBuffer.allocate(600 << 10).putInt(1 << 20).array();
     try (WireClient first = server.connect().send(begun)) {
       Await.until("a part of a frame", () -> server.bytesInFlight() == begun.length);
       assertServes();
@@ -156,6 +156,26 @@ class RpcLimitsTest {
           .isEqualTo(RpcErrorCodeProto.FATAL_DESERIALIZING_REQUEST);
     }
     Await.until("nothing is held", () -> server.bytesInFlight() == 0);
+  }
+
+  @Test
+  void whoDoesNotCompleteALargeFrameLosesItsConnectionWhenThereIsNoMemory() throws Exception {
+    start(ServerLimits.DEFAULT.withConnections(100, 50, 400).withBytes(1 << 20, 150 << 10));
+    byte[] large = ByteBuffer.allocate(100 << 10).putInt(1 << 20).array();
+    byte[] small = ByteBuffer.allocate(60 << 10).putInt(1 << 20).array();
+    try (WireClient first = server.connect();
+        WireClient second = server.connect();
+        WireClient third = server.connect()) {
+      first.send(large);
+      Await.until("the first frame has begun", () -> server.bytesInFlight() == large.length);
+      second.send(small);
+      Await.until(
+          "the memory is taken", () -> server.bytesInFlight() == large.length + small.length);
+      assertRefused(third.send(WireClient.call(1, "getFileInfo", "/")).read());
+      Await.until("the first is closed", () -> server.bytesInFlight() == small.length);
+      third.send(WireClient.call(2, "getFileInfo", "/"));
+      assertThat(third.read().header().getStatus()).isEqualTo(RpcStatusProto.SUCCESS);
+    }
   }
 
   @Test
