@@ -64,6 +64,17 @@ class PendingDeletionReaperTest {
   }
 
   @Test
+  void aFileWithoutBlocksNeedsNoReaper() throws IOException {
+    real.touch("/closed");
+    real.creation.create(real.root(), real.request("/open", "writer", false));
+    assertThat(real.rows(Tables.LEASE)).isEqualTo(1);
+    real.deletions.delete(real.root(), "/closed", false);
+    real.deletions.delete(real.root(), "/open", false);
+    assertNothingLeft();
+    assertThat(real.rows(Tables.LEASE)).isZero();
+  }
+
+  @Test
   void aFileWithMoreBlocksThanATransactionTakes() throws IOException {
     giveBlocks(real.touch("/large"), 1_700);
     giveBlocks(real.touch("/small"), 3);

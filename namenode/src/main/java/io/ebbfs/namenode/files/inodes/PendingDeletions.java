@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.files.inodes;
 
+import io.ebbfs.namenode.files.leases.LeaseRows;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
@@ -14,11 +15,25 @@ public final class PendingDeletions {
   private PendingDeletions() {}
 
   /**
-   * Moves a locked inode, with everything below it, from its directory to the pending deletions.
+   * Moves a locked inode, with everything below it, from its directory to the pending deletions. A
+   * file without blocks is removed at once, because nothing is below it.
    */
   public static void put(Transaction transaction, Inode inode) {
+    if (inode.isFile() && inode.row().getBlocks() == 0) {
+      remove(transaction, inode);
+    } else {
+      transaction.delete(Tables.INODE, inode.key());
+      DirectoryRows.put(transaction, key(inode.id()), inode.row());
+    }
+  }
+
+  /** Removes the rows of a locked inode that has no blocks and no entries. */
+  public static void remove(Transaction transaction, Inode inode) {
     transaction.delete(Tables.INODE, inode.key());
-    DirectoryRows.put(transaction, key(inode.id()), inode.row());
+    transaction.delete(Tables.INODE_NAME, Tables.inodeName(inode.id()));
+    if (inode.isUnderConstruction()) {
+      LeaseRows.remove(transaction, inode.row().getUnderConstruction().getClientName(), inode.id());
+    }
   }
 
   private static Key key(long inodeId) {

@@ -3,7 +3,7 @@ package io.ebbfs.namenode.files.tree;
 import io.ebbfs.namenode.files.inodes.DirectoryRows;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.InodeLocks;
-import io.ebbfs.namenode.files.leases.LeaseRows;
+import io.ebbfs.namenode.files.inodes.PendingDeletions;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
 import io.ebbfs.namenode.replicas.StripeService;
@@ -152,7 +152,7 @@ public final class PendingDeletionReaper implements AutoCloseable {
                 transaction -> {
                   InodeLocks.lock(transaction, List.of(directory));
                   if (DirectoryRows.isEmpty(transaction, directory)) {
-                    removeInode(transaction, directory);
+                    PendingDeletions.remove(transaction, directory);
                   }
                   return null;
                 }));
@@ -197,7 +197,7 @@ public final class PendingDeletionReaper implements AutoCloseable {
       whole++;
     }
     List<Invalidation> invalidations = releaseBlocks(transaction, owned);
-    locked.subList(0, whole).forEach(file -> removeInode(transaction, file));
+    locked.subList(0, whole).forEach(file -> PendingDeletions.remove(transaction, file));
     return new Reaped(whole, invalidations);
   }
 
@@ -253,14 +253,6 @@ public final class PendingDeletionReaper implements AutoCloseable {
       if (!now.equals(member.block())) {
         throw new StaleReadException("block " + now.getBlockId() + " changed its stripe");
       }
-    }
-  }
-
-  private static void removeInode(Transaction transaction, Inode inode) {
-    transaction.delete(Tables.INODE, inode.key());
-    transaction.delete(Tables.INODE_NAME, Tables.inodeName(inode.id()));
-    if (inode.isUnderConstruction()) {
-      LeaseRows.remove(transaction, inode.row().getUnderConstruction().getClientName(), inode.id());
     }
   }
 }
