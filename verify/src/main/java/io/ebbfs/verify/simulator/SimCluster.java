@@ -311,6 +311,9 @@ final class SimCluster {
         return Optional.of(targetFailed(t, "no such disk", false));
       }
       ExtendedBlockProto block = target.getBlock();
+      if (!server.transfers().makeRoomFor(block.getBlockId(), block.getGenerationStamp())) {
+        return Optional.of(targetFailed(t, "the block is there already", false));
+      }
       if (disk.free() < block.getNumBytes() && !server.holds(block.getBlockId())) {
         events.add("fault disk full in a combine");
         return Optional.of(targetFailed(t, "NO_SPACE: " + disk.uuid, true));

@@ -215,7 +215,7 @@ final class SimServer {
 
   /**
    * Writes the output of a combine. If any disk of the server has the block, nothing is written: a
-   * server has a block only once.
+   * server has a block only once. The caller has made room by {@link SimTransfers#makeRoomFor}.
    *
    * @return false if the server has the block with other content
    */

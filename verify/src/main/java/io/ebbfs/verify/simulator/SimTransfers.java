@@ -156,6 +156,24 @@ final class SimTransfers {
         && finish(blockId, newStamp, lengthBytes);
   }
 
+  /**
+   * An older replica that no client has finished gives way to a new block, and no news tells the
+   * namenode. See the chunk server's replica_creation.cc.
+   *
+   * @return false if a replica stays that is not finalized
+   */
+  boolean makeRoomFor(long blockId, long generationStamp) {
+    SimOpenReplica replica = open(blockId);
+    if (replica == null) {
+      return true;
+    }
+    if (replica.generationStamp() >= generationStamp || recoveries.containsKey(blockId)) {
+      return false;
+    }
+    replica.disk.remove(replica);
+    return true;
+  }
+
   // ---- block recovery ---------------------------------------------------------------------------
 
   /**
