@@ -38,16 +38,6 @@ std::string SystemUser() {
   return found != nullptr ? entry.pw_name : std::to_string(geteuid());
 }
 
-RpcRequestHeaderProto Header(std::int32_t call_id, const std::string& client_id) {
-  RpcRequestHeaderProto header;
-  header.set_rpckind(hadoop::common::RPC_PROTOCOL_BUFFER);
-  header.set_rpcop(RpcRequestHeaderProto::RPC_FINAL_PACKET);
-  header.set_callid(call_id);
-  header.set_clientid(client_id);
-  header.set_retrycount(call_id < 0 ? rpc_wire::kRetryCountInvalid : 0);
-  return header;
-}
-
 // Hadoop's servers send the whole stack trace. Its first line is the message.
 std::string_view FirstLine(std::string_view text) { return text.substr(0, text.find('\n')); }
 
@@ -215,7 +205,8 @@ std::string RpcClient::ConnectionContextFrame() const {
   context.mutable_userinfo()->set_effectiveuser(user_);
   context.set_protocol(protocol_);
   std::string frame = rpc_wire::BeginFrame();
-  rpc_wire::AppendDelimited(frame, Header(rpc_wire::kCallIdConnectionContext, client_id_));
+  rpc_wire::AppendDelimited(
+      frame, rpc_wire::RequestHeader(rpc_wire::kCallIdConnectionContext, client_id_));
   rpc_wire::AppendDelimited(frame, context);
   rpc_wire::EndFrame(frame);
   return frame;
@@ -228,7 +219,7 @@ std::string RpcClient::CallFrame(std::int32_t call_id, std::string_view method,
   call.set_declaringclassprotocolname(protocol_);
   call.set_clientprotocolversion(version_);
   std::string frame = rpc_wire::BeginFrame();
-  RpcRequestHeaderProto header = Header(call_id, client_id_);
+  RpcRequestHeaderProto header = rpc_wire::RequestHeader(call_id, client_id_);
   options_.key.Sign(header, protocol_);
   rpc_wire::AppendDelimited(frame, header);
   rpc_wire::AppendDelimited(frame, call);

@@ -47,6 +47,17 @@ void AppendDelimitedBytes(std::string& out, std::string_view message) {
   out.append(message);
 }
 
+hadoop::common::RpcRequestHeaderProto RequestHeader(std::int32_t call_id,
+                                                    const std::string& client_id) {
+  hadoop::common::RpcRequestHeaderProto header;
+  header.set_rpckind(hadoop::common::RPC_PROTOCOL_BUFFER);
+  header.set_rpcop(hadoop::common::RpcRequestHeaderProto::RPC_FINAL_PACKET);
+  header.set_callid(call_id);
+  header.set_clientid(client_id);
+  header.set_retrycount(call_id < 0 ? kRetryCountInvalid : 0);
+  return header;
+}
+
 std::string BeginFrame() { return std::string(kLengthBytes, '\0'); }
 
 void EndFrame(std::string& frame) {

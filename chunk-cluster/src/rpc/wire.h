@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "RpcHeader.pb.h"
 #include "common/error.h"
 #include "common/socket.h"
 
@@ -35,6 +36,9 @@ inline constexpr std::int32_t kRetryCountInvalid = -1;
 inline constexpr std::size_t kClientIdBytes = 16;
 
 [[nodiscard]] std::array<char, kPreambleBytes> Preamble();
+// The header of a call, or of a control frame if the call id is negative.
+[[nodiscard]] hadoop::common::RpcRequestHeaderProto RequestHeader(std::int32_t call_id,
+                                                                  const std::string& client_id);
 // A random (version 4) UUID as 16 bytes.
 [[nodiscard]] std::string NewClientId();
 

@@ -18,7 +18,6 @@ namespace ebb::metadata_load {
 
 namespace {
 
-using hadoop::common::RpcRequestHeaderProto;
 using hadoop::common::RpcResponseHeaderProto;
 
 constexpr Timeout kConnectTimeout = std::chrono::seconds(10);
@@ -64,13 +63,7 @@ Result<std::unique_ptr<Connection>> Connection::Open(const Namenode& namenode) {
 }
 
 void Connection::AppendHeader(std::int32_t call_id) {
-  RpcRequestHeaderProto header;
-  header.set_rpckind(hadoop::common::RPC_PROTOCOL_BUFFER);
-  header.set_rpcop(RpcRequestHeaderProto::RPC_FINAL_PACKET);
-  header.set_callid(call_id);
-  header.set_clientid(client_id_);
-  header.set_retrycount(call_id < 0 ? rpc_wire::kRetryCountInvalid : 0);
-  rpc_wire::AppendDelimited(out_, header);
+  rpc_wire::AppendDelimited(out_, rpc_wire::RequestHeader(call_id, client_id_));
 }
 
 Status Connection::Send(const Call& call) {

@@ -132,7 +132,7 @@ class LoadLoop::Round {
     return {};
   }
 
-  // Ends the window. What is under way is waited for and not counted.
+  // Ends the window. The loop still waits for the operations under way, and does not count them.
   [[nodiscard]] Status Close(Clock::time_point now) {
     closed_ = true;
     EBB_ASSIGN(const std::uint64_t cpu, ServerCpu());

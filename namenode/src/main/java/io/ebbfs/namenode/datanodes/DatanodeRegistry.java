@@ -20,6 +20,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
 import org.apache.hadoop.hdfs.protocol.DatanodeID;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -197,10 +198,7 @@ public final class DatanodeRegistry implements ClusterView {
    * lives as well as a heartbeat does.
    */
   public void heardFrom(String serverUuid) {
-    servers.computeIfPresent(
-        serverUuid,
-        (uuid, s) -> s.live() ? refreshed(s, true, clock.millis(), s.activeTransfers()) : s);
-    changes.incrementAndGet();
+    change(serverUuid, s -> s.live() ? refreshed(s, true, clock.millis(), s.activeTransfers()) : s);
   }
 
   /**
@@ -257,9 +255,7 @@ public final class DatanodeRegistry implements ClusterView {
     }
     long now = clock.millis();
     rhythm.heard(server.uuid(), now - server.lastHeartbeatMillis());
-    servers.computeIfPresent(
-        server.uuid(), (uuid, s) -> refreshed(s, s.live(), now, activeTransfers));
-    changes.incrementAndGet();
+    change(server.uuid(), s -> refreshed(s, s.live(), now, activeTransfers));
     return Optional.of(lost);
   }
 
@@ -295,17 +291,16 @@ public final class DatanodeRegistry implements ClusterView {
   /** Makes a live server dead if its last heartbeat is older than the deadline; returns it then. */
   Optional<Server> declareDead(String serverUuid, long deadlineMillis) {
     AtomicReference<Server> died = new AtomicReference<>();
-    servers.computeIfPresent(
+    change(
         serverUuid,
-        (uuid, server) -> {
+        server -> {
           if (!server.live() || server.lastHeartbeatMillis() >= deadlineMillis) {
             return server;
           }
-          rhythm.forget(uuid);
+          rhythm.forget(serverUuid);
           died.set(refreshed(server, false, server.lastHeartbeatMillis(), 0));
           return died.get();
         });
-    changes.incrementAndGet();
     Optional<Server> dead = Optional.ofNullable(died.get());
     for (Disk disk : dead.map(Server::disks).orElse(List.of())) {
       reported.remove(disk.storageUuid());
@@ -452,6 +447,12 @@ public final class DatanodeRegistry implements ClusterView {
     remember(
         toServer(
             row, known != null && known.live(), known == null ? 0 : known.lastHeartbeatMillis()));
+  }
+
+  /** Changes a server, if it is known. The next caller of {@link #liveServers} sees the change. */
+  private void change(String serverUuid, UnaryOperator<Server> change) {
+    servers.computeIfPresent(serverUuid, (uuid, server) -> change.apply(server));
+    changes.incrementAndGet();
   }
 
   private void remember(Server server) {

@@ -132,7 +132,8 @@ public final class KafkaOpenPublisher implements OpenListener, AutoCloseable {
     } catch (JsonProcessingException | RuntimeException e) {
       dropped(e.toString(), file.count());
     }
-    // One send may wait for the broker; the others of this interval shall not wait again.
+    // A send may wait for a broker that does not answer. The sends after it, in the same interval,
+    // would each wait as long, so their events are dropped.
     brokerIsSlow = System.nanoTime() - started > SLOW_NANOS;
   }
 

@@ -108,7 +108,7 @@ final class CoherentCache<K, V> {
     return (hash >>> 16) & (STRIPES - 1);
   }
 
-  /** The sum of the weights of all values, once what was done before has taken effect. */
+  /** The sum of the weights of all values. Evictions that are due happen first. */
   long weight() {
     values.cleanUp();
     return values.policy().eviction().orElseThrow().weightedSize().orElseThrow();

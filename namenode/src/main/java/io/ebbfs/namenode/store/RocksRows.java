@@ -56,7 +56,7 @@ final class RocksRows implements AutoCloseable {
     }
   }
 
-  /** Rows of a table after a key (or null). What is read does not displace what is cached. */
+  /** Rows of a table after a key (or null). The scan displaces no block from the block cache. */
   <V extends MessageLite> List<Row<V>> scanAll(Table<V> table, Key after, int limit)
       throws IOException {
     byte[] from = after == null ? START : successor(after);

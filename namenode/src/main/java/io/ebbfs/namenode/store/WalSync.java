@@ -123,33 +123,23 @@ final class WalSync implements AutoCloseable {
     try {
       while (awaitWork()) {
         long upTo = written.get();
-        IOException failed = runSync();
-        complete(upTo, failed);
-        if (failed != null) {
-          onFailure.accept(failed);
-        }
+        sync.run();
+        complete(upTo, null);
       }
-    } catch (Throwable e) {
-      fail(new IOException("the thread that syncs the metadata log has ended: " + e, e));
+    } catch (Throwable e) { // without this thread, no commit would ever be acknowledged
+      IOException why =
+          e instanceof IOException io
+              ? io
+              : new IOException("the sync of the log was cut short: " + e, e);
+      complete(synced, why);
+      onFailure.accept(why);
     }
-  }
-
-  /** Without this thread, no commit would ever be acknowledged. */
-  private void fail(IOException why) {
-    lock.lock();
-    try {
-      failure = why;
-      progress.signalAll();
-    } finally {
-      lock.unlock();
-    }
-    onFailure.accept(why);
   }
 
   private boolean awaitWork() {
     lock.lock();
     try {
-      while (failure != null || wanted <= synced) {
+      while (wanted <= synced) {
         if (closing) {
           return false;
         }
@@ -158,17 +148,6 @@ final class WalSync implements AutoCloseable {
       return true;
     } finally {
       lock.unlock();
-    }
-  }
-
-  private IOException runSync() {
-    try {
-      sync.run();
-      return null;
-    } catch (IOException e) {
-      return e;
-    } catch (RuntimeException | Error e) {
-      return new IOException("the sync of the log was cut short: " + e, e);
     }
   }
 

@@ -85,16 +85,7 @@ class CoherentCacheTest {
       CoherentCache<Integer, Long> cache = cache(LARGE);
       CountDownLatch loaded = new CountDownLatch(1);
       CountDownLatch changed = new CountDownLatch(1);
-      Future<Long> reader =
-          others.submit(
-              () ->
-                  cache.get(
-                      1,
-                      () -> {
-                        loaded.countDown();
-                        await(changed);
-                        return 1L;
-                      }));
+      Future<Long> reader = readerOfTheOldValue(cache, loaded, changed);
       await(loaded);
       cache.beginChange(1);
       cache.endChange(1, now);
@@ -110,16 +101,7 @@ class CoherentCacheTest {
     CoherentCache<Integer, Long> cache = cache(LARGE);
     CountDownLatch loaded = new CountDownLatch(1);
     CountDownLatch begun = new CountDownLatch(1);
-    Future<Long> reader =
-        others.submit(
-            () ->
-                cache.get(
-                    1,
-                    () -> {
-                      loaded.countDown();
-                      await(begun);
-                      return 1L;
-                    }));
+    Future<Long> reader = readerOfTheOldValue(cache, loaded, begun);
     await(loaded);
     cache.beginChange(1);
     begun.countDown();
@@ -127,6 +109,20 @@ class CoherentCacheTest {
     assertThat(cache.size()).isZero();
     cache.endChange(1, 2L);
     assertThat(cache.get(1, mustNotLoad())).isEqualTo(2);
+  }
+
+  /** A reader of key 1 that has loaded the value 1, and comes back with it later. */
+  private Future<Long> readerOfTheOldValue(
+      CoherentCache<Integer, Long> cache, CountDownLatch loaded, CountDownLatch mayEnd) {
+    return others.submit(
+        () ->
+            cache.get(
+                1,
+                () -> {
+                  loaded.countDown();
+                  await(mayEnd);
+                  return 1L;
+                }));
   }
 
   private static void await(CountDownLatch latch) throws IOException {

@@ -3,6 +3,7 @@ package io.ebbfs.testbed.hdfs;
 import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.ConditionWaiter;
+import io.ebbfs.testbed.HadoopSite;
 import io.ebbfs.testbed.process.FreePorts;
 import io.ebbfs.testbed.process.Launcher;
 import io.ebbfs.testbed.process.ProcessId;
@@ -26,7 +27,7 @@ import java.util.stream.IntStream;
  */
 public final class LocalHdfs implements AutoCloseable {
   private static final long START_MILLIS = 300_000;
-  private static final long END_MILLIS = 10_000;
+  private static final long END_MILLIS = 30_000;
   private static final int LOG_LINES = 15;
   private static final String HOST = "127.0.0.1";
   private static final String NAMENODE = "namenode";
@@ -67,11 +68,12 @@ public final class LocalHdfs implements AutoCloseable {
   }
 
   private void configure() throws IOException {
-    write("core-site.xml", Map.of("fs.defaultFS", "hdfs://" + HOST + ":" + port));
+    HadoopSite.write(
+        conf(), "core-site.xml", Map.of("fs.defaultFS", "hdfs://" + HOST + ":" + port));
     Map<String, String> site = new LinkedHashMap<>();
     site.put("dfs.namenode.name.dir", directory.resolve("name").toUri().toString());
     site.put("dfs.namenode.http-address", HOST + ":0");
-    write("hdfs-site.xml", site);
+    HadoopSite.write(conf(), "hdfs-site.xml", site);
     // The jars lack the pages, and the servers do not start without their directories.
     for (String pages : List.of("hdfs", "datanode", "static")) {
       Files.createDirectories(conf().resolve("webapps").resolve(pages));
@@ -89,16 +91,6 @@ public final class LocalHdfs implements AutoCloseable {
 
   private Path conf() {
     return directory.resolve("conf");
-  }
-
-  private void write(String file, Map<String, String> properties) throws IOException {
-    StringBuilder text = new StringBuilder("<configuration>\n");
-    properties.forEach(
-        (name, value) ->
-            text.append(
-                "<property><name>%s</name><value>%s</value></property>%n".formatted(name, value)));
-    Files.createDirectories(conf());
-    Files.writeString(conf().resolve(file), text.append("</configuration>\n"));
   }
 
   private void format() throws ClusterException, IOException, InterruptedException {
@@ -214,11 +206,6 @@ public final class LocalHdfs implements AutoCloseable {
   /** Kills all processes. The files stay. */
   @Override
   public void close() throws IOException, InterruptedException {
-    for (ProcessId process : launcher.running()) {
-      process.signal(true);
-    }
-    for (ProcessId process : launcher.running()) {
-      process.awaitEnd(END_MILLIS);
-    }
+    launcher.killAll(END_MILLIS);
   }
 }

@@ -2,6 +2,7 @@ package io.ebbfs.testbed.process;
 
 import io.ebbfs.common.failpoint.FailPoints;
 import io.ebbfs.testbed.ClusterException;
+import io.ebbfs.testbed.ConditionWaiter;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -88,6 +89,22 @@ public record Launcher(Path clusterDirectory) {
   /** All running processes that any launcher has started for this cluster. */
   public List<ProcessId> running() throws IOException {
     return ProcessId.withEnvironment(MARK, clusterDirectory.toString());
+  }
+
+  /**
+   * Kills all running processes of this cluster, also those that others still start meanwhile.
+   *
+   * @throws IOException if a process still runs after this time; names the processes
+   */
+  public void killAll(long timeoutMillis) throws IOException, InterruptedException {
+    ConditionWaiter.within(timeoutMillis)
+        .until(
+            "the end of the processes of " + clusterDirectory,
+            () -> {
+              List<ProcessId> running = running();
+              running.forEach(process -> process.signal(true));
+              return running.isEmpty() ? null : "these still run: " + running;
+            });
   }
 
   /** The directory of the cluster that a process belongs to; empty if to none. */

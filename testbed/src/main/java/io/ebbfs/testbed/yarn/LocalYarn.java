@@ -3,6 +3,7 @@ package io.ebbfs.testbed.yarn;
 import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.ConditionWaiter;
+import io.ebbfs.testbed.HadoopSite;
 import io.ebbfs.testbed.process.FreePorts;
 import io.ebbfs.testbed.process.Launcher;
 import io.ebbfs.testbed.process.ProcessId;
@@ -28,7 +29,7 @@ import java.util.Optional;
  */
 public final class LocalYarn implements AutoCloseable {
   private static final long START_MILLIS = 60_000;
-  private static final long END_MILLIS = 10_000;
+  private static final long END_MILLIS = 60_000;
   private static final int LOG_LINES = 15;
   private static final String PACKAGE = "org.apache.hadoop.yarn.server.";
 
@@ -104,7 +105,7 @@ public final class LocalYarn implements AutoCloseable {
     site.put("yarn.nodemanager.aux-services", "mapreduce_shuffle");
     site.put("mapreduce.shuffle.port", "0");
     site.put("yarn.application.classpath", jars.replace(File.pathSeparatorChar, ','));
-    write("yarn-site.xml", site);
+    HadoopSite.write(conf(), "yarn-site.xml", site);
     Map<String, String> mapred = new LinkedHashMap<>();
     String jvm =
         "-Xmx128m -XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Djava.net.preferIPv4Stack=true";
@@ -114,7 +115,7 @@ public final class LocalYarn implements AutoCloseable {
     mapred.put("yarn.app.mapreduce.am.scheduler.heartbeat.interval-ms", "200");
     mapred.put("mapreduce.map.memory.mb", "256");
     mapred.put("mapreduce.map.java.opts", jvm);
-    write("mapred-site.xml", mapred);
+    HadoopSite.write(conf(), "mapred-site.xml", mapred);
     Files.writeString(
         conf().resolve("log4j.properties"),
         """
@@ -123,16 +124,6 @@ public final class LocalYarn implements AutoCloseable {
         log4j.appender.out.layout=org.apache.log4j.EnhancedPatternLayout
         log4j.appender.out.layout.ConversionPattern=%d{ISO8601} %-5p %c{1}: %m%n
         """);
-  }
-
-  private void write(String file, Map<String, String> properties) throws IOException {
-    StringBuilder text = new StringBuilder("<configuration>\n");
-    properties.forEach(
-        (name, value) ->
-            text.append(
-                "<property><name>%s</name><value>%s</value></property>%n".formatted(name, value)));
-    Files.createDirectories(conf());
-    Files.writeString(conf().resolve(file), text.append("</configuration>\n"));
   }
 
   private void launch(String daemon, Map<String, String> environment)
@@ -212,13 +203,6 @@ public final class LocalYarn implements AutoCloseable {
   /** Kills both processes and all containers. */
   @Override
   public void close() throws IOException, InterruptedException {
-    List<ProcessId> running = launcher.running();
-    while (!running.isEmpty()) {
-      running.forEach(process -> process.signal(true));
-      for (ProcessId process : running) {
-        process.awaitEnd(END_MILLIS);
-      }
-      running = launcher.running();
-    }
+    launcher.killAll(END_MILLIS);
   }
 }

@@ -2,9 +2,6 @@ package io.ebbfs.verify.system;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.ebbfs.namenode.NamenodeConfig;
-import io.ebbfs.namenode.NamenodeServer;
-import io.ebbfs.testbed.Build;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -12,7 +9,6 @@ import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -20,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
-import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ExecutorService;
@@ -94,45 +89,24 @@ class DataTransferReplaySystemTest {
   private record Conversation(String name, State state, Talk talk) {}
 
   @TempDir static Path directory;
-  private static NamenodeServer namenode;
+  private static NamenodeAndChunkServer servers;
   private static DataNode dataNode;
-  private static Process chunkServer;
   private static int chunkServerPort;
   private static String pool;
 
   @BeforeAll
   static void start() throws Exception {
     DefaultMetricsSystem.setMiniClusterMode(true); // several daemons in one process
-    List<NamenodeConfig.Override> overrides =
-        List.of(
-            new NamenodeConfig.Override("data", "data", directory.resolve("namenode").toString()),
-            new NamenodeConfig.Override("port", "port", "0"));
-    namenode =
-        NamenodeServer.start(
-            NamenodeConfig.of(Optional.empty(), overrides, Optional.empty()),
-            Clock.systemUTC(),
-            new Random(1));
-    int port = namenode.address().getPort();
-    Path ready = directory.resolve("ready");
-    chunkServer =
-        new ProcessBuilder(
-                Build.find().chunkServer().toString(),
-                "--namenode=127.0.0.1:" + port,
-                "--data=" + directory.resolve("chunks"),
-                "--heartbeat-millis=300",
-                "--ready-file=" + ready)
-            .redirectErrorStream(true)
-            .redirectOutput(directory.resolve("chunkserver.log").toFile())
-            .start();
-    dataNode = startDataNode(port);
+    servers = NamenodeAndChunkServer.start(directory);
+    dataNode = startDataNode(servers.port());
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
-    while (!Files.exists(ready) || !dataNode.isDatanodeFullyStarted()) {
-      assertThat(chunkServer.isAlive()).as("the chunk server runs").isTrue();
+    while (!Files.exists(servers.ready()) || !dataNode.isDatanodeFullyStarted()) {
+      assertThat(servers.chunkServer().isAlive()).as("the chunk server runs").isTrue();
       assertThat(System.nanoTime()).as("both servers are ready after a minute").isLessThan(end);
       LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(50));
     }
-    chunkServerPort = Integer.parseInt(property(ready, "transferPort"));
-    pool = property(directory.resolve("chunks/VERSION"), "blockPoolId");
+    chunkServerPort = Integer.parseInt(property(servers.ready(), "transferPort"));
+    pool = property(servers.chunks().resolve("VERSION"), "blockPoolId");
   }
 
   private static String property(Path file, String name) throws IOException {
@@ -164,11 +138,8 @@ class DataTransferReplaySystemTest {
     if (dataNode != null) {
       dataNode.shutdown();
     }
-    if (chunkServer != null) {
-      chunkServer.destroyForcibly().waitFor();
-    }
-    if (namenode != null) {
-      namenode.close();
+    if (servers != null) {
+      servers.close();
     }
   }
 

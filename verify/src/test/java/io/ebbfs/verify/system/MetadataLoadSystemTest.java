@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.ebbfs.namenode.NamenodeConfig;
-import io.ebbfs.namenode.NamenodeServer;
 import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ConditionWaiter;
 import java.io.BufferedReader;
@@ -13,11 +11,8 @@ import java.io.IOException;
 import java.io.Writer;
 import java.net.URI;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Optional;
-import java.util.Random;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.ContentSummary;
 import org.apache.hadoop.fs.FSDataInputStream;
@@ -36,8 +31,7 @@ class MetadataLoadSystemTest {
   private static final int FILES = 256;
 
   @TempDir static Path directory;
-  private static NamenodeServer namenode;
-  private static Process chunkServer;
+  private static NamenodeAndChunkServer servers;
   private static final DistributedFileSystem files = new DistributedFileSystem();
 
   private Process generator;
@@ -46,27 +40,8 @@ class MetadataLoadSystemTest {
 
   @BeforeAll
   static void start() throws Exception {
-    List<NamenodeConfig.Override> overrides =
-        List.of(
-            new NamenodeConfig.Override("data", "data", directory.resolve("namenode").toString()),
-            new NamenodeConfig.Override("port", "port", "0"));
-    namenode =
-        NamenodeServer.start(
-            NamenodeConfig.of(Optional.empty(), overrides, Optional.empty()),
-            Clock.systemUTC(),
-            new Random(1));
-    int port = namenode.address().getPort();
-    Path ready = directory.resolve("ready");
-    chunkServer =
-        new ProcessBuilder(
-                Build.find().chunkServer().toString(),
-                "--namenode=127.0.0.1:" + port,
-                "--data=" + directory.resolve("chunks"),
-                "--heartbeat-millis=300",
-                "--ready-file=" + ready)
-            .redirectErrorStream(true)
-            .redirectOutput(directory.resolve("chunkserver.log").toFile())
-            .start();
+    servers = NamenodeAndChunkServer.start(directory);
+    int port = servers.port();
     files.initialize(URI.create("hdfs://127.0.0.1:" + port), new Configuration());
     ConditionWaiter.within(60_000)
         .until(
@@ -77,11 +52,8 @@ class MetadataLoadSystemTest {
   @AfterAll
   static void stop() throws Exception {
     files.close();
-    if (chunkServer != null) {
-      chunkServer.destroyForcibly().waitFor();
-    }
-    if (namenode != null) {
-      namenode.close();
+    if (servers != null) {
+      servers.close();
     }
   }
 
@@ -90,7 +62,7 @@ class MetadataLoadSystemTest {
         new ProcessBuilder(
                 Build.find().home().resolve("chunk-cluster/target/cmake/metadata_load").toString(),
                 "--host=127.0.0.1",
-                "--port=" + namenode.address().getPort(),
+                "--port=" + servers.port(),
                 "--user=" + System.getProperty("user.name"),
                 "--connections=" + CONNECTIONS,
                 "--server-pid=" + ProcessHandle.current().pid(),

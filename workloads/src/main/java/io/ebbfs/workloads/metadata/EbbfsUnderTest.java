@@ -178,11 +178,6 @@ final class EbbfsUnderTest implements NamenodeUnderTest {
 
   @Override
   public void close() throws IOException, InterruptedException {
-    for (ProcessId process : launcher.running()) {
-      process.signal(true);
-    }
-    for (ProcessId process : launcher.running()) {
-      process.awaitEnd(END_MILLIS);
-    }
+    launcher.killAll(END_MILLIS);
   }
 }

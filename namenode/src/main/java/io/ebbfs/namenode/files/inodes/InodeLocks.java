@@ -2,9 +2,11 @@ package io.ebbfs.namenode.files.inodes;
 
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.RowLock;
+import io.ebbfs.namenode.store.RowSet;
 import io.ebbfs.namenode.store.StaleReadException;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -30,21 +32,21 @@ public final class InodeLocks {
     List<RowLock> locks = new ArrayList<>();
     inodes.forEach(inode -> locks.add(RowLock.exclusive(Tables.INODE, inode.key())));
     free.forEach(key -> locks.add(RowLock.exclusive(Tables.INODE, key)));
-    transaction.lock(locks);
+    RowSet rows = transaction.lockAndRead(locks);
     for (Key key : free) {
-      if (transaction.get(Tables.INODE, key).isPresent()) {
+      if (rows.get(Tables.INODE, key).isPresent()) {
         throw new StaleReadException("another client has made an inode at key " + key);
       }
     }
     List<Inode> again = new ArrayList<>(inodes.size());
     for (Inode inode : inodes) {
-      again.add(reread(transaction, inode));
+      again.add(unmoved(inode, rows.get(Tables.INODE, inode.key())));
     }
     return again;
   }
 
-  private static Inode reread(Transaction transaction, Inode inode) throws IOException {
-    Optional<Inode> now = PathResolver.inodeAt(transaction, inode.key());
+  private static Inode unmoved(Inode inode, Optional<InodeRow> row) throws StaleReadException {
+    Optional<Inode> now = row.map(inode::with);
     if (now.isEmpty() || !now.get().isSame(inode) || now.get().isFile() != inode.isFile()) {
       throw new StaleReadException("inode " + inode.id() + " moved");
     }

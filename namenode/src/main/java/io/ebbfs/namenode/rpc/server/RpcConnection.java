@@ -24,7 +24,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A connection: cuts what arrives into frames, starts their calls, and sends the answers in the
- * order in which they are ready. What is not said to be thread-safe is for its event loop only.
+ * order in which they are ready. Any thread may call the methods that are marked as thread-safe;
+ * the event loop of the connection calls all other methods.
  */
 final class RpcConnection extends ChannelInboundHandlerAdapter {
   private static final Logger LOG = LoggerFactory.getLogger(RpcConnection.class);
