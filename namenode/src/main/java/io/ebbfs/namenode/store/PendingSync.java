@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.store;
 
 import java.io.IOException;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /**
@@ -82,13 +83,15 @@ public final class PendingSync {
    * thread that syncs. The callback must be short and must not throw. To be called after {@link
    * #end}.
    *
+   * @param turnEnd runs a task once the calls that came together with this one have made their
+   *     commits; these commits then share a sync
    * @param callback hears null, or why the sync failed
    */
-  public void whenSynced(Consumer<IOException> callback) {
+  public void whenSynced(Executor turnEnd, Consumer<IOException> callback) {
     if (log == null) {
       callback.accept(null);
     } else {
-      log.whenSynced(position, callback);
+      log.whenSynced(position, turnEnd, callback);
     }
   }
 

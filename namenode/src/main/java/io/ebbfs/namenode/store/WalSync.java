@@ -3,6 +3,8 @@ package io.ebbfs.namenode.store;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -26,6 +28,9 @@ final class WalSync implements AutoCloseable {
     void run() throws IOException;
   }
 
+  /** With so many callbacks, a sync no longer waits for more commits. */
+  private static final int MANY = 32;
+
   private record Waiting(long position, Consumer<IOException> callback) {}
 
   private final Sync sync;
@@ -38,6 +43,7 @@ final class WalSync implements AutoCloseable {
   private final Condition progress = lock.newCondition();
   private List<Waiting> waiting = new ArrayList<>();
   private long wanted;
+  private boolean willAsk;
   private boolean closing;
   // Written under the lock.
   private volatile long synced;
@@ -88,10 +94,20 @@ final class WalSync implements AutoCloseable {
     }
   }
 
-  /** Calls back once the log is on the disk up to a position; see {@link PendingSync}. */
-  void whenSynced(long position, Consumer<IOException> callback) {
+  /**
+   * Calls back once the log is on the disk up to a position; see {@link PendingSync}. A sync begins
+   * when the task that {@code turnEnd} gets is run, or when {@link #MANY} callbacks wait. So the
+   * commits of calls that came together share a sync.
+   */
+  void whenSynced(long position, Executor turnEnd, Consumer<IOException> callback) {
     if (!waitsFor(position, callback)) {
       callback.accept(isSynced(position) ? null : failed());
+    } else if (mustAsk(position)) {
+      try {
+        turnEnd.execute(this::askForAll);
+      } catch (RejectedExecutionException e) { // the turn ends with its executor
+        askForAll();
+      }
     }
   }
 
@@ -105,8 +121,34 @@ final class WalSync implements AutoCloseable {
         return false;
       }
       waiting.add(new Waiting(position, callback));
-      want(position);
+      if (waiting.size() >= MANY) {
+        want(position);
+      }
       return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  /** Whether nobody has asked, or will ask, for a sync of this position. */
+  private boolean mustAsk(long position) {
+    lock.lock();
+    try {
+      if (position <= wanted || willAsk) {
+        return false;
+      }
+      willAsk = true;
+      return true;
+    } finally {
+      lock.unlock();
+    }
+  }
+
+  private void askForAll() {
+    lock.lock();
+    try {
+      willAsk = false;
+      want(position());
     } finally {
       lock.unlock();
     }

@@ -7,12 +7,16 @@ import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.protocol.proto.StoreProtos.CounterRow;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.AfterEach;
@@ -76,7 +80,7 @@ class PendingSyncTest {
   }
 
   private void answerWhenSynced(PendingSync scope) {
-    scope.whenSynced(failure -> answers.add(Optional.ofNullable(failure)));
+    answerWhenSynced(scope, Runnable::run);
   }
 
   private static void assertWaits(Future<?> work) {
@@ -94,6 +98,47 @@ class PendingSyncTest {
     disk.release();
     assertThat(answer()).isEmpty();
     assertThat(scope.isSynced()).isTrue();
+  }
+
+  private void answerWhenSynced(PendingSync scope, Executor turnEnd) {
+    scope.whenSynced(turnEnd, failure -> answers.add(Optional.ofNullable(failure)));
+  }
+
+  @Test
+  void theCommitsOfATurnShareOneSync() throws Exception {
+    List<Runnable> turnEnd = new ArrayList<>();
+    for (int i = 0; i < 3; i++) {
+      answerWhenSynced(deferredPut(i), turnEnd::add);
+    }
+    assertThat(turnEnd).hasSize(1);
+    assertThat(disk.begun()).isZero();
+    turnEnd.get(0).run();
+    for (int i = 0; i < 3; i++) {
+      assertThat(answer()).isEmpty();
+    }
+    assertThat(disk.begun()).isEqualTo(1);
+    answerWhenSynced(deferredPut(3), turnEnd::add);
+    assertThat(turnEnd).as("the next turn has its own end").hasSize(2);
+  }
+
+  @Test
+  void manyCommitsAreSyncedBeforeTheEndOfALongTurn() throws Exception {
+    for (int i = 0; i < 32; i++) {
+      answerWhenSynced(deferredPut(i), never -> {});
+    }
+    for (int i = 0; i < 32; i++) {
+      assertThat(answer()).isEmpty();
+    }
+  }
+
+  @Test
+  void aTurnThatCannotEndAnyMoreIsSyncedAtOnce() throws Exception {
+    answerWhenSynced(
+        deferredPut(1),
+        stopped -> {
+          throw new RejectedExecutionException("the event loop has stopped");
+        });
+    assertThat(answer()).isEmpty();
   }
 
   @Test
@@ -273,7 +318,7 @@ class PendingSyncTest {
             return null;
           });
       scope.end();
-      scope.whenSynced(failure -> {});
+      scope.whenSynced(Runnable::run, failure -> {});
       Thread.currentThread().join();
     }
   }

@@ -277,6 +277,6 @@ final class StoreBenchmark {
     } finally {
       scope.end();
     }
-    scope.whenSynced(failure -> {});
+    scope.whenSynced(Runnable::run, failure -> {});
   }
 }

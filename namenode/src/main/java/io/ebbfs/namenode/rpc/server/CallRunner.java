@@ -3,6 +3,7 @@ package io.ebbfs.namenode.rpc.server;
 import io.ebbfs.namenode.store.NonBlocking;
 import io.ebbfs.namenode.store.PendingSync;
 import io.ebbfs.namenode.store.WouldBlockException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadFactory;
@@ -67,7 +68,7 @@ final class CallRunner implements AutoCloseable {
     } finally {
       commits.end();
     }
-    finish(call, commits, result, failure);
+    finish(call, commits, call.turnEnd(), result, failure);
   }
 
   private void enqueue(RpcCall call) {
@@ -92,11 +93,13 @@ final class CallRunner implements AutoCloseable {
     } finally {
       commits.end();
     }
-    finish(call, commits, result, failure);
+    finish(call, commits, Runnable::run, result, failure);
   }
 
-  private void finish(RpcCall call, PendingSync commits, byte[] result, Throwable failure) {
+  private void finish(
+      RpcCall call, PendingSync commits, Executor turnEnd, byte[] result, Throwable failure) {
     commits.whenSynced(
+        turnEnd,
         unsynced -> {
           if (unsynced != null) {
             fail(call, unsynced);

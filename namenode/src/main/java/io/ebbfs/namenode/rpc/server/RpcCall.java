@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.rpc.server;
 
 import java.io.IOException;
+import java.util.concurrent.Executor;
 import org.apache.hadoop.ipc.RetriableException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -64,6 +65,11 @@ final class RpcCall {
     } finally {
       CurrentCall.clear();
     }
+  }
+
+  /** Runs tasks after the event loop of the connection has read all that has come. */
+  Executor turnEnd() {
+    return connection.turnEnd();
   }
 
   void succeed(byte[] result) {

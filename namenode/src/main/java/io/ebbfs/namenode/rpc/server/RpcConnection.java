@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -241,6 +242,11 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
     } catch (IOException e) {
       write(AnswerFrame.error(header, e));
     }
+  }
+
+  /** Runs tasks after the event loop has read all that has come on its connections. Thread-safe. */
+  Executor turnEnd() {
+    return context.channel().eventLoop();
   }
 
   // ---- writing
