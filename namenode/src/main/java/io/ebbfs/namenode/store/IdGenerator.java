@@ -8,16 +8,21 @@ import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * A sequence of ids (inodes, blocks, generation stamps ...) that never repeats, across restarts and
- * namenodes. Ranges of ids are reserved in the store; unused ids of a range are lost at a restart.
- * Thread-safe.
+ * namenodes. Ranges of ids are reserved in the store, each twice as long as the one before, so that
+ * a namenode that creates many files seldom waits for a range; unused ids of a range are lost at a
+ * restart. Thread-safe.
  */
 public final class IdGenerator {
-  private static final int RANGE = 1000;
+  private static final int FIRST_RANGE = 1000;
+
+  /** At 20,000 files a second, a range of this size lasts three seconds. */
+  private static final int GREATEST_RANGE = 64_000;
 
   private final MetadataStore store;
   private final Key key;
   private final long first;
   private final ReentrantLock lock = new ReentrantLock();
+  private int range = FIRST_RANGE;
   private long next;
   private long end;
   // Ids below this one are reserved in the store, by this process or an earlier one.
@@ -65,14 +70,15 @@ public final class IdGenerator {
    * @param count at most 1000
    */
   public long nextRun(int count) throws IOException {
-    if (count < 1 || count > RANGE) {
-      throw new IllegalArgumentException(count + " consecutive ids asked for: 1 to " + RANGE);
+    if (count < 1 || count > FIRST_RANGE) {
+      throw new IllegalArgumentException(count + " consecutive ids asked for: 1 to " + FIRST_RANGE);
     }
     enter();
     try {
       if (end - next < count) {
         end = reserve();
-        next = end - RANGE;
+        next = end - range;
+        range = Math.min(2 * range, GREATEST_RANGE);
       }
       long first = next;
       next += count;
@@ -155,7 +161,7 @@ public final class IdGenerator {
   private long takeRange(Transaction transaction) throws IOException {
     transaction.lock(List.of(RowLock.exclusive(Tables.COUNTER, key)));
     long start = transaction.get(Tables.COUNTER, key).map(CounterRow::getValue).orElse(first);
-    transaction.put(Tables.COUNTER, key, CounterRow.newBuilder().setValue(start + RANGE).build());
-    return start + RANGE;
+    transaction.put(Tables.COUNTER, key, CounterRow.newBuilder().setValue(start + range).build());
+    return start + range;
   }
 }
