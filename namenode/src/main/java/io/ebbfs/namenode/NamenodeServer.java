@@ -205,8 +205,10 @@ public final class NamenodeServer implements AutoCloseable {
             blocks,
             files.recovery()::commitBlockSynchronization,
             new ReportLeases(clock, reportsAtOnce(config), cluster::isLiveServer));
-    Served served =
-        new Served(clients, new DirectCalls(files, superuser).handlers(), datanodes, coding, key);
+    Map<String, MethodHandler> direct =
+        ReadOnlyGuard.of(
+            new DirectCalls(files, superuser, identity.blockPoolId()).handlers(), cluster);
+    Served served = new Served(clients, direct, datanodes, coding, key);
     RetryAnswers retries = RpcEndpoint.newRetryAnswers();
     endpoint = endpoint(config.handlers(), retries, served);
     endpoint.start(config.host(), config.port());

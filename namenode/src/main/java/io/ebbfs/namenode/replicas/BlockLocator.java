@@ -4,6 +4,7 @@ import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.SharedRandom;
+import io.ebbfs.namenode.replicas.BlockPlaces.Place;
 import io.ebbfs.namenode.replicas.ReplicaRows.Replica;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
@@ -28,7 +29,7 @@ import org.apache.hadoop.hdfs.protocol.ExtendedBlock;
 import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 
 /**
- * Locates blocks for clients: orders replicas and adds proxies; see {@link BlockService#locate}.
+ * Locates blocks for clients: orders replicas and adds proxies; see {@link BlockService#places}.
  * Thread-safe.
  */
 public final class BlockLocator {
@@ -39,9 +40,6 @@ public final class BlockLocator {
 
   /** A plan takes some tenths of a millisecond, and a listing may locate a million lost blocks. */
   private static final int PLANS_PER_SECOND = 1_000;
-
-  /** A location in the answer. The storage of a proxy is empty. */
-  private record Place(Server server, String storageUuid) {}
 
   private final DatanodeRegistry cluster;
   private final SharedRandom random;
@@ -63,13 +61,13 @@ public final class BlockLocator {
     this.clock = clock;
   }
 
-  LocatedBlock locate(
+  BlockPlaces places(
       Transaction transaction, long ownerId, BlockRow block, long offsetBytes, String machine)
       throws IOException {
     List<Replica> replicas = ReplicaRows.of(transaction, ownerId, block.getBlockId());
     if (ReplicaRows.isOpen(block)) {
       List<Place> pipeline = pipeline(block);
-      return located(
+      return new BlockPlaces(
           block,
           offsetBytes,
           pipeline.isEmpty() ? good(block, replicas, machine) : pipeline,
@@ -86,16 +84,16 @@ public final class BlockLocator {
       if (!held) {
         places.addAll(foundBad(block, replicas));
       }
-      return located(block, offsetBytes, places, false);
+      return new BlockPlaces(block, offsetBytes, places, false);
     }
     if (places.isEmpty() && block.getState() == BlockStateProto.COMMITTED) {
-      return located(block, offsetBytes, pipeline(block), false);
+      return new BlockPlaces(block, offsetBytes, pipeline(block), false);
     }
     if (places.isEmpty()) {
       List<Place> corrupt = corrupt(replicas);
-      return located(block, offsetBytes, corrupt, !corrupt.isEmpty());
+      return new BlockPlaces(block, offsetBytes, corrupt, !corrupt.isEmpty());
     }
-    return located(block, offsetBytes, places, false);
+    return new BlockPlaces(block, offsetBytes, places, false);
   }
 
   /** Live good replicas: the client's machine first, overdue servers last, else in random order. */
@@ -229,8 +227,9 @@ public final class BlockLocator {
     return (1L + server.activeTransfers()) * Math.max(1, sources.remoteFor(server.uuid()));
   }
 
-  private LocatedBlock located(
-      BlockRow block, long offsetBytes, List<Place> places, boolean corrupt) {
+  /** The same for Hadoop's classes. */
+  LocatedBlock located(BlockPlaces where) {
+    List<Place> places = where.places();
     DatanodeInfoWithStorage[] infos = new DatanodeInfoWithStorage[places.size()];
     String[] storages = new String[places.size()];
     StorageType[] types = new StorageType[places.size()];
@@ -242,7 +241,13 @@ public final class BlockLocator {
           new DatanodeInfoWithStorage(info(place.server()), place.storageUuid(), StorageType.DISK);
     }
     return new LocatedBlock(
-        extended(block), infos, storages, types, offsetBytes, corrupt, DatanodeInfo.EMPTY_ARRAY);
+        extended(where.block()),
+        infos,
+        storages,
+        types,
+        where.offsetBytes(),
+        where.corrupt(),
+        DatanodeInfo.EMPTY_ARRAY);
   }
 
   public ExtendedBlock extended(BlockRow block) {

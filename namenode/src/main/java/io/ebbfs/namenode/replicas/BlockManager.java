@@ -9,7 +9,6 @@ import io.ebbfs.namenode.replicas.ReplicaRows.Replica;
 import io.ebbfs.namenode.store.IdGenerators;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
-import io.ebbfs.namenode.store.NonBlocking;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
@@ -24,7 +23,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.TimeUnit;
+import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 import org.slf4j.Logger;
@@ -269,10 +268,15 @@ public final class BlockManager implements BlockService {
   }
 
   @Override
-  public LocatedBlock locate(
+  public BlockPlaces places(
       Transaction transaction, long ownerId, BlockRow block, long offsetBytes, String clientMachine)
       throws IOException {
-    return locator.locate(transaction, ownerId, block, offsetBytes, clientMachine);
+    return locator.places(transaction, ownerId, block, offsetBytes, clientMachine);
+  }
+
+  @Override
+  public LocatedBlock located(BlockPlaces where) {
+    return locator.located(where);
   }
 
   @Override
@@ -288,32 +292,15 @@ public final class BlockManager implements BlockService {
   }
 
   @Override
-  public boolean awaitReplicas(long ownerId, BlockRow block, int replicas, long timeoutMillis)
+  public CompletableFuture<Void> firstReplica(long ownerId, BlockRow block, long timeoutMillis)
       throws IOException {
-    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(timeoutMillis);
-    long blockId = block.getBlockId();
-    redundancy.checkLater(blockId);
-    arrivals.enter(blockId);
-    try {
-      while (true) {
-        long seen = arrivals.news(blockId);
-        int live =
-            store.transact(ownerId, Durability.RELAXED, t -> liveReplicas(t, ownerId, block));
-        if (live >= replicas) {
-          return true;
-        }
-        if (System.nanoTime() - deadline >= 0) {
-          return false;
-        }
-        NonBlocking.beforeWait();
-        arrivals.await(blockId, seen, deadline);
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException("interrupted while waiting for replicas of block " + blockId, e);
-    } finally {
-      arrivals.leave(blockId);
+    redundancy.checkLater(block.getBlockId());
+    CompletableFuture<Void> arrival = arrivals.next(block.getBlockId(), timeoutMillis);
+    // The rows show a replica that arrived before somebody waited for it.
+    if (store.transact(ownerId, Durability.RELAXED, t -> liveReplicas(t, ownerId, block)) > 0) {
+      arrival.complete(null);
     }
+    return arrival;
   }
 
   @Override

@@ -10,6 +10,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 
 /**
@@ -52,20 +53,28 @@ public interface BlockService {
    *
    * @param offsetBytes the offset of the block in its file
    */
-  LocatedBlock locate(
+  BlockPlaces places(
       Transaction transaction, long ownerId, BlockRow block, long offsetBytes, String clientMachine)
       throws IOException;
+
+  /** The same for Hadoop's classes. */
+  LocatedBlock located(BlockPlaces where);
+
+  /** {@link #places} for Hadoop's classes. */
+  default LocatedBlock locate(
+      Transaction transaction, long ownerId, BlockRow block, long offsetBytes, String clientMachine)
+      throws IOException {
+    return located(places(transaction, ownerId, block, offsetBytes, clientMachine));
+  }
 
   /** The number of replicas that are finalized, of the block's generation and on live disks. */
   int liveReplicas(Transaction transaction, long ownerId, BlockRow block) throws IOException;
 
   /**
-   * Waits until the block has that many live replicas, or the time is over. Called outside of
-   * transactions. The wait saves the client a second call of complete().
-   *
-   * @return whether the block has so many replicas
+   * Completes once the block has a live replica, or the time is over, whatever comes first. Called
+   * outside of transactions. The wait saves the client a second call of complete().
    */
-  boolean awaitReplicas(long ownerId, BlockRow block, int replicas, long timeoutMillis)
+  CompletableFuture<Void> firstReplica(long ownerId, BlockRow block, long timeoutMillis)
       throws IOException;
 
   /**

@@ -1,66 +1,51 @@
 package io.ebbfs.namenode.replicas;
 
-import java.util.HashMap;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
-/** Wakes threads that wait for replicas of a block when a report brings a replica. Thread-safe. */
+/** Tells those who wait for replicas of a block when a report brings a replica. Thread-safe. */
 final class ReplicaArrivalSignal {
-  private static final class Waiter {
-    private int users;
-    private long news;
+  // A list is read and changed only by who has removed it, or within compute().
+  private final Map<Long, List<CompletableFuture<Void>>> waiting = new ConcurrentHashMap<>();
+
+  /** Completes when the next replica of the block arrives, or the time is over. */
+  CompletableFuture<Void> next(long blockId, long timeoutMillis) {
+    CompletableFuture<Void> arrival = new CompletableFuture<>();
+    waiting.compute(
+        blockId,
+        (id, others) -> {
+          List<CompletableFuture<Void>> all = others == null ? new ArrayList<>(1) : others;
+          all.add(arrival);
+          return all;
+        });
+    arrival.whenComplete((nothing, failure) -> forget(blockId, arrival));
+    arrival.completeOnTimeout(null, timeoutMillis, TimeUnit.MILLISECONDS);
+    return arrival;
   }
 
-  private final Map<Long, Waiter> waiters = new HashMap<>();
-
-  /** Begins to count the news of a block, so that a wait from now on misses none. */
-  synchronized void enter(long blockId) {
-    waiters.computeIfAbsent(blockId, ignored -> new Waiter()).users++;
+  private void forget(long blockId, CompletableFuture<Void> arrival) {
+    waiting.computeIfPresent(
+        blockId,
+        (id, all) -> {
+          all.remove(arrival);
+          return all.isEmpty() ? null : all;
+        });
   }
 
-  /** Ends what {@link #enter} began. */
-  synchronized void leave(long blockId) {
-    Waiter waiter = waiters.get(blockId);
-    if (--waiter.users == 0) {
-      waiters.remove(blockId);
-    }
-  }
-
-  /** The number of news of the block since {@link #enter}. */
-  long news(long blockId) {
-    Waiter waiter = of(blockId);
-    synchronized (waiter) {
-      return waiter.news;
-    }
-  }
-
-  /**
-   * Waits until the block has more news than seen, or {@link System#nanoTime} is at the deadline.
-   */
-  void await(long blockId, long seen, long deadlineNanos) throws InterruptedException {
-    Waiter waiter = of(blockId);
-    synchronized (waiter) {
-      while (waiter.news == seen) {
-        long left = deadlineNanos - System.nanoTime();
-        if (left <= 0) {
-          return;
-        }
-        TimeUnit.NANOSECONDS.timedWait(waiter, left);
-      }
-    }
-  }
-
-  private synchronized Waiter of(long blockId) {
-    return waiters.get(blockId);
-  }
-
+  /** A replica of the block has arrived. */
   void wake(long blockId) {
-    Waiter waiter = of(blockId);
-    if (waiter != null) {
-      synchronized (waiter) {
-        waiter.news++;
-        waiter.notifyAll();
-      }
+    List<CompletableFuture<Void>> all = waiting.remove(blockId);
+    if (all != null) {
+      all.forEach(arrival -> arrival.complete(null));
     }
+  }
+
+  /** The number of blocks that somebody waits for. */
+  int blocks() {
+    return waiting.size();
   }
 }

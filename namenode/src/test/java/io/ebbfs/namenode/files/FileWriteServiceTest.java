@@ -4,13 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.inodes.NamespaceLimits;
 import io.ebbfs.namenode.files.io.FileCreationService;
+import io.ebbfs.namenode.files.io.FileSettings;
+import io.ebbfs.namenode.files.io.FileWriteService;
 import io.ebbfs.namenode.files.io.FileWriteService.Handle;
+import io.ebbfs.namenode.store.IdGenerators;
 import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException;
 import org.apache.hadoop.hdfs.protocol.Block;
@@ -42,11 +48,8 @@ class FileWriteServiceTest {
   }
 
   private Block add(Block previous) throws IOException {
-    return block(real.writes.addBlock(handle, previous, Set.of()));
-  }
-
-  private static Block block(LocatedBlock located) {
-    return located.getBlock().getLocalBlock();
+    BlockRow added = real.writes.addBlock(handle, previous, Set.of()).block();
+    return new Block(added.getBlockId(), added.getLengthBytes(), added.getGenerationStamp());
   }
 
   private static Block written(Block block, long length) {
@@ -125,6 +128,38 @@ class FileWriteServiceTest {
     assertThatThrownBy(() -> add(older)).isInstanceOf(IOException.class);
     assertThatThrownBy(() -> real.writes.complete(handle, older))
         .hasMessageContaining("mismatching GS");
+  }
+
+  @Test
+  void whoWaitsForAReportHearsOfIt() throws IOException {
+    IdGenerators ids = IdGenerators.of(real.store);
+    FileWriteService patient =
+        new FileWriteService(
+            real.store,
+            real.blocks,
+            ids.blocks(),
+            ids.generationStamps(),
+            real.clock,
+            NamespaceLimits.DEFAULT,
+            new FileSettings(600_000, 600_000));
+    Block first = written(add(null), MIB);
+    Block second = written(add(first), MIB);
+    assertThatThrownBy(() -> add(second)).isInstanceOf(NotReplicatedYetException.class);
+    CompletableFuture<Void> firstArrives = patient.reported(handle, 1, second);
+    assertThat(firstArrives).isNotDone();
+    datanodes.reportAnywhere(first);
+    assertThat(firstArrives).isCompleted();
+    Block third = written(add(second), MIB);
+    assertThat(patient.reported(handle, 1, third)).isNotDone();
+
+    datanodes.reportAnywhere(second);
+    assertThat(patient.complete(handle, third)).isFalse();
+    CompletableFuture<Void> lastArrives = patient.reported(handle, 0, third);
+    assertThat(lastArrives).isNotDone();
+    datanodes.reportAnywhere(third);
+    assertThat(lastArrives).isCompleted();
+    assertThat(patient.complete(handle, third)).isTrue();
+    assertThat(patient.reported(handle, 0, third)).isCompleted();
   }
 
   @Test

@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.hdfs.protocol.Block;
 import org.apache.hadoop.hdfs.protocol.DatanodeID;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfoWithStorage;
@@ -33,6 +34,8 @@ import org.junit.jupiter.api.Test;
 
 /** The block manager, case by case; {@link BlockManagerPropertyTest} mixes the cases. */
 class BlockManagerTest {
+  private static final long LONG_MILLIS = 600_000;
+
   private BlockFixture f;
 
   @BeforeEach
@@ -502,21 +505,23 @@ class BlockManagerTest {
   }
 
   @Test
-  void waitingForReplicasEndsWithTheirReport() throws Exception {
+  void aWaitForAReplicaEndsWithItsReport() throws Exception {
     BlockRow block = f.writeFile(2);
     long owner = f.ownerOf(block.getBlockId());
-    assertThat(f.manager.awaitReplicas(owner, block, 1, 0)).isFalse();
-    CompletableFuture<Boolean> waiting =
-        CompletableFuture.supplyAsync(
-            () -> {
-              try {
-                return f.manager.awaitReplicas(owner, block, 2, 60_000);
-              } catch (IOException e) {
-                throw new AssertionError(e);
-              }
-            });
+    CompletableFuture<Void> waiting = f.manager.firstReplica(owner, block, LONG_MILLIS);
+    CompletableFuture<Void> other = f.manager.firstReplica(owner, block, LONG_MILLIS);
+    assertThat(waiting).isNotDone();
     f.deliverAll();
-    assertThat(waiting.get()).isTrue();
+    assertThat(waiting).isCompleted();
+    assertThat(other).isCompleted();
+    assertThat(f.manager.firstReplica(owner, block, LONG_MILLIS)).isCompleted();
+  }
+
+  @Test
+  void aWaitForAReplicaEndsWithItsTime() throws Exception {
+    BlockRow block = f.writeFile(2);
+    long owner = f.ownerOf(block.getBlockId());
+    f.manager.firstReplica(owner, block, 1).get(1, TimeUnit.MINUTES);
   }
 
   @Test

@@ -1,10 +1,10 @@
 package io.ebbfs.verify.simulator;
 
+import io.ebbfs.namenode.replicas.BlockPlaces;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Predicate;
 import org.apache.hadoop.hdfs.protocol.Block;
-import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 
 /**
  * The pipeline of one block that a client writes: some servers, and what all of them have
@@ -24,16 +24,16 @@ final class SimPipeline {
   // The generation before the servers were changed; the present one if the namenode knows it.
   private long knownStamp;
 
-  SimPipeline(SimCluster cluster, LocatedBlock located) {
+  SimPipeline(SimCluster cluster, BlockPlaces located) {
     network = cluster.network();
-    blockId = located.getBlock().getBlockId();
-    generationStamp = located.getBlock().getGenerationStamp();
-    acknowledgedBytes = located.getBlock().getNumBytes();
+    blockId = located.block().getBlockId();
+    generationStamp = located.block().getGenerationStamp();
+    acknowledgedBytes = located.block().getLengthBytes();
     knownStamp = generationStamp;
-    for (int i = 0; i < located.getLocations().length; i++) {
-      SimServer server = cluster.server(located.getLocations()[i].getDatanodeUuid());
+    for (BlockPlaces.Place place : located.places()) {
+      SimServer server = cluster.server(place.server().uuid());
       if (server != null) {
-        nodes.add(new Node(server, located.getStorageIDs()[i]));
+        nodes.add(new Node(server, place.storageUuid()));
       }
     }
   }

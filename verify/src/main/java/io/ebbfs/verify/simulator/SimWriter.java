@@ -4,7 +4,9 @@ import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.io.FileAppendService;
 import io.ebbfs.namenode.files.io.FileCreationService;
 import io.ebbfs.namenode.files.io.FileWriteService.Handle;
+import io.ebbfs.namenode.replicas.BlockPlaces;
 import io.ebbfs.namenode.store.StaleReadException;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.HashSet;
@@ -13,7 +15,6 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import org.apache.hadoop.hdfs.protocol.Block;
-import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 import org.apache.hadoop.hdfs.server.namenode.LeaseExpiredException;
 
 /**
@@ -110,12 +111,13 @@ final class SimWriter {
             .appends()
             .append(namenode.caller(), new FileAppendService.Request(path, name, "", newBlock));
     fileId = opened.file().id();
-    LocatedBlock last = opened.last();
-    if (last != null && last.getLocations().length == 0) {
-      previous = last.getBlock().getLocalBlock();
+    BlockPlaces last = opened.last();
+    if (last != null && last.places().isEmpty()) {
+      BlockRow block = last.block();
+      previous = new Block(block.getBlockId(), block.getLengthBytes(), block.getGenerationStamp());
     } else if (last != null) {
       pipeline = new SimPipeline(cluster, last);
-      wantedLength = last.getBlock().getNumBytes() + 1 + random.nextInt(maxLength);
+      wantedLength = last.block().getLengthBytes() + 1 + random.nextInt(maxLength);
       long stamp = namenode.files().writes().newGenerationStamp(pipeline.block(), name);
       if (!pipeline.reopen(stamp)) {
         die();
@@ -170,7 +172,7 @@ final class SimWriter {
       }
       return;
     }
-    LocatedBlock located = namenode.files().writes().addBlock(handle(), previous, excluded);
+    BlockPlaces located = namenode.files().writes().addBlock(handle(), previous, excluded);
     SimPipeline begun = new SimPipeline(cluster, located);
     SimServer failed = begun.setUp();
     if (failed != null || begun.nodes().isEmpty()) {

@@ -8,6 +8,7 @@ import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
 import io.ebbfs.namenode.files.leases.LeaseManager;
 import io.ebbfs.namenode.files.leases.LeaseRows;
+import io.ebbfs.namenode.replicas.BlockPlaces;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
@@ -20,21 +21,21 @@ import io.ebbfs.protocol.proto.StoreProtos.UnderConstructionProto;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.time.Clock;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.permission.FsAction;
-import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
-import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 
 /** Opens existing files for appending. Thread-safe. */
 public final class FileAppendService {
+  /** What HDFS says of a block that the client only names. */
+  private static final long NO_OFFSET = -1;
+
   /** The request of a client. */
   public record Request(String src, String clientName, String clientMachine, boolean newBlock) {}
 
   /** The file, and its last block if the client continues to fill that block, or null. */
-  public record Opened(Inode file, LocatedBlock last) {}
+  public record Opened(Inode file, BlockPlaces last) {}
 
   private final MetadataStore store;
   private final BlockService blocks;
@@ -115,22 +116,22 @@ public final class FileAppendService {
     return new Opened(file.file(), toFill(transaction, file, request));
   }
 
-  private LocatedBlock toFill(Transaction transaction, FileBlocks file, Request request)
+  private BlockPlaces toFill(Transaction transaction, FileBlocks file, Request request)
       throws IOException {
     Optional<BlockRow> last = file.fromEnd(0);
     if (last.isEmpty()) {
       return null;
     }
-    LocatedBlock where =
-        blocks.locate(
+    BlockPlaces where =
+        blocks.places(
             transaction, file.file().id(), last.get(), file.lastOffset(), request.clientMachine());
     if (request.newBlock()) {
-      return new LocatedBlock(where.getBlock(), DatanodeInfo.EMPTY_ARRAY);
+      return new BlockPlaces(last.get(), NO_OFFSET, List.of(), false);
     }
     if (isClosed(last.get(), file.file())) {
       return null;
     }
-    List<String> storages = Arrays.asList(where.getStorageIDs());
+    List<String> storages = where.places().stream().map(BlockPlaces.Place::storageUuid).toList();
     if (storages.isEmpty()) {
       throw new IOException(
           "cannot append to %s: no replica of its last block is on a live disk; wait for its server, or ask for a new block"

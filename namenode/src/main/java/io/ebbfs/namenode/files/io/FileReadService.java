@@ -8,6 +8,7 @@ import io.ebbfs.namenode.files.inodes.NamespaceLimits;
 import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
+import io.ebbfs.namenode.replicas.BlockPlaces;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
@@ -27,7 +28,6 @@ import org.apache.hadoop.HadoopIllegalArgumentException;
 import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.hdfs.protocol.DirectoryListing;
 import org.apache.hadoop.hdfs.protocol.HdfsFileStatus;
-import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 import org.apache.hadoop.hdfs.protocol.LocatedBlocks;
 
 /** Serves readers: block locations, file status, listings. Takes no locks. Thread-safe. */
@@ -55,7 +55,7 @@ public final class FileReadService {
   }
 
   /** A file, and its blocks that overlap a range. */
-  private record Found(Inode inode, FsPath path, LocatedBlocks blocks) {}
+  private record Found(Inode inode, FsPath path, FilePlaces places) {}
 
   /**
    * Locates the blocks that overlap a range of a file. A range from the start counts as an open:
@@ -63,7 +63,7 @@ public final class FileReadService {
    *
    * @throws FileNotFoundException if the path is no file
    */
-  public LocatedBlocks locate(
+  public FilePlaces places(
       Caller caller, String src, long offsetBytes, long lengthBytes, String clientMachine)
       throws IOException {
     if (offsetBytes < 0 || lengthBytes < 0) {
@@ -81,19 +81,37 @@ public final class FileReadService {
               return new Found(
                   file,
                   path.path(),
-                  locate(transaction, file, offsetBytes, lengthBytes, clientMachine));
+                  places(transaction, file, offsetBytes, lengthBytes, clientMachine));
             });
     if (offsetBytes == 0) {
       opens.opened(found.inode().id(), found.path(), clock.millis(), clientMachine);
     }
-    return found.blocks();
+    return found.places();
+  }
+
+  /** {@link #places} for Hadoop's classes. */
+  public LocatedBlocks locate(
+      Caller caller, String src, long offsetBytes, long lengthBytes, String clientMachine)
+      throws IOException {
+    return located(places(caller, src, offsetBytes, lengthBytes, clientMachine));
+  }
+
+  private LocatedBlocks located(FilePlaces file) {
+    return new LocatedBlocks(
+        file.lengthBytes(),
+        file.underConstruction(),
+        file.blocks().stream().map(blocks::located).toList(),
+        file.last() == null ? null : blocks.located(file.last()),
+        file.lastComplete(),
+        null,
+        null);
   }
 
   private <R> R read(MetadataStore.TransactionBody<R> body) throws IOException {
     return store.transact(Inode.ROOT_ID, Durability.RELAXED, body);
   }
 
-  private LocatedBlocks locate(
+  private FilePlaces places(
       Transaction transaction, Inode file, long offset, long length, String clientMachine)
       throws IOException {
     if (file.row().getBlocks() > FEW_BLOCKS) {
@@ -101,9 +119,9 @@ public final class FileReadService {
     }
     List<Row<BlockRow>> rows = transaction.scan(Tables.BLOCK, file.id());
     long end = length > Long.MAX_VALUE - offset ? Long.MAX_VALUE : offset + length;
-    List<LocatedBlock> located = new ArrayList<>();
+    List<BlockPlaces> inRangeBlocks = new ArrayList<>();
     long position = 0;
-    LocatedBlock last = null;
+    BlockPlaces last = null;
     boolean lastComplete = true;
     for (int i = 0; i < rows.size(); i++) {
       BlockRow block = rows.get(i).value();
@@ -111,9 +129,9 @@ public final class FileReadService {
       boolean finished = FileBlocks.isCommitted(block);
       boolean isLast = i == rows.size() - 1;
       if (inRange && finished || isLast) {
-        LocatedBlock where = blocks.locate(transaction, file.id(), block, position, clientMachine);
+        BlockPlaces where = blocks.places(transaction, file.id(), block, position, clientMachine);
         if (inRange && finished) {
-          located.add(where);
+          inRangeBlocks.add(where);
         }
         if (isLast) {
           last = where;
@@ -123,8 +141,7 @@ public final class FileReadService {
       }
       position += finished ? block.getLengthBytes() : 0;
     }
-    return new LocatedBlocks(
-        position, file.isUnderConstruction(), located, last, lastComplete, null, null);
+    return new FilePlaces(position, file.isUnderConstruction(), inRangeBlocks, last, lastComplete);
   }
 
   /** The status of a path, with block locations if asked for, or null if it does not exist. */
@@ -158,7 +175,9 @@ public final class FileReadService {
     }
     // A directory has no locations at all: stock clients do not accept an empty list.
     LocatedBlocks located =
-        inode.isFile() ? locate(transaction, inode, 0, Long.MAX_VALUE, clientMachine) : null;
+        inode.isFile()
+            ? located(places(transaction, inode, 0, Long.MAX_VALUE, clientMachine))
+            : null;
     return FileStatusConverter.located(inode, name, located);
   }
 

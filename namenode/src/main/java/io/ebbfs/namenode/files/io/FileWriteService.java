@@ -2,6 +2,7 @@ package io.ebbfs.namenode.files.io;
 
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
+import io.ebbfs.namenode.replicas.BlockPlaces;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
 import io.ebbfs.namenode.replicas.BlockService.Target;
@@ -19,8 +20,8 @@ import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.hdfs.protocol.Block;
-import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 import org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException;
 
 /**
@@ -60,32 +61,22 @@ public final class FileWriteService {
    * Adds a block to the end of a file.
    *
    * @param previous the last block, which the client has finished, or null if the file is empty
-   * @throws NotReplicatedYetException if the block before the last has no reported replica yet
+   * @throws NotReplicatedYetException if the block before the last has no reported replica yet; see
+   *     {@link #reported}
    */
-  public LocatedBlock addBlock(Handle handle, Block previous, Set<String> excludedServers)
+  public BlockPlaces addBlock(Handle handle, Block previous, Set<String> excludedServers)
       throws IOException {
     NewBlock fresh = new NewBlock(blockIds.next(), generationStamps.next());
-    try {
-      return transactAddBlock(handle, previous, excludedServers, fresh);
-    } catch (NotReplicatedYetException e) {
-      awaitComplete(handle, 1, previous);
-      return transactAddBlock(handle, previous, excludedServers, fresh);
-    }
-  }
-
-  /** The numbers of a block that is to be added. */
-  private record NewBlock(long blockId, long generationStamp) {}
-
-  private LocatedBlock transactAddBlock(
-      Handle handle, Block previous, Set<String> excludedServers, NewBlock fresh)
-      throws IOException {
     return OptimisticTransactions.transact(
         store,
         handle.fileId(),
         transaction -> addBlock(transaction, handle, previous, excludedServers, fresh));
   }
 
-  private LocatedBlock addBlock(
+  /** The numbers of a block that is to be added. */
+  private record NewBlock(long blockId, long generationStamp) {}
+
+  private BlockPlaces addBlock(
       Transaction transaction,
       Handle handle,
       Block previous,
@@ -94,7 +85,7 @@ public final class FileWriteService {
       throws IOException {
     FileBlocks file = lock(transaction, handle);
     if (isRepeatedAdd(file, handle, previous)) {
-      return locateLast(transaction, file, handle);
+      return lastPlaces(transaction, file, handle);
     }
     file.commitLast(previous);
     if (!file.completeIfReported(1)) {
@@ -106,7 +97,7 @@ public final class FileWriteService {
               .formatted(file.count(), limits.maxBlocksPerFile(), handle.src()));
     }
     file.append(row(file.file(), fresh, targets(file.file(), handle, excludedServers)));
-    return locateLast(transaction, file, handle);
+    return lastPlaces(transaction, file, handle);
   }
 
   private List<Target> targets(Inode file, Handle handle, Set<String> excludedServers)
@@ -179,9 +170,9 @@ public final class FileWriteService {
         OpenFileLookup.lock(transaction, handle.src(), handle.fileId(), handle.clientName()));
   }
 
-  private LocatedBlock locateLast(Transaction transaction, FileBlocks file, Handle handle)
+  private BlockPlaces lastPlaces(Transaction transaction, FileBlocks file, Handle handle)
       throws IOException {
-    return blocks.locate(
+    return blocks.places(
         transaction,
         file.file().id(),
         file.fromEnd(0).orElseThrow(),
@@ -189,8 +180,14 @@ public final class FileWriteService {
         handle.clientMachine());
   }
 
-  /** Waits for the first report of a block, outside of any lock. */
-  private void awaitComplete(Handle handle, int back, Block last) throws IOException {
+  /**
+   * Completes once the block for which {@link #addBlock} or {@link #complete} waits has a reported
+   * replica, or after {@link FileSettings#completeWaitMillis}. The caller then repeats its call.
+   *
+   * @param back how many blocks before the last of the call: 1 for addBlock, 0 for complete
+   * @param last the last block of the call
+   */
+  public CompletableFuture<Void> reported(Handle handle, int back, Block last) throws IOException {
     record Waiting(long ownerId, BlockRow block) {}
     Waiting waiting =
         store.transact(
@@ -206,9 +203,9 @@ public final class FileWriteService {
                   .map(b -> new Waiting(found.id(), b))
                   .orElse(null);
             });
-    if (waiting != null) {
-      blocks.awaitReplicas(waiting.ownerId(), waiting.block(), 1, settings.completeWaitMillis());
-    }
+    return waiting == null
+        ? CompletableFuture.completedFuture(null)
+        : blocks.firstReplica(waiting.ownerId(), waiting.block(), settings.completeWaitMillis());
   }
 
   /** Removes the last block, which the client could not write. */
@@ -233,13 +230,10 @@ public final class FileWriteService {
    * Completes a file: closes it after the last block.
    *
    * @param last the last block, which the client has finished, or null if the file is empty
-   * @return false if the last block has no reported replica yet; the client asks again
+   * @return false if the last block, or the one before, has no reported replica yet; see {@link
+   *     #reported}
    */
   public boolean complete(Handle handle, Block last) throws IOException {
-    if (OptimisticTransactions.transact(store, handle.fileId(), t -> complete(t, handle, last))) {
-      return true;
-    }
-    awaitComplete(handle, 0, last);
     return OptimisticTransactions.transact(store, handle.fileId(), t -> complete(t, handle, last));
   }
 

@@ -280,7 +280,8 @@ public final class ClientFrontEnd extends ClusterCalls {
         new FileAppendService.Request(src, clientName, context.clientMachine(), newBlock);
     FileAppendService.Opened opened = files.appends().append(context.caller(), request);
     return new LastBlockWithStatus(
-        opened.last(), FileStatusConverter.of(opened.file(), HdfsFileStatus.EMPTY_NAME));
+        opened.last() == null ? null : blocks.located(opened.last()),
+        FileStatusConverter.of(opened.file(), HdfsFileStatus.EMPTY_NAME));
   }
 
   @Override
@@ -293,12 +294,13 @@ public final class ClientFrontEnd extends ClusterCalls {
       String[] favoredNodes,
       EnumSet<AddBlockFlag> addBlockFlags)
       throws IOException {
-    return files
-        .writes()
-        .addBlock(
-            handle(src, fileId, clientName),
-            ExtendedBlock.getLocalBlock(previous),
-            uuids(excludeNodes));
+    return blocks.located(
+        files
+            .writes()
+            .addBlock(
+                handle(src, fileId, clientName),
+                ExtendedBlock.getLocalBlock(previous),
+                uuids(excludeNodes)));
   }
 
   private Handle handle(String src, long fileId, String clientName) {

@@ -5,9 +5,11 @@ import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.io.FileReadService.Page;
 import io.ebbfs.namenode.rpc.server.MethodHandler;
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.hadoop.hdfs.protocol.DirectoryListing;
+import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.GetBlockLocationsRequestProto;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.GetFileInfoRequestProto;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.GetListingRequestProto;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.GetListingResponseProto;
@@ -22,15 +24,36 @@ public final class DirectCalls {
 
   private final FileServices files;
   private final CallContext context;
+  private final BlockPlacesEncoder encoder;
 
-  public DirectCalls(FileServices files, Caller.Superuser superuser) {
+  public DirectCalls(FileServices files, Caller.Superuser superuser, String blockPoolId) {
     this.files = files;
     this.context = new CallContext(superuser);
+    this.encoder = new BlockPlacesEncoder(blockPoolId);
   }
 
   /** The handlers by the names of their methods. */
   public Map<String, MethodHandler> handlers() {
-    return Map.of("getFileInfo", this::getFileInfo, "getListing", this::getListing);
+    Map<String, MethodHandler> handlers =
+        new HashMap<>(new DirectWrites(files, context, encoder).handlers());
+    handlers.put("getFileInfo", this::getFileInfo);
+    handlers.put("getListing", this::getListing);
+    handlers.put("getBlockLocations", this::getBlockLocations);
+    return handlers;
+  }
+
+  private byte[] getBlockLocations(byte[] frame, int offset, int length) throws IOException {
+    GetBlockLocationsRequestProto request =
+        GetBlockLocationsRequestProto.parser().parseFrom(frame, offset, length);
+    return encoder.locations(
+        files
+            .reads()
+            .places(
+                context.caller(),
+                request.getSrc(),
+                request.getOffset(),
+                request.getLength(),
+                context.clientMachine()));
   }
 
   private byte[] getFileInfo(byte[] frame, int offset, int length) throws IOException {

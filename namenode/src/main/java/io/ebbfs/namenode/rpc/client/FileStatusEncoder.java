@@ -4,7 +4,6 @@ import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.List;
 import org.apache.hadoop.hdfs.protocol.proto.AclProtos.FsPermissionProto;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.GetListingResponseProto;
@@ -12,7 +11,6 @@ import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.DirectoryListingProto;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.HdfsFileStatusProto;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.HdfsFileStatusProto.FileType;
 import org.apache.hadoop.thirdparty.protobuf.CodedOutputStream;
-import org.apache.hadoop.thirdparty.protobuf.WireFormat;
 
 /**
  * Writes HdfsFileStatusProto straight from the rows of inodes: the same bytes as Hadoop's classes
@@ -27,15 +25,9 @@ final class FileStatusEncoder {
   /** A message whose only field, number 1, is the status of the path that the call names. */
   static byte[] alone(Inode inode) {
     int status = size(inode, NO_NAME);
-    byte[] message = new byte[delimited(FS_FIELD, status)];
-    CodedOutputStream out = CodedOutputStream.newInstance(message);
-    try {
-      writeTo(out, FS_FIELD, status, inode, NO_NAME);
-      out.checkNoSpaceLeft();
-      return message;
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    return ProtoBytes.of(
+        ProtoBytes.delimited(FS_FIELD, status),
+        out -> writeTo(out, FS_FIELD, status, inode, NO_NAME));
   }
 
   /**
@@ -51,38 +43,27 @@ final class FileStatusEncoder {
             DirectoryListingProto.REMAININGENTRIES_FIELD_NUMBER, remaining);
     for (int i = 0; i < sizes.length; i++) {
       sizes[i] = size(page.get(i), nameOf(page.get(i), named));
-      listing += delimited(DirectoryListingProto.PARTIALLISTING_FIELD_NUMBER, sizes[i]);
+      listing += ProtoBytes.delimited(DirectoryListingProto.PARTIALLISTING_FIELD_NUMBER, sizes[i]);
     }
-    byte[] message = new byte[delimited(GetListingResponseProto.DIRLIST_FIELD_NUMBER, listing)];
-    CodedOutputStream out = CodedOutputStream.newInstance(message);
-    try {
-      out.writeTag(
-          GetListingResponseProto.DIRLIST_FIELD_NUMBER, WireFormat.WIRETYPE_LENGTH_DELIMITED);
-      out.writeUInt32NoTag(listing);
-      for (int i = 0; i < sizes.length; i++) {
-        writeTo(
-            out,
-            DirectoryListingProto.PARTIALLISTING_FIELD_NUMBER,
-            sizes[i],
-            page.get(i),
-            nameOf(page.get(i), named));
-      }
-      out.writeUInt32(DirectoryListingProto.REMAININGENTRIES_FIELD_NUMBER, remaining);
-      out.checkNoSpaceLeft();
-      return message;
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
+    int dirList = listing;
+    return ProtoBytes.of(
+        ProtoBytes.delimited(GetListingResponseProto.DIRLIST_FIELD_NUMBER, dirList),
+        out -> {
+          ProtoBytes.begin(out, GetListingResponseProto.DIRLIST_FIELD_NUMBER, dirList);
+          for (int i = 0; i < sizes.length; i++) {
+            writeTo(
+                out,
+                DirectoryListingProto.PARTIALLISTING_FIELD_NUMBER,
+                sizes[i],
+                page.get(i),
+                nameOf(page.get(i), named));
+          }
+          out.writeUInt32(DirectoryListingProto.REMAININGENTRIES_FIELD_NUMBER, remaining);
+        });
   }
 
   private static byte[] nameOf(Inode inode, boolean named) {
     return named ? inode.name() : NO_NAME;
-  }
-
-  private static int delimited(int field, int bytes) {
-    return CodedOutputStream.computeTagSize(field)
-        + CodedOutputStream.computeUInt32SizeNoTag(bytes)
-        + bytes;
   }
 
   // The two lists of fields are the same.
@@ -93,7 +74,7 @@ final class FileStatusEncoder {
         + CodedOutputStream.computeByteArraySize(HdfsFileStatusProto.PATH_FIELD_NUMBER, name)
         + CodedOutputStream.computeUInt64Size(
             HdfsFileStatusProto.LENGTH_FIELD_NUMBER, row.getLengthBytes())
-        + delimited(HdfsFileStatusProto.PERMISSION_FIELD_NUMBER, permissionSize(row))
+        + ProtoBytes.delimited(HdfsFileStatusProto.PERMISSION_FIELD_NUMBER, permissionSize(row))
         + CodedOutputStream.computeBytesSize(
             HdfsFileStatusProto.OWNER_FIELD_NUMBER, row.getOwnerBytes())
         + CodedOutputStream.computeBytesSize(
@@ -115,13 +96,11 @@ final class FileStatusEncoder {
   private static void writeTo(CodedOutputStream out, int field, int size, Inode inode, byte[] name)
       throws IOException {
     InodeRow row = inode.row();
-    out.writeTag(field, WireFormat.WIRETYPE_LENGTH_DELIMITED);
-    out.writeUInt32NoTag(size);
+    ProtoBytes.begin(out, field, size);
     out.writeEnum(HdfsFileStatusProto.FILETYPE_FIELD_NUMBER, typeOf(row));
     out.writeByteArray(HdfsFileStatusProto.PATH_FIELD_NUMBER, name);
     out.writeUInt64(HdfsFileStatusProto.LENGTH_FIELD_NUMBER, row.getLengthBytes());
-    out.writeTag(HdfsFileStatusProto.PERMISSION_FIELD_NUMBER, WireFormat.WIRETYPE_LENGTH_DELIMITED);
-    out.writeUInt32NoTag(permissionSize(row));
+    ProtoBytes.begin(out, HdfsFileStatusProto.PERMISSION_FIELD_NUMBER, permissionSize(row));
     out.writeUInt32(FsPermissionProto.PERM_FIELD_NUMBER, row.getPermission());
     out.writeBytes(HdfsFileStatusProto.OWNER_FIELD_NUMBER, row.getOwnerBytes());
     out.writeBytes(HdfsFileStatusProto.GROUP_FIELD_NUMBER, row.getGroupBytes());

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 /**
  * Runs calls, and answers them once their changes are on the disk. A quick method runs on the event
  * loop that read the call, as long as it need not wait; all else runs on a bounded pool. No thread
- * waits for the disk. Thread-safe.
+ * waits for the disk, nor for the event of a {@link LaterException}. Thread-safe.
  */
 final class CallRunner implements AutoCloseable {
   private static final int STOP_SECONDS = 10;
@@ -61,7 +61,11 @@ final class CallRunner implements AutoCloseable {
       result = NonBlocking.run(call::run);
     } catch (WouldBlockException e) {
       commits.end();
-      enqueue(call);
+      enqueue(call, () -> resume(call, commits, call::run));
+      return;
+    } catch (LaterException e) {
+      commits.end();
+      await(call, commits, e);
       return;
     } catch (Throwable e) {
       failure = e;
@@ -72,8 +76,26 @@ final class CallRunner implements AutoCloseable {
   }
 
   private void enqueue(RpcCall call) {
+    enqueue(call, () -> runPooled(call, PendingSync.begin(), call::run));
+  }
+
+  private void await(RpcCall call, PendingSync commits, LaterException later) {
+    later
+        .event()
+        .whenComplete(
+            (event, failure) ->
+                enqueue(call, () -> resume(call, commits, () -> call.run(later.rest()))));
+  }
+
+  /** What the call has committed so far belongs to its answer. */
+  private void resume(RpcCall call, PendingSync commits, LaterException.Rest rest) {
+    commits.resume();
+    runPooled(call, commits, rest);
+  }
+
+  private void enqueue(RpcCall call, Runnable work) {
     try {
-      pool.execute(() -> runPooled(call));
+      pool.execute(work);
     } catch (RejectedExecutionException | Error e) { // an Error: no thread can be started
       call.refuse();
       if (call.method().once()) {
@@ -82,12 +104,15 @@ final class CallRunner implements AutoCloseable {
     }
   }
 
-  private void runPooled(RpcCall call) {
-    PendingSync commits = PendingSync.begin();
+  private void runPooled(RpcCall call, PendingSync commits, LaterException.Rest work) {
     byte[] result = null;
     Throwable failure = null;
     try {
-      result = call.run();
+      result = work.run();
+    } catch (LaterException e) {
+      commits.end();
+      await(call, commits, e);
+      return;
     } catch (Throwable e) {
       failure = e;
     } finally {

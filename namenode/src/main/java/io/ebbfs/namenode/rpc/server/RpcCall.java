@@ -59,9 +59,14 @@ final class RpcCall {
 
   /** Runs the call in this thread, and returns the bytes of its result. */
   byte[] run() throws IOException {
+    return run(() -> method.handler().answer(frame, offset, length));
+  }
+
+  /** Runs the rest of the call in this thread, and returns the bytes of its result. */
+  byte[] run(LaterException.Rest rest) throws IOException {
     CurrentCall.set(caller);
     try {
-      return method.handler().answer(frame, offset, length);
+      return rest.run();
     } finally {
       CurrentCall.clear();
     }

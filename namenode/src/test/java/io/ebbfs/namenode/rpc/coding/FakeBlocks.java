@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.rpc.coding;
 
+import io.ebbfs.namenode.replicas.BlockPlaces;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.Row;
@@ -15,6 +16,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 
 /** The part of the block service that stripes use, without queues: what is to go goes at once. */
@@ -244,8 +246,13 @@ final class FakeBlocks implements BlockService {
   }
 
   @Override
-  public LocatedBlock locate(
+  public BlockPlaces places(
       Transaction transaction, long ownerId, BlockRow block, long offset, String machine) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public LocatedBlock located(BlockPlaces where) {
     throw new UnsupportedOperationException();
   }
 
@@ -256,7 +263,7 @@ final class FakeBlocks implements BlockService {
   }
 
   @Override
-  public boolean awaitReplicas(long ownerId, BlockRow block, int replicas, long millis) {
+  public CompletableFuture<Void> firstReplica(long ownerId, BlockRow block, long millis) {
     throw new UnsupportedOperationException();
   }
 

@@ -9,6 +9,7 @@ import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.CounterRow;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.ipc.protobuf.RpcHeaderProtos.RpcResponseHeaderProto.RpcStatusProto;
 import org.junit.jupiter.api.AfterEach;
@@ -21,9 +22,12 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 class SyncedAnswersTest {
   private static final int HANDLERS = 1;
+  private static final int WAITING = 500;
 
   private final HeldSync disk = new HeldSync();
   private final AtomicInteger changes = new AtomicInteger();
+  private final CompletableFuture<Void> event = new CompletableFuture<>();
+  private final CompletableFuture<Void> secondEvent = new CompletableFuture<>();
   @TempDir Path directory;
   private RocksDbStore store;
   private ServerFixture server;
@@ -46,16 +50,31 @@ class SyncedAnswersTest {
   }
 
   private byte[] answer(String path) throws IOException {
-    if (path.equals("/change")) {
-      CounterRow row = CounterRow.newBuilder().setValue(changes.incrementAndGet()).build();
-      store.transact(
-          7,
-          transaction -> {
-            transaction.put(Tables.COUNTER, Key.of(7, 1), row);
-            return null;
+    if (path.equals("/wait")) {
+      change();
+      throw new LaterException(event, () -> new byte[] {1});
+    }
+    if (path.equals("/wait-twice")) {
+      throw new LaterException(
+          event,
+          () -> {
+            throw new LaterException(secondEvent, () -> new byte[] {2});
           });
     }
+    if (path.equals("/change")) {
+      change();
+    }
     return new byte[0];
+  }
+
+  private void change() throws IOException {
+    CounterRow row = CounterRow.newBuilder().setValue(changes.incrementAndGet()).build();
+    store.transact(
+        7,
+        transaction -> {
+          transaction.put(Tables.COUNTER, Key.of(7, 1), row);
+          return null;
+        });
   }
 
   @Test
@@ -84,6 +103,57 @@ class SyncedAnswersTest {
       }
       assertThat(again.read().header().getCallId()).isEqualTo(10);
       assertThat(changes).hasValue(11);
+    }
+  }
+
+  @Test
+  void fiveHundredCallsThatWaitForAnEventHoldNoThread() throws Exception {
+    try (WireClient client = server.connect()) {
+      // The method getFileInfo is quick, and fsync is not.
+      for (int id = 0; id < WAITING; id++) {
+        client.send(WireClient.call(id, id % 2 == 0 ? "getFileInfo" : "fsync", "/wait"));
+      }
+      client.send(WireClient.call(WAITING, "delete", "/wait-twice"));
+      client.send(WireClient.call(WAITING + 1, "fsync", "/"));
+      assertThat(client.read().header().getCallId())
+          .as("the answer of the call that waits for nothing")
+          .isEqualTo(WAITING + 1);
+      assertThat(changes).hasValue(WAITING);
+      event.complete(null);
+      for (int i = 0; i < WAITING; i++) {
+        assertThat(client.read().result()).containsExactly(1);
+      }
+      secondEvent.complete(null);
+      assertThat(client.read().result()).containsExactly(2);
+      client.send(WireClient.call(WAITING, 1, "delete", "/wait-twice"));
+      assertThat(client.read().result()).as("a repetition").containsExactly(2);
+      assertThat(changes).hasValue(WAITING);
+    }
+  }
+
+  @Test
+  void whatWasCommittedBeforeAnEventIsSyncedBeforeTheAnswer() throws Exception {
+    disk.hold();
+    try (WireClient client = server.connect()) {
+      client.send(WireClient.call(1, "fsync", "/wait"));
+      client.send(WireClient.call(2, "fsync", "/"));
+      assertThat(client.read().header().getCallId()).isEqualTo(2);
+      event.complete(null);
+      client.send(WireClient.call(3, "fsync", "/"));
+      assertThat(client.read().header().getCallId())
+          .as("the one thread has run the rest of the first call by now")
+          .isEqualTo(3);
+      disk.release();
+      assertThat(client.read().header().getCallId()).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void aFailedEventDoesNotLoseItsCall() throws Exception {
+    try (WireClient client = server.connect()) {
+      client.send(WireClient.call(1, "getFileInfo", "/wait"));
+      event.completeExceptionally(new IOException("on purpose"));
+      assertThat(client.read().header().getStatus()).isEqualTo(RpcStatusProto.SUCCESS);
     }
   }
 
