@@ -36,6 +36,7 @@ public final class DirectCalls {
   public Map<String, MethodHandler> handlers() {
     Map<String, MethodHandler> handlers =
         new HashMap<>(new DirectWrites(files, context, encoder).handlers());
+    handlers.putAll(new DirectChanges(files, context).handlers());
     handlers.put("getFileInfo", this::getFileInfo);
     handlers.put("getListing", this::getListing);
     handlers.put("getBlockLocations", this::getBlockLocations);

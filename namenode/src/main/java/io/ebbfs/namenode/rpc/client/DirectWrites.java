@@ -25,10 +25,6 @@ import org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException;
  * Thread-safe.
  */
 final class DirectWrites {
-  // A message whose only field, number 1, is a bool.
-  private static final byte[] YES = {1 << 3, 1};
-  private static final byte[] NO = {1 << 3, 0};
-
   private final FileServices files;
   private final CallContext context;
   private final BlockPlacesEncoder encoder;
@@ -83,11 +79,11 @@ final class DirectWrites {
     Handle handle = handle(request.getSrc(), request.getFileId(), request.getClientName());
     Block last = request.hasLast() ? block(request.getLast()) : null;
     if (files.writes().complete(handle, last)) {
-      return YES;
+      return ProtoBytes.answer(true);
     }
     throw new LaterException(
         files.writes().reported(handle, 0, last),
-        () -> files.writes().complete(handle, last) ? YES : NO);
+        () -> ProtoBytes.answer(files.writes().complete(handle, last)));
   }
 
   private Handle handle(String src, long fileId, String clientName) {

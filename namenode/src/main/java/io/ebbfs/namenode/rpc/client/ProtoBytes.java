@@ -13,7 +13,16 @@ final class ProtoBytes {
     void writeTo(CodedOutputStream out) throws IOException;
   }
 
+  // A message whose only field, number 1, is a bool.
+  private static final byte[] YES = {1 << 3, 1};
+  private static final byte[] NO = {1 << 3, 0};
+
   private ProtoBytes() {}
+
+  /** The answer of calls that answer yes or no. Not to be changed. */
+  static byte[] answer(boolean yes) {
+    return yes ? YES : NO;
+  }
 
   /** The size of a message within another message, with its tag and its length. */
   static int delimited(int field, int bytes) {
