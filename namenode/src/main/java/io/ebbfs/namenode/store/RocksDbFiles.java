@@ -218,6 +218,9 @@ final class RocksDbFiles implements AutoCloseable {
         .setTableFormatConfig(table)
         .setWriteBufferSize(16L << 20)
         .setMaxWriteBufferNumber(3)
+        // Most reads of RocksDB ask for rows that do not exist yet: the row cache has the others.
+        .setMemtableWholeKeyFiltering(true)
+        .setMemtablePrefixBloomSizeRatio(0.02)
         .setCompressionType(CompressionType.LZ4_COMPRESSION);
   }
 

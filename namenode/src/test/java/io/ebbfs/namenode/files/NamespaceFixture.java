@@ -96,10 +96,10 @@ final class NamespaceFixture {
     mkdirs = new MkdirService(store, ids.inodes(), clock, limits);
     attributes = new AttributeService(store);
     inodes = new InodeLookup(store);
-    renames = new RenameService(store, clock, limits, () -> {});
-    deletions = new DeleteService(store, clock, () -> {});
+    renames = new RenameService(store, clock, limits, reaper::wake);
+    deletions = new DeleteService(store, clock, reaper::wake);
     creation =
-        new FileCreationService(store, ids.inodes(), clock, limits, leases, recovery, () -> {});
+        new FileCreationService(store, ids.inodes(), clock, limits, leases, recovery, reaper::wake);
     writes =
         new FileWriteService(
             store, blocks, ids.blocks(), ids.generationStamps(), clock, limits, settings);

@@ -166,16 +166,27 @@ class PendingDeletionReaperTest {
   }
 
   @Test
-  void theThreadReapsWhatItIsWokenFor() throws Exception {
-    real.touch("/f");
+  void deletesAndReplacementsWakeTheThread() throws Exception {
     real.reaper.start();
-    real.deletions.delete(real.root(), "/f", false);
-    real.reaper.wake();
-    long end = System.nanoTime() + 60_000_000_000L;
-    while (real.rows(Tables.INODE) > 1 && System.nanoTime() < end) {
-      Thread.onSpinWait();
-    }
+    giveBlocks(real.touch("/deleted"), 2);
+    real.deletions.delete(real.root(), "/deleted", false);
+    awaitBlocks(0);
+    giveBlocks(real.touch("/moved"), 1);
+    giveBlocks(real.touch("/replaced"), 2);
+    real.renames.rename2(real.root(), "/moved", "/replaced", true);
+    awaitBlocks(1);
+    real.touch(real.root(), "/replaced", true);
+    awaitBlocks(0);
+    real.deletions.delete(real.root(), "/replaced", false);
     real.reaper.close();
     assertNothingLeft();
+  }
+
+  private void awaitBlocks(int count) throws IOException {
+    long end = System.nanoTime() + 60_000_000_000L;
+    while (real.rows(Tables.BLOCK) > count && System.nanoTime() < end) {
+      Thread.onSpinWait();
+    }
+    assertThat(real.rows(Tables.BLOCK)).isEqualTo(count);
   }
 }

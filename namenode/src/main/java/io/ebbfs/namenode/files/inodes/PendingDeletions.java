@@ -17,14 +17,17 @@ public final class PendingDeletions {
   /**
    * Moves a locked inode, with everything below it, from its directory to the pending deletions. A
    * file without blocks is removed at once, because nothing is below it.
+   *
+   * @return whether the reaper has something to remove
    */
-  public static void put(Transaction transaction, Inode inode) {
+  public static boolean put(Transaction transaction, Inode inode) {
     if (inode.isFile() && inode.row().getBlocks() == 0) {
       remove(transaction, inode);
-    } else {
-      transaction.delete(Tables.INODE, inode.key());
-      DirectoryRows.put(transaction, key(inode.id()), inode.row());
+      return false;
     }
+    transaction.delete(Tables.INODE, inode.key());
+    DirectoryRows.put(transaction, key(inode.id()), inode.row());
+    return true;
   }
 
   /** Removes the rows of a locked inode that has no blocks and no entries. */

@@ -37,7 +37,7 @@ public final class DeleteService {
   private final Runnable onPendingDeletion;
 
   /**
-   * @param onPendingDeletion called after a delete; must not block
+   * @param onPendingDeletion called after a delete that leaves rows to the reaper; must not block
    */
   public DeleteService(MetadataStore store, Clock clock, Runnable onPendingDeletion) {
     this.store = store;
@@ -52,35 +52,40 @@ public final class DeleteService {
    * @throws PathIsNotEmptyDirectoryException if the directory is not empty and recursive is false
    */
   public boolean delete(Caller caller, String src, boolean recursive) throws IOException {
-    boolean deleted =
+    Outcome outcome =
         OptimisticTransactions.transact(
             store, Inode.ROOT_ID, transaction -> delete(transaction, caller, src, recursive));
-    if (deleted) {
+    if (outcome == Outcome.PENDING) {
       onPendingDeletion.run();
     }
-    return deleted;
+    return outcome != Outcome.REFUSED;
   }
 
-  private boolean delete(Transaction transaction, Caller caller, String src, boolean recursive)
+  private enum Outcome {
+    REFUSED,
+    REMOVED,
+    PENDING
+  }
+
+  private Outcome delete(Transaction transaction, Caller caller, String src, boolean recursive)
       throws IOException {
     ResolvedPath resolved = PathResolver.resolve(transaction, src);
     PermissionChecker.checkTraverse(caller, resolved);
     PermissionChecker.checkParentWrite(caller, resolved);
     if (!resolved.exists()) {
-      return false;
+      return Outcome.REFUSED;
     }
     checkMayDeleteAllBelow(transaction, caller, resolved);
     refuseNonEmpty(transaction, resolved.lastFound(), resolved.path(), recursive);
     if (resolved.path().isRoot()) {
-      return false;
+      return Outcome.REFUSED;
     }
     List<Inode> locked =
         InodeLocks.lock(
             transaction, List.of(resolved.parent().orElseThrow(), resolved.lastFound()));
     refuseNonEmpty(transaction, locked.get(1), resolved.path(), recursive);
     DirectoryRows.touch(transaction, locked.get(0), clock.millis());
-    PendingDeletions.put(transaction, locked.get(1));
-    return true;
+    return PendingDeletions.put(transaction, locked.get(1)) ? Outcome.PENDING : Outcome.REMOVED;
   }
 
   private static void refuseNonEmpty(

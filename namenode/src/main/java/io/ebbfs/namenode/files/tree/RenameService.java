@@ -44,7 +44,7 @@ public final class RenameService {
   private final Runnable onPendingDeletion;
 
   /**
-   * @param onPendingDeletion called after a rename that may have replaced a file; must not block
+   * @param onPendingDeletion called after a rename that leaves rows to the reaper; must not block
    */
   public RenameService(
       MetadataStore store, Clock clock, NamespaceLimits limits, Runnable onPendingDeletion) {
@@ -102,17 +102,15 @@ public final class RenameService {
   /** The new form of rename: the destination is the new path itself. */
   public void rename2(Caller caller, String src, String dst, boolean overwrite) throws IOException {
     refuseInvalid(dst);
-    OptimisticTransactions.transact(
-        store,
-        Inode.ROOT_ID,
-        transaction -> {
-          rename2(transaction, caller, src, dst, overwrite);
-          return null;
-        });
-    onPendingDeletion.run();
+    Outcome outcome =
+        OptimisticTransactions.transact(
+            store, Inode.ROOT_ID, transaction -> rename2(transaction, caller, src, dst, overwrite));
+    if (outcome == Outcome.REPLACED) {
+      onPendingDeletion.run();
+    }
   }
 
-  private void rename2(
+  private Outcome rename2(
       Transaction transaction, Caller caller, String src, String dst, boolean overwrite)
       throws IOException {
     ResolvedPath from = PathResolver.resolve(transaction, src);
@@ -128,9 +126,11 @@ public final class RenameService {
       limits.checkNames(to);
     }
     refuseBadParent(to);
-    if (move(transaction, from, to, overwrite) == Outcome.CYCLE) {
+    Outcome outcome = move(transaction, from, to, overwrite);
+    if (outcome == Outcome.CYCLE) {
       throw underSource(from, to);
     }
+    return outcome;
   }
 
   private static void refuseInvalid(String dst) throws IOException {
@@ -197,6 +197,8 @@ public final class RenameService {
 
   private enum Outcome {
     MOVED,
+    /** Moved, and the reaper has to remove what was replaced. */
+    REPLACED,
     CYCLE
   }
 
@@ -214,10 +216,11 @@ public final class RenameService {
     }
     Key target = Tables.inode(newParent.id(), to.path().nameBytes(to.path().depth()));
     List<Inode> locked = lock(transaction, moved, oldParent, newParent, to, target);
+    Outcome outcome = Outcome.MOVED;
     if (to.exists() && replace) {
       Inode replaced = locked.get(3);
       refuseNonEmpty(transaction, replaced, to.path());
-      PendingDeletions.put(transaction, replaced);
+      outcome = PendingDeletions.put(transaction, replaced) ? Outcome.REPLACED : Outcome.MOVED;
     }
     transaction.delete(Tables.INODE, moved.key());
     DirectoryRows.put(transaction, target, locked.get(0).row());
@@ -226,7 +229,7 @@ public final class RenameService {
     if (toOtherParent) {
       DirectoryRows.touch(transaction, locked.get(2), now);
     }
-    return Outcome.MOVED;
+    return outcome;
   }
 
   private static List<Inode> lock(
