@@ -53,6 +53,16 @@ final class CallRunner implements AutoCloseable {
     }
   }
 
+  /** Runs work that is part of no call on the pool. Does not wait. */
+  void execute(Runnable work) throws FatalCallException {
+    try {
+      pool.execute(work);
+    } catch (RejectedExecutionException e) {
+      throw FatalCallException.overloaded(
+          "the server has too many calls waiting; connect again in a moment");
+    }
+  }
+
   private void runQuickly(RpcCall call) {
     PendingSync commits = PendingSync.begin();
     byte[] result = null;

@@ -34,13 +34,9 @@ final class FatalCallException extends RpcServerException {
     return new FatalCallException(callId, RpcErrorCodeProto.FATAL_UNAUTHORIZED, shownAs, message);
   }
 
-  static FatalCallException noMemory(int frameBytes) {
+  static FatalCallException overloaded(String message) {
     return new FatalCallException(
-        NO_CALL,
-        RpcErrorCodeProto.FATAL_UNKNOWN,
-        RetriableException.class,
-        "the server has no memory for a frame of %d bytes now; send it again in a moment"
-            .formatted(frameBytes));
+        NO_CALL, RpcErrorCodeProto.FATAL_UNKNOWN, RetriableException.class, message);
   }
 
   int callId() {

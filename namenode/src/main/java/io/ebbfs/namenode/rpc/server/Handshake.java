@@ -16,7 +16,7 @@ import org.apache.hadoop.util.ProtoUtil;
 /**
  * What a connection says about itself in frames without a call: its user, after a negotiation if
  * the client wants one. Authentication is SIMPLE: the client's word for its user is taken. Used by
- * one thread.
+ * one thread at a time.
  */
 final class Handshake {
   private static final int CONTEXT = -3;
@@ -25,6 +25,7 @@ final class Handshake {
 
   private final InetAddress peer;
   private boolean negotiating;
+  private UserGroupInformation proxied;
   private CurrentCall caller;
 
   Handshake(InetAddress peer) {
@@ -78,7 +79,7 @@ final class Handshake {
   }
 
   private void acceptContext(IpcConnectionContextProto context) throws FatalCallException {
-    if (negotiating || caller != null) {
+    if (negotiating || caller != null || proxied != null) {
       throw FatalCallException.badHeader(
           CONTEXT,
           negotiating
@@ -88,14 +89,38 @@ final class Handshake {
     try {
       UserGroupInformation user = ProtoUtil.getUgi(context);
       if (user == null) {
-        throw new AuthorizationException("the connection context names no user");
+        throw unauthorized("the connection context names no user");
       }
-      if (user.getRealUser() != null) {
-        ProxyUsers.authorize(user, peer);
+      if (user.getRealUser() == null) {
+        caller = new CurrentCall(new RemoteUser(user), peer, null);
+      } else {
+        proxied = user;
       }
-      caller = new CurrentCall(new RemoteUser(user), peer, null);
+    } catch (IllegalArgumentException e) {
+      throw unauthorized(e.getMessage());
+    }
+  }
+
+  private static FatalCallException unauthorized(String why) {
+    return FatalCallException.unauthorized(CONTEXT, AuthorizationException.class, why);
+  }
+
+  /** Whether one user wants to act as another, so that {@link #authorize} must come next. */
+  boolean needsAuthorization() {
+    return proxied != null && caller == null;
+  }
+
+  /**
+   * Authorizes a user to act as another. May ask the system for groups, which takes long.
+   *
+   * @throws FatalCallException if the user may not
+   */
+  void authorize() throws FatalCallException {
+    try {
+      ProxyUsers.authorize(proxied, peer);
+      caller = new CurrentCall(new RemoteUser(proxied), peer, null);
     } catch (AuthorizationException | IllegalArgumentException e) {
-      throw FatalCallException.unauthorized(CONTEXT, AuthorizationException.class, e.getMessage());
+      throw unauthorized(e.getMessage());
     }
   }
 

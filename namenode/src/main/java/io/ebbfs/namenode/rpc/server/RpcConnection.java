@@ -51,6 +51,7 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
   private boolean greeted;
   private boolean closing;
   private boolean reading;
+  private boolean authorizing;
   private int calls;
   private long callBytes;
   private long heldBytes;
@@ -157,6 +158,7 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
   /** Whoever does not take answers, or has too many calls under way, is not read from. */
   private boolean mayRead() {
     return !closing
+        && !authorizing
         && context.channel().isWritable()
         && calls < server.limits().callsPerConnection();
   }
@@ -165,10 +167,14 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
     try {
       return greeted ? readFrame() : readPreamble();
     } catch (FatalCallException e) {
-      LOG.info("connection {} is closed: {}", context.channel(), e.getMessage());
-      closeAfter(AnswerFrame.fatal(e));
+      refuse(e);
       return false;
     }
+  }
+
+  private void refuse(FatalCallException why) {
+    LOG.info("connection {} is closed: {}", context.channel(), why.getMessage());
+    closeAfter(AnswerFrame.fatal(why));
   }
 
   private boolean readPreamble() {
@@ -200,7 +206,9 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
       if (unread.readableBytes() > LARGE_BYTES) {
         noteHeldBytes();
         if (server.inFlight().isFull()) {
-          throw FatalCallException.noMemory(length);
+          throw FatalCallException.overloaded(
+              "the server has no memory for a frame of %d bytes now; send it again in a moment"
+                  .formatted(length));
         }
       }
       return false;
@@ -219,8 +227,36 @@ final class RpcConnection extends ChannelInboundHandlerAdapter {
       if (answer != null) {
         write(answer);
       }
+      if (handshake.needsAuthorization()) {
+        authorizing = true;
+        server.runner().execute(this::authorize);
+      }
     } else {
       call(header, in, frame);
+    }
+  }
+
+  /** Runs on the pool, because the groups of a user may take long. Nothing is read meanwhile. */
+  private void authorize() {
+    EventLoop loop = context.channel().eventLoop();
+    try {
+      handshake.authorize();
+      loop.execute(this::authorized);
+    } catch (FatalCallException e) {
+      loop.execute(() -> unauthorized(e));
+    } catch (Throwable e) {
+      loop.execute(() -> broken(e));
+    }
+  }
+
+  private void authorized() {
+    authorizing = false;
+    readOn();
+  }
+
+  private void unauthorized(FatalCallException why) {
+    if (!closing) {
+      refuse(why);
     }
   }
 

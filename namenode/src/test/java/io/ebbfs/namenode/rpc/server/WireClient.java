@@ -84,11 +84,20 @@ public final class WireClient implements Closeable {
   // ---- frames
 
   public static byte[] context(String user) {
+    return context(UserInformationProto.newBuilder().setEffectiveUser(user));
+  }
+
+  /** A real user acts as another user. */
+  static byte[] context(String user, String realUser) {
+    return context(UserInformationProto.newBuilder().setEffectiveUser(user).setRealUser(realUser));
+  }
+
+  private static byte[] context(UserInformationProto.Builder user) {
     return frame(
         header(CONTEXT),
         IpcConnectionContextProto.newBuilder()
             .setProtocol(CLIENT_PROTOCOL)
-            .setUserInfo(UserInformationProto.newBuilder().setEffectiveUser(user))
+            .setUserInfo(user)
             .build());
   }
 
