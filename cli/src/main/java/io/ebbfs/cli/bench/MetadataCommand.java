@@ -3,6 +3,7 @@ package io.ebbfs.cli.bench;
 import io.ebbfs.cli.options.HelpOption;
 import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.process.LiveFiles;
+import io.ebbfs.workloads.metadata.LoadPlan;
 import io.ebbfs.workloads.metadata.MetadataBenchmark;
 import io.ebbfs.workloads.metadata.MetadataOptions;
 import io.ebbfs.workloads.metadata.MetadataOptions.Sizes;
@@ -29,10 +30,9 @@ import picocli.CommandLine.Spec;
     })
 public final class MetadataCommand implements Callable<Integer> {
   private static final int MOST_CONNECTIONS = 10_000;
-  private static final double QUICK_SECONDS = 0.6;
-  private static final double FULL_SECONDS = 2;
-  private static final Sizes QUICK_SIZES = new Sizes(2_000, List.of(50_000), 1);
-  private static final Sizes FULL_SIZES = new Sizes(250_000, List.of(1_000_000), 3);
+  private static final Sizes QUICK_SIZES = new Sizes(2_000, List.of(100_000), 1, 64);
+  private static final Sizes FULL_SIZES =
+      new Sizes(250_000, List.of(1_000_000, 10_000_000), 3, 256);
 
   @Mixin private HelpOption help;
   @Spec private CommandSpec command;
@@ -69,14 +69,17 @@ public final class MetadataCommand implements Callable<Integer> {
   @Option(
       names = "--seconds",
       paramLabel = "S",
-      description = "Length of a run (default: 2; 0.6 with --quick).")
+      description =
+          "Length of a run (default: 2 with 64 connections of the native generator, else 1; 1 and"
+              + " 0.6 with --quick).")
   private Double seconds;
 
   @Option(
       names = "--warm-up",
       paramLabel = "S",
       description =
-          "Seconds that each row runs before it is measured (default: as a run; half of it with --quick).")
+          "Seconds that each row runs before it is measured (default: 4 with 64 connections of the"
+              + " native generator, else 1; 1.6 and 0.4 with --quick).")
   private Double warmUp;
 
   @Option(names = "--native-only", description = "Leaves out the stock Java clients.")
@@ -93,8 +96,17 @@ public final class MetadataCommand implements Callable<Integer> {
       paramLabel = "N",
       split = ",",
       description =
-          "Files of the namespaces that are started with, ascending (default: 1000000; 50000 with --quick).")
+          "Files of the namespaces that are started with, ascending (default: 1000000,10000000; 100000 with"
+              + " --quick).")
   private List<Integer> namespaceFiles = List.of();
+
+  @Option(
+      names = "--directory-files",
+      paramLabel = "N",
+      description =
+          "Files of the directory that is renamed and deleted (default: 250000; 2000 with"
+              + " --quick).")
+  private Integer directoryFiles;
 
   @Option(
       names = "--heap",
@@ -115,7 +127,8 @@ public final class MetadataCommand implements Callable<Integer> {
         directory == null
             ? Files.createTempDirectory("ebb-bench-metadata")
             : Files.createDirectories(directory.toAbsolutePath());
-    MetadataResults results = new MetadataBenchmark(Build.find(), options, files, System.out).run();
+    MetadataResults results =
+        new MetadataBenchmark(Build.find(), options, new RowCopies(), files, System.out).run();
     if (directory == null) {
       LiveFiles.deleteTree(files);
     }
@@ -142,15 +155,14 @@ public final class MetadataCommand implements Callable<Integer> {
     if (seconds != null && seconds <= 0) {
       throw refusal("--seconds is %s: give at least 0.1", seconds);
     }
-    double runSeconds = seconds != null ? seconds : quick ? QUICK_SECONDS : FULL_SECONDS;
+    LoadPlan plan = new LoadPlan(quick, seconds, warmUp);
     return new MetadataOptions(
         rows.isEmpty() ? RowNames.ALL : rows,
-        nativeConnections(),
-        connections.isEmpty() && quick ? List.of(1, 1000) : List.of(),
-        stockConnections(),
+        connections.isEmpty()
+            ? plan.usual(!stockOnly, !nativeOnly)
+            : plan.of(connections, !stockOnly, !nativeOnly),
         rounds != null ? rounds : quick ? 2 : 3,
-        runSeconds,
-        warmUp != null ? warmUp : quick ? runSeconds / 2 : runSeconds,
+        plan.longestSeconds(),
         quick,
         ebbfsOnly,
         heapMebibytes,
@@ -165,27 +177,17 @@ public final class MetadataCommand implements Callable<Integer> {
         throw refusal("--files %s: give ascending numbers of files", namespaceFiles);
       }
     }
-    return namespaceFiles.isEmpty()
-        ? sizes
-        : new Sizes(sizes.directoryFiles(), namespaceFiles, sizes.starts());
+    if (directoryFiles != null && directoryFiles < 1) {
+      throw refusal("--directory-files %d: give at least 1", directoryFiles);
+    }
+    return new Sizes(
+        directoryFiles == null ? sizes.directoryFiles() : directoryFiles,
+        namespaceFiles.isEmpty() ? sizes.namespaceFiles() : namespaceFiles,
+        sizes.starts(),
+        sizes.cacheMebibytes());
   }
 
   private ParameterException refusal(String message, Object... values) {
     return new ParameterException(command.commandLine(), message.formatted(values));
-  }
-
-  private List<Integer> nativeConnections() {
-    if (stockOnly) {
-      return List.of();
-    }
-    List<Integer> all = quick ? List.of(16, 64) : List.of(1, 16, 64, 1000);
-    return connections.isEmpty() ? all : connections;
-  }
-
-  private List<Integer> stockConnections() {
-    if (nativeOnly) {
-      return List.of();
-    }
-    return connections.isEmpty() ? List.of(16, 64) : connections;
   }
 }

@@ -188,15 +188,20 @@ const Charts = (() => {
   // ---- bars -----------------------------------------------------------------------------------
 
   // plot: {groups: [{title, bars: [{label, colour, hollow, value, second, low, high, mark, text}]}],
-  //   xLabel, unit, names: {value, second, range, mark}}; a part without a name has no legend.
+  //   xLabel, unit, names: {value, second, range, mark}, axisPerGroup: each group fills the width, for
+  //   groups of different sizes; no axis is drawn}; a part without a name has no legend.
   function bars(plot, width) {
     const names = plot.names || {};
-    const rows = plot.groups.flatMap(group => (group.title ? [{title: group.title}] : []).concat(group.bars));
+    const reach = bar => Math.max(bar.value + (bar.second || 0), bar.high || 0, bar.mark || 0);
+    const rows = plot.groups.flatMap(group => {
+      const factor = plot.axisPerGroup ? 1 / Math.max(1e-9, ...group.bars.map(reach)) : 1;
+      return (group.title ? [{title: group.title, factor}] : []).concat(group.bars.map(bar => Object.assign({factor}, bar)));
+    });
     const real = rows.filter(bar => !bar.title);
     const label = Math.max(40, ...real.map(bar => widthOf(bar.label) + 2));
     const narrow = label > 0.35 * width; // then labels stand above their bars
-    const reach = bar => Math.max(bar.value + (bar.second || 0), bar.high || 0, bar.mark || 0);
-    const x = valueAxis(plot.xLabel, 0, Math.max(1e-9, ...real.map(reach)), width < NARROW ? 4 : 7, plot.unit);
+    const x = valueAxis(plot.xLabel, 0, Math.max(1e-9, ...real.map(bar => bar.factor * reach(bar))), width < NARROW ? 4 : 7, plot.unit);
+    if (plot.axisPerGroup) x.show = false;
     const ink = css('--ink');
     const parts = [['value', 'roundRect'], ['second', 'roundRect'], ['range', 'path://M0 0h2v4h16v-4h2v10h-2v-4h-16v4h-2z'],
         ['mark', 'path://M8 0h4v14h-4z']].filter(([part]) => names[part])
@@ -217,7 +222,7 @@ const Charts = (() => {
             padding: narrow ? [0, 0, 11, 2] : 0, width: narrow ? width - 8 : label, overflow: 'truncate'},
         z: 10};
     const stacked = (part, name, alpha) => ({type: 'bar', stack: 'all', name, color: fade('var(--muted)', alpha), barWidth: narrow ? 13 : 16,
-        data: rows.map(bar => bar.title ? '-' : {value: bar[part] || 0, bar, itemStyle: {
+        data: rows.map(bar => bar.title ? '-' : {value: bar.factor * (bar[part] || 0), bar, itemStyle: {
             color: fade(bar.colour, bar.hollow ? 0.15 : alpha), borderColor: colour(bar.colour), borderWidth: bar.hollow || part === 'second' ? 1 : 0,
             borderType: bar.hollow ? [4, 3] : 'solid'}})});
     option.series = [stacked('value', names.value, 0.88)];
@@ -252,10 +257,10 @@ const Charts = (() => {
   // One custom series: for each row that has it, shapes at the row's height.
   function shapes(name, own, rows, has, draw) {
     return {type: 'custom', name: name || '', color: own, silent: true, clip: false, z: 5,
-        data: rows.map((bar, i) => [bar.title ? 0 : bar.value, i]), encode: {x: 0, y: 1},
+        data: rows.map((bar, i) => [bar.title ? 0 : bar.factor * bar.value, i]), encode: {x: 0, y: 1},
         renderItem: (params, api) => {
           const bar = rows[params.dataIndex];
-          const at = value => api.coord([value, params.dataIndex])[0];
+          const at = value => api.coord([bar.factor * value, params.dataIndex])[0];
           return {type: 'group', children: has(bar) ? draw(bar, at, api.coord([0, params.dataIndex])[1]) : []};
         }};
   }

@@ -22,8 +22,8 @@ import java.util.stream.IntStream;
 
 /**
  * Apache HDFS on this machine: a NameNode with a real edit log, and DataNodes, as processes with
- * Hadoop's jars and no other. All settings but addresses and directories are HDFS's defaults. Not
- * thread-safe.
+ * Hadoop's jars and no other. The safe mode ends with the last report that it waits for; all other
+ * settings but addresses and directories are HDFS's defaults. Not thread-safe.
  */
 public final class LocalHdfs implements AutoCloseable {
   private static final long START_MILLIS = 300_000;
@@ -40,8 +40,11 @@ public final class LocalHdfs implements AutoCloseable {
   private final List<String> namenodeFlags;
   private final Launcher launcher;
   private final int port;
-  private final List<Integer> dataNodeIpcPorts = new ArrayList<>();
+  private final List<DataNode> dataNodes = new ArrayList<>();
+  private final List<ProcessId> runningDataNodes = new ArrayList<>();
   private ProcessId namenode;
+
+  private record DataNode(String name, List<String> command, int ipcPort) {}
 
   private LocalHdfs(Path directory, String jars, List<String> namenodeFlags, int port) {
     this.directory = directory;
@@ -71,8 +74,10 @@ public final class LocalHdfs implements AutoCloseable {
     HadoopSite.write(
         conf(), "core-site.xml", Map.of("fs.defaultFS", "hdfs://" + HOST + ":" + port));
     Map<String, String> site = new LinkedHashMap<>();
-    site.put("dfs.namenode.name.dir", directory.resolve("name").toUri().toString());
+    site.put("dfs.namenode.name.dir", nameDirectory().toUri().toString());
     site.put("dfs.namenode.http-address", HOST + ":0");
+    // By default it lasts 30 s longer than needed.
+    site.put("dfs.namenode.safemode.extension", "0");
     HadoopSite.write(conf(), "hdfs-site.xml", site);
     // The jars lack the pages, and the servers do not start without their directories.
     for (String pages : List.of("hdfs", "datanode", "static")) {
@@ -87,6 +92,11 @@ public final class LocalHdfs implements AutoCloseable {
         log4j.appender.out.layout=org.apache.log4j.PatternLayout
         log4j.appender.out.layout.ConversionPattern=%d{ISO8601} %p %c{1}: %m%n
         """);
+  }
+
+  /** The directory of the NameNode's images and logs. */
+  public Path nameDirectory() {
+    return directory.resolve("name");
   }
 
   private Path conf() {
@@ -135,8 +145,7 @@ public final class LocalHdfs implements AutoCloseable {
   /** Launches one more DataNode and does not wait for it. */
   public void launchDataNode() throws ClusterException {
     List<Integer> ports = FreePorts.find(2);
-    int index = dataNodeIpcPorts.size();
-    dataNodeIpcPorts.add(ports.get(1));
+    int index = dataNodes.size();
     List<String> command = java(DATA_NODE_FLAGS, "datanode.DataNode");
     command.addAll(
         List.of(
@@ -145,8 +154,32 @@ public final class LocalHdfs implements AutoCloseable {
             "-Ddfs.datanode.ipc.address=" + HOST + ":" + ports.get(1),
             "-Ddfs.datanode.http.address=" + HOST + ":0",
             "-Ddfs.datanode.hostname=" + HOST));
-    String name = "datanode-" + index;
-    launcher.start(name, command, directory, log(name));
+    DataNode dataNode = new DataNode("datanode-" + index, command, ports.get(1));
+    dataNodes.add(dataNode);
+    launch(dataNode);
+  }
+
+  private void launch(DataNode dataNode) throws ClusterException {
+    runningDataNodes.add(
+        launcher.start(dataNode.name(), dataNode.command(), directory, log(dataNode.name())));
+  }
+
+  /** Kills the DataNodes, so that their disks can be changed. */
+  public void killDataNodes() throws ClusterException, InterruptedException {
+    for (ProcessId dataNode : runningDataNodes) {
+      dataNode.signal(true);
+      if (!dataNode.awaitEnd(END_MILLIS)) {
+        throw new ClusterException("a DataNode (pid %d) does not end".formatted(dataNode.pid()));
+      }
+    }
+    runningDataNodes.clear();
+  }
+
+  /** Launches the killed DataNodes again and does not wait for them. */
+  public void relaunchDataNodes() throws ClusterException {
+    for (DataNode dataNode : dataNodes) {
+      launch(dataNode);
+    }
   }
 
   private Path disk(int dataNode) {
@@ -155,12 +188,12 @@ public final class LocalHdfs implements AutoCloseable {
 
   /** The directories with the blocks of the DataNodes. */
   public List<Path> disks() {
-    return IntStream.range(0, dataNodeIpcPorts.size()).mapToObj(this::disk).toList();
+    return IntStream.range(0, dataNodes.size()).mapToObj(this::disk).toList();
   }
 
   /** The ports at which the DataNodes take orders of an administrator. */
   public List<Integer> dataNodeIpcPorts() {
-    return List.copyOf(dataNodeIpcPorts);
+    return dataNodes.stream().map(DataNode::ipcPort).toList();
   }
 
   /** Waits until the NameNode accepts connections. */

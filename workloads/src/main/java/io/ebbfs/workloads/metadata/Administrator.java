@@ -28,6 +28,11 @@ final class Administrator implements AutoCloseable {
     return files.getDataNodeStats(DatanodeReportType.LIVE).length;
   }
 
+  /** Checks that the copies of a tree are there. */
+  void check(CopiedTree tree) throws IOException {
+    new CopiedTreeCheck(files, tree).run();
+  }
+
   /** As 'hdfs dfsadmin -triggerBlockReport' does: the server sends a full report of its blocks. */
   void triggerBlockReport(int server) throws IOException {
     ClientDatanodeProtocol proxy =

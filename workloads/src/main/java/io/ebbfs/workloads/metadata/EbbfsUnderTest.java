@@ -34,15 +34,21 @@ final class EbbfsUnderTest implements NamenodeUnderTest {
   private final Launcher launcher;
   private final int port;
   private final Ports kafkaPorts;
-  private final List<Integer> ipcPorts = new ArrayList<>();
+  private final StoreCopies copies;
+  private final List<ChunkServer> chunkServers = new ArrayList<>();
+  private final List<ProcessId> runningChunkServers = new ArrayList<>();
   private List<String> settings = List.of();
+  private long copiedBytes;
   private ProcessId namenode;
 
-  EbbfsUnderTest(Build build, Path directory, int heapMebibytes)
+  private record ChunkServer(String name, List<String> command, int ipcPort) {}
+
+  EbbfsUnderTest(Build build, Path directory, int heapMebibytes, StoreCopies copies)
       throws ClusterException, IOException {
     this.build = build;
     this.directory = Files.createDirectories(directory);
     this.heapMebibytes = heapMebibytes;
+    this.copies = copies;
     this.launcher = new Launcher(directory);
     this.port = FreePorts.find(1).get(0);
     this.kafkaPorts = Ports.free(null, 0);
@@ -75,7 +81,7 @@ final class EbbfsUnderTest implements NamenodeUnderTest {
   }
 
   /** Where the namenode keeps its rows. */
-  Path data() {
+  private Path data() {
     return directory.resolve("data");
   }
 
@@ -119,13 +125,10 @@ final class EbbfsUnderTest implements NamenodeUnderTest {
 
   @Override
   public void launchDataServer() throws ClusterException, IOException {
-    int index = ipcPorts.size();
+    int index = chunkServers.size();
     List<Integer> ports = FreePorts.find(2);
-    ipcPorts.add(ports.get(1));
     Files.createDirectories(disk(index));
-    String name = "chunk-server-" + index;
-    launcher.start(
-        name,
+    List<String> command =
         List.of(
             build.chunkServer().toString(),
             "--namenode",
@@ -137,9 +140,48 @@ final class EbbfsUnderTest implements NamenodeUnderTest {
             "--transfer-port",
             Integer.toString(ports.get(0)),
             "--ipc-port",
-            Integer.toString(ports.get(1))),
-        directory,
-        log(name));
+            Integer.toString(ports.get(1)));
+    ChunkServer server = new ChunkServer("chunk-server-" + index, command, ports.get(1));
+    chunkServers.add(server);
+    launch(server);
+  }
+
+  private void launch(ChunkServer server) throws ClusterException {
+    runningChunkServers.add(
+        launcher.start(server.name(), server.command(), directory, log(server.name())));
+  }
+
+  @Override
+  public void killDataServers() throws ClusterException, InterruptedException {
+    for (ProcessId server : runningChunkServers) {
+      server.signal(true);
+      if (!server.awaitEnd(END_MILLIS)) {
+        throw new ClusterException("a chunk server (pid %d) does not end".formatted(server.pid()));
+      }
+    }
+    runningChunkServers.clear();
+  }
+
+  @Override
+  public void relaunchDataServers() throws ClusterException {
+    for (ChunkServer server : chunkServers) {
+      launch(server);
+    }
+  }
+
+  @Override
+  public void copyFiles(CopiedTree tree) throws IOException {
+    NewBlocks blocks =
+        chunkServers.isEmpty()
+            ? NewBlocks.NONE
+            : new BlockFileCopies(
+                disk(0).resolve("finalized"), blockId -> "%02x".formatted(blockId & 0xFF));
+    copiedBytes = copies.copy(data(), tree, blocks);
+  }
+
+  /** Bytes of the rows of the copied files, keys and values, before any compression. */
+  long copiedBytes() {
+    return copiedBytes;
   }
 
   private Path disk(int server) {
@@ -148,12 +190,12 @@ final class EbbfsUnderTest implements NamenodeUnderTest {
 
   @Override
   public List<Path> disks() {
-    return IntStream.range(0, ipcPorts.size()).mapToObj(this::disk).toList();
+    return IntStream.range(0, chunkServers.size()).mapToObj(this::disk).toList();
   }
 
   @Override
   public int dataServerIpcPort(int server) {
-    return ipcPorts.get(server);
+    return chunkServers.get(server).ipcPort();
   }
 
   @Override

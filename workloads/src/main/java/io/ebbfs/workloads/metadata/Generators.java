@@ -37,6 +37,16 @@ final class Generators implements AutoCloseable {
     return generators;
   }
 
+  /** A native generator of one system. */
+  static LoadGenerator single(
+      Build build, NamenodeUnderTest namenode, int connections, Path directory)
+      throws ClusterException, IOException {
+    return new LoadGenerator(
+        "native generator of " + namenode.name(),
+        new GeneratorCommands(build).nativeClient(namenode, connections),
+        directory.resolve("generator-" + namenode.name() + ".log"));
+  }
+
   /** What one generator measures. */
   interface Measurement {
     Run of(LoadGenerator generator, String system)

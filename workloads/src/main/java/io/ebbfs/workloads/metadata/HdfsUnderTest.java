@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** Apache HDFS. */
 record HdfsUnderTest(LocalHdfs hdfs) implements NamenodeUnderTest {
@@ -54,6 +55,40 @@ record HdfsUnderTest(LocalHdfs hdfs) implements NamenodeUnderTest {
   @Override
   public void launchDataServer() throws ClusterException {
     hdfs.launchDataNode();
+  }
+
+  @Override
+  public void killDataServers() throws ClusterException, InterruptedException {
+    hdfs.killDataNodes();
+  }
+
+  @Override
+  public void relaunchDataServers() throws ClusterException {
+    hdfs.relaunchDataNodes();
+  }
+
+  @Override
+  public void copyFiles(CopiedTree tree) throws IOException {
+    NewBlocks blocks =
+        disks().isEmpty()
+            ? NewBlocks.NONE
+            : new BlockFileCopies(finalized(disks().get(0)), HdfsUnderTest::subdirectory);
+    HdfsImageCopies.copy(hdfs.nameDirectory(), tree, blocks);
+  }
+
+  private static Path finalized(Path disk) throws IOException {
+    try (Stream<Path> pools = Files.list(disk.resolve("current"))) {
+      return pools
+          .filter(pool -> pool.getFileName().toString().startsWith("BP-"))
+          .findFirst()
+          .orElseThrow(() -> new IOException(disk + " holds no block pool"))
+          .resolve("current/finalized");
+    }
+  }
+
+  /** Where a DataNode keeps a block: two levels of 32 directories each. */
+  private static String subdirectory(long blockId) {
+    return "subdir%d/subdir%d".formatted(blockId >> 16 & 0x1F, blockId >> 8 & 0x1F);
   }
 
   @Override

@@ -10,13 +10,22 @@ import java.util.Map;
 /** Collects the values of measures by system. Not thread-safe. */
 final class MeasureLists {
   /** What a value is of. */
-  private record Key(String name, String unit, String size) {}
+  private record Key(String name, String unit, String size, Double goal) {}
 
   private final Map<Key, Map<String, List<Double>>> values = new LinkedHashMap<>();
 
   void add(String name, String unit, String size, String system, double value) {
+    add(name, unit, size, null, system, value);
+  }
+
+  /**
+   * Adds a value.
+   *
+   * @param goal what EbbFS is to stay below; null for none
+   */
+  void add(String name, String unit, String size, Double goal, String system, double value) {
     values
-        .computeIfAbsent(new Key(name, unit, size), key -> new LinkedHashMap<>())
+        .computeIfAbsent(new Key(name, unit, size, goal), key -> new LinkedHashMap<>())
         .computeIfAbsent(system, key -> new ArrayList<>())
         .add(value);
   }
@@ -32,6 +41,7 @@ final class MeasureLists {
                   key.name(),
                   key.unit(),
                   key.size(),
+                  key.goal(),
                   Values.of(bySystem.get(ComparedNamenodes.EBBFS)),
                   hdfs == null ? null : Values.of(hdfs)));
         });

@@ -2,6 +2,7 @@ package io.ebbfs.workloads.metadata;
 
 import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ClusterException;
+import io.ebbfs.workloads.metadata.ComparedNamenodes.Setup;
 import io.ebbfs.workloads.results.MetadataResults;
 import io.ebbfs.workloads.results.MetadataResults.Row;
 import java.io.IOException;
@@ -19,18 +20,22 @@ public final class MetadataBenchmark {
 
   private final Build build;
   private final MetadataOptions options;
+  private final ComparedNamenodes.Parts parts;
   private final Path directory;
   private final PrintStream out;
   private final List<Row> rows = new ArrayList<>();
   private final MeasureLists measures = new MeasureLists();
 
   /**
+   * @param copies fills the store of EbbFS's namenode
    * @param directory where both systems keep their files
    * @param out gets a line per row as soon as the row is measured
    */
-  public MetadataBenchmark(Build build, MetadataOptions options, Path directory, PrintStream out) {
+  public MetadataBenchmark(
+      Build build, MetadataOptions options, StoreCopies copies, Path directory, PrintStream out) {
     this.build = build;
     this.options = options;
+    this.parts = new ComparedNamenodes.Parts(build, copies, options.ebbfsOnly());
     this.directory = directory;
     this.out = out;
   }
@@ -53,18 +58,12 @@ public final class MetadataBenchmark {
   private void operations() throws ClusterException, IOException, InterruptedException {
     try (ComparedNamenodes compared =
         ComparedNamenodes.start(
-            build, options, directory.resolve("operations"), OperationRows.DATA_SERVERS)) {
+            parts,
+            Setup.alike(OperationRows.DATA_SERVERS, options.heapMebibytes()),
+            directory.resolve("operations"))) {
       OperationRows measured = new OperationRows(build, options, compared, directory);
-      for (int connections : options.nativeConnections()) {
-        add(measured.measure(MetadataResults.NATIVE, connections, options.operations()));
-      }
-      List<String> few =
-          options.operations().stream().filter(MetadataOptions.FEW_ROWS::contains).toList();
-      for (int connections : options.fewRowsConnections()) {
-        add(measured.measure(MetadataResults.NATIVE, connections, few));
-      }
-      for (int connections : options.stockConnections()) {
-        add(measured.measure(MetadataResults.STOCK, connections, options.operations()));
+      for (Load load : options.loads()) {
+        add(measured.measure(load));
       }
       if (options.rows().contains(RowNames.BESIDE_DELETES)) {
         add(measured.besideDeletes(BESIDE_DELETES_CONNECTIONS, measures));
@@ -74,8 +73,30 @@ public final class MetadataBenchmark {
 
   private void large() throws ClusterException, IOException, InterruptedException {
     try (ComparedNamenodes compared =
-        ComparedNamenodes.start(build, options, directory.resolve("large"), 1)) {
-      add(new LargeNamespaces(build, options, compared, directory, measures).measure());
+        ComparedNamenodes.start(
+            parts,
+            Setup.alike(LargeDirectory.DATA_SERVERS, options.heapMebibytes()),
+            directory.resolve("directory"))) {
+      add(new LargeDirectory(build, options, compared, directory, out, measures).measure());
+    }
+    List<Integer> sizes = options.sizes().namespaceFiles();
+    for (int files : sizes) {
+      namespace(files, files == sizes.get(sizes.size() - 1));
+    }
+  }
+
+  private void namespace(int files, boolean largest)
+      throws ClusterException, IOException, InterruptedException {
+    try (ComparedNamenodes compared =
+        ComparedNamenodes.start(
+            parts, LargeNamespace.setup(options, files), directory.resolve("files-" + files))) {
+      LargeNamespace namespace =
+          new LargeNamespace(build, options, compared, directory, out, measures, files);
+      namespace.fill();
+      namespace.measureStartsAndMemory();
+      if (largest) {
+        add(namespace.statsBeyondTheCache());
+      }
     }
   }
 

@@ -6,39 +6,33 @@ import java.util.List;
  * What a benchmark of metadata measures.
  *
  * @param rows names of {@link RowNames#ALL}
- * @param nativeConnections the rows are measured with each of these numbers
- * @param fewRowsConnections with these numbers only {@link #FEW_ROWS} are measured
- * @param stockConnections of stock clients; none: without stock clients
+ * @param loads the rows of operations are measured with each of them in turn
  * @param rounds runs per row and system
- * @param seconds length of a run
- * @param warmUpSeconds length of the unmeasured run of each row before the first round
+ * @param seconds length of a run of the rows that belong to no load
  * @param ebbfsOnly without HDFS
  * @param heapMebibytes of each namenode
  * @param sizes of what is large
  */
 public record MetadataOptions(
     List<String> rows,
-    List<Integer> nativeConnections,
-    List<Integer> fewRowsConnections,
-    List<Integer> stockConnections,
+    List<Load> loads,
     int rounds,
     double seconds,
-    double warmUpSeconds,
     boolean quick,
     boolean ebbfsOnly,
     int heapMebibytes,
     Sizes sizes) {
-  /** Measured with numbers of connections that are measured shortly. */
-  static final List<String> FEW_ROWS = List.of("create", "stat", "spotify");
-
   /**
    * Sizes.
    *
    * @param directoryFiles of the directory that is renamed and deleted, each with a block
    * @param namespaceFiles of the namespaces with which a namenode starts
    * @param starts per namespace and system
+   * @param cacheMebibytes the cache of EbbFS's namenode ({@code storeCache}) when it starts with
+   *     these namespaces
    */
-  public record Sizes(int directoryFiles, List<Integer> namespaceFiles, int starts) {
+  public record Sizes(
+      int directoryFiles, List<Integer> namespaceFiles, int starts, int cacheMebibytes) {
     public Sizes {
       namespaceFiles = List.copyOf(namespaceFiles);
     }
@@ -46,9 +40,7 @@ public record MetadataOptions(
 
   public MetadataOptions {
     rows = List.copyOf(rows);
-    nativeConnections = List.copyOf(nativeConnections);
-    fewRowsConnections = List.copyOf(fewRowsConnections);
-    stockConnections = List.copyOf(stockConnections);
+    loads = List.copyOf(loads);
   }
 
   List<String> operations() {

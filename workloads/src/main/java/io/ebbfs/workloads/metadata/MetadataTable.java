@@ -51,13 +51,14 @@ final class MetadataTable {
   static String line(Measure measure) {
     return String.format(
         Locale.ROOT,
-        "%-50s %-20s EbbFS %10.3f %s   HDFS %10s   ratio %s",
+        "%-55s %-40s EbbFS %10.3f %s   HDFS %10s   ratio %s   goal %s",
         measure.name(),
         measure.size(),
         measure.ebbfs().median(),
         measure.unit(),
         number("%.3f", measure.hdfs() == null ? null : measure.hdfs().median()),
-        number("%.2f", measure.ratio()));
+        number("%.2f", measure.ratio()),
+        number("%.0f", measure.goal()));
   }
 
   private static String speed(Figures figures) {

@@ -29,6 +29,18 @@ interface NamenodeUnderTest extends AutoCloseable {
   /** Launches one more server of blocks and does not wait for it. */
   void launchDataServer() throws ClusterException, IOException;
 
+  /** Kills the servers of blocks. */
+  void killDataServers() throws ClusterException, InterruptedException;
+
+  /** Launches the killed servers of blocks again and does not wait for them. */
+  void relaunchDataServers() throws ClusterException;
+
+  /**
+   * Makes all files of a tree but the first, without a call. Nothing of this system runs, and the
+   * first file is on the disk, its block too: it has one exactly if there is a server of blocks.
+   */
+  void copyFiles(CopiedTree tree) throws IOException;
+
   /** The directories with the blocks of the servers. */
   List<Path> disks();
 

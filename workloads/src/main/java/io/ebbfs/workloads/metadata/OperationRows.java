@@ -20,28 +20,37 @@ record OperationRows(
   private static final int STATS_PER_SECOND = 1000;
 
   private static final int DELETES_PER_SECOND = 10_000;
+  private static final int WARM_UP_PASSES = 2;
 
   /** A round after the other; in a round a row after the other, each on both systems in turn. */
-  List<Row> measure(String client, int connections, List<String> names)
-      throws ClusterException, IOException, InterruptedException {
+  List<Row> measure(Load load) throws ClusterException, IOException, InterruptedException {
+    List<String> names = load.rowsOf(options.operations());
     try (Generators generators =
-        Generators.start(build, compared, client, connections, directory)) {
+        Generators.start(build, compared, load.client(), load.connections(), directory)) {
       generators.request("prepare");
-      for (String name : names) {
-        generators.request(
-            String.format(Locale.ROOT, "run %s %.3f", name, options.warmUpSeconds()));
-      }
+      warmUp(generators, names, load.warmUpSeconds());
       RunLists runs = new RunLists();
       for (int round = 0; round < options.rounds(); round++) {
         for (String name : names) {
           generators.inTurn(
               round,
-              (generator, system) -> generator.run(name, options.seconds()),
+              (generator, system) -> generator.run(name, load.seconds()),
               (system, run) -> runs.add(name, system, run));
         }
       }
       generators.request("remove");
-      return runs.rows(client, connections);
+      return runs.rows(load.client(), load.connections());
+    }
+  }
+
+  /** Passes over all rows, so that the compiler ends what one row began while others run. */
+  private static void warmUp(Generators generators, List<String> names, double secondsPerRow)
+      throws IOException {
+    for (int pass = 0; pass < WARM_UP_PASSES; pass++) {
+      for (String name : names) {
+        generators.request(
+            String.format(Locale.ROOT, "run %s %.3f", name, secondsPerRow / WARM_UP_PASSES));
+      }
     }
   }
 

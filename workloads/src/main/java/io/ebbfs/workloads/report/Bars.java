@@ -51,11 +51,25 @@ final class Bars {
    */
   record Axis(String label, String unit) {}
 
-  private record Plot(String kind, String xLabel, String unit, Names names, List<Group> groups) {}
+  private record Plot(
+      String kind,
+      String xLabel,
+      String unit,
+      Names names,
+      boolean axisPerGroup,
+      List<Group> groups) {}
 
   private Bars() {}
 
   static String html(String label, Axis axis, Names names, List<Group> groups) {
-    return Chart.html(label, new Plot("bars", axis.label(), axis.unit(), names, groups));
+    return Chart.html(label, new Plot("bars", axis.label(), axis.unit(), names, false, groups));
+  }
+
+  /**
+   * Bars of which only those of one group can be compared: the longest of each group has the same
+   * length. There is no axis, so the texts tell the values.
+   */
+  static String perGroup(String label, Names names, List<Group> groups) {
+    return Chart.html(label, new Plot("bars", null, "", names, true, groups));
   }
 }

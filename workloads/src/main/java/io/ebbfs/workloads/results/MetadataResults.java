@@ -22,7 +22,7 @@ public record MetadataResults(Environment environment, List<Row> rows, List<Meas
    * @param hadoop version of Apache HDFS and of the stock clients
    * @param heapMebibytes of the JVM of each namenode
    * @param jvmFlags of both namenodes
-   * @param secondsPerRun length of a single run
+   * @param secondsPerRun length of the longest runs
    * @param rounds runs per row and system
    */
   public record Environment(
@@ -120,11 +120,13 @@ public record MetadataResults(Environment environment, List<Row> rows, List<Meas
   /**
    * One figure of both systems, of which less is better.
    *
-   * @param unit {@code s}, {@code ms} or {@code MiB}
+   * @param unit {@code s}, {@code ms}, {@code MiB}, {@code 1/s} or {@code times}
    * @param size what it was measured with: {@code 250,000 files}
+   * @param goal what EbbFS is to stay below; null for none
    * @param hdfs null if only EbbFS was measured
    */
-  public record Measure(String name, String unit, String size, Values ebbfs, Values hdfs) {
+  public record Measure(
+      String name, String unit, String size, Double goal, Values ebbfs, Values hdfs) {
     /** The figure of EbbFS over that of HDFS; null without HDFS. */
     public Double ratio() {
       return hdfs == null || hdfs.median() == 0 ? null : ebbfs.median() / hdfs.median();

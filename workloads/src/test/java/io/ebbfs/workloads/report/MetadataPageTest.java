@@ -52,6 +52,7 @@ class MetadataPageTest {
                 "start until reads are served",
                 "s",
                 "1,000,000 files",
+                10.0,
                 Values.of(List.of(3.0, 1.0)),
                 withHdfs ? Values.of(List.of(8.0)) : null)));
   }
@@ -99,6 +100,17 @@ class MetadataPageTest {
   @Test
   void withoutHdfsThePageShowsEbbfsAlone() throws Exception {
     String page = Files.readString(MetadataPage.write(results(false), directory.resolve("b.json")));
-    assertThat(page).contains("2,000").doesNotContain("<td class=\"n ok\">");
+    assertThat(page).contains("2,000").doesNotContain("\"mark\":28.0");
+    assertThat(page.split("<td class=\"n ok\">", -1))
+        .as("the goal of the start, and no ratio")
+        .hasSize(2);
+  }
+
+  @Test
+  void eachPlotMarksTheGoalsOfTheMainRows() throws Exception {
+    String page = Files.readString(MetadataPage.write(results(true), directory.resolve("b.json")));
+    assertThat(page)
+        .as("0.4 of 70 us; twice 750 operations per second; 1.2 times those of stock clients")
+        .contains("\"mark\":28.0", "\"mark\":1500.0", "\"mark\":900.0");
   }
 }
