@@ -59,10 +59,10 @@ public final class PathResolver {
     try {
       FsPath start =
           pathOf(transaction, Long.parseLong(id))
-              .orElseThrow(() -> new FileNotFoundException("File does not exist: " + path));
+              .orElseThrow(() -> PathErrors.notFound("File does not exist: " + path));
       return slash < 0 ? start.toString() : start + rest.substring(slash);
     } catch (NumberFormatException e) {
-      throw new FileNotFoundException("File does not exist: " + path);
+      throw PathErrors.notFound("File does not exist: " + path);
     }
   }
 

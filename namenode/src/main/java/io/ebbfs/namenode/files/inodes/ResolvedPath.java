@@ -27,10 +27,9 @@ public record ResolvedPath(FsPath path, List<Inode> inodes) {
    * @throws FileNotFoundException if the path does not exist or is a directory
    */
   public Inode requireFile() throws FileNotFoundException {
-    Inode inode =
-        last().orElseThrow(() -> new FileNotFoundException("File does not exist: " + path));
+    Inode inode = last().orElseThrow(() -> PathErrors.notFound("File does not exist: " + path));
     if (!inode.isFile()) {
-      throw new FileNotFoundException("Path is not a file: " + path);
+      throw PathErrors.notFound("Path is not a file: " + path);
     }
     return inode;
   }
@@ -71,7 +70,7 @@ public record ResolvedPath(FsPath path, List<Inode> inodes) {
     Inode parent =
         parent()
             .orElseThrow(
-                () -> new FileNotFoundException("Parent directory doesn't exist: " + parentPath));
+                () -> PathErrors.notFound("Parent directory doesn't exist: " + parentPath));
     if (!parent.isDirectory()) {
       throw new ParentNotDirectoryException("Parent path is not a directory: " + parentPath);
     }

@@ -3,6 +3,7 @@ package io.ebbfs.namenode.files.io;
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.InodeLocks;
+import io.ebbfs.namenode.files.inodes.PathErrors;
 import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
@@ -23,7 +24,6 @@ import java.io.IOException;
 import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
-import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.permission.FsAction;
 
 /** Opens existing files for appending. Thread-safe. */
@@ -81,12 +81,12 @@ public final class FileAppendService {
     ResolvedPath path = PathResolver.resolve(transaction, request.src());
     PermissionChecker.checkTraverse(caller, path);
     if (!path.exists()) {
-      throw new FileNotFoundException(
+      throw PathErrors.notFound(
           "Failed to append to non-existent file %s for client %s"
               .formatted(path.path(), request.clientMachine()));
     }
     if (path.lastFound().isDirectory()) {
-      throw new FileAlreadyExistsException(
+      throw PathErrors.alreadyExists(
           "Cannot append to directory %s; already exists as a directory.".formatted(path.path()));
     }
     PermissionChecker.checkAccess(caller, path, FsAction.WRITE);

@@ -7,6 +7,7 @@ import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.InodeLocks;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
 import io.ebbfs.namenode.files.inodes.NewInodeIds;
+import io.ebbfs.namenode.files.inodes.PathErrors;
 import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PendingDeletions;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
@@ -22,12 +23,10 @@ import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.UnderConstructionProto;
-import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.Iterator;
 import java.util.List;
-import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.permission.FsAction;
 
 /** Creates files. Thread-safe. */
@@ -90,7 +89,7 @@ public final class FileCreationService {
             });
     if (!outcome.made()) {
       recovery.takeOver(outcome.file(), request.src(), request.clientName(), "create");
-      throw new FileAlreadyExistsException(
+      throw PathErrors.alreadyExists(
           "%s for client %s already exists".formatted(path, request.clientMachine()));
     }
     if (request.overwrite()) {
@@ -136,7 +135,7 @@ public final class FileCreationService {
     ResolvedPath resolved = PathResolver.resolve(transaction, path);
     PermissionChecker.checkTraverseToCreate(caller, resolved);
     if (resolved.exists() && resolved.lastFound().isDirectory()) {
-      throw new FileAlreadyExistsException(path + " already exists as a directory");
+      throw PathErrors.alreadyExists(path + " already exists as a directory");
     }
     if (resolved.exists() && request.overwrite()) {
       PermissionChecker.checkAccess(caller, resolved, FsAction.WRITE);
@@ -149,7 +148,7 @@ public final class FileCreationService {
       resolved.checkParentExists();
     }
     if (!request.create()) {
-      throw new FileNotFoundException(
+      throw PathErrors.notFound(
           "Can't overwrite non-existent %s for client %s".formatted(path, request.clientMachine()));
     }
     limits.checkNames(resolved);

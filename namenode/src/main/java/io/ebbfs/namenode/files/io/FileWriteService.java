@@ -2,6 +2,7 @@ package io.ebbfs.namenode.files.io;
 
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
+import io.ebbfs.namenode.files.inodes.PathErrors;
 import io.ebbfs.namenode.replicas.BlockPlaces;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
@@ -14,7 +15,6 @@ import io.ebbfs.namenode.store.OptimisticTransactions;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
-import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.List;
@@ -328,8 +328,7 @@ public final class FileWriteService {
       throws IOException {
     Inode found =
         OpenFileLookup.lockOwner(transaction, block.getBlockId())
-            .orElseThrow(
-                () -> new FileNotFoundException(block + " belongs to no file: it was deleted"));
+            .orElseThrow(() -> PathErrors.notFound(block + " belongs to no file: it was deleted"));
     OpenFileLookup.checkLease(found, "the file of " + block, clientName);
     FileBlocks file = new FileBlocks(transaction, blocks, found);
     BlockRow last = file.fromEnd(0).orElseThrow();

@@ -2,6 +2,7 @@ package io.ebbfs.namenode.files.io;
 
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.InodeLocks;
+import io.ebbfs.namenode.files.inodes.PathErrors;
 import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.Tables;
@@ -46,7 +47,7 @@ final class OpenFileLookup {
             ? PathResolver.resolve(transaction, src).last()
             : attached(transaction, fileId);
     return inode.orElseThrow(
-        () -> new FileNotFoundException("File does not exist: " + src + " (inode " + fileId + ")"));
+        () -> PathErrors.notFound("File does not exist: " + src + " (inode " + fileId + ")"));
   }
 
   private static Optional<Inode> attached(Transaction transaction, long inodeId)

@@ -3,6 +3,7 @@ package io.ebbfs.namenode.files.tree;
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.InodeLocks;
+import io.ebbfs.namenode.files.inodes.PathErrors;
 import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
@@ -10,7 +11,6 @@ import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.OptimisticTransactions;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
-import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.List;
 import java.util.function.UnaryOperator;
@@ -107,7 +107,7 @@ public final class AttributeService {
           PermissionChecker.checkTraverse(caller, resolved);
           check.run(resolved);
           if (!resolved.exists()) {
-            throw new FileNotFoundException("File does not exist: " + src);
+            throw PathErrors.notFound("File does not exist: " + src);
           }
           Inode locked = InodeLocks.lock(transaction, List.of(resolved.lastFound())).get(0);
           transaction.put(Tables.INODE, locked.key(), change.apply(locked.row()));

@@ -3,6 +3,7 @@ package io.ebbfs.namenode.files.tree;
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.FsPath;
 import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.inodes.PathErrors;
 import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
@@ -58,7 +59,7 @@ public final class ContentSummaryService {
               ResolvedPath path = PathResolver.resolve(transaction, src);
               PermissionChecker.checkTraverse(caller, path);
               if (!path.exists()) {
-                throw new FileNotFoundException("File does not exist: " + path.path());
+                throw PathErrors.notFound("File does not exist: " + path.path());
               }
               return new Below(path.lastFound(), path.path());
             });

@@ -2,6 +2,7 @@ package io.ebbfs.namenode.files.tree;
 
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.inodes.PathErrors;
 import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
@@ -44,8 +45,7 @@ public final class InodeLookup {
    * @throws FileNotFoundException if there is none
    */
   public Inode get(Caller caller, String src) throws IOException {
-    return find(caller, src)
-        .orElseThrow(() -> new FileNotFoundException("File does not exist: " + src));
+    return find(caller, src).orElseThrow(() -> PathErrors.notFound("File does not exist: " + src));
   }
 
   /** The file at a path. */
@@ -80,7 +80,7 @@ public final class InodeLookup {
           ResolvedPath resolved = PathResolver.resolve(transaction, src);
           PermissionChecker.checkTraverse(caller, resolved);
           if (!resolved.exists()) {
-            throw new FileNotFoundException("File/Directory does not exist: " + src);
+            throw PathErrors.notFound("File/Directory does not exist: " + src);
           }
           PermissionChecker.checkAccess(caller, resolved, action);
           return resolved.lastFound();

@@ -7,6 +7,7 @@ import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.InodeLocks;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
 import io.ebbfs.namenode.files.inodes.NewInodeIds;
+import io.ebbfs.namenode.files.inodes.PathErrors;
 import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
@@ -22,7 +23,6 @@ import java.io.IOException;
 import java.time.Clock;
 import java.util.Iterator;
 import java.util.List;
-import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.permission.FsPermission;
 
 /** Makes directories, the root among them. It behaves and fails as in HDFS. Thread-safe. */
@@ -119,7 +119,7 @@ public final class MkdirService {
     PermissionChecker.checkTraverseToCreate(caller, resolved);
     if (resolved.exists()) {
       if (resolved.lastFound().isFile()) {
-        throw new FileAlreadyExistsException("Path is not a directory: " + path);
+        throw PathErrors.alreadyExists("Path is not a directory: " + path);
       }
       return resolved;
     }

@@ -6,6 +6,7 @@ import io.ebbfs.namenode.files.inodes.FsPath;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.InodeLocks;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
+import io.ebbfs.namenode.files.inodes.PathErrors;
 import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PendingDeletions;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
@@ -16,13 +17,11 @@ import io.ebbfs.namenode.store.OptimisticTransactions;
 import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
-import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.ParentNotDirectoryException;
 import org.apache.hadoop.hdfs.DFSUtil;
 
@@ -141,13 +140,13 @@ public final class RenameService {
 
   private static void refuseImpossible(ResolvedPath from, ResolvedPath to) throws IOException {
     if (!from.exists()) {
-      throw new FileNotFoundException("rename source " + from.path() + " is not found.");
+      throw PathErrors.notFound("rename source " + from.path() + " is not found.");
     }
     if (from.path().isRoot()) {
       throw new IOException("rename source cannot be the root");
     }
     if (from.path().equals(to.path())) {
-      throw new FileAlreadyExistsException(
+      throw PathErrors.alreadyExists(
           "The source " + from.path() + " and destination " + to.path() + " are the same");
     }
     if (from.path().isAbove(to.path())) {
@@ -172,7 +171,7 @@ public final class RenameService {
           "Source " + from.path() + " and destination " + to.path() + " must both be directories");
     }
     if (!overwrite) {
-      throw new FileAlreadyExistsException("rename destination " + to.path() + " already exists");
+      throw PathErrors.alreadyExists("rename destination " + to.path() + " already exists");
     }
     refuseNonEmpty(transaction, replaced, to.path());
   }
@@ -187,7 +186,7 @@ public final class RenameService {
   private static void refuseBadParent(ResolvedPath to) throws IOException {
     Optional<Inode> parent = to.parent();
     if (parent.isEmpty()) {
-      throw new FileNotFoundException("rename destination parent " + to.path() + " not found.");
+      throw PathErrors.notFound("rename destination parent " + to.path() + " not found.");
     }
     if (!parent.get().isDirectory()) {
       throw new ParentNotDirectoryException(

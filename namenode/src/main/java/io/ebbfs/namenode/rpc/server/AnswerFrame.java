@@ -66,7 +66,7 @@ final class AnswerFrame {
   /** The answer to a call that failed; the connection goes on. */
   static byte[] error(RequestHeader call, Throwable failure) {
     RpcResponseHeaderProto.Builder header =
-        failed(call.callId(), failure.getClass().getName(), messageOf(failure))
+        failed(call.callId(), nameOf(failure), messageOf(failure))
             .setStatus(RpcStatusProto.ERROR)
             .setErrorDetail(
                 failure instanceof RpcServerException server
@@ -104,6 +104,12 @@ final class AnswerFrame {
         .setServerIpcVersionNum(VERSION)
         .setExceptionClassName(className)
         .setErrorMsg(message);
+  }
+
+  /** An anonymous class only adds to the class that a client knows. */
+  static String nameOf(Throwable failure) {
+    Class<?> type = failure.getClass();
+    return (type.isAnonymousClass() ? type.getSuperclass() : type).getName();
   }
 
   /**

@@ -86,12 +86,14 @@ final class RpcCall {
       LOG.warn(
           "call {} of {} at {} failed", method.name(), caller.user(), caller.address(), failure);
     } else {
-      LOG.info(
-          "call {} of {} at {}: {}",
+      // The client hears of its mistake; a log of the mistakes of all clients would slow the loops.
+      LOG.debug(
+          "call {} of {} at {}: {}: {}",
           method.name(),
           caller.user(),
           caller.address(),
-          failure.toString());
+          AnswerFrame.nameOf(failure),
+          failure.getMessage());
     }
     connection.answer(this, AnswerFrame.error(header, failure));
   }

@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.namenode.Await;
+import io.ebbfs.namenode.files.inodes.PathErrors;
 import io.ebbfs.namenode.rpc.server.WireClient.Answer;
 import io.ebbfs.namenode.store.NonBlocking;
 import java.io.FileNotFoundException;
@@ -271,6 +272,9 @@ class RpcServerTest {
           if (path.equals("/missing")) {
             throw new FileNotFoundException("no " + path);
           }
+          if (path.equals("/untraced")) {
+            throw PathErrors.notFound("no " + path);
+          }
           throw new IllegalStateException("broken");
         });
     try (WireClient client = server.connect()) {
@@ -279,6 +283,11 @@ class RpcServerTest {
       assertThat(missing.header().getExceptionClassName())
           .isEqualTo("java.io.FileNotFoundException");
       assertThat(missing.header().getErrorMsg()).isEqualTo("no /missing");
+      Answer untraced = client.send(WireClient.call(4, "getFileInfo", "/untraced")).read();
+      assertThat(untraced.header().getExceptionClassName())
+          .as("the class that stock clients know")
+          .isEqualTo("java.io.FileNotFoundException");
+      assertThat(untraced.header().getErrorMsg()).isEqualTo("no /untraced");
       Answer broken = client.send(WireClient.call(2, "fsync", "/broken")).read();
       assertThat(broken.header().getExceptionClassName())
           .isEqualTo("java.lang.IllegalStateException");
