@@ -3,15 +3,16 @@ package io.ebbfs.workloads.metadata;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ClusterException;
-import io.ebbfs.testbed.ConditionWaiter;
 import io.ebbfs.workloads.results.MetadataResults;
 import io.ebbfs.workloads.results.MetadataResults.Row;
 import io.ebbfs.workloads.results.MetadataResults.Run;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Path;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 
 /**
  * Measures a directory of many files with a block each, all on one server: the full report of the
@@ -31,10 +32,7 @@ final class LargeDirectory {
   private static final double TAIL_SECONDS = 3;
   private static final double REPORT_SECONDS = 3;
   private static final double WARM_UP_SECONDS = 3;
-  private static final long SPACE_MILLIS = 1_800_000;
-  private static final long SPACE_POLL_MILLIS = 200;
   private static final String DIRECTORY = "/large/directory";
-  private static final String RENAMED = "/large/renamed";
 
   private final Build build;
   private final ComparedNamenodes compared;
@@ -45,6 +43,7 @@ final class LargeDirectory {
   private final PrintStream out;
   private final MeasureLists measures;
   private final ServedCalls served;
+  private final Map<String, FreedSpace> freed = new LinkedHashMap<>();
 
   LargeDirectory(
       Build build,
@@ -78,10 +77,25 @@ final class LargeDirectory {
     try (Generators generators = generators()) {
       generators.request("prepare");
       List<Row> rows = besideReports(generators);
+      String path = rename(generators);
       for (NamenodeUnderTest namenode : compared.namenodes()) {
-        renameAndDelete(generators.of(namenode.name()), namenode);
+        long begun = System.nanoTime();
+        answered(generators, namenode, "delete", path);
+        freed.put(namenode.name(), FreedSpace.watch(namenode, begun));
       }
       return rows;
+    }
+  }
+
+  /** Waits until the space of the deleted directories is free. */
+  void awaitSpace() throws IOException, InterruptedException {
+    for (Map.Entry<String, FreedSpace> entry : freed.entrySet()) {
+      measures.add(
+          "delete of a directory: until the space is free",
+          "s",
+          size,
+          entry.getKey(),
+          entry.getValue().awaitSeconds());
     }
   }
 
@@ -123,17 +137,23 @@ final class LargeDirectory {
     return generator.measure("paced stat %d %.3f", STATS_PER_SECOND, REPORT_SECONDS);
   }
 
-  private void renameAndDelete(LoadGenerator generator, NamenodeUnderTest namenode)
-      throws IOException, InterruptedException {
-    answered(generator, namenode, "rename", DIRECTORY + " " + RENAMED);
-    long begun = System.nanoTime();
-    answered(generator, namenode, "delete", RENAMED);
-    awaitSpace(namenode, begun);
+  /** Returns the last name of the directory. */
+  private String rename(Generators generators) throws IOException {
+    String path = DIRECTORY;
+    for (int round = 0; round < rounds; round++) {
+      String next = "/large/renamed-" + round;
+      for (NamenodeUnderTest namenode : compared.namenodes()) {
+        answered(generators, namenode, "rename", path + " " + next);
+      }
+      path = next;
+    }
+    return path;
   }
 
   private void answered(
-      LoadGenerator generator, NamenodeUnderTest namenode, String verb, String paths)
+      Generators generators, NamenodeUnderTest namenode, String verb, String paths)
       throws IOException {
+    LoadGenerator generator = generators.of(namenode.name());
     String line =
         String.format(Locale.ROOT, "%s %s %d %.1f", verb, paths, MIX_PER_SECOND, TAIL_SECONDS);
     JsonNode answer = generator.request(line);
@@ -142,23 +162,5 @@ final class LargeDirectory {
     measures.add(what, "s", size, system, answer.get("answeredAfterSeconds").asDouble());
     Run others = generator.measured(line, answer.get("others"));
     measures.add(what + ": p99 of others meanwhile", "ms", size, system, others.p99Millis());
-  }
-
-  private void awaitSpace(NamenodeUnderTest namenode, long begunNanos)
-      throws IOException, InterruptedException {
-    ConditionWaiter.within(SPACE_MILLIS)
-        .every(SPACE_POLL_MILLIS)
-        .until(
-            "the end of the deleted blocks of " + namenode.name(),
-            () -> {
-              long blocks = StoredBlockCount.of(namenode.disks());
-              return blocks == 0 ? null : blocks + " blocks are left";
-            });
-    measures.add(
-        "delete of a directory: until the space is free",
-        "s",
-        size,
-        namenode.name(),
-        (System.nanoTime() - begunNanos) / 1e9);
   }
 }

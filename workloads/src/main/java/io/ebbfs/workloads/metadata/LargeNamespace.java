@@ -16,7 +16,7 @@ import java.util.Locale;
  * Measures systems with many files and no servers of blocks: starts, memory, and stats beyond the
  * cache. Not thread-safe.
  */
-final class LargeNamespace {
+final class LargeNamespace implements AutoCloseable {
   private static final int CONNECTIONS = 64;
 
   /** After a start, until the compiler has seen the calls and the cache is in use. */
@@ -134,6 +134,11 @@ final class LargeNamespace {
         options.sizes().cacheMebibytes() + OTHER_MEMORY_GOAL_MEBIBYTES,
         namenode.name(),
         ResidentMemory.mebibytes(ResidentMemory.bytes(namenode)));
+  }
+
+  @Override
+  public void close() throws ClusterException, IOException, InterruptedException {
+    compared.close();
   }
 
   /** EbbFS starts with a cache of a tenth of its rows; HDFS keeps all of them in memory. */

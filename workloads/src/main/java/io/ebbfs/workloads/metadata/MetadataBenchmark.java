@@ -72,32 +72,51 @@ public final class MetadataBenchmark {
   }
 
   private void large() throws ClusterException, IOException, InterruptedException {
-    try (ComparedNamenodes compared =
-        ComparedNamenodes.start(
-            parts,
-            Setup.alike(LargeDirectory.DATA_SERVERS, options.heapMebibytes()),
-            directory.resolve("directory"))) {
-      add(new LargeDirectory(build, options, compared, directory, out, measures).measure());
-    }
-    List<Integer> sizes = options.sizes().namespaceFiles();
-    for (int files : sizes) {
-      namespace(files, files == sizes.get(sizes.size() - 1));
+    List<LargeNamespace> namespaces = new ArrayList<>();
+    try {
+      try (ComparedNamenodes compared =
+          ComparedNamenodes.start(
+              parts,
+              Setup.alike(LargeDirectory.DATA_SERVERS, options.heapMebibytes()),
+              directory.resolve("directory"))) {
+        LargeDirectory large =
+            new LargeDirectory(build, options, compared, directory, out, measures);
+        add(large.measure());
+        // Servers delete a bounded number of blocks per heartbeat; the fill takes the time
+        // meanwhile.
+        for (int files : options.sizes().namespaceFiles()) {
+          namespaces.add(filled(files));
+        }
+        large.awaitSpace();
+      }
+      for (LargeNamespace namespace : namespaces) {
+        namespace.measureStartsAndMemory();
+        if (namespace == namespaces.get(namespaces.size() - 1)) {
+          add(namespace.statsBeyondTheCache());
+        }
+        namespace.close();
+      }
+    } finally {
+      for (LargeNamespace namespace : namespaces) {
+        namespace.close();
+      }
     }
   }
 
-  private void namespace(int files, boolean largest)
+  private LargeNamespace filled(int files)
       throws ClusterException, IOException, InterruptedException {
-    try (ComparedNamenodes compared =
+    ComparedNamenodes compared =
         ComparedNamenodes.start(
-            parts, LargeNamespace.setup(options, files), directory.resolve("files-" + files))) {
-      LargeNamespace namespace =
-          new LargeNamespace(build, options, compared, directory, out, measures, files);
+            parts, LargeNamespace.setup(options, files), directory.resolve("files-" + files));
+    LargeNamespace namespace =
+        new LargeNamespace(build, options, compared, directory, out, measures, files);
+    try {
       namespace.fill();
-      namespace.measureStartsAndMemory();
-      if (largest) {
-        add(namespace.statsBeyondTheCache());
-      }
+    } catch (ClusterException | IOException | InterruptedException | RuntimeException e) {
+      namespace.close();
+      throw e;
     }
+    return namespace;
   }
 
   private void add(List<Row> measured) {

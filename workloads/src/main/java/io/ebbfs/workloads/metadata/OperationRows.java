@@ -67,6 +67,7 @@ record OperationRows(
               STATS_PER_SECOND,
               DELETES_PER_SECOND,
               options.seconds());
+      generators.request(line);
       RunLists runs = new RunLists();
       for (int round = 0; round < options.rounds(); round++) {
         generators.inTurn(

@@ -14,11 +14,16 @@ final class MetadataGoals {
 
   /** At most this. */
   static Double serverMicros(Row row) {
-    return isNative(row) ? (Double) (0.4 * row.hdfs().serverMicrosPerOp()) : null;
+    return isNative(row) && !isAtFixedRate(row)
+        ? (Double) (0.4 * row.hdfs().serverMicrosPerOp())
+        : null;
   }
 
   /** At least this. */
   static Double opsPerSecond(Row row) {
+    if (isAtFixedRate(row)) {
+      return null;
+    }
     if (isNative(row)) {
       return (row.name().startsWith("spotify") ? 2.5 : 2) * row.hdfs().opsPerSecond();
     }
@@ -28,6 +33,11 @@ final class MetadataGoals {
   /** At most this. */
   static Double p99Millis(Row row) {
     return isNative(row) || isStock(row) ? (Double) row.hdfs().p99Millis() : null;
+  }
+
+  /** Rows of which only the latencies tell something. */
+  private static boolean isAtFixedRate(Row row) {
+    return row.name().startsWith("stat-beside-");
   }
 
   private static boolean isNative(Row row) {

@@ -8,18 +8,19 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
 
-/** Counts the blocks on disks by their files: the truth about what space is taken. */
-final class StoredBlockCount {
-  private StoredBlockCount() {}
+/** Looks for blocks on disks by their files: the truth about what space is taken. */
+final class StoredBlocks {
+  private StoredBlocks() {}
 
-  static long of(List<Path> disks) {
-    return disks.stream().mapToLong(StoredBlockCount::of).sum();
+  static boolean anyOn(List<Path> disks) {
+    return disks.stream().anyMatch(StoredBlocks::anyOn);
   }
 
-  /** Files may go while they are counted. */
-  private static long of(Path disk) {
-    long[] count = {0};
+  /** Files may go while they are looked for. The search ends with the first block. */
+  private static boolean anyOn(Path disk) {
+    AtomicBoolean found = new AtomicBoolean();
     try {
       Files.walkFileTree(
           disk,
@@ -28,7 +29,8 @@ final class StoredBlockCount {
             public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
               String name = file.getFileName().toString();
               if (name.startsWith("blk_") && !name.endsWith(".meta")) {
-                count[0]++;
+                found.set(true);
+                return FileVisitResult.TERMINATE;
               }
               return FileVisitResult.CONTINUE;
             }
@@ -46,6 +48,6 @@ final class StoredBlockCount {
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    return count[0];
+    return found.get();
   }
 }
