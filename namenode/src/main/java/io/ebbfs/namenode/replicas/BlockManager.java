@@ -99,7 +99,15 @@ public final class BlockManager implements BlockService {
         new BlockReportProcessor(
             store,
             new ReportedReplicaApplier(
-                store, cluster, arrivals, commands, redundancy, invalidationRows, suspects, clock),
+                store,
+                cluster,
+                arrivals,
+                chooser,
+                commands,
+                redundancy,
+                invalidationRows,
+                suspects,
+                clock),
             invalidationRows,
             clock,
             settings);

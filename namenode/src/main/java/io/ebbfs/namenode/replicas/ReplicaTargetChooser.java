@@ -12,11 +12,9 @@ import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 
 /**
  * Chooses disks for new replicas, for write pipelines and for re-replication (HDFS:
@@ -24,24 +22,58 @@ import java.util.Set;
  * on two racks if there are two, and then the least loaded disk of that server. Thread-safe.
  */
 final class ReplicaTargetChooser {
-  // A replica that was placed longer ago shows in the free bytes of a heartbeat.
+  // The bytes of a replica that was placed longer ago show in the free bytes of a heartbeat.
   private static final double HALF_LIFE_MILLIS = 20_000;
   private static final int MAX_REASONS = 20;
+  private static final int NONE = -1;
 
-  /**
-   * Blocks that were placed on a disk recently; the count halves every {@link #HALF_LIFE_MILLIS}.
-   */
+  /** The replicas of a disk; both counts halve every {@link #HALF_LIFE_MILLIS}. */
   private static final class Placed {
-    private double count;
+    /** Placed recently, a measure of the disk's work. */
+    private double recent;
+
+    /** Placed recently and not reported yet: each may take the bytes of a full block. */
+    private double expected;
+
     private long atMillis;
 
-    private double now(long nowMillis) {
-      return count * Math.pow(0.5, Math.max(0, nowMillis - atMillis) / HALF_LIFE_MILLIS);
+    private Placed at(long nowMillis) {
+      if (nowMillis > atMillis) {
+        double left = Math.pow(0.5, (nowMillis - atMillis) / HALF_LIFE_MILLIS);
+        recent *= left;
+        expected *= left;
+        atMillis = nowMillis;
+      }
+      return this;
+    }
+  }
+
+  /** The disks in service of a server, summed up. */
+  private record Room(double mostFreeBytes, double freeBytes, double capacityBytes, double recent) {
+    private double load(Server server) {
+      int disks = Math.max(1, server.disks().size());
+      return (1 + recent + server.activeTransfers()) / disks / freeShare(freeBytes, capacityBytes);
+    }
+  }
+
+  /** Servers that may take a replica. */
+  private static final class Choice {
+    private final List<Server> servers = new ArrayList<>();
+    private final List<Candidate> candidates = new ArrayList<>();
+
+    private void add(Server server, Room room) {
+      servers.add(server);
+      candidates.add(
+          new Candidate(server.uuid(), server.rack(), room.freeBytes(), room.load(server)));
     }
 
-    private void add(long nowMillis) {
-      count = now(nowMillis) + 1;
-      atMillis = nowMillis;
+    private boolean isEmpty() {
+      return servers.isEmpty();
+    }
+
+    private Server remove(int index) {
+      candidates.remove(index);
+      return servers.remove(index);
     }
   }
 
@@ -59,28 +91,33 @@ final class ReplicaTargetChooser {
   /** See {@link BlockService#chooseTargets}. */
   synchronized List<Target> choose(WriteRequest request) throws IOException {
     List<Server> live = cluster.liveServers();
-    Set<String> taken = new HashSet<>(request.excludedServerUuids());
-    request.chosenStorageUuids().stream()
-        .flatMap(storage -> cluster.disk(storage).stream())
-        .forEach(disk -> taken.add(disk.serverUuid()));
+    List<Server> holders =
+        request.chosenStorageUuids().stream()
+            .flatMap(storage -> cluster.disk(storage).stream())
+            .flatMap(disk -> cluster.server(disk.serverUuid()).stream())
+            .toList();
     Map<String, String> refusals = new HashMap<>();
-    List<Server> fit = new ArrayList<>();
-    List<Server> overdue = new ArrayList<>();
+    Choice fit = new Choice();
+    Choice overdue = new Choice();
+    long now = clock.millis();
     for (Server server : live) {
-      Optional<String> refusal = refusal(server, request, taken);
+      Room room = room(server, request, now);
+      Optional<String> refusal = refusal(server, request, holders, room);
       if (refusal.isPresent()) {
         refusals.put(server.uuid(), refusal.get());
       } else {
-        (cluster.isOverdue(server) ? overdue : fit).add(server);
+        (cluster.isOverdue(server) ? overdue : fit).add(server, room);
       }
     }
     List<Target> targets = new ArrayList<>();
-    if (request.replication() > 0 && request.chosenStorageUuids().isEmpty()) {
-      local(fit, live, request.clientMachine()).ifPresent(s -> take(s, fit, request, targets));
-    }
+    List<String> racks = new ArrayList<>(holders.stream().map(Server::rack).toList());
     while (targets.size() < request.replication() && !(fit.isEmpty() && overdue.isEmpty())) {
-      List<Server> from = fit.isEmpty() ? overdue : fit;
-      take(next(from, request, targets), from, request, targets);
+      Choice from = fit.isEmpty() ? overdue : fit;
+      boolean first = targets.isEmpty() && request.chosenStorageUuids().isEmpty();
+      int local = first && from == fit ? local(fit.servers, live, request.clientMachine()) : NONE;
+      Server next = from.remove(local == NONE ? next(from, racks) : local);
+      racks.add(next.rack());
+      targets.add(new Target(next, disk(next, request, now)));
     }
     if (targets.isEmpty()) {
       throw new IOException(noPlace(request, live, refusals));
@@ -88,36 +125,65 @@ final class ReplicaTargetChooser {
     return targets;
   }
 
-  private Optional<String> refusal(Server server, WriteRequest request, Set<String> taken) {
+  /** Replicas that {@link #choose} placed on a disk have been reported. */
+  synchronized void arrived(String storageUuid, int replicas) {
+    Placed known = placed.get(storageUuid);
+    if (known != null) {
+      known.at(clock.millis()).expected = Math.max(0, known.expected - replicas);
+    }
+  }
+
+  private Room room(Server server, WriteRequest request, long now) {
+    double most = 0;
+    double free = 0;
+    double capacity = 0;
+    double recent = 0;
+    for (Disk disk : server.disks()) {
+      if (!disk.failed()) {
+        Placed known = placedOn(disk, now);
+        most = Math.max(most, freeBytes(disk, known, request));
+        free += disk.remainingBytes();
+        capacity += disk.capacityBytes();
+        recent += known.recent;
+      }
+    }
+    return new Room(most, free, capacity, recent);
+  }
+
+  /** As in HDFS, each expected replica reserves a full block until its server reports it. */
+  private static double freeBytes(Disk disk, Placed known, WriteRequest request) {
+    return disk.remainingBytes() - known.expected * request.blockSizeBytes();
+  }
+
+  private Placed placedOn(Disk disk, long now) {
+    return placed.computeIfAbsent(disk.storageUuid(), ignored -> new Placed()).at(now);
+  }
+
+  private static Optional<String> refusal(
+      Server server, WriteRequest request, List<Server> holders, Room room) {
     if (request.excludedServerUuids().contains(server.uuid())) {
       return Optional.of("excluded by the client");
     }
-    if (taken.contains(server.uuid())) {
+    if (holders.stream().anyMatch(holder -> holder.uuid().equals(server.uuid()))) {
       return Optional.of("holds the block already");
     }
     if (server.disks().stream().allMatch(Disk::failed)) {
       return Optional.of("no disk in service");
     }
-    long most =
-        server.disks().stream()
-            .filter(disk -> !disk.failed())
-            .mapToLong(disk -> freeBytes(disk, request.blockSizeBytes()))
-            .max()
-            .orElse(0);
-    return most >= request.blockSizeBytes()
+    return room.mostFreeBytes() >= request.blockSizeBytes()
         ? Optional.empty()
         : Optional.of(
             "no disk with %d bytes free, at most %d"
-                .formatted(request.blockSizeBytes(), Math.max(0, most)));
+                .formatted(request.blockSizeBytes(), (long) room.mostFreeBytes()));
   }
 
-  /** A server on the writer's machine, unless all servers are on that machine. */
-  private Optional<Server> local(List<Server> fit, List<Server> live, String machine) {
+  /** The index of a server on the writer's machine, unless all servers are on that machine. */
+  private int local(List<Server> fit, List<Server> live, String machine) {
     List<Server> onMachine = fit.stream().filter(s -> isOn(s, machine)).toList();
     boolean elsewhere = live.stream().anyMatch(s -> !isOn(s, machine));
     return onMachine.isEmpty() || !elsewhere
-        ? Optional.empty()
-        : Optional.of(onMachine.get(random.below(onMachine.size())));
+        ? NONE
+        : fit.indexOf(onMachine.get(random.below(onMachine.size())));
   }
 
   static boolean isOn(Server server, String machine) {
@@ -125,79 +191,40 @@ final class ReplicaTargetChooser {
         && (machine.equals(server.ipAddress()) || machine.equals(server.hostName()));
   }
 
-  private Server next(List<Server> servers, WriteRequest request, List<Target> targets) {
-    List<String> racks = new ArrayList<>();
-    request.chosenStorageUuids().stream()
-        .flatMap(storage -> cluster.disk(storage).stream())
-        .flatMap(disk -> cluster.server(disk.serverUuid()).stream())
-        .forEach(server -> racks.add(server.rack()));
-    targets.forEach(target -> racks.add(target.server().rack()));
-    List<Candidate> candidates = new ArrayList<>();
-    for (Server server : servers) {
-      double free =
-          server.disks().stream()
-              .filter(disk -> !disk.failed())
-              .mapToDouble(Disk::remainingBytes)
-              .sum();
-      candidates.add(new Candidate(server.uuid(), server.rack(), free, load(server)));
-    }
-    int chosen =
-        candidates.indexOf(
-            ReplicaServerChooser.next(
-                candidates, racks, () -> random.below(1 << 30) / (double) (1 << 30)));
-    return servers.get(chosen);
+  private int next(Choice from, List<String> racks) {
+    Candidate chosen =
+        ReplicaServerChooser.next(
+            from.candidates, racks, () -> random.below(1 << 30) / (double) (1 << 30));
+    return from.candidates.indexOf(chosen);
   }
 
-  private void take(Server server, List<Server> from, WriteRequest request, List<Target> targets) {
-    from.remove(server);
+  /** Takes the least loaded disk of a server that has room for the block. */
+  private Disk disk(Server server, WriteRequest request, long now) {
     List<Disk> disks = new ArrayList<>(server.disks());
     disks.removeIf(
         disk ->
-            disk.failed() || freeBytes(disk, request.blockSizeBytes()) < request.blockSizeBytes());
+            disk.failed()
+                || freeBytes(disk, placedOn(disk, now), request) < request.blockSizeBytes());
     random.shuffle(disks);
     Disk best = disks.get(0);
     for (Disk disk : disks) {
-      if (load(disk) < load(best)) {
+      if (load(disk, now) < load(best, now)) {
         best = disk;
       }
     }
-    placed.computeIfAbsent(best.storageUuid(), ignored -> new Placed()).add(clock.millis());
-    targets.add(new Target(server, best));
+    Placed known = placedOn(best, now);
+    known.recent++;
+    known.expected++;
+    return best;
   }
 
-  /**
-   * The free bytes of the last heartbeat, less the blocks that were placed on the disk recently.
-   */
-  private long freeBytes(Disk disk, long blockSizeBytes) {
-    return disk.remainingBytes() - (long) (placedOn(disk) * blockSizeBytes);
-  }
-
-  private double load(Server server) {
-    double placedHere = 0;
-    double free = 0;
-    double capacity = 0;
-    for (Disk disk : server.disks()) {
-      if (!disk.failed()) {
-        placedHere += placedOn(disk);
-        free += disk.remainingBytes();
-        capacity += disk.capacityBytes();
-      }
-    }
-    int disks = Math.max(1, server.disks().size());
-    return (1 + placedHere + server.activeTransfers()) / disks / freeShare(free, capacity);
-  }
-
-  private double load(Disk disk) {
-    return (1 + placedOn(disk)) / freeShare(disk.remainingBytes(), disk.capacityBytes());
+  private double load(Disk disk, long now) {
+    return (1 + placedOn(disk, now).recent)
+        / freeShare(disk.remainingBytes(), disk.capacityBytes());
   }
 
   private static double freeShare(double free, double capacity) {
     return Math.max(0.01, capacity <= 0 ? 0 : free / capacity);
-  }
-
-  private double placedOn(Disk disk) {
-    Placed known = placed.get(disk.storageUuid());
-    return known == null ? 0 : known.now(clock.millis());
   }
 
   private static String noPlace(

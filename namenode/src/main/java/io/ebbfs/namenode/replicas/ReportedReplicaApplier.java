@@ -45,6 +45,7 @@ final class ReportedReplicaApplier {
   /** What is to be done after the commit of a batch. */
   private static final class Effects {
     private final List<Long> arrived = new ArrayList<>();
+    private int fresh;
     private final List<Long> deleted = new ArrayList<>();
     private final List<Invalidation> invalidations = new ArrayList<>();
     private final List<Long> changedBlocks = new ArrayList<>();
@@ -55,6 +56,7 @@ final class ReportedReplicaApplier {
   private final MetadataStore store;
   private final DatanodeRegistry cluster;
   private final ReplicaArrivalSignal arrivals;
+  private final ReplicaTargetChooser chooser;
   private final DatanodeCommandQueue commands;
   private final RedundancyMonitor redundancy;
   private final InvalidationRows invalidationRows;
@@ -65,6 +67,7 @@ final class ReportedReplicaApplier {
       MetadataStore store,
       DatanodeRegistry cluster,
       ReplicaArrivalSignal arrivals,
+      ReplicaTargetChooser chooser,
       DatanodeCommandQueue commands,
       RedundancyMonitor redundancy,
       InvalidationRows invalidationRows,
@@ -73,6 +76,7 @@ final class ReportedReplicaApplier {
     this.store = store;
     this.cluster = cluster;
     this.arrivals = arrivals;
+    this.chooser = chooser;
     this.commands = commands;
     this.redundancy = redundancy;
     this.invalidationRows = invalidationRows;
@@ -112,6 +116,7 @@ final class ReportedReplicaApplier {
   private void carryOut(Disk disk, Effects effects) {
     effects.deleted.forEach(id -> commands.confirmDeleted(disk.storageUuid(), id));
     commands.invalidate(effects.invalidations);
+    chooser.arrived(disk.storageUuid(), effects.fresh);
     effects.arrived.forEach(
         id -> {
           redundancy.arrived(disk.storageUuid(), id);
@@ -223,6 +228,9 @@ final class ReportedReplicaApplier {
     }
     if (!corrupt) {
       effects.arrived.add(report.blockId());
+    }
+    if (known.isEmpty()) {
+      effects.fresh++;
     }
   }
 

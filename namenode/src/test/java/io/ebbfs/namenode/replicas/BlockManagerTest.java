@@ -496,6 +496,28 @@ class BlockManagerTest {
   }
 
   @Test
+  void aReplicaReservesAFullBlockUntilItsServerReportsIt() throws IOException {
+    BlockRow small = f.writeFile(1);
+    // Each of the 18 disks has room for two blocks of this size, and the small block counts as one.
+    WriteRequest large =
+        new WriteRequest("/x", 1, SimulatedServer.CAPACITY * 2 / 5, "c", Set.of(), Set.of());
+    for (int i = 0; i < 2 * 18 - 1; i++) {
+      f.manager.chooseTargets(large);
+    }
+    assertThatThrownBy(() -> f.manager.chooseTargets(large)).hasMessageContaining("no disk with");
+    f.deliverAll();
+    assertThat(f.manager.chooseTargets(large).get(0).disk().storageUuid())
+        .isEqualTo(locate(small.getBlockId()).getStorageIDs()[0]);
+    for (SimulatedServer server : f.servers.values()) {
+      server.reportAll();
+    }
+    f.deliverAll();
+    assertThatThrownBy(() -> f.manager.chooseTargets(large))
+        .as("a replica that was reported before frees nothing")
+        .hasMessageContaining("no disk with");
+  }
+
+  @Test
   void fewerTargetsThanAskedIfTheClusterHasNoMore() throws IOException {
     Set<String> chosen = Set.of(f.servers.get("server-00").storages().get(0));
     List<Target> targets =
