@@ -21,6 +21,7 @@ import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.ColumnFamilyOptions;
 import org.rocksdb.CompressionType;
 import org.rocksdb.DBOptions;
+import org.rocksdb.IndexType;
 import org.rocksdb.InfoLogLevel;
 import org.rocksdb.LRUCache;
 import org.rocksdb.Options;
@@ -212,7 +213,13 @@ final class RocksDbFiles implements AutoCloseable {
         new BlockBasedTableConfig()
             .setBlockCache(cache)
             .setFilterPolicy(kept(resources, new BloomFilter(10)))
+            // Indexes and filters of a large store exceed its cache: a read fetches small parts of
+            // them.
+            .setIndexType(IndexType.kTwoLevelIndexSearch)
+            .setPartitionFilters(true)
+            .setPinTopLevelIndexAndFilter(true)
             .setCacheIndexAndFilterBlocks(true)
+            .setCacheIndexAndFilterBlocksWithHighPriority(true)
             .setPinL0FilterAndIndexBlocksInCache(true);
     return new ColumnFamilyOptions()
         .setTableFormatConfig(table)

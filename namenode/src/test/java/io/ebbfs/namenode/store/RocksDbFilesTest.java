@@ -1,0 +1,42 @@
+package io.ebbfs.namenode.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.Collection;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.rocksdb.ColumnFamilyHandle;
+import org.rocksdb.FlushOptions;
+import org.rocksdb.TableProperties;
+import org.rocksdb.WriteOptions;
+
+class RocksDbFilesTest {
+  private static final int ROWS = 100_000;
+
+  @TempDir Path directory;
+
+  /** A read of a store beyond its cache must not bring a filter of all rows of a file. */
+  @Test
+  void indexesAndFiltersOfAFileHaveManyParts() throws Exception {
+    StoreMemory memory = StoreMemory.of(8 << 20);
+    byte[] value = InodeNameRow.newBuilder().setParentId(1).build().toByteArray();
+    try (RocksDbFiles files = RocksDbFiles.open(directory, memory);
+        WriteOptions unlogged = new WriteOptions().setDisableWAL(true);
+        FlushOptions flush = new FlushOptions()) {
+      ColumnFamilyHandle family = files.family(Tables.INODE_NAME);
+      for (long id = 0; id < ROWS; id++) {
+        byte[] key = ByteBuffer.allocate(Long.BYTES).putLong(id).array();
+        files.database().put(family, unlogged, key, value);
+      }
+      files.database().flush(flush, family);
+      Collection<TableProperties> tables =
+          files.database().getPropertiesOfAllTables(family).values();
+      assertThat(tables).isNotEmpty();
+      long parts = tables.stream().mapToLong(TableProperties::getIndexPartitions).sum();
+      assertThat(parts).isGreaterThan(20);
+    }
+  }
+}
