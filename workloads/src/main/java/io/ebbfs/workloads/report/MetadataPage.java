@@ -158,7 +158,8 @@ public final class MetadataPage {
     double value = shown.median().applyAsDouble(figures);
     double low = figures.runs().stream().mapToDouble(shown.single()).min().orElse(value);
     double high = figures.runs().stream().mapToDouble(shown.single()).max().orElse(value);
-    return new Bars.Bar(title, colour, false, value, 0, low, high, goal, Format.number(value));
+    String text = Format.number(value) + (goal == null ? "" : ", goal " + Format.number(goal));
+    return new Bars.Bar(title, colour, false, value, 0, low, high, goal, text);
   }
 
   private static String table(List<Row> rows) {
