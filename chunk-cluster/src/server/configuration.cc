@@ -65,6 +65,7 @@ Configuration ParseCommandLine(int argc, char** argv) {
   Configuration c;
   std::string namenode;
   std::string kernel = "auto";
+  std::string log_format = "text";
   CLI::App app(
       "EbbFS chunk server: stores blocks, serves them to HDFS clients, and computes parities.");
   app.add_option("--namenode", namenode, "HOST:PORT of the namenode's RPC server")->required();
@@ -78,6 +79,9 @@ Configuration ParseCommandLine(int argc, char** argv) {
                  "port of DataTransferProtocol; 0: any free port")
       ->capture_default_str();
   app.add_option("--ipc-port", c.ipc_port, "port of Hadoop RPC; 0: any free port")
+      ->capture_default_str();
+  app.add_option("--http-port", c.http_port,
+                 "port of the probes /live and /ready and of /metrics; 0: none")
       ->capture_default_str();
   app.add_option("--service-key", c.service_key_file,
                  "file (mode 600) with the secret that the services of the cluster share; without "
@@ -135,6 +139,12 @@ Configuration ParseCommandLine(int argc, char** argv) {
   app.add_option("--log-level", c.log_level, "debug, info, warn or error")
       ->capture_default_str()
       ->check(CLI::IsMember({"debug", "info", "warn", "error"}));
+  app.add_option("--log-file", c.log_file,
+                 "file of the log; it is renamed at 64 MiB, and ten old files are kept (default: "
+                 "stderr)");
+  app.add_option("--log-format", log_format, "text, or json for one JSON object on each line")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"text", "json"}));
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
@@ -145,6 +155,7 @@ Configuration ParseCommandLine(int argc, char** argv) {
   }
   ParseAddress(namenode, c);
   CheckDirectories(c.directories);
+  c.json_log = log_format == "json";
   if (kernel != "auto") c.kernel = ParseKernel(kernel);
   return c;
 }

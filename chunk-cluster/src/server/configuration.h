@@ -16,6 +16,8 @@ struct Configuration {
   std::string host = "127.0.0.1";
   std::uint16_t transfer_port = 0;
   std::uint16_t ipc_port = 0;
+  // The port of probes and metrics. 0 for none.
+  std::uint16_t http_port = 0;
   // Empty: without a key.
   std::string service_key_file;
   std::uint64_t reserved_bytes = std::uint64_t{64} << 20;
@@ -38,6 +40,9 @@ struct Configuration {
   // A file that is written once the server is registered. Empty for no file.
   std::string ready_file;
   std::string log_level = "info";
+  // Empty: messages go to stderr.
+  std::string log_file;
+  bool json_log = false;
 };
 
 // Exits with 0 after --help, and with 2 and one message on stderr after a mistake.

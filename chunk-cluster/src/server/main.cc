@@ -3,7 +3,6 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
-#include <spdlog/sinks/stdout_sinks.h>
 #include <spdlog/spdlog.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -23,8 +22,11 @@
 #include "server/configuration.h"
 #include "server/disk_inspector.h"
 #include "server/inter_datanode_service.h"
+#include "server/log.h"
+#include "server/metrics.h"
 #include "server/namenode_session.h"
 #include "server/scrubber.h"
+#include "server/status_server.h"
 #include "transfer/cluster_block_io.h"
 #include "transfer/server.h"
 
@@ -61,16 +63,6 @@ void PrepareProcess(const sigset_t& signals) {
 #endif
 }
 
-void PrepareLog(const std::string& level) {
-  auto log = spdlog::stderr_logger_mt("chunkserver");
-  log->set_pattern("%Y-%m-%d %H:%M:%S.%e %l %v");
-  log->set_level(spdlog::level::from_str(level));
-  log->flush_on(spdlog::level::trace);
-  spdlog::set_default_logger(std::move(log));
-  // Protobuf would write a line for every malformed name that a stranger sends.
-  google::protobuf::SetLogHandler(nullptr);
-}
-
 void WriteReadyFile(const Configuration& configuration, const BlockStore& store,
                     std::uint16_t transfer_port, std::uint16_t ipc_port) {
   if (configuration.ready_file.empty()) return;
@@ -89,9 +81,11 @@ void WriteReadyFile(const Configuration& configuration, const BlockStore& store,
   }
 }
 
-// Exit codes: kBadInput if the server cannot start with these options, kFailed if it fails later.
-constexpr int kBadInput = 2;
+// Exit codes for supervisors. Another start does not help after kBadInput; it may help after
+// kNoResource (a port or a directory cannot be used) and kFailed (a failure while the server ran).
 constexpr int kFailed = 1;
+constexpr int kBadInput = 2;
+constexpr int kNoResource = 4;
 
 int Die(const Error& error, int code = kBadInput) {
   fmt::print(stderr, "chunkserver: {}\n", error.message);
@@ -113,7 +107,7 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
                                       std::chrono::seconds(configuration.slow_disk_seconds),
                                   .hung_disk_after =
                                       std::chrono::seconds(configuration.hung_disk_seconds)});
-  if (!opened) return Die(opened.error());
+  if (!opened) return Die(opened.error(), kNoResource);
   auto& store = **opened;
 
   // The objects that serve data. Each object outlives the objects below it.
@@ -139,7 +133,9 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
   transfer::TransferServer transfers(
       {configuration.host, configuration.transfer_port, configuration.max_connections}, store,
       &degraded_reader);
-  if (auto listening = transfers.Listen(); !listening) return Die(listening.error());
+  if (auto listening = transfers.Listen(); !listening) {
+    return Die(listening.error(), kNoResource);
+  }
   RpcServerOptions rpc_options;
   rpc_options.address = configuration.host;
   rpc_options.port = configuration.ipc_port;
@@ -174,15 +170,25 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
   RegisterInterDatanodeProtocol(rpc, store);
   chunk_service.RegisterAt(rpc, key);
 
+  const MetricSources sources{store, transfers, rpc, combines, degraded_reader, scrubber};
+  StatusServer status({[&session] { return session.NotReady(); },
+                       [&] { return WriteMetrics(sources, session.SinceHeartbeat()); }});
+  if (configuration.http_port != 0) {
+    if (auto started = status.Start(configuration.host, configuration.http_port); !started) {
+      return Die(started.error(), kNoResource);
+    }
+  }
+
   // Both ports answer before the disks are scanned: whoever asks for a block then learns that this
   // server is not ready.
-  if (auto started = rpc.Start(); !started) return Die(started.error());
+  if (auto started = rpc.Start(); !started) return Die(started.error(), kNoResource);
   transfers.Serve();
   session.Start(transfers.port(), rpc.port());
 
   int signal = 0;
   sigwait(&signals, &signal);
   spdlog::info("stopping after signal {}", signal);
+  status.Stop();
   combines.Stop();
   scrubber.Stop();
   transfers.Stop();
@@ -199,7 +205,9 @@ int main(int argc, char** argv) {
   const auto configuration = ebb::server::ParseCommandLine(argc, argv);
   const sigset_t signals = ebb::server::WaitedSignals();
   ebb::server::PrepareProcess(signals);
-  ebb::server::PrepareLog(configuration.log_level);
+  if (auto log = ebb::server::PrepareLog(configuration); !log) {
+    return ebb::server::Die(log.error(), ebb::server::kNoResource);
+  }
   const int code = ebb::server::Run(configuration, signals);
   google::protobuf::ShutdownProtobufLibrary();
   return code;

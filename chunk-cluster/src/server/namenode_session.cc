@@ -21,6 +21,9 @@ constexpr std::int32_t kDatanodeLayoutVersion = -57;
 
 constexpr std::size_t kMaxTasks = 50'000;
 constexpr std::size_t kTaskThreads = 4;
+// A server is ready while its heartbeats are answered; a slow answer is no reason to take it out.
+constexpr int kMissedHeartbeats = 3;
+constexpr milliseconds kHeartbeatPatience{10'000};
 
 }  // namespace
 
@@ -83,6 +86,21 @@ void NamenodeSession::BeatNow() {
 }
 
 void NamenodeSession::RequestBlockReport() { reporter_.RequestFullReport(); }
+
+std::optional<milliseconds> NamenodeSession::SinceHeartbeat() const {
+  const std::lock_guard lock(mutex_);
+  if (!last_beat_) return std::nullopt;
+  return std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - *last_beat_);
+}
+
+std::string NamenodeSession::NotReady() const {
+  const auto age = SinceHeartbeat();
+  if (!age) return "the namenode has answered no heartbeat yet";
+  if (*age > kMissedHeartbeats * options_.heartbeat_interval + kHeartbeatPatience) {
+    return fmt::format("the namenode answered the last heartbeat {} s ago", age->count() / 1000);
+  }
+  return "";
+}
 
 DatanodeRegistrationProto NamenodeSession::registration() const {
   const std::lock_guard lock(mutex_);
@@ -204,6 +222,10 @@ Status NamenodeSession::Beat() {
   if (wants_lease &&
       (!response.has_fullblockreportleaseid() || response.fullblockreportleaseid() != 0)) {
     reporter_.GrantLease(response.fullblockreportleaseid());
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    last_beat_ = std::chrono::steady_clock::now();
   }
   for (const auto& command : response.cmds()) commands_.Execute(command);
   store_.DropHungDisks();

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <functional>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -58,6 +59,10 @@ class NamenodeSession final : public StoreListener, public transfer::PeerListene
   void Stop();
   // Sends a full block report soon, whatever the schedule says.
   void RequestBlockReport();
+  // Why this server does not serve its namenode now; empty if it does. Thread-safe.
+  [[nodiscard]] std::string NotReady() const;
+  // Since the namenode answered a heartbeat; empty if it never did. Thread-safe.
+  [[nodiscard]] std::optional<std::chrono::milliseconds> SinceHeartbeat() const;
 
   void OnStored(const ReplicaInfo& replica) override;
   void OnDeleted(const ReplicaInfo& replica) override;
@@ -96,6 +101,7 @@ class NamenodeSession final : public StoreListener, public transfer::PeerListene
   bool stopping_ = false;
   bool registered_ = false;
   bool beat_now_ = false;
+  std::optional<std::chrono::steady_clock::time_point> last_beat_;
   hadoop::hdfs::datanode::DatanodeRegistrationProto registration_;
   // Used by the main thread only.
   hadoop::hdfs::NamespaceInfoProto namespace_;

@@ -251,6 +251,8 @@ class ManagerTest {
             "/api/v1/health",
             "/api/v1/timeline",
             "/metrics",
+            "/live",
+            "/ready",
             "/api/v1/openapi.json");
     for (String path : (Iterable<String>) paths::fieldNames) {
       String method = paths.path(path).has("post") ? "POST" : "GET";

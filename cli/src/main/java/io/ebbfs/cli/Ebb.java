@@ -13,7 +13,9 @@ import io.ebbfs.cli.fault.FaultCommand;
 import io.ebbfs.cli.lab.LabCommand;
 import io.ebbfs.cli.options.HelpOption;
 import io.ebbfs.cli.options.WholeNumber;
-import io.ebbfs.cli.server.ControlPlaneCommand;
+import io.ebbfs.cli.server.ChunkServerCommand;
+import io.ebbfs.cli.server.ControlCommand;
+import io.ebbfs.cli.server.KafkaCommand;
 import io.ebbfs.cli.server.NamenodeCommand;
 import io.ebbfs.cli.verify.SoakCommand;
 import io.ebbfs.cli.verify.VerifyCommand;
@@ -46,7 +48,9 @@ import picocli.CommandLine.Mixin;
       VerifyCommand.class,
       SoakCommand.class,
       NamenodeCommand.class,
-      ControlPlaneCommand.class
+      ChunkServerCommand.class,
+      ControlCommand.class,
+      KafkaCommand.class
     })
 public final class Ebb {
   @Mixin private HelpOption help;
@@ -70,6 +74,7 @@ public final class Ebb {
   static CommandLine commandLine() {
     CommandLine tree = new CommandLine(new Ebb());
     addOldName(tree, "prove", new VerifyCommand());
+    addOldName(tree, "control-plane", new ControlCommand());
     tree.setExpandAtFiles(false);
     tree.setUsageHelpAutoWidth(true);
     tree.setParameterExceptionHandler(Refusals::ofArguments);

@@ -53,6 +53,8 @@ final class Refusals {
       // The message of some is only a path.
       boolean plain = problem.getClass() == IOException.class;
       err.println(prefix(command) + ": " + (plain ? problem.getMessage() : problem));
+      err.flush();
+      return codeOf((IOException) problem, command);
     } else if (problem instanceof InterruptedException) {
       err.println(prefix(command) + ": interrupted");
     } else {
@@ -63,6 +65,14 @@ final class Refusals {
     }
     err.flush();
     return ExitCode.USAGE;
+  }
+
+  /** A server process tells its supervisor whether another start may help. */
+  private static int codeOf(IOException problem, CommandLine command) {
+    boolean resource =
+        command.getCommandSpec().userObject() instanceof ServerProcess
+            && !(problem.getCause() instanceof ConfigException);
+    return resource ? ServerProcess.EXIT_RESOURCE : ExitCode.USAGE;
   }
 
   /** Whether the message names what failed, the value and the remedy. */

@@ -8,7 +8,7 @@ import org.junit.jupiter.api.Test;
 /** The command lines of the server processes. */
 class ServerCommandsTest {
   private static final String[] CONTROL_PLANE = {
-    "control-plane", "--conf", "/none", "--data", "/none", "--http-port", "0", "--kafka", "k:9092"
+    "control", "--conf", "/none", "--data", "/none", "--http-port", "0", "--kafka", "k:9092"
   };
 
   private static String controlPlane(String... more) {
@@ -34,11 +34,15 @@ class ServerCommandsTest {
 
   @Test
   void theControlPlaneNamesWrongArguments() {
-    assertThat(refused("control-plane", "--conf", "x", "--port", "1"))
+    assertThat(refused("control", "--conf", "x", "--port", "1"))
         .contains("unknown option --port", "usage:");
-    assertThat(refused("control-plane", "--conf")).startsWith("ebbfs: --conf has no value");
+    assertThat(refused("control", "--conf")).startsWith("ebbfs: --conf has no value");
     assertThat(refused("control-plane", "--conf", "x")).contains("--namenode", "missing");
-    assertThat(controlPlane()).startsWith("ebbfs: --namenode is missing\n");
+    assertThat(controlPlane())
+        .startsWith("ebbfs: --namenode is missing, and cluster.yaml has no 'namenodes'");
+    assertThat(refused("control", "--conf", "x", "--namenode", "n:1"))
+        .contains("--kafka is missing");
+    assertThat(controlPlane("--only", "both")).contains("--only", "raid-node");
     assertThat(controlPlane("--namenode", "here")).contains("--namenode", "here is not HOST:PORT");
     assertThat(controlPlane("--namenode", "here:0")).contains("'0' is not a port from 1 to 65535");
   }

@@ -52,6 +52,8 @@ import java.util.Optional;
  * @param repairDelay repairs and re-replication wait this long for a lost server or disk
  * @param limits what transitions may take of the chunk servers
  * @param copyRate bytes per second of re-replication
+ * @param httpPort a port for probes and metrics; 0 for none
+ * @param auditLog a file with a line for each call of a client; empty for none
  */
 public record NamenodeConfig(
     Path data,
@@ -86,7 +88,9 @@ public record NamenodeConfig(
     String serviceKey,
     long repairDelay,
     BackgroundLimits limits,
-    ByteRate copyRate) {
+    ByteRate copyRate,
+    int httpPort,
+    String auditLog) {
 
   public static NamenodeConfig defaults() {
     return new NamenodeConfig(
@@ -123,7 +127,9 @@ public record NamenodeConfig(
         60_000,
         new BackgroundLimits(
             6, 24, new ByteRate(200L << 20, 10L << 30), new ByteRate(100L << 20, 2L << 30)),
-        new ByteRate(200L << 20, 10L << 30));
+        new ByteRate(200L << 20, 10L << 30),
+        0,
+        "");
   }
 
   /**
@@ -196,7 +202,9 @@ public record NamenodeConfig(
             top.text(ServiceKey.SETTING).orElse(otherwise.serviceKey),
             top.durationMillis("repairDelay", otherwise.repairDelay),
             limits(top, otherwise.limits),
-            rate(top, "copy", otherwise.copyRate));
+            rate(top, "copy", otherwise.copyRate),
+            top.integer("httpPort", otherwise.httpPort, 0, 65_535),
+            top.text("auditLog").orElse(otherwise.auditLog));
     config.check(top);
     return config;
   }
@@ -312,6 +320,8 @@ public record NamenodeConfig(
         serviceKey,
         repairDelay,
         limits,
-        copyRate);
+        copyRate,
+        httpPort,
+        auditLog);
   }
 }

@@ -3,6 +3,7 @@ package io.ebbfs.namenode;
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.coding.definitions.CodesFile;
 import io.ebbfs.common.config.ConfigException;
+import io.ebbfs.common.http.StatusServer;
 import io.ebbfs.common.time.SteadyClock;
 import io.ebbfs.namenode.datanodes.ClusterIdentity;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
@@ -81,6 +82,7 @@ public final class NamenodeServer implements AutoCloseable {
 
   private final List<AutoCloseable> parts = new ArrayList<>();
   private RpcEndpoint endpoint;
+  private NamenodeStatus status;
 
   private NamenodeServer() {}
 
@@ -216,6 +218,7 @@ public final class NamenodeServer implements AutoCloseable {
       endpoint(config.serviceHandlers(), retries, served)
           .start(config.host(), config.servicePort());
     }
+    status = new NamenodeStatus(cluster);
     LOG.info("Namenode of cluster {} serves at {}", identity.clusterId(), endpoint.address());
   }
 
@@ -343,6 +346,11 @@ public final class NamenodeServer implements AutoCloseable {
   private <T extends AutoCloseable> T stopsFirst(T part) {
     parts.add(part);
     return part;
+  }
+
+  /** What supervisors and Prometheus may ask. */
+  public StatusServer.State state() {
+    return status;
   }
 
   /** The address for clients and chunk servers. */

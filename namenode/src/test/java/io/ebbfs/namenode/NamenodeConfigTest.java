@@ -56,7 +56,9 @@ class NamenodeConfigTest {
             "x",
             1,
             BackgroundLimits.NONE,
-            ByteRate.UNLIMITED);
+            ByteRate.UNLIMITED,
+            1,
+            "x");
 
     assertThat(NamenodeConfig.parse(EXAMPLE, Files.readString(EXAMPLE), none))
         .isEqualTo(NamenodeConfig.defaults());

@@ -103,7 +103,9 @@ class StockDataNodesTest {
             d.serviceKey(),
             0,
             d.limits(),
-            d.copyRate());
+            d.copyRate(),
+            0,
+            "");
     return NamenodeServer.start(config, Clock.systemUTC(), new Random(1));
   }
 

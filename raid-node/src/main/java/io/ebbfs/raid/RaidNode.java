@@ -1,6 +1,8 @@
 package io.ebbfs.raid;
 
 import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.common.http.PrometheusText;
+import io.ebbfs.common.http.StatusServer;
 import io.ebbfs.protocol.rpc.ServiceKey;
 import io.ebbfs.raid.config.RaidConfig;
 import io.ebbfs.raid.executor.DaemonThreads;
@@ -14,6 +16,9 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -25,7 +30,7 @@ import org.slf4j.LoggerFactory;
  * waits for a job to start. A raid-node keeps no state that matters: after its death the claims of
  * its executors end, and others claim the transitions. Thread-safe.
  */
-public final class RaidNode implements AutoCloseable {
+public final class RaidNode implements StatusServer.State, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(RaidNode.class);
   private static final long CLOSE_MILLIS = 10_000;
   private static final long SCRUB_LOOK_MILLIS = 10_000;
@@ -37,6 +42,10 @@ public final class RaidNode implements AutoCloseable {
   private final ParityScrubber scrub;
   private final List<Thread> threads = new ArrayList<>();
   private final long startNanos = System.nanoTime();
+
+  /** The latest error of each loop, by the loop's name. */
+  private final Map<String, String> troubles = new ConcurrentHashMap<>();
+
   private volatile boolean closed;
 
   /**
@@ -94,17 +103,33 @@ public final class RaidNode implements AutoCloseable {
     threads.forEach(Thread::start);
   }
 
+  /** Ready while the latest attempt to run jobs and scrub did not fail. */
+  @Override
+  public Optional<String> notReady() {
+    return troubles.entrySet().stream()
+        .findFirst()
+        .map(trouble -> trouble.getKey() + ": " + trouble.getValue());
+  }
+
+  @Override
+  public String metrics() {
+    return new PrometheusText()
+        .gauge("ebbfs_raid_troubles", "Loops whose latest attempt failed", troubles.size())
+        .withProcess()
+        .toString();
+  }
+
   // ---- the jobs ---------------------------------------------------------------------------------
 
   private void jobLoop(int turn) {
-    String trouble = "";
+    String loop = "executors " + turn;
     while (!closed) {
       long life = lifeMillis(millisSince(startNanos), turn, config.executorLifeMillis());
       long begun = System.nanoTime();
       try {
         JobRunner.End end = jobs.run(life);
         LOG.info("executors of {} ended: {}", end.id(), end.counters());
-        trouble = "";
+        troubles.remove(loop);
         if (millisSince(begun) < life) {
           LOG.warn("executors of {} ended before their time: {}", end.id(), end.failure());
           Thread.sleep(JOB_PAUSE_MILLIS);
@@ -112,7 +137,7 @@ public final class RaidNode implements AutoCloseable {
       } catch (InterruptedException e) {
         return;
       } catch (IOException | RuntimeException e) {
-        trouble = warnOnce("executors", e, trouble);
+        warnOnce(loop, e);
         if (!pause(JOB_PAUSE_MILLIS)) {
           return;
         }
@@ -141,17 +166,17 @@ public final class RaidNode implements AutoCloseable {
   // ---- the scrub --------------------------------------------------------------------------------
 
   private void scrubLoop() {
-    String trouble = "";
+    String loop = "scrub";
     while (!closed) {
       try {
         long wait = scrub.step();
-        trouble = "";
+        troubles.remove(loop);
         // Looks again soon: another raid-node may run the pass, or somebody may set the clock.
         Thread.sleep(Math.min(wait, SCRUB_LOOK_MILLIS));
       } catch (InterruptedException e) {
         return;
       } catch (IOException | RuntimeException e) {
-        trouble = warnOnce("scrub", e, trouble);
+        warnOnce(loop, e);
         if (!pause(config.pollMillis())) {
           return;
         }
@@ -160,11 +185,11 @@ public final class RaidNode implements AutoCloseable {
   }
 
   /** The same error is logged once, not at every try. */
-  private String warnOnce(String what, Exception e, String last) {
-    if (!closed && !last.equals(e.toString())) {
-      LOG.warn("{}: {}; trying again", what, e.toString());
+  private void warnOnce(String loop, Exception e) {
+    String before = troubles.put(loop, e.toString());
+    if (!closed && !e.toString().equals(before)) {
+      LOG.warn("{}: {}; trying again", loop, e.toString());
     }
-    return e.toString();
   }
 
   /** False if the thread is interrupted meanwhile. */

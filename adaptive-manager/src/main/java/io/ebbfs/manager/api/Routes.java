@@ -4,6 +4,7 @@ import io.ebbfs.manager.api.Route.Parameter;
 import io.javalin.http.HandlerType;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Supplier;
 
 /** All routes of the API. */
 final class Routes {
@@ -84,8 +85,32 @@ final class Routes {
             List.of(),
             "text/plain; version=0.0.4; charset=utf-8",
             query -> new Metrics(manager).text()));
+    routes.add(probe("/live", "Answers as long as the control plane runs", () -> "live\n"));
+    routes.add(
+        probe("/ready", "200 if the namenode answers the manager, else 503", () -> ready(manager)));
     routes.add(
         Route.get("/api/v1/openapi.json", "This document", query -> OpenApi.document(routes)));
+  }
+
+  private static Route probe(String path, String description, Supplier<String> answer) {
+    return new Route(
+        HandlerType.GET,
+        path,
+        description,
+        List.of(),
+        "text/plain; charset=utf-8",
+        query -> answer.get());
+  }
+
+  private static String ready(ManagerState manager) {
+    String problem = manager.namenode().problem();
+    if (problem != null || manager.cluster() == null) {
+      throw new ApiException(
+          503,
+          problem == null ? "the namenode has not answered yet" : problem,
+          "start the namenode, or see /api/v1/health");
+    }
+    return "ready\n";
   }
 
   List<Route> all() {

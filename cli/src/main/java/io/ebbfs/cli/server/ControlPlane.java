@@ -1,8 +1,10 @@
 package io.ebbfs.cli.server;
 
+import io.ebbfs.cli.options.ServerProcess;
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.coding.definitions.CodesFile;
 import io.ebbfs.common.config.ConfigException;
+import io.ebbfs.common.http.StatusServer;
 import io.ebbfs.manager.Manager;
 import io.ebbfs.manager.config.ManagerConfig;
 import io.ebbfs.manager.config.ManagerOptions;
@@ -23,20 +25,11 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The manager and the raid-node in one process. The process may be killed at any instant: its next
- * start takes up the work that was under way.
+ * The manager and the raid-node in one process, or one of them. The process may be killed at any
+ * instant: its next start takes up the work that was under way.
  */
 final class ControlPlane {
   private static final int NAMENODE_CONNECT_TIMEOUT_MILLIS = 5_000;
-
-  /** Wrong options or configuration. */
-  private static final int EXIT_CONFIG = 2;
-
-  /** The cluster has fewer failure domains than a policy asks for. */
-  private static final int EXIT_CLUSTER = 3;
-
-  /** A port, a directory or a store cannot be used. */
-  private static final int EXIT_RESOURCE = 4;
 
   /** What runs, the latest first: closed in this order. */
   private final Deque<AutoCloseable> parts = new ArrayDeque<>();
@@ -52,63 +45,90 @@ final class ControlPlane {
 
   private int startOrFail(ControlPlaneOptions options) throws InterruptedException {
     try {
-      CodeRegistry codes = CodesFile.readIn(options.conf());
-      ManagerConfig config = ManagerConfig.load(options.conf());
-      Runtime.getRuntime().addShutdownHook(new Thread(this::close, "stop"));
-      return start(options, codes, config, RaidConfig.read(options.conf()));
+      return start(options, CodesFile.readIn(options.conf()));
     } catch (IllegalArgumentException | ConfigException e) {
-      return fail(EXIT_CONFIG, e.getMessage());
+      return fail(ServerProcess.EXIT_CONFIGURATION, e.getMessage());
     } catch (IOException e) {
-      return fail(EXIT_RESOURCE, e.getMessage());
+      return fail(ServerProcess.EXIT_RESOURCE, e.getMessage());
     }
   }
 
-  private int start(
-      ControlPlaneOptions options, CodeRegistry codes, ManagerConfig config, RaidConfig raidConfig)
+  private int start(ControlPlaneOptions options, CodeRegistry codes)
       throws IOException, ConfigException, InterruptedException {
+    ManagerConfig config = ManagerConfig.load(options.conf());
+    RaidConfig raidConfig = RaidConfig.read(options.conf());
+    Runtime.getRuntime().addShutdownHook(new Thread(this::close, "stop"));
     ServiceKey key =
         options.serviceKey() == null ? ServiceKey.NONE : ServiceKey.read(options.serviceKey());
-    NamenodeClient namenode =
-        started(
-            new NamenodeClient(
-                options.namenode(),
-                RpcSettings.tryOnce(config.limits().rpcTimeoutMillis())
-                    .withConnectTimeout(NAMENODE_CONNECT_TIMEOUT_MILLIS)
-                    .withConnectRetries(0, 1),
-                key));
-    Manager manager =
-        started(
-            new Manager(
-                new ManagerOptions(
-                    options.conf(),
-                    options.data().resolve("manager"),
-                    address(options),
-                    options.kafka(),
-                    options.httpHost(),
-                    options.httpPort(),
-                    Optional.ofNullable(options.apiToken())),
-                config,
-                codes,
-                namenode::coding,
-                Clock.systemUTC()));
-    manager.start();
-    if (config.startup().requireFailureDomains()) {
-      List<Evaluation.Refusal> refusals = manager.awaitFailureDomains();
-      if (!refusals.isEmpty()) {
-        refusals.forEach(r -> System.err.println("ebbfs: " + r.message() + "; " + r.remedy()));
-        return fail(EXIT_CLUSTER, "the control plane stops");
+    NamenodeClient namenode = started(namenode(options, config, key));
+    int httpPort = options.httpPort();
+    if (options.runs(ControlPart.MANAGER)) {
+      Manager manager = started(manager(options, config, codes, namenode));
+      manager.start();
+      httpPort = manager.httpPort();
+      if (config.startup().requireFailureDomains() && !hasFailureDomains(manager)) {
+        return fail(ServerProcess.EXIT_CLUSTER, "the control plane stops");
       }
     }
     Optional<String> differs = codesDiffer(codes, namenode, options);
     if (differs.isPresent()) {
-      return fail(EXIT_CONFIG, differs.get());
+      return fail(ServerProcess.EXIT_CONFIGURATION, differs.get());
     }
-    started(
-            RaidNode.overRpc(
-                raidConfig, codes, options.data().resolve("raid-node"), options.namenode(), key))
-        .start();
-    ready(options.readyFile(), "http://" + options.httpHost() + ":" + manager.httpPort() + "/");
+    if (options.runs(ControlPart.RAID_NODE)) {
+      startRaidNode(options, codes, raidConfig, key);
+    }
+    ready(options.readyFile(), "http://" + options.httpHost() + ":" + httpPort + "/");
     return 0;
+  }
+
+  private static NamenodeClient namenode(
+      ControlPlaneOptions options, ManagerConfig config, ServiceKey key) throws IOException {
+    return new NamenodeClient(
+        options.namenode(),
+        RpcSettings.tryOnce(config.limits().rpcTimeoutMillis())
+            .withConnectTimeout(NAMENODE_CONNECT_TIMEOUT_MILLIS)
+            .withConnectRetries(0, 1),
+        key);
+  }
+
+  private static Manager manager(
+      ControlPlaneOptions options,
+      ManagerConfig config,
+      CodeRegistry codes,
+      NamenodeClient namenode)
+      throws IOException, ConfigException {
+    return new Manager(
+        new ManagerOptions(
+            options.conf(),
+            options.data().resolve("manager"),
+            address(options),
+            options.kafka(),
+            options.httpHost(),
+            options.httpPort(),
+            Optional.ofNullable(options.apiToken())),
+        config,
+        codes,
+        namenode::coding,
+        Clock.systemUTC());
+  }
+
+  private static boolean hasFailureDomains(Manager manager) throws InterruptedException {
+    List<Evaluation.Refusal> refusals = manager.awaitFailureDomains();
+    refusals.forEach(r -> System.err.println("ebbfs: " + r.message() + "; " + r.remedy()));
+    return refusals.isEmpty();
+  }
+
+  /** A raid-node alone has the HTTP port for its probes and metrics. */
+  private void startRaidNode(
+      ControlPlaneOptions options, CodeRegistry codes, RaidConfig config, ServiceKey key)
+      throws IOException {
+    Path data = options.data().resolve("raid-node");
+    boolean alone = !options.runs(ControlPart.MANAGER);
+    StatusServer status =
+        started(StatusServer.start(options.httpHost(), alone ? options.httpPort() : 0));
+    RaidNode raidNode = started(RaidNode.overRpc(config, codes, data, options.namenode(), key));
+    raidNode.start();
+    status.show(raidNode);
   }
 
   private static String address(ControlPlaneOptions options) {
@@ -123,7 +143,7 @@ final class ControlPlane {
     try {
       return agreement.check();
     } catch (IOException e) {
-      agreement.watch(what -> System.exit(fail(EXIT_CONFIG, what)));
+      agreement.watch(what -> System.exit(fail(ServerProcess.EXIT_CONFIGURATION, what)));
       return Optional.empty();
     }
   }

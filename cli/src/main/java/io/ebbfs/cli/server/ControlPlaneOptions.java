@@ -2,11 +2,13 @@ package io.ebbfs.cli.server;
 
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.util.Optional;
 
 /**
  * The options of a control plane.
  *
  * @param conf the directory with manager.yaml, policies.yaml and raid-node.yaml
+ * @param only the part that runs; empty for both
  * @param kafka bootstrap servers, host:port
  * @param httpHost where the API listens
  * @param httpPort 0 lets the kernel choose
@@ -17,6 +19,7 @@ import java.nio.file.Path;
  */
 record ControlPlaneOptions(
     Path conf,
+    Optional<ControlPart> only,
     InetSocketAddress namenode,
     String kafka,
     String httpHost,
@@ -24,4 +27,9 @@ record ControlPlaneOptions(
     Path data,
     Path serviceKey,
     Path apiToken,
-    Path readyFile) {}
+    Path readyFile) {
+  /** Whether this process runs the part. */
+  boolean runs(ControlPart part) {
+    return only.isEmpty() || only.get() == part;
+  }
+}

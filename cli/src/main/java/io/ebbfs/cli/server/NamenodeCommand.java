@@ -3,6 +3,7 @@ package io.ebbfs.cli.server;
 import io.ebbfs.cli.options.HelpOption;
 import io.ebbfs.cli.options.ServerProcess;
 import io.ebbfs.common.config.ConfigException;
+import io.ebbfs.common.http.StatusServer;
 import io.ebbfs.namenode.NamenodeConfig;
 import io.ebbfs.namenode.NamenodeServer;
 import java.io.IOException;
@@ -16,7 +17,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -29,16 +29,27 @@ import picocli.CommandLine.Spec;
     name = "namenode",
     description = {
       "Runs a namenode until it is stopped by SIGTERM.",
-      "The options change the values of the file; a later option wins over an earlier one."
+      "The values of cluster.yaml go over those of namenode.yaml, and the options over both; a"
+          + " later option wins over an earlier one."
+    },
+    footer = {
+      "",
+      "Exit codes: 0 after SIGTERM, 1 for a failure while it ran, 2 for wrong options or"
+          + " configuration, 4 if a port, a directory or the store cannot be used."
     })
 public final class NamenodeCommand implements Callable<Integer>, ServerProcess {
+  private static final String FILE = "namenode.yaml";
+  private static final String CODES = "codes.yaml";
+
   @Mixin private HelpOption help;
   @Spec private CommandSpec command;
 
   @Option(
       names = "--conf",
-      paramLabel = "FILE",
-      description = "The configuration, such as conf/namenode.yaml.")
+      paramLabel = "DIR",
+      description =
+          "The configuration directory of the cluster, or a single file such as"
+              + " conf/namenode.yaml.")
   private Path conf;
 
   @Option(
@@ -109,20 +120,66 @@ public final class NamenodeCommand implements Callable<Integer>, ServerProcess {
   }
 
   /** What the command line and its file ask for. */
-  NamenodeConfig config() throws ConfigException {
-    return NamenodeConfig.of(Optional.ofNullable(conf), overrides, Optional.ofNullable(readyFile));
+  NamenodeConfig config() throws ConfigException, IOException {
+    List<NamenodeConfig.Override> keys = new ArrayList<>(cluster());
+    keys.addAll(overrides);
+    return NamenodeConfig.of(file(), keys, Optional.ofNullable(readyFile));
+  }
+
+  /** What the directory says of the cluster as a whole: it goes over namenode.yaml. */
+  private List<NamenodeConfig.Override> cluster() throws ConfigException, IOException {
+    List<NamenodeConfig.Override> keys = new ArrayList<>();
+    if (isDirectory()) {
+      ClusterConfig cluster = ClusterConfig.read(conf);
+      MachineAddress.ownOf(cluster.namenodes())
+          .ifPresent(
+              own -> {
+                keys.add(key("host", own.getAddress().getHostAddress()));
+                keys.add(key("port", String.valueOf(own.getPort())));
+              });
+      addIfSet(keys, "kafka", cluster.kafka());
+      addIfSet(keys, "serviceKey", cluster.serviceKey());
+      Path codes = conf.resolve(CODES);
+      addIfSet(keys, "codes", Files.exists(codes) ? codes.toString() : "");
+    }
+    return keys;
+  }
+
+  private static void addIfSet(List<NamenodeConfig.Override> keys, String key, String value) {
+    if (!value.isEmpty()) {
+      keys.add(key(key, value));
+    }
+  }
+
+  private static NamenodeConfig.Override key(String key, String value) {
+    return new NamenodeConfig.Override(ClusterConfig.FILE, key, value);
+  }
+
+  private boolean isDirectory() {
+    return conf != null && Files.isDirectory(conf);
+  }
+
+  private Optional<Path> file() {
+    return isDirectory()
+        ? Optional.of(conf.resolve(FILE)).filter(Files::exists)
+        : Optional.ofNullable(conf);
   }
 
   @Override
   public Integer call() throws ConfigException, IOException, InterruptedException {
-    ServerLogging.use("namenode-log4j.properties");
     NamenodeConfig config = config();
-    NamenodeServer server = NamenodeServer.start(config, Clock.systemUTC(), new SecureRandom());
-    Runtime.getRuntime().addShutdownHook(new Thread(server::close, "stop"));
-    if (config.readyFile() != null) {
-      writeReady(config.readyFile(), server.address().getPort());
+    ServerLogging.use(
+        "namenode", isDirectory() ? ClusterConfig.read(conf) : ClusterConfig.DEFAULTS);
+    StopSignal stop = StopSignal.install();
+    try (StatusServer status = StatusServer.start(config.host(), config.httpPort());
+        NamenodeServer server =
+            NamenodeServer.start(config, Clock.systemUTC(), new SecureRandom())) {
+      status.show(server.state());
+      if (config.readyFile() != null) {
+        writeReady(config.readyFile(), server.address().getPort());
+      }
+      stop.await();
     }
-    new CountDownLatch(1).await();
     return 0;
   }
 

@@ -10,6 +10,7 @@ import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -40,6 +41,7 @@ class ControlPlaneTest {
     return controlPlane.run(
         new ControlPlaneOptions(
             directory,
+            Optional.empty(),
             new InetSocketAddress("127.0.0.1", 1),
             "127.0.0.1:1",
             "127.0.0.1",

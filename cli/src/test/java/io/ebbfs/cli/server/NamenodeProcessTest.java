@@ -99,29 +99,30 @@ class NamenodeProcessTest {
     return Files.readString(directory.resolve(name), StandardCharsets.UTF_8);
   }
 
-  private void refuses(String expected, String... arguments) throws Exception {
+  private void refuses(int code, String expected, String... arguments) throws Exception {
     Process process = launch("refused.log", arguments);
     assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
     String printed = log("refused.log");
-    assertThat(process.exitValue()).as(printed).isEqualTo(2);
+    assertThat(process.exitValue()).as(printed).isEqualTo(code);
     assertThat(printed.lines().filter(line -> line.startsWith("namenode: "))).hasSize(1);
     assertThat(printed).contains(expected).doesNotContain("\tat ");
   }
 
   @Test
-  void whatCannotStartSaysWhyAndEndsWithTwo() throws Exception {
+  void whatCannotStartSaysWhyAndWhetherAnotherStartMayHelp() throws Exception {
     start("0");
-    refuses("in use by another namenode", "--data", data(), "--port", "0");
+    refuses(4, "in use by another namenode", "--data", data(), "--port", "0");
     refuses(
+        4,
         "cannot listen at 127.0.0.1:" + port(),
         "--data",
         directory.resolve("other").toString(),
         "--port",
         port());
-    refuses("did you mean 'blockSize'?", "--set", "blokSize=1MiB");
+    refuses(2, "did you mean 'blockSize'?", "--set", "blokSize=1MiB");
     Path file = Files.writeString(directory.resolve("file"), "x");
-    refuses("cannot be written", "--data", file.toString(), "--port", "0");
-    refuses("cannot be read", "--conf", directory.resolve("none.yaml").toString());
+    refuses(4, "cannot be written", "--data", file.toString(), "--port", "0");
+    refuses(2, "cannot be read", "--conf", directory.resolve("none.yaml").toString());
   }
 
   @Test
@@ -132,6 +133,7 @@ class NamenodeProcessTest {
     }
     process.destroy();
     assertThat(process.waitFor(30, TimeUnit.SECONDS)).isTrue();
+    assertThat(process.exitValue()).isZero();
     assertThat(log("nn.log")).doesNotContain("Exception");
     start("0");
     try (FileSystem fs = client()) {
@@ -265,6 +267,7 @@ class NamenodeProcessTest {
   void aPortInUseBySomethingElseIsNamed() throws Exception {
     try (ServerSocket taken = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
       refuses(
+          4,
           "cannot listen at 127.0.0.1:" + taken.getLocalPort(),
           "--data",
           data(),

@@ -3,23 +3,34 @@ package io.ebbfs.testbed.cluster;
 import io.ebbfs.common.config.ConfigException;
 import io.ebbfs.common.config.Section;
 import io.ebbfs.common.config.YamlFile;
-import io.ebbfs.testbed.ClusterException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 
 /**
- * The settings of the chunk servers of a local cluster, in {@code conf/chunk-server.yaml}. They
- * become options of each chunk server's command line.
+ * The settings of a chunk server, in {@code conf/chunk-server.yaml}. They become options of its
+ * command line. The chunk servers of a local cluster get disks and ports from the launcher.
  *
+ * @param disks a directory on each disk; empty in a local cluster
+ * @param transferPort the port of data transfer
+ * @param ipcPort the port of Hadoop RPC
+ * @param httpPort the port of probes and metrics; 0 for none
  * @param scrubPeriodMillis every block is compared with its checksums once in this time; a multiple
  *     of 1000; 0 for never
  * @param scrubBytesPerSecond most bytes that this scrub reads from one disk
  * @param kernel that computes combines and degraded reads: one of {@link #KERNELS}
  */
-record ChunkServerConfig(long scrubPeriodMillis, long scrubBytesPerSecond, String kernel) {
-  /** With a short scrub period: a local cluster is seldom up for weeks. */
-  static final ChunkServerConfig DEFAULTS = new ChunkServerConfig(3_600_000, 16L << 20, "auto");
+public record ChunkServerConfig(
+    List<String> disks,
+    int transferPort,
+    int ipcPort,
+    int httpPort,
+    long scrubPeriodMillis,
+    long scrubBytesPerSecond,
+    String kernel) {
+  /** The ports are those of an HDFS DataNode. */
+  static final ChunkServerConfig DEFAULTS =
+      new ChunkServerConfig(List.of(), 9866, 9867, 9864, 21L * 24 * 3_600_000, 16L << 20, "auto");
 
   /** The names of the chunk server. auto is the fastest kernel that the processor can run. */
   static final List<String> KERNELS =
@@ -30,16 +41,12 @@ record ChunkServerConfig(long scrubPeriodMillis, long scrubBytesPerSecond, Strin
   private static final long LEAST_RATE = 4096;
 
   /** Reads the file in a directory. All defaults if there is none. */
-  static ChunkServerConfig read(Path confDirectory) throws ClusterException {
+  public static ChunkServerConfig read(Path confDirectory) throws ConfigException {
     Path file = confDirectory.resolve(FILE);
     if (!Files.exists(file)) {
       return DEFAULTS;
     }
-    try {
-      return parse(file, YamlFile.text(file));
-    } catch (ConfigException e) {
-      throw new ClusterException(e.getMessage(), e);
-    }
+    return parse(file, YamlFile.text(file));
   }
 
   static ChunkServerConfig parse(Path file, String text) throws ConfigException {
@@ -73,11 +80,48 @@ record ChunkServerConfig(long scrubPeriodMillis, long scrubBytesPerSecond, Strin
       rate = DEFAULTS.scrubBytesPerSecond;
     }
     scrub.end();
-    return new ChunkServerConfig(period, rate, kernel);
+    return new ChunkServerConfig(
+        disks(top),
+        port(top, "transferPort", DEFAULTS.transferPort),
+        port(top, "ipcPort", DEFAULTS.ipcPort),
+        port(top, "httpPort", DEFAULTS.httpPort),
+        period,
+        rate,
+        kernel);
   }
 
-  /** As options of the chunk server's command line. */
-  List<String> options() {
+  private static List<String> disks(Section top) {
+    List<String> disks = top.texts("disks").stream().map(Section.Entry::text).toList();
+    for (String disk : disks) {
+      if (disk.isBlank() || disk.contains(",")) {
+        top.problem(
+            "disks",
+            "'disks' holds '%s'".formatted(disk),
+            "write the path of a directory, without a comma");
+      }
+    }
+    return disks;
+  }
+
+  private static int port(Section top, String key, int otherwise) {
+    return top.integer(key, otherwise, 0, 65_535);
+  }
+
+  /** Disks and ports, as options of the command line; a local cluster does not use them. */
+  public List<String> placeOptions() {
+    return List.of(
+        "--data",
+        String.join(",", disks),
+        "--transfer-port",
+        String.valueOf(transferPort),
+        "--ipc-port",
+        String.valueOf(ipcPort),
+        "--http-port",
+        String.valueOf(httpPort));
+  }
+
+  /** The other settings, as options of the command line. */
+  public List<String> options() {
     return List.of(
         "--scrub-period-seconds",
         String.valueOf(scrubPeriodMillis / 1000),

@@ -20,10 +20,16 @@ public final class KafkaFiles {
 
   /** Writes {@code server.properties}. The sizes are for few small events. */
   public static Path writeProperties(Path directory, String host, Ports ports) throws IOException {
+    return writeProperties(directory, host, ports.kafka(), ports.controller());
+  }
+
+  /** The same with its two ports. */
+  public static Path writeProperties(Path directory, String host, int port, int controllerPort)
+      throws IOException {
     Files.createDirectories(directory);
     Path file = directory.resolve("server.properties");
-    String broker = "BROKER://" + host + ":" + ports.kafka();
-    String controller = host + ":" + ports.controller();
+    String broker = "BROKER://" + host + ":" + port;
+    String controller = host + ":" + controllerPort;
     return Files.writeString(
         file,
         String.join(
@@ -91,6 +97,20 @@ public final class KafkaFiles {
           "the Kafka broker's storage in %s could not be formatted; its log ends with%s"
               .formatted(directory, log.tail(15)));
     }
+  }
+
+  /** The command line of a broker in the foreground. */
+  public static List<String> command(String classPath, Path properties) {
+    return List.of(
+        Launcher.java(),
+        "-Xmx256m",
+        "-XX:+UseSerialGC",
+        "-XX:+ExitOnOutOfMemoryError",
+        "-Dorg.slf4j.simpleLogger.defaultLogLevel=warn",
+        "-cp",
+        classPath,
+        "kafka.Kafka",
+        properties.toString());
   }
 
   /** An id as Kafka writes it. Kafka would read an id that begins with '-' as an option. */

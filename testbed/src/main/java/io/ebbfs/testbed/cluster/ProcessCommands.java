@@ -1,5 +1,6 @@
 package io.ebbfs.testbed.cluster;
 
+import io.ebbfs.common.config.ConfigException;
 import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.process.Launcher;
@@ -30,14 +31,7 @@ record ProcessCommands(Build build, Path directory, ClusterLayout layout) {
   List<String> namenode() throws ClusterException {
     List<String> command = jvm(System.getenv().getOrDefault(NAMENODE_HEAP, "512m"), "cli");
     command.addAll(List.of(EBB, "namenode"));
-    Path settings = conf().resolve("namenode.yaml");
-    if (Files.exists(settings)) {
-      command.addAll(List.of("--conf", settings.toString()));
-    }
-    Path codes = conf().resolve("codes.yaml");
-    if (Files.exists(codes)) {
-      command.addAll(List.of("--codes", codes.toString()));
-    }
+    command.addAll(List.of("--conf", conf().toString()));
     command.addAll(
         List.of(
             "--set",
@@ -92,7 +86,7 @@ record ProcessCommands(Build build, Path directory, ClusterLayout layout) {
     command.addAll(
         List.of(
             EBB,
-            "control-plane",
+            "control",
             "--conf",
             conf().toString(),
             "--namenode",
@@ -138,7 +132,11 @@ record ProcessCommands(Build build, Path directory, ClusterLayout layout) {
             String.valueOf(layout.heartbeatMillis()),
             "--ready-file",
             readyFile(ProcessNames.server(index)).toString()));
-    command.addAll(ChunkServerConfig.read(conf()).options());
+    try {
+      command.addAll(ChunkServerConfig.read(conf()).options());
+    } catch (ConfigException e) {
+      throw new ClusterException(e.getMessage(), e);
+    }
     return command;
   }
 

@@ -28,6 +28,11 @@ final class ChunkServerConfigTest {
             "1048576",
             "--kernel",
             "auto");
+    assertThat(
+            ChunkServerConfig.parse(FILE, "{disks: [/a, /b], transferPort: 1, ipcPort: 2}")
+                .placeOptions())
+        .containsExactly(
+            "--data", "/a,/b", "--transfer-port", "1", "--ipc-port", "2", "--http-port", "9864");
     assertThat(ChunkServerConfig.parse(FILE, "kernel: jerasure").options())
         .endsWith("--kernel", "jerasure");
     assertThat(ChunkServerConfig.parse(FILE, "scrub: {period: 0}").scrubPeriodMillis()).isZero();
