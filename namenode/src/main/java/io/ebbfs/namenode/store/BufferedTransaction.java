@@ -13,9 +13,9 @@ import org.apache.hadoop.thirdparty.protobuf.MessageLite;
  * A transaction that keeps its writes in memory until the commit. Its reads see its own writes
  * first, and then the committed rows of a store.
  */
-final class BufferedTransaction implements Transaction {
+public final class BufferedTransaction implements Transaction {
   /** The committed rows of a store. */
-  interface Committed {
+  public interface Committed {
     /** The row, or null. */
     <V extends MessageLite> V get(Table<V> table, Key key) throws IOException;
 
@@ -32,7 +32,7 @@ final class BufferedTransaction implements Transaction {
   // Null is a deletion. The map is made with the first write: most transactions only read.
   private Map<RowKey, MessageLite> writes = Map.of();
 
-  BufferedTransaction(Committed committed, LockTable.Holder locks) {
+  public BufferedTransaction(Committed committed, LockTable.Holder locks) {
     this.committed = committed;
     this.locks = locks;
   }

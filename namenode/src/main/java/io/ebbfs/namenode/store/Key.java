@@ -51,7 +51,7 @@ public final class Key implements Comparable<Key> {
   }
 
   /** The first key behind a partition, or null behind the last one. */
-  static Key endOf(long partition) {
+  public static Key endOf(long partition) {
     return partition == -1L ? null : Key.of(partition + 1);
   }
 

@@ -17,7 +17,7 @@ import java.util.concurrent.locks.LockSupport;
  * memory grows with running transactions, not with rows. Who came first gets a lock first, so that
  * a stream of readers does not starve a writer. Thread-safe; sharded by row.
  */
-final class LockTable {
+public final class LockTable {
   private static final int SHARDS = 256;
   private static final Comparator<RowLock> STRONGEST_FIRST_PER_ROW =
       Comparator.<RowLock>naturalOrder().thenComparing(RowLock::mode, Comparator.reverseOrder());
@@ -25,7 +25,7 @@ final class LockTable {
   private final List<Shard> shards = new ArrayList<>();
   private final long timeoutMillis;
 
-  LockTable(long timeoutMillis) {
+  public LockTable(long timeoutMillis) {
     this.timeoutMillis = timeoutMillis;
     for (int i = 0; i < SHARDS; i++) {
       shards.add(new Shard());

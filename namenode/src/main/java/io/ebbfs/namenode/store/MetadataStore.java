@@ -42,8 +42,9 @@ public interface MetadataStore extends AutoCloseable {
   }
 
   /**
-   * A page of all rows of a table in key order, outside of any transaction. Each row is committed,
-   * but the page is no snapshot. For background scans.
+   * A page of all rows of a table, outside of any transaction. Each row is committed, but the page
+   * is no snapshot. The rows of a partition follow each other in key order; the order of partitions
+   * is up to the store, and always the same. For background scans.
    *
    * @param after the last key of the previous page, or null for the first page
    */

@@ -51,6 +51,17 @@ public final class NonBlocking {
     }
   }
 
+  /**
+   * To be called by a store that waits for other machines, before a transaction.
+   *
+   * @throws WouldBlockException if this thread must not wait, and its work can be repeated
+   */
+  public static void beforeTransaction() {
+    if (isActive()) {
+      throw WouldBlockException.INSTANCE;
+    }
+  }
+
   /** Whether the present work must not wait: it is non-blocking, and it has not committed yet. */
   static boolean isActive() {
     NonBlocking current = CURRENT.get();

@@ -9,7 +9,7 @@ public final class RowSet {
   // An empty Optional is a row that does not exist.
   private final Map<RowKey, Optional<? extends MessageLite>> rows;
 
-  RowSet(Map<RowKey, Optional<? extends MessageLite>> rows) {
+  public RowSet(Map<RowKey, Optional<? extends MessageLite>> rows) {
     this.rows = rows;
   }
 

@@ -2,7 +2,7 @@ package io.ebbfs.namenode.store;
 
 class InMemoryStoreTest extends MetadataStoreContract {
   @Override
-  MetadataStore open() {
+  protected MetadataStore open() {
     return new InMemoryStore(LOCK_TIMEOUT_MILLIS);
   }
 }

@@ -33,7 +33,7 @@ class RocksDbStoreTest extends MetadataStoreContract {
   @TempDir Path directory;
 
   @Override
-  MetadataStore open() throws IOException {
+  protected MetadataStore open() throws IOException {
     return RocksDbStore.open(directory.resolve("db"), LOCK_TIMEOUT_MILLIS, SMALL_CACHE);
   }
 

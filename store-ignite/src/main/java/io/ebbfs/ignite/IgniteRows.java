@@ -1,0 +1,165 @@
+package io.ebbfs.ignite;
+
+import io.ebbfs.namenode.store.BufferedTransaction;
+import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.Table;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+import javax.cache.Cache;
+import org.apache.hadoop.thirdparty.protobuf.MessageLite;
+import org.apache.ignite.Ignite;
+import org.apache.ignite.IgniteCache;
+import org.apache.ignite.cache.affinity.Affinity;
+import org.apache.ignite.cache.query.IndexQuery;
+import org.apache.ignite.cache.query.IndexQueryCriteriaBuilder;
+import org.apache.ignite.cache.query.IndexQueryCriterion;
+import org.apache.ignite.cache.query.QueryCursor;
+
+/**
+ * The committed rows in Ignite, read from the node that decides about them and without locks. A
+ * read that a lost node interrupts runs again. Thread-safe.
+ */
+final class IgniteRows implements BufferedTransaction.Committed {
+  private static final int PAGE = 1_024;
+
+  private final IgniteCache<RowId, byte[]> cache;
+  private final Affinity<Long> affinity;
+  private final long limitMillis;
+
+  IgniteRows(Ignite ignite, long limitMillis) {
+    this.cache = ignite.cache(IgniteSettings.CACHE);
+    this.affinity = ignite.affinity(IgniteSettings.CACHE);
+    this.limitMillis = limitMillis;
+  }
+
+  IgniteCache<RowId, byte[]> cache() {
+    return cache;
+  }
+
+  @Override
+  public <V extends MessageLite> V get(Table<V> table, Key key) throws IOException {
+    RowId id = RowId.of(table, key);
+    return RowBytes.parse(table, key, read(Set.of(id)).get(id));
+  }
+
+  @Override
+  public <V extends MessageLite> List<V> getAll(Table<V> table, List<Key> keys) throws IOException {
+    Set<RowId> ids = new TreeSet<>();
+    keys.forEach(key -> ids.add(RowId.of(table, key)));
+    Map<RowId, byte[]> found = read(ids);
+    List<V> rows = new ArrayList<>(keys.size());
+    for (Key key : keys) {
+      rows.add(RowBytes.parse(table, key, found.get(RowId.of(table, key))));
+    }
+    return rows;
+  }
+
+  /** Rows of any tables; those that do not exist are left out. */
+  Map<RowId, byte[]> read(Set<RowId> ids) throws IOException {
+    return ids.isEmpty() ? Map.of() : repeat("read", () -> cache.getAllOutTx(ids));
+  }
+
+  @Override
+  public <V extends MessageLite> List<Row<V>> scan(
+      Table<V> table, long partition, Key after, Key before, int limit) throws IOException {
+    if (after != null && before != null && after.compareTo(before) >= 0) {
+      return List.of();
+    }
+    Key end = before == null ? Key.endOf(partition) : before;
+    return scan(
+        table,
+        affinity.partition(partition),
+        after == null
+            ? IndexQueryCriteriaBuilder.gte(
+                RowId.ORDER_FIELD, RowId.orderOf(table, Key.of(partition)))
+            : behind(table, after),
+        end == null ? RowId.endOf(table) : RowId.orderOf(table, end),
+        limit);
+  }
+
+  /**
+   * Rows of a table after a key (or null): the groups of partitions that share a node follow each
+   * other, and within a group rows are in the order of their keys.
+   */
+  <V extends MessageLite> List<Row<V>> scanAll(Table<V> table, Key after, int limit)
+      throws IOException {
+    List<Row<V>> rows = new ArrayList<>();
+    int first = after == null ? 0 : affinity.partition(after.partition());
+    for (int group = first; group < affinity.partitions() && rows.size() < limit; group++) {
+      IndexQueryCriterion from =
+          group == first && after != null
+              ? behind(table, after)
+              : IndexQueryCriteriaBuilder.gte(RowId.ORDER_FIELD, RowId.startOf(table));
+      rows.addAll(scan(table, group, from, RowId.endOf(table), limit - rows.size()));
+    }
+    return rows;
+  }
+
+  private static IndexQueryCriterion behind(Table<?> table, Key key) {
+    return IndexQueryCriteriaBuilder.gt(RowId.ORDER_FIELD, RowId.orderOf(table, key));
+  }
+
+  private <V extends MessageLite> List<Row<V>> scan(
+      Table<V> table, int group, IndexQueryCriterion from, byte[] end, int limit)
+      throws IOException {
+    List<Row<V>> rows = new ArrayList<>();
+    IndexQueryCriterion next = from;
+    while (true) {
+      int asked = limit - rows.size();
+      List<Cache.Entry<RowId, byte[]>> page = page(group, next, end, asked);
+      for (Cache.Entry<RowId, byte[]> entry : page) {
+        if (!RowBytes.isGuard(entry.getValue())) {
+          Key key = entry.getKey().key();
+          rows.add(new Row<>(key, table.parse(key, entry.getValue())));
+        }
+      }
+      if (page.size() < asked || rows.size() >= limit) {
+        return rows;
+      }
+      next = behind(table, page.get(page.size() - 1).getKey().key());
+    }
+  }
+
+  private List<Cache.Entry<RowId, byte[]>> page(
+      int group, IndexQueryCriterion from, byte[] end, int limit) throws IOException {
+    IndexQuery<RowId, byte[]> query =
+        new IndexQuery<RowId, byte[]>(byte[].class.getName(), IgniteSettings.INDEX)
+            .setCriteria(from, IndexQueryCriteriaBuilder.lt(RowId.ORDER_FIELD, end))
+            .setPartition(group);
+    query.setPageSize(Math.min(limit, PAGE));
+    if (limit < Integer.MAX_VALUE) {
+      query.setLimit(limit);
+    }
+    return repeat(
+        "scan",
+        () -> {
+          try (QueryCursor<Cache.Entry<RowId, byte[]>> cursor = cache.query(query)) {
+            return cursor.getAll();
+          }
+        });
+  }
+
+  private <R> R repeat(String what, Supplier<R> read) throws IOException {
+    Repetition repetition = null;
+    while (true) {
+      try {
+        return read.get();
+      } catch (RuntimeException e) {
+        if (Failures.isOfMissingNodes(e)) {
+          throw Failures.ofMissingNodes(e);
+        }
+        if (!Failures.isOfTopology(e)) {
+          throw Failures.of(what, e);
+        }
+        repetition = repetition == null ? new Repetition(limitMillis) : repetition;
+        repetition.pause(e);
+      }
+    }
+  }
+}

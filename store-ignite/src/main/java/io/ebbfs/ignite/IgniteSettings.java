@@ -1,0 +1,157 @@
+package io.ebbfs.ignite;
+
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Set;
+import org.apache.ignite.cache.CacheAtomicityMode;
+import org.apache.ignite.cache.CacheKeyConfiguration;
+import org.apache.ignite.cache.CacheMode;
+import org.apache.ignite.cache.CacheWriteSynchronizationMode;
+import org.apache.ignite.cache.PartitionLossPolicy;
+import org.apache.ignite.cache.QueryEntity;
+import org.apache.ignite.cache.QueryIndex;
+import org.apache.ignite.cache.QueryIndexType;
+import org.apache.ignite.cache.affinity.rendezvous.RendezvousAffinityFunction;
+import org.apache.ignite.configuration.CacheConfiguration;
+import org.apache.ignite.configuration.DataStorageConfiguration;
+import org.apache.ignite.configuration.IgniteConfiguration;
+import org.apache.ignite.configuration.WALMode;
+import org.apache.ignite.spi.communication.tcp.TcpCommunicationSpi;
+import org.apache.ignite.spi.discovery.tcp.TcpDiscoverySpi;
+import org.apache.ignite.spi.discovery.tcp.ipfinder.vm.TcpDiscoveryVmIpFinder;
+
+/** What the store sets in Ignite, and why. */
+final class IgniteSettings {
+  /** The one cache that holds all tables, so that one call reads and locks rows of many. */
+  static final String CACHE = "metadata";
+
+  static final String INDEX = "order";
+
+  /** Most keys fit into the index with this many bytes. */
+  private static final int INDEX_INLINE_BYTES = 64;
+
+  /** Many clients may run on one machine. */
+  private static final int CLIENT_PORTS = 1_000;
+
+  static {
+    System.setProperty("IGNITE_QUIET", "false"); // its log goes to ours, not to the console
+    System.setProperty("IGNITE_NO_ASCII", "true");
+    System.setProperty("IGNITE_UPDATE_NOTIFIER", "false");
+    System.setProperty("IGNITE_PERFORMANCE_SUGGESTIONS_DISABLED", "true");
+    System.setProperty("IGNITE_NO_SHUTDOWN_HOOK", "true"); // StoreNode stops its node
+  }
+
+  private IgniteSettings() {}
+
+  /** A node that holds rows. */
+  static IgniteConfiguration server(StoreNodeConfig node) {
+    IgniteConfiguration server = common(node.name(), node.peers(), node.failureDetectionMillis());
+    server.setConsistentId(node.name());
+    server.setWorkDirectory(node.data().toAbsolutePath().toString());
+    server.setLocalHost(node.host());
+    discovery(server).setLocalPort(node.port()).setLocalPortRange(0);
+    communication(server).setLocalPort(node.transferPort()).setLocalPortRange(0);
+    server.setDataStorageConfiguration(storage(node));
+    server.setCacheConfiguration(cache(node));
+    threads(server, node.threads());
+    return server;
+  }
+
+  /** A node that holds no rows: a namenode. */
+  static IgniteConfiguration client(StoreClientConfig namenode) {
+    IgniteConfiguration client =
+        common(namenode.name(), namenode.peers(), namenode.failureDetectionMillis());
+    client.setClientMode(true);
+    client.setWorkDirectory(namenode.scratch().toAbsolutePath().toString());
+    client.setLocalHost(namenode.host());
+    communication(client).setLocalPortRange(CLIENT_PORTS);
+    discovery(client).setJoinTimeout(namenode.joinMillis());
+    threads(client, namenode.threads());
+    return client;
+  }
+
+  private static IgniteConfiguration common(
+      String name, List<String> peers, long failureDetectionMillis) {
+    return new IgniteConfiguration()
+        .setIgniteInstanceName(name)
+        .setGridLogger(new IgniteLog())
+        .setPluginProviders(new SortedIndexPlugin())
+        .setFailureHandler(new StopOnFailure())
+        .setFailureDetectionTimeout(failureDetectionMillis)
+        .setClientFailureDetectionTimeout(failureDetectionMillis)
+        .setMetricsLogFrequency(0)
+        .setConnectorConfiguration(null)
+        .setClientConnectorConfiguration(null)
+        .setDiscoverySpi(
+            new TcpDiscoverySpi().setIpFinder(new TcpDiscoveryVmIpFinder().setAddresses(peers)))
+        .setCommunicationSpi(new TcpCommunicationSpi());
+  }
+
+  private static TcpDiscoverySpi discovery(IgniteConfiguration node) {
+    return (TcpDiscoverySpi) node.getDiscoverySpi();
+  }
+
+  private static TcpCommunicationSpi communication(IgniteConfiguration node) {
+    return (TcpCommunicationSpi) node.getCommunicationSpi();
+  }
+
+  private static void threads(IgniteConfiguration node, int threads) {
+    node.setStripedPoolSize(threads)
+        .setSystemThreadPoolSize(threads)
+        .setQueryThreadPoolSize(threads)
+        .setPublicThreadPoolSize(2)
+        .setManagementThreadPoolSize(1)
+        .setDataStreamerThreadPoolSize(1)
+        .setRebalanceThreadPoolSize(1)
+        .setBuildIndexThreadPoolSize(1)
+        .setSnapshotThreadPoolSize(1);
+  }
+
+  /**
+   * The log is handed to the operating system at each commit and synced now and then: a commit is
+   * in the memory of two machines, and survives the death of all processes.
+   */
+  private static DataStorageConfiguration storage(StoreNodeConfig node) {
+    DataStorageConfiguration storage =
+        new DataStorageConfiguration()
+            .setWalMode(node.syncEachCommit() ? WALMode.FSYNC : WALMode.LOG_ONLY)
+            .setWalSegmentSize(16 << 20)
+            .setMaxWalArchiveSize(node.logBytes())
+            .setWalPath("wal")
+            .setWalArchivePath("wal"); // segments are not copied
+    storage
+        .getDefaultDataRegionConfiguration()
+        .setPersistenceEnabled(true)
+        .setInitialSize(Math.min(node.memoryBytes(), 64L << 20))
+        .setMaxSize(node.memoryBytes());
+    return storage;
+  }
+
+  private static CacheConfiguration<RowId, byte[]> cache(StoreNodeConfig node) {
+    return new CacheConfiguration<RowId, byte[]>(CACHE)
+        .setAtomicityMode(CacheAtomicityMode.TRANSACTIONAL)
+        .setCacheMode(CacheMode.PARTITIONED)
+        .setBackups(1)
+        .setWriteSynchronizationMode(CacheWriteSynchronizationMode.FULL_SYNC)
+        .setReadFromBackup(false) // a backup may show a row earlier or later than the primary does
+        .setPartitionLossPolicy(PartitionLossPolicy.READ_WRITE_SAFE)
+        .setTopologyValidator(new MajorityOfBaseline())
+        .setAffinity(new RendezvousAffinityFunction(false, node.partitions()))
+        .setKeyConfiguration(
+            new CacheKeyConfiguration(RowId.class.getName(), RowId.PARTITION_FIELD))
+        .setQueryEntities(List.of(rows()))
+        .setCopyOnRead(false);
+  }
+
+  private static QueryEntity rows() {
+    LinkedHashMap<String, String> fields = new LinkedHashMap<>();
+    fields.put(RowId.PARTITION_FIELD, Long.class.getName());
+    fields.put(RowId.ORDER_FIELD, byte[].class.getName());
+    QueryIndex index = new QueryIndex(RowId.ORDER_FIELD, QueryIndexType.SORTED);
+    index.setName(INDEX).setInlineSize(INDEX_INLINE_BYTES);
+    return new QueryEntity(RowId.class.getName(), byte[].class.getName())
+        .setFields(fields)
+        .setKeyFields(Set.copyOf(fields.keySet()))
+        .setIndexes(List.of(index));
+  }
+}

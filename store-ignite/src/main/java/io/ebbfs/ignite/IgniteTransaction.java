@@ -1,0 +1,274 @@
+package io.ebbfs.ignite;
+
+import io.ebbfs.namenode.store.BufferedTransaction;
+import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.LockTable;
+import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.RowKey;
+import io.ebbfs.namenode.store.RowLock;
+import io.ebbfs.namenode.store.RowSet;
+import io.ebbfs.namenode.store.Table;
+import io.ebbfs.namenode.store.Transaction;
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.apache.hadoop.thirdparty.protobuf.MessageLite;
+import org.apache.ignite.IgniteTransactions;
+import org.apache.ignite.transactions.TransactionConcurrency;
+import org.apache.ignite.transactions.TransactionIsolation;
+
+/**
+ * A transaction of one process among many. Within the process, rows are locked; towards other
+ * processes, Ignite checks at the commit that no locked row has changed since it was read. So no
+ * lock outlives a process that dies or is frozen.
+ *
+ * <p>Two transactions that lock the same row exclusively must conflict even if neither writes it.
+ * So a commit that writes anything writes all rows that it has locked exclusively, as they are:
+ * that changes their versions. A locked row that does not exist becomes a guard.
+ */
+final class IgniteTransaction implements Transaction, AutoCloseable {
+  private final IgniteRows rows;
+  private final IgniteTransactions transactions;
+  private final long timeoutMillis;
+  private final LockTable.Holder locks;
+  private final BufferedTransaction buffered;
+  // The rows as they were under the locks; without an entry if they did not exist.
+  private final Map<RowId, byte[]> locked = new HashMap<>();
+  private final Set<RowId> shared = new HashSet<>();
+  private final Set<RowId> exclusive = new TreeSet<>();
+  private org.apache.ignite.transactions.Transaction open;
+
+  IgniteTransaction(
+      IgniteRows rows,
+      IgniteTransactions transactions,
+      long timeoutMillis,
+      LockTable.Holder locks) {
+    this.rows = rows;
+    this.transactions = transactions;
+    this.timeoutMillis = timeoutMillis;
+    this.locks = locks;
+    this.buffered = new BufferedTransaction(new LockedOrCommitted(), locks);
+  }
+
+  @Override
+  public void lock(List<RowLock> wanted) throws IOException {
+    locks.lock(wanted);
+    Set<RowId> unread = new TreeSet<>();
+    for (RowLock lock : wanted) {
+      RowId id = RowId.of(lock.table(), lock.key());
+      if (!isLocked(id)) {
+        unread.add(id);
+      }
+      (lock.mode() == RowLock.Mode.EXCLUSIVE ? exclusive : shared).add(id);
+    }
+    if (!unread.isEmpty()) {
+      begin();
+      locked.putAll(during(() -> rows.cache().getAll(unread)));
+    }
+  }
+
+  private boolean isLocked(RowId id) {
+    return exclusive.contains(id) || shared.contains(id);
+  }
+
+  private void begin() {
+    if (open == null) {
+      open =
+          transactions.txStart(
+              TransactionConcurrency.OPTIMISTIC,
+              TransactionIsolation.SERIALIZABLE,
+              timeoutMillis,
+              0);
+    }
+  }
+
+  @Override
+  public <V extends MessageLite> Optional<V> get(Table<V> table, Key key) throws IOException {
+    return buffered.get(table, key);
+  }
+
+  @Override
+  public <V extends MessageLite> List<Optional<V>> getAll(Table<V> table, List<Key> keys)
+      throws IOException {
+    return buffered.getAll(table, keys);
+  }
+
+  @Override
+  public RowSet read(List<RowKey> wanted) throws IOException {
+    Map<RowKey, MessageLite> writes = buffered.writes();
+    Set<RowId> ids = new TreeSet<>();
+    wanted.stream()
+        .filter(row -> !writes.containsKey(row))
+        .forEach(row -> ids.add(RowId.of(row.table(), row.key())));
+    Map<RowId, byte[]> found = lockedOrCommitted(ids);
+    Map<RowKey, Optional<? extends MessageLite>> result = new HashMap<>();
+    for (RowKey row : wanted) {
+      result.put(
+          row,
+          Optional.ofNullable(
+              writes.containsKey(row) ? writes.get(row) : parse(row.table(), row.key(), found)));
+    }
+    return new RowSet(result);
+  }
+
+  private static <V extends MessageLite> V parse(
+      Table<V> table, Key key, Map<RowId, byte[]> found) {
+    return RowBytes.parse(table, key, found.get(RowId.of(table, key)));
+  }
+
+  private Map<RowId, byte[]> lockedOrCommitted(Set<RowId> ids) throws IOException {
+    Set<RowId> unlocked = new TreeSet<>(ids);
+    unlocked.removeIf(this::isLocked);
+    Map<RowId, byte[]> found = new HashMap<>(rows.read(unlocked));
+    for (RowId id : ids) {
+      if (isLocked(id)) {
+        found.put(id, locked.get(id));
+      }
+    }
+    return found;
+  }
+
+  @Override
+  public <V extends MessageLite> List<Row<V>> scan(
+      Table<V> table, long partition, Key after, Key before, int limit) throws IOException {
+    return buffered.scan(table, partition, after, before, limit);
+  }
+
+  @Override
+  public <V extends MessageLite> void put(Table<V> table, Key key, V value) {
+    buffered.put(table, key, value);
+  }
+
+  @Override
+  public void delete(Table<?> table, Key key) {
+    buffered.delete(table, key);
+  }
+
+  /**
+   * Writes everything, if no locked row has changed.
+   *
+   * @throws ConflictException if a locked row has changed; nothing is written
+   * @throws CommitOutcomeUnknownException if a node was lost on the way
+   */
+  void commit() throws IOException {
+    if (buffered.writes().isEmpty()) {
+      check();
+      return;
+    }
+    begin();
+    during(
+        () -> {
+          writeAll();
+          return null;
+        });
+    try {
+      open.commit();
+    } catch (RuntimeException e) {
+      throw failedCommit(e);
+    }
+  }
+
+  /**
+   * Ends a transaction that writes nothing.
+   *
+   * @throws ConflictException if a locked row has changed, so that what the body saw or decided may
+   *     be wrong
+   */
+  void check() throws IOException {
+    if (open != null) {
+      during(
+          () -> {
+            open.commit();
+            return null;
+          });
+    }
+  }
+
+  private void writeAll() {
+    TreeMap<RowId, byte[]> puts = new TreeMap<>();
+    TreeSet<RowId> removals = new TreeSet<>();
+    for (RowId id : exclusive) {
+      byte[] unchanged = locked.get(id);
+      puts.put(id, unchanged == null ? RowBytes.GUARD : unchanged);
+    }
+    buffered
+        .writes()
+        .forEach(
+            (row, value) -> {
+              RowId id = RowId.of(row.table(), row.key());
+              if (value == null) {
+                puts.remove(id);
+                removals.add(id);
+              } else {
+                puts.put(id, value.toByteArray());
+              }
+            });
+    rows.cache().putAll(puts);
+    rows.cache().removeAll(removals);
+  }
+
+  private static IOException failedCommit(RuntimeException failure) {
+    if (Failures.isRolledBack(failure)) {
+      throw new ConflictException(failure);
+    }
+    return Failures.isOfMissingNodes(failure)
+        ? Failures.ofMissingNodes(failure)
+        : new CommitOutcomeUnknownException(failure);
+  }
+
+  /** Runs work after whose failure nothing is written. */
+  private <R> R during(Work<R> work) throws IOException {
+    try {
+      return work.run();
+    } catch (RuntimeException e) {
+      if (Failures.isRolledBack(e) || Failures.isOfTopology(e)) {
+        throw new ConflictException(e);
+      }
+      throw Failures.isOfMissingNodes(e)
+          ? Failures.ofMissingNodes(e)
+          : Failures.of("transaction", e);
+    }
+  }
+
+  /** Rolls back what is not committed. */
+  @Override
+  public void close() {
+    if (open != null) {
+      open.close();
+    }
+  }
+
+  @FunctionalInterface
+  private interface Work<R> {
+    R run();
+  }
+
+  private final class LockedOrCommitted implements BufferedTransaction.Committed {
+    @Override
+    public <V extends MessageLite> V get(Table<V> table, Key key) throws IOException {
+      RowId id = RowId.of(table, key);
+      return isLocked(id) ? RowBytes.parse(table, key, locked.get(id)) : rows.get(table, key);
+    }
+
+    @Override
+    public <V extends MessageLite> List<V> getAll(Table<V> table, List<Key> keys)
+        throws IOException {
+      Set<RowId> ids = new TreeSet<>();
+      keys.forEach(key -> ids.add(RowId.of(table, key)));
+      Map<RowId, byte[]> found = lockedOrCommitted(ids);
+      return keys.stream().map(key -> parse(table, key, found)).toList();
+    }
+
+    @Override
+    public <V extends MessageLite> List<Row<V>> scan(
+        Table<V> table, long partition, Key after, Key before, int limit) throws IOException {
+      return rows.scan(table, partition, after, before, limit);
+    }
+  }
+}
