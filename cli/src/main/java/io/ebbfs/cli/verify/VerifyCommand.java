@@ -14,6 +14,7 @@ import picocli.CommandLine.Mixin;
     subcommands = {
       SimulatorCommand.class,
       KillsCommand.class,
+      HistoriesCommand.class,
       ConversionsCommand.class,
       PlacementCommand.class,
       PackingCommand.class
