@@ -41,6 +41,8 @@ class SyncedAnswersTest {
   @AfterEach
   void stop() throws Exception {
     disk.release();
+    event.complete(null);
+    secondEvent.complete(null);
     server.close();
     try {
       store.close();
