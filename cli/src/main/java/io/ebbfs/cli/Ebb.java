@@ -1,6 +1,7 @@
 package io.ebbfs.cli;
 
 import io.ebbfs.cli.bench.BenchCommand;
+import io.ebbfs.cli.cluster.AdminCommand;
 import io.ebbfs.cli.cluster.BackupCommand;
 import io.ebbfs.cli.cluster.DfsCommand;
 import io.ebbfs.cli.cluster.DownCommand;
@@ -37,6 +38,7 @@ import picocli.CommandLine.Mixin;
       StatusCommand.class,
       DownCommand.class,
       DfsCommand.class,
+      AdminCommand.class,
       BackupCommand.class,
       LabCommand.class,
       DemoCommand.class,
@@ -81,6 +83,7 @@ public final class Ebb {
     tree.setExecutionExceptionHandler(Refusals::ofRun);
     WholeNumber.register(tree);
     passArgumentsOn(tree, "dfs");
+    passArgumentsOn(tree, "admin");
     passArgumentsOn(tree, "lab", "dfs");
     passArgumentsOn(tree, "lab", "exec");
     // The last one wins, and --set may be given many times.

@@ -6,11 +6,14 @@ import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
- * Finds the built programs below the root of the source tree.
+ * Finds the built programs below the root of the source tree, or of a release. A release has the
+ * folders {@code lib} and {@code bin} (see packaging/package.sh).
  *
- * @param home the root of the source tree
+ * @param home the root of the source tree or of the release
  */
 public record Build(Path home) {
   private static final String REMEDY = "build it with './ebb build'";
@@ -43,7 +46,9 @@ public record Build(Path home) {
 
   /** The directory of the compiled programs that run on a stock client's class path. */
   public Path stockTools() {
-    return home.resolve("testbed/stock-client/target/tools");
+    return isRelease()
+        ? libraries().resolve("tools")
+        : home.resolve("testbed/stock-client/target/tools");
   }
 
   /**
@@ -57,6 +62,9 @@ public record Build(Path home) {
 
   /** The class path of a module: its own classes, if it has any, and its dependencies. */
   public String classPath(String module) throws ClusterException {
+    if (isRelease()) {
+      return releasedClassPath(module.substring(module.lastIndexOf('/') + 1));
+    }
     Path target = home.resolve(module).resolve("target");
     Path list = target.resolve("classpath.txt");
     try {
@@ -69,8 +77,36 @@ public record Build(Path home) {
     }
   }
 
+  private boolean isRelease() {
+    return Files.isDirectory(libraries());
+  }
+
+  private Path libraries() {
+    return home.resolve("lib");
+  }
+
+  private String releasedClassPath(String program) throws ClusterException {
+    Path list = libraries().resolve(program + ".classpath");
+    try (Stream<String> jars = Files.lines(list)) {
+      return jars.map(jar -> libraries().resolve(jar).toString())
+          .collect(Collectors.joining(File.pathSeparator));
+    } catch (IOException e) {
+      throw new ClusterException(
+          "this release has no program %s (%s is missing)".formatted(program, list), e);
+    }
+  }
+
   /** The chunk server's binary. */
   public Path chunkServer() throws ClusterException {
+    if (isRelease()) {
+      Path binary = home.resolve("bin/chunkserver");
+      if (Files.isExecutable(binary)) {
+        return binary;
+      }
+      throw new ClusterException(
+          "the chunk server is not installed (%s is missing): install the package ebbfs-chunkserver"
+              .formatted(binary));
+    }
     Path directory = home.resolve("chunk-cluster/target/cmake");
     for (String place : List.of("chunkserver", "src/chunkserver", "src/chunkserver/chunkserver")) {
       Path binary = directory.resolve(place);

@@ -1,10 +1,8 @@
 package io.ebbfs.cli.cluster;
 
-import io.ebbfs.cli.options.ClusterDirectory;
 import io.ebbfs.cli.options.HelpOption;
+import io.ebbfs.common.config.ConfigException;
 import io.ebbfs.testbed.ClusterException;
-import io.ebbfs.testbed.cluster.ClusterLayout;
-import io.ebbfs.testbed.process.ProcessNames;
 import java.io.IOException;
 import java.net.URI;
 import java.util.concurrent.Callable;
@@ -25,27 +23,22 @@ import picocli.CommandLine.Option;
     })
 public final class BackupCommand implements Callable<Integer> {
   @Mixin private HelpOption help;
-  @Mixin private ClusterDirectory directory;
+  @Mixin private ClusterAddress cluster;
 
   @Option(
       names = "--namenode",
       paramLabel = "HOST:PORT",
-      description = "Another namenode than that of the local cluster.")
+      description = "Another namenode than that of the cluster.")
   private String namenode;
 
   @Override
-  public Integer call() throws ClusterException, IOException {
-    String address = namenode == null ? localNamenode() : namenode;
+  public Integer call() throws ClusterException, ConfigException, IOException {
+    String address = namenode == null ? cluster.namenode() : namenode;
     try (DistributedFileSystem client = new DistributedFileSystem()) {
       client.initialize(URI.create("hdfs://" + address), new Configuration());
       client.saveNamespace(0, 0);
     }
     System.out.println("The namenode at " + address + " has taken a backup of its metadata.");
     return 0;
-  }
-
-  private String localNamenode() throws ClusterException {
-    ClusterLayout layout = directory.open().layout();
-    return layout.address(ProcessNames.NAMENODE, layout.ports().namenode());
   }
 }

@@ -23,7 +23,7 @@ import java.util.stream.Collectors;
  * @param logDirectory for log files, which are rotated; empty: messages go to the standard output
  * @param control the control plane
  */
-record ClusterConfig(
+public record ClusterConfig(
     List<InetSocketAddress> namenodes,
     List<InetSocketAddress> brokers,
     String serviceKey,
@@ -40,14 +40,14 @@ record ClusterConfig(
    * @param httpPort of dashboard and REST API; of a raid-node alone: of its probes and metrics
    * @param apiToken the file with the token of API requests that change something; empty for none
    */
-  record Control(String data, int httpPort, String apiToken) {}
+  public record Control(String data, int httpPort, String apiToken) {}
 
   static final ClusterConfig DEFAULTS =
       new ClusterConfig(
           List.of(), List.of(), "", "", false, "", new Control("control-data", 8090, ""));
 
   /** Reads the file in a directory; all defaults if there is none. */
-  static ClusterConfig read(Path confDirectory) throws ConfigException {
+  public static ClusterConfig read(Path confDirectory) throws ConfigException {
     Path file = confDirectory.resolve(FILE);
     return Files.exists(file)
         ? YamlFile.parse(file, YamlFile.text(file), ClusterConfig::of)
@@ -97,6 +97,13 @@ record ClusterConfig(
     return log.equals("json");
   }
 
+  /** The namenode: HOST:PORT. */
+  public String namenodeAddress() throws ConfigException {
+    InetSocketAddress address =
+        namenode().orElseThrow(() -> problem("'namenodes' is missing", "write HOST:PORT"));
+    return address.getHostString() + ":" + address.getPort();
+  }
+
   /** A problem that only a role sees. */
   static ConfigException problem(String message, String remedy) {
     return new ConfigException(List.of(new ConfigProblem(FILE, 0, message, remedy)));
@@ -110,7 +117,7 @@ record ClusterConfig(
   }
 
   /** The namenode that chunk servers and the control plane ask. */
-  Optional<InetSocketAddress> namenode() {
+  public Optional<InetSocketAddress> namenode() {
     return namenodes.stream().findFirst();
   }
 }

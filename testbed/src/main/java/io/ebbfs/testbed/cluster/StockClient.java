@@ -68,7 +68,7 @@ public record StockClient(Build build, Path conf, String namenode, long blockSiz
   }
 
   /** Writes the configuration of a client. */
-  void writeConf() throws IOException {
+  public void writeConf() throws IOException {
     Files.createDirectories(conf);
     Files.writeString(
         conf.resolve("core-site.xml"),

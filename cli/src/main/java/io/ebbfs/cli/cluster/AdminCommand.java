@@ -1,0 +1,36 @@
+package io.ebbfs.cli.cluster;
+
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.CommonConfigurationKeysPublic;
+import org.apache.hadoop.hdfs.HdfsConfiguration;
+import org.apache.hadoop.hdfs.tools.DFSAdmin;
+import org.apache.hadoop.util.ToolRunner;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** The stock administration tool; its exit code is ours. */
+@Command(
+    name = "admin",
+    description = "Runs a stock 'hdfs dfsadmin' on a cluster.",
+    footer = {"", "Example: ebb admin -report"})
+public final class AdminCommand implements Callable<Integer> {
+  @Mixin private ClusterAddress cluster;
+
+  // Without -h, since the tool has options that begin so.
+  @Option(names = "--help", usageHelp = true, description = "Shows this help.")
+  private boolean help;
+
+  @Parameters(paramLabel = "ARGUMENT", description = "The words for 'hdfs dfsadmin'.")
+  private List<String> arguments = List.of();
+
+  @Override
+  public Integer call() throws Exception {
+    Configuration client = new HdfsConfiguration();
+    client.set(CommonConfigurationKeysPublic.FS_DEFAULT_NAME_KEY, "hdfs://" + cluster.namenode());
+    return ToolRunner.run(new DFSAdmin(client), arguments.toArray(String[]::new));
+  }
+}

@@ -1,0 +1,52 @@
+package io.ebbfs.cli.cluster;
+
+import io.ebbfs.cli.options.ClusterDirectory;
+import io.ebbfs.cli.server.ClusterConfig;
+import io.ebbfs.common.config.ConfigException;
+import io.ebbfs.testbed.Build;
+import io.ebbfs.testbed.ClusterException;
+import io.ebbfs.testbed.cluster.StockClient;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.stream.Stream;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+
+/** The cluster that a command speaks to: one on this machine, or one with a configuration. */
+public final class ClusterAddress {
+  /** Of files that clients write, as stock clients have it. */
+  private static final long BLOCK_SIZE_BYTES = 128L << 20;
+
+  @Mixin private ClusterDirectory directory;
+
+  @Option(
+      names = "--conf",
+      paramLabel = "DIR",
+      description = "The configuration directory of a cluster on several machines.")
+  private Path conf;
+
+  /** A stock client of the cluster. Its own configuration is deleted when this process ends. */
+  StockClient client() throws ClusterException, ConfigException, IOException {
+    if (conf == null) {
+      return directory.open().stockClient();
+    }
+    Path files = Files.createTempDirectory("ebb-client");
+    files.toFile().deleteOnExit();
+    StockClient client =
+        new StockClient(
+            Build.find(), files, ClusterConfig.read(conf).namenodeAddress(), BLOCK_SIZE_BYTES);
+    client.writeConf();
+    try (Stream<Path> written = Files.list(files)) {
+      written.forEach(file -> file.toFile().deleteOnExit());
+    }
+    return client;
+  }
+
+  /** The namenode: HOST:PORT. */
+  String namenode() throws ClusterException, ConfigException {
+    return conf == null
+        ? directory.open().stockClient().namenode()
+        : ClusterConfig.read(conf).namenodeAddress();
+  }
+}
