@@ -30,7 +30,7 @@ import picocli.CommandLine.Spec;
     })
 public final class MetadataCommand implements Callable<Integer> {
   private static final int MOST_CONNECTIONS = 10_000;
-  private static final Sizes QUICK_SIZES = new Sizes(2_000, List.of(100_000), 1, 64);
+  private static final Sizes QUICK_SIZES = new Sizes(2_000, List.of(600_000), 1, 64);
   private static final Sizes FULL_SIZES =
       new Sizes(250_000, List.of(1_000_000, 10_000_000), 3, 256);
 
@@ -71,7 +71,7 @@ public final class MetadataCommand implements Callable<Integer> {
       paramLabel = "S",
       description =
           "Length of a run (default: 2 with 64 connections of the native generator, else 1; 1 and"
-              + " 0.6 with --quick).")
+              + " 0.5 with --quick).")
   private Double seconds;
 
   @Option(
@@ -79,7 +79,7 @@ public final class MetadataCommand implements Callable<Integer> {
       paramLabel = "S",
       description =
           "Seconds that each row runs before it is measured (default: 4 with 64 connections of the"
-              + " native generator, else 1; 1.6 and 0.4 with --quick).")
+              + " native generator, else 1; 1.2 and 0.4 with --quick).")
   private Double warmUp;
 
   @Option(names = "--native-only", description = "Leaves out the stock Java clients.")
@@ -96,7 +96,7 @@ public final class MetadataCommand implements Callable<Integer> {
       paramLabel = "N",
       split = ",",
       description =
-          "Files of the namespaces that are started with, ascending (default: 1000000,10000000; 100000 with"
+          "Files of the namespaces that are started with, ascending (default: 1000000,10000000; 600000 with"
               + " --quick).")
   private List<Integer> namespaceFiles = List.of();
 

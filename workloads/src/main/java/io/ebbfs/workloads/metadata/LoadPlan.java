@@ -63,8 +63,8 @@ public record LoadPlan(boolean quick, Double seconds, Double warmUpSeconds) {
     boolean main = client.equals(MetadataResults.NATIVE) && connections == MAIN_CONNECTIONS;
     Lengths usual =
         main
-            ? quick ? new Lengths(1, 1.6) : new Lengths(2, 4)
-            : quick ? new Lengths(0.6, 0.4) : new Lengths(1, 1);
+            ? quick ? new Lengths(1, 1.2) : new Lengths(2, 4)
+            : quick ? new Lengths(0.5, 0.4) : new Lengths(1, 1);
     return new Lengths(
         seconds == null ? usual.run() : seconds,
         warmUpSeconds == null ? usual.warmUp() : warmUpSeconds);
