@@ -9,6 +9,7 @@ import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings.Verification;
 import io.ebbfs.protocol.rpc.ServiceKey;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -54,6 +55,8 @@ import java.util.Optional;
  * @param copyRate bytes per second of re-replication
  * @param httpPort a port for probes and metrics; 0 for none
  * @param auditLog a file with a line for each call of a client; empty for none
+ * @param storeNodes host:port of nodes of a store that namenodes share; empty: an embedded store
+ * @param leaderTimeout a namenode takes over from one that has been silent for this long
  */
 public record NamenodeConfig(
     Path data,
@@ -90,7 +93,9 @@ public record NamenodeConfig(
     BackgroundLimits limits,
     ByteRate copyRate,
     int httpPort,
-    String auditLog) {
+    String auditLog,
+    List<String> storeNodes,
+    long leaderTimeout) {
 
   public static NamenodeConfig defaults() {
     return new NamenodeConfig(
@@ -129,7 +134,9 @@ public record NamenodeConfig(
             6, 24, new ByteRate(200L << 20, 10L << 30), new ByteRate(100L << 20, 2L << 30)),
         new ByteRate(200L << 20, 10L << 30),
         0,
-        "");
+        "",
+        List.of(),
+        2_000);
   }
 
   /**
@@ -204,9 +211,15 @@ public record NamenodeConfig(
             limits(top, otherwise.limits),
             rate(top, "copy", otherwise.copyRate),
             top.integer("httpPort", otherwise.httpPort, 0, 65_535),
-            top.text("auditLog").orElse(otherwise.auditLog));
+            top.text("auditLog").orElse(otherwise.auditLog),
+            top.text("storeNodes").map(NamenodeConfig::list).orElse(otherwise.storeNodes),
+            top.durationMillis("leaderTimeout", otherwise.leaderTimeout));
     config.check(top);
     return config;
+  }
+
+  private static List<String> list(String text) {
+    return Arrays.stream(text.split(",")).map(String::strip).filter(s -> !s.isEmpty()).toList();
   }
 
   private static BackgroundLimits limits(Section top, BackgroundLimits otherwise) {
@@ -276,6 +289,12 @@ public record NamenodeConfig(
       top.problem(
           "storeCache", "'storeCache: " + storeCache + "' is too small", "write 8MiB or more");
     }
+    if (leaderTimeout < 500) {
+      top.problem(
+          "leaderTimeout",
+          "'leaderTimeout: " + leaderTimeout + "ms' is too short: a pause of the JVM would end it",
+          "write 500ms or more");
+    }
     if (host.isBlank()) {
       top.problem("host", "'host' is empty", "write an address, such as 127.0.0.1");
     }
@@ -287,12 +306,21 @@ public record NamenodeConfig(
   }
 
   private NamenodeConfig withReadyFile(Path file) {
+    return with(port, file);
+  }
+
+  /** The same with another port. */
+  NamenodeConfig withPort(int number) {
+    return with(number, readyFile);
+  }
+
+  private NamenodeConfig with(int newPort, Path newReadyFile) {
     return new NamenodeConfig(
         data,
         host,
-        port,
+        newPort,
         kafka,
-        file,
+        newReadyFile,
         handlers,
         blockSize,
         minBlockSize,
@@ -322,6 +350,8 @@ public record NamenodeConfig(
         limits,
         copyRate,
         httpPort,
-        auditLog);
+        auditLog,
+        storeNodes,
+        leaderTimeout);
   }
 }

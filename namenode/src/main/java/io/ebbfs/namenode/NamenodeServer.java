@@ -32,6 +32,7 @@ import io.ebbfs.namenode.files.tree.PendingDeletionReaper;
 import io.ebbfs.namenode.files.tree.RenameService;
 import io.ebbfs.namenode.replicas.BlockManager;
 import io.ebbfs.namenode.rpc.RpcEndpoint;
+import io.ebbfs.namenode.rpc.client.BackupTaker;
 import io.ebbfs.namenode.rpc.client.ClientFrontEnd;
 import io.ebbfs.namenode.rpc.client.DirectCalls;
 import io.ebbfs.namenode.rpc.client.FileServices;
@@ -87,17 +88,33 @@ public final class NamenodeServer implements AutoCloseable {
   private NamenodeServer() {}
 
   /**
-   * Starts a namenode.
+   * Starts a namenode on an embedded store.
    *
    * @throws IOException with a message for the operator if the data cannot be opened or the port
    *     not be had
    */
   public static NamenodeServer start(NamenodeConfig config, Clock clock, RandomGenerator random)
       throws IOException {
+    return start(server -> server.buildEmbedded(config, clock, random));
+  }
+
+  /** Starts a namenode on a store that its caller closes, and of which it takes no backups. */
+  static NamenodeServer startOn(
+      MetadataStore store, NamenodeConfig config, Clock clock, RandomGenerator random)
+      throws IOException {
+    return start(
+        server -> server.build(config, clock, random, store, NamenodeServer::refuseBackup));
+  }
+
+  private interface Builder {
+    void build(NamenodeServer server) throws IOException;
+  }
+
+  private static NamenodeServer start(Builder builder) throws IOException {
     NamenodeServer server = new NamenodeServer();
     boolean started = false;
     try {
-      server.build(config, clock, random);
+      builder.build(server);
       started = true;
       return server;
     } finally {
@@ -107,11 +124,13 @@ public final class NamenodeServer implements AutoCloseable {
     }
   }
 
-  private void build(NamenodeConfig config, Clock timeOfDay, RandomGenerator random)
+  private static Path refuseBackup() throws IOException {
+    throw new IOException(
+        "the metadata is in a shared store, whose nodes take the backups: see docs/metadata-store.md");
+  }
+
+  private void buildEmbedded(NamenodeConfig config, Clock timeOfDay, RandomGenerator random)
       throws IOException {
-    ServiceKey key = ServiceKey.readIfNamed(config.serviceKey());
-    Clock clock = SteadyClock.from(timeOfDay);
-    CodeRegistry codes = codes(config);
     StoreMemory.checkHeap(config.storeCache(), Runtime.getRuntime().maxMemory());
     RocksDbStore store =
         stopsFirst(
@@ -120,6 +139,23 @@ public final class NamenodeServer implements AutoCloseable {
                 config.lockTimeout(),
                 config.storeCache(),
                 FailedSync::stopProcess));
+    StoreBackups backups =
+        new StoreBackups(
+            store, config.backupDirectory(), config.backupEvery(), config.backupsKept(), timeOfDay);
+    every(60_000, "backups", backups::tick);
+    build(config, timeOfDay, random, store, backups::take);
+  }
+
+  private void build(
+      NamenodeConfig config,
+      Clock timeOfDay,
+      RandomGenerator random,
+      MetadataStore store,
+      BackupTaker backups)
+      throws IOException {
+    ServiceKey key = ServiceKey.readIfNamed(config.serviceKey());
+    Clock clock = SteadyClock.from(timeOfDay);
+    CodeRegistry codes = codes(config);
     ClusterIdentity identity = ClusterIdentity.of(store, timeOfDay, random);
     RedundancySettings redundancy =
         RedundancySettings.of(config.deadAfter(), config.safeModeGrace())
@@ -191,14 +227,10 @@ public final class NamenodeServer implements AutoCloseable {
     every(5_000, "topology", cluster::refreshRacks);
     every(2_000, "leases", new LeaseMonitor(store, files.leases(), files.recovery())::tick);
 
-    StoreBackups backups =
-        new StoreBackups(
-            store, config.backupDirectory(), config.backupEvery(), config.backupsKept(), timeOfDay);
-    every(60_000, "backups", backups::tick);
     ClientProtocol clients =
         ReadOnlyGuard.of(
             new ClientFrontEnd(
-                files, blocks, counts, cluster, defaults(config), superuser, backups::take),
+                files, blocks, counts, cluster, defaults(config), superuser, backups),
             cluster);
     DatanodeFrontEnd datanodes =
         new DatanodeFrontEnd(

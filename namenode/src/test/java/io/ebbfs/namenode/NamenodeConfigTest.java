@@ -58,7 +58,9 @@ class NamenodeConfigTest {
             BackgroundLimits.NONE,
             ByteRate.UNLIMITED,
             1,
-            "x");
+            "x",
+            java.util.List.of(),
+            2_000);
 
     assertThat(NamenodeConfig.parse(EXAMPLE, Files.readString(EXAMPLE), none))
         .isEqualTo(NamenodeConfig.defaults());

@@ -105,7 +105,9 @@ class StockDataNodesTest {
             d.limits(),
             d.copyRate(),
             0,
-            "");
+            "",
+            java.util.List.of(),
+            2_000);
     return NamenodeServer.start(config, Clock.systemUTC(), new Random(1));
   }
 

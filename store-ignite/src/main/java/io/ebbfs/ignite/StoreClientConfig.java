@@ -38,7 +38,7 @@ public record StoreClientConfig(
   /** A namenode with the usual settings. */
   public static StoreClientConfig of(Path scratch, String host, List<String> peers) {
     return new StoreClientConfig(
-        "namenode-" + UUID.randomUUID(), scratch, host, peers, 10_000, 10_000, 60_000, 4, 2_000);
+        "namenode-" + UUID.randomUUID(), scratch, host, peers, 10_000, 10_000, 60_000, 4, 5_000);
   }
 
   public StoreClientConfig withLockTimeout(long millis) {

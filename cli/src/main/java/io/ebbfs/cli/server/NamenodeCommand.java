@@ -6,7 +6,9 @@ import io.ebbfs.common.config.ConfigException;
 import io.ebbfs.common.http.StatusServer;
 import io.ebbfs.namenode.NamenodeConfig;
 import io.ebbfs.namenode.NamenodeServer;
+import io.ebbfs.namenode.SharedNamenode;
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -171,16 +173,34 @@ public final class NamenodeCommand implements Callable<Integer>, ServerProcess {
     ServerLogging.use(
         "namenode", isDirectory() ? ClusterConfig.read(conf) : ClusterConfig.DEFAULTS);
     StopSignal stop = StopSignal.install();
-    try (StatusServer status = StatusServer.start(config.host(), config.httpPort());
-        NamenodeServer server =
+    try (StatusServer status = StatusServer.start(config.host(), config.httpPort())) {
+      if (config.storeNodes().isEmpty()) {
+        try (NamenodeServer server =
             NamenodeServer.start(config, Clock.systemUTC(), new SecureRandom())) {
-      status.show(server.state());
-      if (config.readyFile() != null) {
-        writeReady(config.readyFile(), server.address().getPort());
+          serve(config, status, server.state(), server.address(), stop);
+        }
+      } else {
+        try (SharedNamenode server =
+            SharedNamenode.start(config, Clock.systemUTC(), new SecureRandom())) {
+          serve(config, status, server.state(), server.address(), stop);
+        }
       }
-      stop.await();
     }
     return 0;
+  }
+
+  private static void serve(
+      NamenodeConfig config,
+      StatusServer status,
+      StatusServer.State state,
+      InetSocketAddress address,
+      StopSignal stop)
+      throws IOException, InterruptedException {
+    status.show(state);
+    if (config.readyFile() != null) {
+      writeReady(config.readyFile(), address.getPort());
+    }
+    stop.await();
   }
 
   /** The file appears at once and whole, so that whoever waits for it can read it. */

@@ -105,6 +105,14 @@ public final class RpcEndpoint implements AutoCloseable {
         Traits.NONE);
   }
 
+  /** Adds a CodingProtocol that refuses all calls, so that no key is needed. */
+  void addStandbyCoding(CodingProtocolService.BlockingInterface refusing) {
+    protocols.add(
+        CodingProtocol.class,
+        CodingProtocolService.newReflectiveBlockingService(refusing),
+        Traits.NONE);
+  }
+
   /**
    * Binds the port and serves. No protocol may be added after.
    *

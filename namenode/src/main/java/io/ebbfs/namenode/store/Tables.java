@@ -6,6 +6,7 @@ import io.ebbfs.protocol.proto.StoreProtos.CounterRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.InvalidationRow;
+import io.ebbfs.protocol.proto.StoreProtos.LeaderRow;
 import io.ebbfs.protocol.proto.StoreProtos.LeaseRow;
 import io.ebbfs.protocol.proto.StoreProtos.LostDiskRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
@@ -51,6 +52,8 @@ public final class Tables {
   public static final Table<LostDiskRow> LOST_DISK =
       new Table<>("lostDisk", 13, LostDiskRow.parser());
 
+  public static final Table<LeaderRow> LEADER = new Table<>("leader", 14, LeaderRow.parser());
+
   /** All tables in the order of locks. */
   public static final List<Table<?>> ALL =
       List.of(
@@ -67,7 +70,8 @@ public final class Tables {
           SERVER,
           COUNTER,
           INVALIDATION,
-          LOST_DISK);
+          LOST_DISK,
+          LEADER);
 
   public static Key inode(long parentId, byte[] name) {
     return Key.of(parentId, name);
@@ -117,7 +121,7 @@ public final class Tables {
     return Key.of(transitionId);
   }
 
-  /** The key of a named row, in the tables server, counter and setting. */
+  /** The key of a named row, in the tables server, counter, setting and leader. */
   public static Key named(String name) {
     byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
     long hash = 0xcbf29ce484222325L; // FNV-1a, 64 bits: spreads names over partitions

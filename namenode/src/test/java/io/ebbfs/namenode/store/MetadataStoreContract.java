@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 /** The tests that every implementation of the store passes. */
 public abstract class MetadataStoreContract {
   /** How long a transaction waits for a lock, in the tests. */
-  protected static final long LOCK_TIMEOUT_MILLIS = 300;
+  protected static final long LOCK_TIMEOUT_MILLIS = 2_000;
 
   private static final long P = 7;
 

@@ -1,0 +1,215 @@
+package io.ebbfs.namenode;
+
+import io.ebbfs.common.http.PrometheusText;
+import io.ebbfs.common.http.StatusServer;
+import io.ebbfs.namenode.leader.LeaderTimes;
+import io.ebbfs.namenode.leader.Leadership;
+import io.ebbfs.namenode.rpc.RpcEndpoint;
+import io.ebbfs.namenode.rpc.StandbyCalls;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.SharedStoreProvider;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.time.Clock;
+import java.util.Optional;
+import java.util.UUID;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A namenode on a store that others share. One of them leads and serves; the others are standbys,
+ * which refuse all calls, so that clients turn to the leader. When the leader is silent, a standby
+ * takes over and begins as a namenode does after a restart. A leader that cannot renew its
+ * leadership in time becomes a standby again.
+ */
+public final class SharedNamenode implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(SharedNamenode.class);
+  private static final int STANDBY_HANDLERS = 2;
+  private static final long PAUSE_AFTER_FAILURE_MILLIS = 1_000;
+
+  private final NamenodeConfig config;
+  private final Clock clock;
+  private final RandomGenerator random;
+  private final MetadataStore store;
+  private final LeaderTimes times;
+  private final Leadership leadership;
+  private final InetSocketAddress address;
+  private final Thread renewer;
+  private final Thread role;
+  private volatile RpcEndpoint standby;
+  private volatile NamenodeServer leader;
+  private volatile String leaderName = "not known yet";
+  private volatile boolean closed;
+
+  private SharedNamenode(
+      NamenodeConfig config,
+      Clock clock,
+      RandomGenerator random,
+      MetadataStore store,
+      RpcEndpoint standby) {
+    this.config = config;
+    this.clock = clock;
+    this.random = random;
+    this.store = store;
+    this.standby = standby;
+    this.address = standby.address();
+    this.times = LeaderTimes.of(config.leaderTimeout());
+    String name = address.getHostString() + ":" + address.getPort();
+    this.leadership =
+        new Leadership(store, name + "-" + UUID.randomUUID(), name, times, System::nanoTime);
+    this.renewer = new Thread(this::renew, "leadership");
+    this.role = new Thread(this::playRoles, "role");
+  }
+
+  /**
+   * Joins the store and becomes a standby.
+   *
+   * @throws IOException with a message for the operator if the store does not answer or the port
+   *     cannot be had
+   */
+  public static SharedNamenode start(NamenodeConfig config, Clock clock, RandomGenerator random)
+      throws IOException {
+    MetadataStore store =
+        SharedStoreProvider.find()
+            .open(
+                config.data().resolve("store"),
+                config.host(),
+                config.storeNodes(),
+                config.lockTimeout());
+    boolean started = false;
+    try {
+      RpcEndpoint standby = new RpcEndpoint(STANDBY_HANDLERS, RpcEndpoint.newRetryAnswers());
+      StandbyCalls.addTo(standby, () -> "not known yet");
+      standby.start(config.host(), config.port());
+      SharedNamenode made = new SharedNamenode(config, clock, random, store, standby);
+      made.renewer.start();
+      made.role.start();
+      started = true;
+      return made;
+    } finally {
+      if (!started) {
+        store.close();
+      }
+    }
+  }
+
+  // ---- the leadership ---------------------------------------------------------------------------
+
+  private void renew() {
+    try {
+      while (!closed) {
+        try {
+          leadership.tick();
+          leaderName = leadership.leader().orElse("being elected");
+        } catch (IOException | RuntimeException e) {
+          LOG.warn("The leadership was not renewed: {}", e.toString());
+        }
+        Thread.sleep(times.renew());
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void playRoles() {
+    try {
+      while (!closed) {
+        awaitLeadership();
+        standby.close();
+        lead();
+        beStandby();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void awaitLeadership() throws InterruptedException {
+    while (!leadership.holds()) {
+      Thread.sleep(times.renew() / 4 + 1);
+    }
+  }
+
+  private void lead() throws InterruptedException {
+    LOG.info("This namenode leads, term {}", leadership.term());
+    try (NamenodeServer server =
+        NamenodeServer.startOn(store, config.withPort(address.getPort()), clock, random)) {
+      leader = server;
+      while (leadership.holds()) {
+        Thread.sleep(times.renew() / 4 + 1);
+      }
+      LOG.warn("This namenode leads no more, because it has not renewed its leadership in time");
+    } catch (IOException e) {
+      LOG.error("This namenode cannot lead", e);
+      Thread.sleep(PAUSE_AFTER_FAILURE_MILLIS);
+    } finally {
+      leader = null;
+    }
+  }
+
+  private void beStandby() throws InterruptedException {
+    while (true) {
+      RpcEndpoint next = new RpcEndpoint(STANDBY_HANDLERS, RpcEndpoint.newRetryAnswers());
+      try {
+        StandbyCalls.addTo(next, () -> leaderName);
+        next.start(config.host(), address.getPort());
+        standby = next;
+        return;
+      } catch (IOException e) {
+        LOG.warn("The port {} cannot be had yet: {}", address, e.toString());
+        next.close();
+        Thread.sleep(PAUSE_AFTER_FAILURE_MILLIS);
+      }
+    }
+  }
+
+  // ---- what others ask --------------------------------------------------------------------------
+
+  /** The address for clients and chunk servers. */
+  public InetSocketAddress address() {
+    return address;
+  }
+
+  public boolean isLeader() {
+    return leader != null;
+  }
+
+  /** What supervisors and Prometheus may ask. A standby is ready. */
+  public StatusServer.State state() {
+    return new StatusServer.State() {
+      @Override
+      public Optional<String> notReady() {
+        NamenodeServer now = leader;
+        return now == null ? Optional.empty() : now.state().notReady();
+      }
+
+      @Override
+      public String metrics() {
+        NamenodeServer now = leader;
+        PrometheusText text = new PrometheusText();
+        text.gauge(
+            "ebbfs_namenode_leader", "1 if this namenode leads, else 0", now == null ? 0 : 1);
+        return now == null ? text.withProcess().toString() : text + now.state().metrics();
+      }
+    };
+  }
+
+  /** Stops to serve, gives the leadership up and leaves the store. */
+  @Override
+  public void close() throws IOException {
+    closed = true;
+    renewer.interrupt();
+    role.interrupt();
+    try {
+      role.join();
+      renewer.join();
+      standby.close();
+      leadership.resign();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    } finally {
+      store.close();
+    }
+  }
+}

@@ -1,0 +1,151 @@
+package io.ebbfs.namenode.leader;
+
+import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.RowLock;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.LeaderRow;
+import java.io.IOException;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.LongSupplier;
+
+/**
+ * The election of one leader among the processes of a shared store. The leader's row holds its
+ * name, its term and a beat that grows with each renewal. A process that sees the row stand still
+ * for the time-out, by its own clock, takes over with the next term. The leader counts from before
+ * its last renewal, and for a shorter time, so that it stops before another begins, as long as all
+ * clocks run about equally fast. No clock needs to be right.
+ *
+ * <p>{@link #tick} is called by one thread, the other methods by any.
+ */
+public final class Leadership {
+  private static final Key KEY = Tables.named("namenode");
+
+  private final MetadataStore store;
+  private final String self;
+  private final String address;
+  private final LeaderTimes times;
+  private final LongSupplier nanoClock;
+
+  private LeaderRow seen;
+  private long seenSince;
+  private volatile Held held;
+
+  /** A leadership of this process, until a moment of its clock. */
+  private record Held(long term, long untilNanos) {}
+
+  /**
+   * A process that may become the leader.
+   *
+   * @param self a name that no other process has or had
+   * @param address of this process, for people
+   * @param nanoClock a clock that never goes back, in nanoseconds
+   */
+  public Leadership(
+      MetadataStore store, String self, String address, LeaderTimes times, LongSupplier nanoClock) {
+    this.store = store;
+    this.self = self;
+    this.address = address;
+    this.times = times;
+    this.nanoClock = nanoClock;
+  }
+
+  /** Whether this process leads now. */
+  public boolean holds() {
+    Held now = held;
+    return now != null && nanoClock.getAsLong() - now.untilNanos() < 0;
+  }
+
+  /** The term of the last leadership of this process; 0 if it never led. */
+  public long term() {
+    Held last = held;
+    return last == null ? 0 : last.term();
+  }
+
+  /** Renews the leadership, or takes over if that is due. To be called once per renewal time. */
+  public void tick() throws IOException {
+    long began = nanoClock.getAsLong();
+    Optional<LeaderRow> row =
+        store.transact(KEY.partition(), transaction -> transaction.get(Tables.LEADER, KEY));
+    boolean isOurs = row.isPresent() && isOurs(row.get());
+    if (isOurs || isFree(row, began)) {
+      Optional<LeaderRow> written =
+          store.transact(KEY.partition(), transaction -> take(transaction, row));
+      if (written.isPresent()) {
+        held = new Held(written.get().getTerm(), began + times.holdNanos());
+        see(written.get(), began);
+        return;
+      }
+    }
+    if (!isOurs && held != null) {
+      held = new Held(held.term(), began);
+    }
+  }
+
+  private boolean isOurs(LeaderRow row) {
+    return row.getHolder().equals(self) && !row.getResigned();
+  }
+
+  private boolean isFree(Optional<LeaderRow> row, long now) {
+    if (row.isEmpty() || row.get().getResigned()) {
+      return true;
+    }
+    if (!row.get().equals(seen)) {
+      see(row.get(), now);
+    }
+    return now - seenSince >= times.timeoutNanos();
+  }
+
+  private void see(LeaderRow row, long now) {
+    seen = row;
+    seenSince = now;
+  }
+
+  /** The new row, unless another process has changed the row. */
+  private Optional<LeaderRow> take(Transaction transaction, Optional<LeaderRow> expected)
+      throws IOException {
+    transaction.lock(List.of(RowLock.exclusive(Tables.LEADER, KEY)));
+    Optional<LeaderRow> found = transaction.get(Tables.LEADER, KEY);
+    if (!found.equals(expected)) {
+      return Optional.empty();
+    }
+    boolean renewal = found.isPresent() && isOurs(found.get());
+    LeaderRow written =
+        LeaderRow.newBuilder()
+            .setHolder(self)
+            .setAddress(address)
+            .setTerm(found.map(LeaderRow::getTerm).orElse(0L) + (renewal ? 0 : 1))
+            .setBeat(renewal ? found.get().getBeat() + 1 : 0)
+            .build();
+    transaction.put(Tables.LEADER, KEY, written);
+    return Optional.of(written);
+  }
+
+  /**
+   * Gives the leadership up, so that another process may take over at once. Called by the thread of
+   * {@link #tick}.
+   */
+  public void resign() throws IOException {
+    held = held == null ? null : new Held(held.term(), nanoClock.getAsLong());
+    store.transact(
+        KEY.partition(),
+        transaction -> {
+          transaction.lock(List.of(RowLock.exclusive(Tables.LEADER, KEY)));
+          Optional<LeaderRow> found = transaction.get(Tables.LEADER, KEY);
+          if (found.isPresent() && isOurs(found.get())) {
+            transaction.put(Tables.LEADER, KEY, found.get().toBuilder().setResigned(true).build());
+          }
+          return null;
+        });
+  }
+
+  /** Who leads, as the store says: the address of the last holder. */
+  public Optional<String> leader() throws IOException {
+    return store
+        .transact(KEY.partition(), transaction -> transaction.get(Tables.LEADER, KEY))
+        .filter(row -> !row.getResigned())
+        .map(LeaderRow::getAddress);
+  }
+}

@@ -1,0 +1,163 @@
+package io.ebbfs.namenode.leader;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.ebbfs.namenode.store.InMemoryStore;
+import io.ebbfs.namenode.store.MetadataStore;
+import java.io.IOException;
+import java.lang.reflect.InvocationHandler;
+import java.lang.reflect.Proxy;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.Test;
+
+class LeadershipTest {
+  private static final long SEED = Long.getLong("ebbfs.seed", System.nanoTime());
+  private static final LeaderTimes TIMES = LeaderTimes.of(1_000);
+
+  private final InMemoryStore store = new InMemoryStore();
+  private long nanos;
+
+  private void pass(long millis) {
+    nanos += millis * 1_000_000;
+  }
+
+  private Leadership process(String name) {
+    return new Leadership(store, name, name + ":8020", TIMES, () -> nanos);
+  }
+
+  /** The same store, of which each transaction fails as long as the flag is set. */
+  private MetadataStore failing(AtomicBoolean fails) {
+    return (MetadataStore)
+        Proxy.newProxyInstance(
+            MetadataStore.class.getClassLoader(),
+            new Class<?>[] {MetadataStore.class},
+            (proxy, method, arguments) -> {
+              if (fails.get()) {
+                throw new IOException("the store does not answer");
+              }
+              return method.isDefault()
+                  ? InvocationHandler.invokeDefault(proxy, method, arguments)
+                  : method.invoke(store, arguments);
+            });
+  }
+
+  @Test
+  void theFirstThatAsksLeads() throws IOException {
+    Leadership a = process("a");
+    Leadership b = process("b");
+    assertThat(a.holds()).isFalse();
+    a.tick();
+    b.tick();
+    assertThat(a.holds()).isTrue();
+    assertThat(b.holds()).isFalse();
+    assertThat(b.leader()).contains("a:8020");
+  }
+
+  @Test
+  void aLeaderThatRenewsKeepsItsTerm() throws IOException {
+    Leadership a = process("a");
+    Leadership b = process("b");
+    for (int i = 0; i < 50; i++) {
+      a.tick();
+      b.tick();
+      pass(100);
+      assertThat(a.holds()).isTrue();
+      assertThat(b.holds()).isFalse();
+    }
+    assertThat(a.term()).isEqualTo(1);
+  }
+
+  @Test
+  void aSilentLeaderIsReplacedAfterTheTimeOutAndNotBefore() throws IOException {
+    Leadership a = process("a");
+    Leadership b = process("b");
+    a.tick();
+    b.tick();
+    pass(999);
+    b.tick();
+    assertThat(b.holds()).isFalse();
+    pass(1);
+    b.tick();
+    assertThat(b.holds()).isTrue();
+    assertThat(b.term()).isEqualTo(2);
+  }
+
+  @Test
+  void aFrozenLeaderThatWakesUpDoesNotLead() throws IOException {
+    Leadership a = process("a");
+    Leadership b = process("b");
+    a.tick();
+    b.tick();
+    pass(1_000);
+    assertThat(a.holds()).isFalse();
+    b.tick();
+    a.tick();
+    assertThat(a.holds()).isFalse();
+    assertThat(b.holds()).isTrue();
+  }
+
+  @Test
+  void aLeaderThatResignsIsReplacedAtOnce() throws IOException {
+    Leadership a = process("a");
+    Leadership b = process("b");
+    a.tick();
+    b.tick();
+    a.resign();
+    assertThat(a.holds()).isFalse();
+    b.tick();
+    assertThat(b.holds()).isTrue();
+    assertThat(b.term()).isEqualTo(2);
+  }
+
+  @Test
+  void aLeaderWhoseStoreFailsStopsInTime() throws IOException {
+    AtomicBoolean fails = new AtomicBoolean();
+    Leadership a = new Leadership(failing(fails), "a", "a:8020", TIMES, () -> nanos);
+    a.tick();
+    fails.set(true);
+    pass(799);
+    assertThat(a.holds()).isTrue();
+    pass(1);
+    assertThatThrownBy(a::tick).isInstanceOf(IOException.class);
+    assertThat(a.holds()).isFalse();
+  }
+
+  /** Processes that are frozen at random: never two lead, and each term has one leader. */
+  @Test
+  void neverTwoLead() throws IOException {
+    System.out.println("seed " + SEED);
+    Random random = new Random(SEED);
+    List<Leadership> processes = new ArrayList<>();
+    long[] frozenUntil = new long[4];
+    for (int i = 0; i < frozenUntil.length; i++) {
+      processes.add(process("p" + i));
+    }
+    long lastTerm = 0;
+    int last = -1;
+    for (int step = 0; step < 20_000; step++) {
+      pass(random.nextInt(60));
+      int who = random.nextInt(processes.size());
+      if (nanos >= frozenUntil[who]) {
+        processes.get(who).tick();
+        if (random.nextInt(60) == 0) {
+          frozenUntil[who] = nanos + random.nextInt(3_000) * 1_000_000L;
+        }
+      }
+      for (int i = 0; i < processes.size(); i++) {
+        if (processes.get(i).holds() && i != last) {
+          assertThat(processes.get(i).term()).as("seed " + SEED).isGreaterThan(lastTerm);
+          lastTerm = processes.get(i).term();
+          last = i;
+        }
+      }
+      assertThat(processes.stream().filter(Leadership::holds).count())
+          .as("leaders, seed " + SEED)
+          .isLessThan(2);
+    }
+    assertThat(lastTerm).isGreaterThan(20);
+  }
+}
