@@ -197,7 +197,10 @@ public final class SharedNamenode implements AutoCloseable {
 
   /** Stops to serve, gives the leadership up and leaves the store. */
   @Override
-  public void close() throws IOException {
+  public synchronized void close() throws IOException {
+    if (closed) {
+      return;
+    }
     closed = true;
     renewer.interrupt();
     role.interrupt();
