@@ -21,7 +21,7 @@ class MetadataBenchmarkSystemTest {
 
   /** The benchmark itself reads the copied files of both systems with a stock client. */
   @Test
-  @Timeout(value = 5, unit = TimeUnit.MINUTES)
+  @Timeout(value = 10, unit = TimeUnit.MINUTES)
   void bothSystemsServeCopiedFilesAndFreeTheirSpace() throws Exception {
     JsonNode report =
         run("--rows", "large", "--directory-files", "40", "--files", "2500", "--rounds", "1");
