@@ -18,6 +18,7 @@ import io.ebbfs.cli.server.ChunkServerCommand;
 import io.ebbfs.cli.server.ControlCommand;
 import io.ebbfs.cli.server.KafkaCommand;
 import io.ebbfs.cli.server.NamenodeCommand;
+import io.ebbfs.cli.server.StoreCommand;
 import io.ebbfs.cli.verify.SoakCommand;
 import io.ebbfs.cli.verify.VerifyCommand;
 import io.ebbfs.cli.workload.WorkloadCommand;
@@ -50,6 +51,7 @@ import picocli.CommandLine.Mixin;
       VerifyCommand.class,
       SoakCommand.class,
       NamenodeCommand.class,
+      StoreCommand.class,
       ChunkServerCommand.class,
       ControlCommand.class,
       KafkaCommand.class

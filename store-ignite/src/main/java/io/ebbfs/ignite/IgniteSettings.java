@@ -44,13 +44,15 @@ final class IgniteSettings {
   private IgniteSettings() {}
 
   /** A node that holds rows. */
-  static IgniteConfiguration server(StoreNodeConfig node) {
-    IgniteConfiguration server = common(node.name(), node.peers(), node.failureDetectionMillis());
-    server.setConsistentId(node.name());
+  static IgniteConfiguration server(StoreMember member, StoreNodeConfig node) {
+    IgniteConfiguration server = common(member.name(), member.all(), node.failureDetection());
+    server.setConsistentId(member.name());
     server.setWorkDirectory(node.data().toAbsolutePath().toString());
-    server.setLocalHost(node.host());
-    discovery(server).setLocalPort(node.port()).setLocalPortRange(0);
-    communication(server).setLocalPort(node.transferPort()).setLocalPortRange(0);
+    server.setLocalHost(member.host());
+    discovery(server).setLocalPort(member.port()).setLocalPortRange(0);
+    communication(server)
+        .setLocalPort(node.transferPort() == 0 ? member.port() + 1 : node.transferPort())
+        .setLocalPortRange(0);
     server.setDataStorageConfiguration(storage(node));
     server.setCacheConfiguration(cache(node));
     threads(server, node.threads());
@@ -79,6 +81,7 @@ final class IgniteSettings {
         .setFailureHandler(new StopOnFailure())
         .setFailureDetectionTimeout(failureDetectionMillis)
         .setClientFailureDetectionTimeout(failureDetectionMillis)
+        .setMetricsUpdateFrequency(failureDetectionMillis / 4)
         .setMetricsLogFrequency(0)
         .setConnectorConfiguration(null)
         .setClientConnectorConfiguration(null)
@@ -116,14 +119,14 @@ final class IgniteSettings {
         new DataStorageConfiguration()
             .setWalMode(node.syncEachCommit() ? WALMode.FSYNC : WALMode.LOG_ONLY)
             .setWalSegmentSize(16 << 20)
-            .setMaxWalArchiveSize(node.logBytes())
+            .setMaxWalArchiveSize(node.log())
             .setWalPath("wal")
             .setWalArchivePath("wal"); // segments are not copied
     storage
         .getDefaultDataRegionConfiguration()
         .setPersistenceEnabled(true)
-        .setInitialSize(Math.min(node.memoryBytes(), 64L << 20))
-        .setMaxSize(node.memoryBytes());
+        .setInitialSize(Math.min(node.memory(), 64L << 20))
+        .setMaxSize(node.memory());
     return storage;
   }
 

@@ -8,7 +8,6 @@ import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.StaleReadException;
 import io.ebbfs.namenode.store.StoreOpenException;
 import io.ebbfs.namenode.store.Table;
-import io.ebbfs.namenode.store.UseGate;
 import java.io.IOException;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -31,7 +30,7 @@ public final class IgniteStore implements MetadataStore {
   private final IgniteRows rows;
   private final LockTable locks;
   private final long patienceMillis;
-  private final UseGate gate = new UseGate();
+  private volatile boolean closed;
 
   private IgniteStore(Ignite ignite, StoreClientConfig config) {
     this.ignite = ignite;
@@ -89,19 +88,15 @@ public final class IgniteStore implements MetadataStore {
   public <R> R transact(long partitionHint, Durability durability, TransactionBody<R> body)
       throws IOException {
     NonBlocking.beforeTransaction();
-    gate.enter();
-    try {
-      Repetition repetition = null;
-      while (true) {
-        try {
-          return attempt(body);
-        } catch (ConflictException e) {
-          repetition = repetition == null ? new Repetition(patienceMillis) : repetition;
-          repetition.pause(e);
-        }
+    Repetition repetition = null;
+    while (true) {
+      checkOpen();
+      try {
+        return attempt(body);
+      } catch (ConflictException e) {
+        repetition = repetition == null ? new Repetition(patienceMillis) : repetition;
+        repetition.pause(e);
       }
-    } finally {
-      gate.leave();
     }
   }
 
@@ -132,12 +127,8 @@ public final class IgniteStore implements MetadataStore {
   @Override
   public <V extends MessageLite> List<Row<V>> scanAll(Table<V> table, Key after, int limit)
       throws IOException {
-    gate.enter();
-    try {
-      return rows.scanAll(table, after, limit);
-    } finally {
-      gate.leave();
-    }
+    checkOpen();
+    return rows.scanAll(table, after, limit);
   }
 
   /** Removes all rows. For tests. */
@@ -145,10 +136,16 @@ public final class IgniteStore implements MetadataStore {
     rows.cache().removeAll();
   }
 
-  @Override
-  public void close() throws IOException {
-    if (gate.close()) {
-      ignite.close();
+  private void checkOpen() throws IOException {
+    if (closed) {
+      throw new IOException("the metadata store is closed: the namenode is shutting down");
     }
+  }
+
+  /** Leaves the store. Transactions that are under way fail; those that commit may succeed. */
+  @Override
+  public void close() {
+    closed = true;
+    ignite.close();
   }
 }

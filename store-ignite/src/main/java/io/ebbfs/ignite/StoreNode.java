@@ -1,12 +1,15 @@
 package io.ebbfs.ignite;
 
+import io.ebbfs.common.http.StatusServer;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.util.Collection;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.ignite.Ignite;
 import org.apache.ignite.IgniteCluster;
 import org.apache.ignite.IgniteException;
 import org.apache.ignite.Ignition;
+import org.apache.ignite.cluster.BaselineNode;
 import org.apache.ignite.cluster.ClusterState;
 import org.apache.ignite.internal.IgniteEx;
 import org.apache.ignite.spi.metric.IntMetric;
@@ -25,12 +28,12 @@ public final class StoreNode implements AutoCloseable {
   private static final long POLL_NANOS = 50_000_000;
 
   private final Ignite ignite;
-  private final StoreNodeConfig config;
+  private final StoreMember member;
   private volatile boolean closed;
 
-  private StoreNode(Ignite ignite, StoreNodeConfig config) {
+  private StoreNode(Ignite ignite, StoreMember member) {
     this.ignite = ignite;
-    this.config = config;
+    this.member = member;
   }
 
   /**
@@ -38,15 +41,14 @@ public final class StoreNode implements AutoCloseable {
    *
    * @throws IOException if the directory, the ports or the other nodes do not allow it
    */
-  public static StoreNode start(StoreNodeConfig config) throws IOException {
+  public static StoreNode start(StoreMember member, StoreNodeConfig config) throws IOException {
     Files.createDirectories(config.data());
     try {
-      return new StoreNode(Ignition.start(IgniteSettings.server(config)), config);
+      return new StoreNode(Ignition.start(IgniteSettings.server(member, config)), member);
     } catch (IgniteException e) {
       throw new IOException(
-          "the store node '%s' at %s:%d with the directory %s did not start: %s"
-              .formatted(
-                  config.name(), config.host(), config.port(), config.data(), e.getMessage()),
+          "the store node %s with the directory %s did not start: %s"
+              .formatted(member.name(), config.data(), e.getMessage()),
           e);
     }
   }
@@ -61,22 +63,43 @@ public final class StoreNode implements AutoCloseable {
       LockSupport.parkNanos(POLL_NANOS);
     }
     if (!closed) {
-      LOG.info("The store node {} serves", config.name());
+      LOG.info("The store node {} serves", member.name());
     }
     return !closed;
   }
 
   private void activateNew(IgniteCluster cluster) {
-    if (cluster.forServers().nodes().size() >= config.nodes()) {
+    if (cluster.forServers().nodes().size() >= member.all().size()) {
       cluster.state(ClusterState.ACTIVE);
     }
+  }
+
+  /** What the node says to supervisors. */
+  public StatusServer.State state() {
+    return new StoreNodeState(this);
+  }
+
+  /** How many nodes of the baseline run. */
+  int runningNodes() {
+    return ignite.cluster().forServers().nodes().size();
+  }
+
+  /** How many nodes hold rows, whether they run or not; 0 in a new store. */
+  int baselineNodes() {
+    Collection<BaselineNode> baseline = ignite.cluster().currentBaselineTopology();
+    return baseline == null ? 0 : baseline.size();
+  }
+
+  /** Whether the store serves; this node may still be filled with what it missed. */
+  boolean isServing() {
+    return !closed && ignite.cluster().state().active();
   }
 
   /**
    * How many nodes have a complete copy of the row that the fewest nodes have. While it is 1, no
    * other node may stop.
    */
-  public int copies() {
+  int copies() {
     IntMetric copies =
         ((IgniteEx) ignite)
             .context()

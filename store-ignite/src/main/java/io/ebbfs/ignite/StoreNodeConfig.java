@@ -1,93 +1,105 @@
 package io.ebbfs.ignite;
 
+import io.ebbfs.common.config.ConfigException;
+import io.ebbfs.common.config.Section;
+import io.ebbfs.common.config.YamlFile;
 import java.nio.file.Path;
-import java.util.List;
 
 /**
- * Settings of a node of the store.
+ * The file {@code conf/store.yaml}: settings of a node of the store on Ignite. Times are in
+ * milliseconds, sizes in bytes.
  *
- * @param name unique in the store and the same for ever
  * @param data the directory of its rows
- * @param host the address that the other nodes and the namenodes reach
- * @param port where it is found
- * @param transferPort where rows are transferred
- * @param peers host:port of the nodes of the store, or of some that are always there
- * @param nodes how many nodes a new store waits for
- * @param memoryBytes memory for rows, outside of the heap
- * @param logBytes room for the log on the disk
+ * @param memory memory for rows, outside of the heap
+ * @param log room for the write-ahead log on the disk
+ * @param transferPort where rows are transferred; 0 for the port behind the node's own
+ * @param httpPort a port for probes and metrics; 0 for none
+ * @param failureDetection the others go on without a node that is silent for this long
+ * @param syncEachCommit whether each commit waits for the disks
  * @param partitions of a new store, a power of two; fixed for ever
- * @param threads per pool
- * @param failureDetectionMillis after this time the others go on without a node that is silent
- * @param syncEachCommit whether each commit waits for the disk
+ * @param threads of each pool
  */
 public record StoreNodeConfig(
-    String name,
     Path data,
-    String host,
-    int port,
+    long memory,
+    long log,
     int transferPort,
-    List<String> peers,
-    int nodes,
-    long memoryBytes,
-    long logBytes,
+    int httpPort,
+    long failureDetection,
+    boolean syncEachCommit,
     int partitions,
-    int threads,
-    long failureDetectionMillis,
-    boolean syncEachCommit) {
+    int threads) {
   private static final long MIN_MEMORY = 32L << 20;
+  private static final long MIN_LOG = 128L << 20;
+  private static final long MIN_FAILURE_DETECTION = 2_000;
 
-  public StoreNodeConfig {
-    if (nodes < 1) {
-      throw new IllegalArgumentException(
-          "a store of " + nodes + " nodes: give at least 1, and 3 to survive the loss of one");
-    }
+  public static StoreNodeConfig defaults() {
+    return new StoreNodeConfig(
+        Path.of("store-data"), 1L << 30, 1L << 30, 0, 0, 2_000, false, 256, 8);
+  }
+
+  /**
+   * Reads the file.
+   *
+   * @throws ConfigException with all problems
+   */
+  public static StoreNodeConfig read(Path file) throws ConfigException {
+    return parse(file, YamlFile.text(file));
+  }
+
+  static StoreNodeConfig parse(Path name, String text) throws ConfigException {
+    return YamlFile.parse(name, text, StoreNodeConfig::of);
+  }
+
+  private static StoreNodeConfig of(Section top) {
+    StoreNodeConfig otherwise = defaults();
+    StoreNodeConfig config =
+        new StoreNodeConfig(
+            top.text("data").map(Path::of).orElse(otherwise.data),
+            top.sizeBytes("memory", otherwise.memory),
+            top.sizeBytes("log", otherwise.log),
+            top.integer("transferPort", otherwise.transferPort, 0, 65_535),
+            top.integer("httpPort", otherwise.httpPort, 0, 65_535),
+            top.durationMillis("failureDetection", otherwise.failureDetection),
+            top.flag("syncEachCommit", otherwise.syncEachCommit),
+            top.integer("partitions", otherwise.partitions, 1, 65_536),
+            top.integer("threads", otherwise.threads, 1, 1_000));
+    config.check(top);
+    return config;
+  }
+
+  private void check(Section top) {
     if (Integer.bitCount(partitions) != 1) {
-      throw new IllegalArgumentException(partitions + " partitions: give a power of two");
+      top.problem(
+          "partitions",
+          "'partitions: " + partitions + "' is no power of two",
+          "write 256 or 1024, for example");
     }
-    if (memoryBytes < MIN_MEMORY) {
-      throw new IllegalArgumentException(
-          memoryBytes + " bytes of memory: give at least " + MIN_MEMORY);
+    if (memory < MIN_MEMORY) {
+      top.problem("memory", "'memory: " + memory + "' is too small", "write 32MiB or more");
     }
-    if (peers.isEmpty()) {
-      throw new IllegalArgumentException("no peers: give host:port of the nodes of the store");
+    if (log < MIN_LOG) {
+      top.problem("log", "'log: " + log + "' is too small", "write 128MiB or more");
     }
-    peers = List.copyOf(peers);
+    if (failureDetection < MIN_FAILURE_DETECTION) {
+      top.problem(
+          "failureDetection",
+          "'failureDetection: " + failureDetection + "ms' is shorter than the pulse of the nodes",
+          "write 2s or more");
+    }
   }
 
-  /** A node with the usual settings. */
-  public static StoreNodeConfig of(
-      String name, Path data, String host, int port, int transferPort, List<String> peers) {
+  /** The same node with its rows elsewhere. */
+  public StoreNodeConfig withData(Path directory) {
     return new StoreNodeConfig(
-        name,
-        data,
-        host,
-        port,
+        directory,
+        memory,
+        log,
         transferPort,
-        peers,
-        peers.size(),
-        1L << 30,
-        1L << 30,
-        256,
-        Math.max(4, Runtime.getRuntime().availableProcessors()),
-        2_000,
-        false);
-  }
-
-  /** The same for a machine with little memory, and for tests. */
-  public StoreNodeConfig small() {
-    return new StoreNodeConfig(
-        name,
-        data,
-        host,
-        port,
-        transferPort,
-        peers,
-        nodes,
-        128L << 20,
-        256L << 20,
-        32,
-        4,
-        failureDetectionMillis,
-        syncEachCommit);
+        httpPort,
+        failureDetection,
+        syncEachCommit,
+        partitions,
+        threads);
   }
 }

@@ -17,6 +17,9 @@ import org.junit.jupiter.api.io.TempDir;
 /** The contract on nodes that live as long as the class. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class IgniteStoreContract extends MetadataStoreContract {
+  /** On a busy machine eight threads that want one row wait longer than in the embedded store. */
+  private static final long LONG_LOCK_TIMEOUT_MILLIS = 3_000;
+
   @TempDir static Path directory;
   StoreNodes nodes;
   IgniteStore shared;
@@ -26,7 +29,7 @@ abstract class IgniteStoreContract extends MetadataStoreContract {
   @BeforeAll
   void startNodes() throws Exception {
     nodes = StoreNodes.start(directory, countOfNodes());
-    shared = IgniteStore.open(nodes.client().withLockTimeout(LOCK_TIMEOUT_MILLIS));
+    shared = IgniteStore.open(nodes.client().withLockTimeout(LONG_LOCK_TIMEOUT_MILLIS));
   }
 
   @AfterAll

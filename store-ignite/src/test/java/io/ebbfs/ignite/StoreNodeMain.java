@@ -3,23 +3,20 @@ package io.ebbfs.ignite;
 import java.nio.file.Path;
 import java.util.List;
 
-/** A store node as a process of its own: NAME DATA PORT TRANSFER_PORT PEERS. */
+/** A store node as a process of its own: DATA PORT TRANSFER_PORT ALL. */
 final class StoreNodeMain {
   static final String SERVES = "SERVES";
 
   private StoreNodeMain() {}
 
   public static void main(String[] arguments) throws Exception {
+    List<String> all = List.of(arguments[3].split(","));
+    int transferPort = Integer.parseInt(arguments[2]);
+    StoreNodeConfig small =
+        new StoreNodeConfig(
+            Path.of(arguments[0]), 128L << 20, 256L << 20, transferPort, 0, 2_000, false, 32, 4);
     StoreNode node =
-        StoreNode.start(
-            StoreNodeConfig.of(
-                    arguments[0],
-                    Path.of(arguments[1]),
-                    "127.0.0.1",
-                    Integer.parseInt(arguments[2]),
-                    Integer.parseInt(arguments[3]),
-                    List.of(arguments[4].split(",")))
-                .small());
+        StoreNode.start(new StoreMember("127.0.0.1", Integer.parseInt(arguments[1]), all), small);
     Runtime.getRuntime().addShutdownHook(new Thread(node::close));
     if (node.awaitServing()) {
       System.out.println(SERVES);

@@ -72,7 +72,6 @@ final class StoreNodes implements AutoCloseable {
     command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
     command.add(StoreNodeMain.class.getName());
-    command.add("node-" + node);
     command.add(directory.resolve("node-" + node).toString());
     command.add(ports.get(2 * node).toString());
     command.add(ports.get(2 * node + 1).toString());

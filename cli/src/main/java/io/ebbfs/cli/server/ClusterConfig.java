@@ -10,12 +10,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Collectors;
 
 /**
  * What the processes of a cluster agree on: {@code cluster.yaml}, the same file on every machine.
  *
  * @param namenodes where clients and chunk servers reach the namenodes
+ * @param store the nodes of the metadata store that several namenodes share; empty: one namenode
+ *     keeps its own
  * @param brokers bootstrap servers of Kafka; empty for none
  * @param serviceKey the file with the key of the cluster's services; empty for none
  * @param host the address of this machine; empty: the one that its route to the namenode has
@@ -25,6 +26,7 @@ import java.util.stream.Collectors;
  */
 public record ClusterConfig(
     List<InetSocketAddress> namenodes,
+    List<InetSocketAddress> store,
     List<InetSocketAddress> brokers,
     String serviceKey,
     String host,
@@ -44,7 +46,14 @@ public record ClusterConfig(
 
   static final ClusterConfig DEFAULTS =
       new ClusterConfig(
-          List.of(), List.of(), "", "", false, "", new Control("control-data", 8090, ""));
+          List.of(),
+          List.of(),
+          List.of(),
+          "",
+          "",
+          false,
+          "",
+          new Control("control-data", 8090, ""));
 
   /** Reads the file in a directory; all defaults if there is none. */
   public static ClusterConfig read(Path confDirectory) throws ConfigException {
@@ -59,6 +68,7 @@ public record ClusterConfig(
     ClusterConfig config =
         new ClusterConfig(
             addresses(top, "namenodes"),
+            addresses(top, "store"),
             addresses(top, "kafka"),
             top.text("serviceKey").orElse(""),
             top.text("host").orElse(""),
@@ -111,9 +121,18 @@ public record ClusterConfig(
 
   /** The brokers as Kafka writes them: host:port, separated by commas. */
   String kafka() {
-    return brokers.stream()
-        .map(broker -> broker.getHostString() + ":" + broker.getPort())
-        .collect(Collectors.joining(","));
+    return String.join(",", texts(brokers));
+  }
+
+  /** The nodes of the store, each as host:port. */
+  List<String> storeNodes() {
+    return texts(store);
+  }
+
+  private static List<String> texts(List<InetSocketAddress> addresses) {
+    return addresses.stream()
+        .map(address -> address.getHostString() + ":" + address.getPort())
+        .toList();
   }
 
   /** The namenode that chunk servers and the control plane ask. */

@@ -139,6 +139,7 @@ public final class NamenodeCommand implements Callable<Integer>, ServerProcess {
                 keys.add(key("host", own.getAddress().getHostAddress()));
                 keys.add(key("port", String.valueOf(own.getPort())));
               });
+      addIfSet(keys, "storeNodes", String.join(",", cluster.storeNodes()));
       addIfSet(keys, "kafka", cluster.kafka());
       addIfSet(keys, "serviceKey", cluster.serviceKey());
       Path codes = conf.resolve(CODES);

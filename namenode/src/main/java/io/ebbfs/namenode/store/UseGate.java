@@ -8,7 +8,7 @@ import java.util.concurrent.locks.LockSupport;
  * Lets users in until it is closed; {@link #close} returns once the last of them has left. Each
  * thread counts in a cell of its own, so that users on many cores do not contend. Thread-safe.
  */
-public final class UseGate {
+final class UseGate {
   private static final int CELLS = 32;
   private static final int CACHE_LINE = 16;
   private static final long POLL_NANOS = 100_000;
@@ -17,7 +17,7 @@ public final class UseGate {
   private volatile boolean closed;
 
   /** Must be followed by {@link #leave} on the same thread. */
-  public void enter() throws IOException {
+  void enter() throws IOException {
     users.incrementAndGet(cell());
     if (closed) {
       leave();
@@ -25,7 +25,7 @@ public final class UseGate {
     }
   }
 
-  public void leave() {
+  void leave() {
     users.decrementAndGet(cell());
   }
 
@@ -34,7 +34,7 @@ public final class UseGate {
   }
 
   /** Returns false if the gate was closed before. */
-  public synchronized boolean close() {
+  synchronized boolean close() {
     if (closed) {
       return false;
     }
