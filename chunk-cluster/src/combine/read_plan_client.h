@@ -1,11 +1,16 @@
 // How a degraded read gets its plan: it asks the namenode, which makes the plan (in Java).
 #pragma once
 
-#include <string>
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <vector>
 
 #include "coding.pb.h"
 #include "common/error.h"
+#include "rpc/address.h"
 #include "rpc/client.h"
+#include "rpc/service_key.h"
 
 namespace ebb {
 
@@ -19,18 +24,28 @@ class ReadPlanSource {
       const ebbfs::GetReadPlanRequestProto& request) = 0;
 };
 
-// Asks the namenode: CodingProtocol.getReadPlan.
+// Asks the namenode: CodingProtocol.getReadPlan. Of several namenodes it asks the one that answered
+// last, and then the others. Thread-safe.
 class ReadPlanClient final : public ReadPlanSource {
  public:
-  // `key` proves to the namenode that this server belongs to the cluster.
-  ReadPlanClient(std::string host, std::uint16_t port, Timeout timeout, ServiceKey key = {});
+  // `namenodes` has at least one. `timeout` is how long the client goes on asking several
+  // namenodes, or the time-out of each of two calls of one alone. `key` proves to the namenode that
+  // this server belongs to the cluster.
+  ReadPlanClient(const std::vector<RpcAddress>& namenodes, Timeout timeout, ServiceKey key = {});
 
   [[nodiscard]] Result<ebbfs::GetReadPlanResponseProto> GetReadPlan(
       const ebbfs::GetReadPlanRequestProto& request) override;
 
  private:
+  // Whether the namenode gave the answer of the namenodes, be it an error.
+  [[nodiscard]] static bool Answered(const Status& status);
+  [[nodiscard]] Status AskAll(const ebbfs::GetReadPlanRequestProto& request,
+                              ebbfs::GetReadPlanResponseProto& response);
+
   const Timeout timeout_;
-  RpcClient client_;
+  std::vector<std::unique_ptr<RpcClient>> namenodes_;
+  // The index of the namenode that answered last.
+  std::atomic<std::size_t> preferred_ = 0;
 };
 
 }  // namespace ebb

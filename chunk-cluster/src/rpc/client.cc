@@ -52,6 +52,10 @@ Error RemoteError(const RpcResponseHeaderProto& header, const std::string& serve
 
 }  // namespace
 
+bool IsStandby(const Error& error) {
+  return error.exception_class == "org.apache.hadoop.ipc.StandbyException";
+}
+
 // One connection and the thread that reads its answers. Callers write under write_mutex_, then wait
 // until their entry of pending_ is filled. A failed connection stays failed.
 class RpcClient::Connection {
@@ -189,13 +193,20 @@ RpcClient::RpcClient(std::string host, std::uint16_t port, std::string protocol,
       options_(std::move(options)),
       client_id_(rpc_wire::NewClientId()) {}
 
-RpcClient::~RpcClient() {
+RpcClient::~RpcClient() { Close(); }
+
+void RpcClient::Close() {
   std::shared_ptr<Connection> connection;
   {
     const std::lock_guard lock(mutex_);
+    closed_ = true;
     connection = std::move(connection_);
   }
-  if (connection) connection->Break(Error{ErrorCode::kShutdown, "the RPC client is closing"});
+  if (connection) connection->Break(Closed());
+}
+
+Error RpcClient::Closed() const {
+  return Error{ErrorCode::kShutdown, fmt::format("the RPC client of {} is closed", server())};
 }
 
 std::string RpcClient::server() const { return fmt::format("{}:{}", host_, port_); }
@@ -228,17 +239,27 @@ std::string RpcClient::CallFrame(std::int32_t call_id, std::string_view method,
   return frame;
 }
 
-Result<std::shared_ptr<RpcClient::Connection>> RpcClient::Connected() {
+Result<std::shared_ptr<RpcClient::Connection>> RpcClient::Existing() {
   const std::lock_guard lock(mutex_);
-  if (connection_ && !connection_->broken()) return connection_;
-  connection_.reset();
+  if (closed_) return std::unexpected(Closed());
+  if (connection_ && connection_->broken()) connection_.reset();
+  return connection_;
+}
+
+Result<std::shared_ptr<RpcClient::Connection>> RpcClient::Connected() {
+  const std::lock_guard connecting(connecting_);
+  EBB_ASSIGN(auto existing, Existing());
+  if (existing) return existing;
   EBB_ASSIGN(Socket socket, Socket::Connect(host_, port_, options_.connect_timeout));
   const auto preamble = rpc_wire::Preamble();
   std::string hello(preamble.data(), preamble.size());
   hello += ConnectionContextFrame();
   EBB_TRY(rpc_wire::WriteBytes(socket, hello, options_.connect_timeout));
-  connection_ =
+  auto made =
       std::make_shared<Connection>(std::move(socket), server(), options_.max_response_bytes);
+  const std::lock_guard lock(mutex_);
+  if (closed_) return std::unexpected(Closed());
+  connection_ = std::move(made);
   return connection_;
 }
 

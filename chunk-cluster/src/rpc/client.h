@@ -14,9 +14,13 @@
 
 #include "common/error.h"
 #include "common/socket.h"
+#include "rpc/address.h"
 #include "rpc/service_key.h"
 
 namespace ebb {
+
+// True if the server is one of several namenodes and does not serve now: another namenode does.
+[[nodiscard]] bool IsStandby(const Error& error);
 
 struct RpcClientOptions {
   Timeout connect_timeout = std::chrono::seconds(10);
@@ -40,7 +44,7 @@ class RpcClient {
   // that this process runs as.
   RpcClient(std::string host, std::uint16_t port, std::string protocol, std::uint64_t version,
             std::string user = {}, Options options = {});
-  // Calls that are under way fail with kShutdown. No call may start later.
+  // Closes. No call may start later.
   ~RpcClient();
   RpcClient(const RpcClient&) = delete;
   RpcClient& operator=(const RpcClient&) = delete;
@@ -52,6 +56,10 @@ class RpcClient {
   [[nodiscard]] Status Call(std::string_view method, const google::protobuf::MessageLite& request,
                             google::protobuf::MessageLite& response, Timeout timeout);
 
+  // Calls that are under way fail with kShutdown, and so do later calls: no answer arrives any
+  // more.
+  void Close();
+
   // "host:port", for messages.
   [[nodiscard]] std::string server() const;
 
@@ -59,6 +67,9 @@ class RpcClient {
   class Connection;
 
   [[nodiscard]] Result<std::shared_ptr<Connection>> Connected();
+  // Null if there is none, or a broken one.
+  [[nodiscard]] Result<std::shared_ptr<Connection>> Existing();
+  [[nodiscard]] Error Closed() const;
   [[nodiscard]] std::string ConnectionContextFrame() const;
   [[nodiscard]] std::string CallFrame(std::int32_t call_id, std::string_view method,
                                       const google::protobuf::MessageLite& request) const;
@@ -71,9 +82,11 @@ class RpcClient {
   const Options options_;
   const std::string client_id_;
   std::atomic<std::uint32_t> next_call_id_ = 0;
-  // Held while connecting, so that all waiting calls share one connection.
+  // Held while connecting, so that all waiting calls share one connection. Taken before mutex_.
+  std::mutex connecting_;
   std::mutex mutex_;
   std::shared_ptr<Connection> connection_;
+  bool closed_ = false;
 };
 
 }  // namespace ebb

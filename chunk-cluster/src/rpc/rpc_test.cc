@@ -240,6 +240,22 @@ TEST_F(RpcTest, ATimedOutCallFailsAndTheClientGoesOn) {
   EXPECT_EQ(Echo(*client_, "next").value(), "next");
 }
 
+TEST_F(RpcTest, AClosedClientEndsItsCallsAndStartsNoOther) {
+  StartServer();
+  auto running = std::async(std::launch::async, [&] {
+    ebbfs::ChunkStatusResponseProto response;
+    return client_->Call("status", ebbfs::ChunkStatusRequestProto(), response);
+  });
+  gate_.AwaitWaiting(1);
+  client_->Close();
+  const auto ended = running.get();
+  ASSERT_FALSE(ended);
+  EXPECT_EQ(ended.error().code, ErrorCode::kShutdown);
+  const auto later = Echo(*client_, "later");
+  ASSERT_FALSE(later);
+  EXPECT_EQ(later.error().code, ErrorCode::kShutdown);
+}
+
 TEST_F(RpcTest, ReconnectsAfterTheServerWasStartedAnew) {
   StartServer();
   ASSERT_TRUE(Echo(*client_, "before"));

@@ -99,7 +99,7 @@ std::uint64_t ChooseLength(std::vector<Candidate>& candidates) {
 
 }  // namespace
 
-Status RecoverBlock(BlockStore& store, NamenodeClient& namenode,
+Status RecoverBlock(BlockStore& store, const ActiveNamenode& namenode,
                     const RecoveringBlockProto& recovering) {
   const auto& block = recovering.block().b();
   const std::uint64_t recovery_id = recovering.newgenstamp();
@@ -156,7 +156,7 @@ Status RecoverBlock(BlockStore& store, NamenodeClient& namenode,
                               block.blockid(), length));
     }
   }
-  EBB_TRY(namenode.CommitBlockSynchronization(commit));
+  EBB_TRY(namenode.followed()->CommitBlockSynchronization(commit));
   spdlog::info("recovery {} of block {}: finalized {} replicas with {} bytes", recovery_id,
                block.blockid(), commit.newtaragets_size(), commit.newlength());
   return {};

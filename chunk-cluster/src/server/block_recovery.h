@@ -5,14 +5,14 @@
 #include "DatanodeProtocol.pb.h"
 #include "common/error.h"
 #include "disk/block_store.h"
-#include "server/namenode_client.h"
+#include "server/active_namenode.h"
 
 namespace ebb::server {
 
 // Leads the recovery as its primary. Asks all holders for their replicas, chooses the length, has
-// every holder cut and finalize its replica, and tells the namenode. After an error the namenode
-// starts another recovery.
-[[nodiscard]] Status RecoverBlock(BlockStore& store, NamenodeClient& namenode,
+// every holder cut and finalize its replica, and tells the namenode that is
+// followed by then. After an error the namenode starts another recovery.
+[[nodiscard]] Status RecoverBlock(BlockStore& store, const ActiveNamenode& namenode,
                                   const hadoop::hdfs::RecoveringBlockProto& recovering);
 
 }  // namespace ebb::server

@@ -24,13 +24,8 @@ constexpr std::size_t kMaxChanges = 100'000;
 
 }  // namespace
 
-BlockReporter::BlockReporter(BlockReporterOptions options, BlockStore& store,
-                             NamenodeClient& namenode, Events events)
-    : options_(std::move(options)),
-      store_(store),
-      namenode_(namenode),
-      report_namenode_(options_.namenode_host, options_.namenode_port),
-      events_(std::move(events)) {}
+BlockReporter::BlockReporter(BlockReporterOptions options, BlockStore& store, Events events)
+    : options_(options), store_(store), events_(std::move(events)) {}
 
 BlockReporter::~BlockReporter() { Stop(); }
 
@@ -51,16 +46,17 @@ void BlockReporter::Stop() {
   if (full_thread_.joinable()) full_thread_.join();
 }
 
-void BlockReporter::SetRegistered(const DatanodeRegistrationProto& registration) {
+void BlockReporter::SetRegistered(Client namenode, const DatanodeRegistrationProto& registration) {
   {
     const std::lock_guard lock(mutex_);
-    registration_ = registration;
+    session_ = {std::move(namenode), registration, session_.number + 1};
     registered_ = true;
     // A lease of an earlier registration is worth nothing.
     full_due_ = true;
     lease_.reset();
   }
   changes_wake_.notify_all();
+  full_wake_.notify_all();
 }
 
 void BlockReporter::SetUnregistered() {
@@ -68,9 +64,9 @@ void BlockReporter::SetUnregistered() {
   registered_ = false;
 }
 
-DatanodeRegistrationProto BlockReporter::registration() const {
-  const std::lock_guard lock(mutex_);
-  return registration_;
+void BlockReporter::Pause(std::unique_lock<std::mutex>& lock, std::condition_variable& wake,
+                          std::chrono::milliseconds time, std::uint64_t failed_session) {
+  wake.wait_for(lock, time, [&] { return stopping_ || session_.number != failed_session; });
 }
 
 // ---- full reports -----------------------------------------------------------------------------
@@ -101,6 +97,7 @@ void BlockReporter::RunFull() {
   BackOff back_off;
   auto next = Clock::now() + options_.full_report_interval;
   for (;;) {
+    Session session;
     std::uint64_t lease;
     bool due = false;
     {
@@ -111,6 +108,7 @@ void BlockReporter::RunFull() {
       } else if (stopping_) {
         return;
       } else {
+        session = session_;
         lease = *lease_;
         lease_.reset();
         full_due_ = false;
@@ -121,22 +119,22 @@ void BlockReporter::RunFull() {
       RequestFullReport();
       continue;
     }
-    if (auto sent = SendFull(lease); sent) {
+    if (auto sent = SendFull(session, lease); sent) {
       back_off.Reset();
       next = Clock::now() + options_.full_report_interval;
     } else {
-      spdlog::warn("the full block report to namenode {} failed: {}", namenode_.address(),
-                   sent.error().message);
-      if (IsUnregistered(sent.error())) events_.on_unregistered();
+      spdlog::warn("the full block report to namenode {} failed: {}",
+                   session.namenode->address().Text(), sent.error().message);
+      if (IsUnregistered(sent.error())) events_.on_unregistered(session.namenode);
       std::unique_lock lock(mutex_);
-      full_wake_.wait_for(lock, back_off.Next(), [this] { return stopping_; });
+      Pause(lock, full_wake_, back_off.Next(), session.number);
       lock.unlock();
       RequestFullReport();
     }
   }
 }
 
-Status BlockReporter::SendFull(std::uint64_t lease) {
+Status BlockReporter::SendFull(const Session& session, std::uint64_t lease) {
   std::vector<std::string> storages;
   for (const auto& disk : store_.Disks()) {
     // A report of a disk that is not scanned would say that its blocks are gone.
@@ -148,12 +146,12 @@ Status BlockReporter::SendFull(std::uint64_t lease) {
   context.set_leaseid(lease);
   for (std::size_t i = 0; i < storages.size(); ++i) {
     context.set_currpc(static_cast<std::int32_t>(i));
-    EBB_TRY(SendDisk(storages[i], context));
+    EBB_TRY(SendDisk(session, storages[i], context));
   }
   return {};
 }
 
-Status BlockReporter::SendDisk(const std::string& storage_uuid,
+Status BlockReporter::SendDisk(const Session& session, const std::string& storage_uuid,
                                const BlockReportContextProto& context) {
   BlockReportRequestProto request;
   request.set_blockpoolid(store_.block_pool_id());
@@ -165,18 +163,18 @@ Status BlockReporter::SendDisk(const std::string& storage_uuid,
     const std::lock_guard sending(sending_);
     // The namenode hears of every change before it hears of the state after it. A change that comes
     // in between is in the state and is told once more.
-    EBB_TRY(SendIncremental());
+    EBB_TRY(SendIncremental(session));
     const auto replicas = store_.Replicas(storage_uuid);
     EncodeBlockReport(replicas, report);
-    *request.mutable_registration() = registration();
-    response = report_namenode_.BlockReport(request);
+    *request.mutable_registration() = session.registration;
+    response = session.namenode->BlockReport(request);
     if (response) {
       spdlog::info("full block report of disk {} ({} of {}): {} blocks", storage_uuid,
                    context.currpc() + 1, context.totalrpcs(), replicas.size());
     }
   }
   if (!response) return std::unexpected(std::move(response).error());
-  if (response->has_cmd()) events_.on_command(response->cmd());
+  if (response->has_cmd()) events_.on_command(session.namenode, response->cmd());
   return {};
 }
 
@@ -220,28 +218,31 @@ void BlockReporter::ReportDeleted(const ReplicaInfo& replica) {
 void BlockReporter::RunIncremental() {
   BackOff back_off;
   for (;;) {
+    Session session;
     {
       std::unique_lock lock(mutex_);
       changes_wake_.wait(lock, [this] { return stopping_ || (registered_ && change_count_ > 0); });
       if (stopping_) return;
+      session = session_;
     }
     Status sent;
     {
       const std::lock_guard sending(sending_);
-      sent = SendIncremental();
+      sent = SendIncremental(session);
     }
     if (sent) {
       back_off.Reset();
       continue;
     }
-    spdlog::warn("the incremental block report to namenode {} failed: {}", namenode_.address(),
-                 sent.error().message);
+    spdlog::warn("the incremental block report to namenode {} failed: {}",
+                 session.namenode->address().Text(), sent.error().message);
+    events_.on_failed();
     std::unique_lock lock(mutex_);
-    changes_wake_.wait_for(lock, back_off.Next(), [this] { return stopping_; });
+    Pause(lock, changes_wake_, back_off.Next(), session.number);
   }
 }
 
-Status BlockReporter::SendIncremental() {
+Status BlockReporter::SendIncremental(const Session& session) {
   BlockReceivedAndDeletedRequestProto request;
   std::map<std::string, std::vector<BlockChange>> taken;
   std::uint64_t last;
@@ -251,8 +252,8 @@ Status BlockReporter::SendIncremental() {
     taken.swap(changes_);
     change_count_ = 0;
     last = enqueued_;
-    *request.mutable_registration() = registration_;
   }
+  *request.mutable_registration() = session.registration;
   request.set_blockpoolid(store_.block_pool_id());
   for (const auto& [uuid, changes] : taken) {
     auto& storage = *request.add_blocks();
@@ -263,7 +264,7 @@ Status BlockReporter::SendIncremental() {
     FillStorage(*storage.mutable_storage(), uuid);
     for (const auto& change : changes) *storage.add_blocks() = change;
   }
-  auto sent = namenode_.BlockReceivedAndDeleted(request);
+  auto sent = session.namenode->BlockReceivedAndDeleted(request);
   const bool unregistered = !sent && IsUnregistered(sent.error());
   {
     const std::lock_guard lock(mutex_);
@@ -271,7 +272,7 @@ Status BlockReporter::SendIncremental() {
     if (sent) {
       delivered_ = std::max(delivered_, last);
     } else {
-      if (unregistered) registered_ = false;
+      if (unregistered && session_.number == session.number) registered_ = false;
       // In front of newer changes: the order of one block's changes matters.
       for (auto& [uuid, changes] : taken) {
         auto& waiting = changes_[uuid];
@@ -281,7 +282,7 @@ Status BlockReporter::SendIncremental() {
     }
   }
   delivered_wake_.notify_all();
-  if (unregistered) events_.on_unregistered();
+  if (unregistered) events_.on_unregistered(session.namenode);
   return sent;
 }
 
@@ -293,7 +294,7 @@ Status BlockReporter::ReportCorrupt(const ReplicaInfo& replica) {
   block.set_blockid(replica.block_id);
   block.set_generationstamp(replica.generation_stamp);
   block.set_numbytes(replica.length_bytes);
-  return ReportBad(block, registration().datanodeid(), replica.storage_uuid);
+  return ReportBad(block, {}, replica.storage_uuid);
 }
 
 Status BlockReporter::ReportCorruptAt(const hadoop::hdfs::DatanodeIDProto& peer,
@@ -302,14 +303,20 @@ Status BlockReporter::ReportCorruptAt(const hadoop::hdfs::DatanodeIDProto& peer,
 }
 
 Status BlockReporter::ReportBad(const hadoop::hdfs::ExtendedBlockProto& block,
-                                const hadoop::hdfs::DatanodeIDProto& holder,
+                                const std::optional<hadoop::hdfs::DatanodeIDProto>& holder,
                                 const std::string& storage_uuid) {
+  Session session;
+  {
+    const std::lock_guard lock(mutex_);
+    session = session_;
+  }
+  if (!session.namenode) return Fail(ErrorCode::kNotReady, "this server is not registered yet");
   ReportBadBlocksRequestProto request;
   auto& located = *request.add_blocks();
   *located.mutable_b() = block;
   located.set_offset(0);
   located.set_corrupt(true);
-  *located.add_locs()->mutable_id() = holder;
+  *located.add_locs()->mutable_id() = holder.value_or(session.registration.datanodeid());
   if (!storage_uuid.empty()) {
     located.add_storagetypes(DISK);
     located.add_storageids(storage_uuid);
@@ -319,7 +326,7 @@ Status BlockReporter::ReportBad(const hadoop::hdfs::ExtendedBlockProto& block,
   token.set_password("");
   token.set_kind("");
   token.set_service("");
-  return namenode_.ReportBadBlocks(request);
+  return session.namenode->ReportBadBlocks(request);
 }
 
 }  // namespace ebb::server

@@ -17,18 +17,17 @@
 #include "DatanodeProtocol.pb.h"
 #include "common/error.h"
 #include "disk/block_store.h"
-#include "server/namenode_client.h"
+#include "server/active_namenode.h"
 
 namespace ebb::server {
 
 struct BlockReporterOptions {
-  std::string namenode_host;
-  std::uint16_t namenode_port = 0;
   std::chrono::seconds full_report_interval = std::chrono::hours(6);
 };
 
-// Thread-safe. A thread of its own sends incremental reports as soon as there are changes. Another
-// thread sends full reports over a connection of its own, one call for each disk: the namenode may
+// Thread-safe. Reports go to the namenode of the last SetRegistered. A thread of its own sends
+// incremental reports as soon as there are changes. Another thread sends full reports, one call for
+// each disk: the namenode may
 // take long for them. Heartbeats never wait for a report, and incremental reports at most for the
 // report of one disk.
 //
@@ -36,18 +35,22 @@ struct BlockReporterOptions {
 // while WantsLease, and the thread reports once GrantLease was called.
 class BlockReporter {
  public:
+  using Client = ActiveNamenode::Client;
+
   struct Events {
     // The namenode does not know this server any more. Called without a lock held.
-    std::function<void()> on_unregistered;
+    std::function<void(const Client&)> on_unregistered;
+    // A report failed. Called without a lock held.
+    std::function<void()> on_failed;
     // A full report is due and needs a lease. Called without a lock held.
     std::function<void()> on_full_report_due;
     // The namenode answered a full report with a command. Called without a lock held.
-    std::function<void(const hadoop::hdfs::datanode::DatanodeCommandProto&)> on_command;
+    std::function<void(const Client&, const hadoop::hdfs::datanode::DatanodeCommandProto&)>
+        on_command;
   };
 
-  // `store` and `namenode` outlive the reporter.
-  BlockReporter(BlockReporterOptions options, BlockStore& store, NamenodeClient& namenode,
-                Events events);
+  // `store` outlives the reporter.
+  BlockReporter(BlockReporterOptions options, BlockStore& store, Events events);
   // Stops.
   ~BlockReporter();
   BlockReporter(const BlockReporter&) = delete;
@@ -56,8 +59,10 @@ class BlockReporter {
   void Start();
   void Stop();
 
-  // Incremental reports are sent from now on, with this registration, and a full report is due.
-  void SetRegistered(const hadoop::hdfs::datanode::DatanodeRegistrationProto& registration);
+  // Incremental reports go to this namenode from now on, with this registration, and a full report
+  // is due.
+  void SetRegistered(Client namenode,
+                     const hadoop::hdfs::datanode::DatanodeRegistrationProto& registration);
   // Incremental reports wait until the next SetRegistered.
   void SetUnregistered();
 
@@ -84,26 +89,34 @@ class BlockReporter {
 
   using Clock = std::chrono::steady_clock;
 
+  // Where reports go, and the registration that they name.
+  struct Session {
+    Client namenode;
+    hadoop::hdfs::datanode::DatanodeRegistrationProto registration;
+    // Grows with each registration.
+    std::uint64_t number = 0;
+  };
+
   void RunIncremental();
   // The caller holds sending_.
-  [[nodiscard]] Status SendIncremental();
+  [[nodiscard]] Status SendIncremental(const Session& session);
   void RunFull();
+  // Waits after a failure: until the time is over, another registration, or the end. The caller
+  // holds mutex_.
+  void Pause(std::unique_lock<std::mutex>& lock, std::condition_variable& wake,
+             std::chrono::milliseconds time, std::uint64_t failed_session);
   // Reports every disk under one lease.
-  [[nodiscard]] Status SendFull(std::uint64_t lease);
-  [[nodiscard]] Status SendDisk(const std::string& storage_uuid,
+  [[nodiscard]] Status SendFull(const Session& session, std::uint64_t lease);
+  [[nodiscard]] Status SendDisk(const Session& session, const std::string& storage_uuid,
                                 const hadoop::hdfs::datanode::BlockReportContextProto& context);
-  // Without a storage the holder is suspected only.
+  // Without a holder this server is meant. Without a storage the holder is suspected only.
   [[nodiscard]] Status ReportBad(const hadoop::hdfs::ExtendedBlockProto& block,
-                                 const hadoop::hdfs::DatanodeIDProto& holder,
+                                 const std::optional<hadoop::hdfs::DatanodeIDProto>& holder,
                                  const std::string& storage_uuid);
   void Enqueue(const ReplicaInfo& replica, BlockChange::BlockStatus status);
-  [[nodiscard]] hadoop::hdfs::datanode::DatanodeRegistrationProto registration() const;
 
   const BlockReporterOptions options_;
   BlockStore& store_;
-  NamenodeClient& namenode_;
-  // For full reports.
-  NamenodeClient report_namenode_;
   const Events events_;
 
   // Held while one call of a report is sent. A full report that overtakes an incremental one would
@@ -113,7 +126,7 @@ class BlockReporter {
   mutable std::mutex mutex_;
   bool stopping_ = false;
   bool registered_ = false;
-  hadoop::hdfs::datanode::DatanodeRegistrationProto registration_;
+  Session session_;
   // Changes by storage that the namenode was not told of, oldest first.
   std::map<std::string, std::vector<BlockChange>> changes_;
   std::size_t change_count_ = 0;

@@ -60,7 +60,7 @@ class FakeStorageInspector final : public StorageInspector {
 class ChunkServiceTest : public testing::Test {
  protected:
   ChunkServiceTest()
-      : plan_client_("127.0.0.1", 1, 1s),
+      : plan_client_({{"127.0.0.1", 1}}, 1s),
         engine_(io_, {}),
         reads_(io_, plan_client_, {}),
         blocks_(io_),
@@ -229,7 +229,7 @@ TEST(ReadPlanClientTest, AsksTheNamenodeAndUnderstandsItsErrors) {
       });
   namenode.RegisterService(kCodingProtocol, 1, std::move(handlers));
   ASSERT_TRUE(namenode.Start());
-  ReadPlanClient plan_client("127.0.0.1", namenode.port(), 10s);
+  ReadPlanClient plan_client({{"127.0.0.1", namenode.port()}}, 10s);
   ebbfs::GetReadPlanRequestProto request;
   FillBlock(*request.mutable_block(), 1, 77);
   const auto plan = plan_client.GetReadPlan(request);

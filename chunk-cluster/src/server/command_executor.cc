@@ -20,10 +20,28 @@ constexpr std::size_t kMaxRemovals = 1'000'000;
 
 }  // namespace
 
-void CommandExecutor::Execute(const DatanodeCommandProto& command) {
+void CommandExecutor::Execute(const Client& from, const DatanodeCommandProto& command) {
+  if (!namenode_.WhileFollowed(from, [&] { Obey(from, command); })) {
+    spdlog::warn("ignored a late command of namenode {}: this server follows {} now",
+                 from->address().Text(), namenode_.followed()->address().Text());
+  }
+}
+
+void CommandExecutor::Queue(const char* what, const Client& from, std::function<void()> task) {
+  tasks_.Add(what, [this, what, from, task = std::move(task)] {
+    if (namenode_.followed() == from) {
+      task();
+    } else {
+      spdlog::info("dropped a task ({}) of namenode {}, which is not followed any more", what,
+                   from->address().Text());
+    }
+  });
+}
+
+void CommandExecutor::Obey(const Client& from, const DatanodeCommandProto& command) {
   switch (command.cmdtype()) {
     case DatanodeCommandProto::BlockCommand:
-      ExecuteBlockCommand(command.blkcmd());
+      ObeyBlockCommand(from, command.blkcmd());
       return;
     case DatanodeCommandProto::RegisterCommand:
       spdlog::info("the namenode asks for a registration");
@@ -31,7 +49,7 @@ void CommandExecutor::Execute(const DatanodeCommandProto& command) {
       return;
     case DatanodeCommandProto::BlockRecoveryCommand:
       for (const auto& block : command.recoverycmd().blocks()) {
-        tasks_.Add("block recovery", [this, block] {
+        Queue("block recovery", from, [this, block] {
           if (auto recovered = RecoverBlock(store_, namenode_, block); !recovered) {
             spdlog::warn("block recovery failed: {}", recovered.error().message);
           }
@@ -50,7 +68,7 @@ void CommandExecutor::Execute(const DatanodeCommandProto& command) {
                DatanodeCommandProto::Type_Name(command.cmdtype()));
 }
 
-void CommandExecutor::ExecuteBlockCommand(const BlockCommandProto& command) {
+void CommandExecutor::ObeyBlockCommand(const Client& from, const BlockCommandProto& command) {
   if (command.blockpoolid() != store_.block_pool_id()) {
     spdlog::warn("ignored a command for block pool {}: this server holds pool {}",
                  command.blockpoolid(), store_.block_pool_id());
@@ -74,10 +92,10 @@ void CommandExecutor::ExecuteBlockCommand(const BlockCommandProto& command) {
       const auto& uuids = command.targetstorageuuids(i).storageuuids();
       storages.assign(uuids.begin(), uuids.end());
     }
-    tasks_.Add("copy of a block",
-               [this, block, servers = std::move(servers), storages = std::move(storages)] {
-                 CopyBlock(block, servers, storages);
-               });
+    Queue("copy of a block", from,
+          [this, block, servers = std::move(servers), storages = std::move(storages)] {
+            CopyBlock(block, servers, storages);
+          });
   }
 }
 

@@ -14,7 +14,7 @@
 #include "DatanodeProtocol.pb.h"
 #include "common/error.h"
 #include "disk/block_store.h"
-#include "server/namenode_client.h"
+#include "server/active_namenode.h"
 #include "server/task_queue.h"
 
 namespace ebb::server {
@@ -22,9 +22,11 @@ namespace ebb::server {
 // Thread-safe. The objects passed in outlive the executor and its tasks.
 class CommandExecutor {
  public:
+  using Client = ActiveNamenode::Client;
+
   // `on_register` is called if the namenode orders a new registration. `self` tells how this server
   // is registered.
-  CommandExecutor(BlockStore& store, NamenodeClient& namenode, TaskQueue& tasks,
+  CommandExecutor(BlockStore& store, ActiveNamenode& namenode, TaskQueue& tasks,
                   std::function<void()> on_register,
                   std::function<hadoop::hdfs::DatanodeIDProto()> self)
       : store_(store),
@@ -33,9 +35,12 @@ class CommandExecutor {
         on_register_(std::move(on_register)),
         self_(std::move(self)) {}
 
-  // Queues the work and returns. A block to be removed is out of the store's map after the call, and
-  // its files are removed later: each disk has a queue of its own, so that none waits for another.
-  void Execute(const hadoop::hdfs::datanode::DatanodeCommandProto& command);
+  // Queues the work and returns. Ignores the command if the namenode that gave it is not followed
+  // any more: another namenode may count on what the command would destroy. Work that waits in the
+  // queue when another namenode is followed is dropped; work that runs goes on. A block to be
+  // removed is out of the store's map after the call, and its files are removed later: each disk
+  // has a queue of its own, so that none waits for another.
+  void Execute(const Client& from, const hadoop::hdfs::datanode::DatanodeCommandProto& command);
 
   // Waits for the removals that are running. Waiting removals are dropped: after a restart the
   // blocks are reported, and removed by a new order.
@@ -45,7 +50,11 @@ class CommandExecutor {
   [[nodiscard]] std::uint32_t copies() const { return copies_; }
 
  private:
-  void ExecuteBlockCommand(const hadoop::hdfs::datanode::BlockCommandProto& command);
+  void Obey(const Client& from, const hadoop::hdfs::datanode::DatanodeCommandProto& command);
+  void ObeyBlockCommand(const Client& from,
+                        const hadoop::hdfs::datanode::BlockCommandProto& command);
+  // Runs the task later, unless another namenode is followed by then.
+  void Queue(const char* what, const Client& from, std::function<void()> task);
   void RemoveBlock(std::uint64_t block_id, std::uint64_t generation_stamp);
   [[nodiscard]] TaskQueue& RemovalsOf(const std::string& storage_uuid);
   void CopyBlock(const hadoop::hdfs::BlockProto& block,
@@ -53,7 +62,7 @@ class CommandExecutor {
                  const std::vector<std::string>& storages);
 
   BlockStore& store_;
-  NamenodeClient& namenode_;
+  ActiveNamenode& namenode_;
   TaskQueue& tasks_;
   const std::function<void()> on_register_;
   const std::function<hadoop::hdfs::DatanodeIDProto()> self_;

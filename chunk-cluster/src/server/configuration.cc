@@ -19,7 +19,7 @@ namespace {
   std::exit(2);
 }
 
-void ParseAddress(const std::string& text, Configuration& configuration) {
+RpcAddress ParseAddress(const std::string& text) {
   const auto colon = text.rfind(':');
   unsigned port = 0;
   if (colon != std::string::npos && colon > 0) {
@@ -30,8 +30,19 @@ void ParseAddress(const std::string& text, Configuration& configuration) {
   if (port == 0 || port > 65535) {
     Refuse(fmt::format("--namenode '{}' is not HOST:PORT with a port of 1 to 65535", text));
   }
-  configuration.namenode_host = text.substr(0, colon);
-  configuration.namenode_port = static_cast<std::uint16_t>(port);
+  return {text.substr(0, colon), static_cast<std::uint16_t>(port)};
+}
+
+std::vector<RpcAddress> ParseNamenodes(const std::vector<std::string>& texts) {
+  std::vector<RpcAddress> addresses;
+  for (const auto& text : texts) {
+    const auto address = ParseAddress(text);
+    if (std::ranges::find(addresses, address) != addresses.end()) {
+      Refuse(fmt::format("--namenode names {} twice; name it once", text));
+    }
+    addresses.push_back(address);
+  }
+  return addresses;
 }
 
 void CheckDirectories(const std::vector<std::string>& directories) {
@@ -63,12 +74,17 @@ gf::Backend ParseKernel(const std::string& name) {
 
 Configuration ParseCommandLine(int argc, char** argv) {
   Configuration c;
-  std::string namenode;
+  std::vector<std::string> namenodes;
   std::string kernel = "auto";
   std::string log_format = "text";
   CLI::App app(
       "EbbFS chunk server: stores blocks, serves them to HDFS clients, and computes parities.");
-  app.add_option("--namenode", namenode, "HOST:PORT of the namenode's RPC server")->required();
+  app.add_option(
+         "--namenode", namenodes,
+         "HOST:PORT of the namenode's RPC server; of all namenodes, separated by commas, if "
+         "several share a store")
+      ->required()
+      ->delimiter(',');
   app.add_option("--data", c.directories, "directories, one for each disk, separated by commas")
       ->required()
       ->delimiter(',');
@@ -153,7 +169,7 @@ Configuration ParseCommandLine(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     Refuse(fmt::format("{}; see --help", error.what()));
   }
-  ParseAddress(namenode, c);
+  c.namenodes = ParseNamenodes(namenodes);
   CheckDirectories(c.directories);
   c.json_log = log_format == "json";
   if (kernel != "auto") c.kernel = ParseKernel(kernel);

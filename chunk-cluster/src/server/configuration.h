@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "gf/backend.h"
+#include "rpc/address.h"
 
 namespace ebb::server {
 
 struct Configuration {
-  std::string namenode_host;
-  std::uint16_t namenode_port = 0;
+  std::vector<RpcAddress> namenodes;
   std::vector<std::string> directories;
   std::string host = "127.0.0.1";
   std::uint16_t transfer_port = 0;

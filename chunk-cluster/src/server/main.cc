@@ -99,14 +99,12 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
     if (!read) return Die(read.error());
     key = *std::move(read);
   }
-  auto opened = BlockStore::Open(RealFileSystem(),
-                                 {.directories = configuration.directories,
-                                  .reserved_bytes = configuration.reserved_bytes,
-                                  .disks_per_file_system = configuration.disks_per_file_system,
-                                  .slow_disk_after =
-                                      std::chrono::seconds(configuration.slow_disk_seconds),
-                                  .hung_disk_after =
-                                      std::chrono::seconds(configuration.hung_disk_seconds)});
+  auto opened = BlockStore::Open(
+      RealFileSystem(), {.directories = configuration.directories,
+                         .reserved_bytes = configuration.reserved_bytes,
+                         .disks_per_file_system = configuration.disks_per_file_system,
+                         .slow_disk_after = std::chrono::seconds(configuration.slow_disk_seconds),
+                         .hung_disk_after = std::chrono::seconds(configuration.hung_disk_seconds)});
   if (!opened) return Die(opened.error(), kNoResource);
   auto& store = **opened;
 
@@ -116,8 +114,7 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
   combine_options.max_process_bytes = configuration.combine_memory_bytes;
   combine_options.limits.backend = configuration.kernel;
   CombineEngine combines(io, combine_options);
-  ReadPlanClient plan_client(configuration.namenode_host, configuration.namenode_port,
-                             std::chrono::seconds(10), key);
+  ReadPlanClient plan_client(configuration.namenodes, std::chrono::seconds(10), key);
   DegradedReadOptions degraded_options;
   degraded_options.server_uuid = store.server_uuid();
   degraded_options.max_process_bytes = configuration.degraded_read_memory_bytes;
@@ -157,9 +154,10 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
   };
   events.count_transfers = [&] { return transfers.connections(); };
   NamenodeSession session(
-      {configuration.namenode_host, configuration.namenode_port, configuration.host,
-       std::chrono::milliseconds(configuration.heartbeat_millis),
-       std::chrono::seconds(configuration.block_report_seconds)},
+      {.namenodes = configuration.namenodes,
+       .host = configuration.host,
+       .heartbeat_interval = std::chrono::milliseconds(configuration.heartbeat_millis),
+       .block_report_interval = std::chrono::seconds(configuration.block_report_seconds)},
       store, events);
   store.SetListener(&session);
   io.SetListener(&session);

@@ -10,9 +10,9 @@ constexpr char kDatanodeProtocol[] = "org.apache.hadoop.hdfs.server.protocol.Dat
 
 template <typename Response>
 Result<Response> Call(RpcClient& client, const char* method,
-                      const google::protobuf::MessageLite& request) {
+                      const google::protobuf::MessageLite& request, Timeout timeout) {
   Response response;
-  EBB_TRY(client.Call(method, request, response));
+  EBB_TRY(client.Call(method, request, response, timeout));
   return response;
 }
 
@@ -35,13 +35,23 @@ void FillStorage(hadoop::hdfs::DatanodeStorageProto& storage, const std::string&
   storage.set_storagetype(hadoop::hdfs::DISK);
 }
 
-NamenodeClient::NamenodeClient(std::string host, std::uint16_t port)
-    : client_(std::move(host), port, kDatanodeProtocol, 1) {}
+NamenodeClient::NamenodeClient(const RpcAddress& address, const NamenodePatience& patience)
+    : address_(address),
+      patience_(patience),
+      calls_(address.host, address.port, kDatanodeProtocol, 1, {},
+             {.connect_timeout = patience.connect}),
+      reports_(address.host, address.port, kDatanodeProtocol, 1, {},
+               {.connect_timeout = patience.connect}) {}
+
+void NamenodeClient::Close() {
+  calls_.Close();
+  reports_.Close();
+}
 
 Result<hadoop::hdfs::NamespaceInfoProto> NamenodeClient::GetVersion() {
   EBB_ASSIGN(const auto response,
-             Call<hadoop::hdfs::VersionResponseProto>(client_, "versionRequest",
-                                                      hadoop::hdfs::VersionRequestProto()));
+             Call<hadoop::hdfs::VersionResponseProto>(
+                 calls_, "versionRequest", hadoop::hdfs::VersionRequestProto(), patience_.answer));
   return response.info();
 }
 
@@ -49,37 +59,39 @@ Result<DatanodeRegistrationProto> NamenodeClient::Register(
     const DatanodeRegistrationProto& registration) {
   RegisterDatanodeRequestProto request;
   *request.mutable_registration() = registration;
-  EBB_ASSIGN(const auto response,
-             Call<RegisterDatanodeResponseProto>(client_, "registerDatanode", request));
+  EBB_ASSIGN(const auto response, Call<RegisterDatanodeResponseProto>(
+                                      calls_, "registerDatanode", request, patience_.registration));
   return response.registration();
 }
 
 Result<HeartbeatResponseProto> NamenodeClient::Heartbeat(const HeartbeatRequestProto& request) {
-  return Call<HeartbeatResponseProto>(client_, "sendHeartbeat", request);
+  return Call<HeartbeatResponseProto>(calls_, "sendHeartbeat", request, patience_.answer);
 }
 
 Result<BlockReportResponseProto> NamenodeClient::BlockReport(
     const BlockReportRequestProto& request) {
-  return Call<BlockReportResponseProto>(client_, "blockReport", request);
+  BlockReportResponseProto response;
+  EBB_TRY(reports_.Call("blockReport", request, response));
+  return response;
 }
 
 Status NamenodeClient::BlockReceivedAndDeleted(const BlockReceivedAndDeletedRequestProto& request) {
-  return CallForNothing<BlockReceivedAndDeletedResponseProto>(client_, "blockReceivedAndDeleted",
+  return CallForNothing<BlockReceivedAndDeletedResponseProto>(calls_, "blockReceivedAndDeleted",
                                                               request);
 }
 
 Status NamenodeClient::ReportBadBlocks(const ReportBadBlocksRequestProto& request) {
-  return CallForNothing<ReportBadBlocksResponseProto>(client_, "reportBadBlocks", request);
+  return CallForNothing<ReportBadBlocksResponseProto>(calls_, "reportBadBlocks", request);
 }
 
 Status NamenodeClient::ErrorReport(const ErrorReportRequestProto& request) {
-  return CallForNothing<ErrorReportResponseProto>(client_, "errorReport", request);
+  return CallForNothing<ErrorReportResponseProto>(calls_, "errorReport", request);
 }
 
 Status NamenodeClient::CommitBlockSynchronization(
     const CommitBlockSynchronizationRequestProto& request) {
   return CallForNothing<CommitBlockSynchronizationResponseProto>(
-      client_, "commitBlockSynchronization", request);
+      calls_, "commitBlockSynchronization", request);
 }
 
 }  // namespace ebb::server

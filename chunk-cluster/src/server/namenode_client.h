@@ -1,12 +1,12 @@
-// DatanodeProtocol of one namenode, with one function for each call.
+// DatanodeProtocol at one namenode, with one function for each call.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "DatanodeProtocol.pb.h"
 #include "common/error.h"
+#include "rpc/address.h"
 #include "rpc/client.h"
 
 namespace ebb::server {
@@ -17,16 +17,28 @@ namespace ebb::server {
 // The entry of one disk in heartbeats and reports.
 void FillStorage(hadoop::hdfs::DatanodeStorageProto& storage, const std::string& uuid);
 
-// Thread-safe.
+// How long a namenode may take. Reports have the time-out of other calls.
+struct NamenodePatience {
+  Timeout connect = std::chrono::seconds(10);
+  // Of versionRequest and sendHeartbeat.
+  Timeout answer = std::chrono::seconds(60);
+  Timeout registration = std::chrono::seconds(60);
+};
+
+// Thread-safe. One object is one session with the namenode: after Close every call fails with
+// kShutdown, and no answer arrives any more.
 class NamenodeClient {
  public:
-  NamenodeClient(std::string host, std::uint16_t port);
+  explicit NamenodeClient(const RpcAddress& address, const NamenodePatience& patience = {});
+
+  void Close();
 
   [[nodiscard]] Result<hadoop::hdfs::NamespaceInfoProto> GetVersion();
   [[nodiscard]] Result<hadoop::hdfs::datanode::DatanodeRegistrationProto> Register(
       const hadoop::hdfs::datanode::DatanodeRegistrationProto& registration);
   [[nodiscard]] Result<hadoop::hdfs::datanode::HeartbeatResponseProto> Heartbeat(
       const hadoop::hdfs::datanode::HeartbeatRequestProto& request);
+  // Over a connection of its own: the namenode may take long for it.
   [[nodiscard]] Result<hadoop::hdfs::datanode::BlockReportResponseProto> BlockReport(
       const hadoop::hdfs::datanode::BlockReportRequestProto& request);
   [[nodiscard]] Status BlockReceivedAndDeleted(
@@ -37,10 +49,13 @@ class NamenodeClient {
   [[nodiscard]] Status CommitBlockSynchronization(
       const hadoop::hdfs::datanode::CommitBlockSynchronizationRequestProto& request);
 
-  [[nodiscard]] std::string address() const { return client_.server(); }
+  [[nodiscard]] const RpcAddress& address() const { return address_; }
 
  private:
-  RpcClient client_;
+  const RpcAddress address_;
+  const NamenodePatience patience_;
+  RpcClient calls_;
+  RpcClient reports_;
 };
 
 }  // namespace ebb::server

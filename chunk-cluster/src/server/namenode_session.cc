@@ -5,7 +5,6 @@
 
 #include <utility>
 
-#include "server/back_off.h"
 #include "server/heartbeat.h"
 
 namespace ebb::server {
@@ -24,6 +23,9 @@ constexpr std::size_t kTaskThreads = 4;
 // A server is ready while its heartbeats are answered; a slow answer is no reason to take it out.
 constexpr int kMissedHeartbeats = 3;
 constexpr milliseconds kHeartbeatPatience{10'000};
+// After none of several namenodes served.
+constexpr milliseconds kRoundPause{200};
+constexpr std::size_t kMaxUntold = 10'000;
 
 }  // namespace
 
@@ -31,18 +33,22 @@ NamenodeSession::NamenodeSession(NamenodeSessionOptions options, BlockStore& sto
     : options_(std::move(options)),
       store_(store),
       events_(std::move(events)),
-      namenode_(options_.namenode_host, options_.namenode_port),
-      reporter_({options_.namenode_host, options_.namenode_port, options_.block_report_interval},
-                store, namenode_,
-                {.on_unregistered = [this] { Unregister(); },
+      namenode_(options_.namenodes, options_.namenode_patience),
+      reporter_({options_.block_report_interval}, store,
+                {.on_unregistered = [this](const auto& namenode) { Unregister(namenode); },
+                 .on_failed =
+                     [this] {
+                       if (namenode_.several()) BeatNow();
+                     },
                  .on_full_report_due = [this] { BeatNow(); },
-                 .on_command = [this](const auto& command) { commands_.Execute(command); }}),
+                 .on_command = [this](const auto& from,
+                                      const auto& command) { commands_.Execute(from, command); }}),
       prober_(store, options_.probe_interval),
       tasks_(kTaskThreads, kMaxTasks),
       commands_(
           store, namenode_, tasks_,
           [this] {
-            Unregister();
+            Unregister(namenode_.followed());
             RequestBlockReport();
           },
           [this] { return registration().datanodeid(); }) {}
@@ -111,33 +117,74 @@ DatanodeRegistrationProto NamenodeSession::registration() const {
 
 void NamenodeSession::Run() {
   if (!Attach()) return;
-  BackOff back_off;
-  for (;;) {
-    Status status;
-    bool registered;
-    {
-      const std::lock_guard lock(mutex_);
-      if (stopping_) return;
-      registered = registered_;
-    }
-    if (!registered) status = Register();
-    if (status) status = Beat();
+  while (!stopping()) {
+    const Status status = KeepUp();
+    milliseconds pause = options_.heartbeat_interval;
     if (status) {
-      back_off.Reset();
-      if (!Sleep(options_.heartbeat_interval)) return;
-      continue;
+      back_off_.Reset();
+      last_problem_.clear();
+    } else {
+      pause = Recover(status.error());
     }
-    const auto pause = back_off.Next();
-    spdlog::warn("namenode {}: {}; trying again in {} ms", namenode_.address(),
-                 status.error().message, pause.count());
-    if (IsUnregistered(status.error())) Unregister();
     if (!Sleep(pause)) return;
   }
 }
 
+bool NamenodeSession::stopping() const {
+  const std::lock_guard lock(mutex_);
+  return stopping_;
+}
+
+Status NamenodeSession::KeepUp() {
+  bool registered;
+  {
+    const std::lock_guard lock(mutex_);
+    registered = registered_;
+  }
+  if (!registered) EBB_TRY(Register());
+  return Beat();
+}
+
+milliseconds NamenodeSession::Recover(const Error& error) {
+  const auto namenode = namenode_.followed();
+  if (std::exchange(last_problem_, error.message) != error.message || !namenode_.several()) {
+    spdlog::warn("namenode {}: {}; trying again", namenode->address().Text(), error.message);
+  }
+  if (IsUnregistered(error)) {
+    Unregister(namenode);
+  } else if (FollowAnother()) {
+    return milliseconds(0);
+  }
+  return namenode_.several() ? kRoundPause : back_off_.Next();
+}
+
+bool NamenodeSession::FollowAnother() {
+  for (auto& other : namenode_.Others()) {
+    if (stopping()) return false;
+    const auto info = other->GetVersion();
+    const Status usable = info ? CheckNamespace(*info) : std::unexpected(info.error());
+    if (!usable) {
+      spdlog::debug("namenode {} does not serve: {}", other->address().Text(),
+                    usable.error().message);
+      continue;
+    }
+    spdlog::info("following namenode {}, not {} any more", other->address().Text(),
+                 namenode_.followed()->address().Text());
+    Unregister(namenode_.followed());
+    namenode_.Follow(std::move(other));
+    return true;
+  }
+  return false;
+}
+
 bool NamenodeSession::Attach() {
   for (BackOff back_off;;) {
-    const auto info = namenode_.GetVersion();
+    auto info = namenode_.followed()->GetVersion();
+    for (auto& other : namenode_.Others()) {
+      if (info || stopping()) break;
+      info = other->GetVersion();
+      if (info) namenode_.Follow(std::move(other));
+    }
     if (info) {
       const auto& storage = info->storageinfo();
       if (auto attached =
@@ -151,9 +198,10 @@ bool NamenodeSession::Attach() {
       events_.on_attached();
       return true;
     }
-    const auto pause = back_off.Next();
-    spdlog::warn("no namenode answers at {} yet: {}; trying again in {} ms", namenode_.address(),
-                 info.error().message, pause.count());
+    const auto pause = namenode_.several() ? kRoundPause : back_off.Next();
+    if (std::exchange(last_problem_, info.error().message) != info.error().message) {
+      spdlog::warn("no namenode serves yet: {}; trying again", info.error().message);
+    }
     if (!Sleep(pause)) return false;
   }
 }
@@ -180,17 +228,23 @@ DatanodeRegistrationProto NamenodeSession::MakeRegistration() const {
   return registration;
 }
 
-Status NamenodeSession::Register() {
-  // Another namenode may answer at this address by now, for example one with another namespace.
-  EBB_ASSIGN(const auto info, namenode_.GetVersion());
-  if (info.storageinfo().clusterid() != namespace_.storageinfo().clusterid() ||
-      info.blockpoolid() != namespace_.blockpoolid()) {
-    return Fail(ErrorCode::kInvalid,
-                fmt::format("the namenode now serves cluster {}, and this server holds blocks of "
-                            "cluster {}; start the namenode of that cluster",
-                            info.storageinfo().clusterid(), namespace_.storageinfo().clusterid()));
+Status NamenodeSession::CheckNamespace(const hadoop::hdfs::NamespaceInfoProto& info) const {
+  if (info.storageinfo().clusterid() == namespace_.storageinfo().clusterid() &&
+      info.blockpoolid() == namespace_.blockpoolid()) {
+    return {};
   }
-  EBB_ASSIGN(auto registration, namenode_.Register(MakeRegistration()));
+  return Fail(ErrorCode::kInvalid,
+              fmt::format("the namenode now serves cluster {}, and this server holds blocks of "
+                          "cluster {}; start the namenode of that cluster",
+                          info.storageinfo().clusterid(), namespace_.storageinfo().clusterid()));
+}
+
+Status NamenodeSession::Register() {
+  const auto namenode = namenode_.followed();
+  // Another namenode may answer at this address by now, for example one with another namespace.
+  EBB_ASSIGN(const auto info, namenode->GetVersion());
+  EBB_TRY(CheckNamespace(info));
+  EBB_ASSIGN(auto registration, namenode->Register(MakeRegistration()));
   namespace_ = info;
   {
     const std::lock_guard lock(mutex_);
@@ -198,13 +252,15 @@ Status NamenodeSession::Register() {
     registered_ = true;
   }
   spdlog::info("registered with namenode {} as {}, transfer port {}, ipc port {}",
-               namenode_.address(), store_.server_uuid(), transfer_port_, ipc_port_);
-  reporter_.SetRegistered(registration);
+               namenode->address().Text(), store_.server_uuid(), transfer_port_, ipc_port_);
+  reporter_.SetRegistered(namenode, registration);
+  TellAgain();
   events_.on_registered();
   return {};
 }
 
-void NamenodeSession::Unregister() {
+void NamenodeSession::Unregister(const Client& namenode) {
+  if (namenode != namenode_.followed()) return;
   // The reporter comes first. If another thread registers meanwhile, the session ends unregistered
   // and registers once more; the reporter never stays unregistered while the session is registered.
   reporter_.SetUnregistered();
@@ -212,12 +268,30 @@ void NamenodeSession::Unregister() {
   registered_ = false;
 }
 
+Status NamenodeSession::CheckLeader(const HeartbeatResponseProto& response) {
+  if (!namenode_.several() || !response.has_hastatus()) return {};
+  const auto& status = response.hastatus();
+  if (status.state() != hadoop::hdfs::NNHAStatusHeartbeatProto::ACTIVE) {
+    return Fail(ErrorCode::kRemote, "the namenode is standby");
+  }
+  if (status.txid() < term_) {
+    return Fail(ErrorCode::kRemote,
+                fmt::format("the namenode leads in term {}, and term {} has begun; if the metadata "
+                            "was restored from a backup, restart this server",
+                            status.txid(), term_));
+  }
+  term_ = status.txid();
+  return {};
+}
+
 Status NamenodeSession::Beat() {
+  const auto namenode = namenode_.followed();
   const bool wants_lease = reporter_.WantsLease();
-  EBB_ASSIGN(const auto response, SendHeartbeat(namenode_, registration(), store_.Disks(),
+  EBB_ASSIGN(const auto response, SendHeartbeat(*namenode, registration(), store_.Disks(),
                                                 {.transfers = events_.count_transfers(),
                                                  .copies = commands_.copies(),
                                                  .wants_report_lease = wants_lease}));
+  EBB_TRY(CheckLeader(response));
   // 0 means that too many other servers report: the next heartbeat asks again.
   if (wants_lease &&
       (!response.has_fullblockreportleaseid() || response.fullblockreportleaseid() != 0)) {
@@ -227,7 +301,7 @@ Status NamenodeSession::Beat() {
     const std::lock_guard lock(mutex_);
     last_beat_ = std::chrono::steady_clock::now();
   }
-  for (const auto& command : response.cmds()) commands_.Execute(command);
+  for (const auto& command : response.cmds()) commands_.Execute(namenode, command);
   store_.DropHungDisks();
   return {};
 }
@@ -238,37 +312,46 @@ void NamenodeSession::OnStored(const ReplicaInfo& replica) { reporter_.ReportSto
 
 void NamenodeSession::OnDeleted(const ReplicaInfo& replica) { reporter_.ReportDeleted(replica); }
 
-void NamenodeSession::OnCorrupt(const ReplicaInfo& replica, const std::string&) {
-  tasks_.Add("report of a corrupt block", [this, replica] {
-    if (auto told = reporter_.ReportCorrupt(replica); !told) {
-      spdlog::warn("reporting corrupt block {} to the namenode failed: {}", replica.block_id,
-                   told.error().message);
-    }
+void NamenodeSession::Tell(const std::string& what, std::function<Status()> report) {
+  tasks_.Add("report to the namenode", [this, what, report = std::move(report)] {
+    const auto told = report();
+    if (told) return;
+    spdlog::warn("reporting {} to the namenode failed: {}", what, told.error().message);
+    if (told.error().code == ErrorCode::kRemote && !IsStandby(told.error())) return;
+    const std::lock_guard lock(mutex_);
+    if (untold_.size() < kMaxUntold) untold_.emplace_back(what, report);
   });
+}
+
+void NamenodeSession::TellAgain() {
+  decltype(untold_) untold;
+  {
+    const std::lock_guard lock(mutex_);
+    untold.swap(untold_);
+  }
+  for (auto& [what, report] : untold) Tell(what, std::move(report));
+}
+
+void NamenodeSession::OnCorrupt(const ReplicaInfo& replica, const std::string&) {
+  Tell(fmt::format("corrupt block {}", replica.block_id),
+       [this, replica] { return reporter_.ReportCorrupt(replica); });
 }
 
 void NamenodeSession::OnCorruptAtPeer(const hadoop::hdfs::DatanodeIDProto& peer,
                                       const hadoop::hdfs::ExtendedBlockProto& block) {
   spdlog::warn("the bytes of block {} that came from {}:{} contradict their checksums",
                block.blockid(), peer.ipaddr(), peer.xferport());
-  tasks_.Add("report of a peer's corrupt block", [this, peer, block] {
-    if (auto told = reporter_.ReportCorruptAt(peer, block); !told) {
-      spdlog::warn("reporting block {} of {}:{} to the namenode failed: {}", block.blockid(),
-                   peer.ipaddr(), peer.xferport(), told.error().message);
-    }
-  });
+  Tell(fmt::format("block {} of {}:{}", block.blockid(), peer.ipaddr(), peer.xferport()),
+       [this, peer, block] { return reporter_.ReportCorruptAt(peer, block); });
 }
 
 void NamenodeSession::OnDiskFailed(const DiskStatus& disk) {
-  tasks_.Add("report of a failed disk", [this, disk] {
+  Tell(fmt::format("failed disk {}", disk.directory), [this, disk] {
     ErrorReportRequestProto request;
     *request.mutable_registartion() = registration();
     request.set_errorcode(ErrorReportRequestProto::DISK_ERROR);
     request.set_msg(fmt::format("{}: {}", disk.directory, disk.failure));
-    if (auto told = namenode_.ErrorReport(request); !told) {
-      spdlog::warn("reporting failed disk {} to the namenode failed: {}", disk.directory,
-                   told.error().message);
-    }
+    return namenode_.followed()->ErrorReport(request);
   });
   RequestBlockReport();
 }

@@ -1,6 +1,7 @@
-// This server towards its namenode: registration, the schedule of heartbeats, and
-// events of the store. The heartbeat itself is in heartbeat.h, the reports in block_reporter.h, the
-// namenode's commands in command_executor.h. HDFS calls this part BPServiceActor.
+// This server towards its namenode: registration, the schedule of heartbeats, the change to another
+// namenode, and events of the store. The heartbeat itself is in heartbeat.h, the reports in
+// block_reporter.h, the namenode's commands in command_executor.h. HDFS calls this part
+// BPServiceActor.
 #pragma once
 
 #include <chrono>
@@ -11,30 +12,38 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "DatanodeProtocol.pb.h"
 #include "disk/block_store.h"
+#include "rpc/address.h"
+#include "server/active_namenode.h"
+#include "server/back_off.h"
 #include "server/block_reporter.h"
 #include "server/command_executor.h"
 #include "server/disk_prober.h"
-#include "server/namenode_client.h"
 #include "server/task_queue.h"
 #include "transfer/peer_listener.h"
 
 namespace ebb::server {
 
 struct NamenodeSessionOptions {
-  std::string namenode_host;
-  std::uint16_t namenode_port = 0;
+  // One namenode, or several that share a store: one of these serves, and the others take over.
+  std::vector<RpcAddress> namenodes;
   // The address at which peers and clients reach this server.
   std::string host;
   std::chrono::milliseconds heartbeat_interval = std::chrono::seconds(3);
   std::chrono::seconds block_report_interval = std::chrono::hours(6);
   std::chrono::milliseconds probe_interval = std::chrono::seconds(3);
+  // If one of several namenodes takes longer for a heartbeat, this server asks the others whether
+  // they serve. It stays with a slow namenode if none does.
+  std::chrono::milliseconds namenode_patience = std::chrono::seconds(2);
 };
 
 // Runs a thread that calls the namenode until Stop. While the namenode does not answer, the thread
-// tries again and again.
+// tries again and again. Of several namenodes it follows the one that serves: it registers and
+// reports there as after a restart of the namenode.
 class NamenodeSession final : public StoreListener, public transfer::PeerListener {
  public:
   struct Events {
@@ -73,17 +82,34 @@ class NamenodeSession final : public StoreListener, public transfer::PeerListene
                        const hadoop::hdfs::ExtendedBlockProto& block) override;
 
  private:
+  using Client = ActiveNamenode::Client;
 
   void Run();
+  // Registers if need be, and beats.
+  [[nodiscard]] Status KeepUp();
+  // After a failure: follows another namenode if one serves. Returns how long to wait.
+  [[nodiscard]] std::chrono::milliseconds Recover(const Error& error);
+  // Asks the other namenodes, each once. False if none of them serves.
+  [[nodiscard]] bool FollowAnother();
+  // Why a namenode cannot be the one that this server belongs to.
+  [[nodiscard]] Status CheckNamespace(const hadoop::hdfs::NamespaceInfoProto& info) const;
+  // Why the sender of the answer does not lead the namenodes.
+  [[nodiscard]] Status CheckLeader(const hadoop::hdfs::datanode::HeartbeatResponseProto& response);
   // Sends the next heartbeat without a pause.
   void BeatNow();
   [[nodiscard]] bool Attach();
   [[nodiscard]] Status Register();
-  void Unregister();
+  // Does nothing if another namenode is followed by now.
+  void Unregister(const Client& namenode);
   [[nodiscard]] Status Beat();
   // Returns early if a full report is due: the next heartbeat asks for its lease. False if it was
   // woken up to stop.
   bool Sleep(std::chrono::milliseconds time);
+  [[nodiscard]] bool stopping() const;
+  // Runs a report to the namenode on another thread. A report that no namenode took is repeated
+  // after the next registration.
+  void Tell(const std::string& what, std::function<Status()> report);
+  void TellAgain();
 
   [[nodiscard]] hadoop::hdfs::datanode::DatanodeRegistrationProto MakeRegistration() const;
   [[nodiscard]] hadoop::hdfs::datanode::DatanodeRegistrationProto registration() const;
@@ -91,7 +117,7 @@ class NamenodeSession final : public StoreListener, public transfer::PeerListene
   const NamenodeSessionOptions options_;
   BlockStore& store_;
   const Events events_;
-  NamenodeClient namenode_;
+  ActiveNamenode namenode_;
   std::uint16_t transfer_port_ = 0;
   std::uint16_t ipc_port_ = 0;
   BlockReporter reporter_;
@@ -103,8 +129,14 @@ class NamenodeSession final : public StoreListener, public transfer::PeerListene
   bool beat_now_ = false;
   std::optional<std::chrono::steady_clock::time_point> last_beat_;
   hadoop::hdfs::datanode::DatanodeRegistrationProto registration_;
-  // Used by the main thread only.
+  // Reports that no namenode took.
+  std::vector<std::pair<std::string, std::function<Status()>>> untold_;
+  // Used by the main thread only, as all below.
   hadoop::hdfs::NamespaceInfoProto namespace_;
+  // Of the leader that this server obeyed last. Terms of later leaders are higher.
+  std::uint64_t term_ = 0;
+  BackOff back_off_;
+  std::string last_problem_;
 
   DiskProber prober_;
   TaskQueue tasks_;

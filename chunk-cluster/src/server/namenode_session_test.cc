@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <condition_variable>
+#include <future>
 #include <optional>
 #include <set>
 #include <thread>
@@ -30,20 +31,19 @@ class FakeNamenode {
  public:
   FakeNamenode() : rpc_(RpcServerOptions()) {
     RpcHandlers handlers;
-    handlers["versionRequest"] = MakeRpcHandler<VersionRequestProto>(
-        [](const RpcCaller&, const auto&) -> Result<VersionResponseProto> {
-          VersionResponseProto response;
-          auto& info = *response.mutable_info();
-          info.set_buildversion("test");
-          info.set_unused(0);
-          info.set_blockpoolid("BP-1");
-          info.set_softwareversion("3.5.0");
-          info.mutable_storageinfo()->set_layoutversion(1);
-          info.mutable_storageinfo()->set_namespceid(7);
-          info.mutable_storageinfo()->set_clusterid("CID-1");
-          info.mutable_storageinfo()->set_ctime(0);
-          return response;
-        });
+    handlers["versionRequest"] = Handler<VersionRequestProto>([](const auto&) {
+      VersionResponseProto response;
+      auto& info = *response.mutable_info();
+      info.set_buildversion("test");
+      info.set_unused(0);
+      info.set_blockpoolid("BP-1");
+      info.set_softwareversion("3.5.0");
+      info.mutable_storageinfo()->set_layoutversion(1);
+      info.mutable_storageinfo()->set_namespceid(7);
+      info.mutable_storageinfo()->set_clusterid("CID-1");
+      info.mutable_storageinfo()->set_ctime(0);
+      return response;
+    });
     handlers["registerDatanode"] =
         Handler<RegisterDatanodeRequestProto>([this](const auto& request) {
           ++registrations;
@@ -60,7 +60,7 @@ class FakeNamenode {
         if (lease) response.set_fullblockreportleaseid(*lease);
       }
       response.mutable_hastatus()->set_state(NNHAStatusHeartbeatProto::ACTIVE);
-      response.mutable_hastatus()->set_txid(1);
+      response.mutable_hastatus()->set_txid(term);
       auto& queue = commands[request.registration().datanodeid().datanodeuuid()];
       for (auto& command : queue) *response.add_cmds() = std::move(command);
       queue.clear();
@@ -70,10 +70,15 @@ class FakeNamenode {
         [this](const RpcCaller&,
                const BlockReportRequestProto& request) -> Result<BlockReportResponseProto> {
           std::unique_lock lock(mutex_);
+          if (standby) return std::unexpected(Standby());
           reports[request.registration().datanodeid().datanodeuuid()].push_back(request);
           changed_.notify_all();
           changed_.wait(lock, [this] { return !hold_reports; });
-          return BlockReportResponseProto();
+          ++answered_reports;
+          changed_.notify_all();
+          BlockReportResponseProto response;
+          if (report_command) *response.mutable_cmd() = *report_command;
+          return response;
         });
     handlers["blockReceivedAndDeleted"] =
         Handler<BlockReceivedAndDeletedRequestProto>([this](const auto& request) {
@@ -106,7 +111,13 @@ class FakeNamenode {
     EXPECT_TRUE(rpc_.Start());
   }
 
+  ~FakeNamenode() {
+    HoldReports(false);
+    Freeze(false);
+  }
+
   std::uint16_t port() const { return rpc_.port(); }
+  RpcAddress address() const { return {"127.0.0.1", port()}; }
   // The caller holds the mutex.
   template <typename Function>
   auto Locked(Function function) {
@@ -130,6 +141,14 @@ class FakeNamenode {
       return call.context().currpc() + 1 == call.context().totalrpcs();
     }));
   }
+  // A frozen namenode takes calls and answers when it wakes up.
+  void Freeze(bool freeze) {
+    {
+      const std::lock_guard lock(mutex_);
+      frozen = freeze;
+    }
+    changed_.notify_all();
+  }
   void HoldReports(bool hold) {
     {
       const std::lock_guard lock(mutex_);
@@ -151,6 +170,15 @@ class FakeNamenode {
   std::optional<std::uint64_t> lease;
   // Calls of blockReport are kept and not answered.
   bool hold_reports = false;
+  // The command in the answers to them.
+  std::optional<DatanodeCommandProto> report_command;
+  int answered_reports = 0;
+  bool frozen = false;
+  int frozen_calls = 0;
+  // Every call is refused, and counted.
+  bool standby = false;
+  int refusals = 0;
+  std::uint64_t term = 1;
   std::map<std::string, HeartbeatRequestProto> heartbeats;
   std::map<std::string, std::vector<BlockReportRequestProto>> reports;
   std::vector<std::pair<std::string, BlockChange>> changes;
@@ -162,12 +190,22 @@ class FakeNamenode {
   std::map<std::string, std::vector<DatanodeCommandProto>> commands;
 
  private:
+  // The caller holds the mutex.
+  Error Standby() {
+    ++refusals;
+    changed_.notify_all();
+    return {ErrorCode::kBusy, "this namenode is standby", "org.apache.hadoop.ipc.StandbyException"};
+  }
   template <typename Request, typename Function>
   RpcHandler Handler(Function function) {
     return MakeRpcHandler<Request>(
         [this, function](const RpcCaller&,
                          const Request& request) -> Result<decltype(function(request))> {
-          const std::lock_guard lock(mutex_);
+          std::unique_lock lock(mutex_);
+          if (frozen) ++frozen_calls;
+          changed_.notify_all();
+          changed_.wait(lock, [this] { return !frozen; });
+          if (standby) return std::unexpected(Standby());
           auto response = function(request);
           changed_.notify_all();
           return response;
@@ -182,6 +220,12 @@ class FakeNamenode {
 // A chunk server as in main(), but without combine.
 struct Server {
   explicit Server(std::uint16_t namenode_port,
+                  std::chrono::milliseconds slow_disk_after = std::chrono::seconds(60),
+                  std::chrono::milliseconds hung_disk_after = std::chrono::minutes(10),
+                  const std::string& hangs_in_scan = "")
+      : Server(std::vector<RpcAddress>{{"127.0.0.1", namenode_port}}, slow_disk_after,
+               hung_disk_after, hangs_in_scan) {}
+  explicit Server(const std::vector<RpcAddress>& namenodes,
                   std::chrono::milliseconds slow_disk_after = std::chrono::seconds(60),
                   std::chrono::milliseconds hung_disk_after = std::chrono::minutes(10),
                   const std::string& hangs_in_scan = "")
@@ -202,8 +246,9 @@ struct Server {
     RegisterInterDatanodeProtocol(rpc, *store);
     EXPECT_TRUE(rpc.Start());
     NamenodeSessionOptions options;
-    options.namenode_host = options.host = "127.0.0.1";
-    options.namenode_port = namenode_port;
+    options.host = "127.0.0.1";
+    options.namenodes = namenodes;
+    options.namenode_patience = std::chrono::milliseconds(500);
     options.heartbeat_interval = options.probe_interval = std::chrono::milliseconds(20);
     NamenodeSession::Events events;
     events.on_attached = [this] { transfers->Serve(); };
@@ -600,7 +645,7 @@ TEST_F(NamenodeSessionTest, ARecoveryWaitsForAHolderThatIsNotReady) {
   auto holder = leader.info();
   holder.mutable_id()->set_datanodeuuid(store.server_uuid());
   holder.mutable_id()->set_ipcport(rpc.port());
-  NamenodeClient client("127.0.0.1", namenode_.port());
+  const ActiveNamenode client({{"127.0.0.1", namenode_.port()}}, std::chrono::seconds(2));
 
   const auto early = RecoverBlock(*leader.store, client, Recovering(1009, {leader.info(), holder}));
   ASSERT_FALSE(early.has_value());
@@ -613,6 +658,178 @@ TEST_F(NamenodeSessionTest, ARecoveryWaitsForAHolderThatIsNotReady) {
     ASSERT_EQ(namenode_.recoveries.size(), 1U);
     EXPECT_EQ(namenode_.recoveries.front().newlength(), 3000U);
   });
+}
+
+// ---- several namenodes --------------------------------------------------------------------------
+
+class SeveralNamenodesTest : public ::testing::Test {
+ protected:
+  SeveralNamenodesTest() { second_.standby = true; }
+
+  std::vector<RpcAddress> addresses() const { return {first_.address(), second_.address()}; }
+  static void AwaitReport(FakeNamenode& namenode, const Server& server) {
+    namenode.Await("a full report", [&] { return namenode.FullReports(server.uuid()) > 0; });
+  }
+  // The first namenode is standby from now on, and the second one serves.
+  void SwitchOver() {
+    first_.Locked([&] { first_.standby = true; });
+    second_.Locked([&] { second_.standby = false; });
+  }
+  static void AwaitBeats(FakeNamenode& namenode, int more) {
+    const int before = namenode.Locked([&] { return namenode.beats; });
+    namenode.Await("heartbeats", [&] { return namenode.beats > before + more; });
+  }
+
+  FakeNamenode first_;
+  FakeNamenode second_;
+};
+
+TEST_F(SeveralNamenodesTest, FollowsTheOneThatServes) {
+  Server server({second_.address(), first_.address()});
+  AwaitReport(first_, server);
+  second_.Locked([&] { EXPECT_EQ(second_.registrations, 0); });
+  SwitchOver();
+  AwaitReport(second_, server);
+  StoreBlock(*server.store, 1, RandomBytes(1000, 1));
+  second_.Await("the stored block", [&] { return second_.Heard(1, BlockChange::RECEIVED); });
+  first_.Locked([&] {
+    EXPECT_EQ(first_.registrations, 1);
+    EXPECT_FALSE(first_.Heard(1, BlockChange::RECEIVED));
+  });
+}
+
+TEST_F(SeveralNamenodesTest, AWrittenBlockIsReportedToTheNextNamenode) {
+  auto dying = std::make_unique<FakeNamenode>();
+  Server server({dying->address(), second_.address()});
+  AwaitReport(*dying, server);
+  auto writer = server.store->Create({.block_id = 1, .generation_stamp = 1001, .checksum = {}});
+  ASSERT_TRUE(writer.has_value());
+  const auto data = RandomBytes(1024, 1);
+  ASSERT_TRUE(WriteBytes(**writer, 0, std::span(data).first(512)));
+  dying.reset();
+  second_.Await("calls while none serves", [&] { return second_.refusals > 2; });
+  ASSERT_TRUE(WriteBytes(**writer, 512, std::span(data).subspan(512)));
+  ASSERT_TRUE((*writer)->Finish(false));
+  server.store->ReportCorrupt(1, "a test says so");
+  second_.Locked([&] { second_.standby = false; });
+  second_.Await("the block, and that its replica is corrupt", [&] {
+    return second_.Heard(1, BlockChange::RECEIVED) &&
+           second_.bad_blocks == std::vector<std::uint64_t>{1};
+  });
+  EXPECT_EQ(*ReadBlock(*server.store, 1), data);
+}
+
+TEST_F(SeveralNamenodesTest, ANamenodeThatWakesUpIsNotObeyed) {
+  Server server(addresses());
+  AwaitReport(first_, server);
+  StoreBlock(*server.store, 1, RandomBytes(1000, 1));
+  StoreBlock(*server.store, 2, RandomBytes(1000, 2));
+  // A heartbeat and a full report are under way while the namenode freezes.
+  first_.HoldReports(true);
+  first_.Locked([&] {
+    first_.report_command = BlockCommand(BlockCommandProto::INVALIDATE, 1);
+    first_.answered_reports = 0;
+  });
+  const auto held = first_.Locked([&] { return first_.reports[server.uuid()].size(); });
+  server.session->RequestBlockReport();
+  first_.Await("the report", [&] { return first_.reports[server.uuid()].size() > held; });
+  first_.Freeze(true);
+  first_.Command(server.uuid(), BlockCommand(BlockCommandProto::INVALIDATE, 2));
+  first_.Await("a call of the frozen namenode", [&] { return first_.frozen_calls > 0; });
+  second_.Locked([&] { second_.standby = false; });
+  AwaitReport(second_, server);
+
+  first_.HoldReports(false);
+  first_.Freeze(false);
+  first_.Await("the late answers", [&] {
+    return first_.answered_reports > 0 && first_.commands[server.uuid()].empty();
+  });
+  AwaitBeats(second_, 20);
+  EXPECT_TRUE(server.store->Find(1).has_value());
+  EXPECT_TRUE(server.store->Find(2).has_value());
+  first_.Locked([&] { EXPECT_EQ(first_.registrations, 1); });
+  // The new one is obeyed.
+  second_.Command(server.uuid(), BlockCommand(BlockCommandProto::INVALIDATE, 1));
+  second_.Await("the deletion", [&] { return second_.Heard(1, BlockChange::DELETED); });
+}
+
+TEST_F(SeveralNamenodesTest, StaysWithASlowNamenodeIfNoOtherServes) {
+  Server server(addresses());
+  AwaitReport(first_, server);
+  first_.Freeze(true);
+  second_.Await("questions whether it serves", [&] { return second_.refusals > 3; });
+  first_.Freeze(false);
+  AwaitBeats(first_, 10);
+  first_.Locked([&] { EXPECT_EQ(first_.registrations, 1); });
+}
+
+TEST_F(SeveralNamenodesTest, ALeaderOfAnEarlierTermIsNotObeyed) {
+  first_.term = 5;
+  second_.term = 4;
+  Server server(addresses());
+  AwaitReport(first_, server);
+  StoreBlock(*server.store, 1, RandomBytes(1000, 1));
+  second_.Command(server.uuid(), BlockCommand(BlockCommandProto::INVALIDATE, 1));
+  SwitchOver();
+  AwaitBeats(second_, 5);
+  EXPECT_TRUE(server.store->Find(1).has_value());
+  second_.Locked([&] {
+    EXPECT_TRUE(second_.commands[server.uuid()].empty());
+    EXPECT_EQ(second_.FullReports(server.uuid()), 0U);
+    second_.term = 6;
+  });
+  AwaitReport(second_, server);
+}
+
+TEST_F(SeveralNamenodesTest, ACommandOfANamenodeThatWasLeftIsIgnored) {
+  TemporaryDirectory directory;
+  const auto store = OpenStore(RealFileSystem(), {directory / "a"});
+  StoreBlock(*store, 1, RandomBytes(1000, 1));
+  ActiveNamenode namenode(addresses(), std::chrono::seconds(2));
+  TaskQueue tasks(1, 10);
+  int registrations = 0;
+  CommandExecutor commands(
+      *store, namenode, tasks, [&] { ++registrations; }, [] { return DatanodeIDProto(); });
+  const auto before = namenode.followed();
+  namenode.Follow(namenode.Others().front());
+  EXPECT_EQ(namenode.followed()->address(), second_.address());
+  commands.Execute(before, BlockCommand(BlockCommandProto::INVALIDATE, 1));
+  DatanodeCommandProto again;
+  again.set_cmdtype(DatanodeCommandProto::RegisterCommand);
+  again.mutable_registercmd();
+  commands.Execute(before, again);
+  EXPECT_TRUE(store->Find(1).has_value());
+  EXPECT_EQ(registrations, 0);
+  const auto late = before->GetVersion();
+  ASSERT_FALSE(late.has_value());
+  EXPECT_EQ(late.error().code, ErrorCode::kShutdown);
+  commands.Execute(namenode.followed(), BlockCommand(BlockCommandProto::INVALIDATE, 1));
+  EXPECT_FALSE(store->Find(1).has_value());
+  commands.Stop();
+}
+
+TEST_F(SeveralNamenodesTest, WorkThatWaitsForANamenodeThatWasLeftIsDropped) {
+  Server from(addresses());
+  Server to(addresses());
+  AwaitReport(first_, from);
+  AwaitReport(first_, to);
+  StoreBlock(*from.store, 1, RandomBytes(1000, 1));
+  ActiveNamenode namenode(addresses(), std::chrono::seconds(2));
+  TaskQueue tasks(1, 10);
+  std::promise<void> go;
+  tasks.Add("the task before", [running = go.get_future().share()] { running.wait(); });
+  CommandExecutor commands(
+      *from.store, namenode, tasks, [] {}, [] { return DatanodeIDProto(); });
+  auto copy = BlockCommand(BlockCommandProto::TRANSFER, 1);
+  *copy.mutable_blkcmd()->add_targets()->add_datanodes() = to.info();
+  commands.Execute(namenode.followed(), copy);
+  namenode.Follow(namenode.Others().front());
+  std::promise<void> end;
+  tasks.Add("the task after", [&] { end.set_value(); });
+  go.set_value();
+  end.get_future().wait();
+  EXPECT_FALSE(to.store->Find(1).has_value());
+  commands.Stop();
 }
 
 }  // namespace

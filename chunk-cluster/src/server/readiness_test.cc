@@ -40,7 +40,7 @@ constexpr std::uint64_t kStamp = 1001;
 struct Ports {
   Ports(BlockStore& store, FileSystem& files, milliseconds transfer_patience)
       : io(store),
-        plans("127.0.0.1", 1, seconds(1)),
+        plans({{"127.0.0.1", 1}}, seconds(1)),
         combines(io, {}),
         reads(io, plans, {}),
         scrubber(store, files, {}),

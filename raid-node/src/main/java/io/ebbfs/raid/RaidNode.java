@@ -3,6 +3,7 @@ package io.ebbfs.raid;
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.common.http.PrometheusText;
 import io.ebbfs.common.http.StatusServer;
+import io.ebbfs.protocol.rpc.NamenodeAddresses;
 import io.ebbfs.protocol.rpc.ServiceKey;
 import io.ebbfs.raid.config.RaidConfig;
 import io.ebbfs.raid.executor.DaemonThreads;
@@ -11,7 +12,6 @@ import io.ebbfs.raid.executor.Throttle;
 import io.ebbfs.raid.mapreduce.JobRunner;
 import io.ebbfs.raid.scrub.ParityScrubber;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -52,7 +52,7 @@ public final class RaidNode implements StatusServer.State, AutoCloseable {
    * A raid-node that is not started yet. It closes the resources when it is closed.
    *
    * @param data a directory of its own for the files of jobs
-   * @param namenode host:port, for executors in another JVM
+   * @param namenodes host:port, separated by commas, for executors in another JVM
    * @param key for executors in another JVM
    * @param resources of the scrub and of executors in this JVM
    */
@@ -60,13 +60,13 @@ public final class RaidNode implements StatusServer.State, AutoCloseable {
       RaidConfig config,
       CodeRegistry codes,
       Path data,
-      String namenode,
+      String namenodes,
       ServiceKey key,
       ExecutorResources resources)
       throws IOException {
     this.config = config;
     this.resources = resources;
-    this.jobs = new JobRunner(config, data, namenode, key, resources);
+    this.jobs = new JobRunner(config, data, namenodes, key, resources);
     this.scrub =
         new ParityScrubber(
             config.scrub(),
@@ -78,17 +78,17 @@ public final class RaidNode implements StatusServer.State, AutoCloseable {
             Clock.systemUTC());
   }
 
-  /** A raid-node that talks to a namenode and its chunk servers over Hadoop RPC. */
+  /** A raid-node that talks to the namenodes and their chunk servers over Hadoop RPC. */
   public static RaidNode overRpc(
-      RaidConfig config, CodeRegistry codes, Path data, InetSocketAddress namenode, ServiceKey key)
+      RaidConfig config, CodeRegistry codes, Path data, NamenodeAddresses namenodes, ServiceKey key)
       throws IOException {
     return new RaidNode(
         config,
         codes,
         data,
-        namenode.getHostString() + ":" + namenode.getPort(),
+        namenodes.toString(),
         key,
-        ExecutorResources.connect(config, namenode, key));
+        ExecutorResources.connect(config, namenodes, key));
   }
 
   /** Starts executors and scrub. */

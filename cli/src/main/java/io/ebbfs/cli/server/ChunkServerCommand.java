@@ -4,6 +4,7 @@ import io.ebbfs.cli.options.HelpOption;
 import io.ebbfs.cli.options.ServerProcess;
 import io.ebbfs.common.config.ConfigException;
 import io.ebbfs.common.config.ConfigProblem;
+import io.ebbfs.protocol.rpc.NamenodeAddresses;
 import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.cluster.ChunkServerConfig;
@@ -65,7 +66,7 @@ public final class ChunkServerCommand implements Callable<Integer>, ServerProces
     List<String> command = new ArrayList<>();
     command.add(build.chunkServer().toString());
     command.addAll(
-        List.of("--namenode", namenode.getHostString() + ":" + namenode.getPort(), "--host"));
+        List.of("--namenode", new NamenodeAddresses(cluster.namenodes()).toString(), "--host"));
     command.add(cluster.host().isEmpty() ? MachineAddress.toward(namenode) : cluster.host());
     if (!cluster.serviceKey().isEmpty()) {
       command.addAll(List.of("--service-key", cluster.serviceKey()));

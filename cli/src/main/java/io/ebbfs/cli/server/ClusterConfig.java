@@ -135,7 +135,7 @@ public record ClusterConfig(
         .toList();
   }
 
-  /** The namenode that chunk servers and the control plane ask. */
+  /** The namenode that is asked first. */
   public Optional<InetSocketAddress> namenode() {
     return namenodes.stream().findFirst();
   }

@@ -3,9 +3,11 @@ package io.ebbfs.cli.server;
 import io.ebbfs.cli.options.HelpOption;
 import io.ebbfs.cli.options.ServerProcess;
 import io.ebbfs.common.config.ConfigException;
+import io.ebbfs.protocol.rpc.NamenodeAddresses;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -50,10 +52,13 @@ public final class ControlCommand implements Callable<Integer>, ServerProcess {
 
   @Option(
       names = "--namenode",
+      split = ",",
       paramLabel = "HOST:PORT",
       converter = HostAndPort.class,
-      description = "Where the namenode answers clients.")
-  private InetSocketAddress namenode;
+      description =
+          "Where the namenode answers clients; all namenodes, separated by commas, if several"
+              + " share a store.")
+  private List<InetSocketAddress> namenodes;
 
   @Option(
       names = "--kafka",
@@ -106,16 +111,16 @@ public final class ControlCommand implements Callable<Integer>, ServerProcess {
   }
 
   ControlPlaneOptions options(ClusterConfig cluster) throws IOException {
-    InetSocketAddress asked =
-        Optional.ofNullable(namenode)
-            .or(cluster::namenode)
-            .orElseThrow(() -> missing("--namenode", "namenodes"));
+    List<InetSocketAddress> asked = namenodes == null ? cluster.namenodes() : namenodes;
+    if (asked.isEmpty()) {
+      throw missing("--namenode", "namenodes");
+    }
     return new ControlPlaneOptions(
         conf,
         Optional.ofNullable(only),
-        asked,
+        new NamenodeAddresses(asked),
         brokers(cluster),
-        httpHost(cluster, asked),
+        httpHost(cluster, asked.get(0)),
         httpPort == null ? cluster.control().httpPort() : httpPort,
         data == null ? Path.of(cluster.control().data()) : data,
         or(serviceKey, cluster.serviceKey()),

@@ -84,7 +84,7 @@ final class ControlPlane {
   private static NamenodeClient namenode(
       ControlPlaneOptions options, ManagerConfig config, ServiceKey key) throws IOException {
     return new NamenodeClient(
-        options.namenode(),
+        options.namenodes(),
         RpcSettings.tryOnce(config.limits().rpcTimeoutMillis())
             .withConnectTimeout(NAMENODE_CONNECT_TIMEOUT_MILLIS)
             .withConnectRetries(0, 1),
@@ -101,7 +101,7 @@ final class ControlPlane {
         new ManagerOptions(
             options.conf(),
             options.data().resolve("manager"),
-            address(options),
+            options.namenodes().toString(),
             options.kafka(),
             options.httpHost(),
             options.httpPort(),
@@ -126,19 +126,15 @@ final class ControlPlane {
     boolean alone = !options.runs(ControlPart.MANAGER);
     StatusServer status =
         started(StatusServer.start(options.httpHost(), alone ? options.httpPort() : 0));
-    RaidNode raidNode = started(RaidNode.overRpc(config, codes, data, options.namenode(), key));
+    RaidNode raidNode = started(RaidNode.overRpc(config, codes, data, options.namenodes(), key));
     raidNode.start();
     status.show(raidNode);
-  }
-
-  private static String address(ControlPlaneOptions options) {
-    return options.namenode().getHostString() + ":" + options.namenode().getPort();
   }
 
   /** What the namenode defines otherwise; if it is away, it is asked once it is there. */
   private Optional<String> codesDiffer(
       CodeRegistry codes, NamenodeClient namenode, ControlPlaneOptions options) {
-    String address = address(options);
+    String address = options.namenodes().toString();
     CodesAgreement agreement = started(new CodesAgreement(codes, namenode::coding, address));
     try {
       return agreement.check();

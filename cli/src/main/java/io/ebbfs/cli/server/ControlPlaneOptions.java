@@ -1,6 +1,6 @@
 package io.ebbfs.cli.server;
 
-import java.net.InetSocketAddress;
+import io.ebbfs.protocol.rpc.NamenodeAddresses;
 import java.nio.file.Path;
 import java.util.Optional;
 
@@ -20,7 +20,7 @@ import java.util.Optional;
 record ControlPlaneOptions(
     Path conf,
     Optional<ControlPart> only,
-    InetSocketAddress namenode,
+    NamenodeAddresses namenodes,
     String kafka,
     String httpHost,
     int httpPort,

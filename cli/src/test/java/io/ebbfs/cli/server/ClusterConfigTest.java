@@ -82,13 +82,14 @@ class ClusterConfigTest {
     assertThat(Files.createFile(binary).toFile().setExecutable(true)).isTrue();
     write(
         "cluster.yaml",
-        "{namenodes: '127.0.0.1:7', serviceKey: /k, log: json, logDirectory: %s}"
+        "{namenodes: '127.0.0.1:7,127.0.0.1:8', serviceKey: /k, log: json, logDirectory: %s}"
             .formatted(directory));
     write("chunk-server.yaml", "disks: [/d/0, /d/1]\ntransferPort: 11\n");
     ChunkServerCommand command = new ChunkServerCommand();
     new CommandLine(command).parseArgs("--conf", directory.toString());
     assertThat(command.command(new Build(home)))
-        .startsWith(binary.toString(), "--namenode", "127.0.0.1:7", "--host", "127.0.0.1")
+        .startsWith(
+            binary.toString(), "--namenode", "127.0.0.1:7,127.0.0.1:8", "--host", "127.0.0.1")
         .containsSequence("--service-key", "/k", "--data", "/d/0,/d/1", "--transfer-port", "11")
         .containsSequence("--http-port", "9864")
         .endsWith(

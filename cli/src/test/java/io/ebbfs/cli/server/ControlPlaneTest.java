@@ -2,6 +2,7 @@ package io.ebbfs.cli.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ebbfs.protocol.rpc.NamenodeAddresses;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.net.InetAddress;
@@ -42,7 +43,7 @@ class ControlPlaneTest {
         new ControlPlaneOptions(
             directory,
             Optional.empty(),
-            new InetSocketAddress("127.0.0.1", 1),
+            NamenodeAddresses.of(new InetSocketAddress("127.0.0.1", 1)),
             "127.0.0.1:1",
             "127.0.0.1",
             httpPort,

@@ -1,6 +1,7 @@
 package io.ebbfs.raid.executor;
 
 import io.ebbfs.protocol.CodingProtocol;
+import io.ebbfs.protocol.rpc.NamenodeAddresses;
 import io.ebbfs.protocol.rpc.NamenodeClient;
 import io.ebbfs.protocol.rpc.RpcSettings;
 import io.ebbfs.protocol.rpc.ServiceKey;
@@ -8,7 +9,6 @@ import io.ebbfs.raid.channel.ChunkChannel;
 import io.ebbfs.raid.channel.RpcChunkChannel;
 import io.ebbfs.raid.config.RaidConfig;
 import java.io.IOException;
-import java.net.InetSocketAddress;
 
 /**
  * The connections and limits that all transitions of one process share. Thread-safe.
@@ -43,8 +43,8 @@ public record ExecutorResources(
 
   /** The same over connections of Hadoop RPC, which are made with their first calls. */
   public static ExecutorResources connect(
-      RaidConfig config, InetSocketAddress namenode, ServiceKey key) throws IOException {
-    NamenodeClient client = new NamenodeClient(namenode, NAMENODE_RPC, key);
+      RaidConfig config, NamenodeAddresses namenodes, ServiceKey key) throws IOException {
+    NamenodeClient client = new NamenodeClient(namenodes, NAMENODE_RPC, key);
     RpcChunkChannel chunks = new RpcChunkChannel(config.combineTimeoutMillis(), key);
     return of(
         config,

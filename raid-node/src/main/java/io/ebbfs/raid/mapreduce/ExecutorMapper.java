@@ -1,5 +1,6 @@
 package io.ebbfs.raid.mapreduce;
 
+import io.ebbfs.protocol.rpc.NamenodeAddresses;
 import io.ebbfs.raid.config.RaidConfig;
 import io.ebbfs.raid.executor.ExecutorResources;
 import io.ebbfs.raid.executor.TransitionOutcome;
@@ -8,7 +9,6 @@ import java.io.IOException;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.io.NullWritable;
 import org.apache.hadoop.mapreduce.Mapper;
-import org.apache.hadoop.net.NetUtils;
 
 /**
  * An executor: a map without records that claims and runs transitions for as long as its job lives.
@@ -31,7 +31,7 @@ public final class ExecutorMapper
     try (ExecutorResources own =
         ExecutorResources.connect(
             config,
-            NetUtils.createSocketAddr(conf.get(JobSettings.NAMENODE)),
+            NamenodeAddresses.parse(conf.get(JobSettings.NAMENODES)),
             JobRunner.keyOf(context.getCredentials()))) {
       work(context, config, own);
     }

@@ -2,6 +2,7 @@ package io.ebbfs.raid.mapreduce;
 
 import io.ebbfs.raid.config.RaidConfig;
 import java.nio.file.Files;
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -27,6 +28,12 @@ final class JobConfiguration {
   private static final List<String> SITE_FILES =
       List.of("core-site.xml", "hdfs-site.xml", "yarn-site.xml", "mapred-site.xml");
 
+  /** The name of several namenodes in the configuration of HDFS's clients. */
+  private static final String NAMESERVICE = "ebbfs-namenodes";
+
+  private static final String FAILOVER =
+      "org.apache.hadoop.hdfs.server.namenode.ha.ConfiguredFailoverProxyProvider";
+
   private JobConfiguration() {}
 
   /**
@@ -51,9 +58,10 @@ final class JobConfiguration {
    * Jobs on YARN. What the files of Hadoop's configuration say comes first. After them, {@code
    * fs.defaultFS} becomes the file system of the staging directory.
    *
-   * @param namenode of EbbFS, host:port: the file system if the configuration names none
+   * @param namenodes of EbbFS, host:port, separated by commas: the file system if the configuration
+   *     names none
    */
-  static Configuration yarn(RaidConfig config, String namenode) {
+  static Configuration yarn(RaidConfig config, String namenodes) {
     Configuration site = new Configuration(false);
     for (String name : SITE_FILES) {
       java.nio.file.Path file = config.hadoopConf().orElseThrow().resolve(name);
@@ -65,7 +73,8 @@ final class JobConfiguration {
     conf.addResource(site);
     conf.set(MRConfig.FRAMEWORK_NAME, MRConfig.YARN_FRAMEWORK_NAME);
     String home = conf.get(MRJobConfig.MR_AM_STAGING_DIR, MRJobConfig.DEFAULT_MR_AM_STAGING_DIR);
-    Path fileSystem = new Path(site.get(FileSystem.FS_DEFAULT_NAME_KEY, "hdfs://" + namenode));
+    String fallback = namenodes.contains(",") ? nameservice(namenodes, conf) : namenodes;
+    Path fileSystem = new Path(site.get(FileSystem.FS_DEFAULT_NAME_KEY, "hdfs://" + fallback));
     Path staging = config.staging().map(Path::new).orElse(new Path(home));
     staging = staging.makeQualified(fileSystem.toUri(), new Path("/"));
     conf.set(FileSystem.FS_DEFAULT_NAME_KEY, new Path(staging, "/").toString());
@@ -83,6 +92,21 @@ final class JobConfiguration {
     }
     conf.setInt("mapreduce.client.submit.file.replication", REPLICATION);
     return common(config, YARN_POLL_MILLIS, conf);
+  }
+
+  /** Lets HDFS's client find the one of several namenodes that serves; returns its authority. */
+  private static String nameservice(String namenodes, Configuration conf) {
+    List<String> ids = new ArrayList<>();
+    for (String address : namenodes.split(",")) {
+      ids.add("nn" + (ids.size() + 1));
+      conf.set(
+          "dfs.namenode.rpc-address.%s.%s".formatted(NAMESERVICE, ids.get(ids.size() - 1)),
+          address);
+    }
+    conf.set("dfs.nameservices", NAMESERVICE);
+    conf.set("dfs.ha.namenodes." + NAMESERVICE, String.join(",", ids));
+    conf.set("dfs.client.failover.proxy.provider." + NAMESERVICE, FAILOVER);
+    return NAMESERVICE;
   }
 
   private static Configuration common(RaidConfig config, int pollMillis, Configuration conf) {

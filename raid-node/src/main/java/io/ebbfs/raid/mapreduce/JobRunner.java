@@ -55,19 +55,19 @@ public final class JobRunner implements AutoCloseable {
    * A runner.
    *
    * @param data a directory of the raid-node's own; what jobs have left there is deleted
-   * @param namenode host:port, for maps in another JVM
+   * @param namenodes host:port, separated by commas, for maps in another JVM
    * @param key for maps in another JVM
    * @param resources for maps in this JVM
    */
   public JobRunner(
-      RaidConfig config, Path data, String namenode, ServiceKey key, ExecutorResources resources)
+      RaidConfig config, Path data, String namenodes, ServiceKey key, ExecutorResources resources)
       throws IOException {
     this.data = data;
     this.key = key;
     deleteBelow(data);
     Files.createDirectories(data);
     if (config.framework().equals("yarn")) {
-      this.base = JobConfiguration.yarn(config, namenode);
+      this.base = JobConfiguration.yarn(config, namenodes);
       this.staging =
           Optional.of(
               new JobStaging(
@@ -78,7 +78,7 @@ public final class JobRunner implements AutoCloseable {
       this.base = JobConfiguration.local(config, data);
       this.staging = Optional.empty();
     }
-    base.set(JobSettings.NAMENODE, namenode);
+    base.set(JobSettings.NAMENODES, namenodes);
     base.set(JobSettings.RESOURCES, id);
     RESOURCES.put(id, resources);
   }

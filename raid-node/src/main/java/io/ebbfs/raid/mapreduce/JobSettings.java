@@ -10,7 +10,7 @@ final class JobSettings {
   /** Names the resources in the JVM that submits a job; no resources have the name elsewhere. */
   static final String RESOURCES = "ebbfs.raid.resources";
 
-  static final String NAMENODE = "ebbfs.raid.namenode";
+  static final String NAMENODES = "ebbfs.raid.namenodes";
   static final String LIFE = "ebbfs.raid.life-millis";
   static final String END = "ebbfs.raid.end-millis";
   static final String EXECUTORS = "ebbfs.raid.executors";

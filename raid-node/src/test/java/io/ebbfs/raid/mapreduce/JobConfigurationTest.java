@@ -18,6 +18,10 @@ final class JobConfigurationTest {
   @TempDir Path hadoopConf;
 
   private Configuration yarn(Optional<String> staging) {
+    return yarn(staging, NAMENODE);
+  }
+
+  private Configuration yarn(Optional<String> staging, String namenodes) {
     RaidConfig d = RaidConfig.DEFAULTS;
     return JobConfiguration.yarn(
         new RaidConfig(
@@ -35,7 +39,7 @@ final class JobConfigurationTest {
             Optional.of(hadoopConf),
             staging,
             d.scrub()),
-        NAMENODE);
+        namenodes);
   }
 
   private void write(String file, Map<String, String> properties) throws IOException {
@@ -64,6 +68,15 @@ final class JobConfigurationTest {
     Configuration conf = yarn(Optional.empty());
     assertThat(conf.get("fs.defaultFS")).isEqualTo("hdfs://namenode:8020/");
     assertThat(JobConfiguration.staging(conf).toUri().getAuthority()).isEqualTo(NAMENODE);
+  }
+
+  @Test
+  void jobsFindTheOneOfSeveralNamenodesThatServes() {
+    Configuration conf = yarn(Optional.empty(), "one:8020,two:8021");
+    assertThat(conf.get("fs.defaultFS")).isEqualTo("hdfs://ebbfs-namenodes/");
+    assertThat(conf.get("dfs.nameservices")).isEqualTo("ebbfs-namenodes");
+    assertThat(conf.get("dfs.ha.namenodes.ebbfs-namenodes")).isEqualTo("nn1,nn2");
+    assertThat(conf.get("dfs.namenode.rpc-address.ebbfs-namenodes.nn2")).isEqualTo("two:8021");
   }
 
   @Test

@@ -1,0 +1,54 @@
+// Which of the namenodes this server follows: the active one. At any time the server has a session
+// with one namenode at most.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "rpc/address.h"
+#include "server/namenode_client.h"
+
+namespace ebb::server {
+
+// Thread-safe. A client of a namenode stands for the session with that namenode. Following another
+// namenode closes the client of the one before, so that no late answer of that namenode arrives.
+class ActiveNamenode {
+ public:
+  using Client = std::shared_ptr<NamenodeClient>;
+
+  // `addresses` has at least one. `patience` is how long each of several namenodes may take for a
+  // heartbeat; one namenode alone has a minute, because there is no other to ask.
+  ActiveNamenode(std::vector<RpcAddress> addresses, Timeout patience);
+
+  [[nodiscard]] bool several() const { return addresses_.size() > 1; }
+  // The namenode that is followed; at first the first one.
+  [[nodiscard]] Client followed() const;
+  // Clients of the other namenodes, in the order in which they should be asked.
+  [[nodiscard]] std::vector<Client> Others() const;
+
+  // Ends the session with the namenode before. Commands of that namenode that are being taken in
+  // are taken in first.
+  void Follow(Client client);
+
+  // Runs `obey` if the client is followed, and keeps it followed meanwhile. False if it is not.
+  template <typename Function>
+  [[nodiscard]] bool WhileFollowed(const Client& client, Function obey) {
+    const std::lock_guard obeying(obeying_);
+    if (client != followed()) return false;
+    obey();
+    return true;
+  }
+
+ private:
+  [[nodiscard]] Client MakeClient(const RpcAddress& address) const;
+
+  const std::vector<RpcAddress> addresses_;
+  const NamenodePatience patience_;
+  // Held while commands are taken in. Taken before all other locks of the server.
+  std::mutex obeying_;
+  mutable std::mutex mutex_;
+  Client followed_;
+};
+
+}  // namespace ebb::server
