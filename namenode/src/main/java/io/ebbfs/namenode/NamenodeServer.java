@@ -43,6 +43,7 @@ import io.ebbfs.namenode.rpc.datanode.ChunkServerVerifier;
 import io.ebbfs.namenode.rpc.datanode.DatanodeFrontEnd;
 import io.ebbfs.namenode.rpc.server.MethodHandler;
 import io.ebbfs.namenode.rpc.server.RetryAnswers;
+import io.ebbfs.namenode.store.CallPruner;
 import io.ebbfs.namenode.store.FailedSync;
 import io.ebbfs.namenode.store.IdGenerator;
 import io.ebbfs.namenode.store.IdGenerators;
@@ -219,6 +220,7 @@ public final class NamenodeServer implements AutoCloseable {
     FileServices files = files(config, store, ids, blocks, timeOfDay, clock, opens, reaper);
     files.mkdirs().makeRoot(superuser);
     reaper.start();
+    every(1_000, "calls", new CallPruner(store, timeOfDay)::tick);
     every(1_000, "blocks", blocks::tick);
     every(1_000, "coding", coding::tick);
     for (int i = 0; i < INSPECTORS; i++) {

@@ -2,6 +2,7 @@ package io.ebbfs.namenode.store;
 
 import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.CallRow;
 import io.ebbfs.protocol.proto.StoreProtos.CounterRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
@@ -54,6 +55,8 @@ public final class Tables {
 
   public static final Table<LeaderRow> LEADER = new Table<>("leader", 14, LeaderRow.parser());
 
+  public static final Table<CallRow> CALL = new Table<>("call", 15, CallRow.parser());
+
   /** All tables in the order of locks. */
   public static final List<Table<?>> ALL =
       List.of(
@@ -71,7 +74,8 @@ public final class Tables {
           COUNTER,
           INVALIDATION,
           LOST_DISK,
-          LEADER);
+          LEADER,
+          CALL);
 
   public static Key inode(long parentId, byte[] name) {
     return Key.of(parentId, name);

@@ -14,12 +14,14 @@ import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
 import io.ebbfs.namenode.files.leases.LeaseManager;
 import io.ebbfs.namenode.files.leases.LeaseRows;
+import io.ebbfs.namenode.store.ClientCall;
 import io.ebbfs.namenode.store.IdGenerator;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.OptimisticTransactions;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.CallRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.UnderConstructionProto;
@@ -27,6 +29,7 @@ import java.io.IOException;
 import java.time.Clock;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Optional;
 import org.apache.hadoop.fs.permission.FsAction;
 
 /** Creates files. Thread-safe. */
@@ -104,12 +107,25 @@ public final class FileCreationService {
   private Outcome attempt(
       Transaction transaction, Caller caller, FsPath path, Request request, NewInodeIds ids)
       throws IOException {
+    Optional<CallRow> earlier = ClientCall.earlierRun(transaction);
+    if (earlier.isPresent()) {
+      return new Outcome(made(transaction, earlier.get(), path), true);
+    }
     ResolvedPath resolved = checked(transaction, caller, path, request);
     if (resolved.exists() && !request.overwrite()) {
       return new Outcome(resolved.lastFound(), false);
     }
     Iterator<Long> fresh = ids.take(Math.max(1, resolved.missing()));
     return new Outcome(make(transaction, caller, resolved, request, fresh), true);
+  }
+
+  /** The file that the first run of the call made. */
+  private static Inode made(Transaction transaction, CallRow call, FsPath path) throws IOException {
+    Optional<Inode> file = OpenFileLookup.byId(transaction, call.getInodeId());
+    if (file.isEmpty()) {
+      throw PathErrors.notFound(path + " was created by this call, and deleted since");
+    }
+    return file.get();
   }
 
   private void checkRequest(Request request) throws IOException {
@@ -181,6 +197,7 @@ public final class FileCreationService {
         DirectoryRows.put(
             transaction, key, row(ids.next(), request, maker, parent.row().getGroup()));
     LeaseRows.add(transaction, request.clientName(), file.id(), maker.nowMillis());
+    ClientCall.takeEffect(transaction, file.id(), maker.nowMillis());
     return file;
   }
 

@@ -58,7 +58,7 @@ final class OpenFileLookup {
     return byId(transaction, inodeId);
   }
 
-  private static Optional<Inode> byId(Transaction transaction, long inodeId) throws IOException {
+  static Optional<Inode> byId(Transaction transaction, long inodeId) throws IOException {
     Optional<Key> key = PathResolver.keyOf(transaction, inodeId);
     return key.isEmpty()
         ? Optional.empty()

@@ -9,6 +9,7 @@ import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PendingDeletions;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
+import io.ebbfs.namenode.store.ClientCall;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.NonBlocking;
@@ -69,6 +70,9 @@ public final class DeleteService {
 
   private Outcome delete(Transaction transaction, Caller caller, String src, boolean recursive)
       throws IOException {
+    if (ClientCall.earlierRun(transaction).isPresent()) {
+      return Outcome.REMOVED;
+    }
     ResolvedPath resolved = PathResolver.resolve(transaction, src);
     PermissionChecker.checkTraverse(caller, resolved);
     PermissionChecker.checkParentWrite(caller, resolved);
@@ -84,8 +88,11 @@ public final class DeleteService {
         InodeLocks.lock(
             transaction, List.of(resolved.parent().orElseThrow(), resolved.lastFound()));
     refuseNonEmpty(transaction, locked.get(1), resolved.path(), recursive);
-    DirectoryRows.touch(transaction, locked.get(0), clock.millis());
-    return PendingDeletions.put(transaction, locked.get(1)) ? Outcome.PENDING : Outcome.REMOVED;
+    long now = clock.millis();
+    DirectoryRows.touch(transaction, locked.get(0), now);
+    boolean pending = PendingDeletions.put(transaction, locked.get(1));
+    ClientCall.takeEffect(transaction, 0, now);
+    return pending ? Outcome.PENDING : Outcome.REMOVED;
   }
 
   private static void refuseNonEmpty(

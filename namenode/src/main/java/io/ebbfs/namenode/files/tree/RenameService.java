@@ -11,6 +11,7 @@ import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PendingDeletions;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
+import io.ebbfs.namenode.store.ClientCall;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.OptimisticTransactions;
@@ -66,6 +67,9 @@ public final class RenameService {
 
   private boolean rename(Transaction transaction, Caller caller, String src, String dst)
       throws IOException {
+    if (ClientCall.earlierRun(transaction).isPresent()) {
+      return true;
+    }
     ResolvedPath from = PathResolver.resolve(transaction, src);
     PermissionChecker.checkTraverse(caller, from);
     ResolvedPath named = PathResolver.resolve(transaction, dst);
@@ -112,6 +116,9 @@ public final class RenameService {
   private Outcome rename2(
       Transaction transaction, Caller caller, String src, String dst, boolean overwrite)
       throws IOException {
+    if (ClientCall.earlierRun(transaction).isPresent()) {
+      return Outcome.MOVED;
+    }
     ResolvedPath from = PathResolver.resolve(transaction, src);
     PermissionChecker.checkTraverse(caller, from);
     ResolvedPath to = PathResolver.resolve(transaction, dst);
@@ -228,6 +235,7 @@ public final class RenameService {
     if (toOtherParent) {
       DirectoryRows.touch(transaction, locked.get(2), now);
     }
+    ClientCall.takeEffect(transaction, 0, now);
     return outcome;
   }
 

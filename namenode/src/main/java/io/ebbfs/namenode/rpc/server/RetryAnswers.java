@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.rpc.server;
 
+import io.ebbfs.namenode.store.ClientCall;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -12,7 +13,8 @@ import java.util.concurrent.TimeUnit;
 /**
  * The answers of calls that must take effect once. A client that lost an answer sends the call
  * again, with the same client id and call id; it then gets the answer of the first run, or waits
- * for it. In memory: after a restart, a repeated call is a new call. Thread-safe.
+ * for it. In memory: after a restart, and at another namenode, the row of {@link ClientCall} tells
+ * that a call has taken effect. Thread-safe.
  */
 public final class RetryAnswers {
   private static final int CLIENT_ID_BYTES = 16;

@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.rpc.server;
 
+import io.ebbfs.namenode.store.ClientCall;
 import java.io.IOException;
 import java.util.concurrent.Executor;
 import org.apache.hadoop.ipc.RetriableException;
@@ -66,10 +67,17 @@ final class RpcCall {
   byte[] run(LaterException.Rest rest) throws IOException {
     CurrentCall.set(caller);
     try {
-      return rest.run();
+      return ClientCall.run(method.once() ? once() : null, rest::run);
     } finally {
       CurrentCall.clear();
     }
+  }
+
+  /** The call for the row that says that the call has taken effect; null without a client id. */
+  private ClientCall once() {
+    return ClientCall.of(
+            header.clientId(), header.callId(), caller.user().name(), header.retryCount() > 0)
+        .orElse(null);
   }
 
   /** Runs tasks after the event loop of the connection has read all that has come. */

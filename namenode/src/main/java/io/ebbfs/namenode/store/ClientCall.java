@@ -1,0 +1,119 @@
+package io.ebbfs.namenode.store;
+
+import io.ebbfs.protocol.proto.StoreProtos.CallRow;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * The call of a client that a thread works on. A call that must take effect once writes a row with
+ * its id in the same transaction as its change. A client that lost the answer sends the call again,
+ * perhaps to another namenode or after a restart: then the row tells that the change is there.
+ *
+ * <p>The row is kept until the client has made 4096 more such calls or some minutes have passed.
+ * Used by one thread at a time.
+ */
+public final class ClientCall {
+  private static final int CLIENT_ID_BYTES = 16;
+  private static final int SLOTS = 4096;
+  private static final ThreadLocal<ClientCall> CURRENT = new ThreadLocal<>();
+
+  private final Key key;
+  private final int callId;
+  private final String user;
+  private boolean mayHaveRun;
+
+  private ClientCall(Key key, int callId, String user, boolean mayHaveRun) {
+    this.key = key;
+    this.callId = callId;
+    this.user = user;
+    this.mayHaveRun = mayHaveRun;
+  }
+
+  /**
+   * A call.
+   *
+   * @param clientId of 16 bytes; a call of a client without such an id is never recognised again
+   * @param repeated whether the client has sent the call before
+   */
+  public static Optional<ClientCall> of(
+      byte[] clientId, int callId, String user, boolean repeated) {
+    if (clientId.length != CLIENT_ID_BYTES) {
+      return Optional.empty();
+    }
+    ByteBuffer id = ByteBuffer.wrap(clientId);
+    byte[] rest =
+        ByteBuffer.allocate(CLIENT_ID_BYTES + Short.BYTES)
+            .put(clientId)
+            .putShort((short) Math.floorMod(callId, SLOTS))
+            .array();
+    Key key = Key.of(id.getLong() ^ id.getLong(), rest);
+    return Optional.of(new ClientCall(key, callId, user, repeated));
+  }
+
+  /** What a call does. */
+  @FunctionalInterface
+  public interface Work<R> {
+    R run() throws IOException;
+  }
+
+  /**
+   * Runs the work of a call; null runs work that belongs to no call. A repeated call that fails
+   * runs a second time: its first run may have taken effect after the repetition has looked for it,
+   * and be the reason of the failure. Example: a rename finds no source any more.
+   */
+  public static <R> R run(ClientCall call, Work<R> work) throws IOException {
+    if (call == null) {
+      return work.run();
+    }
+    CURRENT.set(call);
+    try {
+      return work.run();
+    } catch (IOException e) {
+      if (call.mayHaveRun) {
+        return work.run();
+      }
+      throw e;
+    } finally {
+      CURRENT.remove();
+    }
+  }
+
+  /** The row of the current call, if the call is known to have taken effect. */
+  public static Optional<CallRow> earlierRun(Transaction transaction) throws IOException {
+    ClientCall call = CURRENT.get();
+    return call == null || !call.mayHaveRun
+        ? Optional.empty()
+        : transaction.get(Tables.CALL, call.key).filter(call::isOurs);
+  }
+
+  private boolean isOurs(CallRow row) {
+    return row.getCallId() == callId && row.getUser().equals(user);
+  }
+
+  /**
+   * Lets the current call take effect with this transaction. To be called after all other locks.
+   *
+   * @param inodeId the inode that the call made; 0 for none
+   * @throws StaleReadException if the call has taken effect meanwhile, at another namenode
+   */
+  public static void takeEffect(Transaction transaction, long inodeId, long nowMillis)
+      throws IOException {
+    ClientCall call = CURRENT.get();
+    if (call == null) {
+      return;
+    }
+    transaction.lock(List.of(RowLock.exclusive(Tables.CALL, call.key)));
+    if (transaction.get(Tables.CALL, call.key).filter(call::isOurs).isPresent()) {
+      call.mayHaveRun = true;
+      throw new StaleReadException("call " + call.callId + " has run already");
+    }
+    CallRow.Builder row =
+        CallRow.newBuilder().setCallId(call.callId).setUser(call.user).setMillis(nowMillis);
+    if (inodeId != 0) {
+      row.setInodeId(inodeId);
+    }
+    transaction.put(Tables.CALL, call.key, row.build());
+  }
+}

@@ -1,0 +1,172 @@
+package io.ebbfs.namenode.files;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.ebbfs.namenode.store.CallPruner;
+import io.ebbfs.namenode.store.ClientCall;
+import io.ebbfs.namenode.store.Tables;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.time.Clock;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Calls that come again after the answer of their first run was lost, with nothing in memory. */
+class RepeatedCallTest {
+  private static final byte[] CLIENT = "sixteen bytes id".getBytes();
+
+  private NamespaceFixture real;
+
+  @BeforeEach
+  void start() throws IOException {
+    real = new NamespaceFixture();
+    real.mkdirs("/d");
+  }
+
+  private static <R> R call(int callId, String user, boolean repeated, ClientCall.Work<R> work)
+      throws IOException {
+    return ClientCall.run(ClientCall.of(CLIENT, callId, user, repeated).orElseThrow(), work);
+  }
+
+  private static <R> R first(int callId, ClientCall.Work<R> work) throws IOException {
+    return call(callId, "ann", false, work);
+  }
+
+  private static <R> R again(int callId, ClientCall.Work<R> work) throws IOException {
+    return call(callId, "ann", true, work);
+  }
+
+  private Object rename(String from, String to) throws IOException {
+    real.renames.rename2(real.root(), from, to, false);
+    return null;
+  }
+
+  @Test
+  void aRepeatedRenameSucceedsWithoutEffect() throws IOException {
+    real.touch("/a");
+    first(1, () -> rename("/a", "/b"));
+    real.touch("/a");
+    again(1, () -> rename("/a", "/b"));
+    assertThat(real.tree()).containsKeys("/a", "/b");
+    assertThatThrownBy(() -> again(2, () -> rename("/a", "/b")))
+        .isInstanceOf(FileAlreadyExistsException.class);
+  }
+
+  @Test
+  void aRepeatedOldRenameAnswersAsTheFirst() throws IOException {
+    real.touch("/a");
+    assertThat(first(1, () -> real.renames.rename(real.root(), "/a", "/b"))).isTrue();
+    assertThat(again(1, () -> real.renames.rename(real.root(), "/a", "/b"))).isTrue();
+    assertThat(again(2, () -> real.renames.rename(real.root(), "/a", "/b"))).isFalse();
+  }
+
+  @Test
+  void aRepeatedDeleteDeletesNothingElse() throws IOException {
+    real.touch("/a");
+    assertThat(first(1, () -> real.deletions.delete(real.root(), "/a", false))).isTrue();
+    real.touch("/a");
+    assertThat(again(1, () -> real.deletions.delete(real.root(), "/a", false))).isTrue();
+    assertThat(real.tree()).containsKey("/a");
+  }
+
+  @Test
+  void aRepeatedCreateReturnsTheFileOfTheFirst() throws IOException {
+    long id =
+        first(1, () -> real.creation.create(real.root(), real.request("/d/f", "w", false))).id();
+    assertThat(
+            again(1, () -> real.creation.create(real.root(), real.request("/d/f", "w", false)))
+                .id())
+        .isEqualTo(id);
+    // With overwrite, a second run would replace the file.
+    long other =
+        first(2, () -> real.creation.create(real.root(), real.request("/d/f", "w", true))).id();
+    assertThat(
+            again(2, () -> real.creation.create(real.root(), real.request("/d/f", "w", true))).id())
+        .isEqualTo(other);
+    real.deletions.delete(real.root(), "/d/f", false);
+    assertThatThrownBy(
+            () ->
+                again(2, () -> real.creation.create(real.root(), real.request("/d/f", "w", true))))
+        .isInstanceOf(FileNotFoundException.class);
+    assertThat(real.tree()).doesNotContainKey("/d/f");
+  }
+
+  @Test
+  void aCallThatFailedMayRunAgain() throws IOException {
+    assertThatThrownBy(() -> first(1, () -> rename("/a", "/b")))
+        .isInstanceOf(FileNotFoundException.class);
+    real.touch("/a");
+    again(1, () -> rename("/a", "/b"));
+    assertThat(real.tree()).containsKey("/b");
+  }
+
+  @Test
+  void theCallOfAnotherUserIsAnotherCall() throws IOException {
+    real.touch("/a");
+    first(1, () -> rename("/a", "/b"));
+    assertThatThrownBy(() -> call(1, "eve", true, () -> rename("/a", "/b")))
+        .isInstanceOf(FileNotFoundException.class);
+  }
+
+  /**
+   * A frozen namenode wakes up and goes on with a call that its client has repeated elsewhere, more
+   * than once. Nobody waits for the answer of the first run.
+   */
+  @Test
+  void ofRunsAtOnceOneTakesEffectAndRepetitionsSucceed() throws Exception {
+    ExecutorService threads = Executors.newFixedThreadPool(8);
+    try {
+      for (int round = 1; round <= 50; round++) {
+        int id = round;
+        real.touch("/a" + id);
+        List<Future<Object>> runs = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+          boolean repeated = i > 0;
+          runs.add(
+              threads.submit(
+                  () -> call(id, "ann", repeated, () -> rename("/a" + id, "/d/b" + id))));
+        }
+        for (Future<Object> repetition : runs.subList(1, runs.size())) {
+          repetition.get(60, TimeUnit.SECONDS);
+        }
+        runs.get(0).cancel(false);
+        assertThat(real.tree()).containsKey("/d/b" + id);
+      }
+    } finally {
+      threads.shutdownNow();
+    }
+  }
+
+  @Test
+  void oldRowsAreDeletedAndNewOnesStay() throws IOException {
+    for (int i = 0; i < 10; i++) {
+      int id = i;
+      real.touch("/f" + i);
+      first(id, () -> real.deletions.delete(real.root(), "/f" + id, false));
+    }
+    assertThat(real.rows(Tables.CALL)).isEqualTo(10);
+    new CallPruner(real.store, Clock.offset(real.clock, Duration.ofMinutes(9))).tick();
+    assertThat(real.rows(Tables.CALL)).isEqualTo(10);
+    new CallPruner(real.store, Clock.offset(real.clock, Duration.ofMinutes(11))).tick();
+    assertThat(real.rows(Tables.CALL)).isZero();
+  }
+
+  @Test
+  void aClientTakesItsSlotsInTurn() throws IOException {
+    for (int i = 0; i < 5_000; i++) {
+      int id = i;
+      real.touch("/f");
+      first(id, () -> real.deletions.delete(real.root(), "/f", false));
+    }
+    assertThat(real.rows(Tables.CALL)).isEqualTo(4096);
+  }
+}
