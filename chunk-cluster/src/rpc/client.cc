@@ -60,10 +60,11 @@ bool IsStandby(const Error& error) {
 // until their entry of pending_ is filled. A failed connection stays failed.
 class RpcClient::Connection {
  public:
-  Connection(Socket socket, std::string server, std::size_t max_response_bytes)
+  Connection(Socket socket, std::string server, const Options& options)
       : socket_(std::move(socket)),
         server_(std::move(server)),
-        max_response_bytes_(max_response_bytes),
+        max_response_bytes_(options.max_response_bytes),
+        on_lost_(options.on_lost),
         reader_([this] { ReadLoop(); }) {}
 
   ~Connection() {
@@ -76,13 +77,14 @@ class RpcClient::Connection {
     return failure_.has_value();
   }
 
-  // Makes all waiting and later calls fail.
-  void Break(Error error) {
+  // Makes all waiting and later calls fail. False if the connection was broken before.
+  bool Break(Error error) {
     const std::lock_guard lock(mutex_);
-    if (failure_) return;
+    if (failure_) return false;
     failure_ = std::move(error);
     socket_.Shutdown();
     answered_.notify_all();
+    return true;
   }
 
   [[nodiscard]] Result<std::string> Exchange(std::int32_t call_id, std::string_view frame,
@@ -129,7 +131,7 @@ class RpcClient::Connection {
     for (;;) {
       auto status = ReadAnswer();
       if (!status) {
-        Break(std::move(status).error());
+        if (Break(std::move(status).error()) && on_lost_) on_lost_();
         return;
       }
     }
@@ -174,6 +176,7 @@ class RpcClient::Connection {
   Socket socket_;
   const std::string server_;
   const std::size_t max_response_bytes_;
+  const std::function<void()> on_lost_;
   std::mutex write_mutex_;
   std::mutex mutex_;
   std::condition_variable answered_;
@@ -255,8 +258,7 @@ Result<std::shared_ptr<RpcClient::Connection>> RpcClient::Connected() {
   std::string hello(preamble.data(), preamble.size());
   hello += ConnectionContextFrame();
   EBB_TRY(rpc_wire::WriteBytes(socket, hello, options_.connect_timeout));
-  auto made =
-      std::make_shared<Connection>(std::move(socket), server(), options_.max_response_bytes);
+  auto made = std::make_shared<Connection>(std::move(socket), server(), options_);
   const std::lock_guard lock(mutex_);
   if (closed_) return std::unexpected(Closed());
   connection_ = std::move(made);

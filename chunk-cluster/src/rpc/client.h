@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -29,6 +30,9 @@ struct RpcClientOptions {
   std::size_t max_response_bytes = std::size_t{64} << 20;
   // Signs every call. Without a key, calls are not signed.
   ServiceKey key = {};
+  // The server has ended the connection, even if no call was under way. Called by a thread of the
+  // client; must not block.
+  std::function<void()> on_lost = {};
 };
 
 // Thread-safe. The calls of several threads share one connection, and answers come in any order.

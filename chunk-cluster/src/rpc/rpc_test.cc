@@ -256,6 +256,17 @@ TEST_F(RpcTest, AClosedClientEndsItsCallsAndStartsNoOther) {
   EXPECT_EQ(later.error().code, ErrorCode::kShutdown);
 }
 
+TEST_F(RpcTest, ALostConnectionIsToldWithoutACall) {
+  StartServer();
+  std::promise<void> lost;
+  RpcClientOptions options;
+  options.on_lost = [&] { lost.set_value(); };
+  RpcClient client("127.0.0.1", server_->port(), kProtocol, 1, "alice", options);
+  ASSERT_TRUE(Echo(client, "before"));
+  server_.reset();
+  EXPECT_EQ(lost.get_future().wait_for(60s), std::future_status::ready);
+}
+
 TEST_F(RpcTest, ReconnectsAfterTheServerWasStartedAnew) {
   StartServer();
   ASSERT_TRUE(Echo(*client_, "before"));

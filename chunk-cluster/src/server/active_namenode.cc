@@ -18,13 +18,16 @@ NamenodePatience PatienceWith(std::size_t namenodes, Timeout patience) {
 
 }  // namespace
 
-ActiveNamenode::ActiveNamenode(std::vector<RpcAddress> addresses, Timeout patience)
+ActiveNamenode::ActiveNamenode(std::vector<RpcAddress> addresses, Timeout patience,
+                               std::function<void()> on_lost)
     : addresses_(std::move(addresses)),
       patience_(PatienceWith(addresses_.size(), patience)),
+      on_lost_(std::move(on_lost)),
       followed_(MakeClient(addresses_.front())) {}
 
 ActiveNamenode::Client ActiveNamenode::MakeClient(const RpcAddress& address) const {
-  return std::make_shared<NamenodeClient>(address, patience_);
+  return std::make_shared<NamenodeClient>(address, patience_,
+                                          several() ? on_lost_ : std::function<void()>());
 }
 
 ActiveNamenode::Client ActiveNamenode::followed() const {

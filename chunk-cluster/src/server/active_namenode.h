@@ -2,6 +2,7 @@
 // with one namenode at most.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -19,7 +20,9 @@ class ActiveNamenode {
 
   // `addresses` has at least one. `patience` is how long each of several namenodes may take for a
   // heartbeat; one namenode alone has a minute, because there is no other to ask.
-  ActiveNamenode(std::vector<RpcAddress> addresses, Timeout patience);
+  // `on_lost` is called if one of several namenodes ends a connection; it must not block.
+  ActiveNamenode(std::vector<RpcAddress> addresses, Timeout patience,
+                 std::function<void()> on_lost = {});
 
   [[nodiscard]] bool several() const { return addresses_.size() > 1; }
   // The namenode that is followed; at first the first one.
@@ -45,6 +48,7 @@ class ActiveNamenode {
 
   const std::vector<RpcAddress> addresses_;
   const NamenodePatience patience_;
+  const std::function<void()> on_lost_;
   // Held while commands are taken in. Taken before all other locks of the server.
   std::mutex obeying_;
   mutable std::mutex mutex_;

@@ -1,5 +1,7 @@
 #include "server/namenode_client.h"
 
+#include <utility>
+
 namespace ebb::server {
 
 namespace {
@@ -35,11 +37,12 @@ void FillStorage(hadoop::hdfs::DatanodeStorageProto& storage, const std::string&
   storage.set_storagetype(hadoop::hdfs::DISK);
 }
 
-NamenodeClient::NamenodeClient(const RpcAddress& address, const NamenodePatience& patience)
+NamenodeClient::NamenodeClient(const RpcAddress& address, const NamenodePatience& patience,
+                               std::function<void()> on_lost)
     : address_(address),
       patience_(patience),
       calls_(address.host, address.port, kDatanodeProtocol, 1, {},
-             {.connect_timeout = patience.connect}),
+             {.connect_timeout = patience.connect, .on_lost = std::move(on_lost)}),
       reports_(address.host, address.port, kDatanodeProtocol, 1, {},
                {.connect_timeout = patience.connect}) {}
 

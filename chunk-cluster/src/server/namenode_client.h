@@ -1,6 +1,7 @@
 // DatanodeProtocol at one namenode, with one function for each call.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -29,7 +30,9 @@ struct NamenodePatience {
 // kShutdown, and no answer arrives any more.
 class NamenodeClient {
  public:
-  explicit NamenodeClient(const RpcAddress& address, const NamenodePatience& patience = {});
+  // `on_lost` is called if the namenode ends the connection of calls other than full reports.
+  explicit NamenodeClient(const RpcAddress& address, const NamenodePatience& patience = {},
+                          std::function<void()> on_lost = {});
 
   void Close();
 

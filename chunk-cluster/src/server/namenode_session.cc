@@ -33,7 +33,7 @@ NamenodeSession::NamenodeSession(NamenodeSessionOptions options, BlockStore& sto
     : options_(std::move(options)),
       store_(store),
       events_(std::move(events)),
-      namenode_(options_.namenodes, options_.namenode_patience),
+      namenode_(options_.namenodes, options_.namenode_patience, [this] { BeatNow(); }),
       reporter_({options_.block_report_interval}, store,
                 {.on_unregistered = [this](const auto& namenode) { Unregister(namenode); },
                  .on_failed =

@@ -228,7 +228,8 @@ struct Server {
   explicit Server(const std::vector<RpcAddress>& namenodes,
                   std::chrono::milliseconds slow_disk_after = std::chrono::seconds(60),
                   std::chrono::milliseconds hung_disk_after = std::chrono::minutes(10),
-                  const std::string& hangs_in_scan = "")
+                  const std::string& hangs_in_scan = "",
+                  std::chrono::milliseconds heartbeat_interval = std::chrono::milliseconds(20))
       : rpc(RpcServerOptions()) {
     BlockStore::Options disks;
     disks.directories = {directory / "a", directory / "b"};
@@ -249,7 +250,8 @@ struct Server {
     options.host = "127.0.0.1";
     options.namenodes = namenodes;
     options.namenode_patience = std::chrono::milliseconds(500);
-    options.heartbeat_interval = options.probe_interval = std::chrono::milliseconds(20);
+    options.heartbeat_interval = heartbeat_interval;
+    options.probe_interval = std::chrono::milliseconds(20);
     NamenodeSession::Events events;
     events.on_attached = [this] { transfers->Serve(); };
     events.on_registered = [] {};
@@ -751,6 +753,16 @@ TEST_F(SeveralNamenodesTest, ANamenodeThatWakesUpIsNotObeyed) {
   // The new one is obeyed.
   second_.Command(server.uuid(), BlockCommand(BlockCommandProto::INVALIDATE, 1));
   second_.Await("the deletion", [&] { return second_.Heard(1, BlockChange::DELETED); });
+}
+
+TEST_F(SeveralNamenodesTest, TheEndOfANamenodeIsNoticedBeforeTheNextHeartbeat) {
+  auto dying = std::make_unique<FakeNamenode>();
+  Server server({dying->address(), second_.address()}, std::chrono::seconds(60),
+                std::chrono::minutes(10), "", std::chrono::hours(1));
+  AwaitReport(*dying, server);
+  second_.Locked([&] { second_.standby = false; });
+  dying.reset();
+  AwaitReport(second_, server);
 }
 
 TEST_F(SeveralNamenodesTest, StaysWithASlowNamenodeIfNoOtherServes) {
