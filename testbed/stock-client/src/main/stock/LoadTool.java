@@ -138,8 +138,7 @@ public final class LoadTool {
   /** Users that are not the same object have connections of their own, also with the same name. */
   private static FileSystem connect(Configuration configuration) throws Exception {
     return UserGroupInformation.createRemoteUser(System.getProperty("user.name"))
-        .doAs(
-            (PrivilegedExceptionAction<FileSystem>) () -> FileSystem.newInstance(configuration));
+        .doAs((PrivilegedExceptionAction<FileSystem>) () -> FileSystem.newInstance(configuration));
   }
 
   public static void main(String[] arguments) throws Exception {
@@ -264,8 +263,7 @@ public final class LoadTool {
                     == FILES_PER_DIRECTORY);
       case "list1000":
         return user ->
-            must(
-                user.files.listStatus(new Path(largeDirectory)).length == LARGE_DIRECTORY_FILES);
+            must(user.files.listStatus(new Path(largeDirectory)).length == LARGE_DIRECTORY_FILES);
       case "rename":
         return LoadTool::renameBackAndForth;
       case "setPermission":
@@ -289,7 +287,8 @@ public final class LoadTool {
     int chosen = user.random.nextInt(user.paths.size());
     String from = user.paths.get(chosen);
     int name = from.lastIndexOf('/') + 1;
-    String to = from.substring(0, name) + (from.charAt(name) == 'f' ? 'g' : 'f') + from.substring(name + 1);
+    String to =
+        from.substring(0, name) + (from.charAt(name) == 'f' ? 'g' : 'f') + from.substring(name + 1);
     must(user.files.rename(new Path(from), new Path(to)));
     user.paths.set(chosen, to);
   }
@@ -318,8 +317,19 @@ public final class LoadTool {
   // ---- the mix
 
   private static final String[] KINDS = {
-    "read", "statFile", "statDir", "listDir", "listFile", "create", "rename", "delete",
-    "setReplication", "chownDir", "chmodFile", "chmodDir", "mkdir"
+    "read",
+    "statFile",
+    "statDir",
+    "listDir",
+    "listFile",
+    "create",
+    "rename",
+    "delete",
+    "setReplication",
+    "chownDir",
+    "chmodFile",
+    "chmodDir",
+    "mkdir"
   };
   private static final double[] SPOTIFY = {
     68.73, 13.04, 3.96, 8.52, 0.49, 2.7, 1.3, 0.75, 0.14, 0.32, 0.02, 0.01, 0.02
@@ -389,7 +399,8 @@ public final class LoadTool {
       case "listDir" -> user.files.listStatus(directory);
       case "listFile" -> user.files.listStatus(file);
       case "rename" -> {
-        Path to = new Path(file.getParent(), name("moved-" + user.index + "-" + run + "-", user.names++));
+        Path to =
+            new Path(file.getParent(), name("moved-" + user.index + "-" + run + "-", user.names++));
         must(user.files.rename(file, to));
         live.set(chosen, to.toUri().getPath());
       }

@@ -1,5 +1,6 @@
 package io.ebbfs.ignite;
 
+import io.ebbfs.common.jvm.JavaOptions;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

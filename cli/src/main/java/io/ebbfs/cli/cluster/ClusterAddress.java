@@ -35,7 +35,7 @@ public final class ClusterAddress {
     files.toFile().deleteOnExit();
     StockClient client =
         new StockClient(
-            Build.find(), files, ClusterConfig.read(conf).namenodeAddress(), BLOCK_SIZE_BYTES);
+            Build.find(), files, ClusterConfig.read(conf).namenodeAddresses(), BLOCK_SIZE_BYTES);
     client.writeConf();
     try (Stream<Path> written = Files.list(files)) {
       written.forEach(file -> file.toFile().deleteOnExit());

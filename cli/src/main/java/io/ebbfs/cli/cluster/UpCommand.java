@@ -52,6 +52,14 @@ public final class UpCommand implements Callable<Integer> {
   private Integer racks;
 
   @Option(
+      names = "--namenodes",
+      paramLabel = "N",
+      description =
+          "Namenodes of a new cluster (default: 1). Several share a store of three nodes; one of them"
+              + " serves, and another takes over when it fails.")
+  private Integer namenodes;
+
+  @Option(
       names = "--block-size",
       paramLabel = "BYTES",
       converter = ByteCount.class,
@@ -121,6 +129,7 @@ public final class UpCommand implements Callable<Integer> {
         Build.find(),
         base.withServers(or(servers, base.servers()), or(disks, base.disks()))
             .withRacks(or(racks, base.racks()))
+            .withNamenodes(or(namenodes, base.namenodes()))
             .withBlockSize(or(blockSize, base.blockSizeBytes()))
             .withPorts(or(port, base.port()), httpPort)
             .withHeartbeat(or(heartbeatMillis, base.heartbeatMillis()))
@@ -160,6 +169,7 @@ public final class UpCommand implements Callable<Integer> {
     ClusterLayout layout = cluster.layout();
     checkSame("servers", servers, layout.servers());
     checkSame("disks", disks, layout.disks());
+    checkSame("namenodes", namenodes, layout.namenodes());
     checkSame("block-size", blockSize, layout.blockSizeBytes());
     checkSame("heartbeat-millis", heartbeatMillis, layout.heartbeatMillis());
     if (cluster.running().isEmpty()) {

@@ -114,6 +114,12 @@ public record ClusterConfig(
     return address.getHostString() + ":" + address.getPort();
   }
 
+  /** All namenodes, each as HOST:PORT; one at least. */
+  public List<String> namenodeAddresses() throws ConfigException {
+    namenodeAddress();
+    return texts(namenodes);
+  }
+
   /** A problem that only a role sees. */
   static ConfigException problem(String message, String remedy) {
     return new ConfigException(List.of(new ConfigProblem(FILE, 0, message, remedy)));

@@ -21,7 +21,7 @@ import picocli.CommandLine.Option;
     name = "store",
     description = {
       "Runs a node of the metadata store that several namenodes share, until SIGTERM stops it.",
-      "cluster.yaml names the nodes under 'store'; a new store serves once all of them run."
+      "The key 'store' of cluster.yaml names the nodes; a new store serves once all of them run."
     },
     footer = {
       "",

@@ -9,12 +9,15 @@ import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.network.ShapedNetwork;
 import io.ebbfs.testbed.process.Ports;
 import io.ebbfs.testbed.process.ProcessId;
+import io.ebbfs.testbed.process.ProcessNames;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * The content of {@code cluster.json}: the numbers and ports of a cluster, and its processes that
@@ -97,6 +100,36 @@ public record ClusterLayout(
   /** The host of a process. */
   String host(String process) {
     return lab == null ? "127.0.0.1" : lab.host(process);
+  }
+
+  /** How many namenodes there are. */
+  public int namenodes() {
+    return 1 + ports.more().size();
+  }
+
+  /** The address of a namenode. */
+  String namenode(int index) {
+    String name = ProcessNames.namenode(index);
+    return address(name, index == 0 ? ports.namenode() : ports.more().get(index - 1));
+  }
+
+  /** The addresses of all namenodes, separated by commas. */
+  String namenodeList() {
+    return IntStream.range(0, namenodes())
+        .mapToObj(this::namenode)
+        .collect(Collectors.joining(","));
+  }
+
+  /** The addresses of the nodes of the namenodes' store, separated by commas. */
+  String storeList() {
+    return IntStream.range(0, ports.store().size())
+        .mapToObj(i -> address(ProcessNames.store(i), ports.store().get(i)))
+        .collect(Collectors.joining(","));
+  }
+
+  /** The processes of which each cluster has a number: all but chunk servers. */
+  public int fixedProcesses() {
+    return 2 + namenodes() + ports.store().size();
   }
 
   /** The rack of a server of a cluster that has racks. */

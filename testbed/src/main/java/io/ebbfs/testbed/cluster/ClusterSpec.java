@@ -20,6 +20,7 @@ import java.util.Map;
  *     EbbFS
  * @param lab the network of its processes; null for loopback
  * @param racks over which the servers are spread in turn
+ * @param namenodes one with an embedded store, or several that share a store of three nodes
  */
 public record ClusterSpec(
     Path directory,
@@ -31,8 +32,10 @@ public record ClusterSpec(
     long heartbeatMillis,
     Map<String, String> confFiles,
     ShapedNetwork lab,
-    int racks) {
+    int racks,
+    int namenodes) {
   private static final int MAX = 64;
+  private static final int MAX_NAMENODES = 9;
   private static final long MIN_BLOCK_BYTES = 64 * 1024;
 
   public ClusterSpec {
@@ -42,7 +45,7 @@ public record ClusterSpec(
   /** The default of {@code ebb up}: 12 servers with 6 disks each, blocks of 64 MiB. */
   public static ClusterSpec of(Path directory) {
     return new ClusterSpec(
-        directory, 12, 6, 64L << 20, Ports.DEFAULT_NAMENODE, null, 1000, Map.of(), null, 1);
+        directory, 12, 6, 64L << 20, Ports.DEFAULT_NAMENODE, null, 1000, Map.of(), null, 1, 1);
   }
 
   /** The same with other numbers of servers and of disks each. */
@@ -57,7 +60,8 @@ public record ClusterSpec(
         heartbeatMillis,
         confFiles,
         lab,
-        racks);
+        racks,
+        namenodes);
   }
 
   /** The same with the servers spread over a number of racks. */
@@ -72,13 +76,40 @@ public record ClusterSpec(
         heartbeatMillis,
         confFiles,
         lab,
+        number,
+        namenodes);
+  }
+
+  /** The same with several namenodes. */
+  public ClusterSpec withNamenodes(int number) {
+    return new ClusterSpec(
+        directory,
+        servers,
+        disks,
+        blockSizeBytes,
+        port,
+        httpPort,
+        heartbeatMillis,
+        confFiles,
+        lab,
+        racks,
         number);
   }
 
   /** The same with another block size. */
   public ClusterSpec withBlockSize(long bytes) {
     return new ClusterSpec(
-        directory, servers, disks, bytes, port, httpPort, heartbeatMillis, confFiles, lab, racks);
+        directory,
+        servers,
+        disks,
+        bytes,
+        port,
+        httpPort,
+        heartbeatMillis,
+        confFiles,
+        lab,
+        racks,
+        namenodes);
   }
 
   /** The same with other ports. 0 means free ports; a null HTTP port follows from the first. */
@@ -93,13 +124,24 @@ public record ClusterSpec(
         heartbeatMillis,
         confFiles,
         lab,
-        racks);
+        racks,
+        namenodes);
   }
 
   /** The same with another interval of heartbeats. */
   public ClusterSpec withHeartbeat(long millis) {
     return new ClusterSpec(
-        directory, servers, disks, blockSizeBytes, port, httpPort, millis, confFiles, lab, racks);
+        directory,
+        servers,
+        disks,
+        blockSizeBytes,
+        port,
+        httpPort,
+        millis,
+        confFiles,
+        lab,
+        racks,
+        namenodes);
   }
 
   /** The same with these configuration files in place of the examples. */
@@ -114,7 +156,8 @@ public record ClusterSpec(
         heartbeatMillis,
         files,
         lab,
-        racks);
+        racks,
+        namenodes);
   }
 
   /** The same in a network of its own. */
@@ -129,13 +172,15 @@ public record ClusterSpec(
         heartbeatMillis,
         confFiles,
         network,
-        racks);
+        racks,
+        namenodes);
   }
 
   void check() throws ClusterException {
     checkRange("servers", servers, 1, MAX);
     checkRange("disks", disks, 1, MAX);
     checkRange("racks", racks, 1, servers);
+    checkRange("namenodes", namenodes, 1, MAX_NAMENODES);
     checkRange("block size", blockSizeBytes, MIN_BLOCK_BYTES, 1L << 31);
     checkRange("heartbeat millis", heartbeatMillis, 50, 60_000);
     checkRange("port", port, 0, 65_535);
@@ -155,6 +200,6 @@ public record ClusterSpec(
   }
 
   Ports choosePorts() throws ClusterException {
-    return Ports.choose(port, httpPort, servers);
+    return Ports.choose(port, httpPort, servers, namenodes);
   }
 }

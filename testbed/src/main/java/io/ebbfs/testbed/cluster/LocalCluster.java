@@ -3,6 +3,7 @@ package io.ebbfs.testbed.cluster;
 import io.ebbfs.common.failpoint.FailPoint;
 import io.ebbfs.common.failpoint.FailPoints;
 import io.ebbfs.protocol.rpc.ChunkServerClient;
+import io.ebbfs.protocol.rpc.NamenodeAddresses;
 import io.ebbfs.protocol.rpc.NamenodeClient;
 import io.ebbfs.protocol.rpc.RpcSettings;
 import io.ebbfs.protocol.rpc.ServiceKey;
@@ -105,16 +106,14 @@ public final class LocalCluster {
     return new StockClient(
         build,
         directory.resolve("conf/client"),
-        layout.address(ProcessNames.NAMENODE, layout.ports().namenode()),
+        List.of(layout.namenodeList().split(",")),
         layout.blockSizeBytes());
   }
 
   /** A client of the namenode. The caller closes it. */
   public synchronized NamenodeClient namenodeClient() throws IOException {
     return new NamenodeClient(
-        new InetSocketAddress(layout.host(ProcessNames.NAMENODE), layout.ports().namenode()),
-        NAMENODE_RPC,
-        serviceKey());
+        NamenodeAddresses.parse(layout.namenodeList()), NAMENODE_RPC, serviceKey());
   }
 
   /** A client of a chunk server. The caller closes it. */
@@ -197,7 +196,10 @@ public final class LocalCluster {
    * @param http the HTTP port; null leaves it as it is
    */
   public synchronized void movePorts(Integer port, Integer http) throws ClusterException {
-    Ports ports = port == null ? layout.ports() : Ports.choose(port, http, layout.servers());
+    Ports ports =
+        port == null
+            ? layout.ports()
+            : Ports.choose(port, http, layout.servers(), layout.namenodes());
     layout = layout.withPorts(http == null ? ports : ports.withHttp(http));
   }
 
@@ -252,7 +254,7 @@ public final class LocalCluster {
       if (alive > 0) {
         throw new ClusterException(
             "the cluster in %s is already running (%d of %d processes): see 'status', or stop it"
-                    .formatted(directory, alive, layout.servers() + 3)
+                    .formatted(directory, alive, layout.servers() + layout.fixedProcesses())
                 + " with 'down' first");
       }
     } catch (IOException e) {
@@ -366,13 +368,34 @@ public final class LocalCluster {
   }
 
   /** Kills the namenode with SIGKILL; false if it was not running. */
-  public synchronized boolean killNamenode() throws ClusterException, InterruptedException {
-    return kill(ProcessNames.NAMENODE);
+  public boolean killNamenode() throws ClusterException, InterruptedException {
+    return killNamenode(0);
   }
 
   /** Starts the namenode and waits until it is ready. */
-  public synchronized void startNamenode() throws ClusterException, InterruptedException {
-    startOne(ProcessNames.NAMENODE, () -> starter.namenode(commands()));
+  public void startNamenode() throws ClusterException, InterruptedException {
+    startNamenode(0);
+  }
+
+  /** Kills one of the namenodes with SIGKILL; false if it was not running. */
+  public synchronized boolean killNamenode(int index)
+      throws ClusterException, InterruptedException {
+    return kill(ProcessNames.namenode(index));
+  }
+
+  /** Starts one of the namenodes and waits until it is ready: as a standby, if others run. */
+  public synchronized void startNamenode(int index) throws ClusterException, InterruptedException {
+    startOne(ProcessNames.namenode(index), () -> starter.namenode(commands(), index));
+  }
+
+  /** Kills a node of the namenodes' store with SIGKILL; false if it was not running. */
+  public synchronized boolean killStore(int index) throws ClusterException, InterruptedException {
+    return kill(ProcessNames.store(index));
+  }
+
+  /** Starts a node of the namenodes' store. It is filled with what it missed later. */
+  public synchronized void startStore(int index) throws ClusterException, InterruptedException {
+    startOne(ProcessNames.store(index), () -> starter.store(commands(), index));
   }
 
   /** Kills the Kafka broker with SIGKILL; false if it was not running. */

@@ -1,6 +1,7 @@
 package io.ebbfs.testbed.cluster;
 
 import io.ebbfs.common.config.ConfigException;
+import io.ebbfs.common.jvm.JavaOptions;
 import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.process.Launcher;
@@ -28,8 +29,12 @@ record ProcessCommands(Build build, Path directory, ClusterLayout layout) {
    */
   private static final String QUICK_START = "-XX:TieredStopAtLevel=1";
 
-  List<String> namenode() throws ClusterException {
+  List<String> namenode(int index) throws ClusterException {
+    String name = ProcessNames.namenode(index);
     List<String> command = jvm(System.getenv().getOrDefault(NAMENODE_HEAP, "512m"), "cli");
+    if (layout.namenodes() > 1) {
+      command.addAll(1, JavaOptions.OPENS);
+    }
     command.addAll(List.of(EBB, "namenode"));
     command.addAll(List.of("--conf", conf().toString()));
     command.addAll(
@@ -37,20 +42,55 @@ record ProcessCommands(Build build, Path directory, ClusterLayout layout) {
             "--set",
             "blockSize=" + layout.blockSizeBytes() + "B",
             "--data",
-            directory.resolve(ProcessNames.NAMENODE).toString(),
+            directory.resolve(name).toString(),
             "--host",
-            layout.host(ProcessNames.NAMENODE),
+            layout.host(name),
             "--port",
-            String.valueOf(layout.ports().namenode()),
+            String.valueOf(
+                index == 0 ? layout.ports().namenode() : layout.ports().more().get(index - 1)),
             "--kafka",
             layout.address(ProcessNames.KAFKA, layout.ports().kafka()),
             "--ready-file",
-            readyFile(ProcessNames.NAMENODE).toString()));
+            readyFile(name).toString()));
+    if (layout.namenodes() > 1) {
+      command.addAll(List.of("--set", "storeNodes=" + layout.storeList()));
+    }
     if (layout.racks() > 1) {
       command.addAll(List.of("--set", "topology=" + topology()));
     }
     command.addAll(List.of("--set", "serviceKey=" + ClusterFiles.serviceKey(directory)));
     return command;
+  }
+
+  List<String> store(int index) throws ClusterException {
+    String name = ProcessNames.store(index);
+    List<String> command = jvm("256m", "cli");
+    command.add(1, QUICK_START);
+    command.addAll(1, JavaOptions.OPENS);
+    command.addAll(
+        List.of(
+            EBB,
+            "store",
+            "--conf",
+            storeConf().toString(),
+            "--node",
+            layout.address(name, layout.ports().store().get(index)),
+            "--data",
+            directory.resolve(name).toString()));
+    return command;
+  }
+
+  /** Writes where the nodes of the store are, at every start: ports may have changed. */
+  private Path storeConf() throws ClusterException {
+    Path conf = conf().resolve("store");
+    try {
+      Files.createDirectories(conf);
+      Files.writeString(conf.resolve("cluster.yaml"), "store: %s%n".formatted(layout.storeList()));
+      Files.writeString(conf.resolve("store.yaml"), "memory: 256MiB%nlog: 256MiB%n".formatted());
+    } catch (IOException e) {
+      throw new ClusterException("%s cannot be written: %s".formatted(conf, e), e);
+    }
+    return conf;
   }
 
   /** Writes the rack of each server, at every start: ports may have changed since the last one. */
@@ -90,7 +130,7 @@ record ProcessCommands(Build build, Path directory, ClusterLayout layout) {
             "--conf",
             conf().toString(),
             "--namenode",
-            layout.address(ProcessNames.NAMENODE, layout.ports().namenode()),
+            layout.namenodeList(),
             "--kafka",
             layout.address(ProcessNames.KAFKA, layout.ports().kafka()),
             "--http-host",
@@ -115,7 +155,7 @@ record ProcessCommands(Build build, Path directory, ClusterLayout layout) {
         List.of(
             build.chunkServer().toString(),
             "--namenode",
-            layout.address(ProcessNames.NAMENODE, layout.ports().namenode()),
+            layout.namenodeList(),
             "--data",
             disks,
             "--disks-per-file-system",

@@ -37,9 +37,17 @@ final class ProcessStarter {
       throws ClusterException, IOException, InterruptedException {
     ReadinessWaiter waiter = new ReadinessWaiter(commands);
     int servers = commands.layout().servers();
-    launchNamenode(commands);
+    int namenodes = commands.layout().namenodes();
+    for (int node = 0; node < commands.layout().ports().store().size(); node++) {
+      launchStore(commands, node);
+    }
+    for (int i = 0; i < namenodes; i++) {
+      launchNamenode(commands, i);
+    }
     launchKafka(commands);
-    waiter.namenode();
+    for (int i = 0; i < namenodes; i++) {
+      waiter.namenode(i);
+    }
     for (int server = 0; server < servers; server++) {
       makeDisks(commands, server);
     }
@@ -55,10 +63,14 @@ final class ProcessStarter {
     waiter.allRegistered(client);
   }
 
-  void namenode(ProcessCommands commands)
+  void namenode(ProcessCommands commands, int index)
       throws ClusterException, IOException, InterruptedException {
-    launchNamenode(commands);
-    new ReadinessWaiter(commands).namenode();
+    launchNamenode(commands, index);
+    new ReadinessWaiter(commands).namenode(index);
+  }
+
+  void store(ProcessCommands commands, int index) throws ClusterException, IOException {
+    launchStore(commands, index);
   }
 
   void kafka(ProcessCommands commands) throws ClusterException, IOException, InterruptedException {
@@ -99,8 +111,14 @@ final class ProcessStarter {
     }
   }
 
-  private void launchNamenode(ProcessCommands commands) throws ClusterException, IOException {
-    launch(commands, ProcessNames.NAMENODE, commands.namenode());
+  private void launchNamenode(ProcessCommands commands, int index)
+      throws ClusterException, IOException {
+    launch(commands, ProcessNames.namenode(index), commands.namenode(index));
+  }
+
+  private void launchStore(ProcessCommands commands, int index)
+      throws ClusterException, IOException {
+    launch(commands, ProcessNames.store(index), commands.store(index));
   }
 
   private void launchKafka(ProcessCommands commands)

@@ -10,6 +10,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 
 /** Ends processes of a cluster: by SIGTERM, then by SIGKILL if a process does not end in time. */
 final class ProcessStopper {
@@ -24,26 +25,42 @@ final class ProcessStopper {
    */
   static void endAll(Launcher launcher, ClusterLayout layout, boolean force)
       throws IOException, ClusterException, InterruptedException {
-    // The namenode and the broker go last: the other processes sign off from them.
-    Set<ProcessId> last = new LinkedHashSet<>();
-    for (String name : List.of(ProcessNames.NAMENODE, ProcessNames.KAFKA)) {
-      ProcessId process = layout.processes().get(name);
-      if (process != null) {
-        last.add(process);
-      }
-    }
+    // The namenodes and the broker go last: the other processes sign off from them. The namenodes'
+    // store goes after them.
+    Set<ProcessId> last = processes(layout, ProcessStopper::isNamenodeOrBroker);
+    Set<ProcessId> store = processes(layout, ProcessNames::isStore);
     Set<ProcessId> all = new LinkedHashSet<>(layout.processes().values());
     all.addAll(launcher.running());
     List<ProcessId> first = new ArrayList<>(all);
     first.removeAll(last);
+    first.removeAll(store);
     if (force) {
       first.addAll(last);
+      first.addAll(store);
     }
     end(first, force);
     end(List.copyOf(last), force);
+    end(List.copyOf(store), force);
     end(launcher.running(), true);
     layout.processes().clear();
     layout.write(launcher.clusterDirectory());
+  }
+
+  private static Set<ProcessId> processes(ClusterLayout layout, Predicate<String> which) {
+    Set<ProcessId> found = new LinkedHashSet<>();
+    layout
+        .processes()
+        .forEach(
+            (name, process) -> {
+              if (which.test(name)) {
+                found.add(process);
+              }
+            });
+    return found;
+  }
+
+  private static boolean isNamenodeOrBroker(String name) {
+    return name.equals(ProcessNames.KAFKA) || ProcessNames.isNamenode(name);
   }
 
   static void end(List<ProcessId> processes, boolean force)

@@ -27,8 +27,8 @@ record ReadinessWaiter(ProcessCommands commands) {
   private static final int CONNECT_MILLIS = 1_000;
   private static final int LOG_LINES = 15;
 
-  void namenode() throws ClusterException, InterruptedException {
-    awaitReadyFile(ProcessNames.NAMENODE, JVM_START_MILLIS);
+  void namenode(int index) throws ClusterException, InterruptedException {
+    awaitReadyFile(ProcessNames.namenode(index), JVM_START_MILLIS);
   }
 
   void control() throws ClusterException, InterruptedException {

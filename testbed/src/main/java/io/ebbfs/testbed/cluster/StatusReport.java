@@ -34,7 +34,7 @@ public final class StatusReport {
   /** The text for a terminal. */
   public String text() {
     processes();
-    if (running.containsKey(ProcessNames.NAMENODE)) {
+    if (running.keySet().stream().anyMatch(ProcessNames::isNamenode)) {
       namenodeView();
     }
     return out.toString();
@@ -45,6 +45,13 @@ public final class StatusReport {
     out.append("cluster in %s%n%n".formatted(cluster.directory()));
     out.append(PROCESS_ROW.formatted("PROCESS", "PID", "RSS", "STATE", "PORTS"));
     process(ProcessNames.NAMENODE, "rpc " + ports.namenode());
+    for (int i = 0; i < ports.more().size(); i++) {
+      process(ProcessNames.namenode(i + 1), "rpc " + ports.more().get(i));
+    }
+    for (int i = 0; i < ports.store().size(); i++) {
+      int found = ports.store().get(i);
+      process(ProcessNames.store(i), "found %d, transfer %d".formatted(found, found + 1));
+    }
     process(ProcessNames.KAFKA, "kafka " + ports.kafka());
     process(ProcessNames.CONTROL, "http " + ports.http());
     for (int i = 0; i < layout.servers(); i++) {
@@ -55,7 +62,7 @@ public final class StatusReport {
     long total = running.values().stream().mapToLong(ProcessId::residentBytes).sum();
     out.append(
         "%n%d of %d processes run, %s resident%n"
-            .formatted(running.size(), layout.servers() + 3, bytes(total)));
+            .formatted(running.size(), layout.servers() + layout.fixedProcesses(), bytes(total)));
   }
 
   private void process(String name, String ports) {

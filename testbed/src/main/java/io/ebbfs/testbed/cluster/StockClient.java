@@ -2,13 +2,16 @@ package io.ebbfs.testbed.cluster;
 
 import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ClusterException;
+import io.ebbfs.testbed.HadoopSite;
 import io.ebbfs.testbed.process.Launcher;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * Command lines that run Hadoop's own classes, with Hadoop's own jars and no other, against a
@@ -16,15 +19,46 @@ import java.util.List;
  *
  * @param build the built tree
  * @param conf the directory with {@code core-site.xml}, made by {@link #writeConf}
- * @param namenode its address: {@code host:port}
+ * @param namenodes their addresses: {@code host:port}
  * @param blockSizeBytes of the files that clients write
  */
-public record StockClient(Build build, Path conf, String namenode, long blockSizeBytes) {
+public record StockClient(Build build, Path conf, List<String> namenodes, long blockSizeBytes) {
+  private static final String NAME_SERVICE = "ebbfs";
+  private static final String PROXY_PROVIDER =
+      "org.apache.hadoop.hdfs.server.namenode.ha.ConfiguredFailoverProxyProvider";
   private static final String SHELL = "org.apache.hadoop.fs.FsShell";
 
   /** The cluster's default file system, as Hadoop's {@code fs.defaultFS}. */
   public String uri() {
-    return "hdfs://" + namenode;
+    return "hdfs://" + (namenodes.size() == 1 ? namenodes.get(0) : NAME_SERVICE);
+  }
+
+  /** The first namenode: {@code host:port}. */
+  public String namenode() {
+    return namenodes.get(0);
+  }
+
+  /** What a client needs besides {@code fs.defaultFS} to find the one of several that serves. */
+  public Map<String, String> settings() {
+    Map<String, String> settings = new LinkedHashMap<>();
+    settings.put("dfs.blocksize", String.valueOf(blockSizeBytes));
+    settings.put("dfs.client.use.datanode.hostname", "false");
+    if (namenodes.size() > 1) {
+      List<String> names = new ArrayList<>();
+      for (int i = 0; i < namenodes.size(); i++) {
+        names.add("nn" + i);
+        settings.put(
+            "dfs.namenode.rpc-address.%s.nn%d".formatted(NAME_SERVICE, i), namenodes.get(i));
+      }
+      settings.put("dfs.nameservices", NAME_SERVICE);
+      settings.put("dfs.ha.namenodes." + NAME_SERVICE, String.join(",", names));
+      settings.put("dfs.client.failover.proxy.provider." + NAME_SERVICE, PROXY_PROVIDER);
+      settings.put("dfs.client.failover.random.order", "true");
+      settings.put("dfs.client.failover.sleep.base.millis", "100");
+      settings.put("dfs.client.failover.sleep.max.millis", "1000");
+      settings.put("dfs.client.failover.max.attempts", "60");
+    }
+    return settings;
   }
 
   /** {@code hdfs dfs ARGUMENTS}: {@code shell("-put", "file", "/")}. */
@@ -69,24 +103,8 @@ public record StockClient(Build build, Path conf, String namenode, long blockSiz
 
   /** Writes the configuration of a client. */
   public void writeConf() throws IOException {
-    Files.createDirectories(conf);
-    Files.writeString(
-        conf.resolve("core-site.xml"),
-        """
-        <configuration>
-          <property><name>fs.defaultFS</name><value>%s</value></property>
-        </configuration>
-        """
-            .formatted(uri()));
-    Files.writeString(
-        conf.resolve("hdfs-site.xml"),
-        """
-        <configuration>
-          <property><name>dfs.blocksize</name><value>%d</value></property>
-          <property><name>dfs.client.use.datanode.hostname</name><value>false</value></property>
-        </configuration>
-        """
-            .formatted(blockSizeBytes));
+    HadoopSite.write(conf, "core-site.xml", Map.of("fs.defaultFS", uri()));
+    HadoopSite.write(conf, "hdfs-site.xml", settings());
     Files.writeString(conf.resolve("log4j.properties"), ClusterFiles.logging());
   }
 }

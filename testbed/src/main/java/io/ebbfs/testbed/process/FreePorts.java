@@ -38,6 +38,18 @@ public final class FreePorts {
     return List.copyOf(found);
   }
 
+  /** Different ports that are free at this moment, each with the port behind it. */
+  static List<Integer> findPairs(int count) throws ClusterException {
+    Set<Integer> found = new LinkedHashSet<>();
+    while (found.size() < count) {
+      int port = find(1).get(0);
+      if (isFree(port + 1) && !found.contains(port + 1) && !found.contains(port - 1)) {
+        found.add(port);
+      }
+    }
+    return List.copyOf(found);
+  }
+
   static boolean isFree(int port) {
     try (ServerSocket socket = new ServerSocket()) {
       socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));

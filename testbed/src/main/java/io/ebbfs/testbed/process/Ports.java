@@ -16,25 +16,44 @@ import java.util.Map;
  * @param http REST and dashboard of the control plane
  * @param transfer data transfer of each chunk server
  * @param ipc chunk protocol of each chunk server
+ * @param more further namenodes; none if the namenode has an embedded store
+ * @param store where the nodes of a shared store are found; each takes the next port, too
  */
 public record Ports(
-    int namenode, int kafka, int controller, int http, List<Integer> transfer, List<Integer> ipc) {
+    int namenode,
+    int kafka,
+    int controller,
+    int http,
+    List<Integer> transfer,
+    List<Integer> ipc,
+    List<Integer> more,
+    List<Integer> store) {
   /** The default port of an HDFS namenode, so that hdfs://127.0.0.1 needs no port. */
   public static final int DEFAULT_NAMENODE = 8020;
 
+  private static final int MORE_OFFSET = 10;
+  private static final int STORE_OFFSET = 40;
   private static final int SERVERS_OFFSET = 100;
+
+  /** Three nodes survive the loss of one. */
+  private static final int STORE_NODES = 3;
+
   private static final int MAX_PORT = 65535;
 
   public Ports {
     transfer = List.copyOf(transfer);
     ipc = List.copyOf(ipc);
+    more = more == null ? List.of() : List.copyOf(more);
+    store = store == null ? List.of() : List.copyOf(store);
   }
 
   /**
    * Ports at fixed distances: the namenode at {@code base}, Kafka at +1, its controller at +2, HTTP
-   * at +3 unless given, chunk server i at +100+2i (data transfer) and +101+2i (IPC).
+   * at +3 unless given, chunk server i at +100+2i (data transfer) and +101+2i (IPC). Of several
+   * namenodes, the second is at +10, and the nodes of their store are at +40, +42 and +44.
    */
-  public static Ports fixed(int base, Integer http, int servers) throws ClusterException {
+  public static Ports fixed(int base, Integer http, int servers, int namenodes)
+      throws ClusterException {
     int last = base + SERVERS_OFFSET + 2 * servers - 1;
     if (base < 1 || last > MAX_PORT) {
       throw new ClusterException(
@@ -47,31 +66,52 @@ public record Ports(
       transfer.add(base + SERVERS_OFFSET + 2 * i);
       ipc.add(base + SERVERS_OFFSET + 2 * i + 1);
     }
-    Ports ports = new Ports(base, base + 1, base + 2, base + 3, transfer, ipc);
+    List<Integer> more = new ArrayList<>();
+    for (int i = 1; i < namenodes; i++) {
+      more.add(base + MORE_OFFSET + i - 1);
+    }
+    List<Integer> store = new ArrayList<>();
+    for (int i = 0; namenodes > 1 && i < STORE_NODES; i++) {
+      store.add(base + STORE_OFFSET + 2 * i);
+    }
+    Ports ports = new Ports(base, base + 1, base + 2, base + 3, transfer, ipc, more, store);
     return http == null ? ports : ports.withHttp(http);
   }
 
+  /** {@link #fixed} for one namenode. */
+  public static Ports fixed(int base, Integer http, int servers) throws ClusterException {
+    return fixed(base, http, servers, 1);
+  }
+
   /** {@link #fixed}, or {@link #free} for a base of 0. */
-  public static Ports choose(int base, Integer http, int servers) throws ClusterException {
-    return base == 0 ? free(http, servers) : fixed(base, http, servers);
+  public static Ports choose(int base, Integer http, int servers, int namenodes)
+      throws ClusterException {
+    return base == 0 ? free(http, servers, namenodes) : fixed(base, http, servers, namenodes);
   }
 
   /** The same with another HTTP port; 0 for any free one. */
   public Ports withHttp(int port) throws ClusterException {
     int chosen = port == 0 ? FreePorts.find(1).get(0) : port;
-    return new Ports(namenode, kafka, controller, chosen, transfer, ipc);
+    return new Ports(namenode, kafka, controller, chosen, transfer, ipc, more, store);
+  }
+
+  /** Ports of a cluster with one namenode that are free at this moment. */
+  public static Ports free(Integer http, int servers) throws ClusterException {
+    return free(http, servers, 1);
   }
 
   /** Ports that are free at this moment. */
-  public static Ports free(Integer http, int servers) throws ClusterException {
-    List<Integer> found = FreePorts.find(4 + 2 * servers);
+  public static Ports free(Integer http, int servers, int namenodes) throws ClusterException {
+    List<Integer> found = FreePorts.find(4 + 2 * servers + namenodes - 1);
     return new Ports(
         found.get(0),
         found.get(1),
         found.get(2),
         http == null || http == 0 ? found.get(3) : http,
         found.subList(4, 4 + servers),
-        found.subList(4 + servers, 4 + 2 * servers));
+        found.subList(4 + servers, 4 + 2 * servers),
+        found.subList(4 + 2 * servers, found.size()),
+        namenodes > 1 ? FreePorts.findPairs(STORE_NODES) : List.of());
   }
 
   /** Every port with its use, in the order of a status table. */
@@ -84,6 +124,13 @@ public record Ports(
     for (int i = 0; i < transfer.size(); i++) {
       all.put(transfer.get(i), "data transfer of server " + i);
       all.put(ipc.get(i), "IPC of server " + i);
+    }
+    for (int i = 0; i < more.size(); i++) {
+      all.put(more.get(i), ProcessNames.namenode(i + 1));
+    }
+    for (int i = 0; i < store.size(); i++) {
+      all.put(store.get(i), ProcessNames.store(i));
+      all.put(store.get(i) + 1, "transfer of " + ProcessNames.store(i));
     }
     return all;
   }

@@ -7,8 +7,27 @@ public final class ProcessNames {
   public static final String CONTROL = "control";
 
   private static final String SERVER = "server-";
+  private static final String STORE = "store-";
 
   private ProcessNames() {}
+
+  /** The name of a namenode: {@code namenode}, {@code namenode-1}, {@code namenode-2}. */
+  public static String namenode(int index) {
+    return index == 0 ? NAMENODE : NAMENODE + "-" + index;
+  }
+
+  /** The name of a node of the namenodes' store: {@code store-0}. */
+  public static String store(int index) {
+    return STORE + index;
+  }
+
+  public static boolean isNamenode(String process) {
+    return process.startsWith(NAMENODE);
+  }
+
+  public static boolean isStore(String process) {
+    return process.startsWith(STORE);
+  }
 
   /** The name of a chunk server: {@code server-07}. */
   public static String server(int index) {

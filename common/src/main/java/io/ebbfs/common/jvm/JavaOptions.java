@@ -1,4 +1,4 @@
-package io.ebbfs.ignite;
+package io.ebbfs.common.jvm;
 
 import java.util.List;
 
