@@ -62,7 +62,9 @@ final class IgniteRows implements BufferedTransaction.Committed {
 
   /** Rows of any tables; those that do not exist are left out. */
   Map<RowId, byte[]> read(Set<RowId> ids) throws IOException {
-    return ids.isEmpty() ? Map.of() : repeat("read", () -> cache.getAllOutTx(ids));
+    return ids.isEmpty()
+        ? Map.of()
+        : repeat("read", () -> cache.getAllOutTxAsync(ids).get(limitMillis));
   }
 
   @Override

@@ -59,10 +59,10 @@ final class IgniteSettings {
     return server;
   }
 
-  /** A node that holds no rows: a namenode. */
-  static IgniteConfiguration client(StoreClientConfig namenode) {
+  /** A node that holds no rows: a namenode, each time it joins. */
+  static IgniteConfiguration client(StoreClientConfig namenode, int join) {
     IgniteConfiguration client =
-        common(namenode.name(), namenode.peers(), namenode.failureDetectionMillis());
+        common(namenode.name() + "-" + join, namenode.peers(), namenode.failureDetectionMillis());
     client.setClientMode(true);
     client.setWorkDirectory(namenode.scratch().toAbsolutePath().toString());
     client.setLocalHost(namenode.host());

@@ -10,12 +10,7 @@ import io.ebbfs.namenode.store.StoreOpenException;
 import io.ebbfs.namenode.store.Table;
 import java.io.IOException;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
-import org.apache.ignite.Ignite;
-import org.apache.ignite.IgniteException;
-import org.apache.ignite.Ignition;
 
 /**
  * The store on Apache Ignite, which many processes share. This process is a client of the nodes
@@ -24,17 +19,12 @@ import org.apache.ignite.Ignition;
  * <p>A commit is on two nodes when it returns, whatever its durability.
  */
 public final class IgniteStore implements MetadataStore {
-  private static final long POLL_NANOS = 20_000_000;
-
-  private final Ignite ignite;
-  private final IgniteRows rows;
+  private final StoreConnection connection;
   private final LockTable locks;
   private final long patienceMillis;
-  private volatile boolean closed;
 
-  private IgniteStore(Ignite ignite, StoreClientConfig config) {
-    this.ignite = ignite;
-    this.rows = new IgniteRows(ignite, config.patienceMillis());
+  private IgniteStore(StoreConnection connection, StoreClientConfig config) {
+    this.connection = connection;
     this.locks = new LockTable(config.lockTimeoutMillis());
     this.patienceMillis = config.patienceMillis();
   }
@@ -45,43 +35,7 @@ public final class IgniteStore implements MetadataStore {
    * @throws StoreOpenException if the store is not there, or not complete, within the time to join
    */
   public static IgniteStore open(StoreClientConfig config) throws IOException {
-    Ignite ignite;
-    try {
-      ignite = Ignition.start(IgniteSettings.client(config));
-    } catch (IgniteException e) {
-      throw new StoreOpenException(
-          "no node of the metadata store answers at %s within %d ms: %s; start its nodes"
-              .formatted(config.peers(), config.joinMillis(), e.getMessage()),
-          e);
-    }
-    boolean opened = false;
-    try {
-      awaitActive(ignite, config);
-      IgniteStore store = new IgniteStore(ignite, config);
-      opened = true;
-      return store;
-    } finally {
-      if (!opened) {
-        ignite.close();
-      }
-    }
-  }
-
-  private static void awaitActive(Ignite ignite, StoreClientConfig config)
-      throws StoreOpenException {
-    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(config.joinMillis());
-    while (!ignite.cluster().state().active() || ignite.cache(IgniteSettings.CACHE) == null) {
-      if (System.nanoTime() > deadline) {
-        throw new StoreOpenException(
-            "the metadata store at %s is not complete after %d ms: %d nodes run; start the missing ones"
-                .formatted(
-                    config.peers(),
-                    config.joinMillis(),
-                    ignite.cluster().forServers().nodes().size()),
-            null);
-      }
-      LockSupport.parkNanos(POLL_NANOS);
-    }
+    return new IgniteStore(new StoreConnection(config), config);
   }
 
   @Override
@@ -90,7 +44,6 @@ public final class IgniteStore implements MetadataStore {
     NonBlocking.beforeTransaction();
     Repetition repetition = null;
     while (true) {
-      checkOpen();
       try {
         return attempt(body);
       } catch (ConflictException e) {
@@ -101,21 +54,32 @@ public final class IgniteStore implements MetadataStore {
   }
 
   private <R> R attempt(TransactionBody<R> body) throws IOException {
+    StoreConnection.Joined joined = connection.joined();
+    IgniteTransaction transaction = null;
     try (LockTable.Holder held = locks.holder();
-        IgniteTransaction transaction =
-            new IgniteTransaction(rows, ignite.transactions(), patienceMillis, held)) {
-      R result;
-      try {
-        result = body.run(transaction);
-      } catch (StaleReadException | ConflictException e) {
-        throw e;
-      } catch (IOException | RuntimeException e) {
-        transaction.check(); // perhaps the body failed because rows changed while it read them
-        throw e;
+        IgniteTransaction opened = new IgniteTransaction(joined, patienceMillis, held)) {
+      transaction = opened;
+      return run(body, opened);
+    } finally {
+      if (transaction != null && transaction.isAbandoned()) {
+        connection.renew(joined);
       }
-      transaction.commit();
-      return result;
     }
+  }
+
+  private static <R> R run(TransactionBody<R> body, IgniteTransaction transaction)
+      throws IOException {
+    R result;
+    try {
+      result = body.run(transaction);
+    } catch (StaleReadException | ConflictException e) {
+      throw e;
+    } catch (IOException | RuntimeException e) {
+      transaction.check(); // perhaps the body failed because rows changed while it read them
+      throw e;
+    }
+    transaction.commit();
+    return result;
   }
 
   /** Every commit is on two nodes when it returns. */
@@ -127,25 +91,16 @@ public final class IgniteStore implements MetadataStore {
   @Override
   public <V extends MessageLite> List<Row<V>> scanAll(Table<V> table, Key after, int limit)
       throws IOException {
-    checkOpen();
-    return rows.scanAll(table, after, limit);
+    return connection.joined().rows().scanAll(table, after, limit);
   }
 
   /** Removes all rows. For tests. */
-  void clear() {
-    rows.cache().removeAll();
+  void clear() throws IOException {
+    connection.joined().rows().cache().removeAll();
   }
 
-  private void checkOpen() throws IOException {
-    if (closed) {
-      throw new IOException("the metadata store is closed: the namenode is shutting down");
-    }
-  }
-
-  /** Leaves the store. Transactions that are under way fail; those that commit may succeed. */
   @Override
   public void close() {
-    closed = true;
-    ignite.close();
+    connection.close();
   }
 }

@@ -20,6 +20,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 import org.apache.ignite.IgniteTransactions;
+import org.apache.ignite.lang.IgniteFuture;
+import org.apache.ignite.lang.IgniteFutureTimeoutException;
 import org.apache.ignite.transactions.TransactionConcurrency;
 import org.apache.ignite.transactions.TransactionIsolation;
 
@@ -43,17 +45,20 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
   private final Set<RowId> shared = new HashSet<>();
   private final Set<RowId> exclusive = new TreeSet<>();
   private org.apache.ignite.transactions.Transaction open;
+  // Whether some work of Ignite has not ended in time, and may never end.
+  private boolean abandoned;
 
-  IgniteTransaction(
-      IgniteRows rows,
-      IgniteTransactions transactions,
-      long timeoutMillis,
-      LockTable.Holder locks) {
-    this.rows = rows;
-    this.transactions = transactions;
+  IgniteTransaction(StoreConnection.Joined joined, long timeoutMillis, LockTable.Holder locks) {
+    this.rows = joined.rows();
+    this.transactions = joined.ignite().transactions();
     this.timeoutMillis = timeoutMillis;
     this.locks = locks;
     this.buffered = new BufferedTransaction(new LockedOrCommitted(), locks);
+  }
+
+  /** Whether the store has not answered in time, and may never answer. */
+  boolean isAbandoned() {
+    return abandoned;
   }
 
   @Override
@@ -69,7 +74,7 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
     }
     if (!unread.isEmpty()) {
       begin();
-      locked.putAll(during(() -> rows.cache().getAll(unread)));
+      locked.putAll(during(() -> await(rows.cache().getAllAsync(unread))));
     }
   }
 
@@ -168,9 +173,19 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
           return null;
         });
     try {
-      open.commit();
+      await((IgniteFuture<?>) open.commitAsync());
     } catch (RuntimeException e) {
       throw failedCommit(e);
+    }
+  }
+
+  /** A store that hangs must not hold the threads of its namenodes for ever. */
+  private <R> R await(IgniteFuture<R> work) {
+    try {
+      return work.get(timeoutMillis);
+    } catch (IgniteFutureTimeoutException e) {
+      abandoned = true;
+      throw e;
     }
   }
 
@@ -184,7 +199,7 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
     if (open != null) {
       during(
           () -> {
-            open.commit();
+            await((IgniteFuture<?>) open.commitAsync()); // its result is not what it declares
             return null;
           });
     }
@@ -236,10 +251,10 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
     }
   }
 
-  /** Rolls back what is not committed. */
+  /** Rolls back what is not committed. Abandoned work ends when this process leaves the store. */
   @Override
   public void close() {
-    if (open != null) {
+    if (open != null && !abandoned) {
       open.close();
     }
   }

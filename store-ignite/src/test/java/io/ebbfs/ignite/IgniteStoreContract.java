@@ -46,7 +46,7 @@ abstract class IgniteStoreContract extends MetadataStoreContract {
   }
 
   @Override
-  protected MetadataStore open() {
+  protected MetadataStore open() throws IOException {
     shared.clear();
     return new StaysOpen(shared);
   }

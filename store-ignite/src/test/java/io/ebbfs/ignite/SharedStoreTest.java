@@ -26,10 +26,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Two namenodes on one store: what one does while a transaction of the other is under way. */
+@Tag("process")
 class SharedStoreTest {
   private static final long P = 7;
 
@@ -55,7 +57,7 @@ class SharedStoreTest {
   }
 
   @BeforeEach
-  void clear() {
+  void clear() throws IOException {
     one.clear();
   }
 

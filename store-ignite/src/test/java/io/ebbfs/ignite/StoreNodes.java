@@ -1,5 +1,7 @@
 package io.ebbfs.ignite;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.ebbfs.common.jvm.JavaOptions;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -13,6 +15,9 @@ import java.util.concurrent.TimeUnit;
 /** Nodes of a store, each a process of its own. */
 final class StoreNodes implements AutoCloseable {
   private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(90);
+
+  /** The quick compiler alone, for tests; 4 for measurements. */
+  private static final int COMPILERS = Integer.getInteger("storeCompilers", 1);
 
   private final Path directory;
   private final List<Integer> ports = new ArrayList<>();
@@ -70,7 +75,7 @@ final class StoreNodes implements AutoCloseable {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     command.addAll(JavaOptions.OPENS);
-    command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+    command.addAll(List.of("-Xmx256m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=" + COMPILERS));
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
     command.add(StoreNodeMain.class.getName());
     command.add(directory.resolve("node-" + node).toString());
@@ -89,9 +94,19 @@ final class StoreNodes implements AutoCloseable {
     return directory.resolve("node-" + node + ".log");
   }
 
+  List<Long> pids() {
+    return processes.stream().map(Process::pid).toList();
+  }
+
   /** Kills a node as a broken machine would. */
   void kill(int node) throws InterruptedException {
     processes.get(node).destroyForcibly().waitFor();
+  }
+
+  /** Freezes a node ("STOP"), or lets it go on ("CONT"). */
+  void signal(int node, String signal) throws Exception {
+    String pid = String.valueOf(processes.get(node).pid());
+    assertThat(new ProcessBuilder("kill", "-" + signal, pid).start().waitFor()).isZero();
   }
 
   /** Asks a node to stop, and returns its exit code. */

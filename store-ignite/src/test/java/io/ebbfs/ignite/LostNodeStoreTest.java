@@ -1,0 +1,56 @@
+package io.ebbfs.ignite;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Nodes of the store die and come back while two namenodes work. */
+@Tag("process")
+class LostNodeStoreTest {
+  private static final long LONGEST_GAP_MILLIS = 20_000;
+
+  @TempDir static Path directory;
+
+  @Test
+  @Timeout(value = 180, unit = TimeUnit.SECONDS)
+  void acknowledgedCommitsStayAndNoneIsHalfDone() throws Exception {
+    try (StoreNodes nodes = StoreNodes.start(directory, 3);
+        IgniteStore one = IgniteStore.open(nodes.client());
+        IgniteStore other = IgniteStore.open(nodes.client());
+        Transfers transfers = Transfers.start(one, other)) {
+      transfers.awaitMore(20);
+      killAndStartAgain(nodes, transfers, 0); // the oldest node coordinates the others
+      killAndStartAgain(nodes, transfers, 2);
+      nodes.stop(1);
+      transfers.awaitMore(20);
+      transfers.stop();
+      transfers.check(one);
+
+      nodes.kill(0);
+      nodes.kill(2);
+      for (int node = 0; node < 3; node++) {
+        nodes.start(node);
+      }
+      try (IgniteStore again = IgniteStore.open(nodes.client())) {
+        transfers.check(again);
+      }
+      assertThat(transfers.longestGapMillis()).isLessThan(LONGEST_GAP_MILLIS);
+    }
+  }
+
+  private static void killAndStartAgain(StoreNodes nodes, Transfers transfers, int node)
+      throws Exception {
+    nodes.kill(node);
+    transfers.awaitMore(20);
+    nodes.start(node);
+    for (int i = 0; i < 3; i++) {
+      nodes.awaitCopies(i, 2);
+    }
+    transfers.awaitMore(20);
+  }
+}
