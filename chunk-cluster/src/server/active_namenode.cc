@@ -54,4 +54,6 @@ void ActiveNamenode::Follow(Client client) {
   before->Close();
 }
 
+void ActiveNamenode::Close() { followed()->Close(); }
+
 }  // namespace ebb::server

@@ -34,6 +34,9 @@ class ActiveNamenode {
   // are taken in first.
   void Follow(Client client);
 
+  // Ends the session for good: `on_lost` is not called any more. No other thread calls a namenode.
+  void Close();
+
   // Runs `obey` if the client is followed, and keeps it followed meanwhile. False if it is not.
   template <typename Function>
   [[nodiscard]] bool WhileFollowed(const Client& client, Function obey) {

@@ -72,6 +72,7 @@ void NamenodeSession::Stop() {
   tasks_.Stop();
   commands_.Stop();
   if (main_thread_.joinable()) main_thread_.join();
+  namenode_.Close();
   prober_.Stop();
   store_.AwaitScans();
 }

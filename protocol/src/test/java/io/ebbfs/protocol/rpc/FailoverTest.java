@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.ipc.ProtobufRpcEngine2;
@@ -51,6 +52,7 @@ class FailoverTest {
   private static final class FakeNamenode implements AutoCloseable {
     private final AtomicInteger claims = new AtomicInteger();
     private final AtomicInteger lists = new AtomicInteger();
+    private final AtomicInteger refusals = new AtomicInteger();
     private final CountDownLatch awake = new CountDownLatch(1);
     private final RPC.Server server;
     private volatile boolean standby;
@@ -82,6 +84,7 @@ class FailoverTest {
         awake.await();
       }
       if (standby) {
+        refusals.incrementAndGet();
         throw new ServiceException(new StandbyException("another namenode serves"));
       }
       if (method.equals("claim")) {
@@ -93,6 +96,12 @@ class FailoverTest {
         throw new ServiceException(refusal);
       }
       return ListTransitionsResponseProto.getDefaultInstance();
+    }
+
+    void awaitRefusals(int number) {
+      while (refusals.get() < number) {
+        LockSupport.parkNanos(1_000_000);
+      }
     }
 
     InetSocketAddress address() {
@@ -147,6 +156,7 @@ class FailoverTest {
     Thread later =
         new Thread(
             () -> {
+              second.awaitRefusals(2);
               second.standby = false;
             });
     later.start();
@@ -203,8 +213,7 @@ class FailoverTest {
               }
             });
     call.start();
-    // Several questions at the standby later, the call still waits.
-    call.join(500);
+    second.awaitRefusals(3);
     assertThat(call.isAlive()).isTrue();
     first.awake.countDown();
     call.join();
