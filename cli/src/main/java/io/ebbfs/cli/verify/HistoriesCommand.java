@@ -14,11 +14,12 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Linearizability of the namespace while the namenode is killed and frozen. */
+/** Linearizability of the namespace while namenodes and nodes of their store fail. */
 @Command(
     name = "histories",
     description = {
-      "Lets stock HDFS clients work on a few shared paths while the namenode is killed and frozen.",
+      "Lets stock HDFS clients work on a few shared paths while namenodes and nodes of their store"
+          + " are killed and frozen.",
       "A checker decides whether each history of calls and answers is linearizable."
     })
 public final class HistoriesCommand implements Callable<Integer> {
@@ -30,6 +31,12 @@ public final class HistoriesCommand implements Callable<Integer> {
       paramLabel = "N",
       description = "How long calls are made (default: 600).")
   private long seconds = 600;
+
+  @Option(
+      names = "--namenodes",
+      paramLabel = "N",
+      description = "Namenodes on a shared store; 1: one with an embedded store (default: 3).")
+  private int namenodes = 3;
 
   @Option(
       names = "--seed",
@@ -55,6 +62,7 @@ public final class HistoriesCommand implements Callable<Integer> {
     HistoriesOptions options =
         new HistoriesOptions(
             Duration.ofSeconds(seconds),
+            namenodes,
             seed,
             Optional.ofNullable(json).map(Path::toAbsolutePath),
             Optional.ofNullable(directory).map(Path::toAbsolutePath));

@@ -15,6 +15,7 @@ import picocli.CommandLine.Mixin;
       SimulatorCommand.class,
       KillsCommand.class,
       HistoriesCommand.class,
+      FailoverCommand.class,
       ConversionsCommand.class,
       PlacementCommand.class,
       PackingCommand.class

@@ -22,6 +22,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /**
  * A whole cluster on this machine: its real processes, below one directory. The processes outlive
@@ -368,8 +369,8 @@ public final class LocalCluster {
   }
 
   /** Kills the namenode with SIGKILL; false if it was not running. */
-  public boolean killNamenode() throws ClusterException, InterruptedException {
-    return killNamenode(0);
+  public synchronized boolean killNamenode() throws ClusterException, InterruptedException {
+    return kill(ProcessNames.NAMENODE);
   }
 
   /** Starts the namenode and waits until it is ready. */
@@ -377,25 +378,28 @@ public final class LocalCluster {
     startNamenode(0);
   }
 
-  /** Kills one of the namenodes with SIGKILL; false if it was not running. */
-  public synchronized boolean killNamenode(int index)
-      throws ClusterException, InterruptedException {
-    return kill(ProcessNames.namenode(index));
-  }
-
   /** Starts one of the namenodes and waits until it is ready: as a standby, if others run. */
   public synchronized void startNamenode(int index) throws ClusterException, InterruptedException {
     startOne(ProcessNames.namenode(index), () -> starter.namenode(commands(), index));
   }
 
-  /** Kills a node of the namenodes' store with SIGKILL; false if it was not running. */
-  public synchronized boolean killStore(int index) throws ClusterException, InterruptedException {
-    return kill(ProcessNames.store(index));
+  /** Starts a namenode or a node of the namenodes' store by its name. */
+  public synchronized void start(String name) throws ClusterException, InterruptedException {
+    int index = ProcessNames.indexOf(name);
+    if (ProcessNames.isStore(name)) {
+      // It is filled later with what it missed.
+      startOne(name, () -> starter.store(commands(), index));
+    } else {
+      startNamenode(index);
+    }
   }
 
-  /** Starts a node of the namenodes' store. It is filled with what it missed later. */
-  public synchronized void startStore(int index) throws ClusterException, InterruptedException {
-    startOne(ProcessNames.store(index), () -> starter.store(commands(), index));
+  /** Whether each row of the namenodes' store has all its copies: then a node may fail. */
+  public boolean storeIsWhole() {
+    ClusterLayout now = layout();
+    return IntStream.range(0, now.ports().store().size())
+        .allMatch(
+            i -> HttpProbe.isReady(now.host(ProcessNames.store(i)), now.ports().storeHttp(i)));
   }
 
   /** Kills the Kafka broker with SIGKILL; false if it was not running. */
@@ -451,7 +455,8 @@ public final class LocalCluster {
     }
   }
 
-  private boolean kill(String name) throws ClusterException, InterruptedException {
+  /** Kills a process with SIGKILL; false if it was not running. */
+  public synchronized boolean kill(String name) throws ClusterException, InterruptedException {
     return terminate(name, true);
   }
 

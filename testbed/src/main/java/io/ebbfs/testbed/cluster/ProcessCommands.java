@@ -72,7 +72,7 @@ record ProcessCommands(Build build, Path directory, ClusterLayout layout) {
             EBB,
             "store",
             "--conf",
-            storeConf().toString(),
+            storeConf(index).toString(),
             "--node",
             layout.address(name, layout.ports().store().get(index)),
             "--data",
@@ -81,12 +81,14 @@ record ProcessCommands(Build build, Path directory, ClusterLayout layout) {
   }
 
   /** Writes where the nodes of the store are, at every start: ports may have changed. */
-  private Path storeConf() throws ClusterException {
-    Path conf = conf().resolve("store");
+  private Path storeConf(int index) throws ClusterException {
+    Path conf = conf().resolve(ProcessNames.store(index));
     try {
       Files.createDirectories(conf);
       Files.writeString(conf.resolve("cluster.yaml"), "store: %s%n".formatted(layout.storeList()));
-      Files.writeString(conf.resolve("store.yaml"), "memory: 256MiB%nlog: 256MiB%n".formatted());
+      Files.writeString(
+          conf.resolve("store.yaml"),
+          "memory: 256MiB%nlog: 256MiB%nhttpPort: %d%n".formatted(layout.ports().storeHttp(index)));
     } catch (IOException e) {
       throw new ClusterException("%s cannot be written: %s".formatted(conf, e), e);
     }

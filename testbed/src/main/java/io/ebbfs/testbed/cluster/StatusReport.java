@@ -50,7 +50,9 @@ public final class StatusReport {
     }
     for (int i = 0; i < ports.store().size(); i++) {
       int found = ports.store().get(i);
-      process(ProcessNames.store(i), "found %d, transfer %d".formatted(found, found + 1));
+      process(
+          ProcessNames.store(i),
+          "found %d, transfer %d, http %d".formatted(found, found + 1, ports.storeHttp(i)));
     }
     process(ProcessNames.KAFKA, "kafka " + ports.kafka());
     process(ProcessNames.CONTROL, "http " + ports.http());

@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Random;
@@ -38,16 +39,18 @@ public final class FreePorts {
     return List.copyOf(found);
   }
 
-  /** Different ports that are free at this moment, each with the port behind it. */
-  static List<Integer> findPairs(int count) throws ClusterException {
-    Set<Integer> found = new LinkedHashSet<>();
+  /** Ports that are free at this moment, each with the two behind it. */
+  static List<Integer> findTriples(int count) throws ClusterException {
+    List<Integer> found = new ArrayList<>();
     while (found.size() < count) {
       int port = find(1).get(0);
-      if (isFree(port + 1) && !found.contains(port + 1) && !found.contains(port - 1)) {
+      if (isFree(port + 1)
+          && isFree(port + 2)
+          && found.stream().allMatch(other -> Math.abs(other - port) > 2)) {
         found.add(port);
       }
     }
-    return List.copyOf(found);
+    return found;
   }
 
   static boolean isFree(int port) {

@@ -17,7 +17,7 @@ import java.util.Map;
  * @param transfer data transfer of each chunk server
  * @param ipc chunk protocol of each chunk server
  * @param more further namenodes; none if the namenode has an embedded store
- * @param store where the nodes of a shared store are found; each takes the next port, too
+ * @param store where the nodes of a shared store are found; each takes the next two ports, too
  */
 public record Ports(
     int namenode,
@@ -50,7 +50,7 @@ public record Ports(
   /**
    * Ports at fixed distances: the namenode at {@code base}, Kafka at +1, its controller at +2, HTTP
    * at +3 unless given, chunk server i at +100+2i (data transfer) and +101+2i (IPC). Of several
-   * namenodes, the second is at +10, and the nodes of their store are at +40, +42 and +44.
+   * namenodes, the second is at +10, and the nodes of their store are at +40, +43 and +46.
    */
   public static Ports fixed(int base, Integer http, int servers, int namenodes)
       throws ClusterException {
@@ -72,7 +72,7 @@ public record Ports(
     }
     List<Integer> store = new ArrayList<>();
     for (int i = 0; namenodes > 1 && i < STORE_NODES; i++) {
-      store.add(base + STORE_OFFSET + 2 * i);
+      store.add(base + STORE_OFFSET + 3 * i);
     }
     Ports ports = new Ports(base, base + 1, base + 2, base + 3, transfer, ipc, more, store);
     return http == null ? ports : ports.withHttp(http);
@@ -111,7 +111,12 @@ public record Ports(
         found.subList(4, 4 + servers),
         found.subList(4 + servers, 4 + 2 * servers),
         found.subList(4 + 2 * servers, found.size()),
-        namenodes > 1 ? FreePorts.findPairs(STORE_NODES) : List.of());
+        namenodes > 1 ? FreePorts.findTriples(STORE_NODES) : List.of());
+  }
+
+  /** Where a node of the store answers probes. */
+  public int storeHttp(int index) {
+    return store.get(index) + 2;
   }
 
   /** Every port with its use, in the order of a status table. */
@@ -131,6 +136,7 @@ public record Ports(
     for (int i = 0; i < store.size(); i++) {
       all.put(store.get(i), ProcessNames.store(i));
       all.put(store.get(i) + 1, "transfer of " + ProcessNames.store(i));
+      all.put(storeHttp(i), "http of " + ProcessNames.store(i));
     }
     return all;
   }

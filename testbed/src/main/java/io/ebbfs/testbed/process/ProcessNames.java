@@ -21,6 +21,12 @@ public final class ProcessNames {
     return STORE + index;
   }
 
+  /** The number at the end of a name: 2 for {@code namenode-2}, 0 for a name without one. */
+  public static int indexOf(String process) {
+    int dash = process.lastIndexOf('-');
+    return dash < 0 ? 0 : Integer.parseInt(process.substring(dash + 1));
+  }
+
   public static boolean isNamenode(String process) {
     return process.startsWith(NAMENODE);
   }

@@ -67,9 +67,9 @@ public final class Histories {
             ? options.directory().get()
             : Files.createTempDirectory("ebbfs-histories");
     out.printf(
-        "histories: %d s, %d clients, seed %d, cluster in %s%n",
-        options.length().toSeconds(), CLIENTS, options.seed(), place);
-    LocalCluster cluster = start(place.resolve("cluster"));
+        "histories: %d s, %d clients, %d namenodes, seed %d, cluster in %s%n",
+        options.length().toSeconds(), CLIENTS, options.namenodes(), options.seed(), place);
+    LocalCluster cluster = start(place.resolve("cluster"), options.namenodes());
     try {
       rounds(cluster);
     } finally {
@@ -82,12 +82,14 @@ public final class Histories {
     return violations.isEmpty();
   }
 
-  private static LocalCluster start(Path directory) throws ClusterException, InterruptedException {
+  private static LocalCluster start(Path directory, int namenodes)
+      throws ClusterException, InterruptedException {
     LocalCluster cluster =
         LocalCluster.create(
             Build.find(),
             ClusterSpec.of(directory)
                 .withServers(SERVERS, 1)
+                .withNamenodes(namenodes)
                 .withBlockSize(1 << 20)
                 .withHeartbeat(300)
                 .withPorts(0, 0));
@@ -123,6 +125,7 @@ public final class Histories {
 
   private static List<StockNamespaceClient> clients(LocalCluster cluster) throws IOException {
     Configuration configuration = new Configuration();
+    cluster.stockClient().settings().forEach(configuration::set);
     configuration.setInt("ipc.client.rpc-timeout.ms", 10_000);
     configuration.setInt("ipc.client.connect.timeout", 2_000);
     configuration.setInt("ipc.client.connect.max.retries", 300);
@@ -198,6 +201,7 @@ public final class Histories {
     Map<String, Object> figures = new LinkedHashMap<>();
     figures.put("seed", options.seed());
     figures.put("seconds", options.length().toSeconds());
+    figures.put("namenodes", options.namenodes());
     figures.put("histories", histories);
     figures.put("operations", operations);
     figures.put("unknownAnswers", unknown);

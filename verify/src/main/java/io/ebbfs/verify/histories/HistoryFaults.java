@@ -8,10 +8,18 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 
-/** Kills and freezes the namenode, one fault after the other, with pauses. Runs in one thread. */
+/**
+ * Kills and freezes namenodes and nodes of their store, one fault after the other, with pauses.
+ * Runs in one thread.
+ */
 final class HistoryFaults implements Runnable {
   private static final int LEAST_PAUSE_MILLIS = 2_000;
   private static final int MOST_PAUSE_MILLIS = 5_000;
+
+  /** Longer than the times after which others take over. */
+  private static final int MOST_FROZEN_MILLIS = 8_000;
+
+  private static final int WAKE_MILLIS = 1_000;
 
   private final LocalCluster cluster;
   private final Random random;
@@ -31,10 +39,11 @@ final class HistoryFaults implements Runnable {
   public void run() {
     try {
       while (pause()) {
+        String victim = victim();
         if (random.nextBoolean()) {
-          kill();
+          kill(victim);
         } else {
-          freeze();
+          freeze(victim);
         }
         count.incrementAndGet();
       }
@@ -54,20 +63,34 @@ final class HistoryFaults implements Runnable {
     return goesOn.getAsBoolean();
   }
 
-  private void kill() throws ClusterException, InterruptedException {
-    long hold = between(0, 1_500);
-    out.printf("fault: the namenode is killed and starts again after %d ms%n", hold);
-    cluster.killNamenode();
-    Thread.sleep(hold);
-    cluster.startNamenode();
+  /** A namenode more often than a node of the store, which may fail only while rows have copies. */
+  private String victim() {
+    int stores = cluster.layout().ports().store().size();
+    return random.nextInt(3) == 0 && stores > 0 && cluster.storeIsWhole()
+        ? ProcessNames.store(random.nextInt(stores))
+        : ProcessNames.namenode(random.nextInt(cluster.layout().namenodes()));
   }
 
-  private void freeze() throws ClusterException, InterruptedException {
-    long hold = between(500, 3_000);
-    out.printf("fault: the namenode is stalled (SIGSTOP) for %d ms%n", hold);
-    cluster.stall(ProcessNames.NAMENODE, true);
+  private void kill(String victim) throws ClusterException, InterruptedException {
+    long hold = between(0, 1_500);
+    out.printf("fault: %s is killed and starts again after %d ms%n", victim, hold);
+    cluster.kill(victim);
     Thread.sleep(hold);
-    cluster.stall(ProcessNames.NAMENODE, false);
+    cluster.start(victim);
+  }
+
+  private void freeze(String victim) throws ClusterException, InterruptedException {
+    long hold = between(500, MOST_FROZEN_MILLIS);
+    out.printf("fault: %s is stalled (SIGSTOP) for %d ms%n", victim, hold);
+    cluster.stall(victim, true);
+    Thread.sleep(hold);
+    cluster.stall(victim, false);
+    Thread.sleep(WAKE_MILLIS);
+    if (!cluster.running().containsKey(victim)) {
+      out.printf(
+          "       %s has noticed that the others went on, and ended; it starts again%n", victim);
+      cluster.start(victim);
+    }
   }
 
   private long between(int least, int most) {

@@ -17,7 +17,9 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
-/** Half a minute of histories. Longer runs are {@code ./ebb verify histories}. */
+/**
+ * Half a minute of histories with three namenodes. Longer runs are {@code ./ebb verify histories}.
+ */
 @Tag("process")
 @Execution(ExecutionMode.CONCURRENT)
 class HistoriesSystemTest {
@@ -27,10 +29,10 @@ class HistoriesSystemTest {
 
   @Test
   @Timeout(value = 10, unit = TimeUnit.MINUTES)
-  void theNamespaceIsLinearizableWhileTheNamenodeIsKilledAndFrozen() throws Exception {
+  void theNamespaceIsLinearizableWhileNamenodesAndStoreNodesAreKilledAndFrozen() throws Exception {
     Path json = directory.resolve("histories.json");
     HistoriesOptions options =
-        new HistoriesOptions(Duration.ofSeconds(30), SEED, Optional.of(json), Optional.empty());
+        new HistoriesOptions(Duration.ofSeconds(30), 3, SEED, Optional.of(json), Optional.empty());
     assertThat(Histories.run(options, System.out)).as("seed " + SEED + "; see the output").isTrue();
     JsonNode figures = new ObjectMapper().readTree(json.toFile());
     assertThat(figures.get("violations").asLong()).isZero();

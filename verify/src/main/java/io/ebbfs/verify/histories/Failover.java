@@ -1,0 +1,181 @@
+package io.ebbfs.verify.histories;
+
+import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.SerializationFeature;
+import io.ebbfs.testbed.Build;
+import io.ebbfs.testbed.ClusterException;
+import io.ebbfs.testbed.cluster.ClusterSpec;
+import io.ebbfs.testbed.cluster.LocalCluster;
+import io.ebbfs.testbed.process.ProcessNames;
+import io.ebbfs.verify.cluster.VerifyCluster;
+import io.ebbfs.verify.histories.Call.Verb;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.hadoop.conf.Configuration;
+
+/**
+ * How long clients wait when the namenode that serves is killed: 64 stock clients, each with one
+ * call at a time, while the namenodes are killed in turn and started again.
+ */
+public final class Failover {
+  private static final int CLIENTS = 64;
+  private static final int SERVERS = 3;
+  private static final int NAMENODES = 3;
+  private static final long CALM_MILLIS = 6_000;
+  private static final long PAUSE_MILLIS = 20;
+
+  private final HistoriesOptions options;
+  private final PrintStream out;
+  private final AtomicLong longestGapNanos = new AtomicLong();
+  private final AtomicLong calls = new AtomicLong();
+  private final AtomicInteger errors = new AtomicInteger();
+  private final Map<String, Integer> failures = new ConcurrentSkipListMap<>();
+  private final List<Long> gapsMillis = new ArrayList<>();
+  private volatile boolean goesOn = true;
+
+  private Failover(HistoriesOptions options, PrintStream out) {
+    this.options = options;
+    this.out = out;
+  }
+
+  /**
+   * Kills namenodes for the length of the run and prints the gaps.
+   *
+   * @return whether no error has reached a client
+   */
+  public static boolean run(HistoriesOptions options, PrintStream out) throws Exception {
+    return new Failover(options, out).run();
+  }
+
+  private boolean run() throws Exception {
+    Path place =
+        options.directory().isPresent()
+            ? options.directory().get()
+            : Files.createTempDirectory("ebbfs-failover");
+    out.printf(
+        "failover: %d s, %d clients, seed %d, cluster in %s%n",
+        options.length().toSeconds(), CLIENTS, options.seed(), place);
+    LocalCluster cluster =
+        LocalCluster.create(
+            Build.find(),
+            ClusterSpec.of(place.resolve("cluster"))
+                .withServers(SERVERS, 1)
+                .withNamenodes(NAMENODES)
+                .withPorts(0, 0));
+    cluster.start();
+    int kills;
+    try {
+      kills = callsAndKills(cluster);
+    } finally {
+      cluster.stop();
+    }
+    report(kills);
+    if (options.directory().isEmpty()) {
+      VerifyCluster.deleteTree(place);
+    }
+    return errors.get() == 0;
+  }
+
+  private int callsAndKills(LocalCluster cluster) throws Exception {
+    Configuration configuration = new Configuration();
+    cluster.stockClient().settings().forEach(configuration::set);
+    Random random = new Random(options.seed());
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < CLIENTS; i++) {
+      StockNamespaceClient client =
+          new StockNamespaceClient(URI.create(cluster.stockClient().uri()), configuration);
+      String directory = "/failover/" + i;
+      client.run(directory, Call.of(Verb.MKDIRS, ""));
+      CallSource source = new CallSource(new Random(random.nextLong()));
+      threads.add(new Thread(() -> call(client, directory, source), "client-" + i));
+    }
+    threads.forEach(Thread::start);
+    int kills = 0;
+    long end = System.nanoTime() + options.length().toNanos();
+    Thread.sleep(CALM_MILLIS);
+    while (System.nanoTime() < end) {
+      kill(cluster, ProcessNames.namenode(kills % NAMENODES));
+      kills++;
+    }
+    goesOn = false;
+    for (Thread thread : threads) {
+      thread.join();
+    }
+    return kills;
+  }
+
+  private void kill(LocalCluster cluster, String name)
+      throws ClusterException, InterruptedException {
+    longestGapNanos.set(0);
+    cluster.kill(name);
+    Thread.sleep(CALM_MILLIS);
+    long gap = longestGapNanos.get();
+    gapsMillis.add(gap / 1_000_000);
+    out.printf("%s is killed: the longest call took %d ms%n", name, gap / 1_000_000);
+    cluster.start(name);
+    Thread.sleep(CALM_MILLIS / 2);
+  }
+
+  private void call(StockNamespaceClient client, String directory, CallSource source) {
+    try (client) {
+      while (goesOn) {
+        Call call = source.next();
+        if (call.verb() != Verb.OPEN) {
+          timed(client, directory, call);
+        }
+        Thread.sleep(PAUSE_MILLIS);
+      }
+    } catch (IOException e) {
+      out.printf("a client did not close: %s%n", e);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
+  private void timed(StockNamespaceClient client, String directory, Call call)
+      throws InterruptedException {
+    long began = System.nanoTime();
+    try {
+      client.run(directory, call);
+      calls.incrementAndGet();
+    } catch (IOException e) {
+      errors.incrementAndGet();
+      failures.merge(StockNamespaceClient.classOf(e), 1, Integer::sum);
+    }
+    longestGapNanos.accumulateAndGet(System.nanoTime() - began, Math::max);
+  }
+
+  private void report(int kills) throws IOException {
+    Map<String, Object> figures = new LinkedHashMap<>();
+    figures.put("seed", options.seed());
+    figures.put("seconds", options.length().toSeconds());
+    figures.put("clients", CLIENTS);
+    figures.put("kills", kills);
+    figures.put("calls", calls.get());
+    figures.put("longestGapMillis", gapsMillis.stream().mapToLong(Long::longValue).max().orElse(0));
+    figures.put("clientErrors", errors.get());
+    figures.forEach((name, value) -> out.printf("%-17s %s%n", name, value));
+    if (errors.get() > 0) {
+      out.printf("errors: %s%n", failures);
+    }
+    if (options.json().isPresent()) {
+      Map<String, Object> all = new LinkedHashMap<>(figures);
+      all.put("gapsMillis", gapsMillis);
+      all.put("errorsByClass", failures);
+      new ObjectMapper()
+          .enable(SerializationFeature.INDENT_OUTPUT)
+          .writeValue(options.json().get().toFile(), all);
+    }
+  }
+}
