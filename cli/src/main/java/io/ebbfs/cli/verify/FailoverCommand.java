@@ -18,7 +18,8 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "failover",
     description = {
-      "Lets 64 stock HDFS clients call three namenodes on a shared store, and kills these in turn.",
+      "Lets 64 stock HDFS clients call three namenodes on a shared store, and kills the one that"
+          + " serves, again and again.",
       "The longest call of a client is the gap that it sees; no error may reach a client."
     })
 public final class FailoverCommand implements Callable<Integer> {

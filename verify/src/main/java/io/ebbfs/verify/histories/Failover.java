@@ -23,16 +23,18 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.ha.HAServiceProtocol.HAServiceState;
+import org.apache.hadoop.hdfs.DFSClient;
 
 /**
  * How long clients wait when the namenode that serves is killed: 64 stock clients, each with one
- * call at a time, while the namenodes are killed in turn and started again.
+ * call at a time, while it is killed again and again and started again as a standby.
  */
 public final class Failover {
   private static final int CLIENTS = 64;
   private static final int SERVERS = 3;
   private static final int NAMENODES = 3;
-  private static final long CALM_MILLIS = 6_000;
+  private static final long CALM_MILLIS = 15_000;
   private static final long PAUSE_MILLIS = 20;
 
   private final HistoriesOptions options;
@@ -105,7 +107,7 @@ public final class Failover {
     long end = System.nanoTime() + options.length().toNanos();
     Thread.sleep(CALM_MILLIS);
     while (System.nanoTime() < end) {
-      kill(cluster, ProcessNames.namenode(kills % NAMENODES));
+      kill(cluster, leader(cluster));
       kills++;
     }
     goesOn = false;
@@ -124,7 +126,24 @@ public final class Failover {
     gapsMillis.add(gap / 1_000_000);
     out.printf("%s is killed: the longest call took %d ms%n", name, gap / 1_000_000);
     cluster.start(name);
-    Thread.sleep(CALM_MILLIS / 2);
+    Thread.sleep(CALM_MILLIS / 3);
+  }
+
+  /** The process of the namenode that serves. */
+  private static String leader(LocalCluster cluster) throws IOException, InterruptedException {
+    while (true) {
+      for (int i = 0; i < NAMENODES; i++) {
+        try (DFSClient client =
+            new DFSClient(
+                URI.create("hdfs://" + cluster.stockClient().namenodes().get(i)),
+                new Configuration())) {
+          if (client.getNamenode().getHAServiceState() == HAServiceState.ACTIVE) {
+            return ProcessNames.namenode(i);
+          }
+        }
+      }
+      Thread.sleep(PAUSE_MILLIS);
+    }
   }
 
   private void call(StockNamespaceClient client, String directory, CallSource source) {
