@@ -739,7 +739,7 @@ TEST_F(SeveralNamenodesTest, ANamenodeThatWakesUpIsNotObeyed) {
   first_.Command(server.uuid(), BlockCommand(BlockCommandProto::INVALIDATE, 2));
   first_.Await("a call of the frozen namenode", [&] { return first_.frozen_calls > 0; });
   second_.Locked([&] { second_.standby = false; });
-  AwaitReport(second_, server);
+  second_.Await("the new session", [&] { return second_.beats > 0; });
 
   first_.HoldReports(false);
   first_.Freeze(false);
@@ -749,6 +749,7 @@ TEST_F(SeveralNamenodesTest, ANamenodeThatWakesUpIsNotObeyed) {
   AwaitBeats(second_, 20);
   EXPECT_TRUE(server.store->Find(1).has_value());
   EXPECT_TRUE(server.store->Find(2).has_value());
+  AwaitReport(second_, server);
   first_.Locked([&] { EXPECT_EQ(first_.registrations, 1); });
   // The new one is obeyed.
   second_.Command(server.uuid(), BlockCommand(BlockCommandProto::INVALIDATE, 1));
