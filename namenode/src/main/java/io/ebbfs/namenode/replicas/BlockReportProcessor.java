@@ -9,7 +9,9 @@ import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.InvalidationRow;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.StorageReplicaRow;
 import java.io.IOException;
@@ -18,6 +20,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /**
  * Processes block reports: brings the rows of replicas in line with the disks.
@@ -226,37 +229,47 @@ public final class BlockReportProcessor {
   /** The reports that differ from the replica rows. */
   private List<ReportedReplica> unlikeRows(Disk disk, List<ReportedReplica> reports)
       throws IOException {
-    return store.transact(
-        disk.storageNumber(),
-        Durability.RELAXED,
-        transaction -> {
-          Map<Long, StoredBlock> owners =
-              BlockLookup.find(
-                  transaction, reports.stream().map(ReportedReplica::blockId).distinct().toList());
-          List<ReportedReplica> unlike = new ArrayList<>();
-          for (ReportedReplica report : reports) {
-            StoredBlock stored = owners.get(report.blockId());
-            if (stored == null
-                || stored.isOutput()
-                || !isAsReported(transaction, disk, stored, report)) {
-              unlike.add(report);
-            }
-          }
-          return unlike;
-        });
+    return store.transactInBackground(
+        disk.storageNumber(), transaction -> unlikeRows(transaction, disk, reports));
+  }
+
+  private static List<ReportedReplica> unlikeRows(
+      Transaction transaction, Disk disk, List<ReportedReplica> reports) throws IOException {
+    Map<Long, StoredBlock> blocks =
+        BlockLookup.find(
+            transaction, reports.stream().map(ReportedReplica::blockId).distinct().toList());
+    List<ReportedReplica> unlike = new ArrayList<>();
+    List<ReportedReplica> known = new ArrayList<>(reports.size());
+    List<Key> keys = new ArrayList<>(reports.size());
+    for (ReportedReplica report : reports) {
+      StoredBlock stored = blocks.get(report.blockId());
+      if (stored == null || stored.isOutput()) {
+        unlike.add(report);
+      } else {
+        known.add(report);
+        keys.add(Tables.replica(stored.ownerId(), report.blockId(), disk.storageUuid()));
+      }
+    }
+    List<Optional<ReplicaRow>> rows = transaction.getAll(Tables.REPLICA, keys);
+    for (int i = 0; i < rows.size(); i++) {
+      BlockRow block = blocks.get(known.get(i).blockId()).block();
+      if (!isAsReported(block, rows.get(i), known.get(i))) {
+        unlike.add(known.get(i));
+      }
+    }
+    return unlike;
   }
 
   private static boolean isAsReported(
-      Transaction transaction, Disk disk, StoredBlock stored, ReportedReplica report)
-      throws IOException {
+      BlockRow block, Optional<ReplicaRow> found, ReportedReplica report) {
     return report.kind() == Kind.FINALIZED
-        && ReplicaRows.find(transaction, disk, stored, report.blockId())
+        && found
             .filter(
                 row ->
                     row.getState() == ReplicaStateProto.FINALIZED
                         && row.getGenerationStamp() == report.generationStamp()
                         && row.getLengthBytes() == report.lengthBytes()
-                        && !ReportedReplicaApplier.isWrong(stored.block(), report))
+                        && !ReportedReplicaApplier.isWrong(block, report))
             .isPresent();
   }
 }

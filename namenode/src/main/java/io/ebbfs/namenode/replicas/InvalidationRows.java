@@ -76,9 +76,8 @@ final class InvalidationRows {
   private void rememberBatch(List<Invalidation> batch) throws IOException {
     List<Long> ids = batch.stream().map(Invalidation::blockId).distinct().toList();
     Set<Long> known =
-        store.transact(
+        store.transactInBackground(
             ids.get(0),
-            Durability.RELAXED,
             transaction -> {
               Set<Long> owned = BlockLookup.find(transaction, ids).keySet();
               for (Invalidation gone : batch) {

@@ -42,6 +42,15 @@ public interface MetadataStore extends AutoCloseable {
   }
 
   /**
+   * Runs a {@link Durability#RELAXED} transaction of background work. Its reads displace nothing
+   * from caches, because nobody reads the same rows again soon.
+   */
+  default <R> R transactInBackground(long partitionHint, TransactionBody<R> body)
+      throws IOException {
+    return transact(partitionHint, Durability.RELAXED, body);
+  }
+
+  /**
    * A page of all rows of a table, outside of any transaction. Each row is committed, but the page
    * is no snapshot. The rows of a partition follow each other in key order; the order of partitions
    * is up to the store, and always the same. For background scans.

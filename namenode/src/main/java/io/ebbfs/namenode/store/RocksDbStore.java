@@ -29,6 +29,7 @@ public final class RocksDbStore implements MetadataStore {
   // Commits between the moment when their rows can be read and that of their position in the log.
   private final AtomicInteger beingWritten = new AtomicInteger();
   private final BufferedTransaction.Committed committed = new CommittedRows();
+  private final BufferedTransaction.Committed uncached = new UncachedRows();
 
   private RocksDbStore(
       RocksDbFiles files, StoreMemory memory, long lockTimeoutMillis, SyncHook hook) {
@@ -77,13 +78,25 @@ public final class RocksDbStore implements MetadataStore {
   @Override
   public <R> R transact(long partitionHint, Durability durability, TransactionBody<R> body)
       throws IOException {
+    return transact(committed, durability, body);
+  }
+
+  @Override
+  public <R> R transactInBackground(long partitionHint, TransactionBody<R> body)
+      throws IOException {
+    return transact(uncached, Durability.RELAXED, body);
+  }
+
+  private <R> R transact(
+      BufferedTransaction.Committed read, Durability durability, TransactionBody<R> body)
+      throws IOException {
     gate.enter();
     try {
       R result;
       long position = 0;
       boolean wrote;
       try (LockTable.Holder held = locks.holder()) {
-        BufferedTransaction transaction = new BufferedTransaction(committed, held);
+        BufferedTransaction transaction = new BufferedTransaction(read, held);
         result = body.run(transaction);
         wrote = !transaction.writes().isEmpty();
         if (wrote) {
@@ -180,6 +193,28 @@ public final class RocksDbStore implements MetadataStore {
           rows) {
         walSync.close();
       }
+    }
+  }
+
+  /**
+   * Rows past the cache. They are as new as the cached ones: a commit writes to the database first.
+   */
+  private final class UncachedRows implements BufferedTransaction.Committed {
+    @Override
+    public <V extends MessageLite> V get(Table<V> table, Key key) throws IOException {
+      return rows.get(table, key);
+    }
+
+    @Override
+    public <V extends MessageLite> List<V> getAll(Table<V> table, List<Key> keys)
+        throws IOException {
+      return rows.getAll(table, keys);
+    }
+
+    @Override
+    public <V extends MessageLite> List<Row<V>> scan(
+        Table<V> table, long partition, Key after, Key before, int limit) throws IOException {
+      return rows.scan(table, partition, after, before, limit);
     }
   }
 

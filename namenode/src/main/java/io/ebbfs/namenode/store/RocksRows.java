@@ -3,6 +3,7 @@ package io.ebbfs.namenode.store;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
@@ -25,6 +26,7 @@ final class RocksRows implements AutoCloseable {
   private final WriteOptions mayStall = new WriteOptions();
   private final WriteOptions noStall = new WriteOptions().setNoSlowdown(true);
   private final ReadOptions anyTier = new ReadOptions();
+  private final ReadOptions once = new ReadOptions().setFillCache(false);
   private final ReadOptions inMemory = new ReadOptions().setReadTier(ReadTier.BLOCK_CACHE_TIER);
 
   RocksRows(RocksDbFiles files) {
@@ -37,6 +39,27 @@ final class RocksRows implements AutoCloseable {
     try {
       byte[] found = database.get(files.family(table), readOptions(), key.encode());
       return found == null ? null : table.parse(key, found);
+    } catch (RocksDBException e) {
+      throw failed("read of table '" + table.name() + "'", e);
+    }
+  }
+
+  /** The rows in the order of the keys, each of which may be null. Fills no cache. */
+  <V extends MessageLite> List<V> getAll(Table<V> table, List<Key> keys) throws IOException {
+    if (keys.isEmpty()) {
+      return List.of();
+    }
+    try {
+      List<byte[]> found =
+          database.multiGetAsList(
+              once,
+              Collections.nCopies(keys.size(), files.family(table)),
+              keys.stream().map(Key::encode).toList());
+      List<V> rows = new ArrayList<>(found.size());
+      for (int i = 0; i < found.size(); i++) {
+        rows.add(found.get(i) == null ? null : table.parse(keys.get(i), found.get(i)));
+      }
+      return rows;
     } catch (RocksDBException e) {
       throw failed("read of table '" + table.name() + "'", e);
     }
@@ -147,6 +170,7 @@ final class RocksRows implements AutoCloseable {
     mayStall.close();
     noStall.close();
     anyTier.close();
+    once.close();
     inMemory.close();
   }
 }

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.CounterRow;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -13,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -158,6 +160,40 @@ class RocksDbStoreTest extends MetadataStoreContract {
     long before = rocks.cachedBytes();
     assertThat(store.scanAll(Tables.COUNTER, null, 20_000)).hasSize(10_000);
     assertThat(rocks.cachedBytes()).isEqualTo(before);
+  }
+
+  @Test
+  void backgroundWorkLeavesTheCacheAloneAndReadsWhatIsCommitted() throws IOException {
+    putAll(0, 1_000);
+    RocksDbStore rocks = (RocksDbStore) store;
+    long before = rocks.cachedBytes();
+    Key absent = Key.of(99, 1_000_000);
+    List<Optional<CounterRow>> found =
+        store.transactInBackground(
+            0,
+            transaction -> {
+              transaction.scan(Tables.BLOCK, 1, null, 100);
+              transaction.get(Tables.COUNTER, absent);
+              return transaction.getAll(
+                  Tables.COUNTER, List.of(Key.of(9, 999), absent, Key.of(0, 1)));
+            });
+    assertThat(found).containsExactly(Optional.of(row(999)), Optional.empty(), Optional.of(row(1)));
+    assertThat(rocks.cachedBytes()).isEqualTo(before);
+  }
+
+  @Test
+  void aRowThatBackgroundWorkWritesIsRead() throws IOException {
+    Key key = Key.of(1, 100);
+    putAll(100, 101);
+    store.transact(1, transaction -> transaction.get(Tables.COUNTER, key));
+    store.transactInBackground(
+        1,
+        transaction -> {
+          transaction.put(Tables.COUNTER, key, row(7));
+          return null;
+        });
+    assertThat(store.<Optional<CounterRow>>transact(1, t -> t.get(Tables.COUNTER, key)))
+        .contains(row(7));
   }
 
   @Test

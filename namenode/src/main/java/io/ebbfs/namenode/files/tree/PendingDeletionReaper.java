@@ -165,10 +165,8 @@ public final class PendingDeletionReaper implements AutoCloseable {
       Reaped reaped =
           OptimisticTransactions.repeat(
               () ->
-                  store.transact(
-                      batch.get(0).id(),
-                      Durability.RELAXED,
-                      transaction -> reap(transaction, batch)));
+                  store.transactInBackground(
+                      batch.get(0).id(), transaction -> reap(transaction, batch)));
       blocks.invalidate(reaped.invalidations());
       left = left.subList(reaped.files(), left.size());
     }
