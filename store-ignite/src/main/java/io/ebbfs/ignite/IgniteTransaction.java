@@ -19,7 +19,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
-import org.apache.ignite.IgniteTransactions;
+import org.apache.ignite.Ignite;
 import org.apache.ignite.lang.IgniteFuture;
 import org.apache.ignite.lang.IgniteFutureTimeoutException;
 import org.apache.ignite.transactions.TransactionConcurrency;
@@ -36,7 +36,7 @@ import org.apache.ignite.transactions.TransactionIsolation;
  */
 final class IgniteTransaction implements Transaction, AutoCloseable {
   private final IgniteRows rows;
-  private final IgniteTransactions transactions;
+  private final Ignite ignite;
   private final long timeoutMillis;
   private final LockTable.Holder locks;
   private final BufferedTransaction buffered;
@@ -50,7 +50,7 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
 
   IgniteTransaction(StoreConnection.Joined joined, long timeoutMillis, LockTable.Holder locks) {
     this.rows = joined.rows();
-    this.transactions = joined.ignite().transactions();
+    this.ignite = joined.ignite();
     this.timeoutMillis = timeoutMillis;
     this.locks = locks;
     this.buffered = new BufferedTransaction(new LockedOrCommitted(), locks);
@@ -82,14 +82,18 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
     return exclusive.contains(id) || shared.contains(id);
   }
 
-  private void begin() {
+  private void begin() throws IOException {
     if (open == null) {
       open =
-          transactions.txStart(
-              TransactionConcurrency.OPTIMISTIC,
-              TransactionIsolation.SERIALIZABLE,
-              timeoutMillis,
-              0);
+          during(
+              () ->
+                  ignite
+                      .transactions()
+                      .txStart(
+                          TransactionConcurrency.OPTIMISTIC,
+                          TransactionIsolation.SERIALIZABLE,
+                          timeoutMillis,
+                          0));
     }
   }
 

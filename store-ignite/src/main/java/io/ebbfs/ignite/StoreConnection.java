@@ -11,9 +11,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * This process as a client of the store. If the store does not answer a commit, the process leaves
- * and joins again: the nodes then decide the open transactions of the client that has left. Without
- * that, a transaction that hangs would keep the nodes from serving anybody. Thread-safe.
+ * This process as a client of the store. If the store does not answer a commit, or goes on without
+ * this process, the process leaves and joins again: the nodes then decide the open transactions of
+ * the client that has left. Without that, a transaction that hangs would keep the nodes from
+ * serving anybody. Thread-safe.
  */
 final class StoreConnection implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(StoreConnection.class);
@@ -42,6 +43,12 @@ final class StoreConnection implements AutoCloseable {
    */
   Joined joined() throws IOException {
     Joined now = joined;
+    if (now != null && now.ignite.cluster().clientReconnectFuture() != null) {
+      // The nodes went on without this process, or all of them were restarted: what it knows of the
+      // cache is of no use any more.
+      renew(now);
+      now = null;
+    }
     if (now == null) {
       throw new IOException(
           closed()

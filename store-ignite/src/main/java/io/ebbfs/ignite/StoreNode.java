@@ -6,10 +6,12 @@ import java.nio.file.Files;
 import java.util.Collection;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.ignite.Ignite;
+import org.apache.ignite.IgniteCache;
 import org.apache.ignite.IgniteCluster;
 import org.apache.ignite.IgniteException;
 import org.apache.ignite.Ignition;
 import org.apache.ignite.cluster.BaselineNode;
+import org.apache.ignite.cluster.ClusterNode;
 import org.apache.ignite.cluster.ClusterState;
 import org.apache.ignite.internal.IgniteEx;
 import org.apache.ignite.spi.metric.IntMetric;
@@ -30,6 +32,7 @@ public final class StoreNode implements AutoCloseable {
   private final Ignite ignite;
   private final StoreMember member;
   private volatile boolean closed;
+  private boolean served;
 
   private StoreNode(Ignite ignite, StoreMember member) {
     this.ignite = ignite;
@@ -62,10 +65,20 @@ public final class StoreNode implements AutoCloseable {
       }
       LockSupport.parkNanos(POLL_NANOS);
     }
-    if (!closed) {
+    if (!closed && !served) {
+      served = true;
       LOG.info("The store node {} serves", member.name());
     }
     return !closed;
+  }
+
+  /**
+   * Whether rows are refused because all nodes with copies of them were away at the same time.
+   * Nothing serves them again by itself: Ignite's reset of lost partitions may take older copies.
+   */
+  boolean refusesRows() {
+    IgniteCache<RowId, byte[]> cache = isServing() ? ignite.cache(IgniteSettings.CACHE) : null;
+    return cache != null && !cache.lostPartitions().isEmpty();
   }
 
   private void activateNew(IgniteCluster cluster) {
@@ -79,9 +92,17 @@ public final class StoreNode implements AutoCloseable {
     return new StoreNodeState(this);
   }
 
-  /** How many nodes of the baseline run. */
+  /** How many of the nodes that hold rows run; in a new store, how many run. */
   int runningNodes() {
-    return ignite.cluster().forServers().nodes().size();
+    Collection<BaselineNode> baseline = ignite.cluster().currentBaselineTopology();
+    Collection<ClusterNode> servers = ignite.cluster().forServers().nodes();
+    return baseline == null
+        ? servers.size()
+        : (int) servers.stream().filter(server -> holdsRows(server, baseline)).count();
+  }
+
+  private static boolean holdsRows(ClusterNode server, Collection<BaselineNode> baseline) {
+    return baseline.stream().anyMatch(one -> one.consistentId().equals(server.consistentId()));
   }
 
   /** How many nodes hold rows, whether they run or not; 0 in a new store. */

@@ -18,6 +18,11 @@ record StoreNodeState(StoreNode node) implements StatusServer.State {
     if (!node.isServing()) {
       return Optional.of("the store waits for its nodes: %d run".formatted(node.runningNodes()));
     }
+    if (node.refusesRows()) {
+      return Optional.of(
+          "some rows are refused, because all nodes with copies were away at once; see"
+              + " docs/metadata-store.md, 'Two deaths'");
+    }
     int wanted = Math.min(COPIES, node.baselineNodes());
     return node.copies() < wanted
         ? Optional.of("some rows have %d of %d copies".formatted(node.copies(), wanted))
@@ -32,6 +37,10 @@ record StoreNodeState(StoreNode node) implements StatusServer.State {
     text.gauge("ebbfs_store_nodes_running", "Store nodes that run", node.runningNodes());
     text.gauge(
         "ebbfs_store_copies", "Complete copies of the row that has the fewest", node.copies());
+    text.gauge(
+        "ebbfs_store_refuses_rows",
+        "1 if rows are refused because all nodes with copies were away, else 0",
+        node.refusesRows() ? 1 : 0);
     return text.withProcess().toString();
   }
 }

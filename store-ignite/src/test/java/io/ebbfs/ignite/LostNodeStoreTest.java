@@ -2,6 +2,7 @@ package io.ebbfs.ignite;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
@@ -19,7 +20,8 @@ class LostNodeStoreTest {
   @Test
   @Timeout(value = 180, unit = TimeUnit.SECONDS)
   void acknowledgedCommitsStayAndNoneIsHalfDone() throws Exception {
-    try (StoreNodes nodes = StoreNodes.start(directory, 3);
+    try (StoreNodes nodes =
+            StoreNodes.start(Files.createDirectory(directory.resolve("deaths")), 3);
         IgniteStore one = IgniteStore.open(nodes.client());
         IgniteStore other = IgniteStore.open(nodes.client());
         Transfers transfers = Transfers.start(one, other)) {
@@ -40,6 +42,22 @@ class LostNodeStoreTest {
         transfers.check(again);
       }
       assertThat(transfers.longestGapMillis()).isLessThan(LONGEST_GAP_MILLIS);
+    }
+  }
+
+  @Test
+  @Timeout(value = 180, unit = TimeUnit.SECONDS)
+  void aMinorityRefusesWrites() throws Exception {
+    Path own = Files.createDirectory(directory.resolve("minority"));
+    try (StoreNodes nodes = StoreNodes.start(own, 3);
+        IgniteStore store = IgniteStore.open(nodes.client());
+        Transfers transfers = Transfers.start(store)) {
+      transfers.awaitMore(20);
+      nodes.kill(2);
+      transfers.awaitMore(20);
+      nodes.kill(1);
+      transfers.awaitRefusal("too few nodes of the metadata store are running");
+      transfers.stop();
     }
   }
 

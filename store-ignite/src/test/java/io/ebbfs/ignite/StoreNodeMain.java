@@ -18,10 +18,20 @@ final class StoreNodeMain {
     StoreNode node =
         StoreNode.start(new StoreMember("127.0.0.1", Integer.parseInt(arguments[1]), all), small);
     Runtime.getRuntime().addShutdownHook(new Thread(node::close));
-    if (node.awaitServing()) {
-      System.out.println(SERVES);
-    }
+    Thread serving = new Thread(node::awaitServing, "serving");
+    serving.setDaemon(true);
+    serving.start();
+    tellChanges(node);
+  }
+
+  /** Writes what changes, for {@link StoreNodes}. */
+  private static void tellChanges(StoreNode node) throws InterruptedException {
+    boolean serves = false;
     for (int copies = -1; ; Thread.sleep(20)) {
+      if (!serves && node.isServing()) {
+        serves = true;
+        System.out.println(SERVES);
+      }
       if (node.copies() != copies) {
         copies = node.copies();
         System.out.println("copies " + copies);

@@ -33,6 +33,7 @@ final class Transfers implements AutoCloseable {
   private final Set<Long> acknowledged = ConcurrentHashMap.newKeySet();
   private final Set<Long> refused = ConcurrentHashMap.newKeySet();
   private final AtomicLong longestGapNanos = new AtomicLong();
+  private volatile String lastRefusal = "";
   private volatile boolean stopped;
 
   static Transfers start(MetadataStore... stores) {
@@ -60,6 +61,7 @@ final class Transfers implements AutoCloseable {
         continue;
       } catch (IOException e) {
         refused.add(receipt);
+        lastRefusal = e.getMessage();
         continue;
       }
       long now = System.nanoTime();
@@ -101,6 +103,15 @@ final class Transfers implements AutoCloseable {
     }
   }
 
+  /** Waits until a transaction is refused with this reason. */
+  void awaitRefusal(String reason) throws InterruptedException {
+    long deadline = System.nanoTime() + LIMIT_NANOS;
+    while (!lastRefusal.contains(reason)) {
+      assertThat(System.nanoTime()).as(lastRefusal).isLessThan(deadline);
+      Thread.sleep(5);
+    }
+  }
+
   long longestGapMillis() {
     return TimeUnit.NANOSECONDS.toMillis(longestGapNanos.get());
   }
@@ -114,8 +125,13 @@ final class Transfers implements AutoCloseable {
               i, t -> t.get(Tables.COUNTER, account).map(CounterRow::getValue).orElse(0L));
     }
     assertThat(sum).isZero();
-    assertThat(acknowledged).isNotEmpty().allMatch(receipt -> exists(store, receipt));
-    assertThat(refused).noneMatch(receipt -> exists(store, receipt));
+    assertThat(acknowledged).isNotEmpty();
+    assertThat(acknowledged.stream().filter(receipt -> !exists(store, receipt)))
+        .as("lost, of %d", acknowledged.size())
+        .isEmpty();
+    assertThat(refused.stream().filter(receipt -> exists(store, receipt)))
+        .as("refused, but there")
+        .isEmpty();
   }
 
   private static boolean exists(MetadataStore store, long receipt) {
