@@ -41,6 +41,7 @@ import io.ebbfs.namenode.rpc.coding.BlockCounts;
 import io.ebbfs.namenode.rpc.coding.CodingService;
 import io.ebbfs.namenode.rpc.datanode.ChunkServerVerifier;
 import io.ebbfs.namenode.rpc.datanode.DatanodeFrontEnd;
+import io.ebbfs.namenode.rpc.datanode.DatanodeFrontEnd.LeaderTerm;
 import io.ebbfs.namenode.rpc.server.MethodHandler;
 import io.ebbfs.namenode.rpc.server.RetryAnswers;
 import io.ebbfs.namenode.store.CallPruner;
@@ -99,12 +100,20 @@ public final class NamenodeServer implements AutoCloseable {
     return start(server -> server.buildEmbedded(config, clock, random));
   }
 
-  /** Starts a namenode on a store that its caller closes, and of which it takes no backups. */
+  /**
+   * Starts a namenode on a store that its caller closes, and of which it takes no backups.
+   *
+   * @param term in which it leads the namenodes on the store
+   */
   static NamenodeServer startOn(
-      MetadataStore store, NamenodeConfig config, Clock clock, RandomGenerator random)
+      MetadataStore store,
+      NamenodeConfig config,
+      Clock clock,
+      RandomGenerator random,
+      LeaderTerm term)
       throws IOException {
     return start(
-        server -> server.build(config, clock, random, store, NamenodeServer::refuseBackup));
+        server -> server.build(config, clock, random, store, NamenodeServer::refuseBackup, term));
   }
 
   private interface Builder {
@@ -144,7 +153,7 @@ public final class NamenodeServer implements AutoCloseable {
         new StoreBackups(
             store, config.backupDirectory(), config.backupEvery(), config.backupsKept(), timeOfDay);
     every(60_000, "backups", backups::tick);
-    build(config, timeOfDay, random, store, backups::take);
+    build(config, timeOfDay, random, store, backups::take, () -> 1);
   }
 
   private void build(
@@ -152,7 +161,8 @@ public final class NamenodeServer implements AutoCloseable {
       Clock timeOfDay,
       RandomGenerator random,
       MetadataStore store,
-      BackupTaker backups)
+      BackupTaker backups,
+      LeaderTerm term)
       throws IOException {
     ServiceKey key = ServiceKey.readIfNamed(config.serviceKey());
     Clock clock = SteadyClock.from(timeOfDay);
@@ -240,7 +250,8 @@ public final class NamenodeServer implements AutoCloseable {
             cluster,
             blocks,
             files.recovery()::commitBlockSynchronization,
-            new ReportLeases(clock, reportsAtOnce(config), cluster::isLiveServer));
+            new ReportLeases(clock, reportsAtOnce(config), cluster::isLiveServer),
+            term);
     Map<String, MethodHandler> direct =
         ReadOnlyGuard.of(
             new DirectCalls(files, superuser, identity.blockPoolId()).handlers(), cluster);

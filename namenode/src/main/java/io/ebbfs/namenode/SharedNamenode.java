@@ -14,6 +14,7 @@ import java.time.Clock;
 import java.util.Optional;
 import java.util.UUID;
 import java.util.random.RandomGenerator;
+import org.apache.hadoop.ipc.StandbyException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -134,7 +135,8 @@ public final class SharedNamenode implements AutoCloseable {
   private void lead() throws InterruptedException {
     LOG.info("This namenode leads, term {}", leadership.term());
     try (NamenodeServer server =
-        NamenodeServer.startOn(store, config.withPort(address.getPort()), clock, random)) {
+        NamenodeServer.startOn(
+            store, config.withPort(address.getPort()), clock, random, this::term)) {
       leader = server;
       while (leadership.holds()) {
         Thread.sleep(times.renew() / 4 + 1);
@@ -146,6 +148,13 @@ public final class SharedNamenode implements AutoCloseable {
     } finally {
       leader = null;
     }
+  }
+
+  private long term() throws StandbyException {
+    if (!leadership.holds()) {
+      throw new StandbyException("this namenode has not renewed its leadership in time");
+    }
+    return leadership.term();
   }
 
   private void beStandby() throws InterruptedException {

@@ -48,6 +48,7 @@ import org.apache.hadoop.hdfs.server.protocol.StorageBlockReport;
 import org.apache.hadoop.hdfs.server.protocol.StorageReceivedDeletedBlocks;
 import org.apache.hadoop.hdfs.server.protocol.StorageReport;
 import org.apache.hadoop.hdfs.server.protocol.VolumeFailureSummary;
+import org.apache.hadoop.ipc.StandbyException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -64,6 +65,18 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
   private final BlockManager blocks;
   private final BlockSynchronization synchronization;
   private final ReportLeases leases;
+  private final LeaderTerm term;
+
+  /** The leadership of this namenode, which chunk servers are told. */
+  @FunctionalInterface
+  public interface LeaderTerm {
+    /**
+     * The term in which this namenode leads.
+     *
+     * @throws StandbyException if it does not lead any more: then nobody may obey it
+     */
+    long require() throws StandbyException;
+  }
 
   /** With any number of full reports at the same time. */
   public DatanodeFrontEnd(
@@ -76,7 +89,8 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
         cluster,
         blocks,
         synchronization,
-        new ReportLeases(Clock.systemUTC(), Integer.MAX_VALUE, uuid -> true));
+        new ReportLeases(Clock.systemUTC(), Integer.MAX_VALUE, uuid -> true),
+        () -> 1);
   }
 
   public DatanodeFrontEnd(
@@ -84,12 +98,14 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
       DatanodeRegistry cluster,
       BlockManager blocks,
       BlockSynchronization synchronization,
-      ReportLeases leases) {
+      ReportLeases leases,
+      LeaderTerm term) {
     this.identity = identity;
     this.cluster = cluster;
     this.blocks = blocks;
     this.synchronization = synchronization;
     this.leases = leases;
+    this.term = term;
   }
 
   // ---- registration
@@ -205,9 +221,12 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
             : ReportLeases.NONE);
   }
 
-  private static HeartbeatResponse answer(DatanodeCommand[] commands, long lease) {
+  /**
+   * Asks for the term last: a namenode that was frozen while it made the commands is not obeyed.
+   */
+  private HeartbeatResponse answer(DatanodeCommand[] commands, long lease) throws StandbyException {
     return new HeartbeatResponse(
-        commands, new NNHAStatusHeartbeat(HAServiceState.ACTIVE, 1), null, lease);
+        commands, new NNHAStatusHeartbeat(HAServiceState.ACTIVE, term.require()), null, lease);
   }
 
   private DatanodeCommand[] commandsFor(String uuid) throws IOException {
