@@ -32,6 +32,7 @@ import io.ebbfs.namenode.files.tree.PendingDeletionReaper;
 import io.ebbfs.namenode.files.tree.RenameService;
 import io.ebbfs.namenode.replicas.BlockManager;
 import io.ebbfs.namenode.rpc.RpcEndpoint;
+import io.ebbfs.namenode.rpc.audit.AuditLog;
 import io.ebbfs.namenode.rpc.client.BackupTaker;
 import io.ebbfs.namenode.rpc.client.ClientFrontEnd;
 import io.ebbfs.namenode.rpc.client.DirectCalls;
@@ -42,6 +43,7 @@ import io.ebbfs.namenode.rpc.coding.CodingService;
 import io.ebbfs.namenode.rpc.datanode.ChunkServerVerifier;
 import io.ebbfs.namenode.rpc.datanode.DatanodeFrontEnd;
 import io.ebbfs.namenode.rpc.datanode.DatanodeFrontEnd.LeaderTerm;
+import io.ebbfs.namenode.rpc.server.CallCounters;
 import io.ebbfs.namenode.rpc.server.MethodHandler;
 import io.ebbfs.namenode.rpc.server.RetryAnswers;
 import io.ebbfs.namenode.store.CallPruner;
@@ -64,6 +66,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -255,7 +258,9 @@ public final class NamenodeServer implements AutoCloseable {
     Map<String, MethodHandler> direct =
         ReadOnlyGuard.of(
             new DirectCalls(files, superuser, identity.blockPoolId()).handlers(), cluster);
-    Served served = new Served(clients, direct, datanodes, coding, key);
+    CallCounters calls = new CallCounters();
+    Optional<AuditLog> audit = audit(config);
+    Served served = new Served(clients, direct, datanodes, coding, key, calls, audit);
     RetryAnswers retries = RpcEndpoint.newRetryAnswers();
     endpoint = endpoint(config.handlers(), retries, served);
     endpoint.start(config.host(), config.port());
@@ -263,7 +268,14 @@ public final class NamenodeServer implements AutoCloseable {
       endpoint(config.serviceHandlers(), retries, served)
           .start(config.host(), config.servicePort());
     }
-    status = new NamenodeStatus(cluster);
+    status =
+        new NamenodeStatus(
+            cluster,
+            coding,
+            calls,
+            endpoint::connections,
+            () -> audit.map(AuditLog::dropped).orElse(0L),
+            config.data().toFile()::getUsableSpace);
     LOG.info("Namenode of cluster {} serves at {}", identity.clusterId(), endpoint.address());
   }
 
@@ -280,7 +292,9 @@ public final class NamenodeServer implements AutoCloseable {
       Map<String, MethodHandler> direct,
       DatanodeFrontEnd datanodes,
       CodingService coding,
-      ServiceKey key) {}
+      ServiceKey key,
+      CallCounters calls,
+      Optional<AuditLog> audit) {}
 
   /** All protocols, for a port with a call queue and handlers of its own. */
   private RpcEndpoint endpoint(int handlers, RetryAnswers retries, Served served)
@@ -289,8 +303,17 @@ public final class NamenodeServer implements AutoCloseable {
     made.addClients(served.clients());
     made.replaceClientMethods(served.direct());
     made.addDatanodes(served.datanodes());
+    served.audit().ifPresent(audit -> made.wrapClientMethods(audit::around));
+    made.wrapClientMethods(served.calls()::around);
+    made.wrapDatanodeMethods(served.calls()::around);
     made.addCoding(served.coding(), served.key());
     return made;
+  }
+
+  private Optional<AuditLog> audit(NamenodeConfig config) throws IOException {
+    return config.auditLog().isBlank()
+        ? Optional.empty()
+        : Optional.of(stopsFirst(AuditLog.open(Path.of(config.auditLog()))));
   }
 
   private static CodeRegistry codes(NamenodeConfig config) throws IOException {

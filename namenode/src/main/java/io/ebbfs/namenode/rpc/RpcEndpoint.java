@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiFunction;
 import org.apache.hadoop.hdfs.protocol.ClientProtocol;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.ClientNamenodeProtocol;
 import org.apache.hadoop.hdfs.protocol.proto.DatanodeProtocolProtos.DatanodeProtocolService;
@@ -85,6 +86,21 @@ public final class RpcEndpoint implements AutoCloseable {
   public void replaceClientMethods(Map<String, MethodHandler> handlers) {
     handlers.forEach(
         (method, handler) -> protocols.replace(ClientNamenodeProtocolPB.class, method, handler));
+  }
+
+  /** Lets something run around each method of ClientProtocol, after all its handlers are there. */
+  public void wrapClientMethods(BiFunction<String, MethodHandler, MethodHandler> around) {
+    protocols.wrap(ClientNamenodeProtocolPB.class, around);
+  }
+
+  /** The same for DatanodeProtocol. */
+  public void wrapDatanodeMethods(BiFunction<String, MethodHandler, MethodHandler> around) {
+    protocols.wrap(DatanodeProtocolPB.class, around);
+  }
+
+  /** Clients and chunk servers that are connected now. */
+  public int connections() {
+    return server.connections();
   }
 
   public void addDatanodes(DatanodeProtocol datanodes) throws IOException {

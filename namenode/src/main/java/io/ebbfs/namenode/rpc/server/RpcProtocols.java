@@ -3,8 +3,10 @@ package io.ebbfs.namenode.rpc.server;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BiFunction;
 import org.apache.hadoop.ipc.ProtocolMetaInfoPB;
 import org.apache.hadoop.ipc.RPC;
 import org.apache.hadoop.ipc.RpcNoSuchMethodException;
@@ -70,6 +72,24 @@ public final class RpcProtocols {
     Protocol protocol = protocols.get(RPC.getProtocolName(type));
     RpcMethod replaced = protocol.methods().get(method);
     put(protocol, new RpcMethod(method, replaced.once(), replaced.quick(), handler));
+  }
+
+  /**
+   * Lets something run around the handler of each method of an added protocol.
+   *
+   * @param around makes a handler of the name of a method and its handler
+   */
+  public void wrap(Class<?> type, BiFunction<String, MethodHandler, MethodHandler> around) {
+    Protocol protocol = protocols.get(RPC.getProtocolName(type));
+    for (RpcMethod method : List.copyOf(protocol.methods().values())) {
+      put(
+          protocol,
+          new RpcMethod(
+              method.name(),
+              method.once(),
+              method.quick(),
+              around.apply(method.name(), method.handler())));
+    }
   }
 
   private void put(Protocol protocol, RpcMethod method) {

@@ -140,7 +140,7 @@ public final class RpcServer implements AutoCloseable {
   }
 
   /** How many there are now. */
-  int connections() {
+  public int connections() {
     return connections.size();
   }
 

@@ -1,0 +1,139 @@
+package io.ebbfs.namenode.rpc.audit;
+
+import java.io.IOException;
+import java.time.Instant;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.util.Locale;
+import java.util.Map;
+import org.apache.hadoop.fs.permission.FsPermission;
+import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.ClientNamenodeProtocol;
+import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.CreateResponseProto;
+import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.HdfsFileStatusProto;
+import org.apache.hadoop.thirdparty.protobuf.CodedInputStream;
+import org.apache.hadoop.thirdparty.protobuf.Descriptors.Descriptor;
+import org.apache.hadoop.thirdparty.protobuf.Descriptors.FieldDescriptor;
+import org.apache.hadoop.thirdparty.protobuf.DynamicMessage;
+
+/** The methods of ClientProtocol that HDFS audits, and the lines that it writes. Pure functions. */
+final class AuditedMethods {
+  /** By the name of the method: the word that HDFS writes. */
+  private static final Map<String, String> COMMANDS =
+      Map.ofEntries(
+          Map.entry("getBlockLocations", "open"),
+          Map.entry("create", "create"),
+          Map.entry("append", "append"),
+          Map.entry("setReplication", "setReplication"),
+          Map.entry("setPermission", "setPermission"),
+          Map.entry("setOwner", "setOwner"),
+          Map.entry("setTimes", "setTimes"),
+          Map.entry("rename", "rename"),
+          Map.entry("rename2", "rename"),
+          Map.entry("delete", "delete"),
+          Map.entry("mkdirs", "mkdirs"),
+          Map.entry("getListing", "listStatus"),
+          Map.entry("getFileInfo", "getfileinfo"),
+          Map.entry("getFileLinkInfo", "getfileinfo"),
+          Map.entry("getContentSummary", "contentSummary"),
+          Map.entry("isFileClosed", "isFileClosed"),
+          Map.entry("recoverLease", "recoverLease"),
+          Map.entry("checkAccess", "checkAccess"));
+
+  private static final DateTimeFormatter TIME =
+      DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss,SSS", Locale.ROOT)
+          .withZone(ZoneId.systemDefault());
+
+  private static final String NONE = "null";
+
+  private AuditedMethods() {}
+
+  static boolean isAudited(String method) {
+    return COMMANDS.containsKey(method);
+  }
+
+  /** Whether the answer of the method holds the owner and the permissions of its file. */
+  static boolean hasPermissions(String method) {
+    return method.equals("create");
+  }
+
+  /** The line of a call, as the logger FSNamesystem.audit of HDFS writes it. */
+  static String line(AuditedCall call) throws IOException {
+    Descriptor type =
+        ClientNamenodeProtocol.getDescriptor().findMethodByName(call.method()).getInputType();
+    DynamicMessage request =
+        DynamicMessage.parseFrom(
+            type, CodedInputStream.newInstance(call.frame(), call.offset(), call.length()));
+    return TIME.format(Instant.ofEpochMilli(call.millis()))
+        + " INFO FSNamesystem.audit: allowed="
+        + call.allowed()
+        + "\tugi="
+        + call.user().name()
+        + " (auth:SIMPLE)\tip=/"
+        + call.address().getHostAddress()
+        + "\tcmd="
+        + command(call.method(), request)
+        + "\tsrc="
+        + escaped(text(request, "src", "path"))
+        + "\tdst="
+        + escaped(text(request, "dst"))
+        + "\tperm="
+        + permissions(call)
+        + "\tproto=rpc\n";
+  }
+
+  private static String command(String method, DynamicMessage request) {
+    String command = COMMANDS.get(method);
+    return method.equals("rename2") ? command + " (options=[" + options(request) + "])" : command;
+  }
+
+  private static String options(DynamicMessage rename) {
+    if (isSet(rename, "overwriteDest")) {
+      return isSet(rename, "moveToTrash") ? "OVERWRITE, TO_TRASH" : "OVERWRITE";
+    }
+    return isSet(rename, "moveToTrash") ? "TO_TRASH" : "NONE";
+  }
+
+  private static boolean isSet(DynamicMessage request, String field) {
+    FieldDescriptor descriptor = request.getDescriptorForType().findFieldByName(field);
+    return descriptor != null && Boolean.TRUE.equals(request.getField(descriptor));
+  }
+
+  /** The first of these fields that the request has. */
+  private static String text(DynamicMessage request, String... fields) {
+    for (String field : fields) {
+      FieldDescriptor descriptor = request.getDescriptorForType().findFieldByName(field);
+      if (descriptor != null && request.hasField(descriptor)) {
+        return String.valueOf(request.getField(descriptor));
+      }
+    }
+    return NONE;
+  }
+
+  private static String permissions(AuditedCall call) throws IOException {
+    if (call.answer() == null) {
+      return NONE;
+    }
+    HdfsFileStatusProto file = CreateResponseProto.parseFrom(call.answer()).getFs();
+    return "%s:%s:%s"
+        .formatted(
+            file.getOwner(),
+            file.getGroup(),
+            new FsPermission((short) file.getPermission().getPerm()));
+  }
+
+  /** No name of a file can end a line or a field. */
+  private static String escaped(String text) {
+    StringBuilder out = new StringBuilder(text.length());
+    for (int i = 0; i < text.length(); i++) {
+      char c = text.charAt(i);
+      if (c == '\\' || c == '"') {
+        out.append('\\').append(c);
+      } else if (c < ' ' || c > '~') {
+        out.append("\\u%04X".formatted((int) c));
+      } else {
+        out.append(c);
+      }
+    }
+    return out.toString();
+  }
+}

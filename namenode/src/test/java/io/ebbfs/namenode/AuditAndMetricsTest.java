@@ -1,0 +1,143 @@
+package io.ebbfs.namenode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.ebbfs.namenode.NamenodeConfig.Override;
+import java.io.IOException;
+import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.PrivilegedExceptionAction;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.Options;
+import org.apache.hadoop.fs.permission.FsPermission;
+import org.apache.hadoop.hdfs.DistributedFileSystem;
+import org.apache.hadoop.security.AccessControlException;
+import org.apache.hadoop.security.UserGroupInformation;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What a namenode writes of the calls of a stock client, and what it shows Prometheus. */
+class AuditAndMetricsTest {
+  private static final String LINE =
+      "\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d:\\d\\d,\\d{3} INFO FSNamesystem\\.audit: allowed=(true|false)"
+          + "\tugi=\\S+ \\(auth:SIMPLE\\)\tip=/127\\.0\\.0\\.1\tcmd=[^\t]+\tsrc=[^\t]+\tdst=[^\t]+"
+          + "\tperm=[^\t]+\tproto=rpc";
+
+  @TempDir Path directory;
+  private NamenodeServer namenode;
+
+  @BeforeEach
+  void start() throws Exception {
+    List<Override> settings =
+        List.of(
+            new Override("test", "data", directory.resolve("data").toString()),
+            new Override("test", "port", "0"),
+            new Override("test", "auditLog", audit().toString()));
+    NamenodeConfig config = NamenodeConfig.of(Optional.empty(), settings, Optional.empty());
+    namenode = NamenodeServer.start(config, Clock.systemUTC(), new Random(1));
+  }
+
+  @AfterEach
+  void stop() {
+    namenode.close();
+  }
+
+  private Path audit() {
+    return directory.resolve("audit.log");
+  }
+
+  private DistributedFileSystem client() throws IOException {
+    DistributedFileSystem client = new DistributedFileSystem();
+    client.initialize(
+        URI.create("hdfs://127.0.0.1:" + namenode.address().getPort()), new Configuration());
+    return client;
+  }
+
+  private static org.apache.hadoop.fs.Path path(String name) {
+    return new org.apache.hadoop.fs.Path(name);
+  }
+
+  /** The lines without what differs from run to run. */
+  private List<String> lines() throws IOException {
+    List<String> all = new ArrayList<>();
+    for (String line : Files.readAllLines(audit())) {
+      assertThat(line).matches(LINE);
+      all.add(line.substring(line.indexOf("allowed=")).replaceAll("\t(ugi|ip|proto)=[^\t]*", ""));
+    }
+    return all;
+  }
+
+  @Test
+  void everyCallOfAClientHasALineAsHdfsWritesIt() throws Exception {
+    String user = UserGroupInformation.getCurrentUser().getShortUserName();
+    UserGroupInformation guest = UserGroupInformation.createRemoteUser("guest");
+    try (DistributedFileSystem client = client()) {
+      client.mkdirs(path("/d"), new FsPermission((short) 0700));
+      client.create(path("/d/a\"\u00e9")).close();
+      client.getFileStatus(path("/d"));
+      client.listStatus(path("/d"));
+      client.rename(path("/d/a\"\u00e9"), path("/d/b"), Options.Rename.OVERWRITE);
+      guest.doAs(
+          (PrivilegedExceptionAction<Void>)
+              () -> {
+                try (DistributedFileSystem other = client()) {
+                  assertThatThrownBy(() -> other.delete(path("/d/b"), false))
+                      .isInstanceOf(AccessControlException.class);
+                }
+                return null;
+              });
+      client.delete(path("/d"), true);
+    }
+    namenode.close();
+
+    assertThat(lines())
+        .containsExactly(
+            "allowed=true\tcmd=mkdirs\tsrc=/d\tdst=null\tperm=null",
+            "allowed=true\tcmd=create\tsrc=/d/a\\\"\\u00E9\tdst=null\tperm="
+                + user
+                + ":supergroup:rw-r--r--",
+            "allowed=true\tcmd=getfileinfo\tsrc=/d\tdst=null\tperm=null",
+            "allowed=true\tcmd=listStatus\tsrc=/d\tdst=null\tperm=null",
+            "allowed=true\tcmd=rename (options=[OVERWRITE])\tsrc=/d/a\\\"\\u00E9\tdst=/d/b\tperm=null",
+            "allowed=false\tcmd=delete\tsrc=/d/b\tdst=null\tperm=null",
+            "allowed=true\tcmd=delete\tsrc=/d\tdst=null\tperm=null");
+    assertThat(Files.readString(audit())).contains("ugi=guest (auth:SIMPLE)");
+  }
+
+  @Test
+  void callsAndFilesAreCounted() throws Exception {
+    try (DistributedFileSystem client = client()) {
+      client.mkdirs(path("/d"));
+      client.create(path("/f")).close();
+    }
+    assertThat(namenode.state().notReady()).isEmpty();
+    assertThat(namenode.state().metrics())
+        .contains("ebbfs_namenode_calls_total{method=\"mkdirs\"} 1\n")
+        .contains("ebbfs_namenode_call_seconds_total{method=\"create\"} ")
+        .contains("ebbfs_namenode_safe_mode 0\n")
+        .contains("ebbfs_namenode_audit_dropped_total 0\n")
+        .doesNotContain("method=\"setOwner\"");
+  }
+
+  @Test
+  void anAuditLogThatCannotBeWrittenIsRefusedAtTheStart() throws Exception {
+    List<Override> settings =
+        List.of(
+            new Override("test", "data", directory.resolve("other").toString()),
+            new Override("test", "port", "0"),
+            new Override("test", "auditLog", directory.resolve("none/audit.log").toString()));
+    NamenodeConfig config = NamenodeConfig.of(Optional.empty(), settings, Optional.empty());
+    assertThatThrownBy(() -> NamenodeServer.start(config, Clock.systemUTC(), new Random(1)))
+        .isInstanceOf(IOException.class)
+        .hasMessageContaining("auditLog");
+  }
+}
