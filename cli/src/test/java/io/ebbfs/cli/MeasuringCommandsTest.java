@@ -88,7 +88,7 @@ class MeasuringCommandsTest {
 
   @Test
   void verificationsAreRefused() {
-    assertThat(refused("verify")).contains("choose from simulator, kills, conversions");
+    assertThat(refused("verify")).contains("choose from simulator, kills, histories");
     assertThat(refused("verify", "placement", "--sed", "3")).contains("--sed", "--seed?");
     assertThat(refused("verify", "placement", "--seed", "three")).contains("'three'");
     assertThat(refused("verify", "packing", "RS(99)")).contains("RS(99)");

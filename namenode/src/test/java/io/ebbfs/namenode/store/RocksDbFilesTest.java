@@ -6,6 +6,7 @@ import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.Collection;
+import org.apache.hadoop.thirdparty.protobuf.ByteString;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.rocksdb.ColumnFamilyHandle;
@@ -15,6 +16,7 @@ import org.rocksdb.WriteOptions;
 
 class RocksDbFilesTest {
   private static final int ROWS = 100_000;
+  private static final ByteString NAME = ByteString.copyFromUtf8("f");
 
   @TempDir Path directory;
 
@@ -22,7 +24,7 @@ class RocksDbFilesTest {
   @Test
   void indexesAndFiltersOfAFileHaveManyParts() throws Exception {
     StoreMemory memory = StoreMemory.of(8 << 20);
-    byte[] value = InodeNameRow.newBuilder().setParentId(1).build().toByteArray();
+    byte[] value = InodeNameRow.newBuilder().setParentId(1).setName(NAME).build().toByteArray();
     try (RocksDbFiles files = RocksDbFiles.open(directory, memory);
         WriteOptions unlogged = new WriteOptions().setDisableWAL(true);
         FlushOptions flush = new FlushOptions()) {
