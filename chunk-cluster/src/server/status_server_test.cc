@@ -10,16 +10,16 @@
 namespace ebb::server {
 namespace {
 
-constexpr Timeout kPatience = std::chrono::seconds(10);
+constexpr Timeout kAnswerPatience = std::chrono::seconds(10);
 
 std::string Ask(std::uint16_t port, std::string_view request) {
-  auto socket = Socket::Connect("127.0.0.1", port, kPatience);
+  auto socket = Socket::Connect("127.0.0.1", port, kAnswerPatience);
   EXPECT_TRUE(socket);
-  EXPECT_TRUE(socket->WriteAll(std::as_bytes(std::span(request)), kPatience));
+  EXPECT_TRUE(socket->WriteAll(std::as_bytes(std::span(request)), kAnswerPatience));
   std::string answer;
   std::array<std::byte, 512> bytes;
   for (;;) {
-    const auto read = socket->ReadSome(bytes, kPatience);
+    const auto read = socket->ReadSome(bytes, kAnswerPatience);
     if (!read || *read == 0) return answer;
     answer.append(reinterpret_cast<const char*>(bytes.data()), *read);
   }
@@ -43,7 +43,7 @@ TEST(StatusServerTest, AnswersProbesAndMetrics) {
 TEST(StatusServerTest, NoClientHoldsItForLong) {
   StatusServer server({[] { return ""; }, [] { return ""; }});
   ASSERT_TRUE(server.Start("127.0.0.1", 0));
-  const auto silent = Socket::Connect("127.0.0.1", server.port(), kPatience);
+  const auto silent = Socket::Connect("127.0.0.1", server.port(), kAnswerPatience);
   ASSERT_TRUE(silent);
   EXPECT_EQ(Ask(server.port(), std::string(20'000, 'x')), "");
   EXPECT_TRUE(Ask(server.port(), "GET /live HTTP/1.1\r\n\r\n").starts_with("HTTP/1.1 200 "));

@@ -60,7 +60,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   io.Put(1, Bytes(1000, std::byte{1}));
   io.Put(2, Bytes(700, std::byte{2}));
   CombineEngine engine(io, Small());
-  ReadPlanClient plans("127.0.0.1", 1, std::chrono::milliseconds(1));
+  ReadPlanClient plans({{"127.0.0.1", 1}}, std::chrono::milliseconds(1));
   DegradedReader reads(io, plans, {});
   Blocks blocks(io);
   ChunkService service(engine, reads, blocks);
