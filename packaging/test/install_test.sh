@@ -8,9 +8,12 @@
 # vanishes when the script ends. Needs root, and what the packages depend on. Prints 'passed' at the end.
 set -euo pipefail
 
-if [ "${1:-}" != --inside ]; then
+if [ "${1:-}" != --inside ] && [ "${1:-}" != --chrooted ]; then
   old=$(realpath "$1") new=$(realpath "$2")
-  exec unshare --mount --net --pid --fork --kill-child --mount-proc "$(realpath "$0")" --inside "$old" "$new"
+  base=$(mktemp -d /tmp/ebbfs-install.XXXXXX)
+  trap 'rmdir "$base"' EXIT
+  unshare --mount --net --pid --fork --kill-child --mount-proc "$(realpath "$0")" --inside "$old" "$new" "$base"
+  exit
 fi
 old=$2 new=$3
 
@@ -21,8 +24,8 @@ fail() {
 }
 
 # The machine.
-if [ "${4:-}" != --chrooted ]; then
-  base=$(mktemp -d /tmp/ebbfs-install.XXXXXX)
+if [ "$1" = --inside ]; then
+  base=$4
   mount -t tmpfs -o size=2g tmpfs "$base"
   mkdir "$base/upper" "$base/work" "$base/root"
   mount -t overlay overlay -o "lowerdir=/,upperdir=$base/upper,workdir=$base/work" "$base/root"
@@ -34,7 +37,7 @@ if [ "${4:-}" != --chrooted ]; then
   mount --bind "$new" "$base/root/mnt/new"
   mount --bind "$(dirname "$(realpath "$0")")" "$base/root/mnt/test"
   ip link set lo up
-  exec chroot "$base/root" /mnt/test/install_test.sh --inside /mnt/old /mnt/new --chrooted
+  exec chroot "$base/root" /mnt/test/install_test.sh --chrooted /mnt/old /mnt/new
 fi
 
 cd /
