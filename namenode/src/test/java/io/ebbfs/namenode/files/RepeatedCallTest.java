@@ -3,6 +3,7 @@ package io.ebbfs.namenode.files;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ebbfs.namenode.files.io.FileCreationService;
 import io.ebbfs.namenode.store.CallPruner;
 import io.ebbfs.namenode.store.ClientCall;
 import io.ebbfs.namenode.store.Tables;
@@ -98,6 +99,15 @@ class RepeatedCallTest {
                 again(2, () -> real.creation.create(real.root(), real.request("/d/f", "w", true))))
         .isInstanceOf(FileNotFoundException.class);
     assertThat(real.tree()).doesNotContainKey("/d/f");
+  }
+
+  @Test
+  void aRepeatedCreateBelowADeletedDirectoryFindsNoFile() throws IOException {
+    FileCreationService.Request request = real.request("/d/f", "w", false);
+    first(1, () -> real.creation.create(real.root(), request));
+    real.deletions.delete(real.root(), "/d", true);
+    assertThatThrownBy(() -> again(1, () -> real.creation.create(real.root(), request)))
+        .isInstanceOf(FileNotFoundException.class);
   }
 
   @Test

@@ -121,7 +121,7 @@ public final class FileCreationService {
 
   /** The file that the first run of the call made. */
   private static Inode made(Transaction transaction, CallRow call, FsPath path) throws IOException {
-    Optional<Inode> file = OpenFileLookup.byId(transaction, call.getInodeId());
+    Optional<Inode> file = OpenFileLookup.attached(transaction, call.getInodeId());
     if (file.isEmpty()) {
       throw PathErrors.notFound(path + " was created by this call, and deleted since");
     }

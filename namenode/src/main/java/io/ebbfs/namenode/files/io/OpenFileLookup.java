@@ -50,15 +50,15 @@ final class OpenFileLookup {
         () -> PathErrors.notFound("File does not exist: " + src + " (inode " + fileId + ")"));
   }
 
-  private static Optional<Inode> attached(Transaction transaction, long inodeId)
-      throws IOException {
+  /** The inode, unless it is deleted, or below a deleted directory. */
+  static Optional<Inode> attached(Transaction transaction, long inodeId) throws IOException {
     if (!PathResolver.isWithin(transaction, inodeId, Inode.ROOT_ID)) {
       return Optional.empty();
     }
     return byId(transaction, inodeId);
   }
 
-  static Optional<Inode> byId(Transaction transaction, long inodeId) throws IOException {
+  private static Optional<Inode> byId(Transaction transaction, long inodeId) throws IOException {
     Optional<Key> key = PathResolver.keyOf(transaction, inodeId);
     return key.isEmpty()
         ? Optional.empty()
