@@ -17,9 +17,13 @@ final class RowCache {
   /** A scan of fewer rows does not read a whole partition for the cache. */
   private static final int MIN_SCAN = 16;
 
-  /** Rows that only background work reads, or nobody but a new namenode. */
+  /**
+   * Rows that only background work reads, or nobody but a new namenode; and rows of calls, which
+   * are read once, before they are written.
+   */
   private static final boolean[] UNCACHED =
-      marked(Tables.LEASE, Tables.STORAGE_REPLICA, Tables.INVALIDATION, Tables.LOST_DISK);
+      marked(
+          Tables.LEASE, Tables.STORAGE_REPLICA, Tables.INVALIDATION, Tables.LOST_DISK, Tables.CALL);
 
   /** Tables whose partitions calls of clients scan. */
   private static final boolean[] SCANNED = marked(Tables.INODE, Tables.BLOCK, Tables.REPLICA);
