@@ -1,5 +1,6 @@
 package io.ebbfs.cli.cluster;
 
+import io.ebbfs.testbed.cluster.StockClient;
 import java.util.List;
 import java.util.concurrent.Callable;
 import org.apache.hadoop.conf.Configuration;
@@ -29,8 +30,10 @@ public final class AdminCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    Configuration client = new HdfsConfiguration();
-    client.set(CommonConfigurationKeysPublic.FS_DEFAULT_NAME_KEY, "hdfs://" + cluster.namenode());
-    return ToolRunner.run(new DFSAdmin(client), arguments.toArray(String[]::new));
+    StockClient client = cluster.client();
+    Configuration settings = new HdfsConfiguration();
+    settings.set(CommonConfigurationKeysPublic.FS_DEFAULT_NAME_KEY, client.uri());
+    client.settings().forEach(settings::set);
+    return ToolRunner.run(new DFSAdmin(settings), arguments.toArray(String[]::new));
   }
 }
