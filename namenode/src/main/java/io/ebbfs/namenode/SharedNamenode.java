@@ -13,6 +13,7 @@ import java.net.InetSocketAddress;
 import java.time.Clock;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.ipc.StandbyException;
 import org.slf4j.Logger;
@@ -40,7 +41,6 @@ public final class SharedNamenode implements AutoCloseable {
   private final Thread role;
   private volatile RpcEndpoint standby;
   private volatile NamenodeServer leader;
-  private volatile String leaderName = "not known yet";
   private volatile boolean closed;
 
   private SharedNamenode(
@@ -80,9 +80,7 @@ public final class SharedNamenode implements AutoCloseable {
                 config.lockTimeout());
     boolean started = false;
     try {
-      RpcEndpoint standby = new RpcEndpoint(STANDBY_HANDLERS, RpcEndpoint.newRetryAnswers());
-      StandbyCalls.addTo(standby, () -> "not known yet");
-      standby.start(config.host(), config.port());
+      RpcEndpoint standby = standby(config.host(), config.port(), Optional::empty);
       SharedNamenode made = new SharedNamenode(config, clock, random, store, standby);
       made.renewer.start();
       made.role.start();
@@ -95,6 +93,31 @@ public final class SharedNamenode implements AutoCloseable {
     }
   }
 
+  /** Refuses all calls at a port. */
+  private static RpcEndpoint standby(String host, int port, Supplier<Optional<String>> leader)
+      throws IOException {
+    RpcEndpoint made = new RpcEndpoint(STANDBY_HANDLERS, RpcEndpoint.newRetryAnswers());
+    boolean started = false;
+    try {
+      StandbyCalls.addTo(made, () -> leader.get().orElse("not known yet"));
+      made.start(host, port);
+      started = true;
+      return made;
+    } finally {
+      if (!started) {
+        closeQuietly(made);
+      }
+    }
+  }
+
+  private static void closeQuietly(RpcEndpoint endpoint) {
+    try {
+      endpoint.close();
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+
   // ---- the leadership ---------------------------------------------------------------------------
 
   private void renew() {
@@ -102,7 +125,6 @@ public final class SharedNamenode implements AutoCloseable {
       while (!closed) {
         try {
           leadership.tick();
-          leaderName = leadership.leader().orElse("being elected");
         } catch (IOException | RuntimeException e) {
           LOG.warn("The leadership was not renewed: {}", e.toString());
         }
@@ -159,15 +181,11 @@ public final class SharedNamenode implements AutoCloseable {
 
   private void beStandby() throws InterruptedException {
     while (true) {
-      RpcEndpoint next = new RpcEndpoint(STANDBY_HANDLERS, RpcEndpoint.newRetryAnswers());
       try {
-        StandbyCalls.addTo(next, () -> leaderName);
-        next.start(config.host(), address.getPort());
-        standby = next;
+        standby = standby(config.host(), address.getPort(), leadership::leader);
         return;
       } catch (IOException e) {
         LOG.warn("The port {} cannot be had yet: {}", address, e.toString());
-        next.close();
         Thread.sleep(PAUSE_AFTER_FAILURE_MILLIS);
       }
     }

@@ -255,7 +255,10 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
     }
   }
 
-  /** Rolls back what is not committed. Abandoned work ends when this process leaves the store. */
+  /**
+   * Rolls back a transaction that has not committed. If the store does not answer, the store ends
+   * the transaction when this process leaves.
+   */
   @Override
   public void close() {
     if (open != null && !abandoned) {

@@ -29,7 +29,7 @@ public final class Leadership {
   private final LeaderTimes times;
   private final LongSupplier nanoClock;
 
-  private LeaderRow seen;
+  private volatile LeaderRow seen;
   private long seenSince;
   private volatile Held held;
 
@@ -141,11 +141,8 @@ public final class Leadership {
         });
   }
 
-  /** Who leads, as the store says: the address of the last holder. */
-  public Optional<String> leader() throws IOException {
-    return store
-        .transact(KEY.partition(), transaction -> transaction.get(Tables.LEADER, KEY))
-        .filter(row -> !row.getResigned())
-        .map(LeaderRow::getAddress);
+  /** The address of the leader that the last {@link #tick} has seen, if it has seen one. */
+  public Optional<String> leader() {
+    return Optional.ofNullable(seen).map(LeaderRow::getAddress);
   }
 }

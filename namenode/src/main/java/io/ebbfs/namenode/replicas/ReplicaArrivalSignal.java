@@ -7,7 +7,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
-/** Tells those who wait for replicas of a block when a report brings a replica. Thread-safe. */
+/** Completes the waits for a replica of a block when a block report brings one. Thread-safe. */
 final class ReplicaArrivalSignal {
   // A list is read and changed only by who has removed it, or within compute().
   private final Map<Long, List<CompletableFuture<Void>>> waiting = new ConcurrentHashMap<>();

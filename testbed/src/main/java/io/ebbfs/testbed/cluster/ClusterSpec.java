@@ -5,6 +5,7 @@ import io.ebbfs.testbed.network.ShapedNetwork;
 import io.ebbfs.testbed.process.Ports;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.function.Consumer;
 
 /**
  * The properties of a cluster to create.
@@ -48,132 +49,96 @@ public record ClusterSpec(
         directory, 12, 6, 64L << 20, Ports.DEFAULT_NAMENODE, null, 1000, Map.of(), null, 1, 1);
   }
 
-  /** The same with other numbers of servers and of disks each. */
-  public ClusterSpec withServers(int servers, int disks) {
+  /** The values of a changed copy. */
+  private static final class Draft {
+    private int servers;
+    private int disks;
+    private long blockSizeBytes;
+    private int port;
+    private Integer httpPort;
+    private long heartbeatMillis;
+    private Map<String, String> confFiles;
+    private ShapedNetwork lab;
+    private int racks;
+    private int namenodes;
+
+    Draft(ClusterSpec from) {
+      servers = from.servers;
+      disks = from.disks;
+      blockSizeBytes = from.blockSizeBytes;
+      port = from.port;
+      httpPort = from.httpPort;
+      heartbeatMillis = from.heartbeatMillis;
+      confFiles = from.confFiles;
+      lab = from.lab;
+      racks = from.racks;
+      namenodes = from.namenodes;
+    }
+  }
+
+  private ClusterSpec with(Consumer<Draft> change) {
+    Draft draft = new Draft(this);
+    change.accept(draft);
     return new ClusterSpec(
         directory,
-        servers,
-        disks,
-        blockSizeBytes,
-        port,
-        httpPort,
-        heartbeatMillis,
-        confFiles,
-        lab,
-        racks,
-        namenodes);
+        draft.servers,
+        draft.disks,
+        draft.blockSizeBytes,
+        draft.port,
+        draft.httpPort,
+        draft.heartbeatMillis,
+        draft.confFiles,
+        draft.lab,
+        draft.racks,
+        draft.namenodes);
+  }
+
+  /** The same with other numbers of servers and of disks each. */
+  public ClusterSpec withServers(int servers, int disks) {
+    return with(
+        draft -> {
+          draft.servers = servers;
+          draft.disks = disks;
+        });
   }
 
   /** The same with the servers spread over a number of racks. */
   public ClusterSpec withRacks(int number) {
-    return new ClusterSpec(
-        directory,
-        servers,
-        disks,
-        blockSizeBytes,
-        port,
-        httpPort,
-        heartbeatMillis,
-        confFiles,
-        lab,
-        number,
-        namenodes);
+    return with(draft -> draft.racks = number);
   }
 
   /** The same with several namenodes. */
   public ClusterSpec withNamenodes(int number) {
-    return new ClusterSpec(
-        directory,
-        servers,
-        disks,
-        blockSizeBytes,
-        port,
-        httpPort,
-        heartbeatMillis,
-        confFiles,
-        lab,
-        racks,
-        number);
+    return with(draft -> draft.namenodes = number);
   }
 
   /** The same with another block size. */
   public ClusterSpec withBlockSize(long bytes) {
-    return new ClusterSpec(
-        directory,
-        servers,
-        disks,
-        bytes,
-        port,
-        httpPort,
-        heartbeatMillis,
-        confFiles,
-        lab,
-        racks,
-        namenodes);
+    return with(draft -> draft.blockSizeBytes = bytes);
   }
 
   /** The same with other ports. 0 means free ports; a null HTTP port follows from the first. */
   public ClusterSpec withPorts(int port, Integer httpPort) {
-    return new ClusterSpec(
-        directory,
-        servers,
-        disks,
-        blockSizeBytes,
-        port,
-        httpPort,
-        heartbeatMillis,
-        confFiles,
-        lab,
-        racks,
-        namenodes);
+    return with(
+        draft -> {
+          draft.port = port;
+          draft.httpPort = httpPort;
+        });
   }
 
   /** The same with another interval of heartbeats. */
   public ClusterSpec withHeartbeat(long millis) {
-    return new ClusterSpec(
-        directory,
-        servers,
-        disks,
-        blockSizeBytes,
-        port,
-        httpPort,
-        millis,
-        confFiles,
-        lab,
-        racks,
-        namenodes);
+    return with(draft -> draft.heartbeatMillis = millis);
   }
 
   /** The same with these configuration files in place of the examples. */
   public ClusterSpec withConfFiles(Map<String, String> files) {
-    return new ClusterSpec(
-        directory,
-        servers,
-        disks,
-        blockSizeBytes,
-        port,
-        httpPort,
-        heartbeatMillis,
-        files,
-        lab,
-        racks,
-        namenodes);
+    return with(draft -> draft.confFiles = files);
   }
 
   /** The same in a network of its own. */
   public ClusterSpec in(ShapedNetwork network) {
-    return new ClusterSpec(
-        directory,
-        servers,
-        disks,
-        blockSizeBytes,
-        port,
-        httpPort,
-        heartbeatMillis,
-        confFiles,
-        network,
-        racks,
-        namenodes);
+    return with(draft -> draft.lab = network);
   }
 
   void check() throws ClusterException {

@@ -1,18 +1,16 @@
 package io.ebbfs.verify.histories;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.SerializationFeature;
 import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.cluster.ClusterSpec;
 import io.ebbfs.testbed.cluster.LocalCluster;
 import io.ebbfs.testbed.process.ProcessNames;
+import io.ebbfs.verify.cluster.RunFiles;
 import io.ebbfs.verify.cluster.VerifyCluster;
 import io.ebbfs.verify.histories.Call.Verb;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.URI;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -61,10 +59,7 @@ public final class Failover {
   }
 
   private boolean run() throws Exception {
-    Path place =
-        options.directory().isPresent()
-            ? options.directory().get()
-            : Files.createTempDirectory("ebbfs-failover");
+    Path place = RunFiles.place(options.directory(), "ebbfs-failover");
     out.printf(
         "failover: %d s, %d clients, seed %d, cluster in %s%n",
         options.length().toSeconds(), CLIENTS, options.seed(), place);
@@ -188,13 +183,8 @@ public final class Failover {
     if (errors.get() > 0) {
       out.printf("errors: %s%n", failures);
     }
-    if (options.json().isPresent()) {
-      Map<String, Object> all = new LinkedHashMap<>(figures);
-      all.put("gapsMillis", gapsMillis);
-      all.put("errorsByClass", failures);
-      new ObjectMapper()
-          .enable(SerializationFeature.INDENT_OUTPUT)
-          .writeValue(options.json().get().toFile(), all);
-    }
+    figures.put("gapsMillis", gapsMillis);
+    figures.put("errorsByClass", failures);
+    RunFiles.write(options.json(), figures);
   }
 }

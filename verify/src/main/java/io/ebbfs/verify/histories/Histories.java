@@ -1,17 +1,15 @@
 package io.ebbfs.verify.histories;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.SerializationFeature;
 import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.cluster.ClusterSpec;
 import io.ebbfs.testbed.cluster.LocalCluster;
+import io.ebbfs.verify.cluster.RunFiles;
 import io.ebbfs.verify.cluster.VerifyCluster;
 import io.ebbfs.verify.histories.LinearizabilityChecker.Violation;
 import java.io.IOException;
 import java.io.PrintStream;
 import java.net.URI;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -62,10 +60,7 @@ public final class Histories {
   }
 
   private boolean run() throws Exception {
-    Path place =
-        options.directory().isPresent()
-            ? options.directory().get()
-            : Files.createTempDirectory("ebbfs-histories");
+    Path place = RunFiles.place(options.directory(), "ebbfs-histories");
     out.printf(
         "histories: %d s, %d clients, %d namenodes, seed %d, cluster in %s%n",
         options.length().toSeconds(), CLIENTS, options.namenodes(), options.seed(), place);
@@ -209,12 +204,7 @@ public final class Histories {
     figures.put("violations", violations.size());
     out.printf("why answers are unknown: %s%n", failures);
     figures.forEach((name, value) -> out.printf("%-15s %s%n", name, value));
-    if (options.json().isPresent()) {
-      Map<String, Object> all = new LinkedHashMap<>(figures);
-      all.put("violationTexts", violations);
-      new ObjectMapper()
-          .enable(SerializationFeature.INDENT_OUTPUT)
-          .writeValue(options.json().get().toFile(), all);
-    }
+    figures.put("violationTexts", violations);
+    RunFiles.write(options.json(), figures);
   }
 }

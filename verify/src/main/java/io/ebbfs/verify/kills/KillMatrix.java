@@ -2,6 +2,7 @@ package io.ebbfs.verify.kills;
 
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.testbed.ClusterException;
+import io.ebbfs.verify.cluster.RunFiles;
 import io.ebbfs.verify.cluster.VerifyCluster;
 import io.ebbfs.verify.cluster.VerifyConfiguration;
 import io.ebbfs.verify.cluster.VerifyOptions;
@@ -63,7 +64,7 @@ public final class KillMatrix implements AutoCloseable {
 
   private static boolean run(List<KillCase> cells, long seed, Optional<Path> place)
       throws Exception {
-    Path directory = place.isPresent() ? place.get() : Files.createTempDirectory("ebbfs-kills");
+    Path directory = RunFiles.place(place, "ebbfs-kills");
     Files.createDirectories(directory);
     System.out.printf(
         "kill matrix: %d cases, in %d of them two processes die at once; seed %d, in %s%n",

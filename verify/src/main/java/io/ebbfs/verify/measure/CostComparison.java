@@ -13,10 +13,10 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import io.ebbfs.verify.audit.ClusterAudit;
 import io.ebbfs.verify.cluster.BlockLossInjector;
+import io.ebbfs.verify.cluster.RunFiles;
 import io.ebbfs.verify.cluster.VerifyCluster;
 import io.ebbfs.verify.cluster.VerifyException;
 import io.ebbfs.verify.cluster.VerifyOptions;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -60,10 +60,7 @@ public final class CostComparison {
 
   /** Whether everything held; the findings are printed. */
   public static boolean run(VerifyOptions options) throws Exception {
-    Path directory =
-        options.directory().isPresent()
-            ? options.directory().get()
-            : Files.createTempDirectory("ebbfs-conversions");
+    Path directory = RunFiles.place(options.directory(), "ebbfs-conversions");
     System.out.printf(
         "conversions and repairs, measured / planned; blocks of %d KiB, seed %d%n",
         VerifyCluster.BLOCK_BYTES >> 10, options.seed());

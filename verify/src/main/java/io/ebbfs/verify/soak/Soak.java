@@ -1,15 +1,13 @@
 package io.ebbfs.verify.soak;
 
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.SerializationFeature;
 import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.network.ShapedNetwork;
 import io.ebbfs.testbed.process.ShiftedClocks;
+import io.ebbfs.verify.cluster.RunFiles;
 import io.ebbfs.verify.cluster.VerifyCluster;
 import io.ebbfs.verify.soak.Finding.Kind;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -48,10 +46,7 @@ public final class Soak {
   }
 
   private boolean run() throws Exception {
-    Path place =
-        options.directory().isPresent()
-            ? options.directory().get()
-            : Files.createTempDirectory("ebbfs-soak");
+    Path place = RunFiles.place(options.directory(), "ebbfs-soak");
     out.printf(
         "soak: %.1f minutes, seed %d, cluster in %s%n",
         options.length().toMillis() / 60_000.0, options.seed(), place);
@@ -137,11 +132,7 @@ public final class Soak {
     all.put("failedByOperation", book.failedByVerb());
     all.put("faultsByKind", book.faultsByKind());
     all.put("findings", book.findings());
-    if (options.json().isPresent()) {
-      new ObjectMapper()
-          .enable(SerializationFeature.INDENT_OUTPUT)
-          .writeValue(options.json().get().toFile(), all);
-    }
+    RunFiles.write(options.json(), all);
     if (good && options.directory().isEmpty()) {
       VerifyCluster.deleteTree(place);
     } else if (!good) {
