@@ -30,6 +30,7 @@ import java.util.stream.Collectors;
 final class AdaptStep {
   private static final int COLD_STRIPES_READ_AGAIN = 2;
   private static final int READS_OF_EACH_COLD_FILE = 8;
+  private static final Duration READ_AGAIN_AFTER = Duration.ofSeconds(20);
   private static final double SMALL_STRIPE = 0.05;
   // The last few blocks may stay replicated, if a stripe of them would store more.
   private static final double LEAST_ENCODED = 0.95;
@@ -41,7 +42,9 @@ final class AdaptStep {
   private final HotData hotData;
   private final Random random;
   private final DemoConsole console;
+  private final List<CompletableFuture<StockProcess.Answer>> reads = new ArrayList<>();
   private long encodedBefore = -1;
+  private long nextReads = System.nanoTime();
 
   AdaptStep(
       DemoCluster cluster, ProgressWait wait, HotData hotData, Random random, DemoConsole console) {
@@ -61,11 +64,12 @@ final class AdaptStep {
 
   void convert() throws IOException, ClusterException, InterruptedException {
     Map<TransitionKindProto, Long> before = cluster.doneByKind();
-    Set<String> wanted = readColdFilesAgain();
+    Set<String> wanted = coldFiles();
     console.line(
         "   the %d files of some cold stripes are read again, %d times each",
         wanted.size(), READS_OF_EACH_COLD_FILE);
-    wait.await("conversions", LIMIT, () -> converted(before));
+    wait.await("conversions", LIMIT, () -> converted(before, wanted));
+    awaitReads();
     wait.await("hot data", LIMIT, hotData::inFastCode);
     printTransitions();
     FamilyUsage.of(cluster.probe())
@@ -96,13 +100,24 @@ final class AdaptStep {
     return new Progress(quiet && done >= all * LEAST_ENCODED && cluster.isWithinBounds(), detail);
   }
 
-  private Progress converted(Map<TransitionKindProto, Long> before) throws IOException {
+  private Progress converted(Map<TransitionKindProto, Long> before, Set<String> wanted)
+      throws IOException {
     Map<TransitionKindProto, Long> now = cluster.doneByKind();
     long toCompact = now.getOrDefault(TransitionKindProto.UPCODE, 0L);
     long toFast = now.getOrDefault(TransitionKindProto.DOWNCODE, 0L);
-    boolean both = toCompact > 0 && toFast > before.getOrDefault(TransitionKindProto.DOWNCODE, 0L);
+    boolean becameFast = toFast > before.getOrDefault(TransitionKindProto.DOWNCODE, 0L);
+    // One burst of reads may cool down before the manager has converted another stripe. Files that
+    // are not read any more cool down, and are converted to compact.
+    if (!becameFast && System.nanoTime() - nextReads >= 0) {
+      awaitReads();
+      nextReads = System.nanoTime() + READ_AGAIN_AFTER.toNanos();
+      for (int i = 0; i < READS_OF_EACH_COLD_FILE; i++) {
+        wanted.forEach(path -> reads.add(cluster.client().read(path)));
+      }
+    }
     return new Progress(
-        both && cluster.isWithinBounds(), toCompact + " to compact, " + toFast + " to fast");
+        becameFast && toCompact > 0 && cluster.isWithinBounds(),
+        toCompact + " to compact, " + toFast + " to fast");
   }
 
   private String overheads() throws IOException {
@@ -112,24 +127,24 @@ final class AdaptStep {
   }
 
   /**
-   * Reads all files of some compact stripes, because the temperature of a stripe is the mean of its
+   * All files of some compact stripes, because the temperature of a stripe is the mean of its
    * members. The stripes are small, so that the bound has room for them in the fast code.
    */
-  private Set<String> readColdFilesAgain() throws IOException {
+  private Set<String> coldFiles() throws IOException {
     List<StripeStatusProto> stripes = new ArrayList<>(cluster.probe().stripes());
     Collections.shuffle(stripes, random);
     Set<String> chosen = new TreeSet<>();
     for (Family family : Family.values()) {
       chosen.addAll(coldFiles(family, stripes));
     }
-    List<CompletableFuture<StockProcess.Answer>> reads = new ArrayList<>();
-    for (int i = 0; i < READS_OF_EACH_COLD_FILE; i++) {
-      chosen.forEach(path -> reads.add(cluster.client().read(path)));
-    }
+    return chosen;
+  }
+
+  private void awaitReads() throws IOException {
     for (CompletableFuture<StockProcess.Answer> read : reads) {
       SkewedReadStep.bytesOf(read);
     }
-    return chosen;
+    reads.clear();
   }
 
   private List<String> coldFiles(Family family, List<StripeStatusProto> stripes)
