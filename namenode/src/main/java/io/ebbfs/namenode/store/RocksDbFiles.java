@@ -32,6 +32,7 @@ import org.rocksdb.WALRecoveryMode;
 /** Opens and closes the files of a RocksDB store: the lock, the options, the column families. */
 final class RocksDbFiles implements AutoCloseable {
   private static final String DEFAULT_FAMILY = "default";
+  private static final long ARENA_BLOCK_BYTES = 128L << 10;
   private static final String LOCK_FILE = "ebbfs.lock";
 
   private final Path directory;
@@ -224,6 +225,9 @@ final class RocksDbFiles implements AutoCloseable {
     return new ColumnFamilyOptions()
         .setTableFormatConfig(table)
         .setWriteBufferSize(16L << 20)
+        // Each table with rows in memory takes a block at least. Blocks of 2 MiB, RocksDB's own
+        // choice, would fill the memory of a small store, so that it writes files all the time.
+        .setArenaBlockSize(ARENA_BLOCK_BYTES)
         .setMaxWriteBufferNumber(3)
         // Most reads of RocksDB ask for rows that do not exist yet: the row cache has the others.
         .setMemtableWholeKeyFiltering(true)
