@@ -53,7 +53,7 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
     this.ignite = joined.ignite();
     this.timeoutMillis = timeoutMillis;
     this.locks = locks;
-    this.buffered = new BufferedTransaction(new LockedOrCommitted(), locks);
+    this.buffered = new BufferedTransaction(new LockedOrCommitted(), locks, true);
   }
 
   /** Whether the store has not answered in time, and may never answer. */
@@ -152,6 +152,11 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
   @Override
   public <V extends MessageLite> void put(Table<V> table, Key key, V value) {
     buffered.put(table, key, value);
+  }
+
+  @Override
+  public boolean isShared() {
+    return true;
   }
 
   @Override

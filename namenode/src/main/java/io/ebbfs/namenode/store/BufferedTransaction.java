@@ -29,12 +29,19 @@ public final class BufferedTransaction implements Transaction {
 
   private final Committed committed;
   private final LockTable.Holder locks;
+  private final boolean shared;
   // Null is a deletion. The map is made with the first write: most transactions only read.
   private Map<RowKey, MessageLite> writes = Map.of();
 
-  public BufferedTransaction(Committed committed, LockTable.Holder locks) {
+  public BufferedTransaction(Committed committed, LockTable.Holder locks, boolean shared) {
     this.committed = committed;
     this.locks = locks;
+    this.shared = shared;
+  }
+
+  @Override
+  public boolean isShared() {
+    return shared;
   }
 
   /** The writes to commit, in the order of the first write of each row; null deletes the row. */

@@ -94,6 +94,9 @@ public final class ClientCall {
 
   /**
    * Lets the current call take effect with this transaction. To be called after all other locks.
+   * Whether a call that its client sends for the first time has run already is asked in a shared
+   * store only: another namenode may have run its repetition, while this one was frozen. Within a
+   * process, a repetition waits for the first run.
    *
    * @param inodeId the inode that the call made; 0 for none
    * @throws StaleReadException if the call has taken effect meanwhile, at another namenode
@@ -104,10 +107,8 @@ public final class ClientCall {
     if (call == null) {
       return;
     }
-    transaction.lock(List.of(RowLock.exclusive(Tables.CALL, call.key)));
-    if (transaction.get(Tables.CALL, call.key).filter(call::isOurs).isPresent()) {
-      call.mayHaveRun = true;
-      throw new StaleReadException("call " + call.callId + " has run already");
+    if (call.mayHaveRun || transaction.isShared()) {
+      call.refuseSecondRun(transaction);
     }
     CallRow.Builder row =
         CallRow.newBuilder().setCallId(call.callId).setUser(call.user).setMillis(nowMillis);
@@ -115,5 +116,13 @@ public final class ClientCall {
       row.setInodeId(inodeId);
     }
     transaction.put(Tables.CALL, call.key, row.build());
+  }
+
+  private void refuseSecondRun(Transaction transaction) throws IOException {
+    transaction.lock(List.of(RowLock.exclusive(Tables.CALL, key)));
+    if (transaction.get(Tables.CALL, key).filter(this::isOurs).isPresent()) {
+      mayHaveRun = true;
+      throw new StaleReadException("call " + callId + " has run already");
+    }
   }
 }

@@ -18,21 +18,32 @@ public final class InMemoryStore implements MetadataStore {
   private final Map<Table<?>, ConcurrentNavigableMap<Key, MessageLite>> tables =
       new ConcurrentHashMap<>();
   private final LockTable locks;
+  private final boolean shared;
 
   public InMemoryStore() {
     this(10_000);
   }
 
   public InMemoryStore(long lockTimeoutMillis) {
+    this(lockTimeoutMillis, false);
+  }
+
+  private InMemoryStore(long lockTimeoutMillis, boolean shared) {
+    this.shared = shared;
     locks = new LockTable(lockTimeoutMillis);
     Tables.ALL.forEach(table -> tables.put(table, new ConcurrentSkipListMap<>()));
+  }
+
+  /** A store that stands for one that several namenodes share. */
+  public static InMemoryStore shared() {
+    return new InMemoryStore(10_000, true);
   }
 
   @Override
   public <R> R transact(long partitionHint, Durability durability, TransactionBody<R> body)
       throws IOException {
     try (LockTable.Holder held = locks.holder()) {
-      BufferedTransaction transaction = new BufferedTransaction(new CommittedRows(), held);
+      BufferedTransaction transaction = new BufferedTransaction(new CommittedRows(), held, shared);
       R result = body.run(transaction);
       commit(transaction.writes());
       return result;

@@ -96,7 +96,7 @@ public final class RocksDbStore implements MetadataStore {
       long position = 0;
       boolean wrote;
       try (LockTable.Holder held = locks.holder()) {
-        BufferedTransaction transaction = new BufferedTransaction(read, held);
+        BufferedTransaction transaction = new BufferedTransaction(read, held, false);
         result = body.run(transaction);
         wrote = !transaction.writes().isEmpty();
         if (wrote) {

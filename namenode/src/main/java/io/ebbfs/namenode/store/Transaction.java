@@ -58,6 +58,9 @@ public interface Transaction {
 
   <V extends MessageLite> void put(Table<V> table, Key key, V value);
 
+  /** Whether other processes, too, write rows of this store. */
+  boolean isShared();
+
   void delete(Table<?> table, Key key);
 
   /** Rows of one partition in key order, after a key (or null). */

@@ -54,7 +54,7 @@ final class NamespaceFixture {
   static final long BLOCK_BYTES = 1 << 20;
 
   final ManualClock clock = new ManualClock();
-  final MetadataStore store = new InMemoryStore();
+  final MetadataStore store;
   final Caller.Superuser superuser = new Caller.Superuser("root", "supergroup");
   final DatanodeRegistry cluster;
   final BlockManager blocks;
@@ -80,6 +80,15 @@ final class NamespaceFixture {
   }
 
   NamespaceFixture(NamespaceLimits limits) throws IOException {
+    this(new InMemoryStore(), limits);
+  }
+
+  NamespaceFixture(MetadataStore store) throws IOException {
+    this(store, NamespaceLimits.DEFAULT);
+  }
+
+  private NamespaceFixture(MetadataStore store, NamespaceLimits limits) throws IOException {
+    this.store = store;
     Random random = new Random(1);
     identity = ClusterIdentity.of(store, clock, random);
     RedundancySettings redundancy = RedundancySettings.of(10_000, 20_000);

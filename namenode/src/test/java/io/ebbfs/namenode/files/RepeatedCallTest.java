@@ -6,17 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.ebbfs.namenode.files.io.FileCreationService;
 import io.ebbfs.namenode.store.CallPruner;
 import io.ebbfs.namenode.store.ClientCall;
+import io.ebbfs.namenode.store.InMemoryStore;
+import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.Tables;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.time.Clock;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -25,15 +21,19 @@ import org.junit.jupiter.api.Test;
 class RepeatedCallTest {
   private static final byte[] CLIENT = "sixteen bytes id".getBytes();
 
-  private NamespaceFixture real;
+  NamespaceFixture real;
+
+  MetadataStore store() {
+    return new InMemoryStore();
+  }
 
   @BeforeEach
   void start() throws IOException {
-    real = new NamespaceFixture();
+    real = new NamespaceFixture(store());
     real.mkdirs("/d");
   }
 
-  private static <R> R call(int callId, String user, boolean repeated, ClientCall.Work<R> work)
+  static <R> R call(int callId, String user, boolean repeated, ClientCall.Work<R> work)
       throws IOException {
     return ClientCall.run(ClientCall.of(CLIENT, callId, user, repeated).orElseThrow(), work);
   }
@@ -46,7 +46,7 @@ class RepeatedCallTest {
     return call(callId, "ann", true, work);
   }
 
-  private Object rename(String from, String to) throws IOException {
+  final Object rename(String from, String to) throws IOException {
     real.renames.rename2(real.root(), from, to, false);
     return null;
   }
@@ -125,35 +125,6 @@ class RepeatedCallTest {
     first(1, () -> rename("/a", "/b"));
     assertThatThrownBy(() -> call(1, "eve", true, () -> rename("/a", "/b")))
         .isInstanceOf(FileNotFoundException.class);
-  }
-
-  /**
-   * A frozen namenode wakes up and goes on with a call that its client has repeated elsewhere, more
-   * than once. Nobody waits for the answer of the first run.
-   */
-  @Test
-  void ofRunsAtOnceOneTakesEffectAndRepetitionsSucceed() throws Exception {
-    ExecutorService threads = Executors.newFixedThreadPool(8);
-    try {
-      for (int round = 1; round <= 50; round++) {
-        int id = round;
-        real.touch("/a" + id);
-        List<Future<Object>> runs = new ArrayList<>();
-        for (int i = 0; i < 8; i++) {
-          boolean repeated = i > 0;
-          runs.add(
-              threads.submit(
-                  () -> call(id, "ann", repeated, () -> rename("/a" + id, "/d/b" + id))));
-        }
-        for (Future<Object> repetition : runs.subList(1, runs.size())) {
-          repetition.get(60, TimeUnit.SECONDS);
-        }
-        runs.get(0).cancel(false);
-        assertThat(real.tree()).containsKey("/d/b" + id);
-      }
-    } finally {
-      threads.shutdownNow();
-    }
   }
 
   @Test

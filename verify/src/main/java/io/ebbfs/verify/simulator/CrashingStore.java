@@ -281,6 +281,11 @@ final class CrashingStore implements MetadataStore {
     }
 
     @Override
+    public boolean isShared() {
+      return transaction.isShared();
+    }
+
+    @Override
     public void delete(Table<?> table, Key key) {
       if (bug == PlantedBug.FORGETS_DELETIONS && table == Tables.BLOCK_OWNER) {
         return;
