@@ -74,7 +74,7 @@ class SliceReader::Shared {
       released_ = slice;
       changed_.notify_all();
     }
-    const auto called = Clock::now();
+    auto called = Clock::now();
     while (failures_.empty() || opened_ < lanes_) {
       if (failures_.empty() && filled_[slice % kDepth] == lanes_) {
         return std::span<const std::byte* const>(pointers_[slice % kDepth]);
@@ -82,8 +82,9 @@ class SliceReader::Shared {
       const auto deadline = std::max(called, progress_) + options_.source_timeout;
       if (changed_.wait_until(lock, deadline) == std::cv_status::timeout &&
           Clock::now() >= std::max(called, progress_) + options_.source_timeout) {
-        BlameTheStalled();
-        break;
+        if (BlameTheStalled()) break;
+        // The lanes wait for a processor, not for a source: no other plan would be faster.
+        called = Clock::now();
       }
     }
     stopped_ = true;
@@ -183,8 +184,8 @@ class SliceReader::Shared {
     changed_.notify_all();
   }
 
-  // The caller holds the mutex.
-  void BlameTheStalled() {
+  // Whether there is a source that a lane waits for. The caller holds the mutex.
+  bool BlameTheStalled() {
     for (const auto& index : current_) {
       if (!index) continue;
       failures_.push_back(
@@ -194,6 +195,7 @@ class SliceReader::Shared {
                              inputs_[*index].proto.block().blockid(),
                              options_.source_timeout.count())}});
     }
+    return !failures_.empty();
   }
 
   BlockIo& io_;
