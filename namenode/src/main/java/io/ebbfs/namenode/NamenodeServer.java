@@ -54,6 +54,7 @@ import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.RestoredStore;
 import io.ebbfs.namenode.store.RocksDbStore;
 import io.ebbfs.namenode.store.StoreBackups;
+import io.ebbfs.namenode.store.StoreFormat;
 import io.ebbfs.namenode.store.StoreMemory;
 import io.ebbfs.namenode.stripes.StripeManager;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings;
@@ -170,6 +171,7 @@ public final class NamenodeServer implements AutoCloseable {
     ServiceKey key = ServiceKey.readIfNamed(config.serviceKey());
     Clock clock = SteadyClock.from(timeOfDay);
     CodeRegistry codes = codes(config);
+    StoreFormat.check(store);
     ClusterIdentity identity = ClusterIdentity.of(store, timeOfDay, random);
     RedundancySettings redundancy =
         RedundancySettings.of(config.deadAfter(), config.safeModeGrace())

@@ -1,0 +1,46 @@
+package io.ebbfs.namenode.store;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.ebbfs.protocol.proto.StoreProtos.SettingRow;
+import java.io.IOException;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+class StoreFormatTest {
+  private final MetadataStore store = new InMemoryStore();
+
+  private void write(String format) throws IOException {
+    store.transact(
+        0,
+        transaction -> {
+          transaction.put(
+              Tables.SETTING, StoreFormat.KEY, SettingRow.newBuilder().setValue(format).build());
+          return null;
+        });
+  }
+
+  @Test
+  void aStoreWithoutAFormatGetsTheCurrentOne() throws IOException {
+    StoreFormat.check(store);
+    assertThat(store.scanAll(Tables.SETTING, null, 10))
+        .singleElement()
+        .satisfies(row -> assertThat(row.value().getValue()).isEqualTo("1"));
+    StoreFormat.check(store);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"2", "1234567890123", "", "two"})
+  void aStoreOfANewerFormatIsRefused(String format) throws IOException {
+    write(format);
+    assertThatThrownBy(() -> StoreFormat.check(store))
+        .isInstanceOf(StoreOpenException.class)
+        .hasMessageContaining("format '" + format + "'")
+        .hasMessageContaining("a newer one");
+    assertThat(store.scanAll(Tables.SETTING, null, 10))
+        .singleElement()
+        .satisfies(row -> assertThat(row.value().getValue()).isEqualTo(format));
+  }
+}
