@@ -55,6 +55,12 @@ public final class LoadTool {
   private static final int BUFFER_BYTES = 4096;
   private static final long TICK_MICROS = 10_000;
 
+  /** Fields of /proc/PID/stat, counted from the one behind the name. */
+  private static final int USER = 11;
+
+  private static final int KERNEL = 12;
+
+
   /** One operation. */
   private interface Operation {
     void run(User user) throws Exception;
@@ -486,8 +492,9 @@ public final class LoadTool {
     List<Tally> tallies = new ArrayList<>();
     users.forEach(user -> tallies.add(new Tally()));
     CountDownLatch exhausted = new CountDownLatch(1);
-    long clientBefore = cpuMicros("self");
-    long serverBefore = cpuMicros(serverPid);
+    long clientBefore = cpuMicros("self", USER, KERNEL);
+    long serverBefore = cpuMicros(serverPid, USER, KERNEL);
+    long kernelBefore = cpuMicros(serverPid, KERNEL);
     long start = System.nanoTime();
     long end = start + (long) (seconds * 1e9);
     List<Future<?>> running = new ArrayList<>();
@@ -498,12 +505,13 @@ public final class LoadTool {
     }
     exhausted.await(end - System.nanoTime(), TimeUnit.NANOSECONDS);
     double took = (System.nanoTime() - start) / 1e9;
-    long server = cpuMicros(serverPid) - serverBefore;
-    long client = cpuMicros("self") - clientBefore;
+    long server = cpuMicros(serverPid, USER, KERNEL) - serverBefore;
+    long kernel = cpuMicros(serverPid, KERNEL) - kernelBefore;
+    long client = cpuMicros("self", USER, KERNEL) - clientBefore;
     for (Future<?> one : running) {
       one.get();
     }
-    return json(tallies, took, server, client);
+    return json(tallies, took, server, kernel, client);
   }
 
   private static void loop(
@@ -530,7 +538,8 @@ public final class LoadTool {
     }
   }
 
-  private static String json(List<Tally> tallies, double took, long server, long client) {
+  private static String json(
+      List<Tally> tallies, double took, long server, long kernel, long client) {
     Histogram all = new Histogram();
     tallies.forEach(tally -> all.add(tally.latencies));
     long failures = tallies.stream().mapToLong(tally -> tally.failures).sum();
@@ -539,25 +548,26 @@ public final class LoadTool {
     return String.format(
         Locale.ROOT,
         "{\"operations\":%d,\"failures\":%d,\"firstFailure\":\"%s\",\"seconds\":%.6f,"
-            + "\"serverCpuMicros\":%d,\"clientCpuMicros\":%d,\"p50Millis\":%.4f,"
-            + "\"p99Millis\":%.4f,\"p999Millis\":%.4f}",
+            + "\"serverCpuMicros\":%d,\"serverKernelMicros\":%d,\"clientCpuMicros\":%d,"
+            + "\"p50Millis\":%.4f,\"p99Millis\":%.4f,\"p999Millis\":%.4f}",
         all.count,
         failures,
         quoted(first),
         took,
         server,
+        kernel,
         client,
         all.millis(0.5),
         all.millis(0.99),
         all.millis(0.999));
   }
 
-  /** User and system time of all threads of a process; a tick of the kernel is 10 ms. */
-  private static long cpuMicros(String pid) throws IOException {
+  /** Times of all threads of a process; a tick of the kernel is 10 ms. */
+  private static long cpuMicros(String pid, int... times) throws IOException {
     String stat =
         Files.readString(java.nio.file.Path.of("/proc", pid, "stat"), StandardCharsets.ISO_8859_1);
     String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
-    return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) * TICK_MICROS;
+    return Arrays.stream(times).mapToLong(i -> Long.parseLong(fields[i])).sum() * TICK_MICROS;
   }
 
   /** A name of 34 characters. */

@@ -120,8 +120,8 @@ class LoadLoop::Round {
     clients_.push_back(std::move(client));
   }
 
-  [[nodiscard]] Result<std::uint64_t> ServerCpu() const {
-    if (loop_.server_pid_ == 0) return 0;
+  [[nodiscard]] Result<CpuMicros> ServerCpu() const {
+    if (loop_.server_pid_ == 0) return CpuMicros{};
     return ProcessCpuMicros(loop_.server_pid_);
   }
 
@@ -135,10 +135,10 @@ class LoadLoop::Round {
   // Ends the window. The loop still waits for the operations under way, and does not count them.
   [[nodiscard]] Status Close(Clock::time_point now) {
     closed_ = true;
-    EBB_ASSIGN(const std::uint64_t cpu, ServerCpu());
+    EBB_ASSIGN(const CpuMicros cpu, ServerCpu());
     for (Measurement& result : results_) {
       result.seconds = std::chrono::duration<double>(now - start_).count();
-      result.server_cpu_micros = cpu - server_cpu_;
+      result.server_cpu = {cpu.all - server_cpu_.all, cpu.kernel - server_cpu_.kernel};
       result.client_cpu_micros = OwnCpuMicros() - client_cpu_;
     }
     return {};
@@ -272,7 +272,7 @@ class LoadLoop::Round {
   std::vector<Client> clients_;
   std::priority_queue<Timer, std::vector<Timer>, std::greater<>> timers_;
   Clock::time_point start_;
-  std::uint64_t server_cpu_ = 0;
+  CpuMicros server_cpu_;
   std::uint64_t client_cpu_ = 0;
   std::size_t busy_ = 0;
   bool closed_ = false;

@@ -12,6 +12,7 @@
 #include "common/error.h"
 #include "metadata_load/connection.h"
 #include "metadata_load/histogram.h"
+#include "metadata_load/process_cpu.h"
 #include "metadata_load/worker.h"
 
 namespace ebb::metadata_load {
@@ -23,7 +24,7 @@ struct Measurement {
   std::string first_failure;
   double seconds = 0;
   // Processor time of the server and of this process within the window.
-  std::uint64_t server_cpu_micros = 0;
+  CpuMicros server_cpu;
   std::uint64_t client_cpu_micros = 0;
   Histogram latencies;
 };

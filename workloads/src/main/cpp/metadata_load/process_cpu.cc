@@ -8,7 +8,7 @@
 
 namespace ebb::metadata_load {
 
-Result<std::uint64_t> ProcessCpuMicros(int pid) {
+Result<CpuMicros> ProcessCpuMicros(int pid) {
   std::ifstream file(fmt::format("/proc/{}/stat", pid));
   std::string line;
   if (!std::getline(file, line)) {
@@ -21,8 +21,8 @@ Result<std::uint64_t> ProcessCpuMicros(int pid) {
   std::uint64_t user = 0;
   std::uint64_t system = 0;
   fields >> user >> system;
-  const auto ticks_per_second = static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
-  return (user + system) * 1'000'000 / ticks_per_second;
+  const auto micros_per_tick = 1'000'000 / static_cast<std::uint64_t>(sysconf(_SC_CLK_TCK));
+  return CpuMicros{.all = (user + system) * micros_per_tick, .kernel = system * micros_per_tick};
 }
 
 }  // namespace ebb::metadata_load

@@ -8,8 +8,15 @@
 
 namespace ebb::metadata_load {
 
-// User and system time of all threads of a process since its start, ended threads included, in
-// microseconds. The kernel tells it in ticks of 10 ms. kNotFound if there is no such process.
-[[nodiscard]] Result<std::uint64_t> ProcessCpuMicros(int pid);
+// Processor time in microseconds.
+struct CpuMicros {
+  std::uint64_t all = 0;
+  // The part within the kernel.
+  std::uint64_t kernel = 0;
+};
+
+// The time of all threads of a process since its start, ended threads included. The kernel tells it
+// in ticks of 10 ms. kNotFound if there is no such process.
+[[nodiscard]] Result<CpuMicros> ProcessCpuMicros(int pid);
 
 }  // namespace ebb::metadata_load

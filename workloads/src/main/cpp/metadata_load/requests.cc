@@ -32,10 +32,10 @@ std::string Json(const Measurement& m) {
   };
   return fmt::format(
       R"({{"operations":{},"failures":{},"firstFailure":{},"seconds":{:.6f},)"
-      R"("serverCpuMicros":{},"clientCpuMicros":{},"p50Millis":{:.4f},"p99Millis":{:.4f},)"
-      R"("p999Millis":{:.4f}}})",
-      m.operations, m.failures, Quoted(m.first_failure), m.seconds, m.server_cpu_micros,
-      m.client_cpu_micros, millis(0.5), millis(0.99), millis(0.999));
+      R"("serverCpuMicros":{},"serverKernelMicros":{},"clientCpuMicros":{},"p50Millis":{:.4f},)"
+      R"("p99Millis":{:.4f},"p999Millis":{:.4f}}})",
+      m.operations, m.failures, Quoted(m.first_failure), m.seconds, m.server_cpu.all,
+      m.server_cpu.kernel, m.client_cpu_micros, millis(0.5), millis(0.99), millis(0.999));
 }
 
 // The words of a request after its verb.

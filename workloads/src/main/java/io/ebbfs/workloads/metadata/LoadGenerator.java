@@ -69,6 +69,7 @@ final class LoadGenerator implements AutoCloseable {
         took,
         operations / took,
         answer.get("serverCpuMicros").asDouble() / operations,
+        answer.get("serverKernelMicros").asDouble() / operations,
         answer.get("clientCpuMicros").asDouble() / operations,
         answer.get("p50Millis").asDouble(),
         answer.get("p99Millis").asDouble(),

@@ -169,8 +169,8 @@ public final class MetadataPage {
             "#EbbFS ops/s",
             "#HDFS ops/s",
             "#ratio",
-            "#EbbFS CPU µs",
-            "#HDFS CPU µs",
+            "#EbbFS CPU µs (kernel)",
+            "#HDFS CPU µs (kernel)",
             "#ratio",
             "#EbbFS p50 / p99 / p99.9 ms",
             "#HDFS p50 / p99 / p99.9 ms");
@@ -180,8 +180,8 @@ public final class MetadataPage {
           Format.number(row.ebbfs().opsPerSecond()),
           row.hdfs() == null ? null : Format.number(row.hdfs().opsPerSecond()),
           judged(row.speedRatio(), true),
-          Format.number(row.ebbfs().serverMicrosPerOp()),
-          row.hdfs() == null ? null : Format.number(row.hdfs().serverMicrosPerOp()),
+          processorTime(row.ebbfs()),
+          row.hdfs() == null ? null : processorTime(row.hdfs()),
           judged(row.cpuRatio(), false),
           latencies(row.ebbfs()),
           row.hdfs() == null ? null : latencies(row.hdfs()));
@@ -193,6 +193,13 @@ public final class MetadataPage {
     return ratio == null
         ? null
         : new HtmlTable.Judged(Format.of("%.2f", ratio), moreIsBetter ? ratio >= 1 : ratio <= 1);
+  }
+
+  private static String processorTime(Figures figures) {
+    return "%s (%s)"
+        .formatted(
+            Format.number(figures.serverMicrosPerOp()),
+            Format.number(figures.serverKernelMicrosPerOp()));
   }
 
   private static String latencies(Figures figures) {

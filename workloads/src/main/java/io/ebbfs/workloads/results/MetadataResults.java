@@ -43,6 +43,7 @@ public record MetadataResults(Environment environment, List<Row> rows, List<Meas
    * One run: what a load generator counted within its window.
    *
    * @param serverMicrosPerOp processor time of all threads of the namenode per operation
+   * @param serverKernelMicrosPerOp the part of it within the kernel: mostly system calls
    * @param clientMicrosPerOp processor time of the load generator per operation
    */
   public record Run(
@@ -50,6 +51,7 @@ public record MetadataResults(Environment environment, List<Row> rows, List<Meas
       double seconds,
       double opsPerSecond,
       double serverMicrosPerOp,
+      double serverKernelMicrosPerOp,
       double clientMicrosPerOp,
       double p50Millis,
       double p99Millis,
@@ -59,6 +61,7 @@ public record MetadataResults(Environment environment, List<Row> rows, List<Meas
   public record Figures(
       double opsPerSecond,
       double serverMicrosPerOp,
+      double serverKernelMicrosPerOp,
       double p50Millis,
       double p99Millis,
       double p999Millis,
@@ -71,6 +74,7 @@ public record MetadataResults(Environment environment, List<Row> rows, List<Meas
       return new Figures(
           median(runs, Run::opsPerSecond),
           median(runs, Run::serverMicrosPerOp),
+          median(runs, Run::serverKernelMicrosPerOp),
           median(runs, Run::p50Millis),
           median(runs, Run::p99Millis),
           median(runs, Run::p999Millis),

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 /** Runs and values become rows and measures, and lines of the table. */
 class RunListsTest {
   private static Run run(double opsPerSecond) {
-    return new Run(1000, 1, opsPerSecond, 1e6 / opsPerSecond, 5, 1, 2, 3);
+    return new Run(1000, 1, opsPerSecond, 1e6 / opsPerSecond, 2, 5, 1, 2, 3);
   }
 
   @Test

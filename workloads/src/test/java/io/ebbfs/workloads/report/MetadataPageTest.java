@@ -24,7 +24,7 @@ class MetadataPageTest {
   @TempDir Path directory;
 
   private static Run run(double opsPerSecond, double micros) {
-    return new Run(1000, 2, opsPerSecond, micros, 9, 1.5, 2.5, 3.5);
+    return new Run(1000, 2, opsPerSecond, micros, micros / 2, 9, 1.5, 2.5, 3.5);
   }
 
   private static MetadataResults results(boolean withHdfs) {
@@ -69,7 +69,13 @@ class MetadataPageTest {
     assertThat(written.get("rows").get(1).get("client").asText()).isEqualTo("stock");
     assertThat(names(row.get("ebbfs")))
         .containsExactly(
-            "opsPerSecond", "serverMicrosPerOp", "p50Millis", "p99Millis", "p999Millis", "runs");
+            "opsPerSecond",
+            "serverMicrosPerOp",
+            "serverKernelMicrosPerOp",
+            "p50Millis",
+            "p99Millis",
+            "p999Millis",
+            "runs");
     assertThat(row.get("ebbfs").get("opsPerSecond").asDouble()).isEqualTo(2000);
     assertThat(row.get("hdfs").get("opsPerSecond").asDouble()).isEqualTo(750);
     assertThat(row.get("hdfs").get("serverMicrosPerOp").asDouble()).isEqualTo(70);
