@@ -22,13 +22,13 @@ public final class ClientCall {
   private final Key key;
   private final int callId;
   private final String user;
-  private boolean mayHaveRun;
+  private final boolean repeated;
 
-  private ClientCall(Key key, int callId, String user, boolean mayHaveRun) {
+  private ClientCall(Key key, int callId, String user, boolean repeated) {
     this.key = key;
     this.callId = callId;
     this.user = user;
-    this.mayHaveRun = mayHaveRun;
+    this.repeated = repeated;
   }
 
   /**
@@ -58,11 +58,7 @@ public final class ClientCall {
     R run() throws IOException;
   }
 
-  /**
-   * Runs the work of a call; null runs work that belongs to no call. A repeated call that fails
-   * runs a second time: its first run may have taken effect after the repetition has looked for it,
-   * and be the reason of the failure. Example: a rename finds no source any more.
-   */
+  /** Runs the work of a call; null runs work that belongs to no call. */
   public static <R> R run(ClientCall call, Work<R> work) throws IOException {
     if (call == null) {
       return work.run();
@@ -70,22 +66,27 @@ public final class ClientCall {
     CURRENT.set(call);
     try {
       return work.run();
-    } catch (IOException e) {
-      if (call.mayHaveRun) {
-        return work.run();
-      }
-      throw e;
     } finally {
       CURRENT.remove();
     }
   }
 
-  /** The row of the current call, if the call is known to have taken effect. */
+  /**
+   * The row of the current call, if the call has taken effect. To be called before anything else is
+   * read, so that an error that stems from the first run is not taken for the answer. Example: a
+   * rename finds no source any more.
+   *
+   * <p>Whether a call that its client sends for the first time has run already is asked in a shared
+   * store only: another namenode may have run its repetition, while this one was frozen. Within a
+   * process, a repetition waits for the first run.
+   */
   public static Optional<CallRow> earlierRun(Transaction transaction) throws IOException {
     ClientCall call = CURRENT.get();
-    return call == null || !call.mayHaveRun
-        ? Optional.empty()
-        : transaction.get(Tables.CALL, call.key).filter(call::isOurs);
+    if (call == null || !call.repeated && !transaction.isShared()) {
+      return Optional.empty();
+    }
+    transaction.lock(List.of(RowLock.exclusive(Tables.CALL, call.key)));
+    return transaction.get(Tables.CALL, call.key).filter(call::isOurs);
   }
 
   private boolean isOurs(CallRow row) {
@@ -93,22 +94,15 @@ public final class ClientCall {
   }
 
   /**
-   * Lets the current call take effect with this transaction. To be called after all other locks.
-   * Whether a call that its client sends for the first time has run already is asked in a shared
-   * store only: another namenode may have run its repetition, while this one was frozen. Within a
-   * process, a repetition waits for the first run.
+   * Lets the current call take effect with this transaction, which has asked for {@link
+   * #earlierRun}.
    *
    * @param inodeId the inode that the call made; 0 for none
-   * @throws StaleReadException if the call has taken effect meanwhile, at another namenode
    */
-  public static void takeEffect(Transaction transaction, long inodeId, long nowMillis)
-      throws IOException {
+  public static void takeEffect(Transaction transaction, long inodeId, long nowMillis) {
     ClientCall call = CURRENT.get();
     if (call == null) {
       return;
-    }
-    if (call.mayHaveRun || transaction.isShared()) {
-      call.refuseSecondRun(transaction);
     }
     CallRow.Builder row =
         CallRow.newBuilder().setCallId(call.callId).setUser(call.user).setMillis(nowMillis);
@@ -116,13 +110,5 @@ public final class ClientCall {
       row.setInodeId(inodeId);
     }
     transaction.put(Tables.CALL, call.key, row.build());
-  }
-
-  private void refuseSecondRun(Transaction transaction) throws IOException {
-    transaction.lock(List.of(RowLock.exclusive(Tables.CALL, key)));
-    if (transaction.get(Tables.CALL, key).filter(this::isOurs).isPresent()) {
-      mayHaveRun = true;
-      throw new StaleReadException("call " + callId + " has run already");
-    }
   }
 }

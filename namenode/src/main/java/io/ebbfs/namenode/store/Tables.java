@@ -30,36 +30,36 @@ import java.util.List;
  * entries of a directory locks the row of the directory, too.
  */
 public final class Tables {
-  public static final Table<SettingRow> SETTING = new Table<>("setting", 0, SettingRow.parser());
-  public static final Table<LeaseRow> LEASE = new Table<>("lease", 1, LeaseRow.parser());
-  public static final Table<InodeRow> INODE = new Table<>("inode", 2, InodeRow.parser());
+  public static final Table<CallRow> CALL = new Table<>("call", 0, CallRow.parser());
+  public static final Table<SettingRow> SETTING = new Table<>("setting", 1, SettingRow.parser());
+  public static final Table<LeaseRow> LEASE = new Table<>("lease", 2, LeaseRow.parser());
+  public static final Table<InodeRow> INODE = new Table<>("inode", 3, InodeRow.parser());
   public static final Table<InodeNameRow> INODE_NAME =
-      new Table<>("inodeName", 3, InodeNameRow.parser());
-  public static final Table<StripeRow> STRIPE = new Table<>("stripe", 4, StripeRow.parser());
+      new Table<>("inodeName", 4, InodeNameRow.parser());
+  public static final Table<StripeRow> STRIPE = new Table<>("stripe", 5, StripeRow.parser());
   public static final Table<TransitionRow> TRANSITION =
-      new Table<>("transition", 5, TransitionRow.parser());
-  public static final Table<BlockRow> BLOCK = new Table<>("block", 6, BlockRow.parser());
+      new Table<>("transition", 6, TransitionRow.parser());
+  public static final Table<BlockRow> BLOCK = new Table<>("block", 7, BlockRow.parser());
   public static final Table<BlockOwnerRow> BLOCK_OWNER =
-      new Table<>("blockOwner", 7, BlockOwnerRow.parser());
-  public static final Table<ReplicaRow> REPLICA = new Table<>("replica", 8, ReplicaRow.parser());
+      new Table<>("blockOwner", 8, BlockOwnerRow.parser());
+  public static final Table<ReplicaRow> REPLICA = new Table<>("replica", 9, ReplicaRow.parser());
   public static final Table<StorageReplicaRow> STORAGE_REPLICA =
-      new Table<>("storageReplica", 9, StorageReplicaRow.parser());
-  public static final Table<ServerRow> SERVER = new Table<>("server", 10, ServerRow.parser());
-  public static final Table<CounterRow> COUNTER = new Table<>("counter", 11, CounterRow.parser());
+      new Table<>("storageReplica", 10, StorageReplicaRow.parser());
+  public static final Table<ServerRow> SERVER = new Table<>("server", 11, ServerRow.parser());
+  public static final Table<CounterRow> COUNTER = new Table<>("counter", 12, CounterRow.parser());
 
   public static final Table<InvalidationRow> INVALIDATION =
-      new Table<>("invalidation", 12, InvalidationRow.parser());
+      new Table<>("invalidation", 13, InvalidationRow.parser());
 
   public static final Table<LostDiskRow> LOST_DISK =
-      new Table<>("lostDisk", 13, LostDiskRow.parser());
+      new Table<>("lostDisk", 14, LostDiskRow.parser());
 
-  public static final Table<LeaderRow> LEADER = new Table<>("leader", 14, LeaderRow.parser());
-
-  public static final Table<CallRow> CALL = new Table<>("call", 15, CallRow.parser());
+  public static final Table<LeaderRow> LEADER = new Table<>("leader", 15, LeaderRow.parser());
 
   /** All tables in the order of locks. */
   public static final List<Table<?>> ALL =
       List.of(
+          CALL,
           SETTING,
           LEASE,
           INODE,
@@ -74,8 +74,7 @@ public final class Tables {
           COUNTER,
           INVALIDATION,
           LOST_DISK,
-          LEADER,
-          CALL);
+          LEADER);
 
   public static Key inode(long parentId, byte[] name) {
     return Key.of(parentId, name);

@@ -27,7 +27,7 @@ class SharedRepeatedCallTest extends RepeatedCallTest {
   void ofRunsAtOnceOneTakesEffectAndRepetitionsSucceed() throws Exception {
     ExecutorService threads = Executors.newFixedThreadPool(8);
     try {
-      for (int round = 1; round <= 50; round++) {
+      for (int round = 1; round <= 200; round++) {
         int id = round;
         real.touch("/a" + id);
         List<Future<Object>> runs = new ArrayList<>();

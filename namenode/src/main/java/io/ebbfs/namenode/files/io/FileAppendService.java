@@ -11,6 +11,7 @@ import io.ebbfs.namenode.files.leases.LeaseManager;
 import io.ebbfs.namenode.files.leases.LeaseRows;
 import io.ebbfs.namenode.replicas.BlockPlaces;
 import io.ebbfs.namenode.replicas.BlockService;
+import io.ebbfs.namenode.store.ClientCall;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.OptimisticTransactions;
@@ -18,6 +19,7 @@ import io.ebbfs.namenode.store.StaleReadException;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.CallRow;
 import io.ebbfs.protocol.proto.StoreProtos.UnderConstructionProto;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -65,6 +67,12 @@ public final class FileAppendService {
     leases.renew(request.clientName());
     return OptimisticTransactions.repeat(
         () -> {
+          Optional<Opened> earlier =
+              store.transact(
+                  Inode.ROOT_ID, Durability.RELAXED, transaction -> opened(transaction, request));
+          if (earlier.isPresent()) {
+            return earlier.get();
+          }
           ResolvedPath seen =
               store.transact(
                   Inode.ROOT_ID,
@@ -74,6 +82,24 @@ public final class FileAppendService {
           return store.transact(
               seen.lastFound().id(), transaction -> open(transaction, caller, request));
         });
+  }
+
+  /**
+   * The answer of the first run of the call, if it had one.
+   *
+   * @throws LeaseExpiredException if the client has lost the file since
+   */
+  private Optional<Opened> opened(Transaction transaction, Request request) throws IOException {
+    Optional<CallRow> call = ClientCall.earlierRun(transaction);
+    if (call.isEmpty()) {
+      return Optional.empty();
+    }
+    Inode inode = OpenFileLookup.find(transaction, request.src(), call.get().getInodeId());
+    OpenFileLookup.checkLease(inode, request.src(), request.clientName());
+    FileBlocks file = new FileBlocks(transaction, blocks, inode);
+    Optional<BlockRow> last = file.fromEnd(0);
+    return Optional.of(
+        new Opened(inode, last.isEmpty() ? null : last(transaction, file, last.get(), request)));
   }
 
   private static ResolvedPath checked(Transaction transaction, Caller caller, Request request)
@@ -94,6 +120,10 @@ public final class FileAppendService {
   }
 
   private Opened open(Transaction transaction, Caller caller, Request request) throws IOException {
+    Optional<Opened> earlier = opened(transaction, request);
+    if (earlier.isPresent()) {
+      return earlier.get();
+    }
     ResolvedPath path = checked(transaction, caller, request);
     Inode locked = InodeLocks.lock(transaction, List.of(path.lastFound())).get(0);
     if (locked.isUnderConstruction()) {
@@ -113,24 +143,38 @@ public final class FileAppendService {
                     .setClientMachine(request.clientMachine()))
             .build());
     LeaseRows.add(transaction, request.clientName(), locked.id(), clock.millis());
-    return new Opened(file.file(), toFill(transaction, file, request));
+    BlockPlaces last = lastToAnswer(transaction, file, request);
+    ClientCall.takeEffect(transaction, locked.id(), clock.millis());
+    return new Opened(file.file(), last);
   }
 
-  private BlockPlaces toFill(Transaction transaction, FileBlocks file, Request request)
+  private BlockPlaces lastToAnswer(Transaction transaction, FileBlocks file, Request request)
       throws IOException {
     Optional<BlockRow> last = file.fromEnd(0);
     if (last.isEmpty()) {
       return null;
     }
-    BlockPlaces where =
-        blocks.places(
-            transaction, file.file().id(), last.get(), file.lastOffset(), request.clientMachine());
+    BlockPlaces where = last(transaction, file, last.get(), request);
+    if (where != null && !request.newBlock()) {
+      continueToFill(file, last.get(), where, request);
+    }
+    return where;
+  }
+
+  /** The last block as the client wants to know it: null if the client cannot fill it. */
+  private BlockPlaces last(Transaction transaction, FileBlocks file, BlockRow last, Request request)
+      throws IOException {
     if (request.newBlock()) {
-      return new BlockPlaces(last.get(), NO_OFFSET, List.of(), false);
+      return new BlockPlaces(last, NO_OFFSET, List.of(), false);
     }
-    if (isClosed(last.get(), file.file())) {
-      return null;
-    }
+    return isClosed(last, file.file())
+        ? null
+        : blocks.places(
+            transaction, file.file().id(), last, file.lastOffset(), request.clientMachine());
+  }
+
+  private static void continueToFill(
+      FileBlocks file, BlockRow last, BlockPlaces where, Request request) throws IOException {
     List<String> storages = where.places().stream().map(BlockPlaces.Place::storageUuid).toList();
     if (storages.isEmpty()) {
       throw new IOException(
@@ -138,12 +182,11 @@ public final class FileAppendService {
               .formatted(request.src()));
     }
     file.replaceLast(
-        last.get().toBuilder()
+        last.toBuilder()
             .setState(BlockStateProto.UNDER_CONSTRUCTION)
             .clearPipelineStorageUuids()
             .addAllPipelineStorageUuids(storages)
             .build());
-    return where;
   }
 
   /**
