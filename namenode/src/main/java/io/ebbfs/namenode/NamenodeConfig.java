@@ -116,7 +116,7 @@ public record NamenodeConfig(
         10_000,
         true,
         "",
-        64L << 20,
+        256L << 20,
         TransitionSettings.defaults().verification(),
         TransitionSettings.defaults().rewriteDeadShare(),
         "",
