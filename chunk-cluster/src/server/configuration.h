@@ -25,7 +25,7 @@ struct Configuration {
   std::uint32_t disks_per_file_system = 1;
   std::uint64_t heartbeat_millis = 3000;
   std::uint64_t block_report_seconds = 6 * 3600;
-  std::size_t max_connections = 512;
+  std::size_t max_connections = 4096;
   std::size_t combine_memory_bytes = std::size_t{64} << 20;
   std::size_t degraded_read_memory_bytes = std::size_t{32} << 20;
   // The duration of one pass of the block scrub. 0 switches the scrub off.

@@ -39,7 +39,7 @@ class TransferServer {
     std::string host = "127.0.0.1";
     // With 0 the kernel chooses a port.
     std::uint16_t port = 0;
-    std::size_t max_connections = 512;
+    std::size_t max_connections = 4096;
     // How long an operation waits for the scan of the disks. A DataNode of HDFS waits as long.
     Timeout ready_patience = std::chrono::seconds(20);
   };
