@@ -102,6 +102,15 @@ public final class FsPath {
     return depth == this.depth ? this : new FsPath(names, bytes, depth);
   }
 
+  /** How many names two paths have in common from the root on. */
+  int commonDepth(FsPath other) {
+    int common = 0;
+    while (common < depth && common < other.depth && names[common].equals(other.names[common])) {
+      common++;
+    }
+    return common;
+  }
+
   public boolean isAbove(FsPath other) {
     return depth < other.depth && Arrays.equals(names, 0, depth, other.names, 0, depth);
   }

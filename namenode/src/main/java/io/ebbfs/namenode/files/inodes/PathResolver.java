@@ -27,12 +27,28 @@ public final class PathResolver {
     return resolve(transaction, FsPath.parse(byId(transaction, src)));
   }
 
+  /** The same, with the inodes of another path as far as both have the same names. */
+  public static ResolvedPath resolve(Transaction transaction, String src, ResolvedPath other)
+      throws IOException {
+    FsPath path = FsPath.parse(byId(transaction, src));
+    int common = Math.min(path.commonDepth(other.path()) + 1, other.inodes().size());
+    List<Inode> inodes = new ArrayList<>(path.depth() + 1);
+    inodes.addAll(other.inodes().subList(0, common));
+    return resolve(transaction, path, inodes);
+  }
+
   /** Follows the path from the root down to the last component that exists. */
   public static ResolvedPath resolve(Transaction transaction, FsPath path) throws IOException {
     List<Inode> inodes = new ArrayList<>(path.depth() + 1);
-    Inode inode = root(transaction);
-    inodes.add(inode);
-    for (int depth = 1; depth <= path.depth() && inode.isDirectory(); depth++) {
+    inodes.add(root(transaction));
+    return resolve(transaction, path, inodes);
+  }
+
+  /** Follows the path behind the inodes that are known, of which the root is one. */
+  private static ResolvedPath resolve(Transaction transaction, FsPath path, List<Inode> inodes)
+      throws IOException {
+    Inode inode = inodes.get(inodes.size() - 1);
+    for (int depth = inodes.size(); depth <= path.depth() && inode.isDirectory(); depth++) {
       Key key = Tables.inode(inode.id(), path.nameBytes(depth));
       Optional<InodeRow> row = transaction.get(Tables.INODE, key);
       if (row.isEmpty()) {

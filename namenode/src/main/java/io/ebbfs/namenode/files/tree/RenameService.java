@@ -72,7 +72,7 @@ public final class RenameService {
     }
     ResolvedPath from = PathResolver.resolve(transaction, src);
     PermissionChecker.checkTraverse(caller, from);
-    ResolvedPath named = PathResolver.resolve(transaction, dst);
+    ResolvedPath named = PathResolver.resolve(transaction, dst, from);
     PermissionChecker.checkTraverseToCreate(caller, named);
     PermissionChecker.checkParentWrite(caller, from);
     ResolvedPath to = intoDirectory(transaction, from, named);
@@ -121,7 +121,7 @@ public final class RenameService {
     }
     ResolvedPath from = PathResolver.resolve(transaction, src);
     PermissionChecker.checkTraverse(caller, from);
-    ResolvedPath to = PathResolver.resolve(transaction, dst);
+    ResolvedPath to = PathResolver.resolve(transaction, dst, from);
     PermissionChecker.checkTraverseToCreate(caller, to);
     PermissionChecker.checkParentWrite(caller, from);
     PermissionChecker.checkAncestorWrite(caller, to);
