@@ -9,8 +9,10 @@
 #include <csignal>
 #include <iostream>
 #include <string>
+#include <thread>
 
 #include "metadata_load/await.h"
+#include "metadata_load/constant_server.h"
 #include "metadata_load/load_loop.h"
 #include "metadata_load/requests.h"
 #include "metadata_load/rows.h"
@@ -27,7 +29,17 @@ struct Options {
   std::string root = "/metadata-load";
   std::string await;
   std::string path;
+  bool constant = false;
 };
+
+Status AnswerRequests(LoadLoop& loop, const Options& options) {
+  Rows rows(loop, options.root);
+  for (std::string line; std::getline(std::cin, line);) {
+    EBB_ASSIGN(const std::string answer, Answer(loop, rows, line));
+    std::cout << answer << std::endl;
+  }
+  return {};
+}
 
 Status Serve(const Options& options) {
   if (!options.await.empty()) {
@@ -35,12 +47,16 @@ Status Serve(const Options& options) {
   }
   EBB_ASSIGN(LoadLoop loop,
              LoadLoop::Connect(options.namenode, options.connections, options.server_pid));
-  Rows rows(loop, options.root);
-  for (std::string line; std::getline(std::cin, line);) {
-    EBB_ASSIGN(const std::string answer, Answer(loop, rows, line));
-    std::cout << answer << std::endl;
-  }
-  return {};
+  return AnswerRequests(loop, options);
+}
+
+// Drives a server of its own.
+Status ServeConstants(Options options) {
+  EBB_ASSIGN(const ConstantServer server,
+             ConstantServer::Start(static_cast<int>(std::thread::hardware_concurrency())));
+  options.namenode.port = server.port();
+  options.server_pid = server.pid();
+  return Serve(options);
 }
 
 void AllowManyDescriptors() {
@@ -55,7 +71,7 @@ int Main(int count, char** arguments) {
   Options options;
   CLI::App app("Drives a namenode and measures it; 'ebb bench metadata' runs it.");
   app.add_option("--host", options.namenode.host)->required();
-  app.add_option("--port", options.namenode.port)->required();
+  app.add_option("--port", options.namenode.port);
   app.add_option("--user", options.namenode.user)->required();
   app.add_option("--connections", options.connections)->check(CLI::Range(1, 60'000));
   app.add_option("--server-pid", options.server_pid, "The process whose processor time counts.");
@@ -63,10 +79,12 @@ int Main(int count, char** arguments) {
   app.add_option("--await", options.await, "Waits for reads or writes, and ends.")
       ->check(CLI::IsMember({"read", "write"}));
   app.add_option("--path", options.path, "A file to stat, or a directory to make, with --await.");
+  app.add_flag("--constant-server", options.constant,
+               "Drives a server of its own that answers each call with the same bytes.");
   CLI11_PARSE(app, count, arguments);
   std::signal(SIGPIPE, SIG_IGN);
   AllowManyDescriptors();
-  if (const Status served = Serve(options); !served) {
+  if (const Status served = options.constant ? ServeConstants(options) : Serve(options); !served) {
     std::cout << ErrorAnswer(served.error().message) << std::endl;
     return 1;
   }

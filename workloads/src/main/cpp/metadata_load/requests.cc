@@ -148,6 +148,17 @@ Result<std::string> StatFilled(LoadLoop& loop, Rows&, Words& words) {
   return Json(measured);
 }
 
+Result<std::string> Floor(LoadLoop& loop, Rows&, Words& words) {
+  const auto window = words.Seconds();
+  EBB_TRY(words.Complete());
+  Group group;
+  for (std::size_t i = 0; i < loop.connections(); ++i) {
+    group.workers.push_back(std::make_unique<EndlessStatWorker>());
+  }
+  EBB_ASSIGN(const Measurement measured, loop.Run(group, window));
+  return Json(measured);
+}
+
 Result<std::string> Timed(LoadLoop& loop, Rows& rows, Words& words, Call call, AnswerCheck check) {
   const auto rate = words.Next<double>();
   const auto tail = std::chrono::duration_cast<std::chrono::milliseconds>(words.Seconds());
@@ -194,6 +205,7 @@ const std::map<std::string, Handler>& Handlers() {
       {"stat-tree", StatFilled},
       {"rename", RenameDirectory},
       {"delete", DeleteDirectory},
+      {"floor", Floor},
       {"checkpoint", Checkpoint},
       {"remove", Remove},
   };

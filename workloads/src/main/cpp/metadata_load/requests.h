@@ -12,6 +12,7 @@
 //   rename FROM TO RATE TAIL              renames a directory beside the mix at RATE, and goes on
 //                                         with the mix for TAIL seconds
 //   delete DIR RATE TAIL                  deletes a directory in the same way
+//   floor SECONDS                         measures stats of which no answer is looked at
 //   checkpoint                            has the namenode write an image of its namespace
 //   remove                                deletes what prepare and the rows created
 #pragma once

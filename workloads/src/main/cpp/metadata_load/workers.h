@@ -61,6 +61,17 @@ class MkdirWorker final : public Worker {
   Call call_;
 };
 
+// Stats the same file again and again, and looks at no answer.
+class EndlessStatWorker final : public Worker {
+ public:
+  EndlessStatWorker();
+  const Call* Begin() override { return &call_; }
+  Result<Step> Proceed(std::string_view /*answer*/) override { return Step::End(); }
+
+ private:
+  const Call call_;
+};
+
 // Creates and closes an empty file per operation.
 class CreateWorker final : public Worker {
  public:

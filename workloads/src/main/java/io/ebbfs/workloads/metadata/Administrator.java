@@ -10,6 +10,8 @@ import org.apache.hadoop.hdfs.client.BlockReportOptions;
 import org.apache.hadoop.hdfs.protocol.ClientDatanodeProtocol;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.DatanodeReportType;
 import org.apache.hadoop.ipc.RPC;
+import org.apache.hadoop.ipc.RemoteException;
+import org.apache.hadoop.ipc.RetriableException;
 import org.apache.hadoop.security.UserGroupInformation;
 
 /** What an administrator does with stock tools. Not thread-safe. */
@@ -24,8 +26,16 @@ final class Administrator implements AutoCloseable {
         URI.create("hdfs://%s:%d".formatted(namenode.host(), namenode.port())), configuration);
   }
 
+  /** The servers in service; none while the namenode answers that it has not started yet. */
   int liveServers() throws IOException {
-    return files.getDataNodeStats(DatanodeReportType.LIVE).length;
+    try {
+      return files.getDataNodeStats(DatanodeReportType.LIVE).length;
+    } catch (RemoteException e) {
+      if (e.unwrapRemoteException(RetriableException.class) instanceof RetriableException) {
+        return 0;
+      }
+      throw e;
+    }
   }
 
   /** Checks that the copies of a tree are there. */

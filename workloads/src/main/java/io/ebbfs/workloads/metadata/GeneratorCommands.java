@@ -20,6 +20,19 @@ record GeneratorCommands(Build build) {
     return command;
   }
 
+  /** The generator in C++, with a server of its own that answers each call with the same bytes. */
+  List<String> constantServer(int connections) throws ClusterException {
+    return List.of(
+        binary(),
+        "--host",
+        "127.0.0.1",
+        "--user",
+        System.getProperty("user.name"),
+        "--connections",
+        Integer.toString(connections),
+        "--constant-server");
+  }
+
   /**
    * A command that ends with 0 once the namenode serves calls.
    *
@@ -33,21 +46,25 @@ record GeneratorCommands(Build build) {
   }
 
   private List<String> namenodeOptions(NamenodeUnderTest namenode) throws ClusterException {
-    Path binary = build.home().resolve("chunk-cluster/target/cmake/metadata_load");
-    if (!Files.isExecutable(binary)) {
-      throw new ClusterException(
-          "the load generator is not built (%s is missing): build it with './ebb build'"
-              .formatted(binary));
-    }
     return new ArrayList<>(
         List.of(
-            binary.toString(),
+            binary(),
             "--host",
             namenode.host(),
             "--port",
             Integer.toString(namenode.port()),
             "--user",
             System.getProperty("user.name")));
+  }
+
+  private String binary() throws ClusterException {
+    Path binary = build.home().resolve("chunk-cluster/target/cmake/metadata_load");
+    if (!Files.isExecutable(binary)) {
+      throw new ClusterException(
+          "the load generator is not built (%s is missing): build it with './ebb build'"
+              .formatted(binary));
+    }
+    return binary.toString();
   }
 
   /** Hadoop's own client in a JVM. */

@@ -4,6 +4,7 @@ import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.workloads.metadata.ComparedNamenodes.Setup;
 import io.ebbfs.workloads.results.MetadataResults;
+import io.ebbfs.workloads.results.MetadataResults.Figures;
 import io.ebbfs.workloads.results.MetadataResults.Row;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -25,6 +26,7 @@ public final class MetadataBenchmark {
   private final PrintStream out;
   private final List<Row> rows = new ArrayList<>();
   private final MeasureLists measures = new MeasureLists();
+  private Figures floor;
 
   /**
    * @param copies fills the store of EbbFS's namenode
@@ -50,7 +52,8 @@ public final class MetadataBenchmark {
       large();
     }
     MetadataResults results =
-        new MetadataResults(MeasuredMachine.describe(build, options), rows, measures.measures());
+        new MetadataResults(
+            MeasuredMachine.describe(build, options), rows, measures.measures(), floor);
     results.measures().forEach(measure -> out.println(MetadataTable.line(measure)));
     return results;
   }
@@ -64,6 +67,11 @@ public final class MetadataBenchmark {
       OperationRows measured = new OperationRows(build, options, compared, directory);
       for (Load load : options.loads()) {
         add(measured.measure(load));
+        if (load.client().equals(MetadataResults.NATIVE)
+            && load.connections() == LoadPlan.MAIN_CONNECTIONS) {
+          floor = new ServerFloor(build, options, directory).measure();
+          out.println(MetadataTable.floorLine(floor));
+        }
       }
       if (options.rows().contains(RowNames.BESIDE_DELETES)) {
         add(measured.besideDeletes(BESIDE_DELETES_CONNECTIONS, measures));

@@ -48,6 +48,16 @@ final class MetadataTable {
         number("%.2f", hdfs == null ? null : hdfs.p99Millis()));
   }
 
+  static String floorLine(Figures floor) {
+    return String.format(
+        Locale.ROOT,
+        "The floor: a server that answers each call with the same bytes takes %.1f us of processor"
+            + " time for a call, %.1f of it within the kernel, and answers %,.0f a second.",
+        floor.serverMicrosPerOp(),
+        floor.serverKernelMicrosPerOp(),
+        floor.opsPerSecond());
+  }
+
   static String line(Measure measure) {
     return String.format(
         Locale.ROOT,

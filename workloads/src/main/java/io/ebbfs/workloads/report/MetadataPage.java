@@ -117,11 +117,27 @@ public final class MetadataPage {
         load.title(),
         "Processor time is that of all threads of the namenode. A closed loop: each connection has "
             + "one operation under way. Each row has a scale of its own: compare the two bars of a "
-            + "row, and read the figures at their ends.",
+            + "row, and read the figures at their ends."
+            + floor(load),
         plot("Server CPU per operation, µs", rows, CPU),
         plot("Operations per second", rows, SPEED),
         plot("Latency, 99th percentile, ms", rows, LATENCY),
         Html.details("All figures", table(rows)));
+  }
+
+  /** What no server can go below, under the load to which it belongs. */
+  private String floor(Load load) {
+    Figures floor = results.floor();
+    return floor == null
+            || !load.client().equals(MetadataResults.NATIVE)
+            || load.connections() != 64
+        ? ""
+        : Format.of(
+            " A server in C++ that answers each call with the same bytes takes %s µs of processor"
+                + " time for a call, %s of it within the kernel, and answers %s a second.",
+            Format.number(floor.serverMicrosPerOp()),
+            Format.number(floor.serverKernelMicrosPerOp()),
+            Format.number(floor.opsPerSecond()));
   }
 
   /**

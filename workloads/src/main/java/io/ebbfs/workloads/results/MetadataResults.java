@@ -8,8 +8,11 @@ import java.util.function.ToDoubleFunction;
  *
  * @param rows one per kind of operation, client and number of connections
  * @param measures figures of another kind: of starts, memory and large directories
+ * @param floor of a server that answers each call with the same bytes, with 64 connections of the
+ *     native client; null if it was not measured
  */
-public record MetadataResults(Environment environment, List<Row> rows, List<Measure> measures) {
+public record MetadataResults(
+    Environment environment, List<Row> rows, List<Measure> measures, Figures floor) {
   /** The clients that drive the namenodes. */
   public static final String NATIVE = "native";
 

@@ -54,7 +54,15 @@ class MetadataPageTest {
                 "1,000,000 files",
                 10.0,
                 Values.of(List.of(3.0, 1.0)),
-                withHdfs ? Values.of(List.of(8.0)) : null)));
+                withHdfs ? Values.of(List.of(8.0)) : null)),
+        Figures.of(List.of(run(140_000, 6.5))));
+  }
+
+  @Test
+  void theFloorIsToldOnceWhereItWasMeasured() throws Exception {
+    assertThat(MetadataPage.of(results(true)))
+        .containsOnlyOnce("answers each call with the same bytes")
+        .contains("takes 6.50 µs of processor time for a call");
   }
 
   @Test
