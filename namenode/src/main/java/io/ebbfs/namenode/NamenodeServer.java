@@ -30,6 +30,7 @@ import io.ebbfs.namenode.files.tree.InodeLookup;
 import io.ebbfs.namenode.files.tree.MkdirService;
 import io.ebbfs.namenode.files.tree.PendingDeletionReaper;
 import io.ebbfs.namenode.files.tree.RenameService;
+import io.ebbfs.namenode.peers.ClusterViews;
 import io.ebbfs.namenode.replicas.BlockManager;
 import io.ebbfs.namenode.rpc.RpcEndpoint;
 import io.ebbfs.namenode.rpc.audit.AuditLog;
@@ -58,6 +59,7 @@ import io.ebbfs.namenode.store.StoreFormat;
 import io.ebbfs.namenode.store.StoreMemory;
 import io.ebbfs.namenode.stripes.StripeManager;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings;
+import io.ebbfs.protocol.proto.PeerProtos.ClusterViewProto;
 import io.ebbfs.protocol.rpc.ServiceKey;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -71,6 +73,7 @@ import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.fs.FsServerDefaults;
 import org.apache.hadoop.hdfs.protocol.ClientProtocol;
@@ -87,7 +90,10 @@ public final class NamenodeServer implements AutoCloseable {
   /** Threads that wait for chunk servers to read suspect replicas. */
   private static final int INSPECTORS = 4;
 
+  private static final long OTHERS_DELETE_MILLIS = 1_000;
+
   private final List<AutoCloseable> parts = new ArrayList<>();
+  private PendingDeletionReaper reaper;
   private RpcEndpoint endpoint;
   private NamenodeStatus status;
 
@@ -117,7 +123,11 @@ public final class NamenodeServer implements AutoCloseable {
       LeaderTerm term)
       throws IOException {
     return start(
-        server -> server.build(config, clock, random, store, NamenodeServer::refuseBackup, term));
+        server -> {
+          server.build(config, clock, random, store, NamenodeServer::refuseBackup, term);
+          // Other namenodes delete files, too.
+          server.every(OTHERS_DELETE_MILLIS, "deletions", server.reaper::wake);
+        });
   }
 
   private interface Builder {
@@ -138,7 +148,7 @@ public final class NamenodeServer implements AutoCloseable {
     }
   }
 
-  private static Path refuseBackup() throws IOException {
+  static Path refuseBackup() throws IOException {
     throw new IOException(
         "the metadata is in a shared store, whose nodes take the backups: see docs/metadata-store.md");
   }
@@ -200,8 +210,7 @@ public final class NamenodeServer implements AutoCloseable {
     StripeManager stripes = new StripeManager(codes, blocks, cluster);
     blocks.bind(stripes);
 
-    Caller.Superuser superuser =
-        new Caller.Superuser(UserGroupInformation.getCurrentUser().getShortUserName(), SUPERGROUP);
+    Caller.Superuser superuser = superuser();
     BlockCounts counts =
         new BlockCounts(
             blocks::underReplicatedBlocks,
@@ -230,9 +239,10 @@ public final class NamenodeServer implements AutoCloseable {
                 .with(config.rewriteDeadShare(), config.verify(), config.mendPlacements())
                 .withRepairDelay(config.repairDelay())
                 .withLimits(config.limits()));
-    PendingDeletionReaper reaper = stopsFirst(new PendingDeletionReaper(store, blocks, stripes));
+    reaper = stopsFirst(new PendingDeletionReaper(store, blocks, stripes));
     OpenListener opens = opens(config, coding);
-    FileServices files = files(config, store, ids, blocks, timeOfDay, clock, opens, reaper);
+    LeaseManager leases = new LeaseManager(clock, config.leaseSoftLimit(), config.leaseHardLimit());
+    FileServices files = files(config, store, ids, blocks, timeOfDay, leases, opens, reaper::wake);
     files.mkdirs().makeRoot(superuser);
     reaper.start();
     every(1_000, "calls", new CallPruner(store, timeOfDay)::tick);
@@ -262,7 +272,16 @@ public final class NamenodeServer implements AutoCloseable {
             new DirectCalls(files, superuser, identity.blockPoolId()).handlers(), cluster);
     CallCounters calls = new CallCounters();
     Optional<AuditLog> audit = audit(config);
-    Served served = new Served(clients, direct, datanodes, coding, key, calls, audit);
+    Served served =
+        new Served(
+            clients,
+            direct,
+            datanodes,
+            coding,
+            () -> ClusterViews.of(cluster, clock),
+            key,
+            calls,
+            audit);
     RetryAnswers retries = RpcEndpoint.newRetryAnswers();
     endpoint = endpoint(config.handlers(), retries, served);
     endpoint.start(config.host(), config.port());
@@ -281,6 +300,12 @@ public final class NamenodeServer implements AutoCloseable {
     LOG.info("Namenode of cluster {} serves at {}", identity.clusterId(), endpoint.address());
   }
 
+  /** The user of this process, and its group. */
+  static Caller.Superuser superuser() throws IOException {
+    return new Caller.Superuser(
+        UserGroupInformation.getCurrentUser().getShortUserName(), SUPERGROUP);
+  }
+
   /** At one port, heartbeats need handlers that no report occupies. */
   private static int reportsAtOnce(NamenodeConfig config) {
     return config.servicePort() == 0
@@ -294,6 +319,7 @@ public final class NamenodeServer implements AutoCloseable {
       Map<String, MethodHandler> direct,
       DatanodeFrontEnd datanodes,
       CodingService coding,
+      Supplier<ClusterViewProto> view,
       ServiceKey key,
       CallCounters calls,
       Optional<AuditLog> audit) {}
@@ -309,6 +335,7 @@ public final class NamenodeServer implements AutoCloseable {
     made.wrapClientMethods(served.calls()::around);
     made.wrapDatanodeMethods(served.calls()::around);
     made.addCoding(served.coding(), served.key());
+    made.addPeers(served.view(), served.key());
     return made;
   }
 
@@ -318,7 +345,7 @@ public final class NamenodeServer implements AutoCloseable {
         : Optional.of(stopsFirst(AuditLog.open(Path.of(config.auditLog()))));
   }
 
-  private static CodeRegistry codes(NamenodeConfig config) throws IOException {
+  static CodeRegistry codes(NamenodeConfig config) throws IOException {
     if (config.codes().isBlank()) {
       return CodeRegistry.builtIn();
     }
@@ -329,29 +356,33 @@ public final class NamenodeServer implements AutoCloseable {
     }
   }
 
-  private static FileServices files(
+  /**
+   * The services for clients.
+   *
+   * @param onPendingDeletion hears of each delete that leaves rows to be removed
+   */
+  static FileServices files(
       NamenodeConfig config,
       MetadataStore store,
       IdGenerators ids,
       BlockManager blocks,
       Clock timeOfDay,
-      Clock clock,
+      LeaseManager leases,
       OpenListener opens,
-      PendingDeletionReaper reaper) {
+      Runnable onPendingDeletion) {
     NamespaceLimits limits = NamespaceLimits.DEFAULT.withMinBlockSize(config.minBlockSize());
     FileSettings settings =
         new FileSettings(config.completeWait(), FileSettings.DEFAULT.recoveryRetryMillis());
-    LeaseManager leases = new LeaseManager(clock, config.leaseSoftLimit(), config.leaseHardLimit());
     LeaseRecovery recovery =
         new LeaseRecovery(store, blocks, leases, ids.generationStamps(), timeOfDay, settings);
     return new FileServices(
         new MkdirService(store, ids.inodes(), timeOfDay, limits),
         new AttributeService(store),
         new InodeLookup(store),
-        new RenameService(store, timeOfDay, limits, reaper::wake),
-        new DeleteService(store, timeOfDay, reaper::wake),
+        new RenameService(store, timeOfDay, limits, onPendingDeletion),
+        new DeleteService(store, timeOfDay, onPendingDeletion),
         new FileCreationService(
-            store, ids.inodes(), timeOfDay, limits, leases, recovery, reaper::wake),
+            store, ids.inodes(), timeOfDay, limits, leases, recovery, onPendingDeletion),
         new FileAppendService(store, blocks, timeOfDay, leases, recovery),
         new FileWriteService(
             store, blocks, ids.blocks(), ids.generationStamps(), timeOfDay, limits, settings),
@@ -368,7 +399,7 @@ public final class NamenodeServer implements AutoCloseable {
         : stopsFirst(new KafkaOpenPublisher(config.kafka(), coding.counters()::add));
   }
 
-  private static FsServerDefaults defaults(NamenodeConfig config) {
+  static FsServerDefaults defaults(NamenodeConfig config) {
     return new FsServerDefaults(
         config.blockSize(),
         512,

@@ -45,7 +45,7 @@ record NamenodeStatus(
     PrometheusText text = new PrometheusText();
     process(text);
     servers(text);
-    calls(text);
+    addCalls(text, calls);
     try {
       files(text, coding.getCluster(null, GetClusterRequestProto.getDefaultInstance()));
     } catch (ServiceException e) {
@@ -79,7 +79,8 @@ record NamenodeStatus(
             .count());
   }
 
-  private void calls(PrometheusText text) {
+  /** The calls of clients and chunk servers by method. */
+  static void addCalls(PrometheusText text, CallCounters calls) {
     text.family("ebbfs_namenode_calls_total", "counter", "Calls by method");
     calls
         .sums()

@@ -20,10 +20,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A namenode on a store that others share. One of them leads and serves; the others are standbys,
- * which refuse all calls, so that clients turn to the leader. When the leader is silent, a standby
- * takes over and begins as a namenode does after a restart. A leader that cannot renew its
- * leadership in time becomes a standby again.
+ * A namenode on a store that others share. One of them leads: it hears the chunk servers and does
+ * the work in the background. All others follow it: they serve clients, too. A namenode that knows
+ * no leader refuses all calls, so that clients turn to another one. When the leader is silent, a
+ * follower takes over and begins as a namenode does after a restart. A leader that cannot renew its
+ * leadership in time becomes a follower again.
  */
 public final class SharedNamenode implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SharedNamenode.class);
@@ -41,6 +42,7 @@ public final class SharedNamenode implements AutoCloseable {
   private final Thread role;
   private volatile RpcEndpoint standby;
   private volatile NamenodeServer leader;
+  private volatile FollowerServer follower;
   private volatile boolean closed;
 
   private SharedNamenode(
@@ -138,8 +140,7 @@ public final class SharedNamenode implements AutoCloseable {
   private void playRoles() {
     try {
       while (!closed) {
-        awaitLeadership();
-        standby.close();
+        followUntilLeading();
         lead();
         beStandby();
       }
@@ -148,9 +149,46 @@ public final class SharedNamenode implements AutoCloseable {
     }
   }
 
-  private void awaitLeadership() throws InterruptedException {
-    while (!leadership.holds()) {
-      Thread.sleep(times.renew() / 4 + 1);
+  /** Refuses calls until a leader is known, and then serves beside it, until this one leads. */
+  private void followUntilLeading() throws InterruptedException {
+    try {
+      while (!leadership.holds()) {
+        if (follower == null && leadership.otherLeader().isPresent()) {
+          follow();
+        }
+        if (follower != null && follower.isReady() && !follower.isServing()) {
+          serveAsFollower();
+        }
+        Thread.sleep(times.renew() / 4 + 1);
+      }
+    } finally {
+      FollowerServer last = follower;
+      follower = null;
+      if (last != null) {
+        last.close();
+      }
+      standby.close();
+    }
+  }
+
+  private void follow() throws InterruptedException {
+    try {
+      follower =
+          new FollowerServer(
+              config.withPort(address.getPort()), clock, random, store, leadership::otherLeader);
+    } catch (IOException e) {
+      LOG.warn("This namenode cannot serve beside the leader yet: {}", e.toString());
+      Thread.sleep(PAUSE_AFTER_FAILURE_MILLIS);
+    }
+  }
+
+  private void serveAsFollower() throws InterruptedException {
+    standby.close();
+    try {
+      follower.start();
+    } catch (IOException e) {
+      LOG.warn("The port {} cannot be had yet: {}", address, e.toString());
+      Thread.sleep(PAUSE_AFTER_FAILURE_MILLIS);
     }
   }
 
@@ -202,6 +240,12 @@ public final class SharedNamenode implements AutoCloseable {
     return leader != null;
   }
 
+  /** Whether this namenode serves clients while another one leads. */
+  public boolean isServingFollower() {
+    FollowerServer now = follower;
+    return now != null && now.isServing();
+  }
+
   /** What supervisors and Prometheus may ask. A standby is ready. */
   public StatusServer.State state() {
     return new StatusServer.State() {
@@ -217,7 +261,14 @@ public final class SharedNamenode implements AutoCloseable {
         PrometheusText text = new PrometheusText();
         text.gauge(
             "ebbfs_namenode_leader", "1 if this namenode leads, else 0", now == null ? 0 : 1);
-        return now == null ? text.withProcess().toString() : text + now.state().metrics();
+        FollowerServer beside = follower;
+        boolean serves = now != null || beside != null && beside.isServing();
+        text.gauge(
+            "ebbfs_namenode_serves", "1 if this namenode answers clients, else 0", serves ? 1 : 0);
+        if (now != null) {
+          return text + now.state().metrics();
+        }
+        return beside == null ? text.withProcess().toString() : text + beside.metrics();
       }
     };
   }

@@ -177,6 +177,28 @@ public final class DatanodeRegistry implements ClusterView {
     return safeMode.isEntered();
   }
 
+  /** True while servers that were known before the start are awaited. */
+  public boolean awaitsServers() {
+    return safeMode.isOn() && !safeMode.isEntered();
+  }
+
+  /**
+   * Takes over what the leader knows, at a namenode to which no server reports.
+   *
+   * @param awaitsServers whether the leader awaits servers after its start
+   * @param readOnly whether an operator has entered safe mode at the leader
+   */
+  public synchronized void follow(List<Server> known, boolean awaitsServers, boolean readOnly) {
+    Set<String> kept = new HashSet<>();
+    for (Server server : known) {
+      kept.add(server.uuid());
+      remember(server);
+    }
+    servers.keySet().retainAll(kept);
+    changes.incrementAndGet();
+    safeMode.follow(awaitsServers, readOnly);
+  }
+
   // ---- changes ----------------------------------------------------------------------------------
 
   /** An operator enters or leaves safe mode. */

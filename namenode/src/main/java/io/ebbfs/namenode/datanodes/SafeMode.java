@@ -63,6 +63,15 @@ final class SafeMode {
     starting = false;
   }
 
+  /** Takes over the safe mode of another namenode. */
+  void follow(boolean awaitsServers, boolean enteredThere) {
+    starting = awaitsServers;
+    entered = enteredThere;
+    if (!awaitsServers) {
+      awaitedDisks.clear();
+    }
+  }
+
   /** True if an operator entered safe mode: then files are not changed either. */
   boolean isEntered() {
     return entered;

@@ -141,6 +141,16 @@ public final class Leadership {
         });
   }
 
+  /** A process that leads, and the term in which it does. */
+  public record Leader(String address, long term) {}
+
+  /** The leader that the last {@link #tick} has seen, unless this process is that leader. */
+  public Optional<Leader> otherLeader() {
+    return Optional.ofNullable(seen)
+        .filter(row -> !row.getHolder().equals(self) && !row.getResigned())
+        .map(row -> new Leader(row.getAddress(), row.getTerm()));
+  }
+
   /** The address of the leader that the last {@link #tick} has seen, if it has seen one. */
   public Optional<String> leader() {
     return Optional.ofNullable(seen).map(LeaderRow::getAddress);

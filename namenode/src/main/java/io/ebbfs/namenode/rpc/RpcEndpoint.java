@@ -7,13 +7,20 @@ import io.ebbfs.namenode.rpc.server.RpcProtocols.Traits;
 import io.ebbfs.namenode.rpc.server.RpcServer;
 import io.ebbfs.namenode.rpc.server.ServerLimits;
 import io.ebbfs.protocol.CodingProtocol;
+import io.ebbfs.protocol.PeerProtocol;
 import io.ebbfs.protocol.proto.CodingProtos.CodingProtocolService;
+import io.ebbfs.protocol.proto.PeerProtos.ClusterViewProto;
+import io.ebbfs.protocol.proto.PeerProtos.ForwardedAnswerProto;
+import io.ebbfs.protocol.proto.PeerProtos.ForwardedCallProto;
+import io.ebbfs.protocol.proto.PeerProtos.GetViewRequestProto;
+import io.ebbfs.protocol.proto.PeerProtos.PeerProtocolService;
 import io.ebbfs.protocol.rpc.ServiceKey;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiFunction;
+import java.util.function.Supplier;
 import org.apache.hadoop.hdfs.protocol.ClientProtocol;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.ClientNamenodeProtocol;
 import org.apache.hadoop.hdfs.protocol.proto.DatanodeProtocolProtos.DatanodeProtocolService;
@@ -22,6 +29,8 @@ import org.apache.hadoop.hdfs.protocolPB.ClientNamenodeProtocolServerSideTransla
 import org.apache.hadoop.hdfs.protocolPB.DatanodeProtocolPB;
 import org.apache.hadoop.hdfs.protocolPB.DatanodeProtocolServerSideTranslatorPB;
 import org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol;
+import org.apache.hadoop.thirdparty.protobuf.RpcController;
+import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 
 /** Serves the three protocols of the namenode on one port. */
 public final class RpcEndpoint implements AutoCloseable {
@@ -118,6 +127,45 @@ public final class RpcEndpoint implements AutoCloseable {
         CodingProtocolService.newReflectiveBlockingService(
             ServicesOnly.guard(
                 CodingProtocolService.BlockingInterface.class, coding, CodingProtocol.NAME, key)),
+        Traits.NONE);
+  }
+
+  /**
+   * Lets other namenodes have calls of clients run here, and ask for the chunk servers. All
+   * handlers of ClientProtocol are there.
+   */
+  public void addPeers(Supplier<ClusterViewProto> view, ServiceKey key) {
+    protocols.add(
+        PeerProtocol.class,
+        PeerProtocolService.newReflectiveBlockingService(
+            ServicesOnly.guard(
+                PeerProtocolService.BlockingInterface.class,
+                new ViewOnly(view),
+                PeerProtocol.NAME,
+                key)),
+        Traits.NONE);
+    protocols.forward(PeerProtocol.class, "forward", ClientNamenodeProtocolPB.class, key);
+  }
+
+  private record ViewOnly(Supplier<ClusterViewProto> view)
+      implements PeerProtocolService.BlockingInterface {
+    @Override
+    public ForwardedAnswerProto forward(RpcController controller, ForwardedCallProto call)
+        throws ServiceException {
+      throw new ServiceException("forwarded calls have a handler of their own");
+    }
+
+    @Override
+    public ClusterViewProto getView(RpcController controller, GetViewRequestProto request) {
+      return view.get();
+    }
+  }
+
+  /** Adds a PeerProtocol that refuses all calls, so that no key is needed. */
+  void addStandbyPeers(PeerProtocolService.BlockingInterface refusing) {
+    protocols.add(
+        PeerProtocol.class,
+        PeerProtocolService.newReflectiveBlockingService(refusing),
         Traits.NONE);
   }
 

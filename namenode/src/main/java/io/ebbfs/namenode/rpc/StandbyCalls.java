@@ -1,6 +1,8 @@
 package io.ebbfs.namenode.rpc;
 
 import io.ebbfs.protocol.proto.CodingProtos.CodingProtocolService;
+import io.ebbfs.protocol.proto.PeerProtos.PeerProtocolService;
+import java.io.IOException;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.Proxy;
 import java.util.function.Supplier;
@@ -22,13 +24,23 @@ public final class StandbyCalls {
    *
    * @param leader names the leader for messages; must not block
    */
-  public static void addTo(RpcEndpoint endpoint, Supplier<String> leader)
-      throws java.io.IOException {
+  public static void addTo(RpcEndpoint endpoint, Supplier<String> leader) throws IOException {
     endpoint.addClients(refusing(ClientProtocol.class, leader));
+    addServices(endpoint, leader);
+  }
+
+  /** The same without the calls of clients. */
+  public static void addServices(RpcEndpoint endpoint, Supplier<String> leader) throws IOException {
     endpoint.addDatanodes(refusing(DatanodeProtocol.class, leader));
     endpoint.addStandbyCoding(
         proxy(
             CodingProtocolService.BlockingInterface.class,
+            (proxy, method, arguments) -> {
+              throw new ServiceException(refusal(leader));
+            }));
+    endpoint.addStandbyPeers(
+        proxy(
+            PeerProtocolService.BlockingInterface.class,
             (proxy, method, arguments) -> {
               throw new ServiceException(refusal(leader));
             }));

@@ -19,12 +19,14 @@ public final class ClientCall {
   private static final int SLOTS = 4096;
   private static final ThreadLocal<ClientCall> CURRENT = new ThreadLocal<>();
 
+  private final byte[] clientId;
   private final Key key;
   private final int callId;
   private final String user;
   private final boolean repeated;
 
-  private ClientCall(Key key, int callId, String user, boolean repeated) {
+  private ClientCall(byte[] clientId, Key key, int callId, String user, boolean repeated) {
+    this.clientId = clientId;
     this.key = key;
     this.callId = callId;
     this.user = user;
@@ -49,7 +51,25 @@ public final class ClientCall {
             .putShort((short) Math.floorMod(callId, SLOTS))
             .array();
     Key key = Key.of(id.getLong() ^ id.getLong(), rest);
-    return Optional.of(new ClientCall(key, callId, user, repeated));
+    return Optional.of(new ClientCall(clientId.clone(), key, callId, user, repeated));
+  }
+
+  /** The call that this thread works on; null if it works on none. */
+  public static ClientCall current() {
+    return CURRENT.get();
+  }
+
+  public byte[] clientId() {
+    return clientId.clone();
+  }
+
+  public int callId() {
+    return callId;
+  }
+
+  /** Whether the call may have been run before. */
+  public boolean isRepeated() {
+    return repeated;
   }
 
   /** What a call does. */

@@ -2,6 +2,7 @@ package io.ebbfs.protocol.rpc;
 
 import io.ebbfs.protocol.ChunkProtocol;
 import io.ebbfs.protocol.CodingProtocol;
+import io.ebbfs.protocol.PeerProtocol;
 import io.ebbfs.protocol.proto.CodingProtos.ListTransitionsRequestProto;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
@@ -70,6 +71,12 @@ final class RpcProxies {
     return key.signing(
         ChunkProtocol.class,
         proxy(ChunkProtocol.class, ChunkProtocol.VERSION, chunkServer, settings));
+  }
+
+  static PeerProtocol peer(InetSocketAddress namenode, RpcSettings settings, ServiceKey key)
+      throws IOException {
+    return key.signing(
+        PeerProtocol.class, proxy(PeerProtocol.class, PeerProtocol.VERSION, namenode, settings));
   }
 
   private static <P> P proxy(

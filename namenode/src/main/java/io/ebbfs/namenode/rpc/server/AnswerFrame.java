@@ -108,6 +108,9 @@ final class AnswerFrame {
 
   /** An anonymous class only adds to the class that a client knows. */
   static String nameOf(Throwable failure) {
+    if (failure instanceof RelayedException relayed) {
+      return relayed.className();
+    }
     Class<?> type = failure.getClass();
     return (type.isAnonymousClass() ? type.getSuperclass() : type).getName();
   }
@@ -115,7 +118,7 @@ final class AnswerFrame {
   /**
    * A mistake of the caller is told in a sentence; a failure of the server shows where it failed.
    */
-  private static String messageOf(Throwable failure) {
+  static String messageOf(Throwable failure) {
     if (!isUnexpected(failure)) {
       return failure.getMessage();
     }

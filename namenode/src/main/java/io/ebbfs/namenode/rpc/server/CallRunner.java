@@ -16,11 +16,13 @@ import java.util.concurrent.TimeUnit;
  * waits for the disk, nor for the event of a {@link LaterException}. Thread-safe.
  */
 final class CallRunner implements AutoCloseable {
-  private static final int STOP_SECONDS = 10;
+  /** Calls under way have this long before they are interrupted, and again this long after. */
+  private static final int STOP_SECONDS = 5;
 
   private final ThreadPoolExecutor pool;
   private final InFlight inFlight;
   private final RetryAnswers retries;
+  private volatile boolean interrupts;
 
   CallRunner(
       int handlers,
@@ -156,8 +158,15 @@ final class CallRunner implements AutoCloseable {
     }
   }
 
-  /** A call that failed has had no effect, so its repetitions may run. */
+  /**
+   * A call that failed has had no effect, so its repetitions may run. A call that was interrupted,
+   * because the server stops, may have had one: it is not answered. Its client loses the connection
+   * and repeats the call.
+   */
   private void fail(RpcCall call, Throwable failure) {
+    if (interrupts) {
+      return;
+    }
     try {
       call.fail(failure);
     } finally {
@@ -173,10 +182,14 @@ final class CallRunner implements AutoCloseable {
     }
   }
 
-  /** Interrupts the calls under way, and waits until they have returned. */
+  /** Waits for the calls under way, and interrupts those that take long. */
   @Override
   public void close() throws InterruptedException {
-    pool.shutdownNow();
-    pool.awaitTermination(STOP_SECONDS, TimeUnit.SECONDS);
+    pool.shutdown();
+    if (!pool.awaitTermination(STOP_SECONDS, TimeUnit.SECONDS)) {
+      interrupts = true;
+      pool.shutdownNow();
+      pool.awaitTermination(STOP_SECONDS, TimeUnit.SECONDS);
+    }
   }
 }

@@ -20,6 +20,11 @@ public final class RemoteUser {
     this.name = user.getShortUserName();
   }
 
+  /** A user whom another namenode has authorized. */
+  static RemoteUser named(String name) {
+    return new RemoteUser(UserGroupInformation.createRemoteUser(name));
+  }
+
   public String name() {
     return name;
   }

@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.rpc.server;
 
+import io.ebbfs.protocol.rpc.ServiceKey;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -90,6 +91,19 @@ public final class RpcProtocols {
               method.quick(),
               around.apply(method.name(), method.handler())));
     }
+  }
+
+  /**
+   * Lets a method of one protocol run the methods of another, for callers who name the user.
+   *
+   * @param type the protocol of the method
+   * @param methods the protocol whose methods are run; all its handlers are there
+   */
+  public void forward(Class<?> type, String method, Class<?> methods, ServiceKey key) {
+    replace(
+        type,
+        method,
+        new ForwardedCallHandler(protocols.get(RPC.getProtocolName(methods)).methods(), key));
   }
 
   private void put(Protocol protocol, RpcMethod method) {

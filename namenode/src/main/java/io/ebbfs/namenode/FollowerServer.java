@@ -1,0 +1,207 @@
+package io.ebbfs.namenode;
+
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.common.http.PrometheusText;
+import io.ebbfs.common.time.SteadyClock;
+import io.ebbfs.namenode.datanodes.ClusterIdentity;
+import io.ebbfs.namenode.datanodes.DatanodeRegistry;
+import io.ebbfs.namenode.datanodes.RackTopology;
+import io.ebbfs.namenode.datanodes.RedundancySettings;
+import io.ebbfs.namenode.events.KafkaOpenPublisher;
+import io.ebbfs.namenode.files.inodes.Caller;
+import io.ebbfs.namenode.files.io.OpenListener;
+import io.ebbfs.namenode.files.leases.LeaseManager;
+import io.ebbfs.namenode.leader.Leadership.Leader;
+import io.ebbfs.namenode.peers.ClusterViews;
+import io.ebbfs.namenode.peers.FollowerCalls;
+import io.ebbfs.namenode.peers.LeaderLink;
+import io.ebbfs.namenode.replicas.BlockManager;
+import io.ebbfs.namenode.rpc.RpcEndpoint;
+import io.ebbfs.namenode.rpc.StandbyCalls;
+import io.ebbfs.namenode.rpc.audit.AuditLog;
+import io.ebbfs.namenode.rpc.client.ClientFrontEnd;
+import io.ebbfs.namenode.rpc.client.DirectCalls;
+import io.ebbfs.namenode.rpc.client.FileServices;
+import io.ebbfs.namenode.rpc.client.ReadOnlyGuard;
+import io.ebbfs.namenode.rpc.coding.BlockCounts;
+import io.ebbfs.namenode.rpc.server.CallCounters;
+import io.ebbfs.namenode.store.IdGenerator;
+import io.ebbfs.namenode.store.IdGenerators;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.StoreFormat;
+import io.ebbfs.namenode.stripes.StripeManager;
+import io.ebbfs.protocol.proto.PeerProtos.ClusterViewProto;
+import io.ebbfs.protocol.rpc.ServiceKey;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * A namenode that serves clients while another one leads. It answers the calls that need rows alone
+ * and has all others run at the leader. It does no work in the background, and no chunk server
+ * reports to it.
+ */
+final class FollowerServer implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(FollowerServer.class);
+  private static final long VIEW_MILLIS = 500;
+
+  /** Longer than a takeover takes, and shorter than clients wait for an answer. */
+  private static final long PATIENCE_MILLIS = 20_000;
+
+  private final List<AutoCloseable> parts = new ArrayList<>();
+  private final NamenodeConfig config;
+  private final Clock clock;
+  private final DatanodeRegistry cluster;
+  private final LeaderLink link;
+  private final CallCounters calls = new CallCounters();
+  private final RpcEndpoint endpoint;
+  private volatile boolean hasView;
+  private volatile boolean serving;
+
+  /**
+   * Prepares a follower, which serves once {@link #start} is called.
+   *
+   * @param store stays open when the follower is closed
+   * @param leader the namenode that leads, as far as it is known
+   */
+  FollowerServer(
+      NamenodeConfig config,
+      Clock timeOfDay,
+      RandomGenerator random,
+      MetadataStore store,
+      Supplier<Optional<Leader>> leader)
+      throws IOException {
+    this.config = config;
+    this.clock = SteadyClock.from(timeOfDay);
+    boolean made = false;
+    try {
+      ServiceKey key = ServiceKey.readIfNamed(config.serviceKey());
+      StoreFormat.check(store);
+      ClusterIdentity identity = ClusterIdentity.of(store, timeOfDay, random);
+      RedundancySettings redundancy =
+          RedundancySettings.of(config.deadAfter(), config.safeModeGrace());
+      cluster =
+          new DatanodeRegistry(
+              store, IdGenerator.storages(store), clock, redundancy, RackTopology.none());
+      BlockManager blocks =
+          new BlockManager(store, cluster, identity.blockPoolId(), clock, random, redundancy);
+      CodeRegistry codes = NamenodeServer.codes(config);
+      blocks.bind(new StripeManager(codes, blocks, cluster));
+      FileServices files =
+          NamenodeServer.files(
+              config,
+              store,
+              IdGenerators.of(store),
+              blocks,
+              timeOfDay,
+              neverExpiring(clock),
+              opens(),
+              () -> {}); // the leader looks for deletions by itself
+      link = stopsFirst(new LeaderLink(leader, key, PATIENCE_MILLIS));
+      endpoint = endpoint(files, blocks, identity.blockPoolId(), leader);
+      link.watchView(VIEW_MILLIS, this::take);
+      made = true;
+    } finally {
+      if (!made) {
+        close();
+      }
+    }
+  }
+
+  /** Whether a lease has ended is decided by the leader alone. */
+  private static LeaseManager neverExpiring(Clock clock) {
+    return new LeaseManager(clock, Long.MAX_VALUE, Long.MAX_VALUE);
+  }
+
+  private OpenListener opens() {
+    return config.kafka().isBlank()
+        ? (inodeId, path, timeMillis, client) -> {}
+        : stopsFirst(new KafkaOpenPublisher(config.kafka(), (name, amount) -> {}));
+  }
+
+  private RpcEndpoint endpoint(
+      FileServices files,
+      BlockManager blocks,
+      String blockPoolId,
+      Supplier<Optional<Leader>> leader)
+      throws IOException {
+    Caller.Superuser superuser = NamenodeServer.superuser();
+    RpcEndpoint made =
+        stopsFirst(new RpcEndpoint(config.handlers(), RpcEndpoint.newRetryAnswers()));
+    made.addClients(
+        ReadOnlyGuard.of(
+            new ClientFrontEnd(
+                files,
+                blocks,
+                new BlockCounts(() -> 0, () -> 0, storage -> 0),
+                cluster,
+                NamenodeServer.defaults(config),
+                superuser,
+                NamenodeServer::refuseBackup),
+            cluster));
+    made.replaceClientMethods(
+        ReadOnlyGuard.of(new DirectCalls(files, superuser, blockPoolId).handlers(), cluster));
+    if (!config.auditLog().isBlank()) {
+      made.wrapClientMethods(stopsFirst(AuditLog.open(Path.of(config.auditLog())))::around);
+    }
+    // The leader writes the audit line of a call that it runs.
+    made.wrapClientMethods(new FollowerCalls(link)::around);
+    made.wrapClientMethods(calls::around);
+    StandbyCalls.addServices(made, () -> leader.get().map(Leader::address).orElse("not known yet"));
+    return made;
+  }
+
+  private void take(ClusterViewProto view) {
+    ClusterViews.apply(view, cluster, clock);
+    hasView = true;
+  }
+
+  /** Whether the follower knows the chunk servers, so that it may serve. */
+  boolean isReady() {
+    return hasView;
+  }
+
+  /** Serves at the port of the configuration. */
+  void start() throws IOException {
+    endpoint.start(config.host(), config.port());
+    serving = true;
+    LOG.info("This namenode serves beside the one that leads, at {}", endpoint.address());
+  }
+
+  boolean isServing() {
+    return serving;
+  }
+
+  String metrics() {
+    PrometheusText text = new PrometheusText();
+    text.gauge("ebbfs_namenode_connections", "Connections of RPC", endpoint.connections());
+    NamenodeStatus.addCalls(text, calls);
+    return text.withProcess().toString();
+  }
+
+  private <T extends AutoCloseable> T stopsFirst(T part) {
+    parts.add(part);
+    return part;
+  }
+
+  @Override
+  public void close() {
+    Collections.reverse(parts);
+    for (AutoCloseable part : parts) {
+      try {
+        part.close();
+      } catch (Exception e) {
+        LOG.warn("A part of the namenode did not stop cleanly", e);
+      }
+    }
+    parts.clear();
+  }
+}

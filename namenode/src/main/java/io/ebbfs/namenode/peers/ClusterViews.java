@@ -1,0 +1,91 @@
+package io.ebbfs.namenode.peers;
+
+import io.ebbfs.namenode.datanodes.ClusterView.Disk;
+import io.ebbfs.namenode.datanodes.ClusterView.Server;
+import io.ebbfs.namenode.datanodes.DatanodeRegistry;
+import io.ebbfs.protocol.proto.PeerProtos.ClusterViewProto;
+import io.ebbfs.protocol.proto.PeerProtos.ViewedDiskProto;
+import io.ebbfs.protocol.proto.PeerProtos.ViewedServerProto;
+import java.time.Clock;
+
+/** The chunk servers as the leader sees them, on their way to the other namenodes. */
+public final class ClusterViews {
+  private ClusterViews() {}
+
+  /** What a leader knows now. */
+  public static ClusterViewProto of(DatanodeRegistry cluster, Clock clock) {
+    ClusterViewProto.Builder view =
+        ClusterViewProto.newBuilder()
+            .setAwaitsServers(cluster.awaitsServers())
+            .setReadOnly(cluster.isReadOnly());
+    long now = clock.millis();
+    cluster.allServers().forEach(server -> view.addServers(message(cluster, server, now)));
+    return view.build();
+  }
+
+  private static ViewedServerProto message(DatanodeRegistry cluster, Server server, long now) {
+    ViewedServerProto.Builder message =
+        ViewedServerProto.newBuilder()
+            .setUuid(server.uuid())
+            .setHostName(server.hostName())
+            .setIpAddress(server.ipAddress())
+            .setTransferPort(server.transferPort())
+            .setInfoPort(server.infoPort())
+            .setIpcPort(server.ipcPort())
+            .setRack(server.rack())
+            .setLive(server.live())
+            .setSilentMillis(Math.max(0, now - server.lastHeartbeatMillis()))
+            .setActiveTransfers(server.activeTransfers());
+    for (Disk disk : server.disks()) {
+      // The disk by its uuid is newer than the server's list.
+      message.addDisks(message(cluster.disk(disk.storageUuid()).orElse(disk)));
+    }
+    return message.build();
+  }
+
+  private static ViewedDiskProto message(Disk disk) {
+    return ViewedDiskProto.newBuilder()
+        .setStorageUuid(disk.storageUuid())
+        .setStorageNumber(disk.storageNumber())
+        .setFailed(disk.failed())
+        .setCapacityBytes(disk.capacityBytes())
+        .setUsedBytes(disk.usedBytes())
+        .setRemainingBytes(disk.remainingBytes())
+        .build();
+  }
+
+  /** Lets a registry know what a leader knew when it sent the view. */
+  public static void apply(ClusterViewProto view, DatanodeRegistry cluster, Clock clock) {
+    long now = clock.millis();
+    cluster.follow(
+        view.getServersList().stream().map(server -> server(server, now)).toList(),
+        view.getAwaitsServers(),
+        view.getReadOnly());
+  }
+
+  private static Server server(ViewedServerProto server, long now) {
+    return new Server(
+        server.getUuid(),
+        server.getHostName(),
+        server.getIpAddress(),
+        server.getTransferPort(),
+        server.getInfoPort(),
+        server.getIpcPort(),
+        server.getRack(),
+        server.getLive(),
+        now - server.getSilentMillis(),
+        server.getActiveTransfers(),
+        server.getDisksList().stream().map(disk -> disk(disk, server.getUuid())).toList());
+  }
+
+  private static Disk disk(ViewedDiskProto disk, String serverUuid) {
+    return new Disk(
+        disk.getStorageUuid(),
+        disk.getStorageNumber(),
+        serverUuid,
+        disk.getFailed(),
+        disk.getCapacityBytes(),
+        disk.getUsedBytes(),
+        disk.getRemainingBytes());
+  }
+}

@@ -1,0 +1,247 @@
+package io.ebbfs.namenode.peers;
+
+import io.ebbfs.namenode.leader.Leadership.Leader;
+import io.ebbfs.namenode.rpc.server.RelayedException;
+import io.ebbfs.protocol.proto.PeerProtos.ClusterViewProto;
+import io.ebbfs.protocol.proto.PeerProtos.ForwardedAnswerProto;
+import io.ebbfs.protocol.proto.PeerProtos.ForwardedCallProto;
+import io.ebbfs.protocol.rpc.PeerClient;
+import io.ebbfs.protocol.rpc.RpcSettings;
+import io.ebbfs.protocol.rpc.ServiceKey;
+import java.io.IOException;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.function.Supplier;
+import org.apache.hadoop.ipc.RetriableException;
+import org.apache.hadoop.net.NetUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The way of a namenode to the one that leads. A call that the leader has not answered when another
+ * one leads, or when its connection breaks, is sent again, marked as repeated. So every call may
+ * run twice: calls of ClientProtocol either have the same effect then, or leave a row by which the
+ * second run knows the first. No thread of a caller waits. Thread-safe.
+ */
+public final class LeaderLink implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(LeaderLink.class);
+
+  /** Calls at the leader at a time, and calls that wait for one of these places. */
+  private static final int CALLERS = 64;
+
+  private static final int WAITING_CALLS = 10_000;
+  private static final int CALL_TIMEOUT_MILLIS = 10_000;
+  private static final int CONNECT_TIMEOUT_MILLIS = 1_000;
+  private static final int IDLE_MILLIS = 60_000;
+  private static final long WATCH_MILLIS = 50;
+  private static final long AGAIN_MILLIS = 50;
+
+  private final Supplier<Optional<Leader>> leader;
+  private final ServiceKey key;
+  private final long patienceNanos;
+  private final ScheduledThreadPoolExecutor timer =
+      new ScheduledThreadPoolExecutor(1, task -> daemon(task, "leader-link"));
+  private volatile Connection connection;
+  private volatile boolean closed;
+
+  /**
+   * A link that follows the leader from one namenode to the next.
+   *
+   * @param leader the namenode that leads, as far as it is known; must not block
+   * @param patienceMillis how long a call waits for a namenode that leads
+   */
+  public LeaderLink(Supplier<Optional<Leader>> leader, ServiceKey key, long patienceMillis) {
+    this.leader = leader;
+    this.key = key;
+    this.patienceNanos = TimeUnit.MILLISECONDS.toNanos(patienceMillis);
+    timer.scheduleWithFixedDelay(this::watch, 0, WATCH_MILLIS, TimeUnit.MILLISECONDS);
+  }
+
+  private static Thread daemon(Runnable task, String name) {
+    Thread thread = new Thread(task, name);
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  /** The connection to one leader, in one of its terms. */
+  private static final class Connection {
+    private final Leader leader;
+    private final PeerClient client;
+    private final ThreadPoolExecutor callers =
+        new ThreadPoolExecutor(
+            CALLERS,
+            CALLERS,
+            10,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(WAITING_CALLS),
+            task -> daemon(task, "leader-call"));
+
+    Connection(Leader leader, ServiceKey key) throws IOException {
+      this.leader = leader;
+      this.client =
+          new PeerClient(
+              NetUtils.createSocketAddr(leader.address()),
+              RpcSettings.tryOnce(CALL_TIMEOUT_MILLIS)
+                  .withConnectTimeout(CONNECT_TIMEOUT_MILLIS)
+                  .withIdle(IDLE_MILLIS),
+              key);
+      callers.allowCoreThreadTimeOut(true);
+    }
+
+    /** Calls under way are interrupted, and try again elsewhere. */
+    void close() {
+      callers.shutdownNow().forEach(Runnable::run);
+      client.close();
+    }
+  }
+
+  // ---- which namenode ---------------------------------------------------------------------------
+
+  private void watch() {
+    try {
+      Optional<Leader> now = leader.get();
+      Connection old = connection;
+      if (now.isPresent() && (old == null || !old.leader.equals(now.get()))) {
+        LOG.info("Namenode {} leads, term {}", now.get().address(), now.get().term());
+        connection = new Connection(now.get(), key);
+        if (old != null) {
+          old.close();
+        }
+      }
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("The namenode that leads cannot be called: {}", e.toString());
+    }
+  }
+
+  // ---- calls ------------------------------------------------------------------------------------
+
+  /**
+   * Has a call of a client run at the leader.
+   *
+   * @return the bytes of the answer; fails with a {@link RelayedException} as the call did, or with
+   *     a {@link RetriableException} if no leader is found in time or too many calls wait
+   */
+  public CompletableFuture<byte[]> forward(ForwardedCallProto call) {
+    Forwarding forwarding = new Forwarding(call);
+    forwarding.begin();
+    return forwarding.answer;
+  }
+
+  /** A call on its way to the leader; one thread at a time works on it. */
+  private final class Forwarding implements Runnable {
+    private final CompletableFuture<byte[]> answer = new CompletableFuture<>();
+    private final long endNanos = System.nanoTime() + patienceNanos;
+    private ForwardedCallProto call;
+    private Connection at;
+
+    Forwarding(ForwardedCallProto call) {
+      this.call = call;
+    }
+
+    void begin() {
+      at = connection;
+      if (at == null) {
+        again(null);
+        return;
+      }
+      try {
+        at.callers.execute(this);
+      } catch (RejectedExecutionException e) {
+        if (at.callers.isShutdown()) {
+          again(null);
+        } else {
+          answer.completeExceptionally(
+              new RetriableException(
+                  "%d calls wait for the namenode that leads; repeat the call in a moment"
+                      .formatted(WAITING_CALLS)));
+        }
+      }
+    }
+
+    @Override
+    public void run() {
+      if (at.callers.isShutdown()) { // it has not been sent
+        again(null);
+        return;
+      }
+      try {
+        answer.complete(resultOf(at.client.forward(call)));
+      } catch (RelayedException e) {
+        answer.completeExceptionally(e);
+      } catch (IOException | RuntimeException e) {
+        call = call.toBuilder().setRepeated(true).build();
+        again(e);
+      }
+    }
+
+    private void again(Exception why) {
+      if (closed || System.nanoTime() - endNanos > 0) {
+        answer.completeExceptionally(
+            new RetriableException(
+                "no namenode that leads has answered in time%s; repeat the call in a moment"
+                    .formatted(why == null ? "" : " (" + why + ")")));
+        return;
+      }
+      try {
+        timer.schedule(this::begin, AGAIN_MILLIS, TimeUnit.MILLISECONDS);
+      } catch (RejectedExecutionException e) {
+        answer.completeExceptionally(
+            new RetriableException("this namenode stops; repeat the call at another one"));
+      }
+    }
+  }
+
+  private static byte[] resultOf(ForwardedAnswerProto answer) throws RelayedException {
+    if (answer.hasFailureClass()) {
+      throw new RelayedException(answer.getFailureClass(), answer.getFailureMessage());
+    }
+    return answer.getResult().toByteArray();
+  }
+
+  // ---- the view ---------------------------------------------------------------------------------
+
+  /** Asks for the leader's view again and again. A view that does not come is left out. */
+  public void watchView(long everyMillis, Consumer<ClusterViewProto> taker) {
+    timer.scheduleWithFixedDelay(() -> askForView(taker), 0, everyMillis, TimeUnit.MILLISECONDS);
+  }
+
+  private void askForView(Consumer<ClusterViewProto> taker) {
+    Connection now = connection;
+    if (now == null) {
+      return;
+    }
+    try {
+      now.callers.execute(() -> takeView(now, taker));
+    } catch (RejectedExecutionException e) {
+      LOG.debug("the leader is not asked for its view now");
+    }
+  }
+
+  private static void takeView(Connection at, Consumer<ClusterViewProto> taker) {
+    if (at.callers.isShutdown()) {
+      return;
+    }
+    try {
+      taker.accept(at.client.view());
+    } catch (IOException | RuntimeException e) {
+      LOG.debug("the leader {} has not told its view: {}", at.leader.address(), e.toString());
+    }
+  }
+
+  /** Calls under way fail. */
+  @Override
+  public void close() {
+    closed = true;
+    Connection last = connection;
+    if (last != null) {
+      last.close();
+    }
+    timer.shutdownNow();
+  }
+}

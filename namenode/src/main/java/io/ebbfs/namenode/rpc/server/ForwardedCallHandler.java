@@ -1,0 +1,76 @@
+package io.ebbfs.namenode.rpc.server;
+
+import io.ebbfs.namenode.store.ClientCall;
+import io.ebbfs.protocol.PeerProtocol;
+import io.ebbfs.protocol.proto.PeerProtos.ForwardedAnswerProto;
+import io.ebbfs.protocol.proto.PeerProtos.ForwardedCallProto;
+import io.ebbfs.protocol.rpc.ServiceKey;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.util.Map;
+import org.apache.hadoop.ipc.RpcNoSuchMethodException;
+import org.apache.hadoop.thirdparty.protobuf.UnsafeByteOperations;
+
+/**
+ * Runs calls of clients that another namenode has forwarded, as if the clients had sent them here.
+ * Only a namenode that proves that it is a service may name the user of a call. Thread-safe.
+ */
+final class ForwardedCallHandler implements MethodHandler {
+  private final Map<String, RpcMethod> methods;
+  private final ServiceKey key;
+
+  ForwardedCallHandler(Map<String, RpcMethod> methods, ServiceKey key) {
+    this.methods = Map.copyOf(methods);
+    this.key = key;
+  }
+
+  @Override
+  public byte[] answer(byte[] frame, int offset, int length) throws IOException {
+    CurrentCall peer = CurrentCall.get();
+    key.check(PeerProtocol.NAME, peer.context(), peer.address());
+    ForwardedCallProto call = ForwardedCallProto.parser().parseFrom(frame, offset, length);
+    RpcMethod method = methods.get(call.getMethod());
+    if (method == null) {
+      throw new RpcNoSuchMethodException(
+          "the forwarded method %s is not known here: the namenodes have different versions"
+              .formatted(call.getMethod()));
+    }
+    CurrentCall caller =
+        new CurrentCall(
+            RemoteUser.named(call.getUser()),
+            InetAddress.getByAddress(call.getAddress().toByteArray()),
+            null);
+    ClientCall once =
+        call.hasClientId()
+            ? ClientCall.of(
+                    call.getClientId().toByteArray(),
+                    call.getCallId(),
+                    call.getUser(),
+                    call.getRepeated())
+                .orElse(null)
+            : null;
+    byte[] request = call.getRequest().toByteArray();
+    return run(peer, caller, once, () -> method.handler().answer(request, 0, request.length));
+  }
+
+  private static byte[] run(
+      CurrentCall peer, CurrentCall caller, ClientCall once, LaterException.Rest work) {
+    CurrentCall.set(caller);
+    try {
+      return ForwardedAnswerProto.newBuilder()
+          .setResult(UnsafeByteOperations.unsafeWrap(ClientCall.run(once, work::run)))
+          .build()
+          .toByteArray();
+    } catch (LaterException e) {
+      throw new LaterException(e.event(), () -> run(peer, caller, once, e.rest()));
+    } catch (IOException | RuntimeException e) {
+      return ForwardedAnswerProto.newBuilder()
+          .setFailureClass(AnswerFrame.nameOf(e))
+          .setFailureMessage(AnswerFrame.messageOf(e))
+          .build()
+          .toByteArray();
+    } finally {
+      CurrentCall.set(peer);
+    }
+  }
+}
