@@ -39,6 +39,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
@@ -51,7 +52,7 @@ import org.slf4j.LoggerFactory;
  */
 final class FollowerServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(FollowerServer.class);
-  private static final long VIEW_MILLIS = 500;
+  private static final long VIEW_MILLIS = 200;
 
   /** Longer than a takeover takes, and shorter than clients wait for an answer. */
   private static final long PATIENCE_MILLIS = 20_000;
@@ -70,14 +71,18 @@ final class FollowerServer implements AutoCloseable {
    * Prepares a follower, which serves once {@link #start} is called.
    *
    * @param store stays open when the follower is closed
+   * @param door has the port and the connections
    * @param leader the namenode that leads, as far as it is known
+   * @param onEnded hears that no process listens at the address of a leader
    */
   FollowerServer(
       NamenodeConfig config,
       Clock timeOfDay,
       RandomGenerator random,
       MetadataStore store,
-      Supplier<Optional<Leader>> leader)
+      RpcEndpoint door,
+      Supplier<Optional<Leader>> leader,
+      Consumer<Leader> onEnded)
       throws IOException {
     this.config = config;
     this.clock = SteadyClock.from(timeOfDay);
@@ -105,8 +110,8 @@ final class FollowerServer implements AutoCloseable {
               neverExpiring(clock),
               opens(),
               () -> {}); // the leader looks for deletions by itself
-      link = stopsFirst(new LeaderLink(leader, key, PATIENCE_MILLIS));
-      endpoint = endpoint(files, blocks, identity.blockPoolId(), leader);
+      link = stopsFirst(new LeaderLink(leader, onEnded, key, PATIENCE_MILLIS));
+      endpoint = endpoint(door, files, blocks, identity.blockPoolId(), leader);
       link.watchView(VIEW_MILLIS, this::take);
       made = true;
     } finally {
@@ -128,14 +133,14 @@ final class FollowerServer implements AutoCloseable {
   }
 
   private RpcEndpoint endpoint(
+      RpcEndpoint door,
       FileServices files,
       BlockManager blocks,
       String blockPoolId,
       Supplier<Optional<Leader>> leader)
       throws IOException {
     Caller.Superuser superuser = NamenodeServer.superuser();
-    RpcEndpoint made =
-        stopsFirst(new RpcEndpoint(config.handlers(), RpcEndpoint.newRetryAnswers()));
+    RpcEndpoint made = new RpcEndpoint(door);
     made.addClients(
         ReadOnlyGuard.of(
             new ClientFrontEnd(
@@ -169,7 +174,7 @@ final class FollowerServer implements AutoCloseable {
     return hasView;
   }
 
-  /** Serves at the port of the configuration. */
+  /** Serves from now on. */
   void start() throws IOException {
     endpoint.start(config.host(), config.port());
     serving = true;

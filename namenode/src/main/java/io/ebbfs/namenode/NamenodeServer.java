@@ -94,6 +94,8 @@ public final class NamenodeServer implements AutoCloseable {
 
   private final List<AutoCloseable> parts = new ArrayList<>();
   private PendingDeletionReaper reaper;
+  // The port of namenodes that take turns; null if this namenode has a port of its own.
+  private RpcEndpoint door;
   private RpcEndpoint endpoint;
   private NamenodeStatus status;
 
@@ -113,10 +115,12 @@ public final class NamenodeServer implements AutoCloseable {
   /**
    * Starts a namenode on a store that its caller closes, and of which it takes no backups.
    *
+   * @param door has the port and the connections
    * @param term in which it leads the namenodes on the store
    */
   static NamenodeServer startOn(
       MetadataStore store,
+      RpcEndpoint door,
       NamenodeConfig config,
       Clock clock,
       RandomGenerator random,
@@ -124,6 +128,7 @@ public final class NamenodeServer implements AutoCloseable {
       throws IOException {
     return start(
         server -> {
+          server.door = door;
           server.build(config, clock, random, store, NamenodeServer::refuseBackup, term);
           // Other namenodes delete files, too.
           server.every(OTHERS_DELETE_MILLIS, "deletions", server.reaper::wake);
@@ -283,10 +288,13 @@ public final class NamenodeServer implements AutoCloseable {
             calls,
             audit);
     RetryAnswers retries = RpcEndpoint.newRetryAnswers();
-    endpoint = endpoint(config.handlers(), retries, served);
+    endpoint =
+        endpoint(
+            door == null ? new RpcEndpoint(config.handlers(), retries) : new RpcEndpoint(door),
+            served);
     endpoint.start(config.host(), config.port());
     if (config.servicePort() != 0) {
-      endpoint(config.serviceHandlers(), retries, served)
+      endpoint(new RpcEndpoint(config.serviceHandlers(), retries), served)
           .start(config.host(), config.servicePort());
     }
     status =
@@ -325,9 +333,8 @@ public final class NamenodeServer implements AutoCloseable {
       Optional<AuditLog> audit) {}
 
   /** All protocols, for a port with a call queue and handlers of its own. */
-  private RpcEndpoint endpoint(int handlers, RetryAnswers retries, Served served)
-      throws IOException {
-    RpcEndpoint made = stopsFirst(new RpcEndpoint(handlers, retries));
+  private RpcEndpoint endpoint(RpcEndpoint made, Served served) throws IOException {
+    stopsFirst(made);
     made.addClients(served.clients());
     made.replaceClientMethods(served.direct());
     made.addDatanodes(served.datanodes());

@@ -13,7 +13,6 @@ import java.net.InetSocketAddress;
 import java.time.Clock;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.ipc.StandbyException;
 import org.slf4j.Logger;
@@ -28,19 +27,18 @@ import org.slf4j.LoggerFactory;
  */
 public final class SharedNamenode implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SharedNamenode.class);
-  private static final int STANDBY_HANDLERS = 2;
   private static final long PAUSE_AFTER_FAILURE_MILLIS = 1_000;
 
   private final NamenodeConfig config;
   private final Clock clock;
   private final RandomGenerator random;
   private final MetadataStore store;
+  private final RpcEndpoint door;
   private final LeaderTimes times;
   private final Leadership leadership;
   private final InetSocketAddress address;
   private final Thread renewer;
   private final Thread role;
-  private volatile RpcEndpoint standby;
   private volatile NamenodeServer leader;
   private volatile FollowerServer follower;
   private volatile boolean closed;
@@ -50,13 +48,13 @@ public final class SharedNamenode implements AutoCloseable {
       Clock clock,
       RandomGenerator random,
       MetadataStore store,
-      RpcEndpoint standby) {
+      RpcEndpoint door) {
     this.config = config;
     this.clock = clock;
     this.random = random;
     this.store = store;
-    this.standby = standby;
-    this.address = standby.address();
+    this.door = door;
+    this.address = door.address();
     this.times = LeaderTimes.of(config.leaderTimeout());
     String name = address.getHostString() + ":" + address.getPort();
     this.leadership =
@@ -82,8 +80,8 @@ public final class SharedNamenode implements AutoCloseable {
                 config.lockTimeout());
     boolean started = false;
     try {
-      RpcEndpoint standby = standby(config.host(), config.port(), Optional::empty);
-      SharedNamenode made = new SharedNamenode(config, clock, random, store, standby);
+      RpcEndpoint door = door(config);
+      SharedNamenode made = new SharedNamenode(config, clock, random, store, door);
       made.renewer.start();
       made.role.start();
       started = true;
@@ -95,14 +93,13 @@ public final class SharedNamenode implements AutoCloseable {
     }
   }
 
-  /** Refuses all calls at a port. */
-  private static RpcEndpoint standby(String host, int port, Supplier<Optional<String>> leader)
-      throws IOException {
-    RpcEndpoint made = new RpcEndpoint(STANDBY_HANDLERS, RpcEndpoint.newRetryAnswers());
+  /** Has the port as long as this namenode runs. At first it refuses all calls. */
+  private static RpcEndpoint door(NamenodeConfig config) throws IOException {
+    RpcEndpoint made = new RpcEndpoint(config.handlers(), RpcEndpoint.newRetryAnswers());
     boolean started = false;
     try {
-      StandbyCalls.addTo(made, () -> leader.get().orElse("not known yet"));
-      made.start(host, port);
+      StandbyCalls.addTo(made, () -> "not known yet");
+      made.start(config.host(), config.port());
       started = true;
       return made;
     } finally {
@@ -110,6 +107,13 @@ public final class SharedNamenode implements AutoCloseable {
         closeQuietly(made);
       }
     }
+  }
+
+  /** Refuses all calls from now on. */
+  private void standBy() throws IOException {
+    RpcEndpoint refusing = new RpcEndpoint(door);
+    StandbyCalls.addTo(refusing, () -> leadership.leader().orElse("not known yet"));
+    refusing.start(config.host(), address.getPort());
   }
 
   private static void closeQuietly(RpcEndpoint endpoint) {
@@ -140,55 +144,50 @@ public final class SharedNamenode implements AutoCloseable {
   private void playRoles() {
     try {
       while (!closed) {
-        followUntilLeading();
+        follow();
         lead();
-        beStandby();
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    } finally {
+      closeFollower();
     }
   }
 
-  /** Refuses calls until a leader is known, and then serves beside it, until this one leads. */
-  private void followUntilLeading() throws InterruptedException {
-    try {
-      while (!leadership.holds()) {
+  /**
+   * Serves beside the leader once it is known, until this namenode leads. The follower goes on
+   * until the leader has taken its place.
+   */
+  private void follow() throws InterruptedException {
+    while (!leadership.holds()) {
+      try {
         if (follower == null && leadership.otherLeader().isPresent()) {
-          follow();
+          follower =
+              new FollowerServer(
+                  config.withPort(address.getPort()),
+                  clock,
+                  random,
+                  store,
+                  door,
+                  leadership::otherLeader,
+                  leadership::noteEnd);
         }
         if (follower != null && follower.isReady() && !follower.isServing()) {
-          serveAsFollower();
+          follower.start();
         }
         Thread.sleep(times.renew() / 4 + 1);
+      } catch (IOException e) {
+        LOG.warn("This namenode cannot serve beside the leader yet: {}", e.toString());
+        Thread.sleep(PAUSE_AFTER_FAILURE_MILLIS);
       }
-    } finally {
-      FollowerServer last = follower;
-      follower = null;
-      if (last != null) {
-        last.close();
-      }
-      standby.close();
     }
   }
 
-  private void follow() throws InterruptedException {
-    try {
-      follower =
-          new FollowerServer(
-              config.withPort(address.getPort()), clock, random, store, leadership::otherLeader);
-    } catch (IOException e) {
-      LOG.warn("This namenode cannot serve beside the leader yet: {}", e.toString());
-      Thread.sleep(PAUSE_AFTER_FAILURE_MILLIS);
-    }
-  }
-
-  private void serveAsFollower() throws InterruptedException {
-    standby.close();
-    try {
-      follower.start();
-    } catch (IOException e) {
-      LOG.warn("The port {} cannot be had yet: {}", address, e.toString());
-      Thread.sleep(PAUSE_AFTER_FAILURE_MILLIS);
+  private void closeFollower() {
+    FollowerServer last = follower;
+    follower = null;
+    if (last != null) {
+      last.close();
     }
   }
 
@@ -196,12 +195,14 @@ public final class SharedNamenode implements AutoCloseable {
     LOG.info("This namenode leads, term {}", leadership.term());
     try (NamenodeServer server =
         NamenodeServer.startOn(
-            store, config.withPort(address.getPort()), clock, random, this::term)) {
+            store, door, config.withPort(address.getPort()), clock, random, this::term)) {
       leader = server;
+      closeFollower();
       while (leadership.holds()) {
         Thread.sleep(times.renew() / 4 + 1);
       }
       LOG.warn("This namenode leads no more, because it has not renewed its leadership in time");
+      standBy();
     } catch (IOException e) {
       LOG.error("This namenode cannot lead", e);
       Thread.sleep(PAUSE_AFTER_FAILURE_MILLIS);
@@ -215,18 +216,6 @@ public final class SharedNamenode implements AutoCloseable {
       throw new StandbyException("this namenode has not renewed its leadership in time");
     }
     return leadership.term();
-  }
-
-  private void beStandby() throws InterruptedException {
-    while (true) {
-      try {
-        standby = standby(config.host(), address.getPort(), leadership::leader);
-        return;
-      } catch (IOException e) {
-        LOG.warn("The port {} cannot be had yet: {}", address, e.toString());
-        Thread.sleep(PAUSE_AFTER_FAILURE_MILLIS);
-      }
-    }
   }
 
   // ---- what others ask --------------------------------------------------------------------------
@@ -280,12 +269,12 @@ public final class SharedNamenode implements AutoCloseable {
       return;
     }
     closed = true;
-    renewer.interrupt();
-    role.interrupt();
     try {
+      door.close();
+      renewer.interrupt();
+      role.interrupt();
       role.join();
       renewer.join();
-      standby.close();
       leadership.resign();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

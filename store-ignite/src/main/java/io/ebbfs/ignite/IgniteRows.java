@@ -6,20 +6,27 @@ import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Table;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Supplier;
 import javax.cache.Cache;
+import javax.cache.CacheException;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 import org.apache.ignite.Ignite;
 import org.apache.ignite.IgniteCache;
+import org.apache.ignite.IgniteCompute;
 import org.apache.ignite.cache.affinity.Affinity;
 import org.apache.ignite.cache.query.IndexQuery;
 import org.apache.ignite.cache.query.IndexQueryCriteriaBuilder;
 import org.apache.ignite.cache.query.IndexQueryCriterion;
 import org.apache.ignite.cache.query.QueryCursor;
+import org.apache.ignite.internal.processors.cache.CacheInvalidStateException;
 
 /**
  * The committed rows in Ignite, read from the node that decides about them and without locks. A
@@ -28,11 +35,13 @@ import org.apache.ignite.cache.query.QueryCursor;
 final class IgniteRows implements BufferedTransaction.Committed {
   private static final int PAGE = 1_024;
 
+  private final Ignite ignite;
   private final IgniteCache<RowId, byte[]> cache;
   private final Affinity<Long> affinity;
   private final long limitMillis;
 
   IgniteRows(Ignite ignite, long limitMillis) {
+    this.ignite = ignite;
     this.cache = ignite.cache(IgniteSettings.CACHE);
     this.affinity = ignite.affinity(IgniteSettings.CACHE);
     this.limitMillis = limitMillis;
@@ -85,22 +94,74 @@ final class IgniteRows implements BufferedTransaction.Committed {
         limit);
   }
 
-  /**
-   * Rows of a table after a key (or null): the groups of partitions that share a node follow each
-   * other, and within a group rows are in the order of their keys.
-   */
+  /** Rows of a table after a key (or null), in the order of their keys. */
   <V extends MessageLite> List<Row<V>> scanAll(Table<V> table, Key after, int limit)
       throws IOException {
     List<Row<V>> rows = new ArrayList<>();
-    int first = after == null ? 0 : affinity.partition(after.partition());
-    for (int group = first; group < affinity.partitions() && rows.size() < limit; group++) {
-      IndexQueryCriterion from =
-          group == first && after != null
-              ? behind(table, after)
-              : IndexQueryCriteriaBuilder.gte(RowId.ORDER_FIELD, RowId.startOf(table));
-      rows.addAll(scan(table, group, from, RowId.endOf(table), limit - rows.size()));
+    byte[] from = after == null ? RowId.startOf(table) : RowId.orderOf(table, after);
+    boolean including = after == null;
+    while (from != null && rows.size() < limit) {
+      Span span = span(new LocalScan(from, including, RowId.endOf(table), limit - rows.size()));
+      span.rows()
+          .forEach(
+              (id, value) -> {
+                if (rows.size() < limit && !RowBytes.isGuard(value)) {
+                  rows.add(new Row<>(id.key(), table.parse(id.key(), value)));
+                }
+              });
+      from = span.upTo();
+      including = false;
     }
     return rows;
+  }
+
+  /**
+   * Rows of all nodes, in order.
+   *
+   * @param upTo the order up to which there is no other row; null if there is no other row at all
+   */
+  private record Span(TreeMap<RowId, byte[]> rows, byte[] upTo) {}
+
+  private Span span(LocalScan scan) throws IOException {
+    Repetition repetition = null;
+    while (true) {
+      Collection<LocalScan.Part> parts =
+          repeat("scan", () -> compute().broadcastAsync(scan).get(limitMillis));
+      // A partition that moves to another node meanwhile would be missed, or read twice.
+      Set<String> distributions = new HashSet<>();
+      parts.forEach(part -> distributions.add(part.distribution()));
+      if (distributions.size() == 1 && !distributions.contains(null)) {
+        return merged(parts);
+      }
+      repetition = repetition == null ? new Repetition(limitMillis) : repetition;
+      repetition.pause(new IllegalStateException("rows move from one node to another"));
+    }
+  }
+
+  /** Fails if rows are lost: a scan would leave them out. */
+  private IgniteCompute compute() {
+    if (!cache.lostPartitions().isEmpty()) {
+      throw new CacheException(new CacheInvalidStateException("all copies of some rows are lost"));
+    }
+    return ignite.compute(ignite.cluster().forServers());
+  }
+
+  private static Span merged(Collection<LocalScan.Part> parts) {
+    byte[] upTo = null;
+    TreeMap<RowId, byte[]> rows = new TreeMap<>();
+    for (LocalScan.Part part : parts) {
+      for (int i = 0; i < part.keys().size(); i++) {
+        rows.put(part.keys().get(i), part.values().get(i));
+      }
+      if (part.upTo() != null && (upTo == null || Arrays.compareUnsigned(part.upTo(), upTo) < 0)) {
+        upTo = part.upTo();
+      }
+    }
+    byte[] bound = upTo;
+    if (bound != null) {
+      rows.keySet().removeIf(id -> Arrays.compareUnsigned(id.order(), bound) > 0);
+    }
+    return new Span(rows, upTo);
   }
 
   private static IndexQueryCriterion behind(Table<?> table, Key key) {

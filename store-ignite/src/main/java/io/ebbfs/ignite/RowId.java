@@ -65,6 +65,11 @@ final class RowId implements Comparable<RowId> {
     return (short) (hash ^ hash >>> Short.SIZE);
   }
 
+  /** What orders this row; not a copy. */
+  byte[] order() {
+    return order;
+  }
+
   Key key() {
     return Key.decode(Arrays.copyOfRange(order, TABLE_BYTES, order.length));
   }

@@ -30,6 +30,7 @@ public final class Leadership {
   private final LongSupplier nanoClock;
 
   private volatile LeaderRow seen;
+  private volatile long endedTerm;
   private long seenSince;
   private volatile Held held;
 
@@ -95,6 +96,9 @@ public final class Leadership {
     if (!row.get().equals(seen)) {
       see(row.get(), now);
     }
+    if (row.get().getTerm() == endedTerm) {
+      return true;
+    }
     return now - seenSince >= times.timeoutNanos();
   }
 
@@ -139,6 +143,15 @@ public final class Leadership {
           }
           return null;
         });
+  }
+
+  /**
+   * Notes that the process that leads in a term has ended: its machine refuses connections at its
+   * address. The next {@link #tick} does not wait for the time-out. Should the process live, its
+   * next renewal tells it that another one leads. Any thread may call this.
+   */
+  public void noteEnd(Leader leader) {
+    endedTerm = leader.term();
   }
 
   /** A process that leads, and the term in which it does. */

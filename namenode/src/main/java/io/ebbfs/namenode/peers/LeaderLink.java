@@ -9,6 +9,7 @@ import io.ebbfs.protocol.rpc.PeerClient;
 import io.ebbfs.protocol.rpc.RpcSettings;
 import io.ebbfs.protocol.rpc.ServiceKey;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -43,6 +44,7 @@ public final class LeaderLink implements AutoCloseable {
   private static final long AGAIN_MILLIS = 50;
 
   private final Supplier<Optional<Leader>> leader;
+  private final Consumer<Leader> onEnded;
   private final ServiceKey key;
   private final long patienceNanos;
   private final ScheduledThreadPoolExecutor timer =
@@ -54,10 +56,16 @@ public final class LeaderLink implements AutoCloseable {
    * A link that follows the leader from one namenode to the next.
    *
    * @param leader the namenode that leads, as far as it is known; must not block
+   * @param onEnded hears that no process listens at the address of a leader; must not block
    * @param patienceMillis how long a call waits for a namenode that leads
    */
-  public LeaderLink(Supplier<Optional<Leader>> leader, ServiceKey key, long patienceMillis) {
+  public LeaderLink(
+      Supplier<Optional<Leader>> leader,
+      Consumer<Leader> onEnded,
+      ServiceKey key,
+      long patienceMillis) {
     this.leader = leader;
+    this.onEnded = onEnded;
     this.key = key;
     this.patienceNanos = TimeUnit.MILLISECONDS.toNanos(patienceMillis);
     timer.scheduleWithFixedDelay(this::watch, 0, WATCH_MILLIS, TimeUnit.MILLISECONDS);
@@ -175,6 +183,7 @@ public final class LeaderLink implements AutoCloseable {
       } catch (RelayedException e) {
         answer.completeExceptionally(e);
       } catch (IOException | RuntimeException e) {
+        noteEnd(at, e);
         call = call.toBuilder().setRepeated(true).build();
         again(e);
       }
@@ -223,14 +232,22 @@ public final class LeaderLink implements AutoCloseable {
     }
   }
 
-  private static void takeView(Connection at, Consumer<ClusterViewProto> taker) {
+  private void takeView(Connection at, Consumer<ClusterViewProto> taker) {
     if (at.callers.isShutdown()) {
       return;
     }
     try {
       taker.accept(at.client.view());
     } catch (IOException | RuntimeException e) {
+      noteEnd(at, e);
       LOG.debug("the leader {} has not told its view: {}", at.leader.address(), e.toString());
+    }
+  }
+
+  /** A machine refuses a connection at once if no process listens there. */
+  private void noteEnd(Connection at, Exception failure) {
+    if (failure instanceof ConnectException) {
+      onEnded.accept(at.leader);
     }
   }
 

@@ -15,6 +15,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException;
 
 /**
  * Chooses disks for new replicas, for write pipelines and for re-replication (HDFS:
@@ -118,6 +119,11 @@ final class ReplicaTargetChooser {
       Server next = from.remove(local == NONE ? next(from, racks) : local);
       racks.add(next.rack());
       targets.add(new Target(next, disk(next, request, now)));
+    }
+    if (targets.isEmpty() && live.isEmpty() && cluster.awaitsServers()) {
+      // Clients repeat the call after a moment when they get this.
+      throw new NotReplicatedYetException(
+          "no chunk server has registered since the start of the namenode; they are awaited");
     }
     if (targets.isEmpty()) {
       throw new IOException(noPlace(request, live, refusals));

@@ -32,7 +32,10 @@ import org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol;
 import org.apache.hadoop.thirdparty.protobuf.RpcController;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 
-/** Serves the three protocols of the namenode on one port. */
+/**
+ * Serves the protocols of the namenode on one port. An endpoint may be replaced by another one at
+ * the same port, without the end of a connection.
+ */
 public final class RpcEndpoint implements AutoCloseable {
   private static final Traits CLIENT_TRAITS =
       new Traits(
@@ -63,6 +66,7 @@ public final class RpcEndpoint implements AutoCloseable {
   private final RpcProtocols protocols = new RpcProtocols();
   private final ServerLimits limits;
   private final RpcServer server;
+  private final boolean replaces;
 
   /**
    * Prepares the server; {@link #start} binds its port.
@@ -76,6 +80,17 @@ public final class RpcEndpoint implements AutoCloseable {
   RpcEndpoint(int handlers, ServerLimits limits, RetryAnswers retries) {
     this.limits = limits;
     this.server = new RpcServer(handlers, limits, protocols, retries);
+    this.replaces = false;
+  }
+
+  /**
+   * Prepares an endpoint that replaces a running one with its {@link #start}, at the same port. The
+   * running one still owns the port and the threads, and is closed last.
+   */
+  public RpcEndpoint(RpcEndpoint running) {
+    this.limits = running.limits;
+    this.server = running.server;
+    this.replaces = true;
   }
 
   /** A memory of answers, for the endpoints that the same clients call. */
@@ -180,18 +195,25 @@ public final class RpcEndpoint implements AutoCloseable {
   /**
    * Binds the port and serves. No protocol may be added after.
    *
-   * @param port 0 for any free port
+   * @param port 0 for any free port; without a meaning if the endpoint replaces another one
    */
   public void start(String host, int port) throws IOException {
-    server.start(host, port);
+    if (replaces) {
+      server.answerBy(protocols);
+    } else {
+      server.start(host, port);
+    }
   }
 
   public InetSocketAddress address() {
     return server.address();
   }
 
+  /** Ends all connections and calls, unless the endpoint has replaced another one. */
   @Override
   public void close() throws InterruptedException {
-    server.close();
+    if (!replaces) {
+      server.close();
+    }
   }
 }

@@ -46,6 +46,27 @@ class LeadershipTest {
   }
 
   @Test
+  void aLeaderWhoseProcessHasEndedIsNotWaitedFor() throws Exception {
+    Leadership a = process("a");
+    Leadership b = process("b");
+    a.tick();
+    b.tick();
+    assertThat(b.otherLeader()).contains(new Leadership.Leader("a:8020", 1));
+    assertThat(a.otherLeader()).isEmpty();
+    b.noteEnd(new Leadership.Leader("a:8020", 1));
+    b.tick();
+    assertThat(b.holds()).isTrue();
+    assertThat(b.term()).isEqualTo(2);
+    // Should the process live, its next renewal tells it that another one leads.
+    a.tick();
+    assertThat(a.holds()).isFalse();
+    a.noteEnd(new Leadership.Leader("a:8020", 1));
+    a.tick();
+    assertThat(a.holds()).as("the end of an old term ends no later one").isFalse();
+    assertThat(b.holds()).isTrue();
+  }
+
+  @Test
   void theFirstThatAsksLeads() throws IOException {
     Leadership a = process("a");
     Leadership b = process("b");

@@ -136,9 +136,10 @@ public final class PendingDeletionReaper implements AutoCloseable {
    * nobody reads them again.
    */
   private List<Inode> page(long directoryId, Key after) throws IOException {
-    Key from = after == null ? Key.of(directoryId) : after;
-    return store.scanAll(Tables.INODE, from, PAGE).stream()
-        .filter(row -> row.key().partition() == directoryId)
+    return store
+        .transactInBackground(
+            directoryId, transaction -> transaction.scan(Tables.INODE, directoryId, after, PAGE))
+        .stream()
         .map(row -> new Inode(row.key(), row.value()))
         .toList();
   }

@@ -40,7 +40,7 @@ public final class RpcServer implements AutoCloseable {
   private static final long STUCK_WHEN_FULL_NANOS = TimeUnit.SECONDS.toNanos(5);
 
   private final ServerLimits limits;
-  private final RpcProtocols protocols;
+  private volatile RpcProtocols protocols;
   private final InFlight inFlight;
   private final CallRunner runner;
   private final EventLoopGroup loops;
@@ -146,6 +146,11 @@ public final class RpcServer implements AutoCloseable {
 
   ServerLimits limits() {
     return limits;
+  }
+
+  /** Answers the calls that come from now on in another way; connections stay. */
+  public void answerBy(RpcProtocols others) {
+    protocols = others;
   }
 
   RpcProtocols protocols() {
