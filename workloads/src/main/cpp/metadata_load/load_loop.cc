@@ -181,7 +181,9 @@ class LoadLoop::Round {
                   fmt::format("{} operations got no answer for {} s; see the namenode's log", busy_,
                               kSilence.count()));
     }
-    if (window_ && !closed_ && now - start_ >= *window_) EBB_TRY(Close(now));
+    if (window_ && !closed_ && now - start_ >= *window_ && EveryGroupHasEnded()) {
+      EBB_TRY(Close(now));
+    }
     for (int e = 0; e < count; ++e) {
       const std::uint64_t mark = events[static_cast<std::size_t>(e)].data.u64;
       EBB_TRY((mark & kWriteBit) != 0 ? OnAcknowledged(mark & ~kWriteBit) : OnAnswer(mark));
@@ -189,9 +191,15 @@ class LoadLoop::Round {
     return FireTimers();
   }
 
+  // Whether every group has an operation that has ended: a window without one tells nothing.
+  [[nodiscard]] bool EveryGroupHasEnded() const {
+    return std::ranges::all_of(
+        results_, [](const Measurement& m) { return m.operations + m.failures > 0; });
+  }
+
   [[nodiscard]] int WaitMillis(Clock::time_point now) const {
     auto until = now + kSilence;
-    if (window_ && !closed_) until = std::min(until, start_ + *window_);
+    if (window_ && !closed_ && now < start_ + *window_) until = std::min(until, start_ + *window_);
     if (!timers_.empty()) until = std::min(until, timers_.top().first);
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - now).count();
     return static_cast<int>(std::max<std::int64_t>(left, 0));

@@ -52,9 +52,10 @@ class LoadLoop {
   [[nodiscard]] std::size_t connections() const { return connections_.size(); }
 
   // Runs the groups at the same time; each worker has a connection of its own. With a window, it
-  // measures until the window is over, or until the first worker has no operation left; then it
-  // waits for the operations under way. Without a window, it runs every worker to its end. A failed
-  // operation is counted, and the next one follows; a lost connection is an error.
+  // measures until the window is over and an operation of each group has ended, or until the first
+  // worker has no operation left; then it waits for the operations under way. Without a window, it
+  // runs every worker to its end. A failed operation is counted, and the next one follows; a lost
+  // connection is an error.
   [[nodiscard]] Result<std::vector<Measurement>> Run(
       std::span<const Group> groups, std::optional<std::chrono::nanoseconds> window);
   // The same with one group.
