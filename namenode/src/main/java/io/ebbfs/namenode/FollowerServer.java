@@ -39,6 +39,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
@@ -54,6 +55,9 @@ final class FollowerServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(FollowerServer.class);
   private static final long VIEW_MILLIS = 200;
 
+  /** An operator may have made the cluster read-only since. */
+  private static final long OLD_VIEW_NANOS = TimeUnit.SECONDS.toNanos(2);
+
   /** Longer than a takeover takes, and shorter than clients wait for an answer. */
   private static final long PATIENCE_MILLIS = 20_000;
 
@@ -65,6 +69,7 @@ final class FollowerServer implements AutoCloseable {
   private final CallCounters calls = new CallCounters();
   private final RpcEndpoint endpoint;
   private volatile boolean hasView;
+  private volatile long viewNanos;
   private volatile boolean serving;
 
   /**
@@ -158,7 +163,7 @@ final class FollowerServer implements AutoCloseable {
       made.wrapClientMethods(stopsFirst(AuditLog.open(Path.of(config.auditLog())))::around);
     }
     // The leader writes the audit line of a call that it runs.
-    made.wrapClientMethods(new FollowerCalls(link)::around);
+    made.wrapClientMethods(new FollowerCalls(link, this::knowsCluster)::around);
     made.wrapClientMethods(calls::around);
     StandbyCalls.addServices(made, () -> leader.get().map(Leader::address).orElse("not known yet"));
     return made;
@@ -166,7 +171,13 @@ final class FollowerServer implements AutoCloseable {
 
   private void take(ClusterViewProto view) {
     ClusterViews.apply(view, cluster, clock);
+    viewNanos = System.nanoTime();
     hasView = true;
+  }
+
+  /** Whether the view is so new that it tells whether files may be changed. */
+  private boolean knowsCluster() {
+    return hasView && System.nanoTime() - viewNanos < OLD_VIEW_NANOS;
   }
 
   /** Whether the follower knows the chunk servers, so that it may serve. */
@@ -200,13 +211,19 @@ final class FollowerServer implements AutoCloseable {
   @Override
   public void close() {
     Collections.reverse(parts);
+    boolean interrupted = false;
     for (AutoCloseable part : parts) {
       try {
         part.close();
+      } catch (InterruptedException e) {
+        interrupted = true;
       } catch (Exception e) {
         LOG.warn("A part of the namenode did not stop cleanly", e);
       }
     }
     parts.clear();
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
   }
 }

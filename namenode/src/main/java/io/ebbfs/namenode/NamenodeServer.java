@@ -257,7 +257,14 @@ public final class NamenodeServer implements AutoCloseable {
       every(500, "inspector-" + i, blocks::inspectSuspects);
     }
     every(5_000, "topology", cluster::refreshRacks);
-    every(2_000, "leases", new LeaseMonitor(store, files.leases(), files.recovery())::tick);
+    LeaseMonitor monitor = new LeaseMonitor(store, files.leases(), files.recovery());
+    every(
+        2_000,
+        "leases",
+        () -> {
+          term.require();
+          monitor.tick();
+        });
 
     ClientProtocol clients =
         ReadOnlyGuard.of(
@@ -286,17 +293,18 @@ public final class NamenodeServer implements AutoCloseable {
             () -> ClusterViews.of(cluster, clock),
             key,
             calls,
-            audit);
+            audit,
+            term);
     RetryAnswers retries = RpcEndpoint.newRetryAnswers();
     endpoint =
         endpoint(
             door == null ? new RpcEndpoint(config.handlers(), retries) : new RpcEndpoint(door),
             served);
-    endpoint.start(config.host(), config.port());
     if (config.servicePort() != 0) {
       endpoint(new RpcEndpoint(config.serviceHandlers(), retries), served)
           .start(config.host(), config.servicePort());
     }
+    endpoint.start(config.host(), config.port()); // last: nothing can fail after it
     status =
         new NamenodeStatus(
             cluster,
@@ -330,7 +338,8 @@ public final class NamenodeServer implements AutoCloseable {
       Supplier<ClusterViewProto> view,
       ServiceKey key,
       CallCounters calls,
-      Optional<AuditLog> audit) {}
+      Optional<AuditLog> audit,
+      LeaderTerm term) {}
 
   /** All protocols, for a port with a call queue and handlers of its own. */
   private RpcEndpoint endpoint(RpcEndpoint made, Served served) throws IOException {
@@ -340,6 +349,13 @@ public final class NamenodeServer implements AutoCloseable {
     made.addDatanodes(served.datanodes());
     served.audit().ifPresent(audit -> made.wrapClientMethods(audit::around));
     made.wrapClientMethods(served.calls()::around);
+    // A namenode that was frozen may have calls of an earlier time: it runs none of them.
+    made.wrapClientMethods(
+        (method, handler) ->
+            (frame, offset, length) -> {
+              served.term().require();
+              return handler.answer(frame, offset, length);
+            });
     made.wrapDatanodeMethods(served.calls()::around);
     made.addCoding(served.coding(), served.key());
     made.addPeers(served.view(), served.key());
@@ -470,13 +486,19 @@ public final class NamenodeServer implements AutoCloseable {
   @Override
   public void close() {
     Collections.reverse(parts);
+    boolean interrupted = false;
     for (AutoCloseable part : parts) {
       try {
         part.close();
+      } catch (InterruptedException e) {
+        interrupted = true;
       } catch (Exception e) {
         LOG.warn("A part of the namenode did not stop cleanly", e);
       }
     }
     parts.clear();
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
   }
 }

@@ -145,7 +145,9 @@ public final class SharedNamenode implements AutoCloseable {
     try {
       while (!closed) {
         follow();
-        lead();
+        if (!closed) {
+          lead();
+        }
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -159,7 +161,7 @@ public final class SharedNamenode implements AutoCloseable {
    * until the leader has taken its place.
    */
   private void follow() throws InterruptedException {
-    while (!leadership.holds()) {
+    while (!closed && !leadership.holds()) {
       try {
         if (follower == null && leadership.otherLeader().isPresent()) {
           follower =
@@ -176,7 +178,7 @@ public final class SharedNamenode implements AutoCloseable {
           follower.start();
         }
         Thread.sleep(times.renew() / 4 + 1);
-      } catch (IOException e) {
+      } catch (IOException | RuntimeException e) {
         LOG.warn("This namenode cannot serve beside the leader yet: {}", e.toString());
         Thread.sleep(PAUSE_AFTER_FAILURE_MILLIS);
       }
@@ -198,12 +200,14 @@ public final class SharedNamenode implements AutoCloseable {
             store, door, config.withPort(address.getPort()), clock, random, this::term)) {
       leader = server;
       closeFollower();
-      while (leadership.holds()) {
+      while (!closed && leadership.holds()) {
         Thread.sleep(times.renew() / 4 + 1);
       }
-      LOG.warn("This namenode leads no more, because it has not renewed its leadership in time");
+      if (!closed) {
+        LOG.warn("This namenode leads no more, because it has not renewed its leadership in time");
+      }
       standBy();
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException e) {
       LOG.error("This namenode cannot lead", e);
       Thread.sleep(PAUSE_AFTER_FAILURE_MILLIS);
     } finally {
@@ -270,6 +274,7 @@ public final class SharedNamenode implements AutoCloseable {
     }
     closed = true;
     try {
+      standBy(); // connections that are read until the end turn to another namenode
       door.close();
       renewer.interrupt();
       role.interrupt();

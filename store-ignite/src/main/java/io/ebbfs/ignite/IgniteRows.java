@@ -130,7 +130,11 @@ final class IgniteRows implements BufferedTransaction.Committed {
       // A partition that moves to another node meanwhile would be missed, or read twice.
       Set<String> distributions = new HashSet<>();
       parts.forEach(part -> distributions.add(part.distribution()));
-      if (distributions.size() == 1 && !distributions.contains(null)) {
+      // A node of which this process has not heard yet would be left out.
+      int partitions = parts.stream().mapToInt(LocalScan.Part::partitions).sum();
+      if (distributions.size() == 1
+          && !distributions.contains(null)
+          && partitions == affinity.partitions()) {
         return merged(parts);
       }
       repetition = repetition == null ? new Repetition(limitMillis) : repetition;

@@ -54,9 +54,16 @@ final class LocalScan implements IgniteCallable<LocalScan.Part> {
     private final ArrayList<RowId> keys;
     private final ArrayList<byte[]> values;
     private final byte[] upTo;
+    private final int partitions;
 
-    Part(String distribution, ArrayList<RowId> keys, ArrayList<byte[]> values, byte[] upTo) {
+    Part(
+        String distribution,
+        int partitions,
+        ArrayList<RowId> keys,
+        ArrayList<byte[]> values,
+        byte[] upTo) {
       this.distribution = distribution;
+      this.partitions = partitions;
       this.keys = keys;
       this.values = values;
       this.upTo = upTo;
@@ -64,10 +71,15 @@ final class LocalScan implements IgniteCallable<LocalScan.Part> {
 
     /**
      * The distribution of partitions over nodes, as the node knew it before and after the scan;
-     * null if it has changed meanwhile.
+     * null if it has changed meanwhile, or if all copies of some rows are lost.
      */
     String distribution() {
       return distribution;
+    }
+
+    /** The number of partitions of which the node has the primary copies. */
+    int partitions() {
+      return partitions;
     }
 
     /** The keys of the rows, in order. */
@@ -106,7 +118,8 @@ final class LocalScan implements IgniteCallable<LocalScan.Part> {
       }
     }
     return new Part(
-        before.equals(distribution()) ? before : null,
+        before.equals(distribution()) && cache.lostPartitions().isEmpty() ? before : null,
+        affinity.primaryPartitions(self).length,
         keys,
         values,
         read < limit ? null : last.order());

@@ -20,6 +20,11 @@ public record LeaderTimes(long renew, long timeout) {
     return timeout * 1_000_000 / 5 * 4;
   }
 
+  /** A leader whose process seems to have ended has lost after two and a half renewals. */
+  long endedNanos() {
+    return timeoutNanos() / 4;
+  }
+
   long timeoutNanos() {
     return timeout * 1_000_000;
   }

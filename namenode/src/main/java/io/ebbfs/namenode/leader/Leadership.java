@@ -96,7 +96,7 @@ public final class Leadership {
     if (!row.get().equals(seen)) {
       see(row.get(), now);
     }
-    if (row.get().getTerm() == endedTerm) {
+    if (row.get().getTerm() == endedTerm && now - seenSince >= times.endedNanos()) {
       return true;
     }
     return now - seenSince >= times.timeoutNanos();
@@ -147,8 +147,8 @@ public final class Leadership {
 
   /**
    * Notes that the process that leads in a term has ended: its machine refuses connections at its
-   * address. The next {@link #tick} does not wait for the time-out. Should the process live, its
-   * next renewal tells it that another one leads. Any thread may call this.
+   * address. If the row stands still, too, {@link #tick} does not wait for the time-out. Any thread
+   * may call this.
    */
   public void noteEnd(Leader leader) {
     endedTerm = leader.term();

@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.apache.hadoop.ha.proto.HAServiceProtocolProtos.HAServiceStateProto;
 import org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException;
 import org.apache.hadoop.hdfs.protocol.RecoveryInProgressException;
@@ -27,8 +28,8 @@ import org.apache.hadoop.thirdparty.protobuf.ByteString;
  * what chunk servers have just reported, and what they are to do. Thread-safe.
  */
 public final class FollowerCalls {
-  /** Calls that read rows, and calls that change rows of the namespace alone. */
-  private static final Set<String> HERE =
+  /** Calls that read rows. */
+  private static final Set<String> READS =
       Set.of(
           "getFileInfo",
           "getFileLinkInfo",
@@ -46,16 +47,11 @@ public final class FollowerCalls {
           "getErasureCodingPolicy",
           "getEZForPath",
           "isFileClosed",
-          "checkAccess",
-          "mkdirs",
-          "create",
-          "complete",
-          "rename",
-          "rename2",
-          "delete",
-          "setPermission",
-          "setOwner",
-          "setTimes");
+          "checkAccess");
+
+  /** Calls that change rows of the namespace alone; create and complete are among them at times. */
+  private static final Set<String> CHANGES =
+      Set.of("mkdirs", "rename", "rename2", "delete", "setPermission", "setOwner", "setTimes");
 
   /** HDFS calls a namenode that serves reads beside the active one an observer. */
   private static final byte[] SERVES =
@@ -70,10 +66,15 @@ public final class FollowerCalls {
   private static final int MAX_WRITERS = 100_000;
 
   private final LeaderLink link;
+  private final BooleanSupplier knowsCluster;
   private final Map<String, Long> renewedNanos = new ConcurrentHashMap<>();
 
-  public FollowerCalls(LeaderLink link) {
+  /**
+   * @param knowsCluster whether it is known here that files may be changed; else the leader decides
+   */
+  public FollowerCalls(LeaderLink link, BooleanSupplier knowsCluster) {
     this.link = link;
+    this.knowsCluster = knowsCluster;
   }
 
   /** The handler of a method, of its name and the handler that runs the method here. */
@@ -82,16 +83,24 @@ public final class FollowerCalls {
       case "create" -> (frame, offset, length) -> create(here, frame, offset, length);
       case "complete" -> (frame, offset, length) -> complete(here, frame, offset, length);
       case "getHAServiceState" -> (frame, offset, length) -> SERVES.clone();
-      default ->
-          HERE.contains(method)
-              ? here
-              : (frame, offset, length) -> forward(method, frame, offset, length);
+      default -> READS.contains(method) ? here : change(method, here);
     };
+  }
+
+  private MethodHandler change(String method, MethodHandler here) {
+    boolean mayBeHere = CHANGES.contains(method);
+    return (frame, offset, length) ->
+        mayBeHere && knowsCluster.getAsBoolean()
+            ? here.answer(frame, offset, length)
+            : forward(method, frame, offset, length);
   }
 
   /** The leader ends the lease of a writer of whom it never hears. */
   private byte[] create(MethodHandler here, byte[] frame, int offset, int length)
       throws IOException {
+    if (!knowsCluster.getAsBoolean()) {
+      return forward("create", frame, offset, length);
+    }
     String writer = CreateRequestProto.parser().parseFrom(frame, offset, length).getClientName();
     if (isKnown(writer)) {
       return createHere(here, frame, offset, length);
@@ -130,7 +139,8 @@ public final class FollowerCalls {
   /** A file without blocks is closed here. Replicas of a block are reported to the leader. */
   private byte[] complete(MethodHandler here, byte[] frame, int offset, int length)
       throws IOException {
-    return CompleteRequestProto.parser().parseFrom(frame, offset, length).hasLast()
+    return !knowsCluster.getAsBoolean()
+            || CompleteRequestProto.parser().parseFrom(frame, offset, length).hasLast()
         ? forward("complete", frame, offset, length)
         : here.answer(frame, offset, length);
   }

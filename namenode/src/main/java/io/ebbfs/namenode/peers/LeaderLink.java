@@ -21,6 +21,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.apache.hadoop.ipc.RetriableException;
 import org.apache.hadoop.net.NetUtils;
+import org.apache.hadoop.security.AccessControlException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,7 +35,7 @@ public final class LeaderLink implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(LeaderLink.class);
 
   /** Calls at the leader at a time, and calls that wait for one of these places. */
-  private static final int CALLERS = 64;
+  private static final int CALLERS = 256;
 
   private static final int WAITING_CALLS = 10_000;
   private static final int CALL_TIMEOUT_MILLIS = 10_000;
@@ -49,6 +50,8 @@ public final class LeaderLink implements AutoCloseable {
   private final long patienceNanos;
   private final ScheduledThreadPoolExecutor timer =
       new ScheduledThreadPoolExecutor(1, task -> daemon(task, "leader-link"));
+  private final ScheduledThreadPoolExecutor viewer =
+      new ScheduledThreadPoolExecutor(1, task -> daemon(task, "leader-view"));
   private volatile Connection connection;
   private volatile boolean closed;
 
@@ -81,6 +84,8 @@ public final class LeaderLink implements AutoCloseable {
   private static final class Connection {
     private final Leader leader;
     private final PeerClient client;
+    // Whether the log has said so; used by the thread that asks for the view.
+    private boolean refused;
     private final ThreadPoolExecutor callers =
         new ThreadPoolExecutor(
             CALLERS,
@@ -117,9 +122,13 @@ public final class LeaderLink implements AutoCloseable {
       Connection old = connection;
       if (now.isPresent() && (old == null || !old.leader.equals(now.get()))) {
         LOG.info("Namenode {} leads, term {}", now.get().address(), now.get().term());
-        connection = new Connection(now.get(), key);
+        Connection next = new Connection(now.get(), key);
+        connection = next;
         if (old != null) {
           old.close();
+        }
+        if (closed) {
+          next.close();
         }
       }
     } catch (IOException | RuntimeException e) {
@@ -154,12 +163,15 @@ public final class LeaderLink implements AutoCloseable {
 
     void begin() {
       at = connection;
-      if (at == null) {
+      if (at == null || closed) {
         again(null);
         return;
       }
       try {
         at.callers.execute(this);
+      } catch (Error e) { // no thread can be started
+        answer.completeExceptionally(new IOException(e));
+        throw e;
       } catch (RejectedExecutionException e) {
         if (at.callers.isShutdown()) {
           again(null);
@@ -174,7 +186,8 @@ public final class LeaderLink implements AutoCloseable {
 
     @Override
     public void run() {
-      if (at.callers.isShutdown()) { // it has not been sent
+      // A call that its client has given up must not take effect late.
+      if (at.callers.isShutdown() || isOver()) {
         again(null);
         return;
       }
@@ -186,11 +199,18 @@ public final class LeaderLink implements AutoCloseable {
         noteEnd(at, e);
         call = call.toBuilder().setRepeated(true).build();
         again(e);
+      } catch (Error e) {
+        answer.completeExceptionally(new IOException(e));
+        throw e;
       }
     }
 
+    private boolean isOver() {
+      return System.nanoTime() - endNanos > 0;
+    }
+
     private void again(Exception why) {
-      if (closed || System.nanoTime() - endNanos > 0) {
+      if (closed || isOver()) {
         answer.completeExceptionally(
             new RetriableException(
                 "no namenode that leads has answered in time%s; repeat the call in a moment"
@@ -215,29 +235,27 @@ public final class LeaderLink implements AutoCloseable {
 
   // ---- the view ---------------------------------------------------------------------------------
 
-  /** Asks for the leader's view again and again. A view that does not come is left out. */
+  /**
+   * Asks for the leader's view again and again, one question at a time. A view that does not come
+   * is left out.
+   */
   public void watchView(long everyMillis, Consumer<ClusterViewProto> taker) {
-    timer.scheduleWithFixedDelay(() -> askForView(taker), 0, everyMillis, TimeUnit.MILLISECONDS);
-  }
-
-  private void askForView(Consumer<ClusterViewProto> taker) {
-    Connection now = connection;
-    if (now == null) {
-      return;
-    }
-    try {
-      now.callers.execute(() -> takeView(now, taker));
-    } catch (RejectedExecutionException e) {
-      LOG.debug("the leader is not asked for its view now");
-    }
+    viewer.scheduleWithFixedDelay(
+        () -> takeView(connection, taker), 0, everyMillis, TimeUnit.MILLISECONDS);
   }
 
   private void takeView(Connection at, Consumer<ClusterViewProto> taker) {
-    if (at.callers.isShutdown()) {
+    if (at == null) {
       return;
     }
     try {
       taker.accept(at.client.view());
+    } catch (AccessControlException e) {
+      if (!at.refused) {
+        at.refused = true;
+        LOG.warn(
+            "Namenode {}, which leads, refuses this one: {}", at.leader.address(), e.getMessage());
+      }
     } catch (IOException | RuntimeException e) {
       noteEnd(at, e);
       LOG.debug("the leader {} has not told its view: {}", at.leader.address(), e.toString());
@@ -251,14 +269,15 @@ public final class LeaderLink implements AutoCloseable {
     }
   }
 
-  /** Calls under way fail. */
+  /** Calls under way, and calls that wait, fail. */
   @Override
   public void close() {
     closed = true;
+    viewer.shutdownNow();
     Connection last = connection;
     if (last != null) {
       last.close();
     }
-    timer.shutdownNow();
+    timer.shutdown(); // calls that wait for the timer still run, and fail
   }
 }

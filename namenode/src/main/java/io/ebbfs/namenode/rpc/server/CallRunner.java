@@ -138,6 +138,11 @@ final class CallRunner implements AutoCloseable {
     commits.whenSynced(
         turnEnd,
         unsynced -> {
+          if (interrupts) {
+            // The server stops and has interrupted the call, whose effect nobody knows. Its client
+            // loses the connection and repeats the call.
+            return;
+          }
           if (unsynced != null) {
             fail(call, unsynced);
           } else if (failure != null) {
@@ -158,15 +163,8 @@ final class CallRunner implements AutoCloseable {
     }
   }
 
-  /**
-   * A call that failed has had no effect, so its repetitions may run. A call that was interrupted,
-   * because the server stops, may have had one: it is not answered. Its client loses the connection
-   * and repeats the call.
-   */
+  /** A call that failed has had no effect, so its repetitions may run. */
   private void fail(RpcCall call, Throwable failure) {
-    if (interrupts) {
-      return;
-    }
     try {
       call.fail(failure);
     } finally {

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.util.Map;
 import org.apache.hadoop.ipc.RpcNoSuchMethodException;
+import org.apache.hadoop.ipc.StandbyException;
 import org.apache.hadoop.thirdparty.protobuf.UnsafeByteOperations;
 
 /**
@@ -54,13 +55,16 @@ final class ForwardedCallHandler implements MethodHandler {
   }
 
   private static byte[] run(
-      CurrentCall peer, CurrentCall caller, ClientCall once, LaterException.Rest work) {
+      CurrentCall peer, CurrentCall caller, ClientCall once, LaterException.Rest work)
+      throws StandbyException {
     CurrentCall.set(caller);
     try {
       return ForwardedAnswerProto.newBuilder()
           .setResult(UnsafeByteOperations.unsafeWrap(ClientCall.run(once, work::run)))
           .build()
           .toByteArray();
+    } catch (StandbyException e) {
+      throw e; // the other namenode sends the call to the next leader
     } catch (LaterException e) {
       throw new LaterException(e.event(), () -> run(peer, caller, once, e.rest()));
     } catch (IOException | RuntimeException e) {
