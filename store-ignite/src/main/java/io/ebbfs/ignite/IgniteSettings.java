@@ -112,7 +112,7 @@ final class IgniteSettings {
 
   /**
    * The log is handed to the operating system at each commit and synced now and then: a commit is
-   * in the memory of two machines, and survives the death of all processes.
+   * in the memory of each machine with a copy, and survives the death of all processes.
    */
   private static DataStorageConfiguration storage(StoreNodeConfig node) {
     DataStorageConfiguration storage =
@@ -134,7 +134,7 @@ final class IgniteSettings {
     return new CacheConfiguration<RowId, byte[]>(CACHE)
         .setAtomicityMode(CacheAtomicityMode.TRANSACTIONAL)
         .setCacheMode(CacheMode.PARTITIONED)
-        .setBackups(1)
+        .setBackups(node.copies() - 1) // those besides the primary
         .setWriteSynchronizationMode(CacheWriteSynchronizationMode.FULL_SYNC)
         .setReadFromBackup(false) // a backup may show a row earlier or later than the primary does
         .setPartitionLossPolicy(PartitionLossPolicy.READ_WRITE_SAFE)

@@ -16,7 +16,8 @@ import org.apache.hadoop.thirdparty.protobuf.MessageLite;
  * The store on Apache Ignite, which many processes share. This process is a client of the nodes
  * that hold the rows ({@link StoreNode}). Documented in {@code docs/metadata-store.md}.
  *
- * <p>A commit is on two nodes when it returns, whatever its durability.
+ * <p>A commit is on all running nodes with copies of its rows when it returns, whatever its
+ * durability.
  */
 public final class IgniteStore implements MetadataStore {
   private final StoreConnection connection;
@@ -82,7 +83,7 @@ public final class IgniteStore implements MetadataStore {
     return result;
   }
 
-  /** Every commit is on two nodes when it returns. */
+  /** Every commit is on all running nodes with copies when it returns. */
   @Override
   public void sync() {
     NonBlocking.beforeTransaction();

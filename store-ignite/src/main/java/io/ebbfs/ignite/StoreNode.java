@@ -31,12 +31,14 @@ public final class StoreNode implements AutoCloseable {
 
   private final Ignite ignite;
   private final StoreMember member;
+  private final int configuredCopies;
   private volatile boolean closed;
   private boolean served;
 
-  private StoreNode(Ignite ignite, StoreMember member) {
+  private StoreNode(Ignite ignite, StoreMember member, int configuredCopies) {
     this.ignite = ignite;
     this.member = member;
+    this.configuredCopies = configuredCopies;
   }
 
   /**
@@ -47,7 +49,8 @@ public final class StoreNode implements AutoCloseable {
   public static StoreNode start(StoreMember member, StoreNodeConfig config) throws IOException {
     Files.createDirectories(config.data());
     try {
-      return new StoreNode(Ignition.start(IgniteSettings.server(member, config)), member);
+      return new StoreNode(
+          Ignition.start(IgniteSettings.server(member, config)), member, config.copies());
     } catch (IgniteException e) {
       throw new IOException(
           "the store node %s with the directory %s did not start: %s"
@@ -116,10 +119,23 @@ public final class StoreNode implements AutoCloseable {
     return !closed && ignite.cluster().state().active();
   }
 
-  /**
-   * How many nodes have a complete copy of the row that the fewest nodes have. While it is 1, no
-   * other node may stop.
-   */
+  /** How many copies of each row the file of this node asks for. */
+  int configuredCopies() {
+    return configuredCopies;
+  }
+
+  /** How many copies of each row the store was made with, if it has so many nodes. */
+  int copiesOfStore() {
+    return ((IgniteEx) ignite)
+            .context()
+            .cache()
+            .cacheDescriptor(IgniteSettings.CACHE)
+            .cacheConfiguration()
+            .getBackups()
+        + 1;
+  }
+
+  /** How many nodes have a complete copy of the row that the fewest nodes have. */
   int copies() {
     IntMetric copies =
         ((IgniteEx) ignite)

@@ -17,6 +17,7 @@ import java.nio.file.Path;
  * @param failureDetection the others go on without a node that is silent for this long
  * @param syncEachCommit whether each commit waits for the disks
  * @param partitions of a new store, a power of two; fixed for ever
+ * @param copies of each row, on a node each; of a new store, the same on all nodes, fixed for ever
  * @param threads of each pool
  */
 public record StoreNodeConfig(
@@ -28,6 +29,7 @@ public record StoreNodeConfig(
     long failureDetection,
     boolean syncEachCommit,
     int partitions,
+    int copies,
     int threads) {
   private static final long MIN_MEMORY = 32L << 20;
   private static final long MIN_LOG = 128L << 20;
@@ -35,7 +37,7 @@ public record StoreNodeConfig(
 
   public static StoreNodeConfig defaults() {
     return new StoreNodeConfig(
-        Path.of("store-data"), 1L << 30, 1L << 30, 0, 0, 2_000, false, 256, 8);
+        Path.of("store-data"), 1L << 30, 1L << 30, 0, 0, 2_000, false, 256, 3, 8);
   }
 
   /**
@@ -63,6 +65,7 @@ public record StoreNodeConfig(
             top.durationMillis("failureDetection", otherwise.failureDetection),
             top.flag("syncEachCommit", otherwise.syncEachCommit),
             top.integer("partitions", otherwise.partitions, 1, 65_536),
+            top.integer("copies", otherwise.copies, 2, 5),
             top.integer("threads", otherwise.threads, 1, 1_000));
     config.check(top);
     return config;
@@ -100,6 +103,7 @@ public record StoreNodeConfig(
         failureDetection,
         syncEachCommit,
         partitions,
+        copies,
         threads);
   }
 }

@@ -5,14 +5,13 @@ import io.ebbfs.common.http.StatusServer;
 import java.util.Optional;
 
 /**
- * What a store node says to supervisors and to Prometheus. It is ready when another node could
- * stop: the store serves and each row has two complete copies. Thread-safe.
+ * What a store node says to supervisors and to Prometheus. It is ready when another node may stop:
+ * the store serves, and each row has all its copies, so that all nodes run that hold it.
+ * Thread-safe.
  *
  * @param node the node
  */
 record StoreNodeState(StoreNode node) implements StatusServer.State {
-  private static final int COPIES = 2;
-
   @Override
   public Optional<String> notReady() {
     if (!node.isServing()) {
@@ -20,10 +19,16 @@ record StoreNodeState(StoreNode node) implements StatusServer.State {
     }
     if (node.refusesRows()) {
       return Optional.of(
-          "some rows are refused, because all nodes with copies were away at once; see"
-              + " docs/metadata-store.md, 'Two deaths'");
+          "some rows are refused, because all nodes with copies were away at once; stop all nodes, then"
+              + " start all (docs/metadata-store.md, 'Lost partitions')");
     }
-    int wanted = Math.min(COPIES, node.baselineNodes());
+    int made = node.copiesOfStore();
+    if (made != node.configuredCopies()) {
+      return Optional.of(
+          "the store was made with %d copies of each row, and 'copies: %d' of store.yaml does not change it; write 'copies: %d'"
+              .formatted(made, node.configuredCopies(), made));
+    }
+    int wanted = Math.min(made, node.baselineNodes());
     return node.copies() < wanted
         ? Optional.of("some rows have %d of %d copies".formatted(node.copies(), wanted))
         : Optional.empty();

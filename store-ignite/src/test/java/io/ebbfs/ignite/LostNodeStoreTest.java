@@ -66,9 +66,7 @@ class LostNodeStoreTest {
     nodes.kill(node);
     transfers.awaitMore(20);
     nodes.start(node);
-    for (int i = 0; i < 3; i++) {
-      nodes.awaitCopies(i, 2);
-    }
+    nodes.awaitAllCopies();
     transfers.awaitMore(20);
   }
 }

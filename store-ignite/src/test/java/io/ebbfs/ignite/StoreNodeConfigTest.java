@@ -22,7 +22,7 @@ class StoreNodeConfigTest {
   @Test
   void allProblemsComeAtOnce() {
     String text =
-        "partitions: 100\nmemory: 1MiB\nlog: 1MiB\nfailureDetection: 1s\nmemry: 1\nthreads: 0\n";
+        "partitions: 100\nmemory: 1MiB\nlog: 1MiB\nfailureDetection: 1s\nmemry: 1\nthreads: 0\ncopies: 1\n";
     assertThatThrownBy(() -> StoreNodeConfig.parse(Path.of("store.yaml"), text))
         .isInstanceOf(ConfigException.class)
         .hasMessageContaining("store.yaml:1: 'partitions: 100' is no power of two")
@@ -30,6 +30,7 @@ class StoreNodeConfigTest {
         .hasMessageContaining("store.yaml:3: 'log: 1048576' is too small")
         .hasMessageContaining("store.yaml:4: 'failureDetection: 1000ms'")
         .hasMessageContaining("store.yaml:5: unknown key 'memry'")
-        .hasMessageContaining("store.yaml:6: 'threads: 0'");
+        .hasMessageContaining("store.yaml:6: 'threads: 0'")
+        .hasMessageContaining("store.yaml:7: 'copies: 1'");
   }
 }

@@ -19,6 +19,10 @@ final class StoreNodes implements AutoCloseable {
   /** The quick compiler alone, for tests; 4 for measurements. */
   private static final int COMPILERS = Integer.getInteger("storeCompilers", 1);
 
+  /** Of each row; fewer to see what the copies cost and what they are good for. */
+  private static final int COPIES =
+      Integer.getInteger("storeCopies", StoreNodeConfig.defaults().copies());
+
   private final Path directory;
   private final List<Integer> ports = new ArrayList<>();
   private final List<Process> processes = new ArrayList<>();
@@ -47,7 +51,7 @@ final class StoreNodes implements AutoCloseable {
         all.start(i);
       }
       for (int i = 0; i < nodes; i++) {
-        all.awaitLine(i, StoreNodeMain.SERVES);
+        all.awaitServing(i);
       }
       started = true;
       return all;
@@ -82,6 +86,7 @@ final class StoreNodes implements AutoCloseable {
     command.add(ports.get(2 * node).toString());
     command.add(ports.get(2 * node + 1).toString());
     command.add(String.join(",", peers()));
+    command.add(String.valueOf(COPIES));
     processes.set(
         node,
         new ProcessBuilder(command)
@@ -115,9 +120,21 @@ final class StoreNodes implements AutoCloseable {
     return processes.get(node).waitFor();
   }
 
+  /** Waits until a node tells that the store serves. */
+  void awaitServing(int node) throws Exception {
+    awaitLine(node, StoreNodeMain.SERVES);
+  }
+
   /** Waits until a node tells that each row has so many complete copies. */
   void awaitCopies(int node, int copies) throws Exception {
     awaitLine(node, "copies " + copies);
+  }
+
+  /** Waits until all nodes tell that each row has all its copies. */
+  void awaitAllCopies() throws Exception {
+    for (int node = 0; node < processes.size(); node++) {
+      awaitCopies(node, Math.min(COPIES, processes.size()));
+    }
   }
 
   /** Waits for the last line of the log of a node. */
