@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -233,9 +234,14 @@ class CodingServiceTest {
     ExecutorService workers = Executors.newFixedThreadPool(2);
     List<ClaimedTransitionProto> all = new ArrayList<>();
     try {
-      Callable<List<ClaimedTransitionProto>> claims = () -> claimAll(cluster);
+      CyclicBarrier begin = new CyclicBarrier(2);
+      Callable<List<ClaimedTransitionProto>> claims =
+          () -> {
+            begin.await();
+            return claimAll(cluster);
+          };
+      // On a busy machine one of the workers may get everything.
       for (Future<List<ClaimedTransitionProto>> done : workers.invokeAll(List.of(claims, claims))) {
-        assertThat(done.get()).isNotEmpty();
         all.addAll(done.get());
       }
     } finally {
