@@ -28,6 +28,9 @@
 
 namespace ebb::metadata_load {
 
+// A namespace of its own: other files have constants of the same names.
+namespace constant_server {
+
 namespace {
 
 constexpr std::size_t kPreambleBytes = 7;
@@ -143,6 +146,8 @@ void Accept(Listener& listener, const std::vector<int>& epolls) {
 
 }  // namespace
 
+}  // namespace constant_server
+
 Result<ConstantServer> ConstantServer::Start(int event_loops) {
   EBB_ASSIGN(Listener listener, Listener::Listen("127.0.0.1", 0));
   const std::uint16_t port = listener.port();
@@ -150,7 +155,7 @@ Result<ConstantServer> ConstantServer::Start(int event_loops) {
   if (pid < 0) {
     return Fail(ErrorCode::kIo, fmt::format("no process can be made: {}", std::strerror(errno)));
   }
-  if (pid == 0) RunServer(std::move(listener), event_loops);
+  if (pid == 0) constant_server::RunServer(std::move(listener), event_loops);
   return ConstantServer(pid, port);
 }
 
