@@ -35,9 +35,6 @@ import io.ebbfs.protocol.rpc.ServiceKey;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -61,7 +58,7 @@ final class FollowerServer implements AutoCloseable {
   /** Longer than a takeover takes, and shorter than clients wait for an answer. */
   private static final long PATIENCE_MILLIS = 20_000;
 
-  private final List<AutoCloseable> parts = new ArrayList<>();
+  private final ServerParts parts = new ServerParts();
   private final NamenodeConfig config;
   private final Clock clock;
   private final DatanodeRegistry cluster;
@@ -115,7 +112,7 @@ final class FollowerServer implements AutoCloseable {
               neverExpiring(clock),
               opens(),
               () -> {}); // the leader looks for deletions by itself
-      link = stopsFirst(new LeaderLink(leader, onEnded, key, PATIENCE_MILLIS));
+      link = parts.stopsFirst(new LeaderLink(leader, onEnded, key, PATIENCE_MILLIS));
       endpoint = endpoint(door, files, blocks, identity.blockPoolId(), leader);
       link.watchView(VIEW_MILLIS, this::take);
       made = true;
@@ -134,7 +131,7 @@ final class FollowerServer implements AutoCloseable {
   private OpenListener opens() {
     return config.kafka().isBlank()
         ? (inodeId, path, timeMillis, client) -> {}
-        : stopsFirst(new KafkaOpenPublisher(config.kafka(), (name, amount) -> {}));
+        : parts.stopsFirst(new KafkaOpenPublisher(config.kafka(), (name, amount) -> {}));
   }
 
   private RpcEndpoint endpoint(
@@ -160,7 +157,7 @@ final class FollowerServer implements AutoCloseable {
     made.replaceClientMethods(
         ReadOnlyGuard.of(new DirectCalls(files, superuser, blockPoolId).handlers(), cluster));
     if (!config.auditLog().isBlank()) {
-      made.wrapClientMethods(stopsFirst(AuditLog.open(Path.of(config.auditLog())))::around);
+      made.wrapClientMethods(parts.stopsFirst(AuditLog.open(Path.of(config.auditLog())))::around);
     }
     // The leader writes the audit line of a call that it runs.
     made.wrapClientMethods(new FollowerCalls(link, this::knowsCluster)::around);
@@ -203,27 +200,8 @@ final class FollowerServer implements AutoCloseable {
     return text.withProcess().toString();
   }
 
-  private <T extends AutoCloseable> T stopsFirst(T part) {
-    parts.add(part);
-    return part;
-  }
-
   @Override
   public void close() {
-    Collections.reverse(parts);
-    boolean interrupted = false;
-    for (AutoCloseable part : parts) {
-      try {
-        part.close();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      } catch (Exception e) {
-        LOG.warn("A part of the namenode did not stop cleanly", e);
-      }
-    }
-    parts.clear();
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    parts.close();
   }
 }

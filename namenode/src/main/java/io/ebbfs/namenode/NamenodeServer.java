@@ -65,9 +65,6 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Path;
 import java.time.Clock;
-import java.util.ArrayList;
-import java.util.Collections;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executors;
@@ -92,7 +89,7 @@ public final class NamenodeServer implements AutoCloseable {
 
   private static final long OTHERS_DELETE_MILLIS = 1_000;
 
-  private final List<AutoCloseable> parts = new ArrayList<>();
+  private final ServerParts parts = new ServerParts();
   private PendingDeletionReaper reaper;
   // The port of namenodes that take turns; null if this namenode has a port of its own.
   private RpcEndpoint door;
@@ -162,7 +159,7 @@ public final class NamenodeServer implements AutoCloseable {
       throws IOException {
     StoreMemory.checkHeap(config.storeCache(), Runtime.getRuntime().maxMemory());
     RocksDbStore store =
-        stopsFirst(
+        parts.stopsFirst(
             RocksDbStore.open(
                 config.data().resolve("metadata"),
                 config.lockTimeout(),
@@ -244,7 +241,7 @@ public final class NamenodeServer implements AutoCloseable {
                 .with(config.rewriteDeadShare(), config.verify(), config.mendPlacements())
                 .withRepairDelay(config.repairDelay())
                 .withLimits(config.limits()));
-    reaper = stopsFirst(new PendingDeletionReaper(store, blocks, stripes));
+    reaper = parts.stopsFirst(new PendingDeletionReaper(store, blocks, stripes));
     OpenListener opens = opens(config, coding);
     LeaseManager leases = new LeaseManager(clock, config.leaseSoftLimit(), config.leaseHardLimit());
     FileServices files = files(config, store, ids, blocks, timeOfDay, leases, opens, reaper::wake);
@@ -343,7 +340,7 @@ public final class NamenodeServer implements AutoCloseable {
 
   /** All protocols, for a port with a call queue and handlers of its own. */
   private RpcEndpoint endpoint(RpcEndpoint made, Served served) throws IOException {
-    stopsFirst(made);
+    parts.stopsFirst(made);
     made.addClients(served.clients());
     made.replaceClientMethods(served.direct());
     made.addDatanodes(served.datanodes());
@@ -365,7 +362,7 @@ public final class NamenodeServer implements AutoCloseable {
   private Optional<AuditLog> audit(NamenodeConfig config) throws IOException {
     return config.auditLog().isBlank()
         ? Optional.empty()
-        : Optional.of(stopsFirst(AuditLog.open(Path.of(config.auditLog()))));
+        : Optional.of(parts.stopsFirst(AuditLog.open(Path.of(config.auditLog()))));
   }
 
   static CodeRegistry codes(NamenodeConfig config) throws IOException {
@@ -419,7 +416,7 @@ public final class NamenodeServer implements AutoCloseable {
   private OpenListener opens(NamenodeConfig config, CodingService coding) {
     return config.kafka().isBlank()
         ? (inodeId, path, timeMillis, client) -> coding.counters().add("opens", 1)
-        : stopsFirst(new KafkaOpenPublisher(config.kafka(), coding.counters()::add));
+        : parts.stopsFirst(new KafkaOpenPublisher(config.kafka(), coding.counters()::add));
   }
 
   static FsServerDefaults defaults(NamenodeConfig config) {
@@ -451,7 +448,7 @@ public final class NamenodeServer implements AutoCloseable {
             });
     timer.scheduleWithFixedDelay(
         () -> runQuietly(name, work), millis, millis, TimeUnit.MILLISECONDS);
-    stopsFirst(
+    parts.stopsFirst(
         () -> {
           timer.shutdownNow();
           timer.awaitTermination(10, TimeUnit.SECONDS);
@@ -464,12 +461,6 @@ public final class NamenodeServer implements AutoCloseable {
     } catch (IOException | RuntimeException e) {
       LOG.warn("The periodic work of '{}' failed; it runs again soon", name, e);
     }
-  }
-
-  /** Notes a part that {@link #close} stops before all parts noted earlier. */
-  private <T extends AutoCloseable> T stopsFirst(T part) {
-    parts.add(part);
-    return part;
   }
 
   /** What supervisors and Prometheus may ask. */
@@ -485,20 +476,6 @@ public final class NamenodeServer implements AutoCloseable {
   /** Stops the parts in the reverse order of their start: the RPC server first, the store last. */
   @Override
   public void close() {
-    Collections.reverse(parts);
-    boolean interrupted = false;
-    for (AutoCloseable part : parts) {
-      try {
-        part.close();
-      } catch (InterruptedException e) {
-        interrupted = true;
-      } catch (Exception e) {
-        LOG.warn("A part of the namenode did not stop cleanly", e);
-      }
-    }
-    parts.clear();
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
+    parts.close();
   }
 }
