@@ -9,7 +9,6 @@ import io.ebbfs.workloads.metadata.MetadataOptions;
 import io.ebbfs.workloads.metadata.MetadataOptions.Sizes;
 import io.ebbfs.workloads.metadata.RowNames;
 import io.ebbfs.workloads.report.MetadataPage;
-import io.ebbfs.workloads.results.MetadataResults;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -127,15 +126,25 @@ public final class MetadataCommand implements Callable<Integer> {
         directory == null
             ? Files.createTempDirectory("ebb-bench-metadata")
             : Files.createDirectories(directory.toAbsolutePath());
-    MetadataResults results =
-        new MetadataBenchmark(Build.find(), options, new RowCopies(), files, System.out).run();
+    MetadataBenchmark benchmark =
+        new MetadataBenchmark(Build.find(), options, new RowCopies(), files, System.out);
+    try {
+      benchmark.run();
+    } finally {
+      // A run that fails late has the figures of most rows.
+      report(benchmark);
+    }
     if (directory == null) {
       LiveFiles.deleteTree(files);
     }
-    if (json != null) {
-      System.out.println("Report: " + MetadataPage.write(results, json.toAbsolutePath()));
-    }
     return 0;
+  }
+
+  private void report(MetadataBenchmark benchmark) throws Exception {
+    if (json != null) {
+      System.out.println(
+          "Report: " + MetadataPage.write(benchmark.results(), json.toAbsolutePath()));
+    }
   }
 
   private MetadataOptions options() {

@@ -78,6 +78,9 @@ public final class LocalHdfs implements AutoCloseable {
     site.put("dfs.namenode.http-address", HOST + ":0");
     // By default it lasts 30 s longer than needed.
     site.put("dfs.namenode.safemode.extension", "0");
+    // A DataNode reserves so many bytes for each block that is being written, whatever the size of
+    // the file's blocks: with 128 MiB, a thousand writers need 128 GB of free space.
+    site.put("dfs.blocksize", "1m");
     HadoopSite.write(conf(), "hdfs-site.xml", site);
     // The jars lack the pages, and the servers do not start without their directories.
     for (String pages : List.of("hdfs", "datanode", "static")) {

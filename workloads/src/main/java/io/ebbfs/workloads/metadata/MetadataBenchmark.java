@@ -42,8 +42,8 @@ public final class MetadataBenchmark {
     this.out = out;
   }
 
-  /** Starts the systems, measures everything, and stops the systems. */
-  public MetadataResults run() throws ClusterException, IOException, InterruptedException {
+  /** Starts the systems, measures everything, and stops the systems. To be called once. */
+  public void run() throws ClusterException, IOException, InterruptedException {
     out.println(MetadataTable.head());
     if (options.rows().stream().anyMatch(row -> !row.equals(RowNames.LARGE))) {
       operations();
@@ -51,11 +51,13 @@ public final class MetadataBenchmark {
     if (options.rows().contains(RowNames.LARGE)) {
       large();
     }
-    MetadataResults results =
-        new MetadataResults(
-            MeasuredMachine.describe(build, options), rows, measures.measures(), floor);
-    results.measures().forEach(measure -> out.println(MetadataTable.line(measure)));
-    return results;
+    measures.measures().forEach(measure -> out.println(MetadataTable.line(measure)));
+  }
+
+  /** What has been measured; after a failure of {@link #run}, what was measured before it. */
+  public MetadataResults results() throws IOException, InterruptedException {
+    return new MetadataResults(
+        MeasuredMachine.describe(build, options), List.copyOf(rows), measures.measures(), floor);
   }
 
   private void operations() throws ClusterException, IOException, InterruptedException {
