@@ -7,8 +7,8 @@ import picocli.CommandLine.Mixin;
 /** Comparisons with other systems. */
 @Command(
     name = "bench",
-    description = "Measures EbbFS beside another system on this machine.",
-    subcommands = {MetadataCommand.class})
+    description = "Measures EbbFS on this machine.",
+    subcommands = {MetadataCommand.class, NamenodesCommand.class})
 public final class BenchCommand {
   @Mixin private HelpOption help;
 }

@@ -40,7 +40,7 @@ public final class FreePorts {
   }
 
   /** Ports that are free at this moment, each with the two behind it. */
-  static List<Integer> findTriples(int count) throws ClusterException {
+  public static List<Integer> findTriples(int count) throws ClusterException {
     List<Integer> found = new ArrayList<>();
     while (found.size() < count) {
       int port = find(1).get(0);

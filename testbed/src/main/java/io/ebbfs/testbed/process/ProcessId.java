@@ -19,6 +19,7 @@ import java.util.stream.Stream;
  * @param startTicks start time in clock ticks since boot: field 22 of /proc/PID/stat
  */
 public record ProcessId(long pid, long startTicks) {
+  private static final long MICROS_PER_TICK = 10_000;
   private static final Path PROC = Path.of("/proc");
   // Fields after the command, which is in parentheses and may hold anything: state is field 3.
   private static final int STATE = 0;
@@ -122,6 +123,14 @@ public record ProcessId(long pid, long startTicks) {
     } catch (IOException | java.io.UncheckedIOException e) {
       return 0;
     }
+  }
+
+  /** Processor time of all threads so far, in microseconds, in steps of a tick (10 ms). */
+  public long cpuMicros() throws IOException {
+    String stat = Files.readString(PROC.resolve(pid + "/stat"));
+    // The second field is the program's name in parentheses.
+    String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
+    return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) * MICROS_PER_TICK;
   }
 
   /** All processes of this user whose environment holds the variable with the value. */

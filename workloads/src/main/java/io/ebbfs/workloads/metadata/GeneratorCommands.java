@@ -12,11 +12,21 @@ import java.util.List;
 /** The command lines of the load generators. */
 record GeneratorCommands(Build build) {
   /** The generator in C++. */
-  List<String> nativeClient(NamenodeUnderTest namenode, int connections) throws ClusterException {
+  List<String> nativeClient(ServerUnderLoad namenode, int connections) throws ClusterException {
+    return nativeClient(namenode, connections, "/native-" + connections);
+  }
+
+  /**
+   * The generator in C++.
+   *
+   * @param root a directory that no other generator uses
+   */
+  List<String> nativeClient(ServerUnderLoad namenode, int connections, String root)
+      throws ClusterException {
     List<String> command = namenodeOptions(namenode);
     command.addAll(List.of("--connections", Integer.toString(connections)));
     command.addAll(List.of("--server-pid", Long.toString(namenode.pid())));
-    command.addAll(List.of("--root", "/native-" + connections));
+    command.addAll(List.of("--root", root));
     return command;
   }
 
@@ -38,14 +48,13 @@ record GeneratorCommands(Build build) {
    *
    * @param path of a file, or with {@code write} of a directory to be made
    */
-  List<String> await(NamenodeUnderTest namenode, boolean write, String path)
-      throws ClusterException {
+  List<String> await(ServerUnderLoad namenode, boolean write, String path) throws ClusterException {
     List<String> command = namenodeOptions(namenode);
     command.addAll(List.of("--await", write ? "write" : "read", "--path", path));
     return command;
   }
 
-  private List<String> namenodeOptions(NamenodeUnderTest namenode) throws ClusterException {
+  private List<String> namenodeOptions(ServerUnderLoad namenode) throws ClusterException {
     return new ArrayList<>(
         List.of(
             binary(),

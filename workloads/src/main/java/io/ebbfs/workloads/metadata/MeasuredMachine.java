@@ -15,6 +15,13 @@ final class MeasuredMachine {
   private MeasuredMachine() {}
 
   static Environment describe(Build build, MetadataOptions options) throws InterruptedException {
+    return describe(
+        build, options.heapMebibytes(), options.quick(), options.seconds(), options.rounds());
+  }
+
+  static Environment describe(
+      Build build, int heapMebibytes, boolean quick, double seconds, int rounds)
+      throws InterruptedException {
     return new Environment(
         SourceCommit.of(build.home()),
         Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
@@ -23,11 +30,11 @@ final class MeasuredMachine {
         System.getProperty("os.name") + " " + System.getProperty("os.version"),
         System.getProperty("java.runtime.version"),
         org.apache.hadoop.util.VersionInfo.getVersion(),
-        options.heapMebibytes(),
-        NamenodeJvm.flags(options.heapMebibytes()),
-        options.quick(),
-        options.seconds(),
-        options.rounds());
+        heapMebibytes,
+        NamenodeJvm.flags(heapMebibytes),
+        quick,
+        seconds,
+        rounds);
   }
 
   private static String processor() {

@@ -6,16 +6,10 @@ import java.nio.file.Path;
 import java.util.List;
 
 /** A system that calls of HDFS clients reach: a namenode, and servers of blocks. */
-interface NamenodeUnderTest extends AutoCloseable {
+interface NamenodeUnderTest extends ServerUnderLoad, AutoCloseable {
   /** {@link ComparedNamenodes#EBBFS} or {@link ComparedNamenodes#HDFS}. */
+  @Override
   String name();
-
-  String host();
-
-  int port();
-
-  /** The process id of the namenode. */
-  long pid();
 
   /** Launches the namenode, which does not run, over its files, and does not wait for it. */
   void launchNamenode() throws ClusterException, IOException;
