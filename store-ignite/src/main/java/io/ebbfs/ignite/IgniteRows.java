@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import javax.cache.Cache;
 import javax.cache.CacheException;
@@ -27,6 +28,7 @@ import org.apache.ignite.cache.query.IndexQueryCriteriaBuilder;
 import org.apache.ignite.cache.query.IndexQueryCriterion;
 import org.apache.ignite.cache.query.QueryCursor;
 import org.apache.ignite.internal.processors.cache.CacheInvalidStateException;
+import org.apache.ignite.lang.IgniteFutureTimeoutException;
 
 /**
  * The committed rows in Ignite, read from the node that decides about them and without locks. A
@@ -39,8 +41,15 @@ final class IgniteRows implements BufferedTransaction.Committed {
   private final IgniteCache<RowId, byte[]> cache;
   private final Affinity<Long> affinity;
   private final long limitMillis;
+  private final StoreCalls calls;
+  private final Consumer<IgniteRows> onSilence;
 
-  IgniteRows(Ignite ignite, long limitMillis) {
+  /**
+   * @param onSilence runs when a read was not answered in time; must not block
+   */
+  IgniteRows(Ignite ignite, long limitMillis, StoreCalls calls, Consumer<IgniteRows> onSilence) {
+    this.onSilence = onSilence;
+    this.calls = calls;
     this.ignite = ignite;
     this.cache = ignite.cache(IgniteSettings.CACHE);
     this.affinity = ignite.affinity(IgniteSettings.CACHE);
@@ -71,9 +80,15 @@ final class IgniteRows implements BufferedTransaction.Committed {
 
   /** Rows of any tables; those that do not exist are left out. */
   Map<RowId, byte[]> read(Set<RowId> ids) throws IOException {
-    return ids.isEmpty()
-        ? Map.of()
-        : repeat("read", () -> cache.getAllOutTxAsync(ids).get(limitMillis));
+    if (ids.isEmpty()) {
+      return Map.of();
+    }
+    calls.reads.increment();
+    return repeat("read", () -> cache.getAllOutTxAsync(ids).get(limitMillis));
+  }
+
+  StoreCalls calls() {
+    return calls;
   }
 
   @Override
@@ -83,6 +98,7 @@ final class IgniteRows implements BufferedTransaction.Committed {
       return List.of();
     }
     Key end = before == null ? Key.endOf(partition) : before;
+    calls.scans.increment();
     return scan(
         table,
         affinity.partition(partition),
@@ -217,6 +233,9 @@ final class IgniteRows implements BufferedTransaction.Committed {
     while (true) {
       try {
         return read.get();
+      } catch (IgniteFutureTimeoutException e) {
+        onSilence.accept(this);
+        throw Failures.of(what, e);
       } catch (RuntimeException e) {
         if (Failures.isOfMissingNodes(e)) {
           throw Failures.ofMissingNodes(e);

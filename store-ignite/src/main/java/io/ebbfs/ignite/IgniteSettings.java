@@ -30,6 +30,9 @@ final class IgniteSettings {
   /** Most keys fit into the index with this many bytes. */
   private static final int INDEX_INLINE_BYTES = 64;
 
+  /** A size that the system chooses. */
+  private static final int SYSTEM_DEFAULT = 0;
+
   /** Many clients may run on one machine. */
   private static final int CLIENT_PORTS = 1_000;
 
@@ -39,6 +42,10 @@ final class IgniteSettings {
     System.setProperty("IGNITE_UPDATE_NOTIFIER", "false");
     System.setProperty("IGNITE_PERFORMANCE_SUGGESTIONS_DISABLED", "true");
     System.setProperty("IGNITE_NO_SHUTDOWN_HOOK", "true"); // StoreNode stops its node
+    // By default a busy connection moves from one of Ignite's threads to another every 5 s. Under
+    // load
+    // a moved connection stood still: messages waited on it, and both sides were idle.
+    System.setProperty("IGNITE_IO_BALANCE_PERIOD", "0");
   }
 
   private IgniteSettings() {}
@@ -87,7 +94,12 @@ final class IgniteSettings {
         .setClientConnectorConfiguration(null)
         .setDiscoverySpi(
             new TcpDiscoverySpi().setIpFinder(new TcpDiscoveryVmIpFinder().setAddresses(peers)))
-        .setCommunicationSpi(new TcpCommunicationSpi());
+        .setCommunicationSpi(
+            // With Ignite's 32 KiB, a connection stood still for seconds under large messages: the
+            // window of the receiver is smaller than a packet of the loopback device.
+            new TcpCommunicationSpi()
+                .setSocketSendBuffer(SYSTEM_DEFAULT)
+                .setSocketReceiveBuffer(SYSTEM_DEFAULT));
   }
 
   private static TcpDiscoverySpi discovery(IgniteConfiguration node) {

@@ -24,6 +24,7 @@ final class StoreConnection implements AutoCloseable {
   record Joined(Ignite ignite, IgniteRows rows) {}
 
   private final StoreClientConfig config;
+  private final StoreCalls calls;
   private int joins;
   private boolean closed;
   private volatile Joined joined;
@@ -31,8 +32,9 @@ final class StoreConnection implements AutoCloseable {
   /**
    * @throws StoreOpenException if the store is not there, or not complete, within the time to join
    */
-  StoreConnection(StoreClientConfig config) throws StoreOpenException {
+  StoreConnection(StoreClientConfig config, StoreCalls calls) throws StoreOpenException {
     this.config = config;
+    this.calls = calls;
     this.joined = join();
   }
 
@@ -74,6 +76,14 @@ final class StoreConnection implements AutoCloseable {
     }
   }
 
+  /** Reads are not answered any more; calls that are under way fail when this process leaves. */
+  private void renewSilent(IgniteRows rows) {
+    Joined now = joined;
+    if (now != null && now.rows == rows) {
+      renew(now);
+    }
+  }
+
   private void rejoin(Joined broken) {
     broken.ignite.close();
     while (!closed()) {
@@ -100,7 +110,9 @@ final class StoreConnection implements AutoCloseable {
     boolean complete = false;
     try {
       awaitActive(ignite);
-      Joined made = new Joined(ignite, new IgniteRows(ignite, config.patienceMillis()));
+      Joined made =
+          new Joined(
+              ignite, new IgniteRows(ignite, config.patienceMillis(), calls, this::renewSilent));
       complete = true;
       return made;
     } finally {

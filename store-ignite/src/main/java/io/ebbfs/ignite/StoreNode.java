@@ -29,6 +29,10 @@ public final class StoreNode implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(StoreNode.class);
   private static final long POLL_NANOS = 50_000_000;
 
+  /** What Ignite says to a node with rows that would join nodes without any. */
+  private static final String JOINS_EMPTY =
+      "Node with set up BaselineTopology is not allowed to join cluster without one";
+
   private final Ignite ignite;
   private final StoreMember member;
   private final int configuredCopies;
@@ -54,9 +58,19 @@ public final class StoreNode implements AutoCloseable {
     } catch (IgniteException e) {
       throw new IOException(
           "the store node %s with the directory %s did not start: %s"
-              .formatted(member.name(), config.data(), e.getMessage()),
+              .formatted(member.name(), config.data(), reason(e)),
           e);
     }
+  }
+
+  private static String reason(Throwable failure) {
+    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+      if (String.valueOf(cause.getMessage()).contains(JOINS_EMPTY)) {
+        return "it has rows, and the nodes that run have empty disks: stop them, start this node"
+            + " first, and then them";
+      }
+    }
+    return failure.getMessage();
   }
 
   /** Waits until the store serves. Returns false if the node was closed before. */

@@ -8,8 +8,10 @@ import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.CounterRow;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -36,6 +38,27 @@ class SilentStoreTest {
       nodes.signal(0, "CONT");
       awaitWrite(store, nodes);
     }
+  }
+
+  /** No other call tells that the store is silent: a namenode that only reads joins again, too. */
+  @Test
+  @Timeout(value = 120, unit = TimeUnit.SECONDS)
+  void aReadThatIsNotAnsweredHasTheStoreJoinedAgain() throws Exception {
+    Path own = Files.createDirectory(directory.resolve("reads"));
+    try (StoreNodes nodes = StoreNodes.start(own, 1);
+        IgniteStore store = IgniteStore.open(impatient(nodes))) {
+      write(store, nodes, false);
+      nodes.signal(0, "STOP");
+      assertThatThrownBy(() -> read(store)).hasMessageContaining("read failed");
+      assertThatThrownBy(() -> read(store)).hasMessageContaining("joins it again");
+      nodes.signal(0, "CONT");
+      awaitWrite(store, nodes);
+      assertThat(read(store)).isPresent();
+    }
+  }
+
+  private static Optional<CounterRow> read(IgniteStore store) throws IOException {
+    return store.transact(7, transaction -> transaction.get(Tables.COUNTER, KEY));
   }
 
   private static StoreClientConfig impatient(StoreNodes nodes) {

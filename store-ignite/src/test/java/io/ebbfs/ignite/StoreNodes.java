@@ -9,8 +9,10 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /** Nodes of a store, each a process of its own. */
 final class StoreNodes implements AutoCloseable {
@@ -108,6 +110,15 @@ final class StoreNodes implements AutoCloseable {
     processes.get(node).destroyForcibly().waitFor();
   }
 
+  /** Takes the disk of a node that does not run away. */
+  void empty(int node) throws IOException {
+    try (Stream<Path> all = Files.walk(directory.resolve("node-" + node))) {
+      for (Path one : all.sorted(Comparator.reverseOrder()).toList()) {
+        Files.delete(one);
+      }
+    }
+  }
+
   /** Freezes a node ("STOP"), or lets it go on ("CONT"). */
   void signal(int node, String signal) throws Exception {
     String pid = String.valueOf(processes.get(node).pid());
@@ -118,6 +129,12 @@ final class StoreNodes implements AutoCloseable {
   int stop(int node) throws InterruptedException {
     processes.get(node).destroy();
     return processes.get(node).waitFor();
+  }
+
+  /** Waits until a node has ended by itself, and returns its log. */
+  String awaitEnd(int node) throws Exception {
+    assertThat(processes.get(node).waitFor(60, TimeUnit.SECONDS)).as("it has ended").isTrue();
+    return Files.readString(log(node));
   }
 
   /** Waits until a node tells that the store serves. */

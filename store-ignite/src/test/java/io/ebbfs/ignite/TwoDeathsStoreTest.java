@@ -24,11 +24,12 @@ class TwoDeathsStoreTest {
 
   @Test
   @Timeout(value = 180, unit = TimeUnit.SECONDS)
-  void theSurvivorFillsTheOthers() throws Exception {
+  void theSurvivorFillsTheOthersAlsoAnEmptyDisk() throws Exception {
     try (StoreNodes nodes = StoreNodes.start(directory, 3);
         IgniteStore store = IgniteStore.open(nodes.client());
         Transfers transfers = Transfers.start(store)) {
       killStaleThenSecond(nodes, transfers);
+      nodes.empty(STALE);
       nodes.start(STALE);
       nodes.start(SECOND);
       checkWhole(nodes, transfers);
