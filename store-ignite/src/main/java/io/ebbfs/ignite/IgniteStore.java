@@ -1,5 +1,6 @@
 package io.ebbfs.ignite;
 
+import io.ebbfs.namenode.store.DirectoryHints;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.LockTable;
 import io.ebbfs.namenode.store.MetadataStore;
@@ -10,6 +11,7 @@ import io.ebbfs.namenode.store.StoreOpenException;
 import io.ebbfs.namenode.store.Table;
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 
 /**
@@ -21,11 +23,14 @@ import org.apache.hadoop.thirdparty.protobuf.MessageLite;
  */
 public final class IgniteStore implements MetadataStore {
   private final StoreConnection connection;
+  private final StoreCalls calls;
+  private final DirectoryHints hints = new DirectoryHints();
   private final LockTable locks;
   private final long patienceMillis;
 
-  private IgniteStore(StoreConnection connection, StoreClientConfig config) {
+  private IgniteStore(StoreConnection connection, StoreClientConfig config, StoreCalls calls) {
     this.connection = connection;
+    this.calls = calls;
     this.locks = new LockTable(config.lockTimeoutMillis());
     this.patienceMillis = config.patienceMillis();
   }
@@ -36,7 +41,8 @@ public final class IgniteStore implements MetadataStore {
    * @throws StoreOpenException if the store is not there, or not complete, within the time to join
    */
   public static IgniteStore open(StoreClientConfig config) throws IOException {
-    return new IgniteStore(new StoreConnection(config), config);
+    StoreCalls calls = new StoreCalls();
+    return new IgniteStore(new StoreConnection(config, calls), config, calls);
   }
 
   @Override
@@ -48,6 +54,7 @@ public final class IgniteStore implements MetadataStore {
       try {
         return attempt(body);
       } catch (ConflictException e) {
+        calls.conflicts.increment();
         repetition = repetition == null ? new Repetition(patienceMillis) : repetition;
         repetition.pause(e);
       }
@@ -58,7 +65,7 @@ public final class IgniteStore implements MetadataStore {
     StoreConnection.Joined joined = connection.joined();
     IgniteTransaction transaction = null;
     try (LockTable.Holder held = locks.holder();
-        IgniteTransaction opened = new IgniteTransaction(joined, patienceMillis, held)) {
+        IgniteTransaction opened = new IgniteTransaction(joined, hints, patienceMillis, held)) {
       transaction = opened;
       return run(body, opened);
     } finally {
@@ -93,6 +100,11 @@ public final class IgniteStore implements MetadataStore {
   public <V extends MessageLite> List<Row<V>> scanAll(Table<V> table, Key after, int limit)
       throws IOException {
     return connection.joined().rows().scanAll(table, after, limit);
+  }
+
+  @Override
+  public Map<String, Long> calls() {
+    return calls.sums();
   }
 
   /** Removes all rows. For tests. */

@@ -1,6 +1,7 @@
 package io.ebbfs.ignite;
 
 import io.ebbfs.namenode.store.BufferedTransaction;
+import io.ebbfs.namenode.store.DirectoryHints;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.LockTable;
 import io.ebbfs.namenode.store.Row;
@@ -48,12 +49,16 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
   // Whether some work of Ignite has not ended in time, and may never end.
   private boolean abandoned;
 
-  IgniteTransaction(StoreConnection.Joined joined, long timeoutMillis, LockTable.Holder locks) {
+  IgniteTransaction(
+      StoreConnection.Joined joined,
+      DirectoryHints hints,
+      long timeoutMillis,
+      LockTable.Holder locks) {
     this.rows = joined.rows();
     this.ignite = joined.ignite();
     this.timeoutMillis = timeoutMillis;
     this.locks = locks;
-    this.buffered = new BufferedTransaction(new LockedOrCommitted(), locks, true);
+    this.buffered = new BufferedTransaction(new LockedOrCommitted(), locks, Optional.of(hints));
   }
 
   /** Whether the store has not answered in time, and may never answer. */
@@ -74,6 +79,7 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
     }
     if (!unread.isEmpty()) {
       begin();
+      rows.calls().lockingReads.increment();
       locked.putAll(during(() -> await(rows.cache().getAllAsync(unread))));
     }
   }
@@ -155,8 +161,8 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
   }
 
   @Override
-  public boolean isShared() {
-    return true;
+  public Optional<DirectoryHints> hints() {
+    return buffered.hints();
   }
 
   @Override
@@ -181,6 +187,7 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
           writeAll();
           return null;
         });
+    rows.calls().commits.increment();
     try {
       await((IgniteFuture<?>) open.commitAsync());
     } catch (RuntimeException e) {
@@ -206,6 +213,7 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
    */
   void check() throws IOException {
     if (open != null) {
+      rows.calls().commits.increment();
       during(
           () -> {
             await((IgniteFuture<?>) open.commitAsync()); // its result is not what it declares

@@ -29,19 +29,23 @@ public final class BufferedTransaction implements Transaction {
 
   private final Committed committed;
   private final LockTable.Holder locks;
-  private final boolean shared;
+  private final Optional<DirectoryHints> hints;
   // Null is a deletion. The map is made with the first write: most transactions only read.
   private Map<RowKey, MessageLite> writes = Map.of();
 
-  public BufferedTransaction(Committed committed, LockTable.Holder locks, boolean shared) {
+  /**
+   * @param hints of a process that shares the store with others
+   */
+  public BufferedTransaction(
+      Committed committed, LockTable.Holder locks, Optional<DirectoryHints> hints) {
     this.committed = committed;
     this.locks = locks;
-    this.shared = shared;
+    this.hints = hints;
   }
 
   @Override
-  public boolean isShared() {
-    return shared;
+  public Optional<DirectoryHints> hints() {
+    return hints;
   }
 
   /** The writes to commit, in the order of the first write of each row; null deletes the row. */

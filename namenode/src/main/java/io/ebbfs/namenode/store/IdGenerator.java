@@ -88,6 +88,22 @@ public final class IdGenerator {
     }
   }
 
+  /**
+   * The next id above another one that was given out, perhaps from the range of another process.
+   * Must not be called from within a transaction.
+   */
+  public long nextAbove(long given) throws IOException {
+    enter();
+    try {
+      if (next <= given) {
+        next = end; // a new range is above all ids that were given out
+      }
+      return nextRun(1);
+    } finally {
+      lock.unlock();
+    }
+  }
+
   /** Whoever holds the lock may wait for the disk. */
   private void enter() {
     if (!NonBlocking.isActive()) {

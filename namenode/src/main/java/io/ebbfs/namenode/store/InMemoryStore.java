@@ -5,6 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -18,32 +19,32 @@ public final class InMemoryStore implements MetadataStore {
   private final Map<Table<?>, ConcurrentNavigableMap<Key, MessageLite>> tables =
       new ConcurrentHashMap<>();
   private final LockTable locks;
-  private final boolean shared;
+  private final Optional<DirectoryHints> hints;
 
   public InMemoryStore() {
     this(10_000);
   }
 
   public InMemoryStore(long lockTimeoutMillis) {
-    this(lockTimeoutMillis, false);
+    this(lockTimeoutMillis, Optional.empty());
   }
 
-  private InMemoryStore(long lockTimeoutMillis, boolean shared) {
-    this.shared = shared;
+  private InMemoryStore(long lockTimeoutMillis, Optional<DirectoryHints> hints) {
+    this.hints = hints;
     locks = new LockTable(lockTimeoutMillis);
     Tables.ALL.forEach(table -> tables.put(table, new ConcurrentSkipListMap<>()));
   }
 
   /** A store that stands for one that several namenodes share. */
   public static InMemoryStore shared() {
-    return new InMemoryStore(10_000, true);
+    return new InMemoryStore(10_000, Optional.of(new DirectoryHints()));
   }
 
   @Override
   public <R> R transact(long partitionHint, Durability durability, TransactionBody<R> body)
       throws IOException {
     try (LockTable.Holder held = locks.holder()) {
-      BufferedTransaction transaction = new BufferedTransaction(new CommittedRows(), held, shared);
+      BufferedTransaction transaction = new BufferedTransaction(new CommittedRows(), held, hints);
       R result = body.run(transaction);
       commit(transaction.writes());
       return result;

@@ -3,6 +3,7 @@ package io.ebbfs.namenode.store;
 import io.ebbfs.protocol.proto.StoreProtos.SettingRow;
 import java.io.IOException;
 import java.util.List;
+import java.util.Map;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 
 /**
@@ -75,6 +76,11 @@ public interface MetadataStore extends AutoCloseable {
           transaction.put(Tables.SETTING, key, SettingRow.newBuilder().setValue("").build());
           return null;
         });
+  }
+
+  /** How often this process has asked something of other machines, by kind; empty if never. */
+  default Map<String, Long> calls() {
+    return Map.of();
   }
 
   @Override

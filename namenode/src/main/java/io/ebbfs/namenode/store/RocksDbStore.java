@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
@@ -96,7 +97,7 @@ public final class RocksDbStore implements MetadataStore {
       long position = 0;
       boolean wrote;
       try (LockTable.Holder held = locks.holder()) {
-        BufferedTransaction transaction = new BufferedTransaction(read, held, false);
+        BufferedTransaction transaction = new BufferedTransaction(read, held, Optional.empty());
         result = body.run(transaction);
         wrote = !transaction.writes().isEmpty();
         if (wrote) {

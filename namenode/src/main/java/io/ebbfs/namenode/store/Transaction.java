@@ -59,7 +59,12 @@ public interface Transaction {
   <V extends MessageLite> void put(Table<V> table, Key key, V value);
 
   /** Whether other processes, too, write rows of this store. */
-  boolean isShared();
+  default boolean isShared() {
+    return hints().isPresent();
+  }
+
+  /** What this process remembers of the tree; empty if no other process writes to this store. */
+  Optional<DirectoryHints> hints();
 
   void delete(Table<?> table, Key key);
 

@@ -1,5 +1,6 @@
 package io.ebbfs.verify.simulator;
 
+import io.ebbfs.namenode.store.DirectoryHints;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.Row;
@@ -281,8 +282,8 @@ final class CrashingStore implements MetadataStore {
     }
 
     @Override
-    public boolean isShared() {
-      return transaction.isShared();
+    public Optional<DirectoryHints> hints() {
+      return transaction.hints();
     }
 
     @Override

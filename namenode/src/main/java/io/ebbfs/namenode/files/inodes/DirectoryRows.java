@@ -27,6 +27,7 @@ public final class DirectoryRows {
             .setParentId(key.partition())
             .setName(ByteString.copyFrom(key.rest()))
             .build());
+    transaction.hints().ifPresent(hints -> hints.noteParent(row.getId(), key.partition()));
     return new Inode(key, row);
   }
 

@@ -45,6 +45,19 @@ public final class InodeLocks {
     return again;
   }
 
+  /**
+   * Locks the inode that was at a key for writing.
+   *
+   * @throws StaleReadException if another inode is there now, or none
+   */
+  public static Inode lock(Transaction transaction, Key key, long id) throws IOException {
+    RowSet rows = transaction.lockAndRead(List.of(RowLock.exclusive(Tables.INODE, key)));
+    return rows.get(Tables.INODE, key)
+        .map(row -> new Inode(key, row))
+        .filter(inode -> inode.id() == id)
+        .orElseThrow(() -> new StaleReadException("inode " + id + " moved"));
+  }
+
   private static Inode unmoved(Inode inode, Optional<InodeRow> row) throws StaleReadException {
     Optional<Inode> now = row.map(inode::with);
     if (now.isEmpty() || !now.get().isSame(inode) || now.get().isFile() != inode.isFile()) {

@@ -40,13 +40,19 @@ public final class PathResolver {
   /** Follows the path from the root down to the last component that exists. */
   public static ResolvedPath resolve(Transaction transaction, FsPath path) throws IOException {
     List<Inode> inodes = new ArrayList<>(path.depth() + 1);
-    inodes.add(root(transaction));
+    if (!transaction.isShared()) {
+      inodes.add(root(transaction));
+    }
     return resolve(transaction, path, inodes);
   }
 
-  /** Follows the path behind the inodes that are known, of which the root is one. */
+  /** Follows the path behind the inodes that are known, the root first. */
   private static ResolvedPath resolve(Transaction transaction, FsPath path, List<Inode> inodes)
       throws IOException {
+    if (transaction.isShared()) {
+      GuessedPath.follow(transaction, path, inodes);
+      return new ResolvedPath(path, inodes);
+    }
     Inode inode = inodes.get(inodes.size() - 1);
     for (int depth = inodes.size(); depth <= path.depth() && inode.isDirectory(); depth++) {
       Key key = Tables.inode(inode.id(), path.nameBytes(depth));
@@ -83,19 +89,15 @@ public final class PathResolver {
   }
 
   private static Inode root(Transaction transaction) throws IOException {
-    return inodeAt(transaction, Inode.ROOT_KEY)
-        .orElseThrow(() -> new IOException("the metadata store has no root directory"));
+    return inodeAt(transaction, Inode.ROOT_KEY).orElseThrow(PathResolver::rootless);
+  }
+
+  static IOException rootless() {
+    return new IOException("the metadata store has no root directory");
   }
 
   public static Optional<Inode> inodeAt(Transaction transaction, Key key) throws IOException {
     return transaction.get(Tables.INODE, key).map(row -> new Inode(key, row));
-  }
-
-  /** The key of the row of an inode, or empty if there is no such inode. */
-  public static Optional<Key> keyOf(Transaction transaction, long inodeId) throws IOException {
-    return transaction
-        .get(Tables.INODE_NAME, Tables.inodeName(inodeId))
-        .map(row -> Tables.inode(row.getParentId(), row.getName().toByteArray()));
   }
 
   /** The path of an inode, or empty if the inode or a directory above it does not exist. */
@@ -121,18 +123,35 @@ public final class PathResolver {
   /** Whether an inode is the inode "above", or lies below it. */
   public static boolean isWithin(Transaction transaction, long inodeId, long aboveId)
       throws IOException {
+    return inodeId == aboveId || nameWithin(transaction, inodeId, aboveId).isPresent();
+  }
+
+  /** The key of the row of an inode; empty if the inode is deleted, or below a deleted one. */
+  public static Optional<Key> attachedKey(Transaction transaction, long inodeId)
+      throws IOException {
+    return inodeId == Inode.ROOT_ID
+        ? Optional.of(Inode.ROOT_KEY)
+        : nameWithin(transaction, inodeId, Inode.ROOT_ID)
+            .map(row -> Tables.inode(row.getParentId(), row.getName().toByteArray()));
+  }
+
+  /** The name row of an inode that lies below another one; else empty. */
+  private static Optional<InodeNameRow> nameWithin(
+      Transaction transaction, long inodeId, long aboveId) throws IOException {
+    List<InodeNameRow> names = new ArrayList<>();
     long id = inodeId;
-    for (int depth = 0; depth < MAX_DEPTH; depth++) {
-      if (id == aboveId) {
-        return true;
+    while (id != aboveId) {
+      List<InodeNameRow> more = GuessedPath.upwards(transaction, id, aboveId);
+      if (more.isEmpty()) {
+        return Optional.empty();
       }
-      Optional<InodeNameRow> name = transaction.get(Tables.INODE_NAME, Tables.inodeName(id));
-      if (name.isEmpty()) {
-        return false;
+      names.addAll(more);
+      id = more.get(more.size() - 1).getParentId();
+      if (names.size() >= MAX_DEPTH) {
+        throw new IOException(
+            "inode " + inodeId + " is its own ancestor: the metadata store is damaged");
       }
-      id = name.get().getParentId();
     }
-    throw new IOException(
-        "inode " + inodeId + " is its own ancestor: the metadata store is damaged");
+    return Optional.of(names.get(0));
   }
 }
