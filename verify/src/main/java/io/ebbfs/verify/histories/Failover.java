@@ -15,11 +15,13 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.ha.HAServiceProtocol.HAServiceState;
 import org.apache.hadoop.hdfs.DFSClient;
@@ -37,12 +39,21 @@ public final class Failover {
 
   private final HistoriesOptions options;
   private final PrintStream out;
-  private final AtomicLong longestGapNanos = new AtomicLong();
+  private final AtomicReference<Longest> longest = new AtomicReference<>(Longest.NONE);
   private final AtomicLong calls = new AtomicLong();
   private final AtomicInteger errors = new AtomicInteger();
   private final Map<String, Integer> failures = new ConcurrentSkipListMap<>();
   private final List<Long> gapsMillis = new ArrayList<>();
   private volatile boolean goesOn = true;
+
+  /** The longest call since a kill. */
+  private record Longest(long nanos, String what) {
+    private static final Longest NONE = new Longest(0, "none");
+
+    private long millis() {
+      return nanos / 1_000_000;
+    }
+  }
 
   private Failover(HistoriesOptions options, PrintStream out) {
     this.options = options;
@@ -114,12 +125,12 @@ public final class Failover {
 
   private void kill(LocalCluster cluster, String name)
       throws ClusterException, InterruptedException {
-    longestGapNanos.set(0);
+    longest.set(Longest.NONE);
     cluster.kill(name);
     Thread.sleep(CALM_MILLIS);
-    long gap = longestGapNanos.get();
-    gapsMillis.add(gap / 1_000_000);
-    out.printf("%s is killed: the longest call took %d ms%n", name, gap / 1_000_000);
+    Longest gap = longest.get();
+    gapsMillis.add(gap.millis());
+    out.printf("%s is killed: the longest call took %d ms, a %s%n", name, gap.millis(), gap.what());
     cluster.start(name);
     Thread.sleep(CALM_MILLIS / 3);
   }
@@ -167,7 +178,9 @@ public final class Failover {
       errors.incrementAndGet();
       failures.merge(StockNamespaceClient.classOf(e), 1, Integer::sum);
     }
-    longestGapNanos.accumulateAndGet(System.nanoTime() - began, Math::max);
+    Longest done =
+        new Longest(System.nanoTime() - began, call.verb().name().toLowerCase(Locale.ROOT));
+    longest.accumulateAndGet(done, (a, b) -> a.nanos() >= b.nanos() ? a : b);
   }
 
   private void report(int kills) throws IOException {
