@@ -11,7 +11,9 @@ import io.ebbfs.namenode.events.KafkaOpenPublisher;
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.io.OpenListener;
 import io.ebbfs.namenode.files.leases.LeaseManager;
+import io.ebbfs.namenode.leader.Leadership.Changes;
 import io.ebbfs.namenode.leader.Leadership.Leader;
+import io.ebbfs.namenode.leader.ReadOnlyMark;
 import io.ebbfs.namenode.peers.ClusterViews;
 import io.ebbfs.namenode.peers.FollowerCalls;
 import io.ebbfs.namenode.peers.LeaderLink;
@@ -36,7 +38,6 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
 import java.util.Optional;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
@@ -52,9 +53,6 @@ final class FollowerServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(FollowerServer.class);
   private static final long VIEW_MILLIS = 200;
 
-  /** An operator may have made the cluster read-only since. */
-  private static final long OLD_VIEW_NANOS = TimeUnit.SECONDS.toNanos(2);
-
   /** Longer than a takeover takes, and shorter than clients wait for an answer. */
   private static final long PATIENCE_MILLIS = 20_000;
 
@@ -65,8 +63,8 @@ final class FollowerServer implements AutoCloseable {
   private final LeaderLink link;
   private final CallCounters calls = new CallCounters();
   private final RpcEndpoint endpoint;
+  private final Supplier<Changes> changes;
   private volatile boolean hasView;
-  private volatile long viewNanos;
   private volatile boolean serving;
 
   /**
@@ -76,6 +74,7 @@ final class FollowerServer implements AutoCloseable {
    * @param door has the port and the connections
    * @param leader the namenode that leads, as far as it is known
    * @param onEnded hears that no process listens at the address of a leader
+   * @param changes whether files may be changed, as far as it is known
    */
   FollowerServer(
       NamenodeConfig config,
@@ -84,9 +83,11 @@ final class FollowerServer implements AutoCloseable {
       MetadataStore store,
       RpcEndpoint door,
       Supplier<Optional<Leader>> leader,
-      Consumer<Leader> onEnded)
+      Consumer<Leader> onEnded,
+      Supplier<Changes> changes)
       throws IOException {
     this.config = config;
+    this.changes = changes;
     this.clock = SteadyClock.from(timeOfDay);
     boolean made = false;
     try {
@@ -152,15 +153,17 @@ final class FollowerServer implements AutoCloseable {
                 cluster,
                 NamenodeServer.defaults(config),
                 superuser,
-                NamenodeServer::refuseBackup),
-            cluster));
+                NamenodeServer::refuseBackup,
+                ReadOnlyMark.NONE), // the leader enters safe mode
+            this::isReadOnly));
     made.replaceClientMethods(
-        ReadOnlyGuard.of(new DirectCalls(files, superuser, blockPoolId).handlers(), cluster));
+        ReadOnlyGuard.of(
+            new DirectCalls(files, superuser, blockPoolId).handlers(), this::isReadOnly));
     if (!config.auditLog().isBlank()) {
       made.wrapClientMethods(parts.stopsFirst(AuditLog.open(Path.of(config.auditLog())))::around);
     }
     // The leader writes the audit line of a call that it runs.
-    made.wrapClientMethods(new FollowerCalls(link, this::knowsCluster)::around);
+    made.wrapClientMethods(new FollowerCalls(link, this::knowsWhetherToChange)::around);
     made.wrapClientMethods(calls::around);
     StandbyCalls.addServices(made, () -> leader.get().map(Leader::address).orElse("not known yet"));
     return made;
@@ -168,13 +171,20 @@ final class FollowerServer implements AutoCloseable {
 
   private void take(ClusterViewProto view) {
     ClusterViews.apply(view, cluster, clock);
-    viewNanos = System.nanoTime();
     hasView = true;
   }
 
-  /** Whether the view is so new that it tells whether files may be changed. */
-  private boolean knowsCluster() {
-    return hasView && System.nanoTime() - viewNanos < OLD_VIEW_NANOS;
+  private boolean knowsWhetherToChange() {
+    return changes.get() != Changes.UNKNOWN;
+  }
+
+  private boolean isReadOnly() {
+    return changes.get() == Changes.REFUSED;
+  }
+
+  /** The chunk servers as this namenode knows them now. */
+  ClusterViewProto view() {
+    return ClusterViews.of(cluster, clock);
   }
 
   /** Whether the follower knows the chunk servers, so that it may serve. */

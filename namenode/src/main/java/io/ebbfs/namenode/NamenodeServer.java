@@ -30,9 +30,11 @@ import io.ebbfs.namenode.files.tree.InodeLookup;
 import io.ebbfs.namenode.files.tree.MkdirService;
 import io.ebbfs.namenode.files.tree.PendingDeletionReaper;
 import io.ebbfs.namenode.files.tree.RenameService;
+import io.ebbfs.namenode.leader.ReadOnlyMark;
 import io.ebbfs.namenode.peers.ClusterViews;
 import io.ebbfs.namenode.replicas.BlockManager;
 import io.ebbfs.namenode.rpc.RpcEndpoint;
+import io.ebbfs.namenode.rpc.RpcEndpoint.PeerView;
 import io.ebbfs.namenode.rpc.audit.AuditLog;
 import io.ebbfs.namenode.rpc.client.BackupTaker;
 import io.ebbfs.namenode.rpc.client.ClientFrontEnd;
@@ -70,7 +72,6 @@ import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.fs.FsServerDefaults;
 import org.apache.hadoop.hdfs.protocol.ClientProtocol;
@@ -113,7 +114,7 @@ public final class NamenodeServer implements AutoCloseable {
    * Starts a namenode on a store that its caller closes, and of which it takes no backups.
    *
    * @param door has the port and the connections
-   * @param term in which it leads the namenodes on the store
+   * @param lead how it leads the namenodes on the store
    */
   static NamenodeServer startOn(
       MetadataStore store,
@@ -121,15 +122,31 @@ public final class NamenodeServer implements AutoCloseable {
       NamenodeConfig config,
       Clock clock,
       RandomGenerator random,
-      LeaderTerm term)
+      Lead lead)
       throws IOException {
     return start(
         server -> {
           server.door = door;
-          server.build(config, clock, random, store, NamenodeServer::refuseBackup, term);
+          server.build(config, clock, random, store, NamenodeServer::refuseBackup, lead);
           // Other namenodes delete files, too.
           server.every(OTHERS_DELETE_MILLIS, "deletions", server.reaper::wake);
         });
+  }
+
+  /**
+   * The leadership of a namenode.
+   *
+   * @param term in which it leads
+   * @param readOnly what the other namenodes know of the safe mode that an operator enters
+   * @param view the chunk servers as this namenode knew them while it followed
+   */
+  record Lead(LeaderTerm term, ReadOnlyMark readOnly, ClusterViewProto view) {
+    /** Of a namenode that has its store alone. */
+    static final Lead ALONE =
+        new Lead(
+            () -> 1,
+            ReadOnlyMark.NONE,
+            ClusterViewProto.newBuilder().setAwaitsServers(true).build());
   }
 
   private interface Builder {
@@ -169,7 +186,7 @@ public final class NamenodeServer implements AutoCloseable {
         new StoreBackups(
             store, config.backupDirectory(), config.backupEvery(), config.backupsKept(), timeOfDay);
     every(60_000, "backups", backups::tick);
-    build(config, timeOfDay, random, store, backups::take, () -> 1);
+    build(config, timeOfDay, random, store, backups::take, Lead.ALONE);
   }
 
   private void build(
@@ -178,7 +195,7 @@ public final class NamenodeServer implements AutoCloseable {
       RandomGenerator random,
       MetadataStore store,
       BackupTaker backups,
-      LeaderTerm term)
+      Lead lead)
       throws IOException {
     ServiceKey key = ServiceKey.readIfNamed(config.serviceKey());
     Clock clock = SteadyClock.from(timeOfDay);
@@ -200,6 +217,10 @@ public final class NamenodeServer implements AutoCloseable {
             config.topology().isBlank()
                 ? RackTopology.none()
                 : RackTopology.of(Path.of(config.topology())));
+    cluster.presume(ClusterViews.servers(lead.view(), clock));
+    if (lead.readOnly().isSet()) {
+      cluster.setSafeMode(true);
+    }
     BlockManager blocks =
         new BlockManager(
             store,
@@ -259,15 +280,22 @@ public final class NamenodeServer implements AutoCloseable {
         2_000,
         "leases",
         () -> {
-          term.require();
+          lead.term().require();
           monitor.tick();
         });
 
     ClientProtocol clients =
         ReadOnlyGuard.of(
             new ClientFrontEnd(
-                files, blocks, counts, cluster, defaults(config), superuser, backups),
-            cluster);
+                files,
+                blocks,
+                counts,
+                cluster,
+                defaults(config),
+                superuser,
+                backups,
+                lead.readOnly()),
+            cluster::isReadOnly);
     DatanodeFrontEnd datanodes =
         new DatanodeFrontEnd(
             identity,
@@ -275,10 +303,11 @@ public final class NamenodeServer implements AutoCloseable {
             blocks,
             files.recovery()::commitBlockSynchronization,
             new ReportLeases(clock, reportsAtOnce(config), cluster::isLiveServer),
-            term);
+            lead.term());
     Map<String, MethodHandler> direct =
         ReadOnlyGuard.of(
-            new DirectCalls(files, superuser, identity.blockPoolId()).handlers(), cluster);
+            new DirectCalls(files, superuser, identity.blockPoolId()).handlers(),
+            cluster::isReadOnly);
     CallCounters calls = new CallCounters();
     Optional<AuditLog> audit = audit(config);
     Served served =
@@ -287,11 +316,14 @@ public final class NamenodeServer implements AutoCloseable {
             direct,
             datanodes,
             coding,
-            () -> ClusterViews.of(cluster, clock),
+            writers -> {
+              writers.forEach(leases::renew);
+              return ClusterViews.of(cluster, clock);
+            },
             key,
             calls,
             audit,
-            term);
+            lead.term());
     RetryAnswers retries = RpcEndpoint.newRetryAnswers();
     endpoint =
         endpoint(
@@ -332,7 +364,7 @@ public final class NamenodeServer implements AutoCloseable {
       Map<String, MethodHandler> direct,
       DatanodeFrontEnd datanodes,
       CodingService coding,
-      Supplier<ClusterViewProto> view,
+      PeerView view,
       ServiceKey key,
       CallCounters calls,
       Optional<AuditLog> audit,

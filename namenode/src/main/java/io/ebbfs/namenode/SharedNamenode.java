@@ -4,11 +4,13 @@ import io.ebbfs.common.http.PrometheusText;
 import io.ebbfs.common.http.StatusServer;
 import io.ebbfs.namenode.leader.LeaderTimes;
 import io.ebbfs.namenode.leader.Leadership;
+import io.ebbfs.namenode.leader.ReadOnlyMark;
 import io.ebbfs.namenode.rpc.RpcEndpoint;
 import io.ebbfs.namenode.rpc.StandbyCalls;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.SharedStoreProvider;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.net.InetSocketAddress;
 import java.time.Clock;
 import java.util.Optional;
@@ -39,6 +41,7 @@ public final class SharedNamenode implements AutoCloseable {
   private final InetSocketAddress address;
   private final Thread renewer;
   private final Thread role;
+  private final ReadOnlyMark readOnly;
   private volatile NamenodeServer leader;
   private volatile FollowerServer follower;
   private volatile boolean closed;
@@ -59,6 +62,7 @@ public final class SharedNamenode implements AutoCloseable {
     String name = address.getHostString() + ":" + address.getPort();
     this.leadership =
         new Leadership(store, name + "-" + UUID.randomUUID(), name, times, System::nanoTime);
+    this.readOnly = new SharedMark(leadership, times.timeout());
     this.renewer = new Thread(this::renew, "leadership");
     this.role = new Thread(this::playRoles, "role");
   }
@@ -172,7 +176,8 @@ public final class SharedNamenode implements AutoCloseable {
                   store,
                   door,
                   leadership::otherLeader,
-                  leadership::noteEnd);
+                  leadership::noteEnd,
+                  leadership::changes);
         }
         if (follower != null && follower.isReady() && !follower.isServing()) {
           follower.start();
@@ -195,9 +200,15 @@ public final class SharedNamenode implements AutoCloseable {
 
   private void lead() throws InterruptedException {
     LOG.info("This namenode leads, term {}", leadership.term());
+    FollowerServer before = follower;
+    NamenodeServer.Lead lead =
+        new NamenodeServer.Lead(
+            this::term,
+            readOnly,
+            before == null ? NamenodeServer.Lead.ALONE.view() : before.view());
     try (NamenodeServer server =
         NamenodeServer.startOn(
-            store, door, config.withPort(address.getPort()), clock, random, this::term)) {
+            store, door, config.withPort(address.getPort()), clock, random, lead)) {
       leader = server;
       closeFollower();
       while (!closed && leadership.holds()) {
@@ -212,6 +223,30 @@ public final class SharedNamenode implements AutoCloseable {
       Thread.sleep(PAUSE_AFTER_FAILURE_MILLIS);
     } finally {
       leader = null;
+    }
+  }
+
+  /** Safe mode of all namenodes: a mark in the leader's row. */
+  private record SharedMark(Leadership leadership, long timeoutMillis) implements ReadOnlyMark {
+    @Override
+    public boolean isSet() {
+      return leadership.isReadOnly(); // however old: who leads has written the row
+    }
+
+    @Override
+    public void set(boolean readOnly) throws IOException {
+      leadership.setReadOnly(readOnly);
+      if (!readOnly) {
+        return;
+      }
+      try {
+        // After this time each namenode has seen the mark, or knows that its knowledge is too old.
+        Thread.sleep(timeoutMillis);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw new InterruptedIOException(
+            "safe mode was entered, but other namenodes may still change files for a moment");
+      }
     }
   }
 
@@ -258,6 +293,10 @@ public final class SharedNamenode implements AutoCloseable {
         boolean serves = now != null || beside != null && beside.isServing();
         text.gauge(
             "ebbfs_namenode_serves", "1 if this namenode answers clients, else 0", serves ? 1 : 0);
+        text.family("ebbfs_store_calls_total", "counter", "Calls of the metadata store by kind");
+        store
+            .calls()
+            .forEach((kind, calls) -> text.line("ebbfs_store_calls_total", "kind", kind, calls));
         if (now != null) {
           return text + now.state().metrics();
         }

@@ -57,6 +57,8 @@ public final class DatanodeRegistry implements ClusterView {
   private final AtomicLong changes = new AtomicLong();
   private volatile Snapshot live = new Snapshot(-1, List.of());
   private final Map<String, Disk> disks = new ConcurrentHashMap<>();
+  // Servers that another namenode has taken for live, and that have not registered here.
+  private final Set<String> presumed = ConcurrentHashMap.newKeySet();
   private final HeartbeatRhythm rhythm = new HeartbeatRhythm();
   // Disks with a full report since their server registered, and the time of the last one: their
   // replica rows are right.
@@ -144,6 +146,11 @@ public final class DatanodeRegistry implements ClusterView {
     return last != null && last > sinceMillis && isLive(storageUuid);
   }
 
+  /** Whether the server has registered here and is live. */
+  public boolean isRegistered(Server server) {
+    return server.live() && !presumed.contains(server.uuid());
+  }
+
   /** True if heartbeats of the server are overdue. A stale server is not dead yet. */
   public boolean isStale(Server server) {
     return clock.millis() - server.lastHeartbeatMillis() > settings.staleAfterMillis();
@@ -186,9 +193,8 @@ public final class DatanodeRegistry implements ClusterView {
    * Takes over what the leader knows, at a namenode to which no server reports.
    *
    * @param awaitsServers whether the leader awaits servers after its start
-   * @param readOnly whether an operator has entered safe mode at the leader
    */
-  public synchronized void follow(List<Server> known, boolean awaitsServers, boolean readOnly) {
+  public synchronized void follow(List<Server> known, boolean awaitsServers) {
     Set<String> kept = new HashSet<>();
     for (Server server : known) {
       kept.add(server.uuid());
@@ -196,7 +202,39 @@ public final class DatanodeRegistry implements ClusterView {
     }
     servers.keySet().retainAll(kept);
     changes.incrementAndGet();
-    safeMode.follow(awaitsServers, readOnly);
+    safeMode.follow(awaitsServers);
+  }
+
+  /**
+   * Takes servers for live that another namenode has taken for live a moment ago, so that clients
+   * find replicas before the servers have registered here. A heartbeat of such a server has it
+   * register. If it is silent, it is declared dead in the usual time.
+   */
+  public synchronized void presume(List<Server> seenLive) {
+    for (Server seen : seenLive) {
+      if (servers.containsKey(seen.uuid())) {
+        presumed.add(seen.uuid());
+        seen.disks().forEach(this::presume);
+        change(
+            seen.uuid(),
+            s -> refreshed(s, true, seen.lastHeartbeatMillis(), seen.activeTransfers()));
+      }
+    }
+  }
+
+  /** Whether the disk has failed is known from the row. */
+  private void presume(Disk seen) {
+    disks.computeIfPresent(
+        seen.storageUuid(),
+        (uuid, disk) ->
+            new Disk(
+                uuid,
+                disk.storageNumber(),
+                disk.serverUuid(),
+                disk.failed(),
+                seen.capacityBytes(),
+                seen.usedBytes(),
+                seen.remainingBytes()));
   }
 
   // ---- changes ----------------------------------------------------------------------------------
@@ -245,6 +283,7 @@ public final class DatanodeRegistry implements ClusterView {
     topology.refresh();
     ServerRow row = update(id.getDatanodeUuid(), builder -> describe(builder, id));
     row.getStoragesList().forEach(storage -> reported.remove(storage.getUuid()));
+    presumed.remove(id.getDatanodeUuid());
     remember(toServer(row, true, clock.millis()));
     safeMode.serverRegistered();
   }
@@ -258,7 +297,7 @@ public final class DatanodeRegistry implements ClusterView {
   public Optional<List<Disk>> heartbeat(
       DatanodeID id, List<DiskReport> reports, int activeTransfers) throws IOException {
     Server server = servers.get(id.getDatanodeUuid());
-    if (server == null || !server.live() || !sameAddress(server, id)) {
+    if (server == null || !isRegistered(server) || !sameAddress(server, id)) {
       return Optional.empty();
     }
     List<Disk> lost = changeDisks(server, reports);

@@ -64,9 +64,8 @@ final class SafeMode {
   }
 
   /** Takes over the safe mode of another namenode. */
-  void follow(boolean awaitsServers, boolean enteredThere) {
+  void follow(boolean awaitsServers) {
     starting = awaitsServers;
-    entered = enteredThere;
     if (!awaitsServers) {
       awaitedDisks.clear();
     }

@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.LongSupplier;
+import org.apache.hadoop.ipc.StandbyException;
 
 /**
  * The election of one leader among the processes of a shared store. The leader's row holds its
@@ -30,6 +31,7 @@ public final class Leadership {
   private final LongSupplier nanoClock;
 
   private volatile LeaderRow seen;
+  private volatile long readNanos;
   private volatile long endedTerm;
   private long seenSince;
   private volatile Held held;
@@ -70,6 +72,7 @@ public final class Leadership {
     long began = nanoClock.getAsLong();
     Optional<LeaderRow> row =
         store.transact(KEY.partition(), transaction -> transaction.get(Tables.LEADER, KEY));
+    readNanos = began;
     boolean isOurs = row.isPresent() && isOurs(row.get());
     if (isOurs || isFree(row, began)) {
       Optional<LeaderRow> written =
@@ -122,6 +125,7 @@ public final class Leadership {
             .setAddress(address)
             .setTerm(found.map(LeaderRow::getTerm).orElse(0L) + (renewal ? 0 : 1))
             .setBeat(renewal ? found.get().getBeat() + 1 : 0)
+            .setReadOnly(found.map(LeaderRow::getReadOnly).orElse(false))
             .build();
     transaction.put(Tables.LEADER, KEY, written);
     return Optional.of(written);
@@ -152,6 +156,54 @@ public final class Leadership {
    */
   public void noteEnd(Leader leader) {
     endedTerm = leader.term();
+  }
+
+  /** Whether files may be changed, as far as a process knows. */
+  public enum Changes {
+    ALLOWED,
+    /** An operator has entered safe mode. */
+    REFUSED,
+    /** The process has not read the leader's row for the time-out. */
+    UNKNOWN
+  }
+
+  /** Whether files may be changed. Any thread may call this. */
+  public Changes changes() {
+    LeaderRow row = seen;
+    if (row == null || nanoClock.getAsLong() - readNanos > times.timeoutNanos()) {
+      return Changes.UNKNOWN;
+    }
+    return row.getReadOnly() ? Changes.REFUSED : Changes.ALLOWED;
+  }
+
+  /** Whether the row that this process has read or written last has the mark of safe mode. */
+  public boolean isReadOnly() {
+    LeaderRow row = seen;
+    return row != null && row.getReadOnly();
+  }
+
+  /**
+   * Lets all processes know whether files may be changed. They know after the time-out at the
+   * latest, or know that they do not know. Any thread may call this.
+   *
+   * @throws StandbyException if this process does not lead
+   */
+  public void setReadOnly(boolean readOnly) throws IOException {
+    boolean written =
+        store.transact(
+            KEY.partition(),
+            transaction -> {
+              transaction.lock(List.of(RowLock.exclusive(Tables.LEADER, KEY)));
+              Optional<LeaderRow> found = transaction.get(Tables.LEADER, KEY).filter(this::isOurs);
+              found.ifPresent(
+                  row ->
+                      transaction.put(
+                          Tables.LEADER, KEY, row.toBuilder().setReadOnly(readOnly).build()));
+              return found.isPresent();
+            });
+    if (!written) {
+      throw new StandbyException("this namenode does not lead any more");
+    }
   }
 
   /** A process that leads, and the term in which it does. */

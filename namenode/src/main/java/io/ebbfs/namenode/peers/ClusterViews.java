@@ -7,6 +7,7 @@ import io.ebbfs.protocol.proto.PeerProtos.ClusterViewProto;
 import io.ebbfs.protocol.proto.PeerProtos.ViewedDiskProto;
 import io.ebbfs.protocol.proto.PeerProtos.ViewedServerProto;
 import java.time.Clock;
+import java.util.List;
 
 /** The chunk servers as the leader sees them, on their way to the other namenodes. */
 public final class ClusterViews {
@@ -15,9 +16,7 @@ public final class ClusterViews {
   /** What a leader knows now. */
   public static ClusterViewProto of(DatanodeRegistry cluster, Clock clock) {
     ClusterViewProto.Builder view =
-        ClusterViewProto.newBuilder()
-            .setAwaitsServers(cluster.awaitsServers())
-            .setReadOnly(cluster.isReadOnly());
+        ClusterViewProto.newBuilder().setAwaitsServers(cluster.awaitsServers());
     long now = clock.millis();
     cluster.allServers().forEach(server -> view.addServers(message(cluster, server, now)));
     return view.build();
@@ -56,11 +55,13 @@ public final class ClusterViews {
 
   /** Lets a registry know what a leader knew when it sent the view. */
   public static void apply(ClusterViewProto view, DatanodeRegistry cluster, Clock clock) {
+    cluster.follow(servers(view, clock), view.getAwaitsServers());
+  }
+
+  /** The servers of a view that is new, with the times of a clock of this process. */
+  public static List<Server> servers(ClusterViewProto view, Clock clock) {
     long now = clock.millis();
-    cluster.follow(
-        view.getServersList().stream().map(server -> server(server, now)).toList(),
-        view.getAwaitsServers(),
-        view.getReadOnly());
+    return view.getServersList().stream().map(server -> server(server, now)).toList();
   }
 
   private static Server server(ViewedServerProto server, long now) {

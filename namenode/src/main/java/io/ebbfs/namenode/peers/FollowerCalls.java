@@ -6,26 +6,24 @@ import io.ebbfs.namenode.rpc.server.MethodHandler;
 import io.ebbfs.namenode.store.ClientCall;
 import io.ebbfs.protocol.proto.PeerProtos.ForwardedCallProto;
 import java.io.IOException;
-import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.apache.hadoop.ha.proto.HAServiceProtocolProtos.HAServiceStateProto;
 import org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException;
 import org.apache.hadoop.hdfs.protocol.RecoveryInProgressException;
-import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.CompleteRequestProto;
+import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.AppendRequestProto;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.CreateRequestProto;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.HAServiceStateResponseProto;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.RenewLeaseRequestProto;
+import org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 
 /**
  * Decides where a namenode that does not lead has a call of ClientProtocol run: here, if rows and
- * the view of the chunk servers are all that it needs, or at the leader, which alone knows leases,
- * what chunk servers have just reported, and what they are to do. Thread-safe.
+ * the view of the chunk servers are all that it needs, or at the leader, which alone ends leases,
+ * hears what chunk servers report, and tells them what to do. Thread-safe.
  */
 public final class FollowerCalls {
   /** Calls that read rows. */
@@ -49,9 +47,27 @@ public final class FollowerCalls {
           "isFileClosed",
           "checkAccess");
 
-  /** Calls that change rows of the namespace alone; create and complete are among them at times. */
+  /** Calls that change rows of the namespace alone. */
   private static final Set<String> CHANGES =
       Set.of("mkdirs", "rename", "rename2", "delete", "setPermission", "setOwner", "setTimes");
+
+  /**
+   * Calls of a writer. Some of them end at the leader: because another writer's lease may have
+   * ended, or because a chunk server may have reported a replica since.
+   */
+  private static final Set<String> WRITES =
+      Set.of(
+          "create",
+          "append",
+          "addBlock",
+          "getAdditionalDatanode",
+          "abandonBlock",
+          "updateBlockForPipeline",
+          "updatePipeline",
+          "fsync",
+          "complete");
+
+  private static final byte[] NOTHING = {};
 
   /** HDFS calls a namenode that serves reads beside the active one an observer. */
   private static final byte[] SERVES =
@@ -60,89 +76,79 @@ public final class FollowerCalls {
           .build()
           .toByteArray();
 
-  /** A writer is made known to the leader this often, much more often than its lease ends. */
-  private static final long RENEW_NANOS = TimeUnit.SECONDS.toNanos(10);
-
-  private static final int MAX_WRITERS = 100_000;
-
   private final LeaderLink link;
-  private final BooleanSupplier knowsCluster;
-  private final Map<String, Long> renewedNanos = new ConcurrentHashMap<>();
+  private final BooleanSupplier knows;
 
   /**
-   * @param knowsCluster whether it is known here that files may be changed; else the leader decides
+   * @param knows whether it is known here if files may be changed; else the leader decides
    */
-  public FollowerCalls(LeaderLink link, BooleanSupplier knowsCluster) {
+  public FollowerCalls(LeaderLink link, BooleanSupplier knows) {
     this.link = link;
-    this.knowsCluster = knowsCluster;
+    this.knows = knows;
   }
 
   /** The handler of a method, of its name and the handler that runs the method here. */
   public MethodHandler around(String method, MethodHandler here) {
+    if (READS.contains(method)) {
+      return here;
+    }
     return switch (method) {
-      case "create" -> (frame, offset, length) -> create(here, frame, offset, length);
-      case "complete" -> (frame, offset, length) -> complete(here, frame, offset, length);
+      case "renewLease" -> this::renewLease;
       case "getHAServiceState" -> (frame, offset, length) -> SERVES.clone();
-      default -> READS.contains(method) ? here : change(method, here);
+      default -> (frame, offset, length) -> change(method, here, frame, offset, length);
     };
   }
 
-  private MethodHandler change(String method, MethodHandler here) {
-    boolean mayBeHere = CHANGES.contains(method);
-    return (frame, offset, length) ->
-        mayBeHere && knowsCluster.getAsBoolean()
-            ? here.answer(frame, offset, length)
-            : forward(method, frame, offset, length);
-  }
-
-  /** The leader ends the lease of a writer of whom it never hears. */
-  private byte[] create(MethodHandler here, byte[] frame, int offset, int length)
+  private byte[] change(String method, MethodHandler here, byte[] frame, int offset, int length)
       throws IOException {
-    if (!knowsCluster.getAsBoolean()) {
-      return forward("create", frame, offset, length);
+    boolean writes = WRITES.contains(method);
+    if (!knows.getAsBoolean()
+        || !writes && !CHANGES.contains(method)
+        || !isHeard(method, frame, offset, length)) {
+      return forward(method, frame, offset, length);
     }
-    String writer = CreateRequestProto.parser().parseFrom(frame, offset, length).getClientName();
-    if (isKnown(writer)) {
-      return createHere(here, frame, offset, length);
+    if (!writes) {
+      return here.answer(frame, offset, length);
     }
-    byte[] renewal =
-        RenewLeaseRequestProto.newBuilder().setClientName(writer).build().toByteArray();
-    CompletableFuture<byte[]> renewed =
-        link.forward(message("renewLease", renewal, 0, renewal.length, null));
-    throw new LaterException(
-        renewed,
-        () -> {
-          resultOf(renewed);
-          renewedNanos.put(writer, System.nanoTime());
-          return createHere(here, frame, offset, length);
-        });
-  }
-
-  private boolean isKnown(String writer) {
-    if (renewedNanos.size() > MAX_WRITERS) {
-      renewedNanos.clear();
-    }
-    Long last = renewedNanos.get(writer);
-    return last != null && System.nanoTime() - last < RENEW_NANOS;
-  }
-
-  /** Whether a file may be taken from another writer depends on that writer's lease. */
-  private byte[] createHere(MethodHandler here, byte[] frame, int offset, int length)
-      throws IOException {
     try {
       return here.answer(frame, offset, length);
-    } catch (AlreadyBeingCreatedException | RecoveryInProgressException e) {
-      return forward("create", frame, offset, length);
+    } catch (LaterException e) {
+      return forward(method, frame, offset, length);
+    } catch (IOException e) {
+      if (mayEndOtherwiseAtLeader(e)) {
+        return forward(method, frame, offset, length);
+      }
+      throw e;
     }
   }
 
-  /** A file without blocks is closed here. Replicas of a block are reported to the leader. */
-  private byte[] complete(MethodHandler here, byte[] frame, int offset, int length)
-      throws IOException {
-    return !knowsCluster.getAsBoolean()
-            || CompleteRequestProto.parser().parseFrom(frame, offset, length).hasLast()
-        ? forward("complete", frame, offset, length)
-        : here.answer(frame, offset, length);
+  /**
+   * Whether a call may have failed because of what is not known here yet: that a lease has ended,
+   * that a replica is reported, that a chunk server has come (these failures have no class of their
+   * own).
+   */
+  private static boolean mayEndOtherwiseAtLeader(IOException failure) {
+    return failure instanceof AlreadyBeingCreatedException
+        || failure instanceof RecoveryInProgressException
+        || failure instanceof NotReplicatedYetException
+        || failure.getClass() == IOException.class;
+  }
+
+  /** Whether the leader will hear of the client, if the call opens a file. */
+  private boolean isHeard(String method, byte[] frame, int offset, int length) throws IOException {
+    return switch (method) {
+      case "create" ->
+          link.hear(CreateRequestProto.parser().parseFrom(frame, offset, length).getClientName());
+      case "append" ->
+          link.hear(AppendRequestProto.parser().parseFrom(frame, offset, length).getClientName());
+      default -> true;
+    };
+  }
+
+  private byte[] renewLease(byte[] frame, int offset, int length) throws IOException {
+    String client =
+        RenewLeaseRequestProto.parser().parseFrom(frame, offset, length).getClientName();
+    return link.hear(client) ? NOTHING : forward("renewLease", frame, offset, length);
   }
 
   private byte[] forward(String method, byte[] frame, int offset, int length) {

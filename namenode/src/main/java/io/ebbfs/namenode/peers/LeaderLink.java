@@ -10,6 +10,7 @@ import io.ebbfs.protocol.rpc.RpcSettings;
 import io.ebbfs.protocol.rpc.ServiceKey;
 import java.io.IOException;
 import java.net.ConnectException;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -38,6 +39,7 @@ public final class LeaderLink implements AutoCloseable {
   private static final int CALLERS = 256;
 
   private static final int WAITING_CALLS = 10_000;
+  private static final int WRITERS = 100_000;
   private static final int CALL_TIMEOUT_MILLIS = 10_000;
   private static final int CONNECT_TIMEOUT_MILLIS = 1_000;
   private static final int IDLE_MILLIS = 60_000;
@@ -48,6 +50,7 @@ public final class LeaderLink implements AutoCloseable {
   private final Consumer<Leader> onEnded;
   private final ServiceKey key;
   private final long patienceNanos;
+  private final HeardWriters writers = new HeardWriters(WRITERS, System::nanoTime);
   private final ScheduledThreadPoolExecutor timer =
       new ScheduledThreadPoolExecutor(1, task -> daemon(task, "leader-link"));
   private final ScheduledThreadPoolExecutor viewer =
@@ -236,12 +239,22 @@ public final class LeaderLink implements AutoCloseable {
   // ---- the view ---------------------------------------------------------------------------------
 
   /**
-   * Asks for the leader's view again and again, one question at a time. A view that does not come
-   * is left out.
+   * Asks for the leader's view again and again, one question at a time, and names the clients that
+   * write files here. A view that does not come is left out.
    */
   public void watchView(long everyMillis, Consumer<ClusterViewProto> taker) {
     viewer.scheduleWithFixedDelay(
         () -> takeView(connection, taker), 0, everyMillis, TimeUnit.MILLISECONDS);
+  }
+
+  /**
+   * Notes that a client that writes files lives; the leader hears of it with the next question for
+   * its view.
+   *
+   * @return false if too many clients wait for this
+   */
+  boolean hear(String writer) {
+    return writers.hear(writer);
   }
 
   private void takeView(Connection at, Consumer<ClusterViewProto> taker) {
@@ -249,7 +262,9 @@ public final class LeaderLink implements AutoCloseable {
       return;
     }
     try {
-      taker.accept(at.client.view());
+      List<String> named = writers.toTell();
+      taker.accept(at.client.view(named));
+      writers.told(named);
     } catch (AccessControlException e) {
       if (!at.refused) {
         at.refused = true;

@@ -17,10 +17,10 @@ import io.ebbfs.protocol.proto.PeerProtos.PeerProtocolService;
 import io.ebbfs.protocol.rpc.ServiceKey;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiFunction;
-import java.util.function.Supplier;
 import org.apache.hadoop.hdfs.protocol.ClientProtocol;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.ClientNamenodeProtocol;
 import org.apache.hadoop.hdfs.protocol.proto.DatanodeProtocolProtos.DatanodeProtocolService;
@@ -149,7 +149,7 @@ public final class RpcEndpoint implements AutoCloseable {
    * Lets other namenodes have calls of clients run here, and ask for the chunk servers. All
    * handlers of ClientProtocol are there.
    */
-  public void addPeers(Supplier<ClusterViewProto> view, ServiceKey key) {
+  public void addPeers(PeerView view, ServiceKey key) {
     protocols.add(
         PeerProtocol.class,
         PeerProtocolService.newReflectiveBlockingService(
@@ -162,8 +162,18 @@ public final class RpcEndpoint implements AutoCloseable {
     protocols.forward(PeerProtocol.class, "forward", ClientNamenodeProtocolPB.class, key);
   }
 
-  private record ViewOnly(Supplier<ClusterViewProto> view)
-      implements PeerProtocolService.BlockingInterface {
+  /** What a leader tells the other namenodes when they ask. Thread-safe. */
+  @FunctionalInterface
+  public interface PeerView {
+    /**
+     * The chunk servers as the leader sees them.
+     *
+     * @param writers clients of which the other namenode has heard
+     */
+    ClusterViewProto answer(List<String> writers);
+  }
+
+  private record ViewOnly(PeerView view) implements PeerProtocolService.BlockingInterface {
     @Override
     public ForwardedAnswerProto forward(RpcController controller, ForwardedCallProto call)
         throws ServiceException {
@@ -172,7 +182,7 @@ public final class RpcEndpoint implements AutoCloseable {
 
     @Override
     public ClusterViewProto getView(RpcController controller, GetViewRequestProto request) {
-      return view.get();
+      return view.answer(request.getWritersList());
     }
   }
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.common.time.ManualClock;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
+import io.ebbfs.namenode.datanodes.DatanodeRegistry.DiskReport;
 import io.ebbfs.namenode.store.IdGenerator;
 import io.ebbfs.namenode.store.InMemoryStore;
 import io.ebbfs.namenode.store.MetadataStore;
@@ -69,6 +70,35 @@ class HeartbeatMonitorTest {
     assertThat(registry.heartbeat(id("back"), List.of(), 0)).isEmpty();
     registry.register(id("back"));
     assertThat(registry.liveServers()).hasSize(1);
+  }
+
+  @Test
+  void aServerThatThePreviousLeaderSawIsLiveUntilItIsSilentForTooLong() throws IOException {
+    registry.register(id("comes"));
+    registry.register(id("stays away"));
+    registry.ensureDisk("comes", "disk");
+    DiskReport disk = new DiskReport("disk", false, 100, 10, 90);
+    registry.heartbeat(id("comes"), List.of(disk), 5);
+    List<Server> seen = registry.allServers();
+    DatanodeRegistry next =
+        new DatanodeRegistry(
+            store, IdGenerator.storages(store), clock, RedundancySettings.of(DEAD_AFTER, GRACE));
+    assertThat(next.liveServers()).isEmpty();
+    next.presume(seen);
+    assertThat(next.liveServers()).hasSize(2);
+    assertThat(next.isLive("disk")).isTrue();
+    assertThat(next.disk("disk").orElseThrow().remainingBytes()).isEqualTo(90);
+    assertThat(next.server("comes").orElseThrow().activeTransfers()).isEqualTo(5);
+    assertThat(next.hasReported("disk")).isFalse();
+    assertThat(next.inSafeMode()).isTrue();
+    assertThat(next.heartbeat(id("comes"), List.of(disk), 5)).as("has to register").isEmpty();
+    clock.advance(1_000);
+    next.register(id("comes"));
+    assertThat(next.heartbeat(id("comes"), List.of(disk), 5)).isPresent();
+    monitor = new HeartbeatMonitor(next, clock, DEAD_AFTER);
+    clock.advance(DEAD_AFTER - 2_000);
+    assertThat(next.heartbeat(id("comes"), List.of(disk), 5)).isPresent();
+    assertThat(passSeconds(4)).containsExactly("stays away");
   }
 
   @Test

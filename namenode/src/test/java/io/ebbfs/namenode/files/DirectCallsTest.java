@@ -113,16 +113,16 @@ class DirectCallsTest {
     direct =
         ReadOnlyGuard.of(
             new DirectCalls(bytes.files, superuser, bytes.real.identity.blockPoolId()).handlers(),
-            bytes.real.cluster);
+            bytes.real.cluster::isReadOnly);
   }
 
   private BlockingService translator(World world) throws IOException {
     ClientFrontEnd calls =
         new ClientFrontEnd(
-            world.files, world.real.blocks, null, world.real.cluster, null, superuser, null);
+            world.files, world.real.blocks, null, world.real.cluster, null, superuser, null, null);
     return ClientNamenodeProtocol.newReflectiveBlockingService(
         new ClientNamenodeProtocolServerSideTranslatorPB(
-            ReadOnlyGuard.of(calls, world.real.cluster)));
+            ReadOnlyGuard.of(calls, world.real.cluster::isReadOnly)));
   }
 
   @Test

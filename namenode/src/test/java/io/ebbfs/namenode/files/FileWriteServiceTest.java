@@ -9,6 +9,7 @@ import io.ebbfs.namenode.files.io.FileCreationService;
 import io.ebbfs.namenode.files.io.FileSettings;
 import io.ebbfs.namenode.files.io.FileWriteService;
 import io.ebbfs.namenode.files.io.FileWriteService.Handle;
+import io.ebbfs.namenode.files.io.LeaseRecovery;
 import io.ebbfs.namenode.store.IdGenerators;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
@@ -231,6 +232,63 @@ class FileWriteServiceTest {
     real.writes.updatePipeline(CLIENT, block, newest, List.of("s"));
     assertThatThrownBy(() -> real.writes.updatePipeline(CLIENT, block, newer, List.of("s")))
         .hasMessageContaining("older state");
+  }
+
+  /** Two namenodes on one store: each takes its stamps from a range of its own. */
+  @Test
+  void aLaterStampOfABlockIsGreaterWhicheverNamenodeGivesIt() throws IOException {
+    IdGenerators ids = IdGenerators.of(real.store);
+    ids.generationStamps().next(); // reserves a range
+    Block block = add(null);
+    FileWriteService other =
+        new FileWriteService(
+            real.store,
+            real.blocks,
+            ids.blocks(),
+            ids.generationStamps(),
+            real.clock,
+            NamespaceLimits.DEFAULT,
+            FileSettings.DEFAULT);
+    long first = other.newGenerationStamp(block, CLIENT);
+    long second = real.writes.newGenerationStamp(block, CLIENT);
+    long third = other.newGenerationStamp(block, CLIENT);
+    assertThat(List.of(block.getGenerationStamp(), first, second, third))
+        .isSorted()
+        .doesNotHaveDuplicates();
+    // The recovery comes from a range that may be older, too.
+    LeaseRecovery recovery =
+        new LeaseRecovery(
+            real.store,
+            real.blocks,
+            real.leases,
+            IdGenerators.of(real.store).generationStamps(),
+            real.clock,
+            FileSettings.DEFAULT);
+    long fourth = real.writes.newGenerationStamp(block, CLIENT);
+    assertThat(recovery.release(handle.fileId())).isFalse();
+    assertThat(recoveryStamp()).isGreaterThan(fourth);
+    long fifth = recoveryStamp();
+    assertThat(real.recovery.release(handle.fileId())).isFalse();
+    assertThat(recoveryStamp()).isGreaterThan(fifth);
+  }
+
+  @Test
+  void aWriterOfWhomOnlyAnotherNamenodeHasHeardKeepsItsFile() throws IOException {
+    // The client was here before, and is forgotten only after the hard limit.
+    real.leases.renew("elsewhere");
+    real.clock.advance(NamespaceFixture.HARD_MILLIS + 1);
+    NamespaceFixture another = new NamespaceFixture(real.store);
+    another.clock.advance(NamespaceFixture.HARD_MILLIS + 1);
+    another.creation.create(another.root(), another.request("/new", "elsewhere", false));
+    real.monitor.tick();
+    assertThatThrownBy(
+            () -> real.creation.create(real.root(), real.request("/new", "other", false)))
+        .isInstanceOf(AlreadyBeingCreatedException.class)
+        .hasMessageContaining("elsewhere");
+    real.clock.advance(NamespaceFixture.SOFT_MILLIS + 1);
+    assertThatThrownBy(
+            () -> real.creation.create(real.root(), real.request("/new", "other", false)))
+        .isInstanceOf(FileAlreadyExistsException.class);
   }
 
   @Test

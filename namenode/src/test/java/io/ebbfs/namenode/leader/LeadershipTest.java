@@ -3,6 +3,7 @@ package io.ebbfs.namenode.leader;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ebbfs.namenode.leader.Leadership.Changes;
 import io.ebbfs.namenode.store.InMemoryStore;
 import io.ebbfs.namenode.store.MetadataStore;
 import java.io.IOException;
@@ -12,6 +13,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.hadoop.ipc.StandbyException;
 import org.junit.jupiter.api.Test;
 
 class LeadershipTest {
@@ -148,6 +150,36 @@ class LeadershipTest {
     pass(1);
     assertThatThrownBy(a::tick).isInstanceOf(IOException.class);
     assertThat(a.holds()).isFalse();
+  }
+
+  @Test
+  void allKnowWhetherFilesMayBeChanged() throws IOException {
+    Leadership a = process("a");
+    Leadership b = process("b");
+    assertThat(b.changes()).isEqualTo(Changes.UNKNOWN);
+    a.tick();
+    b.tick();
+    assertThat(b.changes()).isEqualTo(Changes.ALLOWED);
+    assertThatThrownBy(() -> b.setReadOnly(true)).isInstanceOf(StandbyException.class);
+    a.setReadOnly(true);
+    b.tick();
+    assertThat(b.changes()).isEqualTo(Changes.REFUSED);
+    pass(100);
+    a.tick();
+    assertThat(a.changes()).as("a renewal keeps the mark").isEqualTo(Changes.REFUSED);
+    a.resign();
+    b.tick();
+    assertThat(b.holds()).isTrue();
+    assertThat(b.changes()).as("the next leader keeps the mark").isEqualTo(Changes.REFUSED);
+    a.tick();
+    b.setReadOnly(false);
+    pass(1_000);
+    assertThat(a.changes()).as("a has read the row a second ago").isEqualTo(Changes.REFUSED);
+    pass(1);
+    assertThat(a.changes()).isEqualTo(Changes.UNKNOWN);
+    assertThat(a.isReadOnly()).as("what a has read last").isTrue();
+    a.tick();
+    assertThat(a.changes()).isEqualTo(Changes.ALLOWED);
   }
 
   /** Processes that are frozen at random: never two lead, and each term has one leader. */

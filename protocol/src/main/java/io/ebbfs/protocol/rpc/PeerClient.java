@@ -7,6 +7,7 @@ import io.ebbfs.protocol.proto.PeerProtos.ForwardedCallProto;
 import io.ebbfs.protocol.proto.PeerProtos.GetViewRequestProto;
 import java.io.IOException;
 import java.net.InetSocketAddress;
+import java.util.Collection;
 
 /** A namenode's PeerProtocol over Hadoop RPC. Thread-safe. */
 public final class PeerClient implements AutoCloseable {
@@ -27,9 +28,14 @@ public final class PeerClient implements AutoCloseable {
     return RemoteCall.answerOf(() -> peer.forward(null, call));
   }
 
-  /** The chunk servers as the namenode sees them. */
-  public ClusterViewProto view() throws IOException {
-    return RemoteCall.answerOf(() -> peer.getView(null, GetViewRequestProto.getDefaultInstance()));
+  /**
+   * The chunk servers as the namenode sees them.
+   *
+   * @param writers clients whose leases the namenode renews
+   */
+  public ClusterViewProto view(Collection<String> writers) throws IOException {
+    GetViewRequestProto request = GetViewRequestProto.newBuilder().addAllWriters(writers).build();
+    return RemoteCall.answerOf(() -> peer.getView(null, request));
   }
 
   /** Ends the connection; calls under way fail. */

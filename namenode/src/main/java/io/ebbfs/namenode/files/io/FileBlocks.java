@@ -140,6 +140,16 @@ final class FileBlocks {
     return true;
   }
 
+  /**
+   * The greatest generation stamp that a replica of the block may have or get. Namenodes that share
+   * a store give stamps out of different ranges, so a later one is not greater by itself.
+   */
+  static long greatestStamp(BlockRow block) {
+    return Math.max(
+        block.getGenerationStamp(),
+        Math.max(block.getIssuedGenerationStamp(), block.getRecoveryGenerationStamp()));
+  }
+
   static boolean isCommitted(BlockRow row) {
     return row.getState() == BlockStateProto.COMMITTED
         || row.getState() == BlockStateProto.COMPLETE;

@@ -276,14 +276,32 @@ public final class FileWriteService {
   /** A new generation stamp for a pipeline that the client repairs; see {@link #updatePipeline}. */
   public long newGenerationStamp(Block block, String clientName) throws IOException {
     long stamp = generationStamps.next();
-    OptimisticTransactions.transact(
+    long taken = issue(block, clientName, stamp);
+    while (taken >= stamp) {
+      stamp = generationStamps.nextAbove(taken);
+      taken = issue(block, clientName, stamp);
+    }
+    return stamp;
+  }
+
+  /**
+   * Notes that replicas may get a stamp, unless it is not above those that the block has or had.
+   *
+   * @return the greatest stamp before
+   */
+  private long issue(Block block, String clientName, long stamp) throws IOException {
+    return OptimisticTransactions.transact(
         store,
         block.getBlockId(),
         transaction -> {
-          checkedLast(transaction, block, clientName);
-          return null;
+          FileBlocks file = checkedLast(transaction, block, clientName);
+          BlockRow last = file.fromEnd(0).orElseThrow();
+          long taken = FileBlocks.greatestStamp(last);
+          if (stamp > taken) {
+            file.replaceLast(last.toBuilder().setIssuedGenerationStamp(stamp).build());
+          }
+          return taken;
         });
-    return stamp;
   }
 
   /** Stores the new generation and the new disks of a repaired pipeline. */

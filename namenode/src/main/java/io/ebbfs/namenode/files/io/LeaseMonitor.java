@@ -55,7 +55,7 @@ public final class LeaseMonitor {
   private void check(LeaseRow lease) {
     String holder = lease.getClientName();
     boolean recovering = holder.equals(LeaseManager.RECOVERY_HOLDER);
-    if (!recovering && !leases.isPastHardLimit(holder)) {
+    if (!recovering && !leases.isPastHardLimit(holder, lease.getRenewedMillis())) {
       return;
     }
     for (long fileId : lease.getFileIdsList()) {

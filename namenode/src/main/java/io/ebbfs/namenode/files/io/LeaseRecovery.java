@@ -75,7 +75,7 @@ public final class LeaseRecovery {
     if (holder.equals(LeaseManager.RECOVERY_HOLDER)) {
       throw inProgress(src);
     }
-    if (!leases.isPastSoftLimit(holder)) {
+    if (!leases.isPastSoftLimit(holder, openedMillis(file, holder))) {
       throw beingCreated(
           src,
           clientName,
@@ -85,6 +85,15 @@ public final class LeaseRecovery {
     if (!release(file.id())) {
       throw inProgress(src);
     }
+  }
+
+  private long openedMillis(Inode file, String holder) throws IOException {
+    return store
+        .transact(
+            file.id(),
+            Durability.RELAXED,
+            transaction -> LeaseRows.sinceMillis(transaction, holder, file.id()))
+        .orElse(0L);
   }
 
   private static AlreadyBeingCreatedException beingCreated(
@@ -117,8 +126,18 @@ public final class LeaseRecovery {
     return ago >= 0 && ago < settings.recoveryRetryMillis();
   }
 
-  /** The decision about a file, and the work that is left after its transaction. */
-  private record Decision(boolean closed, BlockRow toRecover, List<Invalidation> gone) {}
+  /**
+   * The decision about a file, and the work that is left after its transaction.
+   *
+   * @param takenStamp a stamp of the block that is not below the recovery's: then nothing is
+   *     decided
+   */
+  private record Decision(
+      boolean closed, BlockRow toRecover, List<Invalidation> gone, long takenStamp) {
+    private Decision(boolean closed, BlockRow toRecover, List<Invalidation> gone) {
+      this(closed, toRecover, gone, 0);
+    }
+  }
 
   /**
    * Closes a file if its last block is complete; else starts the recovery of that block.
@@ -127,22 +146,29 @@ public final class LeaseRecovery {
    */
   public boolean release(long fileId) throws IOException {
     NonBlocking.beforeWait();
-    long recoveryStamp = generationStamps.next();
-    // Chunk servers change their replicas, so the disk has the decision before they hear of it.
-    Decision decision =
-        PendingSync.outside(
-            () ->
-                OptimisticTransactions.transact(
-                    store, fileId, transaction -> decide(transaction, fileId, recoveryStamp)));
+    long stamp = generationStamps.next();
+    Decision decision = decide(fileId, stamp);
+    while (decision.takenStamp() != 0) {
+      stamp = generationStamps.nextAbove(decision.takenStamp());
+      decision = decide(fileId, stamp);
+    }
     blocks.invalidate(decision.gone());
     if (decision.toRecover() != null) {
       LOG.info(
           "Recovering block {} of file {}, because its writer is gone",
           decision.toRecover().getBlockId(),
           fileId);
-      blocks.recover(fileId, decision.toRecover(), recoveryStamp);
+      blocks.recover(fileId, decision.toRecover(), stamp);
     }
     return decision.closed();
+  }
+
+  /** Chunk servers change their replicas, so the disk has the decision before they hear of it. */
+  private Decision decide(long fileId, long recoveryStamp) throws IOException {
+    return PendingSync.outside(
+        () ->
+            OptimisticTransactions.transact(
+                store, fileId, transaction -> decide(transaction, fileId, recoveryStamp)));
   }
 
   private Decision decide(Transaction transaction, long fileId, long recoveryStamp)
@@ -173,8 +199,13 @@ public final class LeaseRecovery {
 
   private Decision startRecovery(Transaction transaction, FileBlocks file, long recoveryStamp)
       throws IOException {
+    BlockRow last = file.fromEnd(0).orElseThrow();
+    long taken = FileBlocks.greatestStamp(last);
+    if (recoveryStamp <= taken) {
+      return new Decision(false, null, List.of(), taken);
+    }
     BlockRow recovering =
-        file.fromEnd(0).orElseThrow().toBuilder()
+        last.toBuilder()
             .setState(BlockStateProto.RECOVERING)
             .setRecoveryGenerationStamp(recoveryStamp)
             .build();

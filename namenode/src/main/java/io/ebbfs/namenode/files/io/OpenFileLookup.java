@@ -36,8 +36,12 @@ final class OpenFileLookup {
 
   /** The file under its lock, whoever holds its lease. */
   static Inode lock(Transaction transaction, String src, long fileId) throws IOException {
-    Inode found = find(transaction, src, fileId);
-    return InodeLocks.lock(transaction, List.of(found)).get(0);
+    if (fileId == NO_ID) {
+      return InodeLocks.lock(transaction, List.of(find(transaction, src, fileId))).get(0);
+    }
+    Key key =
+        PathResolver.attachedKey(transaction, fileId).orElseThrow(() -> notFound(src, fileId));
+    return InodeLocks.lock(transaction, key, fileId);
   }
 
   /** The file without a lock. */
@@ -46,20 +50,16 @@ final class OpenFileLookup {
         fileId == NO_ID
             ? PathResolver.resolve(transaction, src).last()
             : attached(transaction, fileId);
-    return inode.orElseThrow(
-        () -> PathErrors.notFound("File does not exist: " + src + " (inode " + fileId + ")"));
+    return inode.orElseThrow(() -> notFound(src, fileId));
+  }
+
+  private static FileNotFoundException notFound(String src, long fileId) {
+    return PathErrors.notFound("File does not exist: " + src + " (inode " + fileId + ")");
   }
 
   /** The inode, unless it is deleted, or below a deleted directory. */
   static Optional<Inode> attached(Transaction transaction, long inodeId) throws IOException {
-    if (!PathResolver.isWithin(transaction, inodeId, Inode.ROOT_ID)) {
-      return Optional.empty();
-    }
-    return byId(transaction, inodeId);
-  }
-
-  private static Optional<Inode> byId(Transaction transaction, long inodeId) throws IOException {
-    Optional<Key> key = PathResolver.keyOf(transaction, inodeId);
+    Optional<Key> key = PathResolver.attachedKey(transaction, inodeId);
     return key.isEmpty()
         ? Optional.empty()
         : PathResolver.inodeAt(transaction, key.get()).filter(i -> i.id() == inodeId);
@@ -74,10 +74,11 @@ final class OpenFileLookup {
     if (owner.isEmpty() || !owner.get().hasOwnerId()) {
       return Optional.empty();
     }
-    Optional<Inode> file = attached(transaction, owner.get().getOwnerId());
-    return file.isEmpty()
-        ? file
-        : Optional.of(InodeLocks.lock(transaction, List.of(file.get())).get(0));
+    long fileId = owner.get().getOwnerId();
+    Optional<Key> key = PathResolver.attachedKey(transaction, fileId);
+    return key.isEmpty()
+        ? Optional.empty()
+        : Optional.of(InodeLocks.lock(transaction, key.get(), fileId));
   }
 
   static void checkLease(Inode file, String src, String clientName) throws LeaseExpiredException {

@@ -38,16 +38,26 @@ public final class LeaseManager {
     }
   }
 
-  public boolean isPastSoftLimit(String clientName) {
-    return silentMillis(clientName) > softLimitMillis;
+  /**
+   * Whether the client was silent for the soft limit since it opened a file.
+   *
+   * @param openedMillis when it opened the file, perhaps at a namenode from which this one has not
+   *     heard of the client yet
+   */
+  public boolean isPastSoftLimit(String clientName, long openedMillis) {
+    return silentMillis(clientName, openedMillis) > softLimitMillis;
   }
 
-  public boolean isPastHardLimit(String clientName) {
-    return silentMillis(clientName) > hardLimitMillis;
+  /** Whether the client was silent for the hard limit since it opened a file. */
+  public boolean isPastHardLimit(String clientName, long openedMillis) {
+    return silentMillis(clientName, openedMillis) > hardLimitMillis;
   }
 
-  private long silentMillis(String clientName) {
-    return clock.millis() - renewed.getOrDefault(clientName, startedMillis);
+  private long silentMillis(String clientName, long openedMillis) {
+    long now = clock.millis();
+    long heard = renewed.getOrDefault(clientName, startedMillis);
+    // A time in the future was written before the time of day was set back.
+    return now - (openedMillis > now ? heard : Math.max(heard, openedMillis));
   }
 
   /** Forgets silent clients, except for these, which hold files. */

@@ -9,6 +9,7 @@ import io.ebbfs.namenode.files.io.FileAppendService;
 import io.ebbfs.namenode.files.io.FileCreationService;
 import io.ebbfs.namenode.files.io.FileWriteService.Handle;
 import io.ebbfs.namenode.files.tree.ContentSummaryService.Summary;
+import io.ebbfs.namenode.leader.ReadOnlyMark;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Target;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
@@ -63,8 +64,9 @@ public final class ClientFrontEnd extends ClusterCalls {
       DatanodeRegistry cluster,
       FsServerDefaults defaults,
       Caller.Superuser superuser,
-      BackupTaker backups) {
-    super(cluster, counts, defaults, new CallContext(superuser), backups);
+      BackupTaker backups,
+      ReadOnlyMark readOnly) {
+    super(cluster, counts, defaults, new CallContext(superuser), backups, readOnly);
     this.files = files;
     this.blocks = blocks;
   }

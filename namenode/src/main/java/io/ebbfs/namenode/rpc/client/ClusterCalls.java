@@ -4,6 +4,7 @@ import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
+import io.ebbfs.namenode.leader.ReadOnlyMark;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
 import java.io.IOException;
 import java.util.List;
@@ -21,18 +22,21 @@ abstract class ClusterCalls extends DisabledFeatureCalls {
   private final BlockCounts counts;
   private final FsServerDefaults defaults;
   private final BackupTaker backups;
+  private final ReadOnlyMark readOnly;
 
   ClusterCalls(
       DatanodeRegistry cluster,
       BlockCounts counts,
       FsServerDefaults defaults,
       CallContext context,
-      BackupTaker backups) {
+      BackupTaker backups,
+      ReadOnlyMark readOnly) {
     this.cluster = cluster;
     this.counts = counts;
     this.defaults = defaults;
     this.context = context;
     this.backups = backups;
+    this.readOnly = readOnly;
   }
 
   @Override
@@ -89,7 +93,9 @@ abstract class ClusterCalls extends DisabledFeatureCalls {
   public boolean setSafeMode(SafeModeAction action, boolean checked) throws IOException {
     if (action != SafeModeAction.SAFEMODE_GET) {
       PermissionChecker.checkSuperuser(context.caller(), "setSafeMode");
-      cluster.setSafeMode(action == SafeModeAction.SAFEMODE_ENTER);
+      boolean enter = action == SafeModeAction.SAFEMODE_ENTER;
+      cluster.setSafeMode(enter);
+      readOnly.set(enter);
     }
     return cluster.inSafeMode();
   }

@@ -1,6 +1,5 @@
 package io.ebbfs.namenode.rpc.client;
 
-import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.rpc.server.MethodHandler;
 import java.lang.reflect.InvocationHandler;
 import java.lang.reflect.InvocationTargetException;
@@ -9,6 +8,7 @@ import java.lang.reflect.Proxy;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import org.apache.hadoop.hdfs.protocol.ClientProtocol;
 import org.apache.hadoop.hdfs.server.namenode.SafeModeException;
 
@@ -41,41 +41,45 @@ public final class ReadOnlyGuard implements InvocationHandler {
           "setReplication");
 
   private final ClientProtocol calls;
-  private final DatanodeRegistry cluster;
+  private final BooleanSupplier readOnly;
 
-  private ReadOnlyGuard(ClientProtocol calls, DatanodeRegistry cluster) {
+  private ReadOnlyGuard(ClientProtocol calls, BooleanSupplier readOnly) {
     this.calls = calls;
-    this.cluster = cluster;
+    this.readOnly = readOnly;
   }
 
-  /** The same calls, guarded. */
-  public static ClientProtocol of(ClientProtocol calls, DatanodeRegistry cluster) {
+  /**
+   * The same calls, guarded.
+   *
+   * @param readOnly whether an operator has entered safe mode; must not block
+   */
+  public static ClientProtocol of(ClientProtocol calls, BooleanSupplier readOnly) {
     return (ClientProtocol)
         Proxy.newProxyInstance(
             ClientProtocol.class.getClassLoader(),
             new Class<?>[] {ClientProtocol.class},
-            new ReadOnlyGuard(calls, cluster));
+            new ReadOnlyGuard(calls, readOnly));
   }
 
   /** The same handlers, guarded. The keys are the names of the methods. */
   public static Map<String, MethodHandler> of(
-      Map<String, MethodHandler> handlers, DatanodeRegistry cluster) {
+      Map<String, MethodHandler> handlers, BooleanSupplier readOnly) {
     Map<String, MethodHandler> guarded = new HashMap<>(handlers);
     guarded.replaceAll(
-        (method, handler) -> CHANGES.contains(method) ? guard(method, handler, cluster) : handler);
+        (method, handler) -> CHANGES.contains(method) ? guard(method, handler, readOnly) : handler);
     return guarded;
   }
 
   private static MethodHandler guard(
-      String method, MethodHandler handler, DatanodeRegistry cluster) {
+      String method, MethodHandler handler, BooleanSupplier readOnly) {
     return (frame, offset, length) -> {
-      check(method, cluster);
+      check(method, readOnly);
       return handler.answer(frame, offset, length);
     };
   }
 
-  private static void check(String method, DatanodeRegistry cluster) throws SafeModeException {
-    if (cluster.isReadOnly()) {
+  private static void check(String method, BooleanSupplier readOnly) throws SafeModeException {
+    if (readOnly.getAsBoolean()) {
       throw new SafeModeException(
           "Cannot "
               + method
@@ -87,7 +91,7 @@ public final class ReadOnlyGuard implements InvocationHandler {
   @Override
   public Object invoke(Object proxy, Method method, Object[] arguments) throws Throwable {
     if (CHANGES.contains(method.getName())) {
-      check(method.getName(), cluster);
+      check(method.getName(), readOnly);
     }
     try {
       return method.invoke(calls, arguments);

@@ -170,7 +170,8 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
     callerId(registration);
     return cluster
         .server(registration.getDatanodeUuid())
-        .filter(server -> server.live() && server.transferPort() == registration.getXferPort())
+        .filter(cluster::isRegistered)
+        .filter(server -> server.transferPort() == registration.getXferPort())
         .isPresent();
   }
 
