@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -28,6 +29,8 @@ import java.util.stream.Collectors;
 final class SharedNamenodes implements AutoCloseable {
   private static final String HOST = "127.0.0.1";
   private static final long END_MILLIS = 30_000;
+  private static final long POLL_MILLIS = 100;
+  private static final int LOG_LINES = 15;
   private static final Pattern STORE_CALLS =
       Pattern.compile("ebbfs_store_calls_total\\{kind=\"([a-z-]+)\"} ([0-9.eE+]+)");
 
@@ -148,9 +151,18 @@ final class SharedNamenodes implements AutoCloseable {
         new ProcessBuilder(new GeneratorCommands(build).await(namenode, false, "/"))
             .redirectError(ProcessBuilder.Redirect.INHERIT)
             .start();
-    String answer = new String(await.getInputStream().readAllBytes());
-    if (await.waitFor() != 0) {
-      throw new IOException("the start of %s: %s".formatted(namenode.name(), answer));
+    while (!await.waitFor(POLL_MILLIS, TimeUnit.MILLISECONDS)) {
+      if (!namenode.process().isAlive()) {
+        await.destroyForcibly();
+        throw new ClusterException(
+            "%s has ended; its log ends with%s"
+                .formatted(namenode.name(), log(namenode.name()).tail(LOG_LINES)));
+      }
+    }
+    if (await.exitValue() != 0) {
+      throw new IOException(
+          "the start of %s: %s"
+              .formatted(namenode.name(), new String(await.getInputStream().readAllBytes())));
     }
   }
 
