@@ -36,23 +36,7 @@ class TwoDeathsStoreTest {
     }
   }
 
-  @Test
-  @Timeout(value = 180, unit = TimeUnit.SECONDS)
-  void noOlderRowWinsAfterTheDeathOfAll() throws Exception {
-    try (StoreNodes nodes = StoreNodes.start(directory, 3);
-        IgniteStore store = IgniteStore.open(nodes.client());
-        Transfers transfers = Transfers.start(store)) {
-      killStaleThenSecond(nodes, transfers);
-      nodes.kill(SURVIVOR);
-      nodes.start(STALE);
-      nodes.awaitCopies(STALE, 0); // it runs, and so coordinates the others
-      nodes.start(SECOND);
-      nodes.start(SURVIVOR);
-      checkWhole(nodes, transfers);
-    }
-  }
-
-  /** Then rows are refused until all nodes are started again. */
+  /** Rows are refused then until all nodes are started again; no older row wins. */
   @Test
   @Timeout(value = 180, unit = TimeUnit.SECONDS)
   void aThirdDeathBeforeTheOthersAreFilledLosesNothing() throws Exception {
