@@ -140,6 +140,8 @@ final class SharedNamenodes implements AutoCloseable {
             "--set",
             "httpPort=" + ports.get(1),
             "--set",
+            "leaderTimeout=30s", // on a small machine, a busy leader would lose its leadership
+            "--set",
             "storeNodes=" + storeList());
     ProcessId process = launcher.start(name, command, directory, log(name));
     namenodes.add(new Namenode(name, ports.get(0), ports.get(1), process));
