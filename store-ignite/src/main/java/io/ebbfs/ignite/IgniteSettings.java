@@ -42,10 +42,6 @@ final class IgniteSettings {
     System.setProperty("IGNITE_UPDATE_NOTIFIER", "false");
     System.setProperty("IGNITE_PERFORMANCE_SUGGESTIONS_DISABLED", "true");
     System.setProperty("IGNITE_NO_SHUTDOWN_HOOK", "true"); // StoreNode stops its node
-    // By default a busy connection moves from one of Ignite's threads to another every 5 s. Under
-    // load
-    // a moved connection stood still: messages waited on it, and both sides were idle.
-    System.setProperty("IGNITE_IO_BALANCE_PERIOD", "0");
   }
 
   private IgniteSettings() {}
