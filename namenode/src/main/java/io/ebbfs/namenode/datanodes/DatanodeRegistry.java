@@ -206,15 +206,18 @@ public final class DatanodeRegistry implements ClusterView {
   }
 
   /**
-   * Takes servers for live that another namenode has taken for live a moment ago, so that clients
-   * find replicas before the servers have registered here. A heartbeat of such a server has it
-   * register. If it is silent, it is declared dead in the usual time.
+   * Takes those servers for live that another namenode has taken for live a moment ago, so that
+   * clients find replicas before the servers have registered here. A heartbeat of such a server has
+   * it register. If it is silent, it is declared dead in the usual time.
    */
-  public synchronized void presume(List<Server> seenLive) {
-    for (Server seen : seenLive) {
-      if (servers.containsKey(seen.uuid())) {
+  public synchronized void presume(List<Server> known) {
+    for (Server seen : known) {
+      if (seen.live() && servers.containsKey(seen.uuid())) {
         presumed.add(seen.uuid());
-        seen.disks().forEach(this::presume);
+        for (Disk disk : seen.disks()) {
+          setBytes(
+              disk.storageUuid(), disk.capacityBytes(), disk.usedBytes(), disk.remainingBytes());
+        }
         change(
             seen.uuid(),
             s -> refreshed(s, true, seen.lastHeartbeatMillis(), seen.activeTransfers()));
@@ -222,19 +225,19 @@ public final class DatanodeRegistry implements ClusterView {
     }
   }
 
-  /** Whether the disk has failed is known from the row. */
-  private void presume(Disk seen) {
+  /** Notes the bytes of a disk; whether it has failed is known from its row. */
+  private void setBytes(String storageUuid, long capacity, long used, long remaining) {
     disks.computeIfPresent(
-        seen.storageUuid(),
+        storageUuid,
         (uuid, disk) ->
             new Disk(
                 uuid,
                 disk.storageNumber(),
                 disk.serverUuid(),
                 disk.failed(),
-                seen.capacityBytes(),
-                seen.usedBytes(),
-                seen.remainingBytes()));
+                capacity,
+                used,
+                remaining));
   }
 
   // ---- changes ----------------------------------------------------------------------------------
@@ -302,17 +305,11 @@ public final class DatanodeRegistry implements ClusterView {
     }
     List<Disk> lost = changeDisks(server, reports);
     for (DiskReport report : reports) {
-      disks.computeIfPresent(
+      setBytes(
           report.storageUuid(),
-          (uuid, disk) ->
-              new Disk(
-                  uuid,
-                  disk.storageNumber(),
-                  disk.serverUuid(),
-                  disk.failed(),
-                  report.capacityBytes(),
-                  report.usedBytes(),
-                  report.remainingBytes()));
+          report.capacityBytes(),
+          report.usedBytes(),
+          report.remainingBytes());
     }
     long now = clock.millis();
     rhythm.heard(server.uuid(), now - server.lastHeartbeatMillis());
