@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Properties;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.rocksdb.BlockBasedTableConfig;
@@ -33,6 +34,16 @@ import org.rocksdb.WALRecoveryMode;
 final class RocksDbFiles implements AutoCloseable {
   private static final String DEFAULT_FAMILY = "default";
   private static final long ARENA_BLOCK_BYTES = 128L << 10;
+
+  /**
+   * Tables whose partitions grow at their ends: files are often made in the order of their names.
+   */
+  private static final Set<Table<?>> GROWING_PARTITIONS =
+      Set.of(Tables.CALL, Tables.LEASE, Tables.INODE, Tables.STORAGE_REPLICA, Tables.INVALIDATION);
+
+  /** The bytes that 2^24 ids in a row share. */
+  private static final int ID_RANGE_BYTES = 5;
+
   private static final String LOCK_FILE = "ebbfs.lock";
 
   private final Path directory;
@@ -171,15 +182,17 @@ final class RocksDbFiles implements AutoCloseable {
     try {
       LRUCache cache = kept(resources, new LRUCache(memory.blockBytes()));
       DBOptions options = kept(resources, databaseOptions(memory.writeBytes()));
-      ColumnFamilyOptions familyOptions = kept(resources, familyOptions(resources, cache));
+      ColumnFamilyOptions byId = kept(resources, familyOptions(resources, cache, ID_RANGE_BYTES));
+      ColumnFamilyOptions byPartition =
+          kept(resources, familyOptions(resources, cache, Long.BYTES));
       List<ColumnFamilyDescriptor> descriptors = new ArrayList<>();
       descriptors.add(
-          new ColumnFamilyDescriptor(
-              DEFAULT_FAMILY.getBytes(StandardCharsets.UTF_8), familyOptions));
+          new ColumnFamilyDescriptor(DEFAULT_FAMILY.getBytes(StandardCharsets.UTF_8), byId));
       for (Table<?> table : Tables.ALL) {
         descriptors.add(
             new ColumnFamilyDescriptor(
-                table.name().getBytes(StandardCharsets.UTF_8), familyOptions));
+                table.name().getBytes(StandardCharsets.UTF_8),
+                GROWING_PARTITIONS.contains(table) ? byPartition : byId));
       }
       List<ColumnFamilyHandle> handles = new ArrayList<>();
       RocksDB database = RocksDB.open(options, directory.toString(), descriptors, handles);
@@ -209,7 +222,15 @@ final class RocksDbFiles implements AutoCloseable {
         .setWalRecoveryMode(WALRecoveryMode.PointInTimeRecovery);
   }
 
-  private static ColumnFamilyOptions familyOptions(List<AutoCloseable> resources, LRUCache cache) {
+  /**
+   * The options of a table.
+   *
+   * @param nearBytes keys with the same first bytes are written near each other: RocksDB remembers
+   *     for each such group where it inserted last, and searches the next place from there. A
+   *     search from the top of a memory table took a fifth of the time of a create.
+   */
+  private static ColumnFamilyOptions familyOptions(
+      List<AutoCloseable> resources, LRUCache cache, int nearBytes) {
     BlockBasedTableConfig table =
         new BlockBasedTableConfig()
             .setBlockCache(cache)
@@ -222,7 +243,10 @@ final class RocksDbFiles implements AutoCloseable {
             .setCacheIndexAndFilterBlocks(true)
             .setCacheIndexAndFilterBlocksWithHighPriority(true)
             .setPinL0FilterAndIndexBlocksInCache(true);
-    return new ColumnFamilyOptions()
+    Properties near = new Properties(); // RocksDB's Java interface has no setter for it
+    near.setProperty(
+        "memtable_insert_with_hint_prefix_extractor", "rocksdb.FixedPrefix." + nearBytes);
+    return ColumnFamilyOptions.getColumnFamilyOptionsFromProps(near)
         .setTableFormatConfig(table)
         .setWriteBufferSize(16L << 20)
         // Each table with rows in memory takes a block at least. Blocks of 2 MiB, RocksDB's own

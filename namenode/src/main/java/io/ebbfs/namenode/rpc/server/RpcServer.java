@@ -66,12 +66,14 @@ public final class RpcServer implements AutoCloseable {
             new DefaultThreadFactory("rpc-handler", true),
             inFlight,
             retries);
-    int cores = Runtime.getRuntime().availableProcessors();
+    // The other cores are for the sync of the log, for calls that wait, and for work in the
+    // background. With a loop per core these threads interrupt the loops while they write.
+    int count = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
     ThreadFactory threads = new DefaultThreadFactory("rpc-loop", true);
     this.loops =
         Epoll.isAvailable()
-            ? new EpollEventLoopGroup(cores, threads)
-            : new NioEventLoopGroup(cores, threads);
+            ? new EpollEventLoopGroup(count, threads)
+            : new NioEventLoopGroup(count, threads);
   }
 
   /**
