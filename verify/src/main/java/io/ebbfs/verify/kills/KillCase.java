@@ -63,10 +63,10 @@ record KillCase(TransitionKindProto kind, FailPoint point, String also) {
   }
 
   /**
-   * One random case for each kind and each dying process (namenode, raid-node, chunk server), one
-   * MOVE, and one case of two deaths.
+   * Two random cases for each kind: a chunk server dies in one, the namenode or a raid-node in the
+   * other. Besides, one MOVE and one case of two deaths.
    */
-  static List<KillCase> oneOfEach(long seed) {
+  static List<KillCase> quick(long seed) {
     Map<String, List<KillCase>> byGroup = new LinkedHashMap<>();
     for (KillCase cell : all()) {
       byGroup.computeIfAbsent(cell.quickGroup(), r -> new ArrayList<>()).add(cell);
@@ -85,7 +85,7 @@ record KillCase(TransitionKindProto kind, FailPoint point, String also) {
     if (kind == TransitionKindProto.MOVE) {
       return kind.name();
     }
-    return kind + " " + (point.pointName().startsWith("chunk-") ? "chunk server" : role());
+    return kind + (point.pointName().startsWith("chunk-") ? " at a chunk server" : " elsewhere");
   }
 
   /** Whether the point has one passing only, as the claim and the commit of a MOVE have. */

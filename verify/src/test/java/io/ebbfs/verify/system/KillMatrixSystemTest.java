@@ -11,8 +11,8 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
- * One case of each kind of transition and role of the process that dies. The whole matrix is {@code
- * ./ebb verify kills}. The processes wait more than they compute, so other tests run meanwhile.
+ * Two cases of each kind of transition. The whole matrix is {@code ./ebb verify kills}. The
+ * processes wait more than they compute, so other tests run meanwhile.
  */
 @Tag("process")
 @Execution(ExecutionMode.CONCURRENT)

@@ -28,7 +28,7 @@ class ExperimentSystemTest {
       policy: {writeColdAfter: 1s, fillWait: 1s}
       systems:
         - {name: rs63, title: "RS(6,3)", code: "RS(6,3)"}
-      measure: {repetitions: 2, serverLosses: 1, readsPerCode: 3, diskLosses: 1, readersDuringRepair: 1, grep: CC1}
+      measure: {repetitions: 1, serverLosses: 1, readsPerCode: 3, diskLosses: 1, readersDuringRepair: 1, grep: CC1}
       faults:
         - {at: 1s, fault: block}
         - {at: 2s, fault: disk}
@@ -57,7 +57,7 @@ class ExperimentSystemTest {
     assertThat(results.repairs())
         .allSatisfy(repair -> assertThat(repair.blocksRead()).isEqualTo(repair.plannedReads()));
     assertThat(results.repairs()).anySatisfy(r -> assertThat(r.blocksRead()).isPositive());
-    assertThat(results.jobs()).hasSize(4);
+    assertThat(results.jobs()).hasSize(2);
     assertThat(results.incidents()).hasSize(2).allSatisfy(i -> assertThat(i.error()).isNull());
     assertThat(results.duringIncidents()).isNotEmpty();
     assertThat(results.storage()).isNotEmpty();
