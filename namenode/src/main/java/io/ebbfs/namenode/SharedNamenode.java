@@ -2,6 +2,7 @@ package io.ebbfs.namenode;
 
 import io.ebbfs.common.http.PrometheusText;
 import io.ebbfs.common.http.StatusServer;
+import io.ebbfs.namenode.files.tree.DirectoryTimeWriter;
 import io.ebbfs.namenode.leader.LeaderTimes;
 import io.ebbfs.namenode.leader.Leadership;
 import io.ebbfs.namenode.leader.ReadOnlyMark;
@@ -15,6 +16,8 @@ import java.net.InetSocketAddress;
 import java.time.Clock;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.ipc.StandbyException;
 import org.slf4j.Logger;
@@ -30,6 +33,7 @@ import org.slf4j.LoggerFactory;
 public final class SharedNamenode implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SharedNamenode.class);
   private static final long PAUSE_AFTER_FAILURE_MILLIS = 1_000;
+  private static final long WRITE_TIMES_MILLIS = 250;
 
   private final NamenodeConfig config;
   private final Clock clock;
@@ -42,6 +46,8 @@ public final class SharedNamenode implements AutoCloseable {
   private final Thread renewer;
   private final Thread role;
   private final ReadOnlyMark readOnly;
+  private final DirectoryTimeWriter directoryTimes;
+  private final ScheduledThreadPoolExecutor timer;
   private volatile NamenodeServer leader;
   private volatile FollowerServer follower;
   private volatile boolean closed;
@@ -63,6 +69,8 @@ public final class SharedNamenode implements AutoCloseable {
     this.leadership =
         new Leadership(store, name + "-" + UUID.randomUUID(), name, times, System::nanoTime);
     this.readOnly = new SharedMark(leadership, times.timeout());
+    this.directoryTimes = new DirectoryTimeWriter(store);
+    this.timer = new ScheduledThreadPoolExecutor(1, task -> new Thread(task, "directory-times"));
     this.renewer = new Thread(this::renew, "leadership");
     this.role = new Thread(this::playRoles, "role");
   }
@@ -88,6 +96,8 @@ public final class SharedNamenode implements AutoCloseable {
       SharedNamenode made = new SharedNamenode(config, clock, random, store, door);
       made.renewer.start();
       made.role.start();
+      made.timer.scheduleWithFixedDelay(
+          made::writeDirectoryTimes, WRITE_TIMES_MILLIS, WRITE_TIMES_MILLIS, TimeUnit.MILLISECONDS);
       started = true;
       return made;
     } finally {
@@ -125,6 +135,22 @@ public final class SharedNamenode implements AutoCloseable {
       endpoint.close();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+    }
+  }
+
+  private void writeDirectoryTimes() {
+    try {
+      directoryTimes.tick();
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("Times of directories are written later: {}", e.toString());
+    }
+  }
+
+  private void writeAllDirectoryTimes() {
+    try {
+      directoryTimes.writeAll();
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("Some times of directories were not written at the end: {}", e.toString());
     }
   }
 
@@ -319,6 +345,9 @@ public final class SharedNamenode implements AutoCloseable {
       role.interrupt();
       role.join();
       renewer.join();
+      timer.shutdown();
+      timer.awaitTermination(times.timeout(), TimeUnit.MILLISECONDS);
+      writeAllDirectoryTimes();
       leadership.resign();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

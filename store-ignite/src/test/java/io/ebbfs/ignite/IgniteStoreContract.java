@@ -1,16 +1,26 @@
 package io.ebbfs.ignite;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStoreContract;
 import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.Table;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.protocol.proto.StoreProtos.CounterRow;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -49,6 +59,54 @@ abstract class IgniteStoreContract extends MetadataStoreContract {
   protected MetadataStore open() throws IOException {
     shared.clear();
     return new StaysOpen(shared);
+  }
+
+  /**
+   * As creates in one directory: each makes a row of its own and keeps the row of the directory.
+   */
+  @Test
+  void sharedLocksOfTwoProcessesDoNotConflict() throws Exception {
+    Key directory = Key.of(1);
+    int rowsEach = 50;
+    try (IgniteStore other = IgniteStore.open(nodes.client())) {
+      long before = conflicts(shared) + conflicts(other);
+      List<CompletableFuture<Void>> makers = new ArrayList<>();
+      for (int maker = 0; maker < 4; maker++) {
+        int of = maker;
+        makers.add(
+            CompletableFuture.runAsync(
+                () -> make(of % 2 == 0 ? shared : other, directory, of * rowsEach, rowsEach)));
+      }
+      for (CompletableFuture<Void> maker : makers) {
+        maker.get(60, TimeUnit.SECONDS);
+      }
+      assertThat(conflicts(shared) + conflicts(other)).isEqualTo(before);
+      assertThat(shared.scanAll(Tables.COUNTER, null, 1_000)).hasSize(4 * rowsEach);
+    }
+  }
+
+  private static long conflicts(IgniteStore store) {
+    return store.calls().get("conflict");
+  }
+
+  private static void make(IgniteStore store, Key directory, int first, int count) {
+    try {
+      for (int i = first; i < first + count; i++) {
+        Key made = Key.of(2, i);
+        store.transact(
+            1,
+            transaction -> {
+              transaction.lock(
+                  List.of(
+                      RowLock.shared(Tables.COUNTER, directory),
+                      RowLock.exclusive(Tables.COUNTER, made)));
+              transaction.put(Tables.COUNTER, made, CounterRow.newBuilder().setValue(1).build());
+              return null;
+            });
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private record StaysOpen(MetadataStore store) implements MetadataStore {

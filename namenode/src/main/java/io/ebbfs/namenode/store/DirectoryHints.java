@@ -13,7 +13,21 @@ public final class DirectoryHints {
   private static final long ENTRIES = 200_000;
 
   private final Cache<Key, Long> ids = Caffeine.newBuilder().maximumSize(ENTRIES).build();
+  private final DirectoryTimes times;
   private final Cache<Long, Long> parents = Caffeine.newBuilder().maximumSize(ENTRIES).build();
+
+  public DirectoryHints() {
+    this(new DirectoryTimes());
+  }
+
+  private DirectoryHints(DirectoryTimes times) {
+    this.times = times;
+  }
+
+  /** For tests, which set the clock of the times. */
+  static DirectoryHints with(DirectoryTimes times) {
+    return new DirectoryHints(times);
+  }
 
   /** The id of the directory that was last seen at a key of the table inode; null if none was. */
   public Long idAt(Key key) {
@@ -23,6 +37,11 @@ public final class DirectoryHints {
   /** The id of the directory in which an inode was last seen; null if it was not seen. */
   public Long parentOf(long id) {
     return parents.getIfPresent(id);
+  }
+
+  /** The times of directories that this process writes later. */
+  public DirectoryTimes times() {
+    return times;
   }
 
   /** Notes where a directory is. */

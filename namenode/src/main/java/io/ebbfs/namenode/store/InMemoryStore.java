@@ -9,6 +9,7 @@ import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentNavigableMap;
 import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.function.LongSupplier;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 
 /**
@@ -38,6 +39,12 @@ public final class InMemoryStore implements MetadataStore {
   /** A store that stands for one that several namenodes share. */
   public static InMemoryStore shared() {
     return new InMemoryStore(10_000, Optional.of(new DirectoryHints()));
+  }
+
+  /** As {@link #shared()}, with a clock for the times of directories. */
+  public static InMemoryStore shared(LongSupplier nanoClock) {
+    return new InMemoryStore(
+        10_000, Optional.of(DirectoryHints.with(new DirectoryTimes(nanoClock))));
   }
 
   @Override

@@ -1,5 +1,7 @@
 package io.ebbfs.namenode.files.inodes;
 
+import io.ebbfs.namenode.store.DirectoryHints;
+import io.ebbfs.namenode.store.DirectoryTimes;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
@@ -8,6 +10,7 @@ import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import java.io.IOException;
 import java.util.Iterator;
+import java.util.Optional;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 
 /** Reads and writes rows of directories and their entries, in a transaction of the caller. */
@@ -31,8 +34,25 @@ public final class DirectoryRows {
     return new Inode(key, row);
   }
 
-  /** Sets the modification time of a locked directory, because its entries changed. */
+  /**
+   * Whether this process writes the time of a directory later, so that a change of its entries does
+   * not write the row of the directory: see {@link DirectoryTimes}.
+   */
+  static boolean isTimeMerged(Transaction transaction, Inode directory) {
+    return transaction.hints().filter(h -> h.times().isMerged(directory.id())).isPresent();
+  }
+
+  /**
+   * Sets the modification time of a directory, because its entries change. The caller has locked
+   * the directory by {@link InodeLocks#lockEntries}.
+   */
   public static void touch(Transaction transaction, Inode directory, long nowMillis) {
+    Optional<DirectoryTimes> times = transaction.hints().map(DirectoryHints::times);
+    if (isTimeMerged(transaction, directory)) {
+      times.orElseThrow().noteLater(directory.id(), nowMillis);
+      return;
+    }
+    times.ifPresent(shared -> shared.noteWritten(directory.id()));
     if (directory.row().getModifiedMillis() != nowMillis) {
       transaction.put(
           Tables.INODE,

@@ -18,18 +18,29 @@ public final class InodeLocks {
 
   /** Locks inodes for writing and reads them again, in the given order. */
   public static List<Inode> lock(Transaction transaction, List<Inode> inodes) throws IOException {
-    return lock(transaction, inodes, List.of());
+    return lockEntries(transaction, List.of(), inodes, List.of());
   }
 
   /**
-   * Locks inodes for writing and reads them again. Also locks free keys, where the caller will make
-   * inodes.
+   * Locks entries of directories for writing, and the directories so that nobody removes or moves
+   * them. Many changes of entries may hold one directory, if {@link DirectoryRows#touch} will not
+   * write its row.
    *
-   * @throws StaleReadException if an inode has moved or a key is not free
+   * @param inodes entries that exist, and perhaps the directories themselves
+   * @param free keys where the caller will make inodes
+   * @return the directories, then the inodes, read under the locks
+   * @throws StaleReadException if one of them has moved or a key is not free
    */
-  public static List<Inode> lock(Transaction transaction, List<Inode> inodes, List<Key> free)
+  public static List<Inode> lockEntries(
+      Transaction transaction, List<Inode> directories, List<Inode> inodes, List<Key> free)
       throws IOException {
     List<RowLock> locks = new ArrayList<>();
+    for (Inode directory : directories) {
+      locks.add(
+          DirectoryRows.isTimeMerged(transaction, directory)
+              ? RowLock.shared(Tables.INODE, directory.key())
+              : RowLock.exclusive(Tables.INODE, directory.key()));
+    }
     inodes.forEach(inode -> locks.add(RowLock.exclusive(Tables.INODE, inode.key())));
     free.forEach(key -> locks.add(RowLock.exclusive(Tables.INODE, key)));
     RowSet rows = transaction.lockAndRead(locks);
@@ -38,9 +49,11 @@ public final class InodeLocks {
         throw new StaleReadException("another client has made an inode at key " + key);
       }
     }
-    List<Inode> again = new ArrayList<>(inodes.size());
-    for (Inode inode : inodes) {
-      again.add(unmoved(inode, rows.get(Tables.INODE, inode.key())));
+    List<Inode> again = new ArrayList<>(directories.size() + inodes.size());
+    for (List<Inode> some : List.of(directories, inodes)) {
+      for (Inode inode : some) {
+        again.add(unmoved(inode, rows.get(Tables.INODE, inode.key())));
+      }
     }
     return again;
   }

@@ -204,13 +204,19 @@ public final class FileCreationService {
   /** Locks the inodes that change, and deletes a replaced file. Returns the deepest directory. */
   private static Inode lock(Transaction transaction, ResolvedPath resolved) throws IOException {
     if (!resolved.exists()) {
-      return InodeLocks.lock(
-              transaction, List.of(resolved.lastFound()), List.of(resolved.firstMissingKey()))
+      return InodeLocks.lockEntries(
+              transaction,
+              List.of(resolved.lastFound()),
+              List.of(),
+              List.of(resolved.firstMissingKey()))
           .get(0);
     }
     List<Inode> locked =
-        InodeLocks.lock(
-            transaction, List.of(resolved.parent().orElseThrow(), resolved.lastFound()));
+        InodeLocks.lockEntries(
+            transaction,
+            List.of(resolved.parent().orElseThrow()),
+            List.of(resolved.lastFound()),
+            List.of());
     PendingDeletions.put(transaction, locked.get(1));
     return locked.get(0);
   }

@@ -10,10 +10,10 @@ import io.ebbfs.namenode.files.inodes.ResolvedPath;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.OptimisticTransactions;
 import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import java.io.IOException;
 import java.util.List;
-import java.util.function.UnaryOperator;
 import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.security.AccessControlException;
@@ -35,7 +35,7 @@ public final class AttributeService {
         caller,
         src,
         path -> PermissionChecker.checkOwner(caller, path),
-        row -> row.toBuilder().setPermission(mode).build());
+        (transaction, inode) -> inode.row().toBuilder().setPermission(mode).build());
   }
 
   /** Sets the owner and the group; null keeps the present owner or group. */
@@ -47,8 +47,8 @@ public final class AttributeService {
           PermissionChecker.checkOwner(caller, path);
           checkMayGive(caller, owner, group);
         },
-        row -> {
-          InodeRow.Builder changed = row.toBuilder();
+        (transaction, inode) -> {
+          InodeRow.Builder changed = inode.row().toBuilder();
           if (owner != null) {
             changed.setOwner(owner);
           }
@@ -80,10 +80,12 @@ public final class AttributeService {
         caller,
         src,
         path -> PermissionChecker.checkAccess(caller, path, FsAction.WRITE),
-        row -> {
-          InodeRow.Builder changed = row.toBuilder();
+        (transaction, inode) -> {
+          InodeRow.Builder changed = inode.row().toBuilder();
           if (modifiedMillis >= 0) {
             changed.setModifiedMillis(modifiedMillis);
+            // A time that is yet to be written is that of an earlier change.
+            transaction.hints().ifPresent(hints -> hints.times().forget(inode.id()));
           }
           if (accessedMillis >= 0) {
             changed.setAccessedMillis(accessedMillis);
@@ -97,8 +99,12 @@ public final class AttributeService {
     void run(ResolvedPath path) throws IOException;
   }
 
-  private void change(Caller caller, String src, Check check, UnaryOperator<InodeRow> change)
-      throws IOException {
+  @FunctionalInterface
+  private interface Change {
+    InodeRow of(Transaction transaction, Inode locked);
+  }
+
+  private void change(Caller caller, String src, Check check, Change change) throws IOException {
     OptimisticTransactions.transact(
         store,
         Inode.ROOT_ID,
@@ -110,7 +116,7 @@ public final class AttributeService {
             throw PathErrors.notFound("File does not exist: " + src);
           }
           Inode locked = InodeLocks.lock(transaction, List.of(resolved.lastFound())).get(0);
-          transaction.put(Tables.INODE, locked.key(), change.apply(locked.row()));
+          transaction.put(Tables.INODE, locked.key(), change.of(transaction, locked));
           return null;
         });
   }

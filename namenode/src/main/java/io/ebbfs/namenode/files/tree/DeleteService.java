@@ -85,8 +85,11 @@ public final class DeleteService {
       return Outcome.REFUSED;
     }
     List<Inode> locked =
-        InodeLocks.lock(
-            transaction, List.of(resolved.parent().orElseThrow(), resolved.lastFound()));
+        InodeLocks.lockEntries(
+            transaction,
+            List.of(resolved.parent().orElseThrow()),
+            List.of(resolved.lastFound()),
+            List.of());
     refuseNonEmpty(transaction, locked.get(1), resolved.path(), recursive);
     long now = clock.millis();
     DirectoryRows.touch(transaction, locked.get(0), now);

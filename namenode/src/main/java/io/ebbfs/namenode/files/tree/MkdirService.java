@@ -96,8 +96,11 @@ public final class MkdirService {
     }
     Iterator<Long> fresh = ids.take(resolved.missing());
     Inode above =
-        InodeLocks.lock(
-                transaction, List.of(resolved.lastFound()), List.of(resolved.firstMissingKey()))
+        InodeLocks.lockEntries(
+                transaction,
+                List.of(resolved.lastFound()),
+                List.of(),
+                List.of(resolved.firstMissingKey()))
             .get(0);
     DirectoryRows.Maker maker = new DirectoryRows.Maker(caller.user(), clock.millis());
     DirectoryRows.makeMissing(

@@ -38,6 +38,11 @@ public final class RenameService {
   private static final RowLock DIRECTORY_MOVES =
       RowLock.exclusive(Tables.SETTING, Tables.named("directoryMoves"));
 
+  private static final int OLD_PARENT = 0;
+  private static final int NEW_PARENT = 1;
+  private static final int MOVED = 2;
+  private static final int REPLACED = 3;
+
   private final MetadataStore store;
   private final Clock clock;
   private final NamespaceLimits limits;
@@ -224,21 +229,22 @@ public final class RenameService {
     List<Inode> locked = lock(transaction, moved, oldParent, newParent, to, target);
     Outcome outcome = Outcome.MOVED;
     if (to.exists() && replace) {
-      Inode replaced = locked.get(3);
+      Inode replaced = locked.get(REPLACED);
       refuseNonEmpty(transaction, replaced, to.path());
       outcome = PendingDeletions.put(transaction, replaced) ? Outcome.REPLACED : Outcome.MOVED;
     }
     transaction.delete(Tables.INODE, moved.key());
-    DirectoryRows.put(transaction, target, locked.get(0).row());
+    DirectoryRows.put(transaction, target, locked.get(MOVED).row());
     long now = clock.millis();
-    DirectoryRows.touch(transaction, locked.get(1), now);
+    DirectoryRows.touch(transaction, locked.get(OLD_PARENT), now);
     if (toOtherParent) {
-      DirectoryRows.touch(transaction, locked.get(2), now);
+      DirectoryRows.touch(transaction, locked.get(NEW_PARENT), now);
     }
     ClientCall.takeEffect(transaction, 0, now);
     return outcome;
   }
 
+  /** The inodes in the order of the constants above; the last one if something is replaced. */
   private static List<Inode> lock(
       Transaction transaction,
       Inode moved,
@@ -247,8 +253,12 @@ public final class RenameService {
       ResolvedPath to,
       Key target)
       throws IOException {
-    List<Inode> inodes = new ArrayList<>(List.of(moved, oldParent, newParent));
+    List<Inode> inodes = new ArrayList<>(List.of(moved));
     to.last().ifPresent(inodes::add);
-    return InodeLocks.lock(transaction, inodes, to.exists() ? List.of() : List.of(target));
+    return InodeLocks.lockEntries(
+        transaction,
+        List.of(oldParent, newParent),
+        inodes,
+        to.exists() ? List.of() : List.of(target));
   }
 }

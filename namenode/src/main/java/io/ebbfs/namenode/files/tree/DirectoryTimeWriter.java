@@ -1,0 +1,82 @@
+package io.ebbfs.namenode.files.tree;
+
+import io.ebbfs.namenode.files.inodes.PathResolver;
+import io.ebbfs.namenode.store.DirectoryTimes;
+import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.namenode.store.OptimisticTransactions;
+import io.ebbfs.namenode.store.RowLock;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Writes the modification times of directories that changed more often than once per second; see
+ * {@link DirectoryTimes}. A time never goes back by this. Used by one thread.
+ */
+public final class DirectoryTimeWriter {
+  private static final Logger LOG = LoggerFactory.getLogger(DirectoryTimeWriter.class);
+
+  private final MetadataStore store;
+
+  /**
+   * @param store that other processes share
+   */
+  public DirectoryTimeWriter(MetadataStore store) {
+    this.store = store;
+  }
+
+  /** Writes the times that are due. To be called some times per second. */
+  public void tick() throws IOException {
+    DirectoryTimes times = times();
+    write(times, times.due());
+  }
+
+  /** Writes all times, before this process ends. */
+  public void writeAll() throws IOException {
+    DirectoryTimes times = times();
+    write(times, times.all());
+  }
+
+  private DirectoryTimes times() throws IOException {
+    return store.transact(
+        0, Durability.RELAXED, transaction -> transaction.hints().orElseThrow().times());
+  }
+
+  private void write(DirectoryTimes times, Map<Long, Long> due) {
+    due.forEach(
+        (id, millis) -> {
+          try {
+            OptimisticTransactions.transact(
+                store, id, transaction -> write(transaction, times, id, millis));
+            times.settle(id, millis);
+          } catch (IOException e) {
+            LOG.warn("The time of directory {} is written later: {}", id, e.toString());
+          }
+        });
+  }
+
+  private static Void write(Transaction transaction, DirectoryTimes times, long id, long millis)
+      throws IOException {
+    Optional<Key> key = PathResolver.attachedKey(transaction, id);
+    if (key.isEmpty()) {
+      return null; // the directory was deleted
+    }
+    transaction.lock(List.of(RowLock.exclusive(Tables.INODE, key.get())));
+    Optional<InodeRow> row =
+        transaction.get(Tables.INODE, key.get()).filter(found -> found.getId() == id);
+    // A client of this process may have set the time meanwhile.
+    if (row.isPresent() && row.get().getModifiedMillis() < millis && times.isPending(id, millis)) {
+      transaction.put(
+          Tables.INODE, key.get(), row.get().toBuilder().setModifiedMillis(millis).build());
+    }
+    return null;
+  }
+}
