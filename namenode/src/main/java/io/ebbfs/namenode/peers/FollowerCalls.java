@@ -127,7 +127,7 @@ public final class FollowerCalls {
    * that a replica is reported, that a chunk server has come (these failures have no class of their
    * own).
    */
-  private static boolean mayEndOtherwiseAtLeader(IOException failure) {
+  public static boolean mayEndOtherwiseAtLeader(IOException failure) {
     return failure instanceof AlreadyBeingCreatedException
         || failure instanceof RecoveryInProgressException
         || failure instanceof NotReplicatedYetException

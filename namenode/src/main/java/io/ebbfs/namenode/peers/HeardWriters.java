@@ -13,7 +13,7 @@ import java.util.function.LongSupplier;
  * ends the lease of a client of whom it never hears. A leader that begins gives each client a whole
  * lease, so what an earlier leader was told need not be told again at once. Thread-safe.
  */
-final class HeardWriters {
+public final class HeardWriters {
   /** A client is named to the leader this often, much more often than its lease ends. */
   private static final long AGAIN_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -27,7 +27,7 @@ final class HeardWriters {
   /**
    * @param limit of clients that wait to be named, and of those that are remembered
    */
-  HeardWriters(int limit, LongSupplier nanoClock) {
+  public HeardWriters(int limit, LongSupplier nanoClock) {
     this.limit = limit;
     this.nanoClock = nanoClock;
   }
@@ -37,7 +37,7 @@ final class HeardWriters {
    *
    * @return false if too many clients wait to be named: the caller tells the leader by itself
    */
-  boolean hear(String writer) {
+  public boolean hear(String writer) {
     Long told = toldNanos.get(writer);
     if (told != null && nanoClock.getAsLong() - told < AGAIN_NANOS) {
       return true;
@@ -50,12 +50,12 @@ final class HeardWriters {
   }
 
   /** The clients that are to be named to the leader, or some of them. */
-  List<String> toTell() {
+  public List<String> toTell() {
     return toTell.stream().limit(MAX_AT_ONCE).toList();
   }
 
   /** The leader has heard of these clients. */
-  void told(Collection<String> writers) {
+  public void told(Collection<String> writers) {
     if (toldNanos.size() + writers.size() > limit) {
       toldNanos.clear();
     }

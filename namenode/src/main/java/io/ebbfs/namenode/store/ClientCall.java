@@ -78,16 +78,28 @@ public final class ClientCall {
     R run() throws IOException;
   }
 
-  /** Runs the work of a call; null runs work that belongs to no call. */
+  /**
+   * Runs the work of a call; null runs work that belongs to no call. Afterwards the thread works on
+   * the call that it worked on before.
+   */
   public static <R> R run(ClientCall call, Work<R> work) throws IOException {
-    if (call == null) {
+    ClientCall outer = CURRENT.get();
+    if (call == outer) {
       return work.run();
     }
-    CURRENT.set(call);
+    become(call);
     try {
       return work.run();
     } finally {
+      become(outer);
+    }
+  }
+
+  private static void become(ClientCall call) {
+    if (call == null) {
       CURRENT.remove();
+    } else {
+      CURRENT.set(call);
     }
   }
 
