@@ -4,6 +4,8 @@ import io.ebbfs.cli.options.HelpOption;
 import io.ebbfs.cli.options.Minutes;
 import io.ebbfs.verify.simulator.PlantedBugTable;
 import io.ebbfs.verify.simulator.SimulationRun;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Callable;
@@ -54,6 +56,12 @@ final class SimulatorCommand implements Callable<Integer> {
   private long seed = 1;
 
   @Option(
+      names = "--namenodes",
+      paramLabel = "N",
+      description = "Namenodes on one store (default: 1).")
+  private int namenodes = 1;
+
+  @Option(
       names = "--steps",
       paramLabel = "N",
       description = "Most events in a schedule before it comes to rest (default: 40).")
@@ -65,6 +73,9 @@ final class SimulatorCommand implements Callable<Integer> {
       description = "Schedules at the same time (default: one for each processor).")
   private int threads = Runtime.getRuntime().availableProcessors();
 
+  @Option(names = "--json", paramLabel = "FILE", description = "Writes the figures to this file.")
+  private Path json;
+
   @Option(
       names = "--planted",
       description =
@@ -72,7 +83,7 @@ final class SimulatorCommand implements Callable<Integer> {
   private boolean planted;
 
   @Override
-  public Integer call() throws InterruptedException {
+  public Integer call() throws InterruptedException, IOException {
     if (planted) {
       return plantedBugs() ? 0 : 1;
     }
@@ -88,14 +99,17 @@ final class SimulatorCommand implements Callable<Integer> {
   SimulationRun.Options options() {
     long schedules = length.schedules == null ? SCHEDULES : length.schedules;
     positive("--schedules", schedules);
+    positive("--namenodes", namenodes);
     positive("--steps", steps);
     positive("--threads", threads);
     return new SimulationRun.Options(
         length.limit == null ? schedules : Long.MAX_VALUE - Math.max(seed, 0),
         Optional.ofNullable(length.limit),
         seed,
+        namenodes,
         steps,
-        threads);
+        threads,
+        Optional.ofNullable(json).map(Path::toAbsolutePath));
   }
 
   private void positive(String option, long number) {

@@ -191,7 +191,7 @@ final class CrashingStore implements MetadataStore {
   }
 
   @SuppressWarnings("unchecked") // a row of a table was written as that table's type
-  private static void apply(Transaction transaction, Write write) {
+  static void apply(Transaction transaction, Write write) {
     if (write.value() == null) {
       transaction.delete(write.table(), write.key());
     } else {

@@ -13,6 +13,9 @@ import org.apache.hadoop.thirdparty.protobuf.ServiceException;
  * comes from the seed, and there is one thread.
  */
 final class FaultSchedule {
+  // The share of the events of several namenodes.
+  private static final int NAMENODE_PERCENT = 25;
+
   private final Random random;
   private final long seed;
   private final SimSystem system;
@@ -21,13 +24,17 @@ final class FaultSchedule {
   // The probability, in percent, that a drawn fault happens.
   private final int faultPercent;
   private boolean faultInTransition;
+  private int step;
 
-  FaultSchedule(long seed, PlantedBug bug) throws IOException {
+  /**
+   * @param namenodes on one store; 1 has its store alone
+   */
+  FaultSchedule(long seed, PlantedBug bug, int namenodes) throws IOException {
     this.seed = seed;
     random = new Random(new SplittableRandom(seed).nextLong());
     SimWorld world = SimWorld.of(random);
     faultPercent = random.nextInt(101);
-    system = new SimSystem(world, random, bug);
+    system = new SimSystem(world, random, bug, namenodes);
     proposals = new ProposalSource(system);
     faults = new FaultSource(system, proposals);
     system.log.add("seed %d, %s".formatted(seed, world));
@@ -51,6 +58,7 @@ final class FaultSchedule {
    */
   void run(int maxSteps) throws IOException, ServiceException {
     int steps = maxSteps - random.nextInt(maxSteps * 3 / 4 + 1);
+    system.startSeveral(this::eventsWhileFrozen);
     system.allServersReport();
     int files = (system.world.isTight() ? 8 : 2) + random.nextInt(4);
     for (int f = 0; f < files; f++) {
@@ -59,12 +67,12 @@ final class FaultSchedule {
     if (random.nextBoolean()) {
       encodeWithoutFaults();
     }
-    for (int step = 0; step < steps; step++) {
+    if (system.several() != null) {
+      system.several().setFaulty(faultPercent > 0);
+    }
+    for (step = 0; step < steps; step++) {
       event(step);
-      system.oracle.check();
-      if (system.world.isTight()) {
-        system.checkSpace();
-      }
+      check();
     }
     new SettlePhase(system, proposals).run();
     system.events.add("schedules");
@@ -72,6 +80,33 @@ final class FaultSchedule {
     if (faultInTransition) {
       system.events.add("schedules with a fault inside a running transition");
     }
+  }
+
+  private void check() throws IOException {
+    system.oracle.check();
+    if (system.world.isTight()) {
+      system.checkSpace();
+    }
+  }
+
+  /** A namenode is frozen: other events happen. Mostly another namenode takes over first. */
+  private void eventsWhileFrozen() {
+    system.note(step, "a namenode is frozen {");
+    try {
+      if (random.nextInt(3) > 0) {
+        system.advance(SimPeer.TIMES.timeout() + 1_000 + random.nextInt(1_000));
+        system.allServersHeartbeat();
+      }
+      for (int i = random.nextInt(6); i >= 0; i--) {
+        event(step);
+        check();
+      }
+    } catch (IOException e) {
+      system.note(step, "refused: " + e.getMessage());
+    } catch (ServiceException e) {
+      throw new IllegalStateException(e);
+    }
+    system.note(step, "} it wakes up");
   }
 
   private void countWorld() {
@@ -105,7 +140,9 @@ final class FaultSchedule {
   private void event(int step) throws IOException, ServiceException {
     int choice = random.nextInt(100);
     try {
-      if (random.nextInt(100) < system.world.clientPercent()) {
+      if (system.several() != null && random.nextInt(100) < NAMENODE_PERCENT) {
+        namenodeFault(step);
+      } else if (random.nextInt(100) < system.world.clientPercent()) {
         clientTurn(step, choice);
       } else {
         act(step, choice);
@@ -118,6 +155,13 @@ final class FaultSchedule {
     }
     if (system.store.isDead()) {
       system.restart();
+    }
+  }
+
+  private void namenodeFault(int step) throws IOException {
+    String what = random.nextInt(100) < faultPercent ? system.several().fault() : "";
+    if (!what.isEmpty()) {
+      system.note(step, what);
     }
   }
 
@@ -178,17 +222,17 @@ final class FaultSchedule {
       return;
     }
     switch (random.nextInt(6)) {
-      case 0, 1 -> server.heartbeat(system.namenode().datanodes());
-      case 2, 3 -> server.incrementalReport(system.namenode().datanodes());
-      case 4 -> server.executeCommands(system.cluster, system.namenode().datanodes());
+      case 0, 1 -> server.heartbeat(system.namenode().datanodes(server));
+      case 2, 3 -> server.incrementalReport(system.namenode().datanodes(server));
+      case 4 -> server.executeCommands(system.cluster, system.namenode().datanodes(server));
       default -> {
         switch (random.nextInt(3)) {
-          case 0 -> server.fullReport(system.namenode().datanodes());
+          case 0 -> server.fullReport(system.namenode().datanodes(server));
           case 1 -> {
             system.events.add("fault news sent twice");
-            server.repeatIncrementalReport(system.namenode().datanodes());
+            server.repeatIncrementalReport(system.namenode().datanodes(server));
           }
-          default -> server.scrub(system.namenode().datanodes());
+          default -> server.scrub(system.namenode().datanodes(server));
         }
       }
     }

@@ -37,7 +37,7 @@ final class FaultSource {
       case 8, 9 -> failDisk(step, server);
       case 10 -> loseServer(step, server);
       case 11, 12 -> loseBlock(step, server);
-      case 13, 14, 15 -> system.store.crashAfter(random.nextInt(6), random.nextBoolean());
+      case 13, 14, 15 -> system.crashAfter(random.nextInt(6), random.nextBoolean());
       case 16, 17 -> stallOrGoOn(step, server);
       case 18 -> joinOrLeave(step, server);
       case 19, 20 -> {
@@ -119,7 +119,7 @@ final class FaultSource {
         losses++;
         system.noteFault(step, "disks fail right before a commit", server.uuid());
         server.disks().forEach(server::failDisk);
-        server.heartbeat(system.namenode().datanodes());
+        server.heartbeat(system.namenode().datanodes(server));
       }
     }
     late.get().send(system.namenode().coding());
@@ -178,13 +178,15 @@ final class FaultSource {
       system.namenode().tick();
     }
     if (random.nextBoolean()) {
-      server.fullReport(system.namenode().datanodes());
+      server.fullReport(system.namenode().datanodes(server));
     } else {
-      server.executeCommands(system.cluster, system.namenode().datanodes());
-      server.incrementalReport(system.namenode().datanodes());
+      server.executeCommands(system.cluster, system.namenode().datanodes(server));
+      server.incrementalReport(system.namenode().datanodes(server));
     }
     if (server.sendLateReport(
-        system.namenode().datanodes(), system.clock.millis(), SimNamenode.REPORT_TRAVEL_MILLIS)) {
+        system.namenode().datanodes(server),
+        system.clock.millis(),
+        SimNamenode.REPORT_TRAVEL_MILLIS)) {
       system.noteFault(step, "full report is overtaken", server.uuid());
     }
   }
@@ -199,7 +201,7 @@ final class FaultSource {
       server.start();
       if (random.nextInt(3) > 0) {
         server.scan();
-        server.heartbeat(system.namenode().datanodes());
+        server.heartbeat(system.namenode().datanodes(server));
       }
     } else if (silentServers() < 2) {
       system.noteFault(step, "server crashes", server.uuid());
@@ -244,7 +246,7 @@ final class FaultSource {
     system.namenode().tick();
     for (SimServer server : system.cluster.servers()) {
       if (server.answers()) {
-        server.heartbeat(system.namenode().datanodes());
+        server.heartbeat(system.namenode().datanodes(server));
       }
     }
     for (SimServer server : system.cluster.servers()) {
@@ -258,7 +260,7 @@ final class FaultSource {
     }
     for (SimServer server : system.cluster.servers()) {
       if (server.answers()) {
-        server.executeCommands(system.cluster, system.namenode().datanodes());
+        server.executeCommands(system.cluster, system.namenode().datanodes(server));
       }
     }
   }
@@ -344,7 +346,8 @@ final class FaultSource {
    * disks. What clients write to the old one is lost.
    */
   private void restoreTwice(int step) throws IOException, ServiceException {
-    if (system.world.isTight()
+    if (system.several() != null
+        || system.world.isTight()
         || system.client.isWriting()
         || !system.oracle.acknowledged().openFiles().isEmpty()
         || !system.oracle.attempts().running().isEmpty()) {
@@ -394,7 +397,7 @@ final class FaultSource {
   private void heartbeats() throws IOException {
     for (SimServer server : system.cluster.servers()) {
       if (server.answers()) {
-        server.heartbeat(system.namenode().datanodes());
+        server.heartbeat(system.namenode().datanodes(server));
       }
     }
   }
@@ -429,7 +432,7 @@ final class FaultSource {
       server.stall(false);
       if (random.nextBoolean()) {
         // The commands are from before the stall.
-        server.executeCommands(system.cluster, system.namenode().datanodes());
+        server.executeCommands(system.cluster, system.namenode().datanodes(server));
       }
     } else if (server.isUp() && silentServers() < 2) {
       system.noteFault(step, "server stalls", server.uuid());
@@ -441,7 +444,8 @@ final class FaultSource {
     if (random.nextBoolean() && joined < 3) {
       joined++;
       system.noteFault(step, "server joins", "");
-      system.cluster.join().heartbeat(system.namenode().datanodes());
+      SimServer joins = system.cluster.join();
+      joins.heartbeat(system.namenode().datanodes(joins));
     } else if (system.cluster.servers().size() > 7 && isSurvivable(new HashSet<>(server.disks()))) {
       system.noteFault(step, "server leaves for good", server.uuid());
       system.cluster.leave(server);

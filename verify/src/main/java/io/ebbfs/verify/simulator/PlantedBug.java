@@ -27,12 +27,26 @@ enum PlantedBug {
   KEEPS_UNSYNCED("the replicas that an encoding keeps are not synced before the others go"),
   KEEPS_TAILS(
       "a recovery does not cut the bytes of a write that broke off, and the server drops the"
-          + " replica");
+          + " replica"),
+  OBEYS_FORMER_LEADERS("a leader does not look whether its term is over, and servers obey it", 3),
+  RUNS_DOUBLED_CALLS("a namenode does not look whether another one has run a call before", 3),
+  IGNORES_CONFLICTS("the store commits although another namenode has changed a locked row", 3);
 
   private final String what;
+  private final int namenodes;
 
   PlantedBug(String what) {
+    this(what, 1);
+  }
+
+  PlantedBug(String what, int namenodes) {
     this.what = what;
+    this.namenodes = namenodes;
+  }
+
+  /** The number of namenodes of the schedules that find the bug. */
+  int namenodes() {
+    return namenodes;
   }
 
   /** What the bug does, for people. */

@@ -65,7 +65,8 @@ public final class PlantedBugTable {
   private List<Long> find(PlantedBug bug) {
     List<Long> list = new ArrayList<>();
     for (long seed = firstSeed; seed < firstSeed + schedules && list.size() < SEEDS_SHOWN; seed++) {
-      ScheduleRunner run = new ScheduleRunner(seed, 1, steps, bug);
+      ScheduleRunner run =
+          new ScheduleRunner(seed, 1, new ScheduleRunner.Shape(bug.namenodes(), steps), bug);
       run.runHere();
       run.failure().ifPresent(failure -> list.add(failure.seed()));
     }

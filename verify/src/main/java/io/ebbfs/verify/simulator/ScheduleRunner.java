@@ -16,9 +16,13 @@ import java.util.function.LongConsumer;
  */
 final class ScheduleRunner {
   /** A schedule that broke a promise. */
-  record Failure(long seed, int steps, List<String> log, Throwable cause) {
+  record Failure(long seed, Shape shape, List<String> log, Throwable cause) {
     String replay() {
-      return "./ebb verify simulator --seed %d --schedules 1 --steps %d".formatted(seed, steps);
+      return "./ebb verify simulator%s --seed %d --schedules 1 --steps %d"
+          .formatted(
+              shape.namenodes() > 1 ? " --namenodes " + shape.namenodes() : "",
+              seed,
+              shape.steps());
     }
 
     AssertionError toError() {
@@ -27,9 +31,17 @@ final class ScheduleRunner {
     }
   }
 
+  /**
+   * What all schedules of a run share.
+   *
+   * @param namenodes on one store; 1 has its store alone
+   * @param steps most events in a schedule before it comes to rest
+   */
+  record Shape(int namenodes, int steps) {}
+
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
-  private final int steps;
+  private final Shape shape;
   private final PlantedBug bug;
   private final AtomicLong nextSeed;
   private final long endSeed;
@@ -39,13 +51,13 @@ final class ScheduleRunner {
   private long cpuNanos;
 
   /** Runs the given number of consecutive seeds from the first on. */
-  ScheduleRunner(long firstSeed, long count, int steps) {
-    this(firstSeed, count, steps, PlantedBug.NONE);
+  ScheduleRunner(long firstSeed, long count, Shape shape) {
+    this(firstSeed, count, shape, PlantedBug.NONE);
   }
 
   /** Runs programs with a planted bug, to see whether a schedule finds it. */
-  ScheduleRunner(long firstSeed, long count, int steps, PlantedBug bug) {
-    this.steps = steps;
+  ScheduleRunner(long firstSeed, long count, Shape shape, PlantedBug bug) {
+    this.shape = shape;
     this.bug = bug;
     nextSeed = new AtomicLong(firstSeed);
     endSeed = firstSeed + count;
@@ -99,13 +111,13 @@ final class ScheduleRunner {
   private void run(long seed) {
     FaultSchedule schedule = null;
     try {
-      schedule = new FaultSchedule(seed, bug);
-      schedule.run(steps);
+      schedule = new FaultSchedule(seed, bug, shape.namenodes());
+      schedule.run(shape.steps());
       synchronized (this) {
         events.addAll(schedule.events());
       }
     } catch (Throwable e) {
-      fail(new Failure(seed, steps, schedule == null ? List.of() : schedule.log(), e));
+      fail(new Failure(seed, shape, schedule == null ? List.of() : schedule.log(), e));
     }
   }
 

@@ -40,6 +40,9 @@ final class SettlePhase {
     }
     system.store.revive();
     system.cluster.network().healAll();
+    if (system.several() != null) {
+      system.several().settle();
+    }
     for (SimServer server : system.cluster.servers()) {
       server.start();
       server.scan();
@@ -107,7 +110,7 @@ final class SettlePhase {
     if (round % 10 == 0) {
       system.allServersReport();
       for (SimServer server : system.cluster.servers()) {
-        server.scrub(system.namenode().datanodes());
+        system.hear(() -> server.scrub(system.namenode().datanodes(server)));
       }
     }
     system.client.step(system.namenode().forClients());

@@ -9,7 +9,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * The clients: they write, append, rename and delete files by the namenode's own services. Some
@@ -27,9 +29,19 @@ final class SimClient {
   private final List<SimWriter> writers = new ArrayList<>();
   // Where clients know their files. Of others, a call without an answer has perhaps moved the file.
   private final Map<Long, String> paths = new TreeMap<>();
+  // Files whose names a call is about to change.
+  private final Set<Long> inCall = new TreeSet<>();
+  // Names that were free when the last call that concerned them was answered.
+  private final List<String> free = new ArrayList<>();
+  private final boolean reusesNames;
   private int named;
 
-  SimClient(SimCluster cluster, Oracle oracle, Random random, EventCounts events) {
+  /**
+   * @param reusesNames whether new files get the names of files that are gone
+   */
+  SimClient(
+      SimCluster cluster, Oracle oracle, Random random, EventCounts events, boolean reusesNames) {
+    this.reusesNames = reusesNames;
     this.cluster = cluster;
     this.oracle = oracle;
     this.random = random;
@@ -41,19 +53,31 @@ final class SimClient {
     void send() throws IOException;
   }
 
-  /**
-   * The parts of the namenode that a client calls.
-   *
-   * @param tight whether clients ask for blocks of one byte, so that disks become full
-   */
-  record Namenode(FileServices files, Caller caller, boolean tight) {
-    long blockSize(int maxLength) {
-      return tight ? 1 : maxLength;
+  /** A call of a client. It may run twice, and late: it holds everything that it needs. */
+  @FunctionalInterface
+  interface Call<R> {
+    R run(FileServices files, Caller caller) throws IOException;
+  }
+
+  /** The namenode, or several, as clients reach them. */
+  interface Namenode {
+    <R> R call(Call<R> call) throws IOException;
+
+    /** A writer lives. */
+    void renewLease(String writer) throws IOException;
+
+    /** Whether clients ask for blocks of one byte, so that disks become full. */
+    boolean isTight();
+
+    default long blockSize(int maxLength) {
+      return isTight() ? 1 : maxLength;
     }
   }
 
   private String newName() {
-    return "/file-" + named++;
+    return reusesNames && !free.isEmpty() && random.nextInt(4) > 0
+        ? free.remove(random.nextInt(free.size()))
+        : "/file-" + named++;
   }
 
   private SimWriter writer(String path, int blocks, int maxLength) {
@@ -138,8 +162,19 @@ final class SimClient {
 
   /** Deletes a file; the reaper removes its rows later. */
   void delete(Namenode namenode, long fileId) throws IOException {
+    if (inCall.contains(fileId)) {
+      return;
+    }
     oracle.forget(fileId);
-    namenode.files().deletions().delete(namenode.caller(), pathOf(fileId), false);
+    String path = pathOf(fileId);
+    inCall.add(fileId);
+    try {
+      if (namenode.call((files, caller) -> files.deletions().delete(caller, path, false))) {
+        free.add(path);
+      }
+    } finally {
+      inCall.remove(fileId);
+    }
   }
 
   /** Deletes a file that is being written. */
@@ -153,33 +188,50 @@ final class SimClient {
   /** Renames a file, perhaps over another one. */
   void rename(Namenode namenode) throws IOException {
     List<Long> files = new ArrayList<>(oracle.acknowledgedFiles());
+    files.removeAll(inCall);
     if (files.isEmpty()) {
       return;
     }
     long file = files.get(random.nextInt(files.size()));
     long other = files.get(random.nextInt(files.size()));
+    inCall.addAll(List.of(file, other));
+    try {
+      rename(namenode, file, other);
+    } finally {
+      inCall.removeAll(List.of(file, other));
+    }
+  }
+
+  private void rename(Namenode namenode, long file, long other) throws IOException {
     String from = pathOf(file);
     paths.remove(file);
     if (file != other && random.nextInt(4) == 0) {
       events.add("client renames a file over another");
       String to = pathOf(other);
       oracle.forget(other);
-      namenode.files().renames().rename2(namenode.caller(), from, to, true);
+      namenode.call(
+          (called, caller) -> {
+            called.renames().rename2(caller, from, to, true);
+            return true;
+          });
       paths.put(file, to);
+      free.add(from);
       return;
     }
     events.add("client renames a file");
     String to = newName();
-    if (!namenode.files().renames().rename(namenode.caller(), from, to)) {
+    if (!namenode.call((called, caller) -> called.renames().rename(caller, from, to))) {
       throw new Violation("file %d cannot be renamed from %s to %s".formatted(file, from, to));
     }
     paths.put(file, to);
+    free.add(from);
   }
 
   /** Every acknowledged file is where its client has put it. */
   void checkPaths(Namenode namenode) throws IOException {
     for (long file : oracle.acknowledgedFiles()) {
-      Optional<Inode> found = namenode.files().inodes().find(namenode.caller(), pathOf(file));
+      Optional<Inode> found =
+          namenode.call((files, caller) -> files.inodes().find(caller, pathOf(file)));
       if (found.filter(inode -> inode.id() == file).isEmpty()) {
         throw new Violation(
             "file %d should be at %s, there is %s"

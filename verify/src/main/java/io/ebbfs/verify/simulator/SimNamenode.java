@@ -6,6 +6,7 @@ import io.ebbfs.namenode.audit.MetadataChecker.Severity;
 import io.ebbfs.namenode.datanodes.ClusterIdentity;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.RedundancySettings;
+import io.ebbfs.namenode.datanodes.ReportLeases;
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
 import io.ebbfs.namenode.files.io.FileAppendService;
@@ -24,12 +25,14 @@ import io.ebbfs.namenode.files.tree.InodeLookup;
 import io.ebbfs.namenode.files.tree.MkdirService;
 import io.ebbfs.namenode.files.tree.PendingDeletionReaper;
 import io.ebbfs.namenode.files.tree.RenameService;
+import io.ebbfs.namenode.peers.ClusterViews;
 import io.ebbfs.namenode.replicas.BlockManager;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.rpc.client.FileServices;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
 import io.ebbfs.namenode.rpc.coding.CodingService;
 import io.ebbfs.namenode.rpc.datanode.DatanodeFrontEnd;
+import io.ebbfs.namenode.rpc.datanode.DatanodeFrontEnd.LeaderTerm;
 import io.ebbfs.namenode.store.IdGenerator;
 import io.ebbfs.namenode.store.IdGenerators;
 import io.ebbfs.namenode.store.MetadataStore;
@@ -38,6 +41,7 @@ import io.ebbfs.namenode.stripes.StripeManager;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings.Verification;
 import io.ebbfs.protocol.CodingProtocol;
+import io.ebbfs.protocol.proto.PeerProtos.ClusterViewProto;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
@@ -47,15 +51,18 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol;
+import org.apache.hadoop.ipc.StandbyException;
 
-/** The namenode's own classes, from one start of the process to its death. */
-final class SimNamenode {
+/**
+ * The namenode's own classes, from one start of the process to its death, or while it leads others.
+ */
+final class SimNamenode implements SimNamenodes {
   private static final Caller.Superuser SUPERUSER = new Caller.Superuser("sim", "sim");
 
   /** No report is under way for longer. */
   static final long REPORT_TRAVEL_MILLIS = 2_000;
 
-  private static final RedundancySettings BLOCKS =
+  static final RedundancySettings BLOCKS =
       new RedundancySettings(8_000, 3_000, 10_000, 10_000, 4, 1_000, 2_000, 4_000, 2_000, 10_000)
           .withOrphanWait(12_000);
   private static final TransitionSettings TRANSITIONS = settings(6);
@@ -95,7 +102,20 @@ final class SimNamenode {
   private final CodingProtocol coding;
   private final PendingDeletionReaper reaper;
   private final LeaseMonitor leases;
-  private final SimClient.Namenode forClients;
+  private final FileServices files;
+  private final Lead lead;
+  private final Clock clock;
+  private final boolean tight;
+
+  /**
+   * The leadership of a namenode.
+   *
+   * @param view the chunk servers as this namenode knew them while it followed
+   */
+  record Lead(LeaderTerm term, ClusterViewProto view) {
+    /** Of a namenode that has its store alone. */
+    static final Lead ALONE = new Lead(() -> 1, ClusterViewProto.getDefaultInstance());
+  }
 
   SimNamenode(
       MetadataStore store,
@@ -104,14 +124,19 @@ final class SimNamenode {
       SimWorld world,
       SimCluster servers,
       long seed,
-      PlantedBug bug)
+      PlantedBug bug,
+      Lead lead)
       throws IOException {
     this.store = store;
+    this.clock = clock;
+    this.lead = lead;
+    this.tight = world.isTight();
     Random random = new Random(seed);
     identity = ClusterIdentity.of(store, timeOfDay, random);
     cluster =
         new DatanodeRegistry(
             store, IdGenerator.storages(store), clock, BLOCKS, SimTopology.topology(world.racks()));
+    cluster.presume(ClusterViews.servers(lead.view(), clock));
     blocks =
         new BlockManager(
             store,
@@ -130,18 +155,23 @@ final class SimNamenode {
       blocks.bind(ids);
     }
     reaper = new PendingDeletionReaper(store, blocks, stripes);
-    FileServices files =
+    files =
         files(
             store,
             ids,
             bug == PlantedBug.RECOVERS_BEFORE_SCAN ? judgingAtOnce(blocks) : blocks,
             timeOfDay,
-            clock);
+            new LeaseManager(clock, SOFT_LIMIT_MILLIS, HARD_LIMIT_MILLIS));
     files.mkdirs().makeRoot(SUPERUSER);
     leases = new LeaseMonitor(store, files.leases(), files.recovery());
     datanodes =
         new DatanodeFrontEnd(
-            identity, cluster, blocks, files.recovery()::commitBlockSynchronization);
+            identity,
+            cluster,
+            blocks,
+            files.recovery()::commitBlockSynchronization,
+            new ReportLeases(clock, Integer.MAX_VALUE, uuid -> true),
+            lead.term());
     SimClusterView view = new SimClusterView(cluster);
     CodingService service =
         new CodingService(
@@ -158,9 +188,11 @@ final class SimNamenode {
             world.isTight() ? FEW_ATTEMPTS : TRANSITIONS);
     periodic = service;
     coding = bug == PlantedBug.PUBLISHES_UNASKED ? committingUnasked(service, view) : service;
-    forClients =
-        new SimClient.Namenode(
-            files, new Caller(SUPERUSER.user(), Set::of, SUPERUSER), world.isTight());
+  }
+
+  /** Whoever calls from within the simulation. */
+  static Caller caller() {
+    return new Caller(SUPERUSER.user(), Set::of, SUPERUSER);
   }
 
   /** The namenode takes every holder for known and in service. */
@@ -182,7 +214,8 @@ final class SimNamenode {
   }
 
   /** A client says that it has read wrong bytes from a replica. */
-  void reportBadByClient(SimBlock block, String storageUuid) throws IOException {
+  @Override
+  public void reportBadByClient(SimBlock block, String storageUuid) throws IOException {
     if (bug == PlantedBug.BELIEVES_CLIENTS) {
       blocks.reportWrongBytes(block.blockId(), block.generationStamp(), storageUuid, "said so");
     } else {
@@ -190,9 +223,13 @@ final class SimNamenode {
     }
   }
 
-  private static FileServices files(
-      MetadataStore store, IdGenerators ids, BlockService blocks, Clock timeOfDay, Clock clock) {
-    LeaseManager leases = new LeaseManager(clock, SOFT_LIMIT_MILLIS, HARD_LIMIT_MILLIS);
+  /** The services for clients. */
+  static FileServices files(
+      MetadataStore store,
+      IdGenerators ids,
+      BlockService blocks,
+      Clock timeOfDay,
+      LeaseManager leases) {
     LeaseRecovery recovery =
         new LeaseRecovery(store, blocks, leases, ids.generationStamps(), timeOfDay, FILES);
     return new FileServices(
@@ -231,39 +268,80 @@ final class SimNamenode {
   }
 
   /** Whether the namenode believes that a disk is in service. */
-  boolean believesInService(String storageUuid) {
+  @Override
+  public boolean believesInService(String storageUuid) {
     return cluster.isLive(storageUuid);
   }
 
-  String blockPoolId() {
+  @Override
+  public String blockPoolId() {
     return identity.blockPoolId();
   }
 
-  DatanodeProtocol datanodes() {
+  @Override
+  public DatanodeProtocol datanodes(SimServer server) {
     return datanodes;
   }
 
-  CodingProtocol coding() {
+  @Override
+  public CodingProtocol coding() {
     return coding;
   }
 
-  SimClient.Namenode forClients() {
-    return forClients;
+  @Override
+  public SimClient.Namenode forClients() {
+    return new SimClient.Namenode() {
+      @Override
+      public <R> R call(SimClient.Call<R> call) throws IOException {
+        return call.run(files, caller());
+      }
+
+      @Override
+      public void renewLease(String writer) {
+        files.leases().renew(writer);
+      }
+
+      @Override
+      public boolean isTight() {
+        return tight;
+      }
+    };
+  }
+
+  FileServices files() {
+    return files;
+  }
+
+  /** Answers a namenode that follows this one, which names the writers that it has heard of. */
+  ClusterViewProto view(List<String> writers) {
+    writers.forEach(files.leases()::renew);
+    return ClusterViews.of(cluster, clock);
   }
 
   /** The contradictions of the rows. */
-  List<Finding> check() throws IOException {
+  @Override
+  public List<Finding> check() throws IOException {
     return MetadataChecker.run(SimCodes.REGISTRY, store, cluster, 10).stream()
         .filter(finding -> finding.severity() == Severity.WRONG)
         .toList();
   }
 
   /** Does all periodic work once. */
-  void tick() throws IOException {
+  @Override
+  public void tick() throws IOException {
     reaper.reapAll();
-    leases.tick();
+    tickLeases();
     blocks.inspectSuspects();
     blocks.tick();
     periodic.tick();
+  }
+
+  private void tickLeases() throws IOException {
+    try {
+      lead.term().require();
+    } catch (StandbyException e) {
+      return;
+    }
+    leases.tick();
   }
 }

@@ -139,6 +139,14 @@ final class SimServer {
     transfers.crash();
   }
 
+  /** The server follows another namenode. What waits for its execution is dropped. */
+  void leaveNamenode() {
+    registration = null;
+    received.clear();
+    lastSent.clear();
+    lateReport = null;
+  }
+
   /** The machine crashes, with what was not synced. */
   void losePower(Random random) {
     crash();

@@ -17,6 +17,7 @@ import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 final class SimSystem {
   private static final int FILES = 25;
   private static final int MAX_LENGTH = 1_000;
+  private static final long SLICE_MILLIS = 1_000;
 
   final Random random;
   final ManualClock clock = new ManualClock();
@@ -33,38 +34,98 @@ final class SimSystem {
   final List<String> log = new ArrayList<>();
   private final InMemoryStore rows = new InMemoryStore();
   private final PlantedBug bug;
-  private SimNamenode namenode;
+  private SimNamenode alone;
+  // Several namenodes on one store; null if there is one namenode.
+  private final SharedNamenodes several;
   private int disksMade;
   private Set<Long> kept = Set.of();
 
-  SimSystem(SimWorld world, Random random, PlantedBug bug) throws IOException {
+  SimSystem(SimWorld world, Random random, PlantedBug bug, int namenodes) throws IOException {
     this.world = world;
     this.random = random;
     this.bug = bug;
     cluster = new SimCluster(world, events, bug);
     oracle = new Oracle(cluster, events);
     cluster.onDeletion(this::checkDeletion);
-    store = new CrashingStore(rows, oracle, bug);
-    client = new SimClient(cluster, oracle, random, events);
+    store = new CrashingStore(rows, namenodes > 1 ? new IdCheck(oracle) : oracle, bug);
+    client = new SimClient(cluster, oracle, random, events, namenodes > 1);
     workers.add(new SimWorker("worker-0", cluster, oracle, random, events, bug));
     workers.add(new SimWorker("worker-1", cluster, oracle, random, events, bug));
+    several = namenodes > 1 ? several(namenodes) : null;
     start();
   }
 
+  private SharedNamenodes several(int count) {
+    SharedStore shared = new SharedStore(store, random, events, bug);
+    List<SimPeer> peers = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      peers.add(new SimPeer(i, shared, world, cluster, timeOfDay, clock, random, bug));
+    }
+    return new SharedNamenodes(shared, peers, world, cluster.network(), random, events, bug);
+  }
+
   private void start() throws IOException {
+    if (several != null) {
+      return;
+    }
     store.revive();
     if (bug == PlantedBug.FORGETS_ORDERS) {
       store.forgetExcessMarks();
     }
-    namenode = new SimNamenode(store, timeOfDay, clock, world, cluster, random.nextLong(), bug);
+    alone =
+        new SimNamenode(
+            store,
+            timeOfDay,
+            clock,
+            world,
+            cluster,
+            random.nextLong(),
+            bug,
+            SimNamenode.Lead.ALONE);
   }
 
-  SimNamenode namenode() {
-    return namenode;
+  /** Starts several namenodes, if there are several. */
+  void startSeveral(Runnable events) {
+    if (several != null) {
+      several.start(
+          new SharedNamenodes.Outside() {
+            @Override
+            public void eventsHappen() {
+              events.run();
+            }
+
+            @Override
+            public void timePasses(long millis) {
+              advance(millis);
+            }
+          });
+    }
+  }
+
+  /** Several namenodes; null if there is one. */
+  SharedNamenodes several() {
+    return several;
+  }
+
+  SimNamenodes namenode() {
+    return several == null ? alone : several;
+  }
+
+  /** Lets a namenode die after some transactions. */
+  void crashAfter(int transactions, boolean afterThatCommit) {
+    if (several != null) {
+      several.crashSoon();
+    } else {
+      store.crashAfter(transactions, afterThatCommit);
+    }
   }
 
   /** Starts the namenode again. */
   void restart() throws IOException {
+    if (several != null) {
+      several.restartOne();
+      return;
+    }
     if (random.nextInt(3) == 0) {
       losePower(random.nextInt(store.unsyncedCommits() + 1));
     }
@@ -74,8 +135,19 @@ final class SimSystem {
     }
   }
 
-  /** Time passes, on all clocks. */
+  /** Time passes, on all clocks. Namenodes renew their leadership meanwhile. */
   void advance(long millis) {
+    if (several == null) {
+      pass(millis);
+      return;
+    }
+    for (long left = millis; left > 0; left -= SLICE_MILLIS) {
+      pass(Math.min(left, SLICE_MILLIS));
+      several.turns();
+    }
+  }
+
+  private void pass(long millis) {
     clock.advance(millis);
     timeOfDay.advance(millis);
   }
@@ -83,7 +155,7 @@ final class SimSystem {
   /** The namenode as a raid-node reaches it. */
   CodingProtocol codingFor(SimWorker worker) {
     if (!cluster.network().isCut(worker.name(), SimNetwork.NAMENODE)) {
-      return namenode.coding();
+      return namenode().coding();
     }
     return (CodingProtocol)
         Proxy.newProxyInstance(
@@ -101,6 +173,11 @@ final class SimSystem {
 
   /** The namenode's machine crashes with all commits that were not synced. */
   void restartAfterPowerFailure() throws IOException {
+    if (several != null) {
+      several.restartAll();
+      allServersReport();
+      return;
+    }
     losePower(store.unsyncedCommits());
     start();
     allServersReport();
@@ -135,9 +212,29 @@ final class SimSystem {
         server.scan();
       }
       if (server.answers()) {
-        server.heartbeat(namenode.datanodes());
-        server.executeCommands(cluster, namenode.datanodes());
-        server.incrementalReport(namenode.datanodes());
+        hear(
+            () -> {
+              server.heartbeat(namenode().datanodes(server));
+              server.executeCommands(cluster, namenode().datanodes(server));
+              server.incrementalReport(namenode().datanodes(server));
+            });
+      }
+    }
+  }
+
+  /** Messages of a server. */
+  @FunctionalInterface
+  interface Messages {
+    void send() throws IOException;
+  }
+
+  /** A server sends messages. It turns to another namenode if one of several does not answer. */
+  void hear(Messages messages) throws IOException {
+    try {
+      messages.send();
+    } catch (IOException e) {
+      if (several == null) {
+        throw e;
       }
     }
   }
@@ -146,8 +243,11 @@ final class SimSystem {
   void allServersReport() throws IOException {
     for (SimServer server : cluster.servers()) {
       if (server.answers()) {
-        server.heartbeat(namenode.datanodes());
-        server.fullReport(namenode.datanodes());
+        hear(
+            () -> {
+              server.heartbeat(namenode().datanodes(server));
+              server.fullReport(namenode().datanodes(server));
+            });
       }
     }
   }
@@ -174,9 +274,9 @@ final class SimSystem {
   /** A worker claims transitions and runs them to their commits, without faults. */
   void work() throws ServiceException {
     SimWorker worker = workers.get(0);
-    worker.claim(namenode.coding(), 8);
+    worker.claim(namenode().coding(), 8);
     for (int step = 0; step < 100 && worker.isBusy(); step++) {
-      worker.advance(namenode.coding(), false);
+      worker.advance(namenode().coding(), false);
     }
   }
 
@@ -188,7 +288,7 @@ final class SimSystem {
     for (int i = 0; i < 4; i++) {
       advance(2_500);
       allServersHeartbeat();
-      namenode.tick();
+      namenode().tick();
     }
   }
 
@@ -215,14 +315,14 @@ final class SimSystem {
   void write() throws IOException {
     if (oracle.acknowledgedFiles().size() < FILES) {
       client.write(
-          namenode.forClients(), this::allServersSendNews, 1 + random.nextInt(8), MAX_LENGTH);
+          namenode().forClients(), this::allServersSendNews, 1 + random.nextInt(8), MAX_LENGTH);
     }
   }
 
   private void allServersSendNews() throws IOException {
     for (SimServer server : cluster.servers()) {
       if (server.answers()) {
-        server.incrementalReport(namenode.datanodes());
+        hear(() -> server.incrementalReport(namenode().datanodes(server)));
       }
     }
   }
@@ -230,7 +330,7 @@ final class SimSystem {
   /** A client opens a file, to write it while other events happen. */
   void open() throws IOException {
     if (oracle.acknowledgedFiles().size() < FILES) {
-      client.open(namenode.forClients(), random.nextInt(4), MAX_LENGTH);
+      client.open(namenode().forClients(), random.nextInt(4), MAX_LENGTH);
     }
   }
 }

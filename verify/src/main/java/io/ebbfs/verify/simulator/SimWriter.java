@@ -10,6 +10,7 @@ import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
@@ -41,6 +42,8 @@ final class SimWriter {
   private Block previous;
   private int failures;
   private boolean over;
+  // Whether a step is under way: a namenode that is frozen may have a call of it.
+  private boolean waits;
 
   /**
    * @param blocks to write; an append may fill the last block of the file besides
@@ -84,32 +87,26 @@ final class SimWriter {
 
   /** Makes a new file. */
   void create(SimClient.Namenode namenode, boolean overwrite) throws IOException {
-    Inode made =
-        namenode
-            .files()
-            .creation()
-            .create(
-                namenode.caller(),
-                new FileCreationService.Request(
-                    path,
-                    0644,
-                    name,
-                    "",
-                    true,
-                    overwrite,
-                    false,
-                    REPLICATION,
-                    namenode.blockSize(maxLength)));
+    FileCreationService.Request request =
+        new FileCreationService.Request(
+            path,
+            0644,
+            name,
+            "",
+            true,
+            overwrite,
+            false,
+            REPLICATION,
+            namenode.blockSize(maxLength));
+    Inode made = namenode.call((files, caller) -> files.creation().create(caller, request));
     fileId = made.id();
   }
 
   /** Opens a file to write on, in its last block if that takes more bytes. */
   void append(SimClient.Namenode namenode, boolean newBlock) throws IOException {
+    FileAppendService.Request request = new FileAppendService.Request(path, name, "", newBlock);
     FileAppendService.Opened opened =
-        namenode
-            .files()
-            .appends()
-            .append(namenode.caller(), new FileAppendService.Request(path, name, "", newBlock));
+        namenode.call((files, caller) -> files.appends().append(caller, request));
     fileId = opened.file().id();
     BlockPlaces last = opened.last();
     if (last != null && last.places().isEmpty()) {
@@ -118,7 +115,7 @@ final class SimWriter {
     } else if (last != null) {
       pipeline = new SimPipeline(cluster, last);
       wantedLength = last.block().getLengthBytes() + 1 + random.nextInt(maxLength);
-      long stamp = namenode.files().writes().newGenerationStamp(pipeline.block(), name);
+      long stamp = newStamp(namenode);
       if (!pipeline.reopen(stamp)) {
         die();
       }
@@ -133,7 +130,11 @@ final class SimWriter {
 
   /** Takes the next step. The client gives up after many failures. */
   void step(SimClient.Namenode namenode) throws IOException {
-    namenode.files().leases().renew(name);
+    if (waits) {
+      return;
+    }
+    namenode.renewLease(name);
+    waits = true;
     try {
       if (pipeline == null) {
         nextBlock(namenode);
@@ -152,6 +153,8 @@ final class SimWriter {
       throw e;
     } catch (IOException e) {
       fail();
+    } finally {
+      waits = false;
     }
   }
 
@@ -164,7 +167,8 @@ final class SimWriter {
 
   private void nextBlock(SimClient.Namenode namenode) throws IOException {
     if (blocksLeft == 0) {
-      if (namenode.files().writes().complete(handle(), previous)) {
+      Block last = previous;
+      if (namenode.call((files, caller) -> files.writes().complete(handle(), last))) {
         oracle.closed(fileId, written);
         over = true;
       } else {
@@ -172,14 +176,22 @@ final class SimWriter {
       }
       return;
     }
-    BlockPlaces located = namenode.files().writes().addBlock(handle(), previous, excluded);
+    Block before = previous;
+    Set<String> without = new HashSet<>(excluded);
+    BlockPlaces located =
+        namenode.call((files, caller) -> files.writes().addBlock(handle(), before, without));
     SimPipeline begun = new SimPipeline(cluster, located);
     SimServer failed = begun.setUp();
     if (failed != null || begun.nodes().isEmpty()) {
       if (failed != null) {
         excluded.add(failed.uuid());
       }
-      namenode.files().writes().abandonBlock(handle(), begun.block());
+      Block abandoned = begun.block();
+      namenode.call(
+          (files, caller) -> {
+            files.writes().abandonBlock(handle(), abandoned);
+            return true;
+          });
       fail();
       return;
     }
@@ -200,7 +212,12 @@ final class SimWriter {
     oracle.promise(fileId, pipeline.block().getBlockId(), length);
     if (random.nextInt(3) == 0) {
       // hflush, or hsync with the length for readers.
-      namenode.files().writes().fsync(handle(), random.nextBoolean() ? length : -1);
+      long told = random.nextBoolean() ? length : -1;
+      namenode.call(
+          (files, caller) -> {
+            files.writes().fsync(handle(), told);
+            return true;
+          });
     }
   }
 
@@ -219,7 +236,7 @@ final class SimWriter {
   }
 
   private void rebuild(SimClient.Namenode namenode, boolean close) throws IOException {
-    long stamp = namenode.files().writes().newGenerationStamp(pipeline.block(), name);
+    long stamp = newStamp(namenode);
     if (!pipeline.rebuild(stamp, close)) {
       die();
       return;
@@ -228,11 +245,20 @@ final class SimWriter {
   }
 
   private void tellNamenode(SimClient.Namenode namenode) throws IOException {
-    namenode
-        .files()
-        .writes()
-        .updatePipeline(name, pipeline.known(), pipeline.block(), pipeline.storageUuids());
+    Block known = pipeline.known();
+    Block now = pipeline.block();
+    List<String> storages = pipeline.storageUuids();
+    namenode.call(
+        (files, caller) -> {
+          files.writes().updatePipeline(name, known, now, storages);
+          return true;
+        });
     pipeline.namenodeKnows();
+  }
+
+  private long newStamp(SimClient.Namenode namenode) throws IOException {
+    Block block = pipeline.block();
+    return namenode.call((files, caller) -> files.writes().newGenerationStamp(block, name));
   }
 
   private void endBlock() {

@@ -1,6 +1,10 @@
 package io.ebbfs.verify.simulator;
 
+import io.ebbfs.verify.cluster.RunFiles;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.LinkedHashMap;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -16,11 +20,19 @@ public final class SimulationRun {
    * @param schedules how many to run
    * @param limit after which no further schedule begins; empty for none
    * @param seed of the first schedule; the next schedule has the next seed
+   * @param namenodes on one store; 1 has its store alone
    * @param steps most events in a schedule before it comes to rest
    * @param threads schedules at the same time
+   * @param json where the figures go, if anywhere
    */
   public record Options(
-      long schedules, Optional<Duration> limit, long seed, int steps, int threads) {}
+      long schedules,
+      Optional<Duration> limit,
+      long seed,
+      int namenodes,
+      int steps,
+      int threads,
+      Optional<Path> json) {}
 
   private final Options options;
   private final ScheduleRunner schedules;
@@ -29,11 +41,15 @@ public final class SimulationRun {
 
   public SimulationRun(Options options) {
     this.options = options;
-    schedules = new ScheduleRunner(options.seed(), options.schedules(), options.steps());
+    schedules =
+        new ScheduleRunner(
+            options.seed(),
+            options.schedules(),
+            new ScheduleRunner.Shape(options.namenodes(), options.steps()));
   }
 
   /** Whether every promise held; what broke is printed with its seed. */
-  public boolean run() throws InterruptedException {
+  public boolean run() throws InterruptedException, IOException {
     Logger.getRootLogger().setLevel(Level.OFF);
     Thread progress = new Thread(this::showProgress, "progress");
     progress.setDaemon(true);
@@ -46,6 +62,7 @@ public final class SimulationRun {
     progress.join();
     schedules.failure().ifPresent(failure -> failure.toError().printStackTrace(System.out));
     System.out.println(summary());
+    RunFiles.write(options.json(), figures());
     return schedules.failure().isEmpty();
   }
 
@@ -83,6 +100,30 @@ public final class SimulationRun {
         rate,
         seconds,
         Math.max(0, left));
+  }
+
+  private Map<String, Object> figures() {
+    double seconds = elapsedMillis() / 1000.0;
+    EventCounts events = schedules.events();
+    Map<String, Object> figures = new LinkedHashMap<>();
+    figures.put("seed", options.seed());
+    figures.put("namenodes", options.namenodes());
+    figures.put("steps", options.steps());
+    figures.put("threads", options.threads());
+    figures.put("schedules", events.of("schedules"));
+    figures.put("seconds", seconds);
+    figures.put("schedulesPerSecond", events.of("schedules") / seconds);
+    figures.put("cpuMillisEach", schedules.cpuNanos() / 1e6 / Math.max(1, done.get()));
+    figures.put("faults", events.below("fault "));
+    figures.put("violations", schedules.failure().isPresent() ? 1 : 0);
+    schedules
+        .failure()
+        .ifPresent(
+            failure -> {
+              figures.put("violationText", failure.cause().toString());
+              figures.put("replay", failure.replay());
+            });
+    return figures;
   }
 
   private String summary() {

@@ -18,7 +18,8 @@ class PlantedBugsTest {
       mode = EnumSource.Mode.EXCLUDE,
       names = {"NONE", "RECOVERS_BEFORE_SCAN"})
   void aPlantedBugIsFound(PlantedBug bug) throws InterruptedException {
-    ScheduleRunner run = new ScheduleRunner(1, SCHEDULES, STEPS, bug);
+    ScheduleRunner run =
+        new ScheduleRunner(1, SCHEDULES, new ScheduleRunner.Shape(bug.namenodes(), STEPS), bug);
     run.run(1, () -> false, seed -> {});
     assertThat(run.failure()).as("what %d schedules find of %s", SCHEDULES, bug).isPresent();
     assertThat(run.failure().get().cause()).isInstanceOf(Violation.class);

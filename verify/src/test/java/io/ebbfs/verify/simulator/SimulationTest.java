@@ -17,7 +17,8 @@ class SimulationTest {
   void everyPromiseHoldsInEverySchedule() throws InterruptedException {
     boolean replay = System.getProperty("ebbfs.simulation.seed") != null;
     int schedules = Integer.getInteger("ebbfs.simulation.schedules", replay ? 1 : 300);
-    ScheduleRunner run = new ScheduleRunner(FIRST_SEED, schedules, STEPS);
+    ScheduleRunner run =
+        new ScheduleRunner(FIRST_SEED, schedules, new ScheduleRunner.Shape(1, STEPS));
     run.run(1, () -> false, seed -> {});
     run.failure()
         .ifPresent(
