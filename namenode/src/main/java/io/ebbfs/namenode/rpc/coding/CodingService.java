@@ -21,6 +21,7 @@ import io.ebbfs.namenode.tasks.lifecycle.TransitionContext;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionIndex;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionLifecycle;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionPruner;
+import io.ebbfs.namenode.tasks.lifecycle.TransitionScanner;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings;
 import io.ebbfs.namenode.tasks.propose.ProposalService;
 import io.ebbfs.namenode.tasks.scan.RepairScanner;
@@ -81,6 +82,7 @@ public final class CodingService implements CodingProtocol {
   private final ClaimService claims;
   private final CommitService commits;
   private final FailureService failures;
+  private final TransitionScanner scanner;
   private final RepairScanner repairs;
   private final TransitionPruner pruning;
   private final ScrubReportService scrubs;
@@ -111,6 +113,7 @@ public final class CodingService implements CodingProtocol {
     ProtoConverter converter = new ProtoConverter(blockPoolId, cluster);
     TransitionIndex index = new TransitionIndex();
     index.load(store);
+    this.scanner = new TransitionScanner(store, index);
     TransitionLifecycle lifecycle =
         new TransitionLifecycle(store, blocks, index, counters, clock, settings);
     this.degradedReads = new DegradedReadPlanner(store, codes, cluster, converter, counters);
@@ -138,7 +141,7 @@ public final class CodingService implements CodingProtocol {
     IOException failure = null;
     for (Work work :
         List.<Work>of(
-            claims::expire, repairs::tick, totals::tick, pruning::tick, counters::flush)) {
+            scanner::tick, claims::expire, repairs::tick, totals::tick, pruning::tick, counters::flush)) {
       try {
         work.run();
       } catch (IOException e) {

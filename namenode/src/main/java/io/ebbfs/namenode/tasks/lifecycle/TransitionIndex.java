@@ -21,8 +21,8 @@ import java.util.function.LongPredicate;
 
 /**
  * The transitions in memory, in the order in which they are to run. It is a cache: the rows in the
- * store are the truth. It is loaded from the store once, and {@link #update} is called after the
- * commit of every change. Two updates may arrive in the wrong order, so a reader checks the row
+ * store are the truth. It is loaded from the store once, {@link #update} is called after the commit
+ * of every change, and {@link TransitionScanner} finds the changes of other namenodes. Two updates may arrive in the wrong order, so a reader checks the row
  * under its lock before it acts, and calls {@link #update} if the entry is out of date.
  * Thread-safe.
  */
@@ -82,6 +82,20 @@ public final class TransitionIndex {
     activeByKind.merge(entry.kind, 1, Integer::sum);
     if (row.getState() == TransitionStateProto.PLANNED) {
       planned.add(entry);
+    }
+  }
+
+  /**
+   * Takes over a row as a scan has read it, if the index does not know of the transition, or does
+   * not know that it has ended. The row may be older than the entry; readers notice.
+   */
+  synchronized void learn(TransitionRow row) {
+    boolean known =
+        isActive(row.getState())
+            ? active.containsKey(row.getId())
+            : finished.contains(row.getId());
+    if (!known) {
+      update(row);
     }
   }
 
