@@ -67,6 +67,8 @@ public final class DatanodeRegistry implements ClusterView {
   // start
   // of this process is added at the end of safe mode.
   private final Map<String, Long> lostSince = new ConcurrentHashMap<>();
+  // Disks that have failed, whoever wrote it into the row, until a heartbeat tells of them.
+  private final Map<String, Disk> newlyFailed = new ConcurrentHashMap<>();
 
   /** With all servers in one rack. */
   public DatanodeRegistry(
@@ -303,7 +305,8 @@ public final class DatanodeRegistry implements ClusterView {
     if (server == null || !isRegistered(server) || !sameAddress(server, id)) {
       return Optional.empty();
     }
-    List<Disk> lost = changeDisks(server, reports);
+    changeDisks(server, reports);
+    List<Disk> lost = takeNewlyFailed(server.uuid());
     for (DiskReport report : reports) {
       setBytes(
           report.storageUuid(),
@@ -369,7 +372,7 @@ public final class DatanodeRegistry implements ClusterView {
 
   // ---- disks
 
-  private List<Disk> changeDisks(Server server, List<DiskReport> reports) throws IOException {
+  private void changeDisks(Server server, List<DiskReport> reports) throws IOException {
     Set<String> working = new HashSet<>();
     List<String> unknown = new ArrayList<>();
     for (DiskReport report : reports) {
@@ -387,7 +390,16 @@ public final class DatanodeRegistry implements ClusterView {
     boolean changed =
         disksOf(server.uuid()).stream()
             .anyMatch(disk -> disk.failed() == working.contains(disk.storageUuid()));
-    return changed ? setFailures(server.uuid(), working) : List.of();
+    if (changed) {
+      setFailures(server.uuid(), working);
+    }
+  }
+
+  private List<Disk> takeNewlyFailed(String serverUuid) {
+    List<Disk> taken =
+        newlyFailed.values().stream().filter(disk -> disk.serverUuid().equals(serverUuid)).toList();
+    taken.forEach(disk -> newlyFailed.remove(disk.storageUuid()));
+    return taken.stream().filter(disk -> !isLive(disk.storageUuid())).toList();
   }
 
   private synchronized void addDisks(String serverUuid, Collection<String> uuids)
@@ -426,28 +438,27 @@ public final class DatanodeRegistry implements ClusterView {
     remember(row);
   }
 
-  private synchronized List<Disk> setFailures(String serverUuid, Set<String> working)
+  private synchronized void setFailures(String serverUuid, Set<String> working)
       throws IOException {
-    List<Disk> lost = new ArrayList<>();
-    ServerRow row =
+    remember(
         update(
             serverUuid,
             builder ->
                 builder
                     .getStoragesBuilderList()
-                    .forEach(storage -> storage.setFailed(!working.contains(storage.getUuid()))));
-    for (StorageRow storage : row.getStoragesList()) {
-      Disk before = disks.get(storage.getUuid());
-      if (storage.getFailed() && before != null && !before.failed()) {
-        lost.add(before);
-        reported.remove(storage.getUuid());
-        lostSince.put(storage.getUuid(), clock.millis());
-        safeMode.diskSettled(storage.getUuid());
-        LOG.warn("disk {} of server {} failed", storage.getUuid(), serverUuid);
-      }
-    }
-    remember(row);
-    return lost;
+                    .forEach(storage -> storage.setFailed(!working.contains(storage.getUuid())))));
+  }
+
+  /**
+   * Notes that a disk has failed. The row may say so before a heartbeat does: because a former
+   * leader has written it, or this process has, without an answer.
+   */
+  private void noteFailure(Disk disk) {
+    reported.remove(disk.storageUuid());
+    lostSince.put(disk.storageUuid(), clock.millis());
+    safeMode.diskSettled(disk.storageUuid());
+    newlyFailed.put(disk.storageUuid(), disk);
+    LOG.warn("disk {} of server {} failed", disk.storageUuid(), disk.serverUuid());
   }
 
   // ---- rows and records
@@ -514,7 +525,12 @@ public final class DatanodeRegistry implements ClusterView {
   }
 
   private void remember(Server server) {
-    server.disks().forEach(disk -> disks.put(disk.storageUuid(), disk));
+    for (Disk disk : server.disks()) {
+      Disk before = disks.put(disk.storageUuid(), disk);
+      if (disk.failed() && before != null && !before.failed()) {
+        noteFailure(disk);
+      }
+    }
     servers.put(server.uuid(), server);
     changes.incrementAndGet();
     if (server.live()) {
