@@ -64,8 +64,10 @@ final class SimulatorCommand implements Callable<Integer> {
   @Option(
       names = "--steps",
       paramLabel = "N",
-      description = "Most events in a schedule before it comes to rest (default: 40).")
-  private int steps = 40;
+      description =
+          "Most events in a schedule before it comes to rest (default: 40; 16 with several"
+              + " namenodes).")
+  private Integer steps;
 
   @Option(
       names = "--threads",
@@ -100,14 +102,18 @@ final class SimulatorCommand implements Callable<Integer> {
     long schedules = length.schedules == null ? SCHEDULES : length.schedules;
     positive("--schedules", schedules);
     positive("--namenodes", namenodes);
-    positive("--steps", steps);
+    int most =
+        steps != null
+            ? steps
+            : namenodes > 1 ? SimulationRun.STEPS_OF_SEVERAL : SimulationRun.STEPS;
+    positive("--steps", most);
     positive("--threads", threads);
     return new SimulationRun.Options(
         length.limit == null ? schedules : Long.MAX_VALUE - Math.max(seed, 0),
         Optional.ofNullable(length.limit),
         seed,
         namenodes,
-        steps,
+        most,
         threads,
         Optional.ofNullable(json).map(Path::toAbsolutePath));
   }

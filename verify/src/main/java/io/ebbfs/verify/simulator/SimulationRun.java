@@ -14,6 +14,12 @@ import org.apache.log4j.Logger;
 
 /** Runs many schedules of faults and shows how they go: {@code ./ebb verify simulator}. */
 public final class SimulationRun {
+  /** Most events in a schedule before it comes to rest, unless another number is asked for. */
+  public static final int STEPS = 40;
+
+  /** The same with several namenodes: shorter schedules, of which more run in the same time. */
+  public static final int STEPS_OF_SEVERAL = 16;
+
   /**
    * The options of a run.
    *
