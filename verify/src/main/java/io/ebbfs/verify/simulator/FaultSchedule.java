@@ -32,7 +32,8 @@ final class FaultSchedule {
   FaultSchedule(long seed, PlantedBug bug, int namenodes) throws IOException {
     this.seed = seed;
     random = new Random(new SplittableRandom(seed).nextLong());
-    SimWorld world = SimWorld.of(random);
+    SimWorld drawn = SimWorld.of(random);
+    SimWorld world = namenodes > 1 ? drawn.small() : drawn;
     faultPercent = random.nextInt(101);
     system = new SimSystem(world, random, bug, namenodes);
     proposals = new ProposalSource(system);
@@ -60,7 +61,10 @@ final class FaultSchedule {
     int steps = maxSteps - random.nextInt(maxSteps * 3 / 4 + 1);
     system.startSeveral(this::eventsWhileFrozen);
     system.allServersReport();
-    int files = (system.world.isTight() ? 8 : 2) + random.nextInt(4);
+    int files =
+        system.several() != null
+            ? 1 + random.nextInt(3)
+            : (system.world.isTight() ? 8 : 2) + random.nextInt(4);
     for (int f = 0; f < files; f++) {
       system.write();
     }

@@ -28,7 +28,7 @@ enum PlantedBug {
   KEEPS_TAILS(
       "a recovery does not cut the bytes of a write that broke off, and the server drops the"
           + " replica"),
-  OBEYS_FORMER_LEADERS("a leader does not look whether its term is over, and servers obey it", 3),
+  OBEYS_FORMER_LEADERS("a leader does not look whether its term is over, and goes on to lead", 3),
   RUNS_DOUBLED_CALLS("a namenode does not look whether another one has run a call before", 3),
   IGNORES_CONFLICTS("the store commits although another namenode has changed a locked row", 3);
 

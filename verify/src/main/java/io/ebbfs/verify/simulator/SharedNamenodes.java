@@ -6,10 +6,12 @@ import io.ebbfs.namenode.peers.FollowerCalls;
 import io.ebbfs.namenode.rpc.client.FileServices;
 import io.ebbfs.namenode.store.ClientCall;
 import io.ebbfs.protocol.CodingProtocol;
+import io.ebbfs.protocol.proto.PeerProtos.ClusterViewProto;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -31,7 +33,7 @@ import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 final class SharedNamenodes implements SimNamenodes {
   private static final int CLIENT_ATTEMPTS = 6;
   private static final long PAUSE_MILLIS = 500;
-  private static final byte[] CLIENT_ID = "simulated-client".getBytes();
+  private static final byte[] CLIENT_ID = "simulated-client".getBytes(StandardCharsets.US_ASCII);
   private static final String USER = SimNamenode.caller().user();
 
   /** Whoever called has heard nothing. */
@@ -213,7 +215,7 @@ final class SharedNamenodes implements SimNamenodes {
     }
   }
 
-  private io.ebbfs.protocol.proto.PeerProtos.ClusterViewProto view(
+  private ClusterViewProto view(
       SimPeer asker, List<String> writers) throws IOException {
     SimPeer leader = leaderOf(asker);
     SimNamenode leading = leader.leader();
@@ -580,7 +582,7 @@ final class SharedNamenodes implements SimNamenodes {
       throw new IllegalStateException(e);
     }
     peer.thaw();
-    if (led && !leaders().isEmpty() && leaders().size() > 1) {
+    if (led && leaders().size() > 1) {
       events.add("fault former leader wakes up while another one leads");
     }
     if (random.nextInt(6) == 0) {
@@ -666,7 +668,9 @@ final class SharedNamenodes implements SimNamenodes {
       outside.timePasses(PAUSE_MILLIS);
     }
     if (!faulty) {
-      throw new Violation("no namenode takes over");
+      throw new Violation(
+          "all namenodes run, and %d of them lead: %s"
+              .formatted(leaders().size(), leaders().stream().map(SimPeer::name).toList()));
     }
   }
 }

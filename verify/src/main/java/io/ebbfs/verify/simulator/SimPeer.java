@@ -147,7 +147,7 @@ final class SimPeer {
   }
 
   private void playRole() throws IOException {
-    if (leader != null && !leadership.holds()) {
+    if (leader != null && !leadership.holds() && bug != PlantedBug.OBEYS_FORMER_LEADERS) {
       leader = null;
     }
     if (leader == null && leadership.holds()) {

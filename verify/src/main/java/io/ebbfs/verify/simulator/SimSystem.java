@@ -37,6 +37,8 @@ final class SimSystem {
   private SimNamenode alone;
   // Several namenodes on one store; null if there is one namenode.
   private final SharedNamenodes several;
+  // Of a file that is written at once.
+  private final int mostBlocks;
   private int disksMade;
   private Set<Long> kept = Set.of();
 
@@ -51,6 +53,7 @@ final class SimSystem {
     client = new SimClient(cluster, oracle, random, events, namenodes > 1);
     workers.add(new SimWorker("worker-0", cluster, oracle, random, events, bug));
     workers.add(new SimWorker("worker-1", cluster, oracle, random, events, bug));
+    mostBlocks = namenodes > 1 ? 3 : 8;
     several = namenodes > 1 ? several(namenodes) : null;
     start();
   }
@@ -315,7 +318,7 @@ final class SimSystem {
   void write() throws IOException {
     if (oracle.acknowledgedFiles().size() < FILES) {
       client.write(
-          namenode().forClients(), this::allServersSendNews, 1 + random.nextInt(8), MAX_LENGTH);
+          namenode().forClients(), this::allServersSendNews, 1 + random.nextInt(mostBlocks), MAX_LENGTH);
     }
   }
 

@@ -38,6 +38,12 @@ record SimWorld(
         random.nextInt(3) == 0 ? 40 : 5);
   }
 
+  /** The same with few servers and disks, so that more schedules run in the same time. */
+  SimWorld small() {
+    return new SimWorld(
+        Math.min(servers, 7), 3, diskBytes, racks, anyCode, false, Math.max(20, clientPercent));
+  }
+
   boolean isTight() {
     return diskBytes < ROOMY;
   }
