@@ -438,8 +438,7 @@ public final class DatanodeRegistry implements ClusterView {
     remember(row);
   }
 
-  private synchronized void setFailures(String serverUuid, Set<String> working)
-      throws IOException {
+  private synchronized void setFailures(String serverUuid, Set<String> working) throws IOException {
     remember(
         update(
             serverUuid,

@@ -29,8 +29,7 @@ class DatanodeRegistryTest {
     return Stream.of(disks).map(disk -> new DiskReport(disk, false, 10, 0, 10)).toList();
   }
 
-  private static List<String> lost(DatanodeRegistry registry, String... disks)
-      throws IOException {
+  private static List<String> lost(DatanodeRegistry registry, String... disks) throws IOException {
     return registry.heartbeat(SERVER, working(disks), 0).orElseThrow().stream()
         .map(Disk::storageUuid)
         .toList();

@@ -215,8 +215,7 @@ final class SharedNamenodes implements SimNamenodes {
     }
   }
 
-  private ClusterViewProto view(
-      SimPeer asker, List<String> writers) throws IOException {
+  private ClusterViewProto view(SimPeer asker, List<String> writers) throws IOException {
     SimPeer leader = leaderOf(asker);
     SimNamenode leading = leader.leader();
     if (leading == null) {

@@ -318,7 +318,10 @@ final class SimSystem {
   void write() throws IOException {
     if (oracle.acknowledgedFiles().size() < FILES) {
       client.write(
-          namenode().forClients(), this::allServersSendNews, 1 + random.nextInt(mostBlocks), MAX_LENGTH);
+          namenode().forClients(),
+          this::allServersSendNews,
+          1 + random.nextInt(mostBlocks),
+          MAX_LENGTH);
     }
   }
 

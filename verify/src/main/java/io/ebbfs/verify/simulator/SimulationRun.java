@@ -139,7 +139,8 @@ public final class SimulationRun {
     text.append(
         String.format(
             Locale.ROOT,
-            "%d schedules of up to %d steps, seeds %d to %d, in %.1f s: %.1f a second on %d threads, %.2f ms of CPU each%n",
+            "%d schedules of up to %d steps, seeds %d to %d, in %.1f s: %.1f a second on %d"
+                + " threads, %.2f ms of CPU each%n",
             events.of("schedules"),
             options.steps(),
             options.seed(),

@@ -23,7 +23,6 @@ class SeveralNamenodesTest {
     assertThat(run.events().of("fault leader frozen")).isPositive();
     assertThat(run.events().of("fault former leader wakes up while another one leads"))
         .isPositive();
-    System.out.printf(
-        "seeds %d to %d with 3 namenodes%n", FIRST_SEED, FIRST_SEED + SCHEDULES - 1);
+    System.out.printf("seeds %d to %d with 3 namenodes%n", FIRST_SEED, FIRST_SEED + SCHEDULES - 1);
   }
 }

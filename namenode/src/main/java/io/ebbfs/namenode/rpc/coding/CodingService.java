@@ -141,7 +141,12 @@ public final class CodingService implements CodingProtocol {
     IOException failure = null;
     for (Work work :
         List.<Work>of(
-            scanner::tick, claims::expire, repairs::tick, totals::tick, pruning::tick, counters::flush)) {
+            scanner::tick,
+            claims::expire,
+            repairs::tick,
+            totals::tick,
+            pruning::tick,
+            counters::flush)) {
       try {
         work.run();
       } catch (IOException e) {

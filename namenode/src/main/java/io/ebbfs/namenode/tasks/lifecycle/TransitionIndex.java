@@ -22,9 +22,9 @@ import java.util.function.LongPredicate;
 /**
  * The transitions in memory, in the order in which they are to run. It is a cache: the rows in the
  * store are the truth. It is loaded from the store once, {@link #update} is called after the commit
- * of every change, and {@link TransitionScanner} finds the changes of other namenodes. Two updates may arrive in the wrong order, so a reader checks the row
- * under its lock before it acts, and calls {@link #update} if the entry is out of date.
- * Thread-safe.
+ * of every change, and {@link TransitionScanner} finds the changes of other namenodes. Two updates
+ * may arrive in the wrong order, so a reader checks the row under its lock before it acts, and
+ * calls {@link #update} if the entry is out of date. Thread-safe.
  */
 public final class TransitionIndex {
   private static final int PAGE = 1_000;
@@ -91,9 +91,7 @@ public final class TransitionIndex {
    */
   synchronized void learn(TransitionRow row) {
     boolean known =
-        isActive(row.getState())
-            ? active.containsKey(row.getId())
-            : finished.contains(row.getId());
+        isActive(row.getState()) ? active.containsKey(row.getId()) : finished.contains(row.getId());
     if (!known) {
       update(row);
     }
