@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Test;
 /** Short schedules with three namenodes on one store. A failure prints its seed. */
 class SeveralNamenodesTest {
   private static final long FIRST_SEED = 1;
-  private static final int SCHEDULES = 150;
+  private static final int SCHEDULES = 100;
 
   @Test
   void everyPromiseHoldsInEverySchedule() throws InterruptedException {

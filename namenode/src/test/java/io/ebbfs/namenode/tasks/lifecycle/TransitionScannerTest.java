@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.namenode.store.InMemoryStore;
 import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.io.IOException;
@@ -18,7 +19,19 @@ class TransitionScannerTest {
   private final TransitionScanner scanner = new TransitionScanner(store, index);
 
   private void commit(long id, TransitionStateProto state) throws IOException {
-    TransitionRow row = TransitionRow.newBuilder().setId(id).setState(state).build();
+    TransitionRow row =
+        TransitionRow.newBuilder()
+            .setId(id)
+            .setKind(TransitionKindProto.ENCODE)
+            .setState(state)
+            .setPolicy("test")
+            .setToCode("RS(6,3)")
+            .setReason("test")
+            .setCreatedMillis(0)
+            .setUpdatedMillis(0)
+            .setPriority(0)
+            .setAttempt(0)
+            .build();
     store.transact(
         id,
         transaction -> {
