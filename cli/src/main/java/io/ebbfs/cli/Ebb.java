@@ -18,6 +18,7 @@ import io.ebbfs.cli.server.ChunkServerCommand;
 import io.ebbfs.cli.server.ControlCommand;
 import io.ebbfs.cli.server.KafkaCommand;
 import io.ebbfs.cli.server.NamenodeCommand;
+import io.ebbfs.cli.server.RestoreCommand;
 import io.ebbfs.cli.server.StoreCommand;
 import io.ebbfs.cli.verify.SoakCommand;
 import io.ebbfs.cli.verify.VerifyCommand;
@@ -52,6 +53,7 @@ import picocli.CommandLine.Mixin;
       SoakCommand.class,
       NamenodeCommand.class,
       StoreCommand.class,
+      RestoreCommand.class,
       ChunkServerCommand.class,
       ControlCommand.class,
       KafkaCommand.class

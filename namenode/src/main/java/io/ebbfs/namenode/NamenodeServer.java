@@ -89,6 +89,7 @@ public final class NamenodeServer implements AutoCloseable {
   private static final int INSPECTORS = 4;
 
   private static final long OTHERS_DELETE_MILLIS = 1_000;
+  private static final long BACKUPS_MILLIS = 60_000;
 
   private final ServerParts parts = new ServerParts();
   private PendingDeletionReaper reaper;
@@ -111,7 +112,7 @@ public final class NamenodeServer implements AutoCloseable {
   }
 
   /**
-   * Starts a namenode on a store that its caller closes, and of which it takes no backups.
+   * Starts a namenode on a store that its caller closes.
    *
    * @param door has the port and the connections
    * @param lead how it leads the namenodes on the store
@@ -127,7 +128,15 @@ public final class NamenodeServer implements AutoCloseable {
     return start(
         server -> {
           server.door = door;
-          server.build(config, clock, random, store, NamenodeServer::refuseBackup, lead);
+          StoreBackups backups = backups(store, config, clock);
+          server.build(config, clock, random, store, backups::take, lead);
+          server.every(
+              BACKUPS_MILLIS,
+              "backups",
+              () -> {
+                lead.term().require();
+                backups.tick();
+              });
           // Other namenodes delete files, too.
           server.every(OTHERS_DELETE_MILLIS, "deletions", server.reaper::wake);
         });
@@ -169,7 +178,7 @@ public final class NamenodeServer implements AutoCloseable {
 
   static Path refuseBackup() throws IOException {
     throw new IOException(
-        "the metadata is in a shared store, whose nodes take the backups: see docs/metadata-store.md");
+        "this namenode does not lead, and the one that leads takes the backups: ask that one");
   }
 
   private void buildEmbedded(NamenodeConfig config, Clock timeOfDay, RandomGenerator random)
@@ -182,11 +191,14 @@ public final class NamenodeServer implements AutoCloseable {
                 config.lockTimeout(),
                 config.storeCache(),
                 FailedSync::stopProcess));
-    StoreBackups backups =
-        new StoreBackups(
-            store, config.backupDirectory(), config.backupEvery(), config.backupsKept(), timeOfDay);
-    every(60_000, "backups", backups::tick);
+    StoreBackups backups = backups(store, config, timeOfDay);
+    every(BACKUPS_MILLIS, "backups", backups::tick);
     build(config, timeOfDay, random, store, backups::take, Lead.ALONE);
+  }
+
+  private static StoreBackups backups(MetadataStore store, NamenodeConfig config, Clock timeOfDay) {
+    return new StoreBackups(
+        store, config.backupDirectory(), config.backupEvery(), config.backupsKept(), timeOfDay);
   }
 
   private void build(

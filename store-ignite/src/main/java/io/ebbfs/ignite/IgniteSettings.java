@@ -14,6 +14,7 @@ import org.apache.ignite.cache.QueryIndexType;
 import org.apache.ignite.cache.affinity.rendezvous.RendezvousAffinityFunction;
 import org.apache.ignite.configuration.CacheConfiguration;
 import org.apache.ignite.configuration.DataStorageConfiguration;
+import org.apache.ignite.configuration.ExecutorConfiguration;
 import org.apache.ignite.configuration.IgniteConfiguration;
 import org.apache.ignite.configuration.WALMode;
 import org.apache.ignite.spi.communication.tcp.TcpCommunicationSpi;
@@ -26,6 +27,9 @@ final class IgniteSettings {
   static final String CACHE = "metadata";
 
   static final String INDEX = "order";
+
+  /** Threads that read and take the rows of a backup, so that scans do not wait for them. */
+  static final String BACKUP_THREADS = "backup";
 
   /** Most keys fit into the index with this many bytes. */
   private static final int INDEX_INLINE_BYTES = 64;
@@ -86,6 +90,7 @@ final class IgniteSettings {
         .setClientFailureDetectionTimeout(failureDetectionMillis)
         .setMetricsUpdateFrequency(failureDetectionMillis / 4)
         .setMetricsLogFrequency(0)
+        .setExecutorConfiguration(new ExecutorConfiguration(BACKUP_THREADS).setSize(1))
         .setConnectorConfiguration(null)
         .setClientConnectorConfiguration(null)
         .setDiscoverySpi(

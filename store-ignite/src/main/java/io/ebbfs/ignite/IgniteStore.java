@@ -10,6 +10,7 @@ import io.ebbfs.namenode.store.StaleReadException;
 import io.ebbfs.namenode.store.StoreOpenException;
 import io.ebbfs.namenode.store.Table;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
@@ -105,6 +106,17 @@ public final class IgniteStore implements MetadataStore {
   @Override
   public Map<String, Long> calls() {
     return calls.sums();
+  }
+
+  /**
+   * Writes all rows as they are at one moment into a new embedded store, while transactions go on.
+   * The nodes of the store need room on their disks for another copy of the rows.
+   *
+   * @throws IOException if a node is lost meanwhile, or the directory cannot be written
+   */
+  @Override
+  public void checkpoint(Path target) throws IOException {
+    new StoreSnapshot(connection.joined()).copyTo(target);
   }
 
   /** Removes all rows. For tests. */

@@ -2,6 +2,7 @@ package io.ebbfs.ignite;
 
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.Table;
+import io.ebbfs.namenode.store.Tables;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
@@ -71,7 +72,29 @@ final class RowId implements Comparable<RowId> {
   }
 
   Key key() {
+    return keyOf(order);
+  }
+
+  /** The key of a row that has been ordered by {@link #orderOf}. */
+  static Key keyOf(byte[] order) {
     return Key.decode(Arrays.copyOfRange(order, TABLE_BYTES, order.length));
+  }
+
+  /**
+   * The table of a row that has been ordered by {@link #orderOf}.
+   *
+   * @throws IllegalArgumentException if this version does not know the table
+   */
+  static Table<?> tableOf(byte[] order) {
+    short number = ByteBuffer.wrap(order).getShort();
+    return Tables.ALL.stream()
+        .filter(table -> numberOf(table) == number)
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new IllegalArgumentException(
+                    "a row of an unknown table (number %d); a newer version has written it"
+                        .formatted(number)));
   }
 
   @Override

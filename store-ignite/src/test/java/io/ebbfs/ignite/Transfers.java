@@ -117,6 +117,20 @@ final class Transfers implements AutoCloseable {
   }
 
   void check(MetadataStore store) throws IOException {
+    assertThat(acknowledged).isNotEmpty();
+    checkSince(acknowledged, store);
+    assertThat(refused.stream().filter(receipt -> exists(store, receipt)))
+        .as("refused, but there")
+        .isEmpty();
+  }
+
+  /** The receipts of the transactions that have been acknowledged up to now. */
+  Set<Long> acknowledged() {
+    return Set.copyOf(acknowledged);
+  }
+
+  /** Checks rows as they were at a moment when these transactions had been acknowledged. */
+  static void checkSince(Set<Long> receipts, MetadataStore store) throws IOException {
     long sum = 0;
     for (int i = 0; i < ACCOUNTS; i++) {
       Key account = account(i);
@@ -125,12 +139,8 @@ final class Transfers implements AutoCloseable {
               i, t -> t.get(Tables.COUNTER, account).map(CounterRow::getValue).orElse(0L));
     }
     assertThat(sum).isZero();
-    assertThat(acknowledged).isNotEmpty();
-    assertThat(acknowledged.stream().filter(receipt -> !exists(store, receipt)))
-        .as("lost, of %d", acknowledged.size())
-        .isEmpty();
-    assertThat(refused.stream().filter(receipt -> exists(store, receipt)))
-        .as("refused, but there")
+    assertThat(receipts.stream().filter(receipt -> !exists(store, receipt)))
+        .as("lost, of %d", receipts.size())
         .isEmpty();
   }
 

@@ -9,6 +9,7 @@ import io.ebbfs.testbed.cluster.StockClient;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.stream.Stream;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -43,10 +44,10 @@ public final class ClusterAddress {
     return client;
   }
 
-  /** The namenode: HOST:PORT. */
-  String namenode() throws ClusterException, ConfigException {
+  /** All namenodes, each as HOST:PORT. */
+  List<String> namenodes() throws ClusterException, ConfigException {
     return conf == null
-        ? directory.open().stockClient().namenode()
-        : ClusterConfig.read(conf).namenodeAddress();
+        ? directory.open().stockClient().namenodes()
+        : ClusterConfig.read(conf).namenodeAddresses();
   }
 }

@@ -2,6 +2,7 @@ package io.ebbfs.namenode.store;
 
 import io.ebbfs.protocol.proto.StoreProtos.SettingRow;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
@@ -76,6 +77,16 @@ public interface MetadataStore extends AutoCloseable {
           transaction.put(Tables.SETTING, key, SettingRow.newBuilder().setValue("").build());
           return null;
         });
+  }
+
+  /**
+   * Writes all rows as they are at one moment into a new directory, as an embedded store, while
+   * transactions go on.
+   *
+   * @throws IOException if the directory exists or cannot be written
+   */
+  default void checkpoint(Path target) throws IOException {
+    throw new IOException("a store in memory has no backups");
   }
 
   /** How often this process has asked something of other machines, by kind; empty if never. */

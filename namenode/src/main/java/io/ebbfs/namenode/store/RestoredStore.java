@@ -14,7 +14,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class RestoredStore {
   private static final Logger LOG = LoggerFactory.getLogger(RestoredStore.class);
-  private static final Key MARK = Tables.named("backup");
+  static final Key MARK = Tables.named("backup");
+  private static final Key COUNT = Tables.named("backupRows");
 
   /** No namenode gives out so many ids between two backups. */
   private static final long SKIPPED_IDS = 1_000_000_000;
@@ -23,13 +24,52 @@ public final class RestoredStore {
 
   /** Marks a store as a backup, with the time when it was taken. */
   public static void mark(MetadataStore backup, String time) throws IOException {
-    backup.transact(
-        MARK.partition(),
+    put(backup, MARK, time);
+  }
+
+  /** Notes how many rows a backup has besides this note and the mark. */
+  public static void noteRows(MetadataStore backup, long rows) throws IOException {
+    put(backup, COUNT, String.valueOf(rows));
+  }
+
+  /** Whether a row exists in backups only. */
+  static boolean isNote(Table<?> table, Key key) {
+    return table == Tables.SETTING && (key.equals(MARK) || key.equals(COUNT));
+  }
+
+  /** When a backup was taken; empty if the store has no mark of a backup. */
+  static Optional<String> time(MetadataStore store) throws IOException {
+    return setting(store, MARK);
+  }
+
+  /** How many rows a backup has besides its notes; empty if nobody has counted them. */
+  static Optional<Long> rows(MetadataStore backup) throws IOException {
+    return setting(backup, COUNT).map(Long::valueOf);
+  }
+
+  private static Optional<String> setting(MetadataStore store, Key key) throws IOException {
+    return store.transact(
+        key.partition(),
+        transaction -> transaction.get(Tables.SETTING, key).map(SettingRow::getValue));
+  }
+
+  private static void put(MetadataStore store, Key key, String value) throws IOException {
+    store.transact(
+        key.partition(),
         transaction -> {
-          transaction.lock(List.of(RowLock.exclusive(Tables.SETTING, MARK)));
-          transaction.put(Tables.SETTING, MARK, SettingRow.newBuilder().setValue(time).build());
+          transaction.lock(List.of(RowLock.exclusive(Tables.SETTING, key)));
+          put(transaction, key, value);
           return null;
         });
+  }
+
+  /** Marks the store of a transaction, which has locked {@link #MARK}, as restored. */
+  static void mark(Transaction transaction, String time) {
+    put(transaction, MARK, time);
+  }
+
+  private static void put(Transaction transaction, Key key, String value) {
+    transaction.put(Tables.SETTING, key, SettingRow.newBuilder().setValue(value).build());
   }
 
   /**
@@ -39,10 +79,7 @@ public final class RestoredStore {
    * @return when the backup was taken; empty if the store is no backup
    */
   public static Optional<String> skipIds(MetadataStore store, IdGenerators ids) throws IOException {
-    Optional<String> taken =
-        store.transact(
-            MARK.partition(),
-            transaction -> transaction.get(Tables.SETTING, MARK).map(SettingRow::getValue));
+    Optional<String> taken = time(store);
     if (taken.isEmpty()) {
       return taken;
     }

@@ -168,6 +168,7 @@ public final class RocksDbStore implements MetadataStore {
    *
    * @throws IOException if the directory exists or cannot be written
    */
+  @Override
   public void checkpoint(Path target) throws IOException {
     gate.enter();
     try (Checkpoint checkpoint = Checkpoint.create(files.database())) {

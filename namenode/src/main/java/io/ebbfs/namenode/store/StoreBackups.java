@@ -18,10 +18,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes backups of a running store: checkpoints of RocksDB in a directory, named by their time.
- * Each is opened before it counts as a backup. Unchanged files are shared with the store by hard
- * links if the directory is in the same file system; for a backup that survives the disk, the
- * directory belongs on another disk.
+ * Takes backups of a running store: copies of all rows at one moment in a directory, named by their
+ * time. Each is an embedded store, and is opened before it counts as a backup. Unchanged files are
+ * shared with an embedded store by hard links if the directory is in the same file system; for a
+ * backup that survives the disk, the directory belongs on another disk.
  *
  * <p>Thread-safe; one backup is taken at a time.
  */
@@ -33,7 +33,7 @@ public final class StoreBackups {
       DateTimeFormatter.ofPattern("uuuuMMdd'T'HHmmssSSS'Z'").withZone(ZoneOffset.UTC);
   private static final long CHECK_CACHE_BYTES = 8L << 20;
 
-  private final RocksDbStore store;
+  private final MetadataStore store;
   private final Path directory;
   private final long everyMillis;
   private final int kept;
@@ -44,7 +44,8 @@ public final class StoreBackups {
    * @param everyMillis the time between two backups of the schedule; 0 for no schedule
    * @param kept how many backups are kept, at least 1; the oldest ones go
    */
-  public StoreBackups(RocksDbStore store, Path directory, long everyMillis, int kept, Clock clock) {
+  public StoreBackups(
+      MetadataStore store, Path directory, long everyMillis, int kept, Clock clock) {
     this.store = store;
     this.directory = directory;
     this.everyMillis = everyMillis;

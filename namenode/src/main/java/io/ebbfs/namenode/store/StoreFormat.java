@@ -12,6 +12,10 @@ import java.util.Optional;
  */
 public final class StoreFormat {
   static final int CURRENT = 1;
+
+  /** Instead of a number, while the rows of a backup are being written. */
+  private static final String RESTORING = "a restore that has not ended";
+
   static final Key KEY = Tables.named("storeFormat");
 
   private StoreFormat() {}
@@ -19,10 +23,34 @@ public final class StoreFormat {
   /**
    * Writes the format into a store that has none.
    *
-   * @throws StoreOpenException if the store has a newer format; nothing is written then
+   * @throws StoreOpenException if the store has a newer format, or a part of the rows of a backup;
+   *     nothing is written then
    */
   public static void check(MetadataStore store) throws IOException {
-    String found = store.transact(KEY.partition(), StoreFormat::readOrWrite);
+    refuseUnknown(store.transact(KEY.partition(), StoreFormat::readOrWrite));
+  }
+
+  /**
+   * The format of a backup, which is not changed.
+   *
+   * @throws StoreOpenException if it is newer than this version
+   */
+  static String ofBackup(MetadataStore backup) throws IOException {
+    String found =
+        backup
+            .transact(KEY.partition(), transaction -> transaction.get(Tables.SETTING, KEY))
+            .map(SettingRow::getValue)
+            .orElse(String.valueOf(CURRENT));
+    refuseUnknown(found);
+    return found;
+  }
+
+  private static void refuseUnknown(String found) throws StoreOpenException {
+    if (found.equals(RESTORING)) {
+      throw new StoreOpenException(
+          "the metadata store has a part of the rows of a backup: wait until the restore ends; if it failed, empty the nodes of the store and restore again",
+          null);
+    }
     if (!found.matches("[0-9]{1,9}") || Integer.parseInt(found) > CURRENT) {
       throw new StoreOpenException(
           "the metadata store has the format '%s', and this version of EbbFS knows formats up to %d: start the version that wrote the store, or a newer one"
@@ -38,7 +66,23 @@ public final class StoreFormat {
       return row.get().getValue();
     }
     String current = String.valueOf(CURRENT);
-    transaction.put(Tables.SETTING, KEY, SettingRow.newBuilder().setValue(current).build());
+    put(transaction, current);
     return current;
+  }
+
+  /** Has namenodes refuse an empty store, unless one of them has taken the store already. */
+  static Object beginRestore(Transaction transaction) throws IOException {
+    transaction.lock(List.of(RowLock.exclusive(Tables.SETTING, KEY)));
+    if (transaction.get(Tables.SETTING, KEY).isPresent()) {
+      throw new IOException(
+          "a namenode has taken the store just now: stop all namenodes, empty the nodes of the store and restore again");
+    }
+    put(transaction, RESTORING);
+    return null;
+  }
+
+  /** Sets the format in a transaction that has locked {@link #KEY}. */
+  static void put(Transaction transaction, String format) {
+    transaction.put(Tables.SETTING, KEY, SettingRow.newBuilder().setValue(format).build());
   }
 }
