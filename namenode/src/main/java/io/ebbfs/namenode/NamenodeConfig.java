@@ -35,7 +35,9 @@ import java.util.Optional;
  * @param completeWait how long the close of a file waits for the first report of its last block
  * @param lockTimeout how long an operation waits for another operation on the same file
  * @param mendPlacements whether blocks of misplaced stripes are copied to better disks
- * @param topology the file with the racks of the servers; empty: all servers are in one rack
+ * @param topology the file with the racks of the servers; empty for none
+ * @param topologyScript a program that prints racks, for servers that topology does not name; empty
+ *     for none. Without both, all servers are in one rack
  * @param storeCache memory of the metadata store, of which cached rows take half
  * @param verify the checks of the blocks that a transition writes, before its commit
  * @param rewriteDeadShare the share of deleted data from which a stripe is rewritten; a value over
@@ -76,6 +78,7 @@ public record NamenodeConfig(
     long lockTimeout,
     boolean mendPlacements,
     String topology,
+    String topologyScript,
     long storeCache,
     Verification verify,
     double rewriteDeadShare,
@@ -115,6 +118,7 @@ public record NamenodeConfig(
         1_000,
         10_000,
         true,
+        "",
         "",
         256L << 20,
         TransitionSettings.defaults().verification(),
@@ -194,6 +198,7 @@ public record NamenodeConfig(
             top.durationMillis("lockTimeout", otherwise.lockTimeout),
             top.flag("mendPlacements", otherwise.mendPlacements),
             top.text("topology").orElse(otherwise.topology),
+            top.text("topologyScript").orElse(otherwise.topologyScript),
             top.sizeBytes("storeCache", otherwise.storeCache),
             verify(top, otherwise.verify),
             top.number("rewriteDeadShare", 0.05, 2).orElse(otherwise.rewriteDeadShare),
@@ -333,6 +338,7 @@ public record NamenodeConfig(
         lockTimeout,
         mendPlacements,
         topology,
+        topologyScript,
         storeCache,
         verify,
         rewriteDeadShare,

@@ -226,9 +226,7 @@ public final class NamenodeServer implements AutoCloseable {
             IdGenerator.storages(store),
             clock,
             redundancy,
-            config.topology().isBlank()
-                ? RackTopology.none()
-                : RackTopology.of(Path.of(config.topology())));
+            RackTopology.of(config.topology(), config.topologyScript()));
     cluster.presume(ClusterViews.servers(lead.view(), clock));
     if (lead.readOnly().isSet()) {
       cluster.setSafeMode(true);

@@ -41,6 +41,7 @@ class NamenodeConfigTest {
             1,
             true,
             "x",
+            "x",
             8 << 20,
             Verification.OFF,
             2,

@@ -88,6 +88,7 @@ class StockDataNodesTest {
             d.lockTimeout(),
             d.mendPlacements(),
             d.topology(),
+            d.topologyScript(),
             d.storeCache(),
             d.verify(),
             d.rewriteDeadShare(),

@@ -268,11 +268,16 @@ public final class DatanodeRegistry implements ClusterView {
 
   /**
    * Registers a server. A server at another address may take over a uuid once the old server is
-   * stale.
+   * stale. A server whose rack cannot be told now keeps the rack that it had.
    *
    * @throws IOException if a live server has the same uuid
    */
-  public synchronized void register(DatanodeID id) throws IOException {
+  public void register(DatanodeID id) throws IOException {
+    topology.refresh();
+    register(id, topology.rackOf(id.getHostName(), id.getIpAddr(), id.getXferPort()));
+  }
+
+  private synchronized void register(DatanodeID id, Optional<String> rack) throws IOException {
     Server known = servers.get(id.getDatanodeUuid());
     if (known != null && known.live() && !sameAddress(known, id) && !isStale(known)) {
       throw new IOException(
@@ -285,8 +290,7 @@ public final class DatanodeRegistry implements ClusterView {
                   known.ipAddress(),
                   known.transferPort()));
     }
-    topology.refresh();
-    ServerRow row = update(id.getDatanodeUuid(), builder -> describe(builder, id));
+    ServerRow row = update(id.getDatanodeUuid(), builder -> describe(builder, id, rack));
     row.getStoragesList().forEach(storage -> reported.remove(storage.getUuid()));
     presumed.remove(id.getDatanodeUuid());
     remember(toServer(row, true, clock.millis()));
@@ -487,27 +491,31 @@ public final class DatanodeRegistry implements ClusterView {
         });
   }
 
-  private void describe(ServerRow.Builder row, DatanodeID id) {
+  private static void describe(ServerRow.Builder row, DatanodeID id, Optional<String> rack) {
     row.setHostName(id.getHostName())
         .setIpAddress(id.getIpAddr())
         .setTransferPort(id.getXferPort())
         .setInfoPort(id.getInfoPort())
-        .setIpcPort(id.getIpcPort())
-        .setRack(topology.rackOf(id.getHostName(), id.getIpAddr(), id.getXferPort()));
+        .setIpcPort(id.getIpcPort());
+    rack.ifPresent(row::setRack);
   }
 
-  /** Reads the racks again if their file has changed, also for registered servers. */
-  public synchronized void refreshRacks() throws IOException {
-    if (!topology.refresh()) {
-      return;
-    }
+  /** Moves servers to other racks if the table or the program of the racks tells so now. */
+  public void refreshRacks() throws IOException {
+    topology.refresh();
+    topology.prepare(servers.values().stream().map(Server::ipAddress).toList());
     for (Server server : List.copyOf(servers.values())) {
-      String rack = topology.rackOf(server.hostName(), server.ipAddress(), server.transferPort());
-      if (!rack.equals(server.rack())) {
-        LOG.info("chunk server {} is in rack {} now, not {}", server.uuid(), rack, server.rack());
-        remember(update(server.uuid(), row -> row.setRack(rack)));
+      Optional<String> rack =
+          topology.rackOf(server.hostName(), server.ipAddress(), server.transferPort());
+      if (rack.isPresent() && !rack.get().equals(server.rack())) {
+        moveToRack(server, rack.get());
       }
     }
+  }
+
+  private synchronized void moveToRack(Server server, String rack) throws IOException {
+    LOG.info("chunk server {} is in rack {} now, not {}", server.uuid(), rack, server.rack());
+    remember(update(server.uuid(), row -> row.setRack(rack)));
   }
 
   private void remember(ServerRow row) {
