@@ -12,6 +12,7 @@
 #   conf docs LICENSE README.md
 set -euo pipefail
 home=$1 version=$2 out=$3
+mkdir -p "$home/.build"
 work=$(mktemp -d "$home/.build/package.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 tree=$work/ebbfs-$version
@@ -129,10 +130,11 @@ make_common() {
 # The examples, with ports for probes, files for secrets, and a first directory for blocks.
 installed_conf() {
   local file
-  for file in cluster namenode chunk-server manager policies raid-node; do
+  for file in cluster namenode store chunk-server manager policies raid-node; do
     cp "$home/conf/$file.yaml" "$1/$file.yaml"
   done
   set_value "$1/namenode.yaml" httpPort 9870
+  set_value "$1/store.yaml" httpPort 9872
   set_value "$1/chunk-server.yaml" disks '[/var/lib/ebbfs/chunks]'
   set_value "$1/cluster.yaml" serviceKey /etc/ebbfs/service.key
   set_value "$1/cluster.yaml" '  apiToken' /etc/ebbfs/api.token
@@ -150,7 +152,12 @@ make_role() {
     namenode)
       add_units ebbfs-namenode ebbfs-namenode
       add_package ebbfs-namenode all "ebbfs-common (= $version)" "distributed file system: the namenode" \
-        "Names, blocks and stripes. One machine of a cluster runs it."
+        "Names, blocks and stripes. One machine of a cluster runs it, or several that share a store."
+      ;;
+    store)
+      add_units ebbfs-store ebbfs-store
+      add_package ebbfs-store all "ebbfs-common (= $version)" "distributed file system: the metadata store" \
+        "A node of the store that several namenodes share. Three machines of a cluster run it."
       ;;
     chunkserver)
       install -D -m 755 "$tree/bin/chunkserver" "$work/ebbfs-chunkserver/usr/lib/ebbfs/bin/chunkserver"
@@ -180,7 +187,7 @@ make_tree
 make_tar
 make_common
 build_package ebbfs-common
-for role in namenode chunkserver control; do
+for role in namenode store chunkserver control; do
   make_role "$role"
   build_package "ebbfs-$role"
 done

@@ -42,6 +42,7 @@ fi
 
 cd /
 export DEBIAN_FRONTEND=noninteractive
+packages='ebbfs-namenode ebbfs-store ebbfs-chunkserver ebbfs-control ebbfs-common'
 roles='ebbfs-kafka ebbfs-namenode ebbfs-chunkserver ebbfs-control'
 declare -A pids
 
@@ -66,16 +67,22 @@ stop() {
   [ "$code" = "$2" ] || fail "$1 ended with $code instead of $2"
 }
 
-start_all() {
-  local unit port
-  for unit in $roles; do start "$unit"; done
-  for port in 9870 9864 8090; do
+# await_ready PORT...: the roles that answer at these ports do their work.
+await_ready() {
+  local port
+  for port in "$@"; do
     for ((i = 0; ; i++)); do
       curl -sf -o /dev/null "http://127.0.0.1:$port/ready" && break
       [ $i -lt 240 ] || fail "no role is ready at port $port"
       sleep 0.5
     done
   done
+}
+
+start_all() {
+  local unit
+  for unit in $roles; do start "$unit"; done
+  await_ready 9870 9864 8090
 }
 
 stop_all() {
@@ -116,17 +123,33 @@ install_packages "$new"
 [ "$(ebb --version)" != "$before" ] || fail "the upgrade left version $before"
 grep -q '^namenodes: 127.0.0.1:8020' /etc/ebbfs/cluster.yaml || fail "the upgrade overwrote cluster.yaml"
 [ "$(cat /etc/ebbfs/service.key)" = "$key" ] || fail "the upgrade changed the service key"
+printf '#!/bin/sh\nfor a; do echo /room/rack-$a; done\n' >/etc/ebbfs/racks
+chmod 755 /etc/ebbfs/racks
+sed -i 's|^topologyScript:.*|topologyScript: /etc/ebbfs/racks|' /etc/ebbfs/namenode.yaml
 start_all
+HADOOP_USER_NAME=ebbfs ebb admin -printTopology | grep -q '^Rack: /room/rack-127.0.0.1' || fail "the topology script was not asked"
 client -get /first /tmp/again
 cmp /tmp/first /tmp/again || fail "another file came back"
 client -D dfs.replication=1 -put /tmp/again /second
 [ "$(client -ls / | grep -c ' /\(first\|second\)$')" = 2 ] || fail "a file is missing"
 stop_all
 
-dpkg -r ebbfs-namenode ebbfs-chunkserver ebbfs-control ebbfs-common >/tmp/dpkg.log 2>&1 || fail "$(cat /tmp/dpkg.log)"
+# A namenode on a shared store, which holds another file system.
+sed -i 's/^store:.*/store: 127.0.0.1:8030/' /etc/ebbfs/cluster.yaml
+start ebbfs-store
+await_ready 9872
+start ebbfs-namenode
+await_ready 9870
+client -mkdir /shared
+[ "$(client -ls / | grep -c ' /shared$')" = 1 ] || fail "the shared store lost a directory"
+stop ebbfs-namenode 0
+stop ebbfs-store 0
+
+dpkg -r $packages >/tmp/dpkg.log 2>&1 || fail "$(cat /tmp/dpkg.log)"
 [ ! -e /usr/bin/ebb ] && [ ! -e /usr/lib/ebbfs ] || fail "removal left programs"
 [ -e /etc/ebbfs/cluster.yaml ] && [ -e /etc/ebbfs/service.key ] || fail "removal took the configuration"
-dpkg -P ebbfs-namenode ebbfs-chunkserver ebbfs-control ebbfs-common >/tmp/dpkg.log 2>&1 || fail "$(cat /tmp/dpkg.log)"
+rm /etc/ebbfs/racks
+dpkg -P $packages >/tmp/dpkg.log 2>&1 || fail "$(cat /tmp/dpkg.log)"
 [ ! -e /etc/ebbfs ] && [ ! -e /var/log/ebbfs ] && [ ! -e /etc/default/ebbfs ] || fail "purging left configuration or logs"
 [ -d /var/lib/ebbfs/namenode-data ] || fail "purging took the data"
 grep -q 'still holds data' /tmp/dpkg.log || fail "purging does not say that data is left"

@@ -41,7 +41,7 @@ class PackagesSystemTest {
             "package-" + version,
             List.of(ebb, "package", "--version", version, "--out", out.toString()));
     assertThat(printed.lines())
-        .hasSize(5)
+        .hasSize(6)
         .contains(out.resolve("ebbfs-" + version + ".tar.gz").toString())
         .allMatch(path -> Files.exists(Path.of(path)));
     return out;
