@@ -11,49 +11,24 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
-import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.yaml.snakeyaml.Yaml;
 
 /**
  * The dashboard of Grafana and the alert rules of Prometheus name only metrics that a process
- * exports: the sources hold the name of each as a string.
+ * exports.
  */
 class MonitoringFilesTest {
   private static final Path HOME = Path.of("..");
   private static final Path DASHBOARD = HOME.resolve("conf/grafana-dashboard.json");
   private static final Path ALERTS = HOME.resolve("conf/prometheus-alerts.yaml");
-  private static final List<String> SOURCES =
-      List.of(
-          "adaptive-manager/src/main",
-          "chunk-cluster/src",
-          "common/src/main",
-          "namenode/src/main",
-          "raid-node/src/main",
-          "store-ignite/src/main");
-  private static final Pattern DECLARED = Pattern.compile("\"(ebbfs_[a-z0-9_]+)\"");
-  private static final Pattern NAMED = Pattern.compile("\\b(ebbfs_[a-z0-9_]+)");
   private static final Pattern COUNTER = Pattern.compile("\\b(ebbfs_[a-z0-9_]+_total)");
   private static final Pattern RATE =
       Pattern.compile("\\b(?:rate|increase)\\((ebbfs_[a-z0-9_]+_total)");
 
   private static List<String> all(Pattern pattern, String text) {
-    return pattern.matcher(text).results().map((MatchResult r) -> r.group(1)).toList();
-  }
-
-  private static Set<String> declared() throws IOException {
-    Set<String> names = new TreeSet<>();
-    for (String source : SOURCES) {
-      try (Stream<Path> files = Files.walk(HOME.resolve(source))) {
-        for (Path file : files.filter(f -> f.toString().matches(".*\\.(java|cc)")).toList()) {
-          names.addAll(all(DECLARED, Files.readString(file)));
-        }
-      }
-    }
-    return names;
+    return pattern.matcher(text).results().map(match -> match.group(1)).toList();
   }
 
   private static List<JsonNode> panels() throws IOException {
@@ -82,10 +57,9 @@ class MonitoringFilesTest {
 
   @Test
   void everyMetricIsExported() throws Exception {
-    Set<String> declared = declared();
-    assertThat(declared).hasSizeGreaterThan(50);
+    Set<String> exported = ExportedMetrics.names();
     for (String expression : expressions()) {
-      assertThat(declared).as(expression).containsAll(all(NAMED, expression));
+      assertThat(exported).as(expression).containsAll(ExportedMetrics.namedIn(expression));
     }
   }
 
