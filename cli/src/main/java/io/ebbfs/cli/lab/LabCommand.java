@@ -19,7 +19,8 @@ import picocli.CommandLine.Mixin;
       "",
       "A lab has a network namespace for each chunk server, one for clients, and one for the"
           + " namenode, Kafka and the control plane. The links of servers and clients have the"
-          + " rate in each direction. A lab needs root."
+          + " rate in each direction. A lab needs root.",
+      "'ebb lab machines' sets up three machines with the packages instead (docs/lab.md)."
     })
 public final class LabCommand {
   @Mixin private HelpOption help;
