@@ -2,6 +2,7 @@ package io.ebbfs.namenode;
 
 import io.ebbfs.common.http.PrometheusText;
 import io.ebbfs.common.http.StatusServer;
+import io.ebbfs.namenode.datanodes.RackTopology;
 import io.ebbfs.namenode.files.tree.DirectoryTimeWriter;
 import io.ebbfs.namenode.leader.LeaderTimes;
 import io.ebbfs.namenode.leader.Leadership;
@@ -92,6 +93,8 @@ public final class SharedNamenode implements AutoCloseable {
                 config.lockTimeout());
     boolean started = false;
     try {
+      // Only a leader asks for racks; a mistake is to be noticed now.
+      RackTopology.of(config.topology(), config.topologyScript());
       RpcEndpoint door = door(config);
       SharedNamenode made = new SharedNamenode(config, clock, random, store, door);
       made.renewer.start();
@@ -245,10 +248,22 @@ public final class SharedNamenode implements AutoCloseable {
       }
       standBy();
     } catch (IOException | RuntimeException e) {
-      LOG.error("This namenode cannot lead", e);
+      LOG.error("This namenode cannot lead, and lets another one lead", e);
+      leadership.standAside();
+      refuseCalls();
       Thread.sleep(PAUSE_AFTER_FAILURE_MILLIS);
     } finally {
       leader = null;
+    }
+  }
+
+  /** What keeps this namenode from leading, such as a damaged row, may concern a follower, too. */
+  private void refuseCalls() {
+    closeFollower();
+    try {
+      standBy();
+    } catch (IOException e) {
+      LOG.error("This namenode cannot refuse calls", e);
     }
   }
 

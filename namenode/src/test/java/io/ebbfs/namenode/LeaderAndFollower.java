@@ -26,7 +26,7 @@ import org.apache.hadoop.hdfs.DFSClient;
 final class LeaderAndFollower implements AutoCloseable {
   static final String SECRET = "0123456789abcdef0123456789abcdef";
 
-  final InMemoryStore store = new InMemoryStore();
+  final InMemoryStore store = InMemoryStore.shared();
   final ConcurrentLinkedQueue<Leader> ended = new ConcurrentLinkedQueue<>();
   final InetSocketAddress leaderAddress;
   final NamenodeServer leader;

@@ -1,5 +1,6 @@
 package io.ebbfs.ignite;
 
+import java.io.File;
 import java.io.IOException;
 import java.util.Map;
 import java.util.Set;
@@ -81,15 +82,16 @@ final class SnapshotRows implements IgniteCallable<Long> {
       throws IgniteCheckedException, IOException {
     CacheConfiguration<?, ?> cache =
         node().cache().cacheDescriptor(IgniteSettings.CACHE).cacheConfiguration();
+    File file = files.partitionFile(cache, partition);
+    if (!file.exists()) { // Ignite would make an empty one
+      throw new IOException(file + " is missing: another backup has removed the snapshot");
+    }
     FilePageStoreManager stores = (FilePageStoreManager) node().cache().context().pageStore();
     try (FilePageStore pages =
             (FilePageStore)
                 stores
                     .getPageStoreFactory(GROUP, false)
-                    .createPageStore(
-                        PageIdAllocator.FLAG_DATA,
-                        files.partitionFile(cache, partition),
-                        bytes -> {});
+                    .createPageStore(PageIdAllocator.FLAG_DATA, file, bytes -> {});
         GridCloseableIterator<CacheDataRow> rows =
             snapshots().partitionRowIterator(node(), IgniteSettings.CACHE, partition, pages)) {
       return send(rows);

@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 import org.apache.ignite.Ignite;
 import org.apache.ignite.IgniteCompute;
+import org.apache.ignite.cluster.ClusterNode;
 import org.apache.ignite.internal.IgniteEx;
 
 /**
@@ -44,10 +45,11 @@ final class StoreSnapshot {
     try {
       requireAllNodes();
       nodes().broadcast(new OldSnapshots());
+      Collection<ClusterNode> taking = ignite.cluster().forServers().nodes();
       take();
       requireAllNodes();
       try (RocksDbStore copy = RocksDbStore.open(directory, LOCK_TIMEOUT_MILLIS, CACHE_BYTES)) {
-        receive(copy);
+        receive(copy, taking);
       }
     } catch (RuntimeException e) {
       throw new IOException(
@@ -75,7 +77,11 @@ final class StoreSnapshot {
         .get();
   }
 
-  private void receive(RocksDbStore copy) throws IOException {
+  /**
+   * Has the nodes that took the snapshot send its rows. Fails if one of them is away: its rows
+   * would be missing.
+   */
+  private void receive(RocksDbStore copy, Collection<ClusterNode> taking) throws IOException {
     AtomicLong taken = new AtomicLong();
     RowPage.Receiver receiver =
         (orders, values) -> {
@@ -85,7 +91,17 @@ final class StoreSnapshot {
     ignite.cluster().nodeLocalMap().put(name, receiver);
     try {
       UUID self = ignite.cluster().localNode().id();
-      check(nodes().broadcast(new SnapshotRows(name, self)), taken.get());
+      Collection<Long> sent =
+          ignite
+              .compute(ignite.cluster().forNodes(taking))
+              .withExecutor(IgniteSettings.BACKUP_THREADS)
+              .broadcast(new SnapshotRows(name, self));
+      if (sent.size() != taking.size()) {
+        throw new IOException(
+            "the backup is not whole: %d of %d nodes of the metadata store have sent their rows; take it again when all nodes run"
+                .formatted(sent.size(), taking.size()));
+      }
+      check(sent, taken.get());
     } finally {
       ignite.cluster().nodeLocalMap().remove(name);
     }

@@ -13,6 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
  * back with older rows, and none of them may win against a newer one.
  */
 @Tag("process")
+@Tag("long")
 class TwoDeathsStoreTest {
   /** It dies first. */
   private static final int STALE = 2;

@@ -100,6 +100,7 @@ class PackagesSystemTest {
   }
 
   @Test
+  @Tag("long")
   void aRollingUpgradeLosesNothingAndFailsNoCall() throws Exception {
     Path before = unpack(PREVIOUS == null ? tar(OLDER) : Path.of(PREVIOUS), "before");
     Path after = unpack(tar(NEWER), "after");

@@ -268,11 +268,16 @@ public final class DatanodeRegistry implements ClusterView {
 
   /**
    * Registers a server. A server at another address may take over a uuid once the old server is
-   * stale. A server whose rack cannot be told now keeps the rack that it had.
+   * stale. A known server keeps the rack that it had: {@link #refreshRacks} moves it, so that after
+   * a start hundreds of servers do not wait for the program that tells racks.
    *
    * @throws IOException if a live server has the same uuid
    */
   public void register(DatanodeID id) throws IOException {
+    if (servers.containsKey(id.getDatanodeUuid())) {
+      register(id, Optional.empty());
+      return;
+    }
     topology.refresh();
     register(id, topology.rackOf(id.getHostName(), id.getIpAddr(), id.getXferPort()));
   }

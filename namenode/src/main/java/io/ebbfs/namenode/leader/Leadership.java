@@ -24,6 +24,9 @@ import org.apache.hadoop.ipc.StandbyException;
 public final class Leadership {
   private static final Key KEY = Tables.named("namenode");
 
+  /** For so many time-outs a process that cannot lead leaves the leadership to others. */
+  private static final int ASIDE_TIMEOUTS = 5;
+
   private final MetadataStore store;
   private final String self;
   private final String address;
@@ -35,6 +38,8 @@ public final class Leadership {
   private volatile long endedTerm;
   private long seenSince;
   private volatile Held held;
+  private volatile long asideUntilNanos;
+  private volatile boolean aside;
 
   /** A leadership of this process, until a moment of its clock. */
   private record Held(long term, long untilNanos) {}
@@ -67,6 +72,22 @@ public final class Leadership {
     return last == null ? 0 : last.term();
   }
 
+  /**
+   * Lets another process lead, because this one cannot: {@link #tick} gives the leadership up and
+   * takes none for a while. Any thread may call this.
+   */
+  public void standAside() {
+    asideUntilNanos = nanoClock.getAsLong() + ASIDE_TIMEOUTS * times.timeoutNanos();
+    aside = true;
+  }
+
+  private boolean isAside(long now) {
+    if (aside && now - asideUntilNanos >= 0) {
+      aside = false;
+    }
+    return aside;
+  }
+
   /** Renews the leadership, or takes over if that is due. To be called once per renewal time. */
   public void tick() throws IOException {
     long began = nanoClock.getAsLong();
@@ -74,7 +95,12 @@ public final class Leadership {
         store.transact(KEY.partition(), transaction -> transaction.get(Tables.LEADER, KEY));
     readNanos = began;
     boolean isOurs = row.isPresent() && isOurs(row.get());
-    if (isOurs || isFree(row, began)) {
+    boolean standsAside = isAside(began);
+    if (isOurs && standsAside) {
+      resign();
+      return;
+    }
+    if (isOurs || isFree(row, began) && !standsAside) {
       Optional<LeaderRow> written =
           store.transact(KEY.partition(), transaction -> take(transaction, row));
       if (written.isPresent()) {

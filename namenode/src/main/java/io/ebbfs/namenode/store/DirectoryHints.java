@@ -2,6 +2,7 @@ package io.ebbfs.namenode.store;
 
 import com.github.benmanes.caffeine.cache.Cache;
 import com.github.benmanes.caffeine.cache.Caffeine;
+import java.util.function.LongSupplier;
 
 /**
  * What a process remembers of the tree, so that it can guess the keys of all rows of a path and
@@ -17,16 +18,16 @@ public final class DirectoryHints {
   private final Cache<Long, Long> parents = Caffeine.newBuilder().maximumSize(ENTRIES).build();
 
   public DirectoryHints() {
-    this(new DirectoryTimes());
+    this(System::nanoTime);
   }
 
-  private DirectoryHints(DirectoryTimes times) {
-    this.times = times;
-  }
-
-  /** For tests, which set the clock of the times. */
-  static DirectoryHints with(DirectoryTimes times) {
-    return new DirectoryHints(times);
+  /**
+   * For simulations and tests.
+   *
+   * @param nanoClock a clock that never goes back, in nanoseconds
+   */
+  public DirectoryHints(LongSupplier nanoClock) {
+    this.times = new DirectoryTimes(nanoClock);
   }
 
   /** The id of the directory that was last seen at a key of the table inode; null if none was. */

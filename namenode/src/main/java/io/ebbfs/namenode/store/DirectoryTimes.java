@@ -30,16 +30,7 @@ public final class DirectoryTimes {
    */
   private record State(long writtenNanos, long pendingMillis) {}
 
-  DirectoryTimes() {
-    this(System::nanoTime);
-  }
-
-  /**
-   * For tests.
-   *
-   * @param nanoClock a clock that never goes back, in nanoseconds
-   */
-  public DirectoryTimes(LongSupplier nanoClock) {
+  DirectoryTimes(LongSupplier nanoClock) {
     this.nanoClock = nanoClock;
   }
 

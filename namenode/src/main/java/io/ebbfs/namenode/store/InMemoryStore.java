@@ -43,8 +43,7 @@ public final class InMemoryStore implements MetadataStore {
 
   /** As {@link #shared()}, with a clock for the times of directories. */
   public static InMemoryStore shared(LongSupplier nanoClock) {
-    return new InMemoryStore(
-        10_000, Optional.of(DirectoryHints.with(new DirectoryTimes(nanoClock))));
+    return new InMemoryStore(10_000, Optional.of(new DirectoryHints(nanoClock)));
   }
 
   @Override

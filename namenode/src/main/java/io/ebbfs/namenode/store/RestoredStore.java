@@ -90,8 +90,12 @@ public final class RestoredStore {
     store.transact(
         MARK.partition(),
         transaction -> {
-          transaction.lock(List.of(RowLock.exclusive(Tables.SETTING, MARK)));
+          transaction.lock(
+              List.of(
+                  RowLock.exclusive(Tables.SETTING, MARK),
+                  RowLock.exclusive(Tables.SETTING, COUNT)));
           transaction.delete(Tables.SETTING, MARK);
+          transaction.delete(Tables.SETTING, COUNT);
           return null;
         });
     LOG.warn(

@@ -72,6 +72,26 @@ class LeadershipTest {
   }
 
   @Test
+  void aLeaderThatCannotLeadLetsAnotherOneLeadAtOnce() throws Exception {
+    Leadership a = process("a");
+    Leadership b = process("b");
+    a.tick();
+    a.standAside();
+    a.tick();
+    assertThat(a.holds()).isFalse();
+    a.tick();
+    assertThat(a.holds()).as("while it stands aside").isFalse();
+    b.tick();
+    assertThat(b.holds()).isTrue();
+    a.tick();
+    assertThat(a.otherLeader()).contains(new Leadership.Leader("b:8020", b.term()));
+    b.resign();
+    nanos += 10 * TIMES.timeoutNanos();
+    a.tick();
+    assertThat(a.holds()).as("later it tries again").isTrue();
+  }
+
+  @Test
   void theFirstThatAsksLeads() throws IOException {
     Leadership a = process("a");
     Leadership b = process("b");

@@ -12,6 +12,7 @@ import io.ebbfs.namenode.store.Table;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.verify.simulator.CrashingStore.Write;
 import java.io.IOException;
+import java.time.Clock;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -76,6 +77,7 @@ final class SharedStore {
   private record Undecided(List<Write> writes, Map<RowKey, Long> read, Set<RowKey> locked) {}
 
   private final CrashingStore rows;
+  private final Clock clock;
   private final Random random;
   private final EventCounts events;
   private final PlantedBug bug;
@@ -83,8 +85,9 @@ final class SharedStore {
   private final List<Undecided> undecided = new ArrayList<>();
   private boolean faulty;
 
-  SharedStore(CrashingStore rows, Random random, EventCounts events, PlantedBug bug) {
+  SharedStore(CrashingStore rows, Clock clock, Random random, EventCounts events, PlantedBug bug) {
     this.rows = rows;
+    this.clock = clock;
     this.random = random;
     this.events = events;
     this.bug = bug;
@@ -147,7 +150,7 @@ final class SharedStore {
 
   /** The store as one process of a namenode reaches it. */
   final class Client implements MetadataStore {
-    private final DirectoryHints hints = new DirectoryHints();
+    private final DirectoryHints hints = new DirectoryHints(() -> clock.millis() * 1_000_000);
     private final LockTable locks = new LockTable(10_000);
     private int transactionsLeft = -1;
     private Moment moment;

@@ -36,7 +36,7 @@ final class SimSystem {
   private final PlantedBug bug;
   private SimNamenode alone;
   // Several namenodes on one store; null if there is one namenode.
-  private final SharedNamenodes several;
+  private final SimPeers several;
   // Of a file that is written at once.
   private final int mostBlocks;
   private int disksMade;
@@ -58,13 +58,13 @@ final class SimSystem {
     start();
   }
 
-  private SharedNamenodes several(int count) {
-    SharedStore shared = new SharedStore(store, random, events, bug);
+  private SimPeers several(int count) {
+    SharedStore shared = new SharedStore(store, clock, random, events, bug);
     List<SimPeer> peers = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       peers.add(new SimPeer(i, shared, world, cluster, timeOfDay, clock, random, bug));
     }
-    return new SharedNamenodes(shared, peers, world, cluster.network(), random, events, bug);
+    return new SimPeers(shared, peers, world, cluster.network(), random, events, bug);
   }
 
   private void start() throws IOException {
@@ -91,7 +91,7 @@ final class SimSystem {
   void startSeveral(Runnable events) {
     if (several != null) {
       several.start(
-          new SharedNamenodes.Outside() {
+          new SimPeers.Outside() {
             @Override
             public void eventsHappen() {
               events.run();
@@ -106,7 +106,7 @@ final class SimSystem {
   }
 
   /** Several namenodes; null if there is one. */
-  SharedNamenodes several() {
+  SimPeers several() {
     return several;
   }
 

@@ -18,7 +18,14 @@ public final class InodeLocks {
 
   /** Locks inodes for writing and reads them again, in the given order. */
   public static List<Inode> lock(Transaction transaction, List<Inode> inodes) throws IOException {
-    return lockEntries(transaction, List.of(), inodes, List.of());
+    List<RowLock> locks = new ArrayList<>();
+    inodes.forEach(inode -> locks.add(RowLock.exclusive(Tables.INODE, inode.key())));
+    return unmoved(inodes, transaction.lockAndRead(locks));
+  }
+
+  /** Locks a directory that the caller removes if nothing is in it; see {@link EmptyDirectory}. */
+  public static Inode lockToRemove(Transaction transaction, Inode directory) throws IOException {
+    return lockEntries(transaction, List.of(), List.of(directory), List.of()).get(0);
   }
 
   /**
@@ -26,7 +33,7 @@ public final class InodeLocks {
    * them. Many changes of entries may hold one directory, if {@link DirectoryRows#touch} will not
    * write its row.
    *
-   * @param inodes entries that exist, and perhaps the directories themselves
+   * @param inodes entries that exist
    * @param free keys where the caller will make inodes
    * @return the directories, then the inodes, read under the locks
    * @throws StaleReadException if one of them has moved or a key is not free
@@ -43,19 +50,33 @@ public final class InodeLocks {
     }
     inodes.forEach(inode -> locks.add(RowLock.exclusive(Tables.INODE, inode.key())));
     free.forEach(key -> locks.add(RowLock.exclusive(Tables.INODE, key)));
+    if (transaction.isShared()) {
+      for (Inode directory : directories) {
+        locks.add(RowLock.shared(Tables.INODE_NAME, Tables.inodeName(directory.id())));
+      }
+      for (Inode inode : inodes) {
+        if (inode.isDirectory()) {
+          locks.add(RowLock.exclusive(Tables.INODE_NAME, Tables.inodeName(inode.id())));
+        }
+      }
+    }
     RowSet rows = transaction.lockAndRead(locks);
     for (Key key : free) {
       if (rows.get(Tables.INODE, key).isPresent()) {
         throw new StaleReadException("another client has made an inode at key " + key);
       }
     }
-    List<Inode> again = new ArrayList<>(directories.size() + inodes.size());
-    for (List<Inode> some : List.of(directories, inodes)) {
-      for (Inode inode : some) {
-        again.add(unmoved(inode, rows.get(Tables.INODE, inode.key())));
+    if (transaction.isShared()) {
+      for (Inode directory : directories) {
+        EmptyDirectory.keep(
+            transaction,
+            directory.id(),
+            rows.get(Tables.INODE_NAME, Tables.inodeName(directory.id())));
       }
     }
-    return again;
+    List<Inode> all = new ArrayList<>(directories);
+    all.addAll(inodes);
+    return unmoved(all, rows);
   }
 
   /**
@@ -69,6 +90,14 @@ public final class InodeLocks {
         .map(row -> new Inode(key, row))
         .filter(inode -> inode.id() == id)
         .orElseThrow(() -> new StaleReadException("inode " + id + " moved"));
+  }
+
+  private static List<Inode> unmoved(List<Inode> inodes, RowSet rows) throws StaleReadException {
+    List<Inode> again = new ArrayList<>(inodes.size());
+    for (Inode inode : inodes) {
+      again.add(unmoved(inode, rows.get(Tables.INODE, inode.key())));
+    }
+    return again;
   }
 
   private static Inode unmoved(Inode inode, Optional<InodeRow> row) throws StaleReadException {

@@ -2,6 +2,7 @@ package io.ebbfs.namenode.files.tree;
 
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.DirectoryRows;
+import io.ebbfs.namenode.files.inodes.EmptyDirectory;
 import io.ebbfs.namenode.files.inodes.FsPath;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.InodeLocks;
@@ -53,9 +54,12 @@ public final class DeleteService {
    * @throws PathIsNotEmptyDirectoryException if the directory is not empty and recursive is false
    */
   public boolean delete(Caller caller, String src, boolean recursive) throws IOException {
-    Outcome outcome =
-        OptimisticTransactions.transact(
-            store, Inode.ROOT_ID, transaction -> delete(transaction, caller, src, recursive));
+    Outcome outcome;
+    do {
+      outcome =
+          OptimisticTransactions.transact(
+              store, Inode.ROOT_ID, transaction -> delete(transaction, caller, src, recursive));
+    } while (outcome == Outcome.BEGUN);
     if (outcome == Outcome.PENDING) {
       onPendingDeletion.run();
     }
@@ -63,6 +67,8 @@ public final class DeleteService {
   }
 
   private enum Outcome {
+    /** See {@link EmptyDirectory}. */
+    BEGUN,
     REFUSED,
     REMOVED,
     PENDING
@@ -90,10 +96,16 @@ public final class DeleteService {
             List.of(resolved.parent().orElseThrow()),
             List.of(resolved.lastFound()),
             List.of());
-    refuseNonEmpty(transaction, locked.get(1), resolved.path(), recursive);
+    Inode removed = locked.get(1);
+    refuseNonEmpty(transaction, removed, resolved.path(), recursive);
+    if (!recursive
+        && removed.isDirectory()
+        && EmptyDirectory.mustBeginRemoval(transaction, removed)) {
+      return Outcome.BEGUN;
+    }
     long now = clock.millis();
     DirectoryRows.touch(transaction, locked.get(0), now);
-    boolean pending = PendingDeletions.put(transaction, locked.get(1));
+    boolean pending = PendingDeletions.put(transaction, removed);
     ClientCall.takeEffect(transaction, 0, now);
     return pending ? Outcome.PENDING : Outcome.REMOVED;
   }

@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.files.tree;
 
 import io.ebbfs.namenode.files.inodes.DirectoryRows;
+import io.ebbfs.namenode.files.inodes.EmptyDirectory;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.InodeLocks;
 import io.ebbfs.namenode.files.inodes.PendingDeletions;
@@ -145,18 +146,30 @@ public final class PendingDeletionReaper implements AutoCloseable {
   }
 
   private void reapDirectory(Inode directory) throws IOException {
-    OptimisticTransactions.repeat(
-        () ->
-            store.transact(
-                directory.id(),
-                Durability.RELAXED,
-                transaction -> {
-                  InodeLocks.lock(transaction, List.of(directory));
-                  if (DirectoryRows.isEmpty(transaction, directory)) {
-                    PendingDeletions.remove(transaction, directory);
-                  }
-                  return null;
-                }));
+    boolean begun;
+    do {
+      begun =
+          OptimisticTransactions.repeat(
+              () ->
+                  store.transact(
+                      directory.id(),
+                      Durability.RELAXED,
+                      transaction -> reapDirectory(transaction, directory)));
+    } while (begun);
+  }
+
+  /** Removes a directory unless something is in it; true to be called again. */
+  private static boolean reapDirectory(Transaction transaction, Inode directory)
+      throws IOException {
+    Inode locked = InodeLocks.lockToRemove(transaction, directory);
+    if (!DirectoryRows.isEmpty(transaction, locked)) {
+      return false;
+    }
+    if (EmptyDirectory.mustBeginRemoval(transaction, locked)) {
+      return true;
+    }
+    PendingDeletions.remove(transaction, locked);
+    return false;
   }
 
   private void reapFiles(List<Inode> files) throws IOException {

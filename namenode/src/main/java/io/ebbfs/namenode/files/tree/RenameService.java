@@ -2,6 +2,7 @@ package io.ebbfs.namenode.files.tree;
 
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.DirectoryRows;
+import io.ebbfs.namenode.files.inodes.EmptyDirectory;
 import io.ebbfs.namenode.files.inodes.FsPath;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.InodeLocks;
@@ -110,9 +111,14 @@ public final class RenameService {
   /** The new form of rename: the destination is the new path itself. */
   public void rename2(Caller caller, String src, String dst, boolean overwrite) throws IOException {
     refuseInvalid(dst);
-    Outcome outcome =
-        OptimisticTransactions.transact(
-            store, Inode.ROOT_ID, transaction -> rename2(transaction, caller, src, dst, overwrite));
+    Outcome outcome;
+    do {
+      outcome =
+          OptimisticTransactions.transact(
+              store,
+              Inode.ROOT_ID,
+              transaction -> rename2(transaction, caller, src, dst, overwrite));
+    } while (outcome == Outcome.BEGUN);
     if (outcome == Outcome.REPLACED) {
       onPendingDeletion.run();
     }
@@ -207,6 +213,8 @@ public final class RenameService {
   }
 
   private enum Outcome {
+    /** A directory is replaced: see {@link EmptyDirectory}. */
+    BEGUN,
     MOVED,
     /** Moved, and the reaper has to remove what was replaced. */
     REPLACED,
@@ -231,6 +239,9 @@ public final class RenameService {
     if (to.exists() && replace) {
       Inode replaced = locked.get(REPLACED);
       refuseNonEmpty(transaction, replaced, to.path());
+      if (replaced.isDirectory() && EmptyDirectory.mustBeginRemoval(transaction, replaced)) {
+        return Outcome.BEGUN;
+      }
       outcome = PendingDeletions.put(transaction, replaced) ? Outcome.REPLACED : Outcome.MOVED;
     }
     transaction.delete(Tables.INODE, moved.key());

@@ -149,9 +149,9 @@ public final class CodingService implements CodingProtocol {
             counters::flush)) {
       try {
         work.run();
-      } catch (IOException e) {
+      } catch (IOException | RuntimeException e) { // a damaged row must not stop all other work
         if (failure == null) {
-          failure = e;
+          failure = e instanceof IOException io ? io : new IOException(e);
         } else {
           failure.addSuppressed(e);
         }

@@ -30,7 +30,7 @@ import org.apache.hadoop.thirdparty.protobuf.ServiceException;
  * from within its call, and when that returns the namenode wakes up. So the namenode that was
  * frozen last wakes up first. Used by one thread.
  */
-final class SharedNamenodes implements SimNamenodes {
+final class SimPeers implements SimNamenodes {
   private static final int CLIENT_ATTEMPTS = 6;
   private static final long PAUSE_MILLIS = 500;
   private static final byte[] CLIENT_ID = "simulated-client".getBytes(StandardCharsets.US_ASCII);
@@ -77,7 +77,7 @@ final class SharedNamenodes implements SimNamenodes {
   private boolean faulty;
   private int calls;
 
-  SharedNamenodes(
+  SimPeers(
       SharedStore store,
       List<SimPeer> peers,
       SimWorld world,
@@ -399,7 +399,7 @@ final class SharedNamenodes implements SimNamenodes {
   private static <T> T proxy(Class<T> type, Calls calls) {
     return type.cast(
         Proxy.newProxyInstance(
-            SharedNamenodes.class.getClassLoader(),
+            SimPeers.class.getClassLoader(),
             new Class<?>[] {type},
             (self, method, arguments) -> calls.call(method, arguments)));
   }
@@ -634,7 +634,7 @@ final class SharedNamenodes implements SimNamenodes {
 
   /** The machines of all namenodes crash and start again. The store is on other machines. */
   void restartAll() {
-    answering().forEach(SharedNamenodes::restart);
+    answering().forEach(SimPeers::restart);
     awaitLeader();
   }
 
