@@ -97,8 +97,8 @@ public final class SharedNamenode implements AutoCloseable {
       RackTopology.of(config.topology(), config.topologyScript());
       RpcEndpoint door = door(config);
       SharedNamenode made = new SharedNamenode(config, clock, random, store, door);
-      made.renewer.start();
       made.role.start();
+      made.renewer.start();
       made.timer.scheduleWithFixedDelay(
           made::writeDirectoryTimes, WRITE_TIMES_MILLIS, WRITE_TIMES_MILLIS, TimeUnit.MILLISECONDS);
       started = true;
@@ -162,6 +162,9 @@ public final class SharedNamenode implements AutoCloseable {
   private void renew() {
     try {
       while (!closed) {
+        if (!role.isAlive()) { // an Error has ended it
+          leadership.standAside();
+        }
         try {
           leadership.tick();
         } catch (IOException | RuntimeException e) {
@@ -259,12 +262,12 @@ public final class SharedNamenode implements AutoCloseable {
 
   /** What keeps this namenode from leading, such as a damaged row, may concern a follower, too. */
   private void refuseCalls() {
-    closeFollower();
     try {
       standBy();
-    } catch (IOException e) {
+    } catch (IOException | RuntimeException e) {
       LOG.error("This namenode cannot refuse calls", e);
     }
+    closeFollower();
   }
 
   /** Safe mode of all namenodes: a mark in the leader's row. */

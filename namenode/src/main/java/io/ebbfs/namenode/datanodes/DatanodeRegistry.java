@@ -268,13 +268,15 @@ public final class DatanodeRegistry implements ClusterView {
 
   /**
    * Registers a server. A server at another address may take over a uuid once the old server is
-   * stale. A known server keeps the rack that it had: {@link #refreshRacks} moves it, so that after
-   * a start hundreds of servers do not wait for the program that tells racks.
+   * stale. A known server at its old address keeps the rack that it had: {@link #refreshRacks}
+   * moves it, so that after a start hundreds of servers do not wait for the program that tells
+   * racks.
    *
    * @throws IOException if a live server has the same uuid
    */
   public void register(DatanodeID id) throws IOException {
-    if (servers.containsKey(id.getDatanodeUuid())) {
+    Server before = servers.get(id.getDatanodeUuid());
+    if (before != null && sameAddress(before, id)) {
       register(id, Optional.empty());
       return;
     }

@@ -100,7 +100,9 @@ public final class Leadership {
       resign();
       return;
     }
-    if (isOurs || isFree(row, began) && !standsAside) {
+    // Nobody else can lead either, if the row is free for long.
+    boolean mayTake = !standsAside || began - seenSince >= 2 * times.timeoutNanos();
+    if (isOurs || isFree(row, began) && mayTake) {
       Optional<LeaderRow> written =
           store.transact(KEY.partition(), transaction -> take(transaction, row));
       if (written.isPresent()) {

@@ -1,9 +1,12 @@
 package io.ebbfs.namenode.files;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.inodes.NamespaceLimits;
 import io.ebbfs.namenode.files.tree.PendingDeletionReaper;
+import io.ebbfs.namenode.files.tree.RenameService;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
@@ -11,10 +14,13 @@ import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
+import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -97,6 +103,95 @@ class PendingDeletionReaperTest {
     assertThat(real.tree()).isEmpty();
     real.reaper.reapAll();
     assertNothingLeft();
+  }
+
+  /**
+   * A rename has found its path and has not locked anything yet: the tree above is deleted, and the
+   * reaper begins and dies at its first transaction that changes a directory.
+   */
+  @Test
+  void aLateRenameTakesNoDirectoryOfWhichAPartIsRemoved() throws IOException {
+    giveBlocks(real.touch("/top/below/file"), 3);
+    real.mkdirs("/live");
+    PendingDeletionReaper dying =
+        new PendingDeletionReaper(
+            proxy(
+                MetadataStore.class,
+                (method, arguments) -> {
+                  if (method.getName().equals("transact")) {
+                    throw new IOException("the reaper dies");
+                  }
+                  return method.invoke(real.store, arguments);
+                }),
+            real.blocks,
+            null);
+    AtomicBoolean late = new AtomicBoolean();
+    RenameService renames =
+        new RenameService(
+            beforeLocks(
+                () -> {
+                  if (!late.getAndSet(true)) {
+                    real.deletions.delete(real.root(), "/top", true);
+                    assertThatThrownBy(dying::reapAll).hasMessage("the reaper dies");
+                  }
+                  return null;
+                }),
+            real.clock,
+            NamespaceLimits.DEFAULT,
+            () -> {});
+    try {
+      renames.rename2(real.root(), "/top/below", "/live/below", false);
+      assertThat(real.tree()).containsKey("/live/below/file");
+      assertThat(real.rows(Tables.BLOCK)).isEqualTo(3);
+    } catch (FileNotFoundException e) {
+      assertThat(late).isTrue();
+      assertThat(real.status("/live/below")).isNull();
+    }
+    real.reaper.reapAll();
+    assertThat(real.rows(Tables.BLOCK)).isIn(0, 3);
+  }
+
+  /** The store, in which something happens before a transaction locks rows. */
+  private MetadataStore beforeLocks(Callable<Void> happens) {
+    return proxy(
+        MetadataStore.class,
+        (method, arguments) -> {
+          int last = arguments == null ? -1 : arguments.length - 1;
+          if (last >= 0 && arguments[last] instanceof MetadataStore.TransactionBody<?> body) {
+            MetadataStore.TransactionBody<?> hooked =
+                transaction ->
+                    body.run(
+                        proxy(
+                            Transaction.class,
+                            (call, parts) -> {
+                              if (call.getName().startsWith("lock")) {
+                                happens.call();
+                              }
+                              return call.invoke(transaction, parts);
+                            }));
+            arguments[last] = hooked;
+          }
+          return method.invoke(real.store, arguments);
+        });
+  }
+
+  @FunctionalInterface
+  private interface Answer {
+    Object to(Method method, Object[] arguments) throws Exception;
+  }
+
+  private static <T> T proxy(Class<T> type, Answer answer) {
+    return type.cast(
+        Proxy.newProxyInstance(
+            type.getClassLoader(),
+            new Class<?>[] {type},
+            (self, method, arguments) -> {
+              try {
+                return answer.to(method, arguments);
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            }));
   }
 
   @Test

@@ -92,6 +92,19 @@ class LeadershipTest {
   }
 
   @Test
+  void aLeaderThatStandsAsideTriesAgainIfNobodyElseLeads() throws Exception {
+    Leadership alone = process("alone");
+    alone.tick();
+    alone.standAside();
+    alone.tick();
+    alone.tick();
+    assertThat(alone.holds()).isFalse();
+    nanos += 2 * TIMES.timeoutNanos();
+    alone.tick();
+    assertThat(alone.holds()).isTrue();
+  }
+
+  @Test
   void theFirstThatAsksLeads() throws IOException {
     Leadership a = process("a");
     Leadership b = process("b");

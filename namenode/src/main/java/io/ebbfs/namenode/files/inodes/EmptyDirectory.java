@@ -1,11 +1,13 @@
 package io.ebbfs.namenode.files.inodes;
 
 import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.OptimisticTransactions;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import java.io.IOException;
 import java.util.Optional;
+import java.util.function.Predicate;
 
 /**
  * The removal of a directory in which nothing is. In a store that several processes share, the lock
@@ -20,6 +22,8 @@ import java.util.Optional;
  * commit while a node of the store has an entry that is committed and cannot be read yet.
  */
 public final class EmptyDirectory {
+  private static final int MOST_ROUNDS = 100;
+
   private EmptyDirectory() {}
 
   /**
@@ -41,6 +45,26 @@ public final class EmptyDirectory {
     }
     transaction.put(Tables.INODE_NAME, key, name.get().toBuilder().setRemovalBegun(true).build());
     return true;
+  }
+
+  /**
+   * Runs a removal until it has got beyond its first transaction. Another client that adds and
+   * removes entries all the time makes it begin anew each time.
+   *
+   * @param begun whether a result is that of the first transaction
+   * @throws IOException if that happens too often, or from the removal
+   */
+  public static <R> R inRounds(OptimisticTransactions.Attempt<R> removal, Predicate<R> begun)
+      throws IOException {
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+      R result = removal.run();
+      if (!begun.test(result)) {
+        return result;
+      }
+    }
+    throw new IOException(
+        "gave up after %d attempts to remove a directory, because other clients change its entries; try again"
+            .formatted(MOST_ROUNDS));
   }
 
   /** Takes the mark of a directory away, because one of its entries changes. */

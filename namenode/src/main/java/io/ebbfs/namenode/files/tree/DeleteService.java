@@ -54,12 +54,14 @@ public final class DeleteService {
    * @throws PathIsNotEmptyDirectoryException if the directory is not empty and recursive is false
    */
   public boolean delete(Caller caller, String src, boolean recursive) throws IOException {
-    Outcome outcome;
-    do {
-      outcome =
-          OptimisticTransactions.transact(
-              store, Inode.ROOT_ID, transaction -> delete(transaction, caller, src, recursive));
-    } while (outcome == Outcome.BEGUN);
+    Outcome outcome =
+        EmptyDirectory.inRounds(
+            () ->
+                OptimisticTransactions.transact(
+                    store,
+                    Inode.ROOT_ID,
+                    transaction -> delete(transaction, caller, src, recursive)),
+            Outcome.BEGUN::equals);
     if (outcome == Outcome.PENDING) {
       onPendingDeletion.run();
     }

@@ -28,10 +28,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Frees what deletes have moved to the pending deletions: removes the rows of inodes and blocks,
- * from the leaves up and in small transactions, and has the replicas deleted. All its work is found
- * in the store, so the reaper goes on after a restart. Its transactions need no sync, because a
- * lost transaction is done again.
+ * Frees what deletes have moved to the pending deletions: removes the rows of inodes and blocks, in
+ * small transactions, and has the replicas deleted. Before it removes what is in a directory, it
+ * moves the directory itself to the pending deletions. Then a rename that found its path before the
+ * delete, and is late, finds the directory at its place no more. All its work is found in the
+ * store, so the reaper goes on after a restart. Its transactions need no sync, because a lost
+ * transaction is done again.
  */
 public final class PendingDeletionReaper implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PendingDeletionReaper.class);
@@ -124,8 +126,12 @@ public final class PendingDeletionReaper implements AutoCloseable {
     while (!page.isEmpty() && !closed) {
       reapFiles(page.stream().filter(Inode::isFile).toList());
       for (Inode directory : page.stream().filter(Inode::isDirectory).toList()) {
-        reapBelow(directory.id());
-        reapDirectory(directory);
+        if (directoryId == Inode.PENDING_DELETION_ID) {
+          reapBelow(directory.id());
+          reapDirectory(directory);
+        } else {
+          detach(directory);
+        }
       }
       page = page(directoryId, page.get(page.size() - 1).key());
     }
@@ -145,17 +151,29 @@ public final class PendingDeletionReaper implements AutoCloseable {
         .toList();
   }
 
+  /** Moves a directory to the pending deletions, where a later page of them finds it. */
+  private void detach(Inode directory) throws IOException {
+    try {
+      store.transact(
+          directory.id(),
+          Durability.RELAXED,
+          transaction ->
+              PendingDeletions.put(transaction, InodeLocks.lockToRemove(transaction, directory)));
+    } catch (StaleReadException e) {
+      LOG.debug("directory {} has left the tree that is deleted", directory.id(), e);
+    }
+  }
+
   private void reapDirectory(Inode directory) throws IOException {
-    boolean begun;
-    do {
-      begun =
-          OptimisticTransactions.repeat(
-              () ->
-                  store.transact(
-                      directory.id(),
-                      Durability.RELAXED,
-                      transaction -> reapDirectory(transaction, directory)));
-    } while (begun);
+    EmptyDirectory.inRounds(
+        () ->
+            OptimisticTransactions.repeat(
+                () ->
+                    store.transact(
+                        directory.id(),
+                        Durability.RELAXED,
+                        transaction -> reapDirectory(transaction, directory))),
+        begun -> begun);
   }
 
   /** Removes a directory unless something is in it; true to be called again. */

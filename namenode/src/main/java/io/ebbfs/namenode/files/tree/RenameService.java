@@ -111,14 +111,14 @@ public final class RenameService {
   /** The new form of rename: the destination is the new path itself. */
   public void rename2(Caller caller, String src, String dst, boolean overwrite) throws IOException {
     refuseInvalid(dst);
-    Outcome outcome;
-    do {
-      outcome =
-          OptimisticTransactions.transact(
-              store,
-              Inode.ROOT_ID,
-              transaction -> rename2(transaction, caller, src, dst, overwrite));
-    } while (outcome == Outcome.BEGUN);
+    Outcome outcome =
+        EmptyDirectory.inRounds(
+            () ->
+                OptimisticTransactions.transact(
+                    store,
+                    Inode.ROOT_ID,
+                    transaction -> rename2(transaction, caller, src, dst, overwrite)),
+            Outcome.BEGUN::equals);
     if (outcome == Outcome.REPLACED) {
       onPendingDeletion.run();
     }
