@@ -12,6 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** The disks of two nodes are lost: they start again with empty ones, and get all rows back. */
 @Tag("process")
+@Tag("long")
 class EmptiedNodeTest {
   @TempDir Path directory;
 

@@ -63,8 +63,8 @@ record KillCase(TransitionKindProto kind, FailPoint point, String also) {
   }
 
   /**
-   * Two random cases for each kind: a chunk server dies in one, the namenode or a raid-node in the
-   * other. Besides, one MOVE and one case of two deaths.
+   * Five random cases: a chunk server dies, the namenode, a raid-node, and two of them at once; and
+   * one MOVE.
    */
   static List<KillCase> quick(long seed) {
     Map<String, List<KillCase>> byGroup = new LinkedHashMap<>();
@@ -85,7 +85,7 @@ record KillCase(TransitionKindProto kind, FailPoint point, String also) {
     if (kind == TransitionKindProto.MOVE) {
       return kind.name();
     }
-    return kind + (point.pointName().startsWith("chunk-") ? " at a chunk server" : " elsewhere");
+    return point.pointName().startsWith("chunk-") ? "chunk server" : role();
   }
 
   /** Whether the point has one passing only, as the claim and the commit of a MOVE have. */

@@ -54,7 +54,7 @@ public final class KillMatrix implements AutoCloseable {
   }
 
   /**
-   * Runs two cases of each kind of transition, and prints the findings.
+   * Runs one case for each process that may die, and prints the findings.
    *
    * @return true if all cases passed
    */

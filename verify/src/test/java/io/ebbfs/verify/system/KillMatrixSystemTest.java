@@ -11,7 +11,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
- * Two cases of each kind of transition. The whole matrix is {@code ./ebb verify kills}. The
+ * One case for each process that may die. The whole matrix is {@code ./ebb verify kills}. The
  * processes wait more than they compute, so other tests run meanwhile.
  */
 @Tag("process")

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** An experiment of every kind of measurement, as small as it goes, from its file to the report. */
 @Tag("process")
+@Tag("long")
 class ExperimentSystemTest {
   private static final String SMOKE =
       """
