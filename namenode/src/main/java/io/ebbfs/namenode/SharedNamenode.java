@@ -58,6 +58,7 @@ public final class SharedNamenode implements AutoCloseable {
       Clock clock,
       RandomGenerator random,
       MetadataStore store,
+      DirectoryTimeWriter directoryTimes,
       RpcEndpoint door) {
     this.config = config;
     this.clock = clock;
@@ -70,7 +71,7 @@ public final class SharedNamenode implements AutoCloseable {
     this.leadership =
         new Leadership(store, name + "-" + UUID.randomUUID(), name, times, System::nanoTime);
     this.readOnly = new SharedMark(leadership, times.timeout());
-    this.directoryTimes = new DirectoryTimeWriter(store);
+    this.directoryTimes = directoryTimes;
     this.timer = new ScheduledThreadPoolExecutor(1, task -> new Thread(task, "directory-times"));
     this.renewer = new Thread(this::renew, "leadership");
     this.role = new Thread(this::playRoles, "role");
@@ -95,12 +96,13 @@ public final class SharedNamenode implements AutoCloseable {
     try {
       // Only a leader asks for racks; a mistake is to be noticed now.
       RackTopology.of(config.topology(), config.topologyScript());
+      DirectoryTimeWriter directoryTimes = DirectoryTimeWriter.on(store);
       RpcEndpoint door = door(config);
-      SharedNamenode made = new SharedNamenode(config, clock, random, store, door);
+      SharedNamenode made = new SharedNamenode(config, clock, random, store, directoryTimes, door);
       made.role.start();
       made.renewer.start();
       made.timer.scheduleWithFixedDelay(
-          made::writeDirectoryTimes, WRITE_TIMES_MILLIS, WRITE_TIMES_MILLIS, TimeUnit.MILLISECONDS);
+          made.directoryTimes::tick, WRITE_TIMES_MILLIS, WRITE_TIMES_MILLIS, TimeUnit.MILLISECONDS);
       started = true;
       return made;
     } finally {
@@ -138,22 +140,6 @@ public final class SharedNamenode implements AutoCloseable {
       endpoint.close();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-    }
-  }
-
-  private void writeDirectoryTimes() {
-    try {
-      directoryTimes.tick();
-    } catch (IOException | RuntimeException e) {
-      LOG.warn("Times of directories are written later: {}", e.toString());
-    }
-  }
-
-  private void writeAllDirectoryTimes() {
-    try {
-      directoryTimes.writeAll();
-    } catch (IOException | RuntimeException e) {
-      LOG.warn("Some times of directories were not written at the end: {}", e.toString());
     }
   }
 
@@ -365,7 +351,7 @@ public final class SharedNamenode implements AutoCloseable {
       renewer.join();
       timer.shutdown();
       timer.awaitTermination(times.timeout(), TimeUnit.MILLISECONDS);
-      writeAllDirectoryTimes();
+      directoryTimes.writeAll();
       leadership.resign();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -34,7 +34,7 @@ class SharedDirectoryTest {
   @BeforeEach
   void makeDirectory() throws IOException {
     real = new NamespaceFixture(InMemoryStore.shared(nanos::get));
-    writer = new DirectoryTimeWriter(real.store);
+    writer = DirectoryTimeWriter.on(real.store);
     real.mkdirs("/d");
     real.touch("/d/first");
   }

@@ -510,7 +510,10 @@ final class SimPeers implements SimNamenodes {
 
   // ---- faults -----------------------------------------------------------------------------------
 
-  /** Something happens to one of the namenodes, or to what is on its way. Returns what it is. */
+  /**
+   * Lets a fault strike one of the namenodes, or a call or commit that is on its way. Returns the
+   * name of the fault.
+   */
   String fault() throws IOException {
     SimPeer peer = anyOf(peers);
     if (peer.leader() == null && random.nextBoolean() && !leaders().isEmpty()) {

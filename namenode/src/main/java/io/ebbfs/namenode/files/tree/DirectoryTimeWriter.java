@@ -25,46 +25,55 @@ public final class DirectoryTimeWriter {
   private static final Logger LOG = LoggerFactory.getLogger(DirectoryTimeWriter.class);
 
   private final MetadataStore store;
+  private final DirectoryTimes times;
+
+  private DirectoryTimeWriter(MetadataStore store, DirectoryTimes times) {
+    this.store = store;
+    this.times = times;
+  }
 
   /**
+   * A writer of the times that this process has to write.
+   *
    * @param store that other processes share
    */
-  public DirectoryTimeWriter(MetadataStore store) {
-    this.store = store;
+  public static DirectoryTimeWriter on(MetadataStore store) throws IOException {
+    return new DirectoryTimeWriter(
+        store,
+        store.transact(
+            0, Durability.RELAXED, transaction -> transaction.hints().orElseThrow().times()));
   }
 
   /** Writes the times that are due. To be called some times per second. */
-  public void tick() throws IOException {
-    DirectoryTimes times = times();
-    write(times, times.due());
+  public void tick() {
+    write(times.due());
   }
 
   /** Writes all times, before this process ends. */
-  public void writeAll() throws IOException {
-    DirectoryTimes times = times();
-    write(times, times.all());
+  public void writeAll() {
+    write(times.all());
   }
 
-  private DirectoryTimes times() throws IOException {
-    return store.transact(
-        0, Durability.RELAXED, transaction -> transaction.hints().orElseThrow().times());
+  private void write(Map<Long, Long> some) {
+    int failed = 0;
+    Exception last = null;
+    for (Map.Entry<Long, Long> time : some.entrySet()) {
+      long id = time.getKey();
+      long millis = time.getValue();
+      try {
+        OptimisticTransactions.transact(store, id, transaction -> write(transaction, id, millis));
+        times.settle(id, millis);
+      } catch (IOException | RuntimeException e) {
+        failed++;
+        last = e;
+      }
+    }
+    if (failed > 0) { // once, however many directories wait for a store that is away
+      LOG.warn("The times of {} directories are not written yet: {}", failed, last.toString());
+    }
   }
 
-  private void write(DirectoryTimes times, Map<Long, Long> due) {
-    due.forEach(
-        (id, millis) -> {
-          try {
-            OptimisticTransactions.transact(
-                store, id, transaction -> write(transaction, times, id, millis));
-            times.settle(id, millis);
-          } catch (IOException e) {
-            LOG.warn("The time of directory {} is written later: {}", id, e.toString());
-          }
-        });
-  }
-
-  private static Void write(Transaction transaction, DirectoryTimes times, long id, long millis)
-      throws IOException {
+  private Void write(Transaction transaction, long id, long millis) throws IOException {
     Optional<Key> key = PathResolver.attachedKey(transaction, id);
     if (key.isEmpty()) {
       return null; // the directory was deleted
