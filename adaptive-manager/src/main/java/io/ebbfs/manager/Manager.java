@@ -81,7 +81,7 @@ public final class Manager implements ManagerState, AutoCloseable {
     this.namenode = new NamenodeGateway(protocol, config.limits().pageSize());
     this.opens =
         new ReadCounter(
-            options.kafka(), config.heat().topic(), config.heat().halfLifeMillis(), store, clock);
+            options.kafka(), config.heat().topic(), config.heat().halfLives(), store, clock);
     this.decisions = new DecisionProposer(namenode, transitions);
     this.evaluator = new Evaluator(policies, codes, config, namenode, store, decisions, clock);
     this.timeline = new Timeline(store);
@@ -142,7 +142,7 @@ public final class Manager implements ManagerState, AutoCloseable {
       int pruned =
           store.prune(
               clock.millis(),
-              config.heat().halfLifeMillis(),
+              config.heat().halfLives(),
               config.heat().pruneBelow(),
               last.verdicts()::containsKey,
               last.listedMillis());

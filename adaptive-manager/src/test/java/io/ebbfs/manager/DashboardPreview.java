@@ -3,6 +3,7 @@ package io.ebbfs.manager;
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.manager.config.ManagerConfig;
 import io.ebbfs.manager.config.ManagerOptions;
+import io.ebbfs.manager.heat.HalfLives;
 import io.ebbfs.manager.heat.ManagerStore;
 import io.ebbfs.manager.heat.OpenEvent;
 import io.ebbfs.manager.model.ModelNamenode;
@@ -61,12 +62,13 @@ public final class DashboardPreview {
       namenode.addFile("/tmp/scratch", now, 5_000_000);
     }
     try (ManagerStore store = ManagerStore.open(directory.resolve("data"))) {
-      store.count(opens, new ManagerStore.Position("ebbfs.opens", 0, 1), 60_000);
+      store.count(
+          opens, new ManagerStore.Position("ebbfs.opens", 0, 1), new HalfLives(60_000, 60_000));
     }
     ManagerConfig calm = ManagerConfig.defaults();
     ManagerConfig config =
         new ManagerConfig(
-            new ManagerConfig.Heat("ebbfs.opens", 60_000, 10_000, 0.01),
+            new ManagerConfig.Heat("ebbfs.opens", 60_000, 60_000, 10_000, 0.01),
             new ManagerConfig.Schedule(2_000, 1_000, 3_600_000, 1_000),
             calm.limits(),
             calm.startup());

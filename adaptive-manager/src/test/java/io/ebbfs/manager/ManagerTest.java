@@ -10,6 +10,7 @@ import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.common.charts.ChartLibrary;
 import io.ebbfs.manager.config.ManagerConfig;
 import io.ebbfs.manager.config.ManagerOptions;
+import io.ebbfs.manager.heat.HalfLives;
 import io.ebbfs.manager.heat.ManagerStore;
 import io.ebbfs.manager.heat.OpenEvent;
 import io.ebbfs.manager.model.ModelNamenode;
@@ -173,7 +174,10 @@ class ManagerTest {
       opens.add(new OpenEvent(id, now));
     }
     try (ManagerStore store = ManagerStore.open(directory.resolve("data"))) {
-      store.count(opens, new ManagerStore.Position("ebbfs.opens", 0, 1), 3_600_000);
+      store.count(
+          opens,
+          new ManagerStore.Position("ebbfs.opens", 0, 1),
+          new HalfLives(3_600_000, 3_600_000));
     }
     manager = open();
     manager.start();

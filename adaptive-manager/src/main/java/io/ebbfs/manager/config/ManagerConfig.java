@@ -3,6 +3,8 @@ package io.ebbfs.manager.config;
 import io.ebbfs.common.config.ConfigException;
 import io.ebbfs.common.config.Section;
 import io.ebbfs.common.config.YamlFile;
+import io.ebbfs.manager.economics.Experience;
+import io.ebbfs.manager.heat.HalfLives;
 import java.nio.file.Path;
 
 /**
@@ -13,8 +15,21 @@ public record ManagerConfig(Heat heat, Schedule schedule, Limits limits, Startup
   /** The file in the configuration directory. */
   public static final String FILE = "manager.yaml";
 
-  /** How reads are counted from Kafka, and how fast the counts decay. */
-  public record Heat(String topic, long halfLifeMillis, long pruneEveryMillis, double pruneBelow) {}
+  /**
+   * How reads are counted from Kafka, and how fast the counts decay.
+   *
+   * @param memoryMillis half-life of the reads that are remembered to weigh conversions
+   */
+  public record Heat(
+      String topic,
+      long halfLifeMillis,
+      long memoryMillis,
+      long pruneEveryMillis,
+      double pruneBelow) {
+    public HalfLives halfLives() {
+      return new HalfLives(halfLifeMillis, memoryMillis);
+    }
+  }
 
   /** How often the tasks of the manager run. */
   public record Schedule(
@@ -44,7 +59,7 @@ public record ManagerConfig(Heat heat, Schedule schedule, Limits limits, Startup
 
   public static ManagerConfig defaults() {
     return new ManagerConfig(
-        new Heat("ebbfs.opens", 3_600_000, 600_000, 0.01),
+        new Heat("ebbfs.opens", 3_600_000, Experience.WEEK_MILLIS, 600_000, 0.01),
         new Schedule(30_000, 10_000, 7L * 86_400_000, 2_000),
         new Limits(500, 600_000, 1_000, 30_000),
         new Startup(false, 60_000));
@@ -64,6 +79,7 @@ public record ManagerConfig(Heat heat, Schedule schedule, Limits limits, Startup
         new Heat(
             section.text("topic").orElse(otherwise.topic),
             positive(section, "halfLife", otherwise.halfLifeMillis),
+            positive(section, "memory", otherwise.memoryMillis),
             positive(section, "pruneEvery", otherwise.pruneEveryMillis),
             section.number("pruneBelow", 0, 1).orElse(otherwise.pruneBelow));
     section.end();

@@ -1,6 +1,7 @@
 package io.ebbfs.manager.config;
 
 import io.ebbfs.coding.code.CodeFamily;
+import io.ebbfs.manager.economics.Prices;
 import java.util.List;
 import java.util.OptionalDouble;
 
@@ -15,6 +16,7 @@ import java.util.OptionalDouble;
  * @param maxBytesPerRun most logical bytes that are encoded or converted at once; a single larger
  *     stripe or file is allowed
  * @param minServers live servers that the policy asks for
+ * @param prices what storage and waiting readers are worth, if readHot is auto
  */
 public record PolicyRule(
     String name,
@@ -27,7 +29,8 @@ public record PolicyRule(
     long minFileBytes,
     long fillWaitMillis,
     long maxBytesPerRun,
-    int minServers) {
+    int minServers,
+    Prices prices) {
 
   /** The longest match of a path, in literal characters; negative if no pattern matches. */
   int match(String path) {

@@ -8,6 +8,7 @@ import io.ebbfs.common.config.ConfigException;
 import io.ebbfs.common.config.NearestWord;
 import io.ebbfs.common.config.Section;
 import io.ebbfs.common.config.YamlFile;
+import io.ebbfs.manager.economics.Prices;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -96,7 +97,8 @@ public record PolicySet(List<PolicyRule> rules) {
         section.sizeBytes("minFileSize", 0),
         section.durationMillis("fillWait", 600_000),
         readMaxBytes(section),
-        readServers(section, name, family));
+        readServers(section, name, family),
+        readPrices(section));
   }
 
   private static String readName(Section section) {
@@ -261,7 +263,14 @@ public record PolicySet(List<PolicyRule> rules) {
     return bound;
   }
 
+  /** "auto" or nothing, {@code perMiB} or {@code perFile}. */
   private static ReadHot readHot(Section section, CodeFamily family) {
+    if (family.isSingle() && !section.has("readHot")) {
+      return ReadHot.NEVER;
+    }
+    if (!section.has("readHot") || section.isText("readHot", "auto")) {
+      return ReadHot.AUTO;
+    }
     Section hot = section.section("readHot");
     OptionalDouble perMib = hot.number("perMiB", 0, 1e9);
     OptionalDouble perFile = hot.number("perFile", 0, 1e9);
@@ -272,14 +281,23 @@ public record PolicySet(List<PolicyRule> rules) {
     if (perFile.isPresent()) {
       return new ReadHot(ReadHot.Unit.PER_FILE, perFile.getAsDouble());
     }
-    if (family.isSingle() && !section.has("readHot")) {
-      return ReadHot.NEVER;
-    }
     if (perMib.isEmpty() && !hot.has("perMiB") && !hot.has("perFile")) {
       section.problem(
-          "readHot", "a policy has no readHot threshold", "write 'readHot: {perMiB: 0.5}'");
+          "readHot",
+          "readHot has neither perMiB nor perFile",
+          "write 'readHot: auto', or 'readHot: {perMiB: 0.5}'");
     }
     return new ReadHot(ReadHot.Unit.PER_MIB, perMib.orElse(1));
+  }
+
+  private static Prices readPrices(Section section) {
+    Section prices = section.section("prices");
+    Prices read =
+        new Prices(
+            prices.number("storage", 0, 1e6).orElse(Prices.DEFAULT.storage()),
+            prices.number("reader", 0, 1e6).orElse(Prices.DEFAULT.reader()));
+    prices.end();
+    return read;
   }
 
   private static long readMaxBytes(Section section) {

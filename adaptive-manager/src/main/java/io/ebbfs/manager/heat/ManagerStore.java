@@ -1,5 +1,7 @@
 package io.ebbfs.manager.heat;
 
+import io.ebbfs.manager.economics.Experience;
+import io.ebbfs.manager.economics.FailureRates;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -24,12 +26,15 @@ import org.rocksdb.WriteOptions;
  * Keeps the manager's data across restarts, in a RocksDB: the decayed read counts together with the
  * Kafka offsets that they include, and the samples of the time line. Thread-safe.
  *
- * <p>Column families: "heat" (file id, 8 bytes big-endian -> count as IEEE double bits, time in ms;
- * 8 bytes each), "offset" (topic + '\n' + partition -> next offset, 8 bytes), "sample" (time in ms,
- * 8 bytes -> JSON).
+ * <p>Column families: "heat" (file id, 8 bytes big-endian -> heat as IEEE double bits, time in ms,
+ * remembered reads, time in ms; 8 bytes each; older rows lack the last two), "default"
+ * ("failureRates" -> the three numbers of {@link FailureRates}, 8 bytes each), "offset" (topic +
+ * '\n' + partition -> next offset, 8 bytes), "sample" (time in ms, 8 bytes -> JSON).
  */
 public final class ManagerStore implements AutoCloseable {
   private static final List<String> FAMILIES = List.of("default", "heat", "offset", "sample");
+
+  private static final byte[] FAILURE_RATES = utf8("failureRates");
 
   private final RocksDB db;
   private final List<ColumnFamilyHandle> handles;
@@ -93,21 +98,20 @@ public final class ManagerStore implements AutoCloseable {
   public record Position(String topic, int partition, long nextOffset) {}
 
   /** Counts reads and moves the position past them, in one atomic write. */
-  public void count(List<OpenEvent> events, Position position, long halfLifeMillis)
+  public void count(List<OpenEvent> events, Position position, HalfLives halfLives)
       throws RocksDBException {
     synchronized (heatLock) {
       ensureOpen();
-      Map<Long, Decay> changed = new HashMap<>();
+      Map<Long, Reads> changed = new HashMap<>();
       for (OpenEvent event : events) {
-        Decay before = changed.get(event.fileId());
+        Reads before = changed.get(event.fileId());
         if (before == null) {
           before = decode(db.get(heat(), key(event.fileId())));
         }
-        changed.put(
-            event.fileId(), before.plusReads(event.count(), event.timeMillis(), halfLifeMillis));
+        changed.put(event.fileId(), before.plus(event, halfLives));
       }
       try (WriteBatch batch = new WriteBatch()) {
-        for (Map.Entry<Long, Decay> entry : changed.entrySet()) {
+        for (Map.Entry<Long, Reads> entry : changed.entrySet()) {
           batch.put(heat(), key(entry.getKey()), encode(entry.getValue()));
         }
         batch.put(
@@ -134,7 +138,7 @@ public final class ManagerStore implements AutoCloseable {
       try (RocksIterator iterator = db.newIterator(heat())) {
         for (iterator.seekToFirst(); iterator.isValid(); iterator.next()) {
           long id = ByteBuffer.wrap(iterator.key()).getLong();
-          counts.put(id, decode(iterator.value()).at(nowMillis, halfLifeMillis));
+          counts.put(id, decode(iterator.value()).heat().at(nowMillis, halfLifeMillis));
         }
       }
       return counts;
@@ -148,7 +152,7 @@ public final class ManagerStore implements AutoCloseable {
    * @return how many counts were dropped
    */
   public int prune(
-      long nowMillis, long halfLifeMillis, double below, LongPredicate exists, long listedMillis)
+      long nowMillis, HalfLives halfLives, double below, LongPredicate exists, long listedMillis)
       throws RocksDBException {
     synchronized (heatLock) {
       ensureOpen();
@@ -156,11 +160,11 @@ public final class ManagerStore implements AutoCloseable {
       try (WriteBatch batch = new WriteBatch();
           RocksIterator iterator = db.newIterator(heat())) {
         for (iterator.seekToFirst(); iterator.isValid(); iterator.next()) {
-          Decay decay = decode(iterator.value());
+          Reads reads = decode(iterator.value());
           boolean gone =
-              decay.atMillis() < listedMillis
+              reads.heat().atMillis() < listedMillis
                   && !exists.test(ByteBuffer.wrap(iterator.key()).getLong());
-          if (gone || decay.at(nowMillis, halfLifeMillis) < below) {
+          if (gone || reads.isForgotten(nowMillis, halfLives, below)) {
             batch.delete(heat(), iterator.key());
             pruned++;
           }
@@ -168,6 +172,50 @@ public final class ManagerStore implements AutoCloseable {
         db.write(write, batch);
       }
       return pruned;
+    }
+  }
+
+  /** The remembered reads at a time, by file id. */
+  public Map<Long, Experience.Remembered> rememberedAt(long nowMillis, long halfLifeMillis) {
+    synchronized (heatLock) {
+      ensureOpen();
+      Map<Long, Experience.Remembered> reads = new HashMap<>();
+      try (RocksIterator iterator = db.newIterator(heat())) {
+        for (iterator.seekToFirst(); iterator.isValid(); iterator.next()) {
+          Decay memory = decode(iterator.value()).memory();
+          reads.put(
+              ByteBuffer.wrap(iterator.key()).getLong(),
+              new Experience.Remembered(memory.at(nowMillis, halfLifeMillis), memory.atMillis()));
+        }
+      }
+      return reads;
+    }
+  }
+
+  /** The failure rates that were kept last; the prior before. */
+  public FailureRates failureRates() throws RocksDBException {
+    synchronized (heatLock) {
+      ensureOpen();
+      byte[] value = db.get(FAILURE_RATES);
+      if (value == null) {
+        return FailureRates.PRIOR;
+      }
+      ByteBuffer buffer = ByteBuffer.wrap(value);
+      return new FailureRates(buffer.getDouble(), buffer.getDouble(), buffer.getDouble());
+    }
+  }
+
+  public void putFailureRates(FailureRates rates) throws RocksDBException {
+    synchronized (heatLock) {
+      ensureOpen();
+      db.put(
+          write,
+          FAILURE_RATES,
+          ByteBuffer.allocate(24)
+              .putDouble(rates.observedDays())
+              .putDouble(rates.lostSum())
+              .putDouble(rates.unavailableDays())
+              .array());
     }
   }
 
@@ -226,16 +274,37 @@ public final class ManagerStore implements AutoCloseable {
     return utf8(topic + "\n" + partition);
   }
 
-  private static byte[] encode(Decay decay) {
-    return ByteBuffer.allocate(16).putDouble(decay.count()).putLong(decay.atMillis()).array();
+  /** The reads of a file: as heat, and as they are remembered for longer. */
+  private record Reads(Decay heat, Decay memory) {
+    Reads plus(OpenEvent event, HalfLives halfLives) {
+      return new Reads(
+          heat.plusReads(event.count(), event.timeMillis(), halfLives.heatMillis()),
+          memory.plusReads(event.count(), event.timeMillis(), halfLives.memoryMillis()));
+    }
+
+    boolean isForgotten(long nowMillis, HalfLives halfLives, double below) {
+      return heat.at(nowMillis, halfLives.heatMillis()) < below
+          && memory.at(nowMillis, halfLives.memoryMillis()) < below;
+    }
   }
 
-  private static Decay decode(byte[] value) {
+  private static byte[] encode(Reads reads) {
+    return ByteBuffer.allocate(32)
+        .putDouble(reads.heat.count())
+        .putLong(reads.heat.atMillis())
+        .putDouble(reads.memory.count())
+        .putLong(reads.memory.atMillis())
+        .array();
+  }
+
+  private static Reads decode(byte[] value) {
     if (value == null) {
-      return Decay.NONE;
+      return new Reads(Decay.NONE, Decay.NONE);
     }
     ByteBuffer buffer = ByteBuffer.wrap(value);
-    return new Decay(buffer.getDouble(), buffer.getLong());
+    Decay heat = new Decay(buffer.getDouble(), buffer.getLong());
+    return new Reads(
+        heat, buffer.hasRemaining() ? new Decay(buffer.getDouble(), buffer.getLong()) : heat);
   }
 
   private static byte[] utf8(String text) {

@@ -49,7 +49,7 @@ public final class ReadCounter implements AutoCloseable {
 
   private final String servers;
   private final String topic;
-  private final long halfLifeMillis;
+  private final HalfLives halfLives;
   private final ManagerStore store;
   private final Clock clock;
   private final Thread thread;
@@ -62,10 +62,10 @@ public final class ReadCounter implements AutoCloseable {
   private long probedMillis;
 
   public ReadCounter(
-      String servers, String topic, long halfLifeMillis, ManagerStore store, Clock clock) {
+      String servers, String topic, HalfLives halfLives, ManagerStore store, Clock clock) {
     this.servers = servers;
     this.topic = topic;
-    this.halfLifeMillis = halfLifeMillis;
+    this.halfLives = halfLives;
     this.store = store;
     this.clock = clock;
     this.thread = new Thread(this::run, "read-counter");
@@ -202,7 +202,7 @@ public final class ReadCounter implements AutoCloseable {
       }
       if (next >= 0) {
         store.count(
-            parsed, new ManagerStore.Position(topic, partition.partition(), next), halfLifeMillis);
+            parsed, new ManagerStore.Position(topic, partition.partition(), next), halfLives);
         events += parsed.stream().mapToLong(OpenEvent::count).sum();
       }
     }

@@ -11,6 +11,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /**
@@ -147,20 +148,17 @@ final class ConversionChooser {
     }
   }
 
-  /** Converts fast stripes that are read-cold to compact. */
+  /** Converts fast stripes that are read-cold to compact, the coldest first. */
   void toCompact(List<Decision> decisions) {
-    double cold = rule.readHot().threshold() / rule.hysteresis();
-    while (!fast.isEmpty() && fast.get(0).heat < cold && allowed(fast.get(0))) {
-      Candidate coldest = fast.remove(0);
-      String reason =
-          String.format(
-              Locale.ROOT,
-              "read-cold: %s, below %s (hot from %s, hysteresis %.3g)",
-              temperature.show(coldest.heat),
-              temperature.show(cold),
-              rule.readHot().show(),
-              rule.hysteresis());
-      decide(coldest, TransitionKindProto.UPCODE, reason, decisions);
+    for (Candidate candidate : List.copyOf(fast)) {
+      if (!allowed(candidate)) {
+        return;
+      }
+      Optional<String> why = temperature.whyCompact(candidate.stripes);
+      if (why.isPresent()) {
+        fast.remove(candidate);
+        decide(candidate, TransitionKindProto.UPCODE, why.get(), decisions);
+      }
     }
   }
 
@@ -171,23 +169,23 @@ final class ConversionChooser {
    */
   void toFast(List<Decision> decisions) {
     for (Candidate candidate : compact) {
-      if (candidate.heat < rule.readHot().threshold() || !allowed(candidate)) {
+      Optional<String> why = temperature.whyFast(candidate.heat);
+      if (why.isEmpty() || !allowed(candidate)) {
         return;
       }
       if (bound.fitsNow(candidate.change())) {
-        decide(candidate, TransitionKindProto.DOWNCODE, toFastReason(candidate), decisions);
+        decide(candidate, TransitionKindProto.DOWNCODE, toFastReason(why.get()), decisions);
       } else if (bound.fitsAtEnd(candidate.change()) || makeRoom(candidate, decisions)) {
         return;
       }
     }
   }
 
-  private String toFastReason(Candidate candidate) {
+  private String toFastReason(String why) {
     return String.format(
         Locale.ROOT,
-        "read-hot: %s (hot from %s); storage %.3fx before it, bound %s",
-        temperature.show(candidate.heat),
-        rule.readHot().show(),
+        "%s; storage %.3fx before it, bound %s",
+        why,
         bound.overheadAtEnd(),
         bound.show());
   }
@@ -200,13 +198,14 @@ final class ConversionChooser {
     double missing = bound.lackingAtEnd(hotter.change());
     List<Candidate> chosen = new ArrayList<>();
     for (Candidate colder : fast) {
-      if (missing <= 0 || colder.heat * rule.hysteresis() >= hotter.heat || !allowed(colder)) {
+      if (missing <= 0 || !temperature.mayYield(colder.heat, hotter.heat) || !allowed(colder)) {
         break;
       }
       chosen.add(colder);
       missing += colder.parityDelta;
     }
-    if (missing > 0) {
+    Optional<String> why = missing > 0 ? Optional.empty() : whySwap(hotter, chosen);
+    if (why.isEmpty()) {
       return false;
     }
     fast.removeAll(chosen);
@@ -214,14 +213,22 @@ final class ConversionChooser {
       String reason =
           String.format(
               Locale.ROOT,
-              "makes room under the bound %s for stripe %d: %s here, %s there",
+              "makes room under the bound %s for stripe %d: %s here, %s there%s",
               bound.show(),
               hotter.ids().get(0),
               temperature.show(colder.heat),
-              temperature.show(hotter.heat));
+              temperature.show(hotter.heat),
+              why.get());
       decide(colder, TransitionKindProto.UPCODE, reason, decisions);
     }
     return true;
+  }
+
+  private Optional<String> whySwap(Candidate hotter, List<Candidate> colder) {
+    double bytes = colder.stream().mapToDouble(Candidate::liveBytes).sum();
+    double heat = colder.stream().mapToDouble(c -> c.heat * c.liveBytes()).sum();
+    return temperature.whySwap(
+        hotter.heat, heat / Math.max(1, bytes), bytes / Math.max(1, hotter.liveBytes()));
   }
 
   private boolean allowed(Candidate candidate) {

@@ -148,13 +148,9 @@ final class EncodingDecider {
     double coldest = batch.stream().mapToDouble(temperature::ofFile).min().orElse(0);
     double hottest = batch.stream().mapToDouble(temperature::ofFile).max().orElse(0);
     String noRoom =
-        !fast && hottest >= rule.readHot().threshold() ? ", no room for more fast data" : "";
-    return String.format(
-        Locale.ROOT,
-        "%s to %s (hot from %s)%s",
-        temperature.show(coldest),
-        temperature.show(hottest),
-        rule.readHot().show(),
-        noRoom);
+        !fast && batch.stream().anyMatch(temperature::isHot) ? ", no room for more fast data" : "";
+    return "%s to %s (%s)%s"
+        .formatted(
+            temperature.show(coldest), temperature.show(hottest), temperature.showHot(), noRoom);
   }
 }

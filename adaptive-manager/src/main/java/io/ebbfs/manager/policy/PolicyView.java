@@ -24,6 +24,6 @@ record PolicyView(
     List<StripeView> stripes) {
 
   Temperature temperature() {
-    return new Temperature(snapshot, rule, filesById);
+    return Temperature.of(this);
   }
 }

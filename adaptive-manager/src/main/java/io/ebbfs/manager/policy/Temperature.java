@@ -1,71 +1,54 @@
 package io.ebbfs.manager.policy;
 
-import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.config.ReadHot;
-import io.ebbfs.manager.view.ClusterSnapshot;
 import io.ebbfs.manager.view.FileView;
 import io.ebbfs.manager.view.StripeView;
 import java.util.Collection;
-import java.util.Locale;
-import java.util.Map;
+import java.util.Optional;
 
-/** Computes how hot files and stripes are, in the unit of a policy's threshold. Immutable. */
-final class Temperature {
-  private static final double MIB = 1 << 20;
+/**
+ * Tells how hot files and stripes are, and what that means for their code: by a fixed threshold, or
+ * by what a conversion earns and costs.
+ */
+interface Temperature {
+  /** The temperature that a policy asks for. */
+  static Temperature of(PolicyView view) {
+    return view.rule().readHot().unit() == ReadHot.Unit.AUTO
+        ? new PricedTemperature(view)
+        : new ThresholdTemperature(view);
+  }
 
-  private final ClusterSnapshot snapshot;
-  private final PolicyRule rule;
-  private final Map<Long, FileView> filesById;
+  double ofFile(FileView file);
+
+  /** The temperature of stripes that convert together. */
+  double ofStripes(Collection<StripeView> stripes);
+
+  /** Whether a file that is encoded for the first time goes into the fast code. */
+  boolean isHot(FileView file);
+
+  /** Why fast stripes become compact; empty if they stay. */
+  Optional<String> whyCompact(Collection<StripeView> stripes);
+
+  /** Why compact stripes become fast if there is room; empty if they stay. */
+  Optional<String> whyFast(double heat);
 
   /**
-   * @param filesById the files of all policies: a stripe may have members of any file
+   * Why fast stripes make room for a hotter compact stripe; empty if they do not.
+   *
+   * @param colder the mean of the fast stripes
+   * @param colderPart their bytes for each byte of the compact stripe
    */
-  Temperature(ClusterSnapshot snapshot, PolicyRule rule, Map<Long, FileView> filesById) {
-    this.snapshot = snapshot;
-    this.rule = rule;
-    this.filesById = filesById;
-  }
+  Optional<String> whySwap(double hotter, double colder, double colderPart);
 
-  double ofFile(FileView file) {
-    double reads = snapshot.heatOf(file.id());
-    return rule.readHot().unit() == ReadHot.Unit.PER_FILE
-        ? reads
-        : reads * MIB / Math.max(1, file.lengthBytes());
-  }
-
-  /** Whether a file is read-hot. */
-  boolean isHot(FileView file) {
-    return ofFile(file) >= rule.readHot().threshold();
-  }
-
-  /**
-   * The temperature of stripes that convert together. With reads per MiB, each member has the share
-   * of its file's reads that its bytes are of the file. With reads per file, the temperature is the
-   * mean of the files' reads, weighted by their bytes in the stripes.
-   */
-  double ofStripes(Collection<StripeView> stripes) {
-    double reads = 0;
-    double weighted = 0;
-    long bytes = 0;
-    for (StripeView stripe : stripes) {
-      for (StripeView.Member member : stripe.members()) {
-        FileView file = member.tombstone() ? null : filesById.get(member.ownerId());
-        if (file != null) {
-          double heat = snapshot.heatOf(file.id());
-          reads += heat * member.lengthBytes() / Math.max(1, file.lengthBytes());
-          weighted += heat * member.lengthBytes();
-          bytes += member.lengthBytes();
-        }
-      }
-    }
-    double divisor = Math.max(1, bytes);
-    return rule.readHot().unit() == ReadHot.Unit.PER_FILE
-        ? weighted / divisor
-        : reads * MIB / divisor;
-  }
+  /** Whether fast data may make room for compact data at all. */
+  boolean mayYield(double colder, double hotter);
 
   /** "3.2 reads/MiB". */
-  String show(double value) {
-    return String.format(Locale.ROOT, "%.3g %s", value, rule.readHot().unitName());
-  }
+  String show(double value);
+
+  /** What a file's temperature means for its code: "3.2 reads/MiB (hot from 0.5 reads/MiB)". */
+  String explain(FileView file, boolean compact);
+
+  /** From where on data is hot: "hot from 0.5 reads/MiB". */
+  String showHot();
 }

@@ -135,9 +135,7 @@ final class VerdictWriter {
           "%s, the only code of policy '%s'%s"
               .formatted(rule.family().fast(), rule.name(), repair));
     }
-    String heat =
-        "%s (hot from %s)%s"
-            .formatted(temperature.show(temperature.ofFile(file)), rule.readHot().show(), repair);
+    String heat = temperature.explain(file, fast == 0) + repair;
     if (fast > 0 && compact > 0) {
       return verdict(
           file, FileState.MIXED, fast + " stripes fast, " + compact + " compact; " + heat);

@@ -3,6 +3,9 @@ package io.ebbfs.manager.schedule;
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.manager.config.LivePolicies;
 import io.ebbfs.manager.config.ManagerConfig;
+import io.ebbfs.manager.economics.Experience;
+import io.ebbfs.manager.economics.FailureMeter;
+import io.ebbfs.manager.economics.FailureRates;
 import io.ebbfs.manager.heat.ManagerStore;
 import io.ebbfs.manager.policy.Evaluation;
 import io.ebbfs.manager.policy.Policy;
@@ -15,6 +18,7 @@ import java.time.Clock;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.rocksdb.RocksDBException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -47,6 +51,7 @@ public final class Evaluator {
   private final DecisionProposer proposer;
   private final Clock clock;
   private volatile Result last;
+  private FailureMeter failures;
   private String problem;
 
   public Evaluator(
@@ -90,6 +95,31 @@ public final class Evaluator {
     }
   }
 
+  private Experience experienceAt(long nowMillis) {
+    long halfLife = config.heat().memoryMillis();
+    return new Experience(failures().rates(), halfLife, store.rememberedAt(nowMillis, halfLife));
+  }
+
+  private FailureMeter failures() {
+    if (failures == null) {
+      try {
+        failures = new FailureMeter(store.failureRates());
+      } catch (RocksDBException e) {
+        LOG.warn("The failure rates that were measured before cannot be read: {}", e.getMessage());
+        failures = new FailureMeter(FailureRates.PRIOR);
+      }
+    }
+    return failures;
+  }
+
+  private void observe(ClusterSnapshot snapshot) {
+    try {
+      store.putFailureRates(failures().observe(snapshot));
+    } catch (RocksDBException e) {
+      LOG.warn("The measured failure rates cannot be kept: {}", e.getMessage());
+    }
+  }
+
   private Result run(boolean dryRun) {
     long begin = clock.millis();
     ClusterSnapshot snapshot =
@@ -99,7 +129,9 @@ public final class Evaluator {
             policies.current().policies(),
             new ClusterSnapshot.Limits(
                 config.limits().maxPendingTransitions(), config.limits().retryFailedAfterMillis()),
-            store.heatAt(begin, config.heat().halfLifeMillis()));
+            store.heatAt(begin, config.heat().halfLifeMillis()),
+            experienceAt(begin));
+    observe(snapshot);
     Evaluation evaluation = Policy.decide(codes, snapshot);
     Map<Long, Verdict> verdicts = new HashMap<>();
     evaluation.verdicts().forEach(verdict -> verdicts.put(verdict.fileId(), verdict));

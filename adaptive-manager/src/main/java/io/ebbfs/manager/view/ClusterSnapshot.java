@@ -1,6 +1,7 @@
 package io.ebbfs.manager.view;
 
 import io.ebbfs.manager.config.PolicySet;
+import io.ebbfs.manager.economics.Experience;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -10,6 +11,8 @@ import java.util.Map;
  *
  * @param stripes by stripe id
  * @param heat decayed reads by file id; a file that is absent was not read
+ * @param repairedBlocks blocks of stripes that were rebuilt since the cluster was made
+ * @param experience remembered reads and failures, for policies that weigh conversions
  * @param transitions planned, running and failed transitions
  */
 public record ClusterSnapshot(
@@ -20,6 +23,8 @@ public record ClusterSnapshot(
     Collection<FileView> files,
     Map<Long, StripeView> stripes,
     Map<Long, Double> heat,
+    long repairedBlocks,
+    Experience experience,
     List<TransitionView> transitions) {
 
   /** Limits of the manager that all policies share. */

@@ -1,6 +1,8 @@
 package io.ebbfs.manager.view;
 
 import io.ebbfs.manager.config.PolicySet;
+import io.ebbfs.manager.economics.Experience;
+import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -23,7 +25,8 @@ public final class SnapshotReader {
       long nowMillis,
       PolicySet policies,
       ClusterSnapshot.Limits limits,
-      Map<Long, Double> heat) {
+      Map<Long, Double> heat,
+      Experience experience) {
     List<TransitionView> transitions = new ArrayList<>();
     namenode
         .allTransitions(
@@ -39,14 +42,17 @@ public final class SnapshotReader {
         page ->
             page.getStripesList()
                 .forEach(s -> stripes.put(s.getStripe().getId(), ViewReader.stripe(s))));
+    GetClusterResponseProto cluster = namenode.cluster();
     return new ClusterSnapshot(
         nowMillis,
         policies,
         limits,
-        ViewReader.cluster(namenode.cluster()),
+        ViewReader.cluster(cluster),
         files,
         stripes,
         heat,
+        ViewReader.repairedBlocks(cluster),
+        experience,
         transitions);
   }
 }

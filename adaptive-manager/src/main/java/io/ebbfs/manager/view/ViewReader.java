@@ -1,5 +1,6 @@
 package io.ebbfs.manager.view;
 
+import io.ebbfs.protocol.proto.CodingProtos.CountProto;
 import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
@@ -96,5 +97,13 @@ public final class ViewReader {
       }
     }
     return new ClusterSnapshot.Cluster(servers, disks, free, cluster.getSafeMode());
+  }
+
+  /** Of all codes together. */
+  static long repairedBlocks(GetClusterResponseProto cluster) {
+    return cluster.getCountersList().stream()
+        .filter(counter -> counter.getName().startsWith("repairedBlocks."))
+        .mapToLong(CountProto::getValue)
+        .sum();
   }
 }

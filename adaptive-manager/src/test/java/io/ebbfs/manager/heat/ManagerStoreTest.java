@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.ebbfs.manager.economics.Experience;
+import io.ebbfs.manager.economics.FailureRates;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -13,6 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class ManagerStoreTest {
   private static final long HOUR = 3_600_000;
+  private static final HalfLives BOTH = new HalfLives(HOUR, HOUR);
 
   @TempDir Path directory;
 
@@ -31,7 +34,7 @@ class ManagerStoreTest {
               new OpenEvent(1, now - HOUR),
               new OpenEvent(2, now - 3 * HOUR)),
           at(4),
-          HOUR);
+          BOTH);
       assertThat(store.heatAt(now, HOUR).get(1L)).isCloseTo(1.75, within(1e-9));
       assertThat(store.heatAt(now + HOUR, HOUR).get(1L)).isCloseTo(0.875, within(1e-9));
       assertThat(store.heatAt(now, HOUR).get(2L)).isCloseTo(0.125, within(1e-9));
@@ -42,7 +45,7 @@ class ManagerStoreTest {
   void anEventThatStandsForManyOpensCountsThemAll() throws Exception {
     try (ManagerStore store = ManagerStore.open(directory)) {
       long now = 100 * HOUR;
-      store.count(List.of(new OpenEvent(1, now, 5), new OpenEvent(1, now - HOUR, 4)), at(2), HOUR);
+      store.count(List.of(new OpenEvent(1, now, 5), new OpenEvent(1, now - HOUR, 4)), at(2), BOTH);
       assertThat(store.heatAt(now, HOUR).get(1L)).isCloseTo(7, within(1e-9));
     }
   }
@@ -51,7 +54,7 @@ class ManagerStoreTest {
   void countsAndOffsetsSurviveARestart() throws Exception {
     try (ManagerStore store = ManagerStore.open(directory)) {
       assertThat(store.nextOffset("t", 0)).isEqualTo(-1);
-      store.count(List.of(new OpenEvent(7, HOUR)), at(42), HOUR);
+      store.count(List.of(new OpenEvent(7, HOUR)), at(42), BOTH);
       store.putSample(5, "{}");
     }
     try (ManagerStore store = ManagerStore.open(directory)) {
@@ -61,6 +64,33 @@ class ManagerStoreTest {
       assertThat(store.samplesSince(5)).containsExactly("{}");
       store.dropSamplesBefore(6);
       assertThat(store.samplesSince(0)).isEmpty();
+    }
+  }
+
+  @Test
+  void readsAreRememberedLongerThanTheyAreHot() throws Exception {
+    HalfLives both = new HalfLives(HOUR, 10 * HOUR);
+    try (ManagerStore store = ManagerStore.open(directory)) {
+      store.count(List.of(new OpenEvent(7, HOUR, 4)), at(1), both);
+      long later = 11 * HOUR;
+      assertThat(store.heatAt(later, HOUR).get(7L)).isLessThan(0.01);
+      Experience.Remembered reads = store.rememberedAt(later, 10 * HOUR).get(7L);
+      assertThat(reads.opens()).isCloseTo(2, within(1e-9));
+      assertThat(reads.lastMillis()).isEqualTo(HOUR);
+      assertThat(store.prune(later, both, 0.01, id -> true, later)).isZero();
+      assertThat(store.prune(200 * HOUR, both, 0.01, id -> true, later)).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void failureRatesSurviveARestart() throws Exception {
+    FailureRates rates = FailureRates.PRIOR.plus(2, 0.5, 0.25);
+    try (ManagerStore store = ManagerStore.open(directory)) {
+      assertThat(store.failureRates()).isEqualTo(FailureRates.PRIOR);
+      store.putFailureRates(rates);
+    }
+    try (ManagerStore store = ManagerStore.open(directory)) {
+      assertThat(store.failureRates()).isEqualTo(rates);
     }
   }
 
@@ -75,8 +105,8 @@ class ManagerStoreTest {
               new OpenEvent(3, now),
               new OpenEvent(4, now - 100)),
           at(4),
-          HOUR);
-      assertThat(store.prune(now, HOUR, 0.01, id -> id == 4, now - 50)).isEqualTo(2);
+          BOTH);
+      assertThat(store.prune(now, BOTH, 0.01, id -> id == 4, now - 50)).isEqualTo(2);
       assertThat(store.heatAt(now, HOUR)).containsOnlyKeys(3L, 4L);
     }
   }

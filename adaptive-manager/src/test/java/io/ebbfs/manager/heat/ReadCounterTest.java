@@ -61,7 +61,8 @@ class ReadCounterTest {
     final ReadCounter consumer;
 
     Counting(String servers) throws Exception {
-      consumer = new ReadCounter(servers, TOPIC, NEVER, store, Clock.systemUTC());
+      consumer =
+          new ReadCounter(servers, TOPIC, new HalfLives(NEVER, NEVER), store, Clock.systemUTC());
       consumer.start();
     }
 

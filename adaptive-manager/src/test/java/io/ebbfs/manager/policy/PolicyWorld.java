@@ -6,6 +6,8 @@ import io.ebbfs.manager.config.PathPattern;
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.config.ReadHot;
+import io.ebbfs.manager.economics.Experience;
+import io.ebbfs.manager.economics.Prices;
 import io.ebbfs.manager.model.ModelNamenode;
 import io.ebbfs.manager.view.ClusterSnapshot;
 import io.ebbfs.manager.view.NamenodeGateway;
@@ -21,6 +23,7 @@ final class PolicyWorld {
 
   final ModelNamenode namenode = new ModelNamenode();
   final Map<Long, Double> heat = new HashMap<>();
+  Experience experience = Experience.NONE;
   long now = 1_000_000_000;
   PolicySet policies;
 
@@ -47,7 +50,7 @@ final class PolicyWorld {
     return rule(name, single, null, ReadHot.NEVER, fillWaitMillis);
   }
 
-  private static PolicyRule rule(
+  static PolicyRule rule(
       String name, CodeFamily family, Double bound, ReadHot hot, long fillWaitMillis) {
     return new PolicyRule(
         name,
@@ -60,7 +63,8 @@ final class PolicyWorld {
         0,
         fillWaitMillis,
         Long.MAX_VALUE / 4,
-        6);
+        6,
+        Prices.DEFAULT);
   }
 
   /** A write-cold file with blocks of 1 MiB. */
@@ -83,7 +87,8 @@ final class PolicyWorld {
         now,
         policies,
         new ClusterSnapshot.Limits(100_000, 60_000),
-        Map.copyOf(heat));
+        Map.copyOf(heat),
+        experience);
   }
 
   Evaluation decide() {

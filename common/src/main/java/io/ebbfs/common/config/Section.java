@@ -140,6 +140,13 @@ public final class Section {
     return node.map(n -> ((ScalarNode) n).getValue());
   }
 
+  /** Whether the key is there with just this text. Anything else is left for another reader. */
+  public boolean isText(String key, String text) {
+    return values.get(key) instanceof ScalarNode scalar
+        && scalar.getValue().equals(text)
+        && asked.add(key);
+  }
+
   /** A duration such as "90s", in milliseconds; the default if the key is absent or wrong. */
   public long durationMillis(String key, long otherwise) {
     return quantity(key, "a duration", Units.DURATION_UNITS, "90s", Units::durationMillis)

@@ -41,7 +41,7 @@ public final class Failover {
    * Between the calls of a client. All clients together begin a call every 4 ms, so a gap is seen
    * in full, and two cores have time left: on a machine without idle time every call waits long.
    */
-  private static final long PAUSE_MILLIS = 250;
+  private static final long PAUSE_MILLIS = 1000;
 
   private final HistoriesOptions options;
   private final PrintStream out;

@@ -6,6 +6,8 @@ import io.ebbfs.manager.config.PathPattern;
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.config.ReadHot;
+import io.ebbfs.manager.economics.Experience;
+import io.ebbfs.manager.economics.Prices;
 import io.ebbfs.manager.policy.Decision;
 import io.ebbfs.manager.policy.Policy;
 import io.ebbfs.manager.view.ClusterSnapshot;
@@ -57,7 +59,8 @@ final class SimManager {
                     0,
                     random.nextInt(5_000),
                     SimWorld.ROOMY,
-                    Math.max(servers(pair.fast(), pair), servers(pair.compact(), pair)))));
+                    Math.max(servers(pair.fast(), pair), servers(pair.compact(), pair)),
+                    Prices.DEFAULT)));
   }
 
   private static int servers(String code, CodeFamily pair) {
@@ -84,7 +87,12 @@ final class SimManager {
     NamenodeGateway namenode = new NamenodeGateway(() -> protocol, PAGE);
     ClusterSnapshot snapshot =
         SnapshotReader.read(
-            namenode, clock.millis(), policies, new ClusterSnapshot.Limits(50, 10_000), heat);
+            namenode,
+            clock.millis(),
+            policies,
+            new ClusterSnapshot.Limits(50, 10_000),
+            heat,
+            Experience.NONE);
     decisions =
         Policy.decide(SimCodes.REGISTRY, snapshot).decisions().stream()
             .map(SimManager::proto)

@@ -1,0 +1,115 @@
+package io.ebbfs.manager.policy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.manager.config.ReadHot;
+import io.ebbfs.manager.economics.Experience;
+import io.ebbfs.manager.economics.FailureRates;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.Test;
+
+/** Policies with {@code readHot: auto}: a conversion has to earn more than it costs. */
+class AutoPolicyTest {
+  private static final long DAY = 86_400_000;
+
+  private final PolicyWorld world = world(null);
+  private final Map<Long, Experience.Remembered> reads = new HashMap<>();
+
+  private static PolicyWorld world(Double bound) {
+    PolicyWorld made =
+        new PolicyWorld(
+            PolicyWorld.rule(
+                "p", CodeRegistry.builtIn().family("product"), bound, ReadHot.AUTO, 0));
+    made.now = 1_000 * DAY;
+    return made;
+  }
+
+  private List<Long> files(PolicyWorld in, String name, int count, double opens) {
+    List<Long> ids = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      ids.add(in.file("/p/" + name + i, 1, 0));
+    }
+    ids.forEach(id -> read(in, id, opens));
+    return ids;
+  }
+
+  private void read(PolicyWorld in, long id, double opens) {
+    reads.put(id, new Experience.Remembered(opens, in.now));
+    in.experience = new Experience(FailureRates.PRIOR, Experience.WEEK_MILLIS, Map.copyOf(reads));
+  }
+
+  @Test
+  void newDataGoesToTheFastCodeWhereItsReadsAreWorthTheStorage() {
+    files(world, "hot", 30, 18);
+    files(world, "cold", 30, 17);
+    assertThat(world.propose().decisions())
+        .extracting(Decision::toCode, d -> d.fileIds().size())
+        .containsExactlyInAnyOrder(
+            org.assertj.core.groups.Tuple.tuple("PC(2x5)", 30),
+            org.assertj.core.groups.Tuple.tuple("PC(6x5)", 30));
+  }
+
+  @Test
+  void compactDataBecomesFastOnlyForReadsThatPayTheWayThereAndBack() {
+    List<Long> ids = files(world, "f", 30, 0);
+    world.propose();
+    world.completeAll();
+    ids.forEach(id -> read(world, id, 135));
+    Evaluation no = world.decide();
+    assertThat(no.decisions()).isEmpty();
+    assertThat(world.verdict(no, ids.get(0)).reason())
+        .contains("would earn 2.12 and cost 2.13 block moves per block");
+    ids.forEach(id -> read(world, id, 137));
+    Evaluation yes = world.propose();
+    assertThat(yes.decisions()).hasSize(1);
+    assertThat(yes.decisions().get(0).kind()).isEqualTo(TransitionKindProto.DOWNCODE);
+    assertThat(yes.decisions().get(0).reason())
+        .contains("the conversion earns 2.15 and costs 2.13 block moves per block");
+  }
+
+  @Test
+  void fastDataBecomesCompactOnceItsStorageHasCostMoreThanTheConversion() {
+    List<Long> ids = files(world, "f", 30, 200);
+    world.propose();
+    world.completeAll();
+    assertThat(world.state(ids.get(0))).isEqualTo(FileState.FAST);
+    long read = world.now;
+    ids.forEach(id -> reads.put(id, new Experience.Remembered(0.01, read)));
+    world.experience =
+        new Experience(FailureRates.PRIOR, Experience.WEEK_MILLIS, Map.copyOf(reads));
+    world.now = read + 22 * DAY;
+    assertThat(world.decide().decisions()).isEmpty();
+    world.now = read + 23 * DAY;
+    Evaluation later = world.propose();
+    assertThat(later.decisions())
+        .extracting(Decision::kind)
+        .containsExactly(TransitionKindProto.UPCODE);
+    assertThat(later.decisions().get(0).reason()).contains("not read for 23.0 days");
+  }
+
+  /** The bound of 1.5 has room for one fast stripe group of 30 blocks beside 90 compact blocks. */
+  @Test
+  void underABoundHotterDataTakesTheRoomOnlyIfTheDifferencePays() {
+    PolicyWorld bounded = world(1.5);
+    List<Long> fast = files(bounded, "a", 30, 100);
+    files(bounded, "b", 60, 0);
+    List<Long> hotter = files(bounded, "c", 30, 0);
+    bounded.propose();
+    bounded.completeAll();
+    bounded.propose();
+    bounded.completeAll();
+    assertThat(bounded.state(fast.get(0))).isEqualTo(FileState.FAST);
+    hotter.forEach(id -> read(bounded, id, 210));
+    assertThat(bounded.decide().decisions()).isEmpty();
+    hotter.forEach(id -> read(bounded, id, 225));
+    Evaluation yes = bounded.propose();
+    assertThat(yes.decisions()).isNotEmpty();
+    assertThat(yes.decisions().get(0).kind()).isEqualTo(TransitionKindProto.UPCODE);
+    assertThat(yes.decisions().get(0).reason()).contains("makes room under the bound 1.50x");
+  }
+}
