@@ -4,8 +4,12 @@ import io.ebbfs.coding.code.CodeFamily;
 import io.ebbfs.common.config.ConfigProblem;
 import io.ebbfs.manager.bound.PolicyAccount;
 import io.ebbfs.manager.config.LivePolicies;
+import io.ebbfs.manager.config.Pace;
 import io.ebbfs.manager.config.PathPattern;
 import io.ebbfs.manager.config.PolicyRule;
+import io.ebbfs.manager.config.ReadHot;
+import io.ebbfs.manager.economics.FailureRates;
+import io.ebbfs.manager.economics.Prices;
 import io.ebbfs.manager.heat.ReadShares;
 import io.ebbfs.manager.policy.Decision;
 import io.ebbfs.manager.policy.Evaluation;
@@ -28,7 +32,7 @@ final class PolicyAnswers {
 
   /**
    * A policy with a family has family, fastCode and compactCode. A policy with a single code has
-   * code. The other fields are null.
+   * code. The other fields are null. A policy with a threshold has no prices.
    *
    * @param degradedReadBlocks by code: how many blocks a degraded read of a data block reads, on
    *     average over the data blocks of a full stripe
@@ -48,6 +52,10 @@ final class PolicyAnswers {
       long fillWaitMillis,
       long maxBytesPerRun,
       int minServers,
+      long minimumStayMillis,
+      Long conversionBytesPerDay,
+      String conversionHours,
+      Prices prices,
       Map<String, Double> degradedReadBlocks,
       AccountAnswer account) {}
 
@@ -84,8 +92,22 @@ final class PolicyAnswers {
     }
   }
 
+  /**
+   * What the cluster has seen of failures, which policies with {@code readHot: auto} use.
+   *
+   * @param lostPerDay share of all blocks that is lost and rebuilt in a day
+   * @param unavailable share of the time in which a block cannot be read
+   * @param observedDays for which the cluster was watched; the published rates count as 30 more
+   */
+  record ExperienceAnswer(double lostPerDay, double unavailable, double observedDays) {
+    static ExperienceAnswer of(FailureRates rates) {
+      return new ExperienceAnswer(rates.lostPerDay(), rates.unavailable(), rates.observedDays());
+    }
+  }
+
   record Policies(
       long loadedMillis,
+      ExperienceAnswer experience,
       List<PolicyAnswer> policies,
       List<ConfigProblem> refusedEdit,
       List<Evaluation.Refusal> refusals) {}
@@ -99,6 +121,7 @@ final class PolicyAnswers {
     }
     return new Policies(
         current.loadedMillis(),
+        ExperienceAnswer.of(manager.evaluator().failureRates()),
         current.policies().rules().stream()
             .map(rule -> answer(rule, accounts.get(rule.name())))
             .toList(),
@@ -123,6 +146,10 @@ final class PolicyAnswers {
         rule.fillWaitMillis(),
         rule.maxBytesPerRun(),
         rule.minServers(),
+        rule.pace().minimumStayMillis(),
+        rule.pace().bytesPerDay().isPresent() ? rule.pace().bytesPerDay().getAsLong() : null,
+        rule.pace().hours().map(Pace.Hours::toString).orElse(null),
+        rule.readHot().unit() == ReadHot.Unit.AUTO ? rule.prices() : null,
         degradedReadBlocks(rule.family()),
         account);
   }

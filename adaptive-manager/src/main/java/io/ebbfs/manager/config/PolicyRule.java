@@ -16,6 +16,7 @@ import java.util.OptionalDouble;
  * @param maxBytesPerRun most logical bytes that are encoded or converted at once; a single larger
  *     stripe or file is allowed
  * @param minServers live servers that the policy asks for
+ * @param pace limits of conversions for heat
  * @param prices what storage and waiting readers are worth, if readHot is auto
  */
 public record PolicyRule(
@@ -30,6 +31,7 @@ public record PolicyRule(
     long fillWaitMillis,
     long maxBytesPerRun,
     int minServers,
+    Pace pace,
     Prices prices) {
 
   /** The longest match of a path, in literal characters; negative if no pattern matches. */

@@ -17,6 +17,8 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.OptionalLong;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** All policies, read from {@code policies.yaml}. A path has at most one policy. Immutable. */
@@ -24,6 +26,7 @@ public record PolicySet(List<PolicyRule> rules) {
   /** The file in the configuration directory. */
   public static final String FILE = "policies.yaml";
 
+  private static final Pattern HOURS = Pattern.compile("(\\d{1,2})-(\\d{1,2})");
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
 
   public PolicySet {
@@ -85,20 +88,21 @@ public record PolicySet(List<PolicyRule> rules) {
   private static PolicyRule readRule(Section section, CodeRegistry codes, List<Claim> claims) {
     String name = readName(section);
     CodeFamily family = readCodes(section, codes);
-    double hysteresis = section.number("hysteresis", 1, 100).orElse(2);
+    ReadHot hot = readHot(section, family);
     return new PolicyRule(
         name,
         readPaths(section, name, claims),
         family,
         readBound(section, codes, name, family),
         section.durationMillis("writeColdAfter", 3_600_000),
-        readHot(section, family),
-        hysteresis,
+        hot,
+        readHysteresis(section, hot),
         section.sizeBytes("minFileSize", 0),
         section.durationMillis("fillWait", 600_000),
         readMaxBytes(section),
         readServers(section, name, family),
-        readPrices(section));
+        readPace(section),
+        readPrices(section, hot));
   }
 
   private static String readName(Section section) {
@@ -290,7 +294,48 @@ public record PolicySet(List<PolicyRule> rules) {
     return new ReadHot(ReadHot.Unit.PER_MIB, perMib.orElse(1));
   }
 
-  private static Prices readPrices(Section section) {
+  private static double readHysteresis(Section section, ReadHot hot) {
+    if (section.has("hysteresis") && hot.unit() == ReadHot.Unit.AUTO) {
+      section.problem(
+          "hysteresis",
+          "hysteresis has no effect with 'readHot: auto', which weighs costs",
+          "leave it out, or write a threshold such as 'readHot: {perFile: 5}'");
+    }
+    return section.number("hysteresis", 1, 100).orElse(2);
+  }
+
+  private static Pace readPace(Section section) {
+    long bytes = section.sizeBytes("conversionBytesPerDay", -1);
+    return new Pace(
+        section.durationMillis("minimumStay", 0),
+        bytes < 0 ? OptionalLong.empty() : OptionalLong.of(bytes),
+        section.text("conversionHours").flatMap(text -> readHours(section, text)));
+  }
+
+  /** Two hours such as "22-6". */
+  private static Optional<Pace.Hours> readHours(Section section, String text) {
+    Matcher matcher = HOURS.matcher(text);
+    if (matcher.matches()) {
+      int from = Integer.parseInt(matcher.group(1));
+      int to = Integer.parseInt(matcher.group(2));
+      if (from < 24 && to <= 24 && from != to) {
+        return Optional.of(new Pace.Hours(from, to));
+      }
+    }
+    section.problem(
+        "conversionHours",
+        "'conversionHours: " + text + "' does not name hours of the day",
+        "write two hours from 0 to 24, such as 22-6 for the eight hours from 22:00 on");
+    return Optional.empty();
+  }
+
+  private static Prices readPrices(Section section, ReadHot hot) {
+    if (section.has("prices") && hot.unit() != ReadHot.Unit.AUTO) {
+      section.problem(
+          "prices",
+          "prices have no effect with a threshold",
+          "write 'readHot: auto', or leave prices out");
+    }
     Section prices = section.section("prices");
     Prices read =
         new Prices(

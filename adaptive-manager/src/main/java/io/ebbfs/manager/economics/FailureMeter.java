@@ -4,7 +4,8 @@ import io.ebbfs.manager.view.ClusterSnapshot;
 import io.ebbfs.manager.view.StripeView;
 
 /**
- * Measures the failure rates of a cluster from one snapshot to the next. Not thread-safe.
+ * Measures the failure rates of a cluster from one snapshot to the next. One thread observes; any
+ * may ask for the rates.
  *
  * <p>Time without snapshots, and time in which nothing is encoded, does not count.
  */
@@ -14,7 +15,7 @@ public final class FailureMeter {
   /** After a longer pause between two snapshots nobody knows what happened in it. */
   private static final long MOST_MILLIS = 3_600_000;
 
-  private FailureRates rates;
+  private volatile FailureRates rates;
   private boolean hasBefore;
   private long beforeMillis;
   private long beforeRepaired;

@@ -29,11 +29,14 @@ import org.rocksdb.WriteOptions;
  * <p>Column families: "heat" (file id, 8 bytes big-endian -> heat as IEEE double bits, time in ms,
  * remembered reads, time in ms; 8 bytes each; older rows lack the last two), "default"
  * ("failureRates" -> the three numbers of {@link FailureRates}, 8 bytes each), "offset" (topic +
- * '\n' + partition -> next offset, 8 bytes), "sample" (time in ms, 8 bytes -> JSON).
+ * '\n' + partition -> next offset, 8 bytes), "sample" (time in ms, 8 bytes -> JSON), "conversion"
+ * (time in ms, 8 bytes, and the policy -> converted bytes, 8 bytes).
  */
 public final class ManagerStore implements AutoCloseable {
-  private static final List<String> FAMILIES = List.of("default", "heat", "offset", "sample");
+  private static final List<String> FAMILIES =
+      List.of("default", "heat", "offset", "sample", "conversion");
 
+  private static final long DAY_MILLIS = 86_400_000;
   private static final byte[] FAILURE_RATES = utf8("failureRates");
 
   private final RocksDB db;
@@ -219,6 +222,35 @@ public final class ManagerStore implements AutoCloseable {
     }
   }
 
+  /** Notes bytes of a policy that are converted from now on, and forgets those of a day ago. */
+  public void addConversion(long nowMillis, String policy, long bytes) throws RocksDBException {
+    synchronized (heatLock) {
+      ensureOpen();
+      byte[] key = conversionKey(nowMillis, policy);
+      byte[] before = db.get(conversions(), key);
+      long sum = bytes + (before == null ? 0 : ByteBuffer.wrap(before).getLong());
+      db.put(conversions(), write, key, key(sum));
+      db.deleteRange(conversions(), write, key(0), key(Math.max(0, nowMillis - DAY_MILLIS)));
+    }
+  }
+
+  /** By policy: the bytes that were converted within 24 hours. */
+  public Map<String, Long> convertedWithinDay(long nowMillis) {
+    synchronized (heatLock) {
+      ensureOpen();
+      Map<String, Long> sums = new HashMap<>();
+      try (RocksIterator iterator = db.newIterator(conversions())) {
+        iterator.seek(key(Math.max(0, nowMillis - DAY_MILLIS)));
+        for (; iterator.isValid(); iterator.next()) {
+          String policy =
+              new String(iterator.key(), 8, iterator.key().length - 8, StandardCharsets.UTF_8);
+          sums.merge(policy, ByteBuffer.wrap(iterator.value()).getLong(), Long::sum);
+        }
+      }
+      return sums;
+    }
+  }
+
   /** Keeps a sample of the time line. */
   public void putSample(long timeMillis, String json) throws RocksDBException {
     synchronized (heatLock) {
@@ -264,6 +296,15 @@ public final class ManagerStore implements AutoCloseable {
 
   private ColumnFamilyHandle samples() {
     return handles.get(3);
+  }
+
+  private ColumnFamilyHandle conversions() {
+    return handles.get(4);
+  }
+
+  private static byte[] conversionKey(long millis, String policy) {
+    byte[] name = utf8(policy);
+    return ByteBuffer.allocate(8 + name.length).putLong(millis).put(name).array();
   }
 
   private static byte[] key(long value) {

@@ -6,6 +6,7 @@ import io.ebbfs.manager.bound.StorageBound;
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.view.StripeView;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import java.time.ZoneId;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -34,6 +35,10 @@ final class ConversionChooser {
   private final FailedTransitions failed;
   private final Temperature temperature;
   private final ConversionForecast forecast;
+  private final long nowMillis;
+
+  /** Logical bytes that may still be converted for heat today. */
+  private long bytesLeft;
 
   /** Fast stripes that can be converted to compact, coldest first; chosen ones are taken out. */
   private final List<Candidate> fast = new ArrayList<>();
@@ -45,6 +50,10 @@ final class ConversionChooser {
   private record Candidate(List<StripeView> stripes, double heat, double parityDelta) {
     long liveBytes() {
       return stripes.stream().mapToLong(StripeView::liveBytes).sum();
+    }
+
+    long createdMillis() {
+      return stripes.stream().mapToLong(StripeView::createdMillis).max().orElse(0);
     }
 
     List<Long> ids() {
@@ -64,6 +73,10 @@ final class ConversionChooser {
     this.failed = failed;
     this.temperature = view.temperature();
     this.forecast = new ConversionForecast(rule.family());
+    this.nowMillis = view.snapshot().nowMillis();
+    this.bytesLeft =
+        rule.pace()
+            .bytesLeft(view.snapshot().experience().convertedBytes().getOrDefault(rule.name(), 0L));
     collectCandidates(view.stripes());
   }
 
@@ -154,6 +167,9 @@ final class ConversionChooser {
       if (!allowed(candidate)) {
         return;
       }
+      if (!inPace(candidate, 0)) {
+        continue;
+      }
       Optional<String> why = temperature.whyCompact(candidate.stripes);
       if (why.isPresent()) {
         fast.remove(candidate);
@@ -172,6 +188,9 @@ final class ConversionChooser {
       Optional<String> why = temperature.whyFast(candidate.heat);
       if (why.isEmpty() || !allowed(candidate)) {
         return;
+      }
+      if (!inPace(candidate, 0)) {
+        continue;
       }
       if (bound.fitsNow(candidate.change())) {
         decide(candidate, TransitionKindProto.DOWNCODE, toFastReason(why.get()), decisions);
@@ -197,12 +216,16 @@ final class ConversionChooser {
   private boolean makeRoom(Candidate hotter, List<Decision> decisions) {
     double missing = bound.lackingAtEnd(hotter.change());
     List<Candidate> chosen = new ArrayList<>();
+    long bytes = hotter.liveBytes();
     for (Candidate colder : fast) {
       if (missing <= 0 || !temperature.mayYield(colder.heat, hotter.heat) || !allowed(colder)) {
         break;
       }
-      chosen.add(colder);
-      missing += colder.parityDelta;
+      if (inPace(colder, bytes)) {
+        chosen.add(colder);
+        bytes += colder.liveBytes();
+        missing += colder.parityDelta;
+      }
     }
     Optional<String> why = missing > 0 ? Optional.empty() : whySwap(hotter, chosen);
     if (why.isEmpty()) {
@@ -231,6 +254,17 @@ final class ConversionChooser {
         hotter.heat, heat / Math.max(1, bytes), bytes / Math.max(1, hotter.liveBytes()));
   }
 
+  /**
+   * Whether the policy lets this data be converted now for its heat.
+   *
+   * @param otherBytes of other data that is converted with it
+   */
+  private boolean inPace(Candidate candidate, long otherBytes) {
+    return rule.pace().isOpenAt(nowMillis, ZoneId.systemDefault())
+        && otherBytes + candidate.liveBytes() <= bytesLeft
+        && candidate.createdMillis() <= nowMillis - rule.pace().minimumStayMillis();
+  }
+
   private boolean allowed(Candidate candidate) {
     return limit.allows(candidate.liveBytes());
   }
@@ -239,6 +273,7 @@ final class ConversionChooser {
       Candidate candidate, TransitionKindProto kind, String reason, List<Decision> decisions) {
     bound.enter(candidate.change());
     limit.take(candidate.liveBytes(), 1);
+    bytesLeft -= candidate.liveBytes();
     boolean toCompact = kind == TransitionKindProto.UPCODE;
     decisions.add(
         new Decision(

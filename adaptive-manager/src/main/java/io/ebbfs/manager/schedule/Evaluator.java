@@ -7,6 +7,7 @@ import io.ebbfs.manager.economics.Experience;
 import io.ebbfs.manager.economics.FailureMeter;
 import io.ebbfs.manager.economics.FailureRates;
 import io.ebbfs.manager.heat.ManagerStore;
+import io.ebbfs.manager.policy.Decision;
 import io.ebbfs.manager.policy.Evaluation;
 import io.ebbfs.manager.policy.Policy;
 import io.ebbfs.manager.policy.Verdict;
@@ -14,6 +15,7 @@ import io.ebbfs.manager.view.ClusterSnapshot;
 import io.ebbfs.manager.view.NamenodeException;
 import io.ebbfs.manager.view.NamenodeGateway;
 import io.ebbfs.manager.view.SnapshotReader;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.time.Clock;
 import java.util.HashMap;
 import java.util.List;
@@ -51,7 +53,7 @@ public final class Evaluator {
   private final DecisionProposer proposer;
   private final Clock clock;
   private volatile Result last;
-  private FailureMeter failures;
+  private volatile FailureMeter failures;
   private String problem;
 
   public Evaluator(
@@ -76,6 +78,12 @@ public final class Evaluator {
     return last;
   }
 
+  /** The failure rates as far as they were measured. */
+  public FailureRates failureRates() {
+    FailureMeter meter = failures;
+    return meter == null ? FailureRates.PRIOR : meter.rates();
+  }
+
   /**
    * Evaluates now. A dry run proposes nothing.
    *
@@ -97,7 +105,11 @@ public final class Evaluator {
 
   private Experience experienceAt(long nowMillis) {
     long halfLife = config.heat().memoryMillis();
-    return new Experience(failures().rates(), halfLife, store.rememberedAt(nowMillis, halfLife));
+    return new Experience(
+        failures().rates(),
+        halfLife,
+        store.rememberedAt(nowMillis, halfLife),
+        store.convertedWithinDay(nowMillis));
   }
 
   private FailureMeter failures() {
@@ -110,6 +122,19 @@ public final class Evaluator {
       }
     }
     return failures;
+  }
+
+  /** Adds what is converted to the budget of its day. */
+  private void note(DecisionProposer.Outcome outcome) {
+    Decision decision = outcome.decision();
+    if (decision.kind() == TransitionKindProto.ENCODE || outcome.transitionIds().isEmpty()) {
+      return;
+    }
+    try {
+      store.addConversion(outcome.atMillis(), decision.policy(), decision.dataBytes());
+    } catch (RocksDBException e) {
+      LOG.warn("A conversion is missing in the budget of the day: {}", e.getMessage());
+    }
   }
 
   private void observe(ClusterSnapshot snapshot) {
@@ -139,6 +164,7 @@ public final class Evaluator {
         dryRun || evaluation.decisions().isEmpty()
             ? List.of()
             : proposer.propose(evaluation.decisions(), begin);
+    outcomes.forEach(this::note);
     return new Result(evaluation, verdicts, outcomes, begin, clock.millis() - begin);
   }
 }

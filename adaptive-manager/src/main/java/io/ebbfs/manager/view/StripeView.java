@@ -10,6 +10,7 @@ import java.util.TreeMap;
  *
  * @param deadBytes of deleted blocks that the parities still cover
  * @param groupId the same for all fast stripes that will merge into one compact stripe; 0 for none
+ * @param createdMillis when the stripe was encoded or converted last
  * @param transitionId the transition that holds the stripe; 0 for none
  */
 public record StripeView(
@@ -24,6 +25,7 @@ public record StripeView(
     Set<Integer> lostPositions,
     long groupId,
     int groupSlot,
+    long createdMillis,
     long transitionId) {
 
   /** A block of the stripe; ownerId is the id of the file if the data is live. */

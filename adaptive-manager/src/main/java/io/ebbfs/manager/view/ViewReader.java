@@ -52,6 +52,7 @@ public final class ViewReader {
         Set.copyOf(status.getLostPositionsList()),
         row.getGroupId(),
         row.getGroupSlot(),
+        row.getCreatedMillis(),
         transition);
   }
 

@@ -6,9 +6,12 @@ import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.common.config.ConfigException;
 import io.ebbfs.common.config.ConfigProblem;
+import io.ebbfs.manager.economics.Prices;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -70,6 +73,10 @@ class ConfigTest {
             "minFileSize",
             "fillWait",
             "maxBytesPerRun",
+            "minimumStay",
+            "conversionBytesPerDay",
+            "conversionHours",
+            "prices",
             "minServers")) {
       assertThat(policies).contains(key + ":");
     }
@@ -83,6 +90,9 @@ class ConfigTest {
     assertThat(warehouse.family().compact()).isEqualTo("PC(6x5)");
     assertThat(warehouse.writeColdAfterMillis()).isEqualTo(3_600_000);
     assertThat(warehouse.maxBytesPerRun()).isEqualTo(20L << 30);
+    assertThat(warehouse.readHot()).isEqualTo(ReadHot.AUTO);
+    assertThat(warehouse.prices()).isEqualTo(Prices.DEFAULT);
+    assertThat(warehouse.pace().minimumStayMillis()).isEqualTo(86_400_000);
     PolicyRule archive = policies.forPath("/archive/2026/x").orElseThrow();
     assertThat(archive.readHot()).isEqualTo(new ReadHot(ReadHot.Unit.PER_FILE, 5));
     assertThat(policies.forPath("/tmp/x")).isEmpty();
@@ -234,6 +244,43 @@ class ConfigTest {
         .contains("policies.yaml:5: both a single code and 'family' are given");
     assertThat(problems(SINGLE.replace("RS(6,3)", "RS(6;3)")).toString())
         .contains("policies.yaml:4: unknown code", "did you mean 'RS(6,3)'?");
+  }
+
+  private static final String PACED =
+      """
+      policies:
+        - name: a
+          paths: [/a]
+          family: lrc
+          prices: {reader: 4}
+          minimumStay: 2h
+          conversionBytesPerDay: 1TiB
+          conversionHours: 22-6
+      """;
+
+  @Test
+  void withoutAThresholdConversionsAreWeighed() throws Exception {
+    PolicyRule rule = sound(PACED).named("a").orElseThrow();
+    assertThat(rule.readHot()).isEqualTo(ReadHot.AUTO);
+    assertThat(rule.prices()).isEqualTo(new Prices(Prices.DEFAULT.storage(), 4));
+    assertThat(rule.pace())
+        .isEqualTo(
+            new Pace(7_200_000, OptionalLong.of(1L << 40), Optional.of(new Pace.Hours(22, 6))));
+    assertThat(sound(PACED + "    readHot: auto\n").rules().get(0).readHot())
+        .isEqualTo(ReadHot.AUTO);
+  }
+
+  @Test
+  void whatHasNoEffectIsRefused() {
+    assertThat(problems(PACED + "    hysteresis: 3\n").toString())
+        .contains("policies.yaml:9: hysteresis has no effect with 'readHot: auto'");
+    assertThat(problems(PACED + "    readHot: {perFile: 2}\n").toString())
+        .contains("policies.yaml:5: prices have no effect with a threshold");
+    for (String hours : List.of("22", "22-25", "5-5", "x")) {
+      assertThat(problems(PACED.replace("22-6", hours)).toString())
+          .contains("policies.yaml:8: 'conversionHours: " + hours + "' does not name hours");
+    }
+    assertThat(problems(PACED + "    readHot: auot\n").toString()).contains("policies.yaml:9");
   }
 
   @Test

@@ -59,7 +59,7 @@ class FailureRatesTest {
         java.util.stream.IntStream.range(0, 10)
             .mapToObj(position -> new StripeView.Member(position, 1, 7, false))
             .toList();
-    StripeView stripe = new StripeView(1, "RS(6,3)", "p", 1, members, 10, 0, 0, lost, 0, 0, 0);
+    StripeView stripe = new StripeView(1, "RS(6,3)", "p", 1, members, 10, 0, 0, lost, 0, 0, 0, 0);
     return new ClusterSnapshot(
         millis,
         new PolicySet(List.of()),

@@ -95,6 +95,23 @@ class ManagerStoreTest {
   }
 
   @Test
+  void theConversionsOfADayAreSummedByPolicy() throws Exception {
+    long day = 24 * HOUR;
+    try (ManagerStore store = ManagerStore.open(directory)) {
+      store.addConversion(HOUR, "a", 1);
+      store.addConversion(2 * HOUR, "a", 10);
+      store.addConversion(2 * HOUR, "a", 100);
+      store.addConversion(2 * HOUR, "b", 7);
+    }
+    try (ManagerStore store = ManagerStore.open(directory)) {
+      assertThat(store.convertedWithinDay(2 * HOUR))
+          .containsOnly(java.util.Map.entry("a", 111L), java.util.Map.entry("b", 7L));
+      assertThat(store.convertedWithinDay(day + HOUR + 1).get("a")).isEqualTo(110);
+      assertThat(store.convertedWithinDay(day + 2 * HOUR + 1)).isEmpty();
+    }
+  }
+
+  @Test
   void prunesWhatIsColdOrGoneButNotWhatIsNewerThanTheListing() throws Exception {
     try (ManagerStore store = ManagerStore.open(directory)) {
       long now = 100 * HOUR;

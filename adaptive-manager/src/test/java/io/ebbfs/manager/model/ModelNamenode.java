@@ -58,6 +58,7 @@ public final class ModelNamenode implements CodingProtocol {
     public final Map<Integer, Data> data;
     public long transition;
     public boolean lost;
+    long createdMillis;
 
     ModelStripe(
         long id, ErasureCode code, String policy, long group, int slot, Map<Integer, Data> data) {
@@ -256,6 +257,7 @@ public final class ModelNamenode implements CodingProtocol {
       return;
     }
     ModelStripe stripe = new ModelStripe(nextId++, code, policy, group, slot, data);
+    stripe.createdMillis = nowMillis;
     stripes.put(stripe.id, stripe);
     data.values().stream()
         .filter(d -> !d.dead)
@@ -362,7 +364,7 @@ public final class ModelNamenode implements CodingProtocol {
                 stripe.data.values().stream().mapToLong(Data::length).max().orElse(0))
             .setGeneration(1)
             .setPolicy(stripe.policy)
-            .setCreatedMillis(0);
+            .setCreatedMillis(stripe.createdMillis);
     if (stripe.group != 0) {
       row.setGroupId(stripe.group).setGroupSlot(stripe.slot);
     }

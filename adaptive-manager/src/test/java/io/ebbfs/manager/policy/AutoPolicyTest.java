@@ -3,6 +3,7 @@ package io.ebbfs.manager.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.manager.config.Pace;
 import io.ebbfs.manager.config.ReadHot;
 import io.ebbfs.manager.economics.Experience;
 import io.ebbfs.manager.economics.FailureRates;
@@ -11,6 +12,8 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
 /** Policies with {@code readHot: auto}: a conversion has to earn more than it costs. */
@@ -90,6 +93,47 @@ class AutoPolicyTest {
         .extracting(Decision::kind)
         .containsExactly(TransitionKindProto.UPCODE);
     assertThat(later.decisions().get(0).reason()).contains("not read for 23.0 days");
+  }
+
+  /** Without a pace, the same data is converted at once. */
+  @Test
+  void aMinimumStayABudgetAndTheHoursOfTheDayHoldConversions() {
+    long noon =
+        java.time.ZonedDateTime.of(2026, 1, 10, 12, 0, 0, 0, java.time.ZoneId.systemDefault())
+            .toInstant()
+            .toEpochMilli();
+    assertThat(conversionsAfter(2 * DAY, Pace.FREE, noon, 0)).isEqualTo(1);
+    Pace stay = new Pace(3 * DAY, OptionalLong.empty(), Optional.empty());
+    assertThat(conversionsAfter(2 * DAY, stay, noon, 0)).isZero();
+    assertThat(conversionsAfter(3 * DAY, stay, noon, 0)).isEqualTo(1);
+    Pace budget = new Pace(0, OptionalLong.of(40 << 20), Optional.empty());
+    assertThat(conversionsAfter(DAY, budget, noon, 10 << 20)).isEqualTo(1);
+    assertThat(conversionsAfter(DAY, budget, noon, 11 << 20)).isZero();
+    Pace night = new Pace(0, OptionalLong.empty(), Optional.of(new Pace.Hours(22, 6)));
+    assertThat(conversionsAfter(DAY, night, noon, 0)).isZero();
+    assertThat(conversionsAfter(DAY, night, noon + 11 * 3_600_000, 0)).isEqualTo(1);
+  }
+
+  /** Encodes 30 MiB compact, lets the time pass, and makes the data hot. */
+  private static long conversionsAfter(long millis, Pace pace, long now, long converted) {
+    PolicyWorld paced =
+        new PolicyWorld(
+            PolicyWorld.rule(
+                "p", CodeRegistry.builtIn().family("product"), null, ReadHot.AUTO, 0, pace));
+    paced.now = now - millis;
+    Map<Long, Experience.Remembered> hot = new HashMap<>();
+    for (int i = 0; i < 30; i++) {
+      hot.put(paced.file("/p/" + i, 1, 0), new Experience.Remembered(1_000, now));
+    }
+    paced.propose();
+    paced.completeAll();
+    paced.now = now;
+    paced.experience =
+        new Experience(
+            FailureRates.PRIOR, Experience.WEEK_MILLIS, Map.copyOf(hot), Map.of("p", converted));
+    return paced.decide().decisions().stream()
+        .filter(d -> d.kind() == TransitionKindProto.DOWNCODE)
+        .count();
   }
 
   /** The bound of 1.5 has room for one fast stripe group of 30 blocks beside 90 compact blocks. */

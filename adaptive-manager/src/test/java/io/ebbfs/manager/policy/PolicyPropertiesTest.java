@@ -2,7 +2,11 @@ package io.ebbfs.manager.policy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.manager.config.PolicyRule;
+import io.ebbfs.manager.config.ReadHot;
+import io.ebbfs.manager.economics.Experience;
+import io.ebbfs.manager.economics.FailureRates;
 import io.ebbfs.manager.model.ModelNamenode.ModelStripe;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
@@ -20,7 +24,8 @@ import net.jqwik.api.ShrinkingMode;
 
 /**
  * Histories of writes, reads, deletes and failures, with transitions that end in any order. jqwik
- * prints the seed of a history that breaks a property.
+ * prints the seed of a history that breaks a property. Half of the histories have thresholds, half
+ * weigh conversions.
  */
 class PolicyPropertiesTest {
   private static final int STEPS = 25;
@@ -48,6 +53,7 @@ class PolicyPropertiesTest {
   private static final class History {
     final Random random;
     final boolean rough;
+    final boolean auto;
     final PolicyWorld world;
     final Map<String, Double> excused = new HashMap<>(Map.of("product", 0.0, "lrc", 0.0));
 
@@ -57,11 +63,18 @@ class PolicyPropertiesTest {
     History(long seed, boolean rough) {
       this.random = new Random(seed);
       this.rough = rough;
+      this.auto = seed % 2 == 0;
       this.world = new PolicyWorld(rule("product", 1.5), rule("lrc", 1.4));
     }
 
     private PolicyRule rule(String family, double bound) {
-      return PolicyWorld.rule(family, family, bound, rough ? 5_000 : Long.MAX_VALUE / 4);
+      ReadHot hot = auto ? ReadHot.AUTO : new ReadHot(ReadHot.Unit.PER_MIB, 1);
+      return PolicyWorld.rule(
+          family,
+          CodeRegistry.builtIn().family(family),
+          bound,
+          hot,
+          rough ? 5_000 : Long.MAX_VALUE / 4);
     }
 
     void run() {
@@ -103,6 +116,9 @@ class PolicyPropertiesTest {
         }
         world.heat.computeIfPresent(id, (f, heat) -> heat * 0.9);
       }
+      Map<Long, Experience.Remembered> reads = new HashMap<>();
+      world.heat.forEach((id, heat) -> reads.put(id, new Experience.Remembered(heat * 10, 0)));
+      world.experience = new Experience(FailureRates.PRIOR, Experience.WEEK_MILLIS, reads);
       List<Long> files = new ArrayList<>(world.namenode.files.keySet());
       // A delete during a transition would change the sizes that the decision was based on.
       if (rough && !files.isEmpty() && world.namenode.activeIds().isEmpty()) {

@@ -2,6 +2,7 @@ package io.ebbfs.manager.policy;
 
 import io.ebbfs.coding.code.CodeFamily;
 import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.manager.config.Pace;
 import io.ebbfs.manager.config.PathPattern;
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.config.PolicySet;
@@ -52,6 +53,11 @@ final class PolicyWorld {
 
   static PolicyRule rule(
       String name, CodeFamily family, Double bound, ReadHot hot, long fillWaitMillis) {
+    return rule(name, family, bound, hot, fillWaitMillis, Pace.FREE);
+  }
+
+  static PolicyRule rule(
+      String name, CodeFamily family, Double bound, ReadHot hot, long fillWaitMillis, Pace pace) {
     return new PolicyRule(
         name,
         List.of(PathPattern.of("/" + name)),
@@ -64,6 +70,7 @@ final class PolicyWorld {
         fillWaitMillis,
         Long.MAX_VALUE / 4,
         6,
+        pace,
         Prices.DEFAULT);
   }
 

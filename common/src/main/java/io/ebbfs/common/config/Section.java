@@ -142,9 +142,11 @@ public final class Section {
 
   /** Whether the key is there with just this text. Anything else is left for another reader. */
   public boolean isText(String key, String text) {
-    return values.get(key) instanceof ScalarNode scalar
-        && scalar.getValue().equals(text)
-        && asked.add(key);
+    boolean is = values.get(key) instanceof ScalarNode scalar && scalar.getValue().equals(text);
+    if (is) {
+      asked.add(key);
+    }
+    return is;
   }
 
   /** A duration such as "90s", in milliseconds; the default if the key is absent or wrong. */

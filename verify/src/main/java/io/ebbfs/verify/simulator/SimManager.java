@@ -2,6 +2,7 @@ package io.ebbfs.verify.simulator;
 
 import io.ebbfs.coding.code.CodeFamily;
 import io.ebbfs.coding.tolerance.MinimumServers;
+import io.ebbfs.manager.config.Pace;
 import io.ebbfs.manager.config.PathPattern;
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.config.PolicySet;
@@ -60,6 +61,7 @@ final class SimManager {
                     random.nextInt(5_000),
                     SimWorld.ROOMY,
                     Math.max(servers(pair.fast(), pair), servers(pair.compact(), pair)),
+                    Pace.FREE,
                     Prices.DEFAULT)));
   }
 
