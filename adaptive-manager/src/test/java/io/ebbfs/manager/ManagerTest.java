@@ -204,6 +204,94 @@ class ManagerTest {
         .contains("the share of reads that each code serves");
   }
 
+  /** 60 compact blocks are read so often that the way to the fast code and back pays. */
+  @Test
+  void withoutAThresholdItConvertsWhatPaysWithinTheBudgetOfTheDay() throws Exception {
+    manager.close();
+    Files.writeString(
+        directory.resolve("policies.yaml"),
+        """
+        policies:
+          - name: cold
+            paths: [/cold]
+            family: product
+            writeColdAfter: 1s
+            fillWait: 0s
+            conversionBytesPerDay: 40MiB
+        """);
+    manager = open();
+    manager.start();
+    send("POST", "/api/v1/policies/evaluate");
+    namenode.completeAll(new Random(1));
+    manager.close();
+    long now = System.currentTimeMillis();
+    List<OpenEvent> opens = new ArrayList<>();
+    namenode.files.keySet().forEach(id -> opens.add(new OpenEvent(id, now, 1_000)));
+    try (ManagerStore store = ManagerStore.open(directory.resolve("data"))) {
+      store.count(
+          opens,
+          new ManagerStore.Position("ebbfs.opens", 0, 1),
+          ManagerConfig.defaults().heat().halfLives());
+    }
+    namenode.proposed.clear();
+    manager = open();
+    manager.start();
+    send("POST", "/api/v1/policies/evaluate");
+    assertThat(namenode.proposed).hasSize(1);
+    assertThat(namenode.proposed.get(0).getReason())
+        .contains("1,000 remembered reads; the conversion earns 17.7 and costs 2.13 block moves");
+    namenode.completeAll(new Random(1));
+    manager.close();
+    manager = open(); // the budget survives
+    manager.start();
+    send("POST", "/api/v1/policies/evaluate");
+    assertThat(namenode.proposed).hasSize(1);
+
+    JsonNode answer = get("/api/v1/policies");
+    assertThat(answer.path("experience").path("lostPerDay").asDouble())
+        .isCloseTo(0.003, within(1e-5));
+    JsonNode policy = answer.path("policies").get(0);
+    assertThat(policy.path("readHot").asText()).isEqualTo("auto");
+    assertThat(policy.path("prices").path("storage").asDouble()).isEqualTo(0.1);
+    assertThat(policy.path("conversionBytesPerDay").asLong()).isEqualTo(40 << 20);
+  }
+
+  @Test
+  void anEditedPolicyIsPreviewedBeforeItIsInForce() throws Exception {
+    send("POST", "/api/v1/policies/evaluate");
+    namenode.completeAll(new Random(1));
+    namenode.proposed.clear();
+    String edit = POLICIES.replace("perMiB: 1", "perMiB: 0").replace("1.5", "1.8");
+    HttpResponse<String> answer = post("/api/v1/policies/preview", edit);
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+    JsonNode preview = json.readTree(answer.body());
+    JsonNode policy = preview.path("policies").get(0);
+    assertThat(policy.path("toFastBytes").asLong()).isEqualTo(60L << 20);
+    assertThat(policy.path("movedBytes").asDouble() / (60 << 20)).isCloseTo(1.433, within(1e-3));
+    assertThat(policy.path("overhead").asDouble()).isEqualTo(1.4);
+    assertThat(policy.path("endOverhead").asDouble()).isEqualTo(1.8);
+    assertThat(preview.path("filesWithoutPolicy").asLong()).isEqualTo(1);
+    assertThat(preview.path("decisions").size()).isEqualTo(2);
+    assertThat(namenode.proposed).isEmpty();
+    assertThat(get("/api/v1/policies").path("policies").get(0).path("readHot").asText())
+        .isEqualTo("1.00 reads/MiB");
+
+    HttpResponse<String> refused =
+        post("/api/v1/policies/preview", POLICIES.replace("product", "prodct"));
+    assertThat(refused.statusCode()).isEqualTo(400);
+    assertThat(refused.body()).contains("unknown code family 'prodct'; did you mean 'product'?");
+  }
+
+  private HttpResponse<String> post(String path, String body) throws Exception {
+    URI uri = URI.create("http://127.0.0.1:" + manager.httpPort() + path);
+    return http.send(
+        HttpRequest.newBuilder(uri)
+            .POST(HttpRequest.BodyPublishers.ofString(body))
+            .header("Authorization", "Bearer " + Files.readString(token).strip())
+            .build(),
+        HttpResponse.BodyHandlers.ofString());
+  }
+
   @Test
   void theDashboardLoadsNothingFromOtherServers() throws Exception {
     String page = send("GET", "/").body();
@@ -250,6 +338,7 @@ class ManagerTest {
             "/api/v1/files",
             "/api/v1/policies",
             "/api/v1/policies/evaluate",
+            "/api/v1/policies/preview",
             "/api/v1/transitions",
             "/api/v1/jobs",
             "/api/v1/health",
@@ -260,7 +349,8 @@ class ManagerTest {
             "/api/v1/openapi.json");
     for (String path : (Iterable<String>) paths::fieldNames) {
       String method = paths.path(path).has("post") ? "POST" : "GET";
-      assertThat(send(method, path).statusCode()).as(path).isEqualTo(200);
+      int expected = path.endsWith("/preview") ? 400 : 200; // it needs a body
+      assertThat(send(method, path).statusCode()).as(path).isEqualTo(expected);
     }
     assertThat(send("GET", "/").body()).contains("EbbFS");
   }

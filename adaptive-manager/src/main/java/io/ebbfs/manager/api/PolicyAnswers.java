@@ -1,20 +1,26 @@
 package io.ebbfs.manager.api;
 
 import io.ebbfs.coding.code.CodeFamily;
+import io.ebbfs.common.config.ConfigException;
 import io.ebbfs.common.config.ConfigProblem;
 import io.ebbfs.manager.bound.PolicyAccount;
 import io.ebbfs.manager.config.LivePolicies;
 import io.ebbfs.manager.config.Pace;
 import io.ebbfs.manager.config.PathPattern;
 import io.ebbfs.manager.config.PolicyRule;
+import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.config.ReadHot;
 import io.ebbfs.manager.economics.FailureRates;
+import io.ebbfs.manager.economics.PairCost;
 import io.ebbfs.manager.economics.Prices;
 import io.ebbfs.manager.heat.ReadShares;
 import io.ebbfs.manager.policy.Decision;
 import io.ebbfs.manager.policy.Evaluation;
+import io.ebbfs.manager.policy.FileState;
 import io.ebbfs.manager.schedule.DecisionProposer;
 import io.ebbfs.manager.schedule.Evaluator;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -160,6 +166,85 @@ final class PolicyAnswers {
     blocks.put(family.fast(), degradedReads.blocks(family.fastCode()));
     blocks.put(family.compact(), degradedReads.blocks(family.compactCode()));
     return blocks;
+  }
+
+  /**
+   * What one policy of an edit would do. Sizes are bytes of data; movedBytes are those that are
+   * read and written for it, by the plans for full stripes.
+   *
+   * @param overhead stored bytes per byte of its encoded data now
+   * @param endOverhead the same once all that is under way and decided is done
+   */
+  record PreviewAnswer(
+      String policy,
+      long encodeBytes,
+      long toCompactBytes,
+      long toFastBytes,
+      long movedBytes,
+      double overhead,
+      double endOverhead,
+      Double bound) {}
+
+  /** filesWithoutPolicy counts files that no policy of the edit matches. */
+  record Preview(
+      List<PreviewAnswer> policies,
+      long filesWithoutPolicy,
+      List<Evaluation.Refusal> refusals,
+      List<DecisionAnswer> decisions) {}
+
+  /** What the policies in the body of the request would do if they were in force. */
+  Preview preview(Query query) {
+    PolicySet edited;
+    try {
+      edited = PolicySet.parse(Path.of(PolicySet.FILE), query.body(), manager.evaluator().codes());
+    } catch (ConfigException e) {
+      throw new ApiException(400, e.getMessage().strip(), "correct the policies; nothing changed");
+    }
+    Evaluation evaluation = manager.evaluator().preview(edited);
+    return new Preview(
+        edited.rules().stream().map(rule -> preview(rule, evaluation)).toList(),
+        evaluation.verdicts().stream().filter(v -> v.state() == FileState.NO_POLICY).count(),
+        evaluation.refusals(),
+        evaluation.decisions().stream().map(d -> DecisionAnswer.of(d, null)).toList());
+  }
+
+  private static PreviewAnswer preview(PolicyRule rule, Evaluation evaluation) {
+    PairCost cost = PairCost.of(rule.family());
+    long encode = 0;
+    long toCompact = 0;
+    long toFast = 0;
+    double moved = 0;
+    for (Decision decision : evaluation.decisions()) {
+      if (!decision.policy().equals(rule.name())) {
+        continue;
+      }
+      long bytes = decision.dataBytes();
+      if (decision.kind() == TransitionKindProto.UPCODE) {
+        toCompact += bytes;
+        moved += bytes * cost.toCompact();
+      } else if (decision.kind() == TransitionKindProto.DOWNCODE) {
+        toFast += bytes;
+        moved += bytes * cost.toFast();
+      } else {
+        encode += bytes;
+        boolean fast = decision.toCode().equals(rule.family().fast());
+        moved += bytes * (fast ? cost.fast() : cost.compact()).stored();
+      }
+    }
+    PolicyAccount account =
+        evaluation.accounts().stream()
+            .filter(one -> one.policy().equals(rule.name()))
+            .findFirst()
+            .orElseThrow();
+    return new PreviewAnswer(
+        rule.name(),
+        encode,
+        toCompact,
+        toFast,
+        Math.round(moved),
+        account.encodedOverhead(),
+        account.endOverhead(),
+        account.bound().isPresent() ? account.bound().getAsDouble() : null);
   }
 
   /** transitionIds and refusal are null in a dry run. */

@@ -62,6 +62,11 @@ final class Query {
         "write one of " + Arrays.toString(type.getEnumConstants()));
   }
 
+  /** The body of the request; empty if it has none. */
+  String body() {
+    return context.body();
+  }
+
   /** The cursor of an earlier answer; null if absent. */
   byte[] cursor() {
     try {

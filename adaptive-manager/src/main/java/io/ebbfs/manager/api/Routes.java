@@ -53,6 +53,15 @@ final class Routes {
             "application/json",
             policies::evaluate));
     routes.add(
+        new Route(
+            HandlerType.POST,
+            "/api/v1/policies/preview",
+            "What the policies in the body (YAML, as in policies.yaml) would do now if they were in"
+                + " force: decisions, bytes to move, and where storage ends. Nothing changes",
+            List.of(),
+            "application/json",
+            policies::preview));
+    routes.add(
         Route.get(
             "/api/v1/transitions",
             "Transitions with their reasons, and the latest decisions and refusals",

@@ -9,6 +9,7 @@ import java.util.OptionalDouble;
  * One policy: its files, and how their redundancy follows their temperature. Times are
  * milliseconds, sizes are bytes. See {@code docs/configuration.md}.
  *
+ * @param excluded of what the paths match, the policy leaves out what these match
  * @param family the pair of codes, or a single code that data keeps
  * @param storageBound most stored bytes per logical byte of encoded data; empty for none
  * @param hysteresis hot data becomes cold below threshold / hysteresis
@@ -22,6 +23,7 @@ import java.util.OptionalDouble;
 public record PolicyRule(
     String name,
     List<PathPattern> paths,
+    List<PathPattern> excluded,
     CodeFamily family,
     OptionalDouble storageBound,
     long writeColdAfterMillis,
@@ -34,8 +36,14 @@ public record PolicyRule(
     Pace pace,
     Prices prices) {
 
-  /** The longest match of a path, in literal characters; negative if no pattern matches. */
+  /**
+   * The longest match of a path, in literal characters; negative if no pattern matches, or if the
+   * path is excluded.
+   */
   int match(String path) {
+    if (excluded.stream().anyMatch(pattern -> pattern.matches(path))) {
+      return -1;
+    }
     int longest = -1;
     for (PathPattern pattern : paths) {
       if (pattern.literals() > longest && pattern.matches(path)) {
@@ -53,6 +61,25 @@ public record PolicyRule(
   /** The codes for messages: "PC(2x5), PC(6x5)" or "RS(6,3)". */
   public String showCodes() {
     return isSingle() ? family.fast() : family.fast() + ", " + family.compact();
+  }
+
+  /** The same policy without {@link #maxBytesPerRun}. */
+  public PolicyRule withoutRunLimit() {
+    return new PolicyRule(
+        name,
+        paths,
+        excluded,
+        family,
+        storageBound,
+        writeColdAfterMillis,
+        readHot,
+        hysteresis,
+        minFileBytes,
+        fillWaitMillis,
+        Long.MAX_VALUE / 4,
+        minServers,
+        pace,
+        prices);
   }
 
   /** Live disks that a stripe of the longest code needs: one for each block. */

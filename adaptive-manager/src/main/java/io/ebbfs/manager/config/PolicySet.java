@@ -38,7 +38,12 @@ public record PolicySet(List<PolicyRule> rules) {
     return parse(path, YamlFile.text(path), codes);
   }
 
-  static PolicySet parse(Path path, String text, CodeRegistry codes) throws ConfigException {
+  /**
+   * Reads policies from a text.
+   *
+   * @param path of the file that the text comes from, for messages
+   */
+  public static PolicySet parse(Path path, String text, CodeRegistry codes) throws ConfigException {
     return YamlFile.parse(path, text, top -> read(top, codes));
   }
 
@@ -92,6 +97,7 @@ public record PolicySet(List<PolicyRule> rules) {
     return new PolicyRule(
         name,
         readPaths(section, name, claims),
+        readExcluded(section),
         family,
         readBound(section, codes, name, family),
         section.durationMillis("writeColdAfter", 3_600_000),
@@ -150,6 +156,21 @@ public record PolicySet(List<PolicyRule> rules) {
     }
     if (section.texts("paths").isEmpty()) {
       section.problem("paths", "policy '" + name + "' has no paths", "write 'paths: [/data]'");
+    }
+    return List.copyOf(patterns);
+  }
+
+  private static List<PathPattern> readExcluded(Section section) {
+    List<PathPattern> patterns = new ArrayList<>();
+    for (Section.Entry entry : section.texts("exclude")) {
+      try {
+        patterns.add(PathPattern.of(entry.text()));
+      } catch (IllegalArgumentException e) {
+        section.problem(
+            entry.line(),
+            "exclude " + e.getMessage(),
+            "write an absolute path or glob, such as /data/tmp");
+      }
     }
     return List.copyOf(patterns);
   }

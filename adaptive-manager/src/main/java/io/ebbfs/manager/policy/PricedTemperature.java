@@ -79,7 +79,7 @@ final class PricedTemperature implements Temperature {
     double reads = ofStripes(stripes);
     double idle = idleDays(stripes);
     Worth.Sides sides = worth.toCompact(reads, idle);
-    return why(sides, String.format(Locale.ROOT, "%s, not read for %.3g days", show(reads), idle));
+    return why(sides, "%s, not read for %s days".formatted(show(reads), number(idle)));
   }
 
   @Override
@@ -98,11 +98,8 @@ final class PricedTemperature implements Temperature {
   }
 
   private static String show(Worth.Sides sides) {
-    return String.format(
-        Locale.ROOT,
-        "the conversion earns %.3g and costs %.3g block moves per block",
-        sides.earns(),
-        sides.costs());
+    return "the conversion earns %s and costs %s block moves per block"
+        .formatted(number(sides.earns()), number(sides.costs()));
   }
 
   @Override
@@ -112,29 +109,32 @@ final class PricedTemperature implements Temperature {
 
   @Override
   public String show(double value) {
-    return String.format(Locale.ROOT, "%.3g remembered reads", value);
+    return number(value) + " remembered reads";
   }
 
+  /** By the mean of the file's stripes, which convert as a whole. */
   @Override
-  public String explain(FileView file, boolean compact) {
-    double reads = ofFile(file);
-    Worth.Sides sides =
-        compact ? worth.toFast(reads) : worth.toCompact(reads, daysSince(lastUse(file)));
-    return String.format(
-        Locale.ROOT,
-        "%s; a conversion to the %s code would earn %.3g and cost %.3g block moves per block",
-        show(reads),
-        compact ? "fast" : "compact",
-        sides.earns(),
-        sides.costs());
+  public String explain(FileView file, Collection<StripeView> stripes, boolean compact) {
+    double reads = ofStripes(stripes);
+    Worth.Sides sides = compact ? worth.toFast(reads) : worth.toCompact(reads, idleDays(stripes));
+    return "%s, its stripes %s; a conversion to the %s code would earn %s and cost %s block moves per block"
+        .formatted(
+            show(ofFile(file)),
+            number(reads),
+            compact ? "fast" : "compact",
+            number(sides.earns()),
+            number(sides.costs()));
   }
 
   @Override
   public String showHot() {
-    return String.format(
-        Locale.ROOT,
-        "new data is worth the fast code from %.3g remembered reads, compact data from %.3g",
-        Math.max(0, worth.evenReads()),
-        Math.max(0, worth.payingReads()));
+    return "new data is worth the fast code from %s remembered reads, compact data from %s"
+        .formatted(
+            number(Math.max(0, worth.evenReads())), number(Math.max(0, worth.payingReads())));
+  }
+
+  /** Three digits, or all of a larger number. */
+  private static String number(double value) {
+    return String.format(Locale.ROOT, Math.abs(value) < 999.5 ? "%.3g" : "%,.0f", value);
   }
 }

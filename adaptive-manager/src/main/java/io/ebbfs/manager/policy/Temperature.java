@@ -46,8 +46,14 @@ interface Temperature {
   /** "3.2 reads/MiB". */
   String show(double value);
 
-  /** What a file's temperature means for its code: "3.2 reads/MiB (hot from 0.5 reads/MiB)". */
-  String explain(FileView file, boolean compact);
+  /**
+   * What the temperature of an encoded file means for its code: "3.2 reads/MiB (hot from 0.5
+   * reads/MiB)".
+   *
+   * @param stripes of the file
+   * @param compact whether all of them are in the compact code
+   */
+  String explain(FileView file, Collection<StripeView> stripes, boolean compact);
 
   /** From where on data is hot: "hot from 0.5 reads/MiB". */
   String showHot();

@@ -107,7 +107,7 @@ final class ThresholdTemperature implements Temperature {
   }
 
   @Override
-  public String explain(FileView file, boolean compact) {
+  public String explain(FileView file, Collection<StripeView> stripes, boolean compact) {
     return "%s (%s)".formatted(show(ofFile(file)), showHot());
   }
 

@@ -6,7 +6,9 @@ import io.ebbfs.manager.view.ClusterSnapshot;
 import io.ebbfs.manager.view.FileView;
 import io.ebbfs.manager.view.StripeView;
 import io.ebbfs.manager.view.TransitionView;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
@@ -107,11 +109,13 @@ final class VerdictWriter {
     int compact = 0;
     int lost = 0;
     String other = null;
+    List<StripeView> stripes = new ArrayList<>();
     for (long id : file.stripeIds()) {
       StripeView stripe = snapshot.stripes().get(id);
       if (stripe == null) {
         continue;
       }
+      stripes.add(stripe);
       lost += stripe.lostPositions().isEmpty() ? 0 : 1;
       if (stripe.code().equals(rule.family().fast())) {
         fast++;
@@ -135,7 +139,7 @@ final class VerdictWriter {
           "%s, the only code of policy '%s'%s"
               .formatted(rule.family().fast(), rule.name(), repair));
     }
-    String heat = temperature.explain(file, fast == 0) + repair;
+    String heat = temperature.explain(file, stripes, fast == 0) + repair;
     if (fast > 0 && compact > 0) {
       return verdict(
           file, FileState.MIXED, fast + " stripes fast, " + compact + " compact; " + heat);

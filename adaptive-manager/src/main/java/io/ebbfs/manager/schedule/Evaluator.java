@@ -3,6 +3,8 @@ package io.ebbfs.manager.schedule;
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.manager.config.LivePolicies;
 import io.ebbfs.manager.config.ManagerConfig;
+import io.ebbfs.manager.config.PolicyRule;
+import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.economics.Experience;
 import io.ebbfs.manager.economics.FailureMeter;
 import io.ebbfs.manager.economics.FailureRates;
@@ -145,17 +147,37 @@ public final class Evaluator {
     }
   }
 
+  /**
+   * What policies that are not in force would decide now, if nothing limited how much is under way
+   * at once. Nothing is proposed, and the last evaluation stays.
+   *
+   * @throws NamenodeException if the namenode does not answer
+   */
+  public synchronized Evaluation preview(PolicySet edited) {
+    PolicySet unlimited =
+        new PolicySet(edited.rules().stream().map(PolicyRule::withoutRunLimit).toList());
+    return Policy.decide(codes, snapshot(clock.millis(), unlimited, Integer.MAX_VALUE));
+  }
+
+  /** The codes that policies may name. */
+  public CodeRegistry codes() {
+    return codes;
+  }
+
+  private ClusterSnapshot snapshot(long nowMillis, PolicySet rules, int maxPendingTransitions) {
+    return SnapshotReader.read(
+        namenode,
+        nowMillis,
+        rules,
+        new ClusterSnapshot.Limits(maxPendingTransitions, config.limits().retryFailedAfterMillis()),
+        store.heatAt(nowMillis, config.heat().halfLifeMillis()),
+        experienceAt(nowMillis));
+  }
+
   private Result run(boolean dryRun) {
     long begin = clock.millis();
     ClusterSnapshot snapshot =
-        SnapshotReader.read(
-            namenode,
-            begin,
-            policies.current().policies(),
-            new ClusterSnapshot.Limits(
-                config.limits().maxPendingTransitions(), config.limits().retryFailedAfterMillis()),
-            store.heatAt(begin, config.heat().halfLifeMillis()),
-            experienceAt(begin));
+        snapshot(begin, policies.current().policies(), config.limits().maxPendingTransitions());
     observe(snapshot);
     Evaluation evaluation = Policy.decide(codes, snapshot);
     Map<Long, Verdict> verdicts = new HashMap<>();

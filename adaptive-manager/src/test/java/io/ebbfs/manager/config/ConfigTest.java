@@ -60,6 +60,7 @@ class ConfigTest {
         List.of(
             "name",
             "paths",
+            "exclude",
             "family",
             "fastCode",
             "compactCode",
@@ -268,6 +269,20 @@ class ConfigTest {
             new Pace(7_200_000, OptionalLong.of(1L << 40), Optional.of(new Pace.Hours(22, 6))));
     assertThat(sound(PACED + "    readHot: auto\n").rules().get(0).readHot())
         .isEqualTo(ReadHot.AUTO);
+  }
+
+  @Test
+  void anExcludedTreeHasThePolicyThatMatchesNextIfAny() throws Exception {
+    String excluded =
+        SOUND.replace("paths: [/a]", "paths: [/a, /c]\n    exclude: [/a/tmp, '/c/*.log']")
+            + "  - {name: b, paths: [/a/tmp/keep, /], code: 'XOR(2,1)'}\n";
+    PolicySet policies = sound(excluded);
+    assertThat(policies.forPath("/a/x").orElseThrow().name()).isEqualTo("a");
+    assertThat(policies.forPath("/a/tmp/x").orElseThrow().name()).isEqualTo("b");
+    assertThat(policies.forPath("/c/y.log").orElseThrow().name()).isEqualTo("b");
+    assertThat(sound(excluded.replace("/a/tmp/keep, /", "/q")).forPath("/a/tmp/x")).isEmpty();
+    assertThat(problems(SOUND + "    exclude: [tmp]\n").toString())
+        .contains("policies.yaml:7: exclude");
   }
 
   @Test

@@ -61,6 +61,7 @@ final class PolicyWorld {
     return new PolicyRule(
         name,
         List.of(PathPattern.of("/" + name)),
+        List.of(),
         family,
         bound == null ? OptionalDouble.empty() : OptionalDouble.of(bound),
         10_000,

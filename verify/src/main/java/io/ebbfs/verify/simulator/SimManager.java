@@ -52,6 +52,7 @@ final class SimManager {
                 new PolicyRule(
                     "simulated",
                     List.of(PathPattern.of("/")),
+                    List.of(),
                     pair,
                     bound,
                     0,
