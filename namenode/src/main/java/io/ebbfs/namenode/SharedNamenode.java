@@ -156,7 +156,7 @@ public final class SharedNamenode implements AutoCloseable {
         } catch (IOException | RuntimeException e) {
           LOG.warn("The leadership was not renewed: {}", e.toString());
         }
-        Thread.sleep(times.renew());
+        Thread.sleep(leadership.hasLeaderEnded() ? times.renew() / 4 + 1 : times.renew());
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

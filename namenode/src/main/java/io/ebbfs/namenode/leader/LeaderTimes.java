@@ -20,9 +20,9 @@ public record LeaderTimes(long renew, long timeout) {
     return timeout * 1_000_000 / 5 * 4;
   }
 
-  /** A leader whose process seems to have ended has lost after two and a half renewals. */
+  /** A leader whose process seems to have ended has lost after one and a half renewals. */
   long endedNanos() {
-    return timeoutNanos() / 4;
+    return renew * 1_500_000;
   }
 
   long timeoutNanos() {

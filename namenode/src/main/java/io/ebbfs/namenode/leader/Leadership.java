@@ -186,6 +186,12 @@ public final class Leadership {
     endedTerm = leader.term();
   }
 
+  /** Whether the process that leads seems to have ended, so that {@link #tick} may soon take over. */
+  public boolean hasLeaderEnded() {
+    LeaderRow row = seen;
+    return row != null && row.getTerm() == endedTerm && !holds();
+  }
+
   /** Whether files may be changed, as far as a process knows. */
   public enum Changes {
     ALLOWED,

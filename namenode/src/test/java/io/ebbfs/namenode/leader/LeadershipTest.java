@@ -55,13 +55,16 @@ class LeadershipTest {
     b.tick();
     assertThat(b.otherLeader()).contains(new Leadership.Leader("a:8020", 1));
     assertThat(a.otherLeader()).isEmpty();
+    assertThat(b.hasLeaderEnded()).isFalse();
     b.noteEnd(new Leadership.Leader("a:8020", 1));
     b.tick();
     assertThat(b.holds()).as("its row has not stood still yet").isFalse();
+    assertThat(b.hasLeaderEnded()).isTrue();
     nanos += TIMES.endedNanos();
     b.tick();
     assertThat(b.holds()).isTrue();
     assertThat(b.term()).isEqualTo(2);
+    assertThat(b.hasLeaderEnded()).isFalse();
     // Should the process live, its next renewal tells it that another one leads.
     a.tick();
     assertThat(a.holds()).isFalse();
