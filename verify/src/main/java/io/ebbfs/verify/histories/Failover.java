@@ -38,10 +38,10 @@ public final class Failover {
   private static final long LEADER_POLL_MILLIS = 20;
 
   /**
-   * Between the calls of a client. All clients together begin a call every 4 ms, so a gap is seen
+   * Between the calls of a client. All clients together begin a call every 16 ms, so a gap is seen
    * in full, and two cores have time left: on a machine without idle time every call waits long.
    */
-  private static final long PAUSE_MILLIS = 1000;
+  private static final long PAUSE_MILLIS = 1_000;
 
   private final HistoriesOptions options;
   private final PrintStream out;
