@@ -232,6 +232,7 @@ class ManagerTest {
           opens,
           new ManagerStore.Position("ebbfs.opens", 0, 1),
           ManagerConfig.defaults().heat().halfLives());
+      store.countAnew(now - 20L * 86_400_000);
     }
     namenode.proposed.clear();
     manager = open();
@@ -239,7 +240,7 @@ class ManagerTest {
     send("POST", "/api/v1/policies/evaluate");
     assertThat(namenode.proposed).hasSize(1);
     assertThat(namenode.proposed.get(0).getReason())
-        .contains("1,000 remembered reads; the conversion earns 17.7 and costs 2.13 block moves");
+        .contains("1,000 remembered reads; within 20.0 days the conversion earns 35.0 and costs");
     namenode.completeAll(new Random(1));
     manager.close();
     manager = open(); // the budget survives

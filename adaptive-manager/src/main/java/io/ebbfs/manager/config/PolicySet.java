@@ -8,6 +8,7 @@ import io.ebbfs.common.config.ConfigException;
 import io.ebbfs.common.config.NearestWord;
 import io.ebbfs.common.config.Section;
 import io.ebbfs.common.config.YamlFile;
+import io.ebbfs.manager.economics.PairCost;
 import io.ebbfs.manager.economics.Prices;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -293,7 +294,20 @@ public record PolicySet(List<PolicyRule> rules) {
     if (family.isSingle() && !section.has("readHot")) {
       return ReadHot.NEVER;
     }
+    if (family.isSingle() && section.isText("readHot", "never")) {
+      return ReadHot.NEVER;
+    }
     if (!section.has("readHot") || section.isText("readHot", "auto")) {
+      if (!family.isSingle() && PairCost.of(family).readsSaved() <= 0) {
+        section.problem(
+            "readHot",
+            "with 'readHot: auto', no reads are worth the fast code of "
+                + family.name()
+                + ": a degraded read costs as much in either code",
+            "write a threshold such as 'readHot: {perFile: 5}', or the single 'code: "
+                + family.compact()
+                + "'");
+      }
       return ReadHot.AUTO;
     }
     Section hot = section.section("readHot");
@@ -327,6 +341,12 @@ public record PolicySet(List<PolicyRule> rules) {
 
   private static Pace readPace(Section section) {
     long bytes = section.sizeBytes("conversionBytesPerDay", -1);
+    if (bytes == 0) {
+      section.problem(
+          "conversionBytesPerDay",
+          "conversionBytesPerDay is 0: nothing would be converted for its heat",
+          "write a size such as 1TiB, or leave it out for no limit");
+    }
     return new Pace(
         section.durationMillis("minimumStay", 0),
         bytes < 0 ? OptionalLong.empty() : OptionalLong.of(bytes),

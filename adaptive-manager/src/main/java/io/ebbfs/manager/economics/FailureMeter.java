@@ -7,10 +7,12 @@ import io.ebbfs.manager.view.StripeView;
  * Measures the failure rates of a cluster from one snapshot to the next. One thread observes; any
  * may ask for the rates.
  *
- * <p>Time without snapshots, and time in which nothing is encoded, does not count.
+ * <p>Time without snapshots, time in which nothing is encoded, safe mode, and time in which most
+ * blocks are away, because the cluster was stopped, do not count.
  */
 public final class FailureMeter {
-  private static final double MILLIS_PER_DAY = 86_400_000;
+  /** The days of a cluster with fewer blocks count less: chance has more part in its rates. */
+  private static final double WHOLE_WEIGHT = 10_000;
 
   /** After a longer pause between two snapshots nobody knows what happened in it. */
   private static final long MOST_MILLIS = 3_600_000;
@@ -36,13 +38,16 @@ public final class FailureMeter {
       positions += stripe.members().size();
       absent += stripe.lostPositions().size();
     }
-    if (hasBefore && positions > 0) {
+    if (hasBefore && positions > 0 && !now.cluster().safeMode() && absent <= positions / 2) {
       long millis = now.nowMillis() - beforeMillis;
       long rebuilt = now.repairedBlocks() - beforeRepaired;
       if (millis > 0 && millis <= MOST_MILLIS && rebuilt >= 0) {
+        double weight = Math.min(1, positions / WHOLE_WEIGHT);
         rates =
             rates.plus(
-                millis / MILLIS_PER_DAY, (double) rebuilt / positions, (double) absent / positions);
+                millis / Experience.DAY * weight,
+                (double) rebuilt / positions * weight,
+                (double) absent / positions);
       }
     }
     hasBefore = true;

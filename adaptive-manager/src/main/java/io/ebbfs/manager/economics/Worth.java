@@ -4,27 +4,31 @@ package io.ebbfs.manager.economics;
  * Weighs a conversion: what it earns over the time that data is expected to stay, against what it
  * moves. Unit: moves of a block per data block. Immutable.
  *
- * <p>The future is taken to be as long as the past: data that was read n times within the memory
- * will be read n times again, and data that nobody has read for some days will not be read for as
- * many days. So at worst a conversion comes as late, or is as useless, as it is dear: the cost of
- * wrong guesses is at most the cost that right ones would have saved, plus the conversions that
- * this sum has paid for.
+ * <p>Data is expected to stay as it is for as long as the memory covers, or for as long as it has
+ * been in its code if that is longer. So the waste of a wrong code adds up until it pays for the
+ * conversion, and the same expectation holds in both directions: at most one of them pays.
  */
 public final class Worth {
   private final PairCost cost;
   private final Prices prices;
   private final FailureRates rates;
-  private final double memoryDays;
+  private final double countedDays;
+  private final double windowDays;
 
   public Worth(PairCost cost, Prices prices, Experience experience) {
     this.cost = cost;
     this.prices = prices;
     this.rates = experience.rates();
-    this.memoryDays = experience.memoryDays();
+    this.countedDays = experience.countedDays();
+    this.windowDays = Math.min(experience.memoryDays(), countedDays);
   }
 
-  /** What a conversion earns, and what it moves. */
-  public record Sides(double earns, double costs) {
+  /**
+   * What a conversion earns, and what it moves.
+   *
+   * @param days for which the data is expected to stay as it is
+   */
+  public record Sides(double earns, double costs, double days) {
     public boolean pays() {
       return earns > costs;
     }
@@ -40,41 +44,39 @@ public final class Worth {
     return prices.storage() * cost.extraStored() - rates.lostPerDay() * cost.repairsSaved();
   }
 
-  /**
-   * What the fast code earns over the expected stay; negative if the compact code is worth more.
-   */
-  public double ofFast(double reads) {
-    return perRead() * reads - perDay() * memoryDays;
+  /** Moves a day that the fast code earns; negative if the compact code is worth more. */
+  private double perDay(double reads) {
+    return windowDays == 0 ? 0 : perRead() * reads / windowDays - perDay();
+  }
+
+  /** How long data is expected to stay as it is, but not for longer than reads were counted. */
+  private double expectedDays(double daysInCode) {
+    return Math.min(Math.max(windowDays, daysInCode), countedDays);
   }
 
   /**
-   * From so many remembered reads on, the fast code is worth more: data that is encoded for the
-   * first time goes there. 0 or less if the fast code is worth more in any case.
+   * Data is encoded for the first time, into the fast code. That writes more parities than the
+   * compact code has, and some day the data becomes compact.
    */
-  public double evenReads() {
-    return perRead() == 0 ? Double.POSITIVE_INFINITY : perDay() * memoryDays / perRead();
+  public Sides first(double reads) {
+    return new Sides(perDay(reads) * windowDays, cost.extraStored() + cost.toCompact(), windowDays);
   }
 
-  /** From so many remembered reads on, compact data is worth the way to the fast code and back. */
-  public double payingReads() {
-    return perRead() == 0
-        ? Double.POSITIVE_INFINITY
-        : evenReads() + (cost.toFast() + cost.toCompact()) / perRead();
+  /** From so many remembered reads on, data is encoded into the fast code. */
+  public double firstReads() {
+    return (perDay() * windowDays + cost.extraStored() + cost.toCompact()) / perRead();
   }
 
   /** Compact data becomes fast. Some day it becomes compact again, so both ways are paid for. */
-  public Sides toFast(double reads) {
-    return new Sides(ofFast(reads), cost.toFast() + cost.toCompact());
+  public Sides toFast(double reads, double daysInCode) {
+    double days = expectedDays(daysInCode);
+    return new Sides(perDay(reads) * days, cost.toFast() + cost.toCompact(), days);
   }
 
-  /**
-   * Fast data becomes compact.
-   *
-   * @param idleDays for which nobody has read it
-   */
-  public Sides toCompact(double reads, double idleDays) {
-    return new Sides(
-        perDay() * Math.max(memoryDays, idleDays) - perRead() * reads, cost.toCompact());
+  /** Fast data becomes compact. */
+  public Sides toCompact(double reads, double daysInCode) {
+    double days = expectedDays(daysInCode);
+    return new Sides(-perDay(reads) * days, cost.toCompact(), days);
   }
 
   /**
@@ -82,11 +84,15 @@ public final class Worth {
    *
    * @param hotterReads remembered reads of the compact data
    * @param colderReads mean of the fast data
-   * @param colderPart data blocks that become compact for each data block that becomes fast
+   * @param colderPart bytes that become compact for each byte that becomes fast
+   * @param daysInCode for which the hotter data has been compact
    */
-  public Sides swap(double hotterReads, double colderReads, double colderPart) {
+  public Sides swap(double hotterReads, double colderReads, double colderPart, double daysInCode) {
+    double days = expectedDays(daysInCode);
+    double reads = hotterReads - colderReads * colderPart;
     return new Sides(
-        perRead() * (hotterReads - colderReads * colderPart),
-        cost.toFast() + cost.toCompact() * colderPart);
+        windowDays == 0 ? 0 : perRead() * reads / windowDays * days,
+        cost.toFast() + cost.toCompact() * colderPart,
+        days);
   }
 }

@@ -1,6 +1,5 @@
 package io.ebbfs.manager.heat;
 
-import io.ebbfs.manager.economics.Experience;
 import io.ebbfs.manager.economics.FailureRates;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -8,10 +7,12 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.LongPredicate;
+import java.util.function.ToDoubleFunction;
 import org.rocksdb.ColumnFamilyDescriptor;
 import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.ColumnFamilyOptions;
@@ -27,17 +28,18 @@ import org.rocksdb.WriteOptions;
  * Kafka offsets that they include, and the samples of the time line. Thread-safe.
  *
  * <p>Column families: "heat" (file id, 8 bytes big-endian -> heat as IEEE double bits, time in ms,
- * remembered reads, time in ms; 8 bytes each; older rows lack the last two), "default"
- * ("failureRates" -> the three numbers of {@link FailureRates}, 8 bytes each), "offset" (topic +
- * '\n' + partition -> next offset, 8 bytes), "sample" (time in ms, 8 bytes -> JSON), "conversion"
- * (time in ms, 8 bytes, and the policy -> converted bytes, 8 bytes).
+ * remembered reads, time in ms; 8 bytes each; older rows lack the last two), "offset" (topic + '\n'
+ * + partition -> next offset, 8 bytes), "sample" (time in ms, 8 bytes -> JSON), "default"
+ * ("failureRates" -> the three numbers of {@link FailureRates}; "countedSince" -> time in ms; byte
+ * 1, time in ms and policy -> bytes that were converted; numbers have 8 bytes).
  */
 public final class ManagerStore implements AutoCloseable {
-  private static final List<String> FAMILIES =
-      List.of("default", "heat", "offset", "sample", "conversion");
+  private static final List<String> FAMILIES = List.of("default", "heat", "offset", "sample");
 
   private static final long DAY_MILLIS = 86_400_000;
   private static final byte[] FAILURE_RATES = utf8("failureRates");
+  private static final byte[] COUNTED_SINCE = utf8("countedSince");
+  private static final byte CONVERSION = 1;
 
   private final RocksDB db;
   private final List<ColumnFamilyHandle> handles;
@@ -135,13 +137,17 @@ public final class ManagerStore implements AutoCloseable {
 
   /** The read counts at a time, by file id. */
   public Map<Long, Double> heatAt(long nowMillis, long halfLifeMillis) {
+    return readsAt(reads -> reads.heat().at(nowMillis, halfLifeMillis));
+  }
+
+  private Map<Long, Double> readsAt(ToDoubleFunction<Reads> part) {
     synchronized (heatLock) {
       ensureOpen();
       Map<Long, Double> counts = new HashMap<>();
       try (RocksIterator iterator = db.newIterator(heat())) {
         for (iterator.seekToFirst(); iterator.isValid(); iterator.next()) {
           long id = ByteBuffer.wrap(iterator.key()).getLong();
-          counts.put(id, decode(iterator.value()).heat().at(nowMillis, halfLifeMillis));
+          counts.put(id, part.applyAsDouble(decode(iterator.value())));
         }
       }
       return counts;
@@ -179,20 +185,8 @@ public final class ManagerStore implements AutoCloseable {
   }
 
   /** The remembered reads at a time, by file id. */
-  public Map<Long, Experience.Remembered> rememberedAt(long nowMillis, long halfLifeMillis) {
-    synchronized (heatLock) {
-      ensureOpen();
-      Map<Long, Experience.Remembered> reads = new HashMap<>();
-      try (RocksIterator iterator = db.newIterator(heat())) {
-        for (iterator.seekToFirst(); iterator.isValid(); iterator.next()) {
-          Decay memory = decode(iterator.value()).memory();
-          reads.put(
-              ByteBuffer.wrap(iterator.key()).getLong(),
-              new Experience.Remembered(memory.at(nowMillis, halfLifeMillis), memory.atMillis()));
-        }
-      }
-      return reads;
-    }
+  public Map<Long, Double> rememberedAt(long nowMillis, long halfLifeMillis) {
+    return readsAt(reads -> reads.memory().at(nowMillis, halfLifeMillis));
   }
 
   /** The failure rates that were kept last; the prior before. */
@@ -227,10 +221,10 @@ public final class ManagerStore implements AutoCloseable {
     synchronized (heatLock) {
       ensureOpen();
       byte[] key = conversionKey(nowMillis, policy);
-      byte[] before = db.get(conversions(), key);
-      long sum = bytes + (before == null ? 0 : ByteBuffer.wrap(before).getLong());
-      db.put(conversions(), write, key, key(sum));
-      db.deleteRange(conversions(), write, key(0), key(Math.max(0, nowMillis - DAY_MILLIS)));
+      byte[] before = db.get(key);
+      db.put(write, key, key(bytes + (before == null ? 0 : ByteBuffer.wrap(before).getLong())));
+      db.deleteRange(
+          write, conversionKey(0, ""), conversionKey(Math.max(0, nowMillis - DAY_MILLIS), ""));
     }
   }
 
@@ -239,15 +233,39 @@ public final class ManagerStore implements AutoCloseable {
     synchronized (heatLock) {
       ensureOpen();
       Map<String, Long> sums = new HashMap<>();
-      try (RocksIterator iterator = db.newIterator(conversions())) {
-        iterator.seek(key(Math.max(0, nowMillis - DAY_MILLIS)));
-        for (; iterator.isValid(); iterator.next()) {
-          String policy =
-              new String(iterator.key(), 8, iterator.key().length - 8, StandardCharsets.UTF_8);
+      byte[] end = conversionKey(nowMillis + 1, "");
+      try (RocksIterator iterator = db.newIterator()) {
+        iterator.seek(conversionKey(Math.max(0, nowMillis - DAY_MILLIS), ""));
+        for (;
+            iterator.isValid() && Arrays.compareUnsigned(iterator.key(), end) < 0;
+            iterator.next()) {
+          byte[] key = iterator.key();
+          String policy = new String(key, 9, key.length - 9, StandardCharsets.UTF_8);
           sums.merge(policy, ByteBuffer.wrap(iterator.value()).getLong(), Long::sum);
         }
       }
       return sums;
+    }
+  }
+
+  /** Since when reads have been counted and none were lost; now if that is not known. */
+  public long countedSince(long nowMillis) throws RocksDBException {
+    synchronized (heatLock) {
+      ensureOpen();
+      byte[] value = db.get(COUNTED_SINCE);
+      if (value != null) {
+        return ByteBuffer.wrap(value).getLong();
+      }
+      db.put(write, COUNTED_SINCE, key(nowMillis));
+      return nowMillis;
+    }
+  }
+
+  /** Reads were lost: what is remembered of the time before is not all. */
+  public void countAnew(long nowMillis) throws RocksDBException {
+    synchronized (heatLock) {
+      ensureOpen();
+      db.put(write, COUNTED_SINCE, key(nowMillis));
     }
   }
 
@@ -298,13 +316,9 @@ public final class ManagerStore implements AutoCloseable {
     return handles.get(3);
   }
 
-  private ColumnFamilyHandle conversions() {
-    return handles.get(4);
-  }
-
   private static byte[] conversionKey(long millis, String policy) {
     byte[] name = utf8(policy);
-    return ByteBuffer.allocate(8 + name.length).putLong(millis).put(name).array();
+    return ByteBuffer.allocate(9 + name.length).put(CONVERSION).putLong(millis).put(name).array();
   }
 
   private static byte[] key(long value) {

@@ -155,6 +155,7 @@ public final class ReadCounter implements AutoCloseable {
       // Kafka dropped older events, or the topic was made anew: start at the first event there is.
       LOG.warn("Open events before the beginning of {} are lost: {}", topic, e.getMessage());
       skipped++;
+      store.countAnew(clock.millis());
       connected.seekToBeginning(e.partitions());
     }
   }

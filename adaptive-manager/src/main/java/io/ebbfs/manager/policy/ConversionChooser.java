@@ -36,6 +36,7 @@ final class ConversionChooser {
   private final Temperature temperature;
   private final ConversionForecast forecast;
   private final long nowMillis;
+  private final boolean isOpen;
 
   /** Logical bytes that may still be converted for heat today. */
   private long bytesLeft;
@@ -74,6 +75,7 @@ final class ConversionChooser {
     this.temperature = view.temperature();
     this.forecast = new ConversionForecast(rule.family());
     this.nowMillis = view.snapshot().nowMillis();
+    this.isOpen = rule.pace().isOpenAt(nowMillis, ZoneId.systemDefault());
     this.bytesLeft =
         rule.pace()
             .bytesLeft(view.snapshot().experience().convertedBytes().getOrDefault(rule.name(), 0L));
@@ -167,10 +169,13 @@ final class ConversionChooser {
       if (!allowed(candidate)) {
         return;
       }
-      if (!inPace(candidate, 0)) {
+      if (!inPace(candidate)) {
         continue;
       }
       Optional<String> why = temperature.whyCompact(candidate.stripes);
+      if (why.isPresent() && !inBudget(candidate.liveBytes())) {
+        return;
+      }
       if (why.isPresent()) {
         fast.remove(candidate);
         decide(candidate, TransitionKindProto.UPCODE, why.get(), decisions);
@@ -185,12 +190,15 @@ final class ConversionChooser {
    */
   void toFast(List<Decision> decisions) {
     for (Candidate candidate : compact) {
-      Optional<String> why = temperature.whyFast(candidate.heat);
+      Optional<String> why = temperature.whyFast(candidate.stripes.get(0));
       if (why.isEmpty() || !allowed(candidate)) {
         return;
       }
-      if (!inPace(candidate, 0)) {
+      if (!inPace(candidate)) {
         continue;
+      }
+      if (!inBudget(candidate.liveBytes())) {
+        return;
       }
       if (bound.fitsNow(candidate.change())) {
         decide(candidate, TransitionKindProto.DOWNCODE, toFastReason(why.get()), decisions);
@@ -221,13 +229,14 @@ final class ConversionChooser {
       if (missing <= 0 || !temperature.mayYield(colder.heat, hotter.heat) || !allowed(colder)) {
         break;
       }
-      if (inPace(colder, bytes)) {
+      if (inPace(colder)) {
         chosen.add(colder);
         bytes += colder.liveBytes();
         missing += colder.parityDelta;
       }
     }
-    Optional<String> why = missing > 0 ? Optional.empty() : whySwap(hotter, chosen);
+    boolean enough = missing <= 0 && inBudget(bytes);
+    Optional<String> why = enough ? whySwap(hotter, chosen) : Optional.empty();
     if (why.isEmpty()) {
       return false;
     }
@@ -251,18 +260,19 @@ final class ConversionChooser {
     double bytes = colder.stream().mapToDouble(Candidate::liveBytes).sum();
     double heat = colder.stream().mapToDouble(c -> c.heat * c.liveBytes()).sum();
     return temperature.whySwap(
-        hotter.heat, heat / Math.max(1, bytes), bytes / Math.max(1, hotter.liveBytes()));
+        hotter.stripes.get(0), heat / Math.max(1, bytes), bytes / Math.max(1, hotter.liveBytes()));
   }
 
-  /**
-   * Whether the policy lets this data be converted now for its heat.
-   *
-   * @param otherBytes of other data that is converted with it
-   */
-  private boolean inPace(Candidate candidate, long otherBytes) {
-    return rule.pace().isOpenAt(nowMillis, ZoneId.systemDefault())
-        && otherBytes + candidate.liveBytes() <= bytesLeft
-        && candidate.createdMillis() <= nowMillis - rule.pace().minimumStayMillis();
+  /** Whether this data may be converted for its heat at this time, whatever the budget says. */
+  private boolean inPace(Candidate candidate) {
+    return isOpen
+        && candidate.createdMillis() <= nowMillis - rule.pace().minimumStayMillis()
+        && candidate.liveBytes() <= rule.pace().bytesLeft(0);
+  }
+
+  /** Whether the budget of the day has so many bytes left. */
+  private boolean inBudget(long bytes) {
+    return bytes <= bytesLeft;
   }
 
   private boolean allowed(Candidate candidate) {

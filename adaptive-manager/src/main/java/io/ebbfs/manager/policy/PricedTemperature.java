@@ -1,105 +1,99 @@
 package io.ebbfs.manager.policy;
 
-import io.ebbfs.manager.config.PolicyRule;
+import io.ebbfs.manager.economics.Experience;
 import io.ebbfs.manager.economics.PairCost;
 import io.ebbfs.manager.economics.Worth;
 import io.ebbfs.manager.view.ClusterSnapshot;
 import io.ebbfs.manager.view.FileView;
 import io.ebbfs.manager.view.StripeView;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 
-/** Remembered reads of a block, and what a conversion earns and costs by them. Immutable. */
+/** Remembered reads of a block, and what a conversion earns and costs by them. Not thread-safe. */
 final class PricedTemperature implements Temperature {
-  private static final double MILLIS_PER_DAY = 86_400_000;
-
   private final ClusterSnapshot snapshot;
   private final Map<Long, FileView> filesById;
   private final Worth worth;
+  private final Map<Long, Double> readsOfStripes = new HashMap<>();
 
   PricedTemperature(PolicyView view) {
     this.snapshot = view.snapshot();
     this.filesById = view.filesById();
-    PolicyRule rule = view.rule();
-    this.worth = new Worth(PairCost.of(rule.family()), rule.prices(), view.snapshot().experience());
+    this.worth =
+        new Worth(PairCost.of(view.rule().family()), view.rule().prices(), snapshot.experience());
   }
 
   @Override
   public double ofFile(FileView file) {
-    return snapshot.experience().of(file.id()).opens();
+    return snapshot.experience().readsOf(file.id());
   }
 
   @Override
   public boolean isHot(FileView file) {
-    return worth.ofFast(ofFile(file)) > 0;
+    return worth.first(ofFile(file)).pays();
   }
 
   /** The mean of the files' reads, weighted by their bytes in the stripes. */
   @Override
   public double ofStripes(Collection<StripeView> stripes) {
-    double weighted = 0;
+    double reads = 0;
     long bytes = 0;
     for (StripeView stripe : stripes) {
-      for (StripeView.Member member : stripe.members()) {
-        if (!member.tombstone()) {
-          weighted += snapshot.experience().of(member.ownerId()).opens() * member.lengthBytes();
-          bytes += member.lengthBytes();
-        }
+      reads +=
+          readsOfStripes.computeIfAbsent(stripe.id(), id -> readsOf(stripe)) * stripe.liveBytes();
+      bytes += stripe.liveBytes();
+    }
+    return reads / Math.max(1, bytes);
+  }
+
+  /** Parities and tombstones have no file. */
+  private double readsOf(StripeView stripe) {
+    double reads = 0;
+    long bytes = 0;
+    for (StripeView.Member member : stripe.members()) {
+      if (!member.tombstone() && filesById.containsKey(member.ownerId())) {
+        reads += snapshot.experience().readsOf(member.ownerId()) * member.lengthBytes();
+        bytes += member.lengthBytes();
       }
     }
-    return weighted / Math.max(1, bytes);
+    return reads / Math.max(1, bytes);
   }
 
-  /** Days since somebody has read or written one of the files; 0 if there is none. */
-  private double idleDays(Collection<StripeView> stripes) {
-    long last = 0;
-    for (StripeView stripe : stripes) {
-      for (StripeView.Member member : stripe.members()) {
-        FileView file = member.tombstone() ? null : filesById.get(member.ownerId());
-        if (file != null) {
-          last = Math.max(last, lastUse(file));
-        }
-      }
-    }
-    return last == 0 ? 0 : daysSince(last);
-  }
-
-  private long lastUse(FileView file) {
-    return Math.max(snapshot.experience().of(file.id()).lastMillis(), file.modifiedMillis());
-  }
-
-  private double daysSince(long millis) {
-    return Math.max(0, snapshot.nowMillis() - millis) / MILLIS_PER_DAY;
+  private double daysInCode(Collection<StripeView> stripes) {
+    long since = stripes.stream().mapToLong(StripeView::createdMillis).max().orElse(0);
+    return Math.max(0, snapshot.nowMillis() - since) / Experience.DAY;
   }
 
   @Override
   public Optional<String> whyCompact(Collection<StripeView> stripes) {
     double reads = ofStripes(stripes);
-    double idle = idleDays(stripes);
-    Worth.Sides sides = worth.toCompact(reads, idle);
-    return why(sides, "%s, not read for %s days".formatted(show(reads), number(idle)));
+    return why(worth.toCompact(reads, daysInCode(stripes)), reads);
   }
 
   @Override
-  public Optional<String> whyFast(double heat) {
-    return why(worth.toFast(heat), show(heat));
+  public Optional<String> whyFast(StripeView stripe) {
+    double reads = ofStripes(List.of(stripe));
+    return why(worth.toFast(reads, daysInCode(List.of(stripe))), reads);
   }
 
   @Override
-  public Optional<String> whySwap(double hotter, double colder, double colderPart) {
-    Worth.Sides sides = worth.swap(hotter, colder, colderPart);
+  public Optional<String> whySwap(StripeView hotter, double colder, double colderPart) {
+    double reads = ofStripes(List.of(hotter));
+    Worth.Sides sides = worth.swap(reads, colder, colderPart, daysInCode(List.of(hotter)));
     return sides.pays() ? Optional.of("; " + show(sides)) : Optional.empty();
   }
 
-  private static Optional<String> why(Worth.Sides sides, String heat) {
-    return sides.pays() ? Optional.of(heat + "; " + show(sides)) : Optional.empty();
+  private Optional<String> why(Worth.Sides sides, double reads) {
+    return sides.pays() ? Optional.of(show(reads) + "; " + show(sides)) : Optional.empty();
   }
 
   private static String show(Worth.Sides sides) {
-    return "the conversion earns %s and costs %s block moves per block"
-        .formatted(number(sides.earns()), number(sides.costs()));
+    return "within %s days the conversion earns %s and costs %s block moves per block"
+        .formatted(number(sides.days()), number(sides.earns()), number(sides.costs()));
   }
 
   @Override
@@ -116,11 +110,13 @@ final class PricedTemperature implements Temperature {
   @Override
   public String explain(FileView file, Collection<StripeView> stripes, boolean compact) {
     double reads = ofStripes(stripes);
-    Worth.Sides sides = compact ? worth.toFast(reads) : worth.toCompact(reads, idleDays(stripes));
-    return "%s, its stripes %s; a conversion to the %s code would earn %s and cost %s block moves per block"
+    double days = daysInCode(stripes);
+    Worth.Sides sides = compact ? worth.toFast(reads, days) : worth.toCompact(reads, days);
+    return "%s, its stripes %s; within %s days a conversion to the %s code would earn %s and cost %s block moves per block"
         .formatted(
             show(ofFile(file)),
             number(reads),
+            number(sides.days()),
             compact ? "fast" : "compact",
             number(sides.earns()),
             number(sides.costs()));
@@ -128,9 +124,8 @@ final class PricedTemperature implements Temperature {
 
   @Override
   public String showHot() {
-    return "new data is worth the fast code from %s remembered reads, compact data from %s"
-        .formatted(
-            number(Math.max(0, worth.evenReads())), number(Math.max(0, worth.payingReads())));
+    return "new data is worth the fast code from %s remembered reads on"
+        .formatted(number(Math.max(0, worth.firstReads())));
   }
 
   /** Three digits, or all of a larger number. */

@@ -29,8 +29,8 @@ interface Temperature {
   /** Why fast stripes become compact; empty if they stay. */
   Optional<String> whyCompact(Collection<StripeView> stripes);
 
-  /** Why compact stripes become fast if there is room; empty if they stay. */
-  Optional<String> whyFast(double heat);
+  /** Why a compact stripe becomes fast if there is room; empty if it stays. */
+  Optional<String> whyFast(StripeView stripe);
 
   /**
    * Why fast stripes make room for a hotter compact stripe; empty if they do not.
@@ -38,7 +38,7 @@ interface Temperature {
    * @param colder the mean of the fast stripes
    * @param colderPart their bytes for each byte of the compact stripe
    */
-  Optional<String> whySwap(double hotter, double colder, double colderPart);
+  Optional<String> whySwap(StripeView hotter, double colder, double colderPart);
 
   /** Whether fast data may make room for compact data at all. */
   boolean mayYield(double colder, double hotter);

@@ -6,6 +6,7 @@ import io.ebbfs.manager.view.ClusterSnapshot;
 import io.ebbfs.manager.view.FileView;
 import io.ebbfs.manager.view.StripeView;
 import java.util.Collection;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -85,14 +86,15 @@ final class ThresholdTemperature implements Temperature {
   }
 
   @Override
-  public Optional<String> whyFast(double heat) {
+  public Optional<String> whyFast(StripeView stripe) {
+    double heat = ofStripes(List.of(stripe));
     return isHot(heat)
         ? Optional.of("read-hot: %s (%s)".formatted(show(heat), showHot()))
         : Optional.empty();
   }
 
   @Override
-  public Optional<String> whySwap(double hotter, double colder, double colderPart) {
+  public Optional<String> whySwap(StripeView hotter, double colder, double colderPart) {
     return Optional.of("");
   }
 

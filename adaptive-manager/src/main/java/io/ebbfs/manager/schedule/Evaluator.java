@@ -5,6 +5,7 @@ import io.ebbfs.manager.config.LivePolicies;
 import io.ebbfs.manager.config.ManagerConfig;
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.config.PolicySet;
+import io.ebbfs.manager.config.ReadHot;
 import io.ebbfs.manager.economics.Experience;
 import io.ebbfs.manager.economics.FailureMeter;
 import io.ebbfs.manager.economics.FailureRates;
@@ -105,13 +106,26 @@ public final class Evaluator {
     }
   }
 
-  private Experience experienceAt(long nowMillis) {
+  /** Remembered reads are left out if no policy asks for them. */
+  private Experience experienceAt(long nowMillis, PolicySet rules) {
     long halfLife = config.heat().memoryMillis();
+    boolean weighs =
+        rules.rules().stream().anyMatch(rule -> rule.readHot().unit() == ReadHot.Unit.AUTO);
     return new Experience(
         failures().rates(),
         halfLife,
-        store.rememberedAt(nowMillis, halfLife),
+        countedDays(nowMillis),
+        weighs ? store.rememberedAt(nowMillis, halfLife) : Map.of(),
         store.convertedWithinDay(nowMillis));
+  }
+
+  private double countedDays(long nowMillis) {
+    try {
+      return Math.max(0, nowMillis - store.countedSince(nowMillis)) / Experience.DAY;
+    } catch (RocksDBException e) {
+      LOG.warn("Since when reads are counted cannot be read: {}", e.getMessage());
+      return 0;
+    }
   }
 
   private FailureMeter failures() {
@@ -171,7 +185,7 @@ public final class Evaluator {
         rules,
         new ClusterSnapshot.Limits(maxPendingTransitions, config.limits().retryFailedAfterMillis()),
         store.heatAt(nowMillis, config.heat().halfLifeMillis()),
-        experienceAt(nowMillis));
+        experienceAt(nowMillis, rules));
   }
 
   private Result run(boolean dryRun) {

@@ -227,6 +227,8 @@ class ConfigTest {
     assertThat(rule.storageBound()).isEmpty();
     assertThat(rule.minServers()).isEqualTo(3);
     assertThat(rule.minDisks()).isEqualTo(9);
+    assertThat(sound(SINGLE + "    readHot: never\n").rules().get(0).readHot())
+        .isEqualTo(ReadHot.NEVER);
     PolicyRule hot = sound(SINGLE + "    readHot: {perFile: 2}\n").named("a").orElseThrow();
     assertThat(hot.readHot().show()).isEqualTo("2.00 reads/file");
     for (String code : List.of("RS(10,4)", "LRC(12,2,2)", "XOR(3,1)", "PC(6x5)")) {
@@ -291,6 +293,10 @@ class ConfigTest {
         .contains("policies.yaml:9: hysteresis has no effect with 'readHot: auto'");
     assertThat(problems(PACED + "    readHot: {perFile: 2}\n").toString())
         .contains("policies.yaml:5: prices have no effect with a threshold");
+    assertThat(problems(PACED.replace("lrc", "rs-lrc")).toString())
+        .contains("no reads are worth the fast code of rs-lrc");
+    assertThat(problems(PACED.replace("1TiB", "0")).toString())
+        .contains("policies.yaml:7: conversionBytesPerDay is 0");
     for (String hours : List.of("22", "22-25", "5-5", "x")) {
       assertThat(problems(PACED.replace("22-6", hours)).toString())
           .contains("policies.yaml:8: 'conversionHours: " + hours + "' does not name hours");

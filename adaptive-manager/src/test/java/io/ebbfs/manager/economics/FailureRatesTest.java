@@ -14,6 +14,9 @@ import org.junit.jupiter.api.Test;
 class FailureRatesTest {
   private static final long HOUR = 3_600_000;
 
+  /** Of a cluster with ten blocks. */
+  private static final double WEIGHT = 0.001;
+
   @Test
   void aNewClusterHasThePublishedRatesAndLearnsItsOwn() {
     assertThat(FailureRates.PRIOR.lostPerDay()).isEqualTo(0.003);
@@ -41,9 +44,18 @@ class FailureRatesTest {
     FailureMeter meter = new FailureMeter(FailureRates.PRIOR);
     meter.observe(snapshot(0, 50, Set.of()));
     FailureRates rates = meter.observe(snapshot(HOUR, 53, Set.of(1, 2)));
-    assertThat(rates.observedDays()).isCloseTo(1 / 24.0, within(1e-9));
-    assertThat(rates.lostSum()).isCloseTo(3 / 10.0, within(1e-9));
-    assertThat(rates.unavailableDays()).isCloseTo(2 / 10.0 / 24, within(1e-9));
+    assertThat(rates.observedDays()).isCloseTo(1 / 24.0 * WEIGHT, within(1e-9));
+    assertThat(rates.lostSum()).isCloseTo(3 / 10.0 * WEIGHT, within(1e-9));
+    assertThat(rates.unavailableDays()).isCloseTo(2 / 10.0 / 24 * WEIGHT, within(1e-12));
+  }
+
+  /** A cluster that was switched off for the weekend has not lost its blocks. */
+  @Test
+  void aStoppedClusterDoesNotCount() {
+    FailureMeter meter = new FailureMeter(FailureRates.PRIOR);
+    meter.observe(snapshot(0, 50, Set.of()));
+    assertThat(meter.observe(snapshot(HOUR, 50, Set.of(0, 1, 2, 3, 4, 5))))
+        .isEqualTo(FailureRates.PRIOR);
   }
 
   @Test

@@ -17,43 +17,87 @@ class WorthTest {
   void weighsBothSidesInBlockMoves() {
     assertThat(USUAL.perRead()).isCloseTo(0.003 * 3 * 2, within(1e-9));
     assertThat(USUAL.perDay()).isCloseTo(0.1 * 0.4 - 0.003 * 3, within(1e-9));
-    assertThat(USUAL.evenReads()).isCloseTo(17.4, within(0.05));
-    assertThat(USUAL.payingReads()).isCloseTo(135.9, within(0.05));
-    assertThat(USUAL.toFast(135).pays()).isFalse();
-    assertThat(USUAL.toFast(137).pays()).isTrue();
-    assertThat(USUAL.toFast(137).costs()).isCloseTo(2.1333, within(1e-3));
+    assertThat(USUAL.firstReads()).isCloseTo(78.5, within(0.05));
+    assertThat(USUAL.first(78).pays()).isFalse();
+    assertThat(USUAL.first(79).pays()).isTrue();
+    assertThat(USUAL.toFast(135, 0).pays()).isFalse();
+    assertThat(USUAL.toFast(137, 0).pays()).isTrue();
+    assertThat(USUAL.toFast(137, 0).costs()).isCloseTo(2.1333, within(1e-3));
     assertThat(USUAL.toCompact(0, 22).pays()).isFalse();
     assertThat(USUAL.toCompact(0, 23).pays()).isTrue();
   }
 
+  /** A wrong code costs a little each day; once that sum exceeds the conversion, it pays. */
+  @Test
+  void wasteAddsUpUntilItPaysForTheConversion() {
+    double fourADay = 4 * Experience.NONE.memoryDays();
+    assertThat(USUAL.toFast(fourADay, 50).pays()).isFalse();
+    assertThat(USUAL.toFast(fourADay, 53).pays()).isTrue();
+    assertThat(USUAL.toCompact(0.5, 24).pays()).as("opened now and then").isTrue();
+  }
+
   @Test
   void fastDataYieldsOnlyToDataThatIsReadSoMuchMoreThatBothMovesPay() {
-    assertThat(USUAL.swap(100, 50, 1).pays()).isFalse();
-    assertThat(USUAL.swap(200, 50, 1).pays()).isTrue();
-    assertThat(USUAL.swap(200, 50, 3).pays()).isFalse();
+    assertThat(USUAL.swap(100, 50, 1, 0).pays()).isFalse();
+    assertThat(USUAL.swap(200, 50, 1, 0).pays()).isTrue();
+    assertThat(USUAL.swap(200, 50, 3, 0).pays()).isFalse();
+    assertThat(USUAL.swap(100, 50, 1, 30).pays()).isTrue();
   }
 
   @Test
   void whereBlocksAreOftenLostTheFastCodeIsWorthItWithoutReads() {
     FailureRates often = FailureRates.PRIOR.plus(300, 60, 0);
     Worth worth =
-        new Worth(PRODUCT, Prices.DEFAULT, new Experience(often, Experience.WEEK_MILLIS, Map.of()));
-    assertThat(worth.ofFast(0)).isPositive();
-    assertThat(worth.evenReads()).isNegative();
+        new Worth(
+            PRODUCT,
+            Prices.DEFAULT,
+            new Experience(often, Experience.WEEK_MILLIS, 365, Map.of(), Map.of()));
+    assertThat(worth.toFast(0, 300).pays()).isTrue();
+    assertThat(worth.toCompact(0, 300).pays()).isFalse();
   }
 
-  /**
-   * Data that flaps around a threshold is not converted to and fro: between two conversions the
-   * remembered reads must change by as much as a round trip is worth.
-   */
+  /** That nobody has read data means little as long as nobody has counted. */
   @Test
-  void noReadsPayForBothDirectionsAtOnce() {
-    Random random = new Random(11);
-    for (int i = 0; i < 10_000; i++) {
-      double reads = Math.exp(random.nextDouble() * 12 - 2);
-      double idle = random.nextDouble() * 10;
-      assertThat(USUAL.toFast(reads).pays() && USUAL.toCompact(reads, idle).pays())
-          .as("%s reads, idle for %s days", reads, idle)
+  void nothingIsConvertedForReadsThatNobodyCounted() {
+    Worth fresh = worth(0);
+    assertThat(fresh.toCompact(0, 1_000).pays()).isFalse();
+    assertThat(fresh.toFast(0, 1_000).pays()).isFalse();
+    assertThat(fresh.first(0).pays()).isFalse();
+    assertThat(worth(22).toCompact(0, 1_000).pays()).isFalse();
+    assertThat(worth(23).toCompact(0, 1_000).pays()).isTrue();
+    assertThat(worth(1).toFast(1_000, 0).pays()).isTrue();
+  }
+
+  private static Worth worth(double countedDays) {
+    return new Worth(
+        PRODUCT,
+        Prices.DEFAULT,
+        new Experience(
+            FailureRates.PRIOR, Experience.WEEK_MILLIS, countedDays, Map.of(), Map.of()));
+  }
+
+  /** Whatever the prices and however long data has kept its code. */
+  @Test
+  void atMostOneDirectionPays() {
+    long seed = 11;
+    Random random = new Random(seed);
+    for (int i = 0; i < 20_000; i++) {
+      double reads = Math.exp(random.nextDouble() * 16 - 2);
+      double days = random.nextDouble() * 1_000;
+      Prices prices =
+          new Prices(Math.exp(random.nextDouble() * 10 - 7), Math.exp(random.nextDouble() * 8 - 4));
+      Worth worth =
+          new Worth(
+              PRODUCT,
+              prices,
+              new Experience(
+                  FailureRates.PRIOR,
+                  (long) (random.nextDouble() * 30 * Experience.DAY) + 1,
+                  random.nextDouble() * 500,
+                  Map.of(),
+                  Map.of()));
+      assertThat(worth.toFast(reads, days).pays() && worth.toCompact(reads, days).pays())
+          .as("seed %d: %s reads, %s days, %s", seed, reads, days, prices)
           .isFalse();
     }
   }

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
-import io.ebbfs.manager.economics.Experience;
 import io.ebbfs.manager.economics.FailureRates;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -74,11 +73,21 @@ class ManagerStoreTest {
       store.count(List.of(new OpenEvent(7, HOUR, 4)), at(1), both);
       long later = 11 * HOUR;
       assertThat(store.heatAt(later, HOUR).get(7L)).isLessThan(0.01);
-      Experience.Remembered reads = store.rememberedAt(later, 10 * HOUR).get(7L);
-      assertThat(reads.opens()).isCloseTo(2, within(1e-9));
-      assertThat(reads.lastMillis()).isEqualTo(HOUR);
+      assertThat(store.rememberedAt(later, 10 * HOUR).get(7L)).isCloseTo(2, within(1e-9));
       assertThat(store.prune(later, both, 0.01, id -> true, later)).isZero();
       assertThat(store.prune(200 * HOUR, both, 0.01, id -> true, later)).isEqualTo(1);
+    }
+  }
+
+  @Test
+  void knowsSinceWhenNoReadWasLost() throws Exception {
+    try (ManagerStore store = ManagerStore.open(directory)) {
+      assertThat(store.countedSince(5)).isEqualTo(5);
+      assertThat(store.countedSince(9)).isEqualTo(5);
+      store.countAnew(7);
+    }
+    try (ManagerStore store = ManagerStore.open(directory)) {
+      assertThat(store.countedSince(9)).isEqualTo(7);
     }
   }
 
@@ -107,6 +116,7 @@ class ManagerStoreTest {
       assertThat(store.convertedWithinDay(2 * HOUR))
           .containsOnly(java.util.Map.entry("a", 111L), java.util.Map.entry("b", 7L));
       assertThat(store.convertedWithinDay(day + HOUR + 1).get("a")).isEqualTo(110);
+      assertThat(store.convertedWithinDay(HOUR)).as("the clock went back").doesNotContainKey("b");
       assertThat(store.convertedWithinDay(day + 2 * HOUR + 1)).isEmpty();
     }
   }

@@ -81,9 +81,13 @@ public final class ModelNamenode implements CodingProtocol {
     public long parity() {
       long bytes = 0;
       for (int p = code.dataCount(); p < code.size(); p++) {
-        bytes += code.lengthBytes(p, i -> data.containsKey(i) ? data.get(i).length : 0);
+        bytes += parityBytes(p);
       }
       return bytes;
+    }
+
+    private long parityBytes(int position) {
+      return code.lengthBytes(position, i -> data.containsKey(i) ? data.get(i).length : 0);
     }
   }
 
@@ -379,6 +383,17 @@ public final class ModelNamenode implements CodingProtocol {
                     .setOwnerId(d.dead ? stripe.id : d.fileId)
                     .setOwnerIndex(d.index)
                     .setTombstone(d.dead)));
+    for (int position = stripe.code.dataCount(); position < stripe.code.size(); position++) {
+      row.addMembers(
+          StripeMemberProto.newBuilder()
+              .setPosition(position)
+              .setBlockId(1)
+              .setGenerationStamp(1)
+              .setLengthBytes(stripe.parityBytes(position))
+              .setOwnerId(stripe.id)
+              .setOwnerIndex(position)
+              .setTombstone(false));
+    }
     StripeStatusProto.Builder status =
         StripeStatusProto.newBuilder()
             .setStripe(row)

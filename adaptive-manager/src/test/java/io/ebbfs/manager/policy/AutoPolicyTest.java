@@ -21,7 +21,7 @@ class AutoPolicyTest {
   private static final long DAY = 86_400_000;
 
   private final PolicyWorld world = world(null);
-  private final Map<Long, Experience.Remembered> reads = new HashMap<>();
+  private final Map<Long, Double> reads = new HashMap<>();
 
   private static PolicyWorld world(Double bound) {
     PolicyWorld made =
@@ -42,14 +42,14 @@ class AutoPolicyTest {
   }
 
   private void read(PolicyWorld in, long id, double opens) {
-    reads.put(id, new Experience.Remembered(opens, in.now));
-    in.experience = new Experience(FailureRates.PRIOR, Experience.WEEK_MILLIS, Map.copyOf(reads));
+    reads.put(id, opens);
+    in.experience = Experience.of(Map.copyOf(reads));
   }
 
   @Test
   void newDataGoesToTheFastCodeWhereItsReadsAreWorthTheStorage() {
-    files(world, "hot", 30, 18);
-    files(world, "cold", 30, 17);
+    files(world, "hot", 30, 79);
+    files(world, "cold", 30, 78);
     assertThat(world.propose().decisions())
         .extracting(Decision::toCode, d -> d.fileIds().size())
         .containsExactlyInAnyOrder(
@@ -66,13 +66,15 @@ class AutoPolicyTest {
     Evaluation no = world.decide();
     assertThat(no.decisions()).isEmpty();
     assertThat(world.verdict(no, ids.get(0)).reason())
-        .contains("would earn 2.12 and cost 2.13 block moves per block");
+        .contains(
+            "within 10.1 days a conversion to the fast code would earn 2.12 and cost 2.13 block moves");
     ids.forEach(id -> read(world, id, 137));
     Evaluation yes = world.propose();
     assertThat(yes.decisions()).hasSize(1);
     assertThat(yes.decisions().get(0).kind()).isEqualTo(TransitionKindProto.DOWNCODE);
     assertThat(yes.decisions().get(0).reason())
-        .contains("the conversion earns 2.15 and costs 2.13 block moves per block");
+        .contains(
+            "within 10.1 days the conversion earns 2.15 and costs 2.13 block moves per block");
   }
 
   @Test
@@ -81,18 +83,34 @@ class AutoPolicyTest {
     world.propose();
     world.completeAll();
     assertThat(world.state(ids.get(0))).isEqualTo(FileState.FAST);
-    long read = world.now;
-    ids.forEach(id -> reads.put(id, new Experience.Remembered(0.01, read)));
-    world.experience =
-        new Experience(FailureRates.PRIOR, Experience.WEEK_MILLIS, Map.copyOf(reads));
-    world.now = read + 22 * DAY;
+    ids.forEach(id -> read(world, id, 0.5));
+    long encoded = world.now;
+    world.now = encoded + 23 * DAY;
     assertThat(world.decide().decisions()).isEmpty();
-    world.now = read + 23 * DAY;
+    world.now = encoded + 24 * DAY;
     Evaluation later = world.propose();
     assertThat(later.decisions())
         .extracting(Decision::kind)
         .containsExactly(TransitionKindProto.UPCODE);
-    assertThat(later.decisions().get(0).reason()).contains("not read for 23.0 days");
+    assertThat(later.decisions().get(0).reason()).contains("within 24.0 days the conversion earns");
+  }
+
+  /** Parities are members of a stripe that nobody reads. */
+  @Test
+  void dataThatIsReadAlikeDoesNotTakeTheRoomOfEachOther() {
+    PolicyWorld bounded = world(1.5);
+    files(bounded, "a", 30, 800);
+    files(bounded, "b", 90, 0);
+    List<Long> alike = files(bounded, "c", 30, 0);
+    for (int run = 0; run < 3; run++) {
+      bounded.propose();
+      bounded.completeAll();
+    }
+    alike.forEach(id -> read(bounded, id, 800));
+    for (int day = 0; day < 3; day++) {
+      bounded.now += DAY;
+      assertThat(bounded.decide().decisions()).isEmpty();
+    }
   }
 
   /** Without a pace, the same data is converted at once. */
@@ -121,16 +139,20 @@ class AutoPolicyTest {
             PolicyWorld.rule(
                 "p", CodeRegistry.builtIn().family("product"), null, ReadHot.AUTO, 0, pace));
     paced.now = now - millis;
-    Map<Long, Experience.Remembered> hot = new HashMap<>();
+    Map<Long, Double> hot = new HashMap<>();
     for (int i = 0; i < 30; i++) {
-      hot.put(paced.file("/p/" + i, 1, 0), new Experience.Remembered(1_000, now));
+      hot.put(paced.file("/p/" + i, 1, 0), 1_000.0);
     }
     paced.propose();
     paced.completeAll();
     paced.now = now;
     paced.experience =
         new Experience(
-            FailureRates.PRIOR, Experience.WEEK_MILLIS, Map.copyOf(hot), Map.of("p", converted));
+            FailureRates.PRIOR,
+            Experience.WEEK_MILLIS,
+            365,
+            Map.copyOf(hot),
+            Map.of("p", converted));
     return paced.decide().decisions().stream()
         .filter(d -> d.kind() == TransitionKindProto.DOWNCODE)
         .count();

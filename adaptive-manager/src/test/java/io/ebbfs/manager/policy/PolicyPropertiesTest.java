@@ -6,7 +6,6 @@ import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.config.ReadHot;
 import io.ebbfs.manager.economics.Experience;
-import io.ebbfs.manager.economics.FailureRates;
 import io.ebbfs.manager.model.ModelNamenode.ModelStripe;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
@@ -116,9 +115,9 @@ class PolicyPropertiesTest {
         }
         world.heat.computeIfPresent(id, (f, heat) -> heat * 0.9);
       }
-      Map<Long, Experience.Remembered> reads = new HashMap<>();
-      world.heat.forEach((id, heat) -> reads.put(id, new Experience.Remembered(heat * 10, 0)));
-      world.experience = new Experience(FailureRates.PRIOR, Experience.WEEK_MILLIS, reads);
+      Map<Long, Double> reads = new HashMap<>();
+      world.heat.forEach((id, heat) -> reads.put(id, heat * 10));
+      world.experience = Experience.of(reads);
       List<Long> files = new ArrayList<>(world.namenode.files.keySet());
       // A delete during a transition would change the sizes that the decision was based on.
       if (rough && !files.isEmpty() && world.namenode.activeIds().isEmpty()) {
