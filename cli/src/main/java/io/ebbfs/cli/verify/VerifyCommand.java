@@ -18,7 +18,8 @@ import picocli.CommandLine.Mixin;
       FailoverCommand.class,
       ConversionsCommand.class,
       PlacementCommand.class,
-      PackingCommand.class
+      PackingCommand.class,
+      PolicyCommand.class
     })
 public final class VerifyCommand {
   @Mixin private HelpOption help;

@@ -1,0 +1,48 @@
+package io.ebbfs.verify.policy;
+
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Reads a set of files until a policy has converted most of them to the fast code, then stops until
+ * most of them are compact again. It knows the policy and the failures. The reads are recorded, and
+ * all systems get the same.
+ */
+final class Adversary {
+  /** The files that it reads: all that lie in the first part, as the fast code has room for. */
+  private static final double PART = 0.2;
+
+  /** Just above what a threshold of 10 asks for in one hour. */
+  private static final int OPENS = 11;
+
+  /** Before this hour nothing is encoded, and the adversary waits. */
+  private static final int FIRST_HOUR = 12;
+
+  private Adversary() {}
+
+  static Traffic read(String name, int[] blocks, PolicySystem target, FailureDraws failures) {
+    SystemRun run = new SystemRun(target, blocks, failures);
+    int attacked = (int) (blocks.length * PART);
+    int[][] opens = new int[failures.hours()][blocks.length];
+    boolean heating = true;
+    for (int hour = 0; hour < failures.hours(); hour++) {
+      if (hour >= FIRST_HOUR) {
+        double fast = fastShare(run.stored(), attacked);
+        heating = heating ? fast < 0.5 : fast < 0.1;
+        for (int file = 0; heating && file < attacked; file++) {
+          opens[hour][file] = OPENS;
+        }
+      }
+      run.hour(hour, opens[hour]);
+    }
+    return new Traffic(name, blocks, opens);
+  }
+
+  private static double fastShare(StoredFiles stored, int files) {
+    List<Double> shares = new ArrayList<>();
+    for (int file = 0; file < files; file++) {
+      shares.add(stored.shareIn(file, PolicySystem.FAMILY.fast()));
+    }
+    return shares.stream().mapToDouble(s -> s).average().orElse(0);
+  }
+}

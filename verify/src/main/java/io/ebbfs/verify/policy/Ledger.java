@@ -1,0 +1,74 @@
+package io.ebbfs.verify.policy;
+
+/** Counts the block moves of one system. Not thread-safe. */
+final class Ledger {
+  /** A reader fetches the sources of a block one after the other at 200 Mbit/s: 64 MiB each. */
+  static final double MILLIS_PER_BLOCK = 64.0 * (1 << 20) * 8 / 200e6 * 1000;
+
+  private final long blocks;
+  private final int hours;
+  double ingest;
+  double encode;
+  double convert;
+  double repair;
+  double degraded;
+  double absentReads;
+  double storedBlockHours;
+  double conversions;
+
+  Ledger(long blocks, int hours) {
+    this.blocks = blocks;
+    this.hours = hours;
+  }
+
+  /**
+   * The figures of a system. The sums are bytes per stored logical byte and day.
+   *
+   * @param degradedMillis mean time of a read of an absent block
+   * @param stored bytes per logical byte, replicas of the first hours included
+   * @param conversions per file and day
+   */
+  record Figures(
+      double ingest,
+      double encode,
+      double convert,
+      double repair,
+      double degraded,
+      double degradedMillis,
+      double stored,
+      double conversions) {
+    double net() {
+      return ingest + encode + convert + repair + degraded;
+    }
+
+    /** Net bytes, and the bytes that readers wait for once more, at the price 1. */
+    double objective() {
+      return net() + degraded;
+    }
+  }
+
+  /** Adds a part of another ledger. */
+  void add(Ledger other, double part) {
+    ingest += part * other.ingest;
+    encode += part * other.encode;
+    convert += part * other.convert;
+    repair += part * other.repair;
+    degraded += part * other.degraded;
+    absentReads += part * other.absentReads;
+    storedBlockHours += part * other.storedBlockHours;
+    conversions += part * other.conversions;
+  }
+
+  Figures figures(int files) {
+    double blockDays = blocks * hours / 24.0;
+    return new Figures(
+        ingest / blockDays,
+        encode / blockDays,
+        convert / blockDays,
+        repair / blockDays,
+        degraded / blockDays,
+        absentReads == 0 ? 0 : degraded / absentReads * MILLIS_PER_BLOCK,
+        storedBlockHours / blocks / hours,
+        conversions / files / (hours / 24.0));
+  }
+}

@@ -1,0 +1,109 @@
+package io.ebbfs.verify.policy;
+
+import java.io.IOException;
+import java.io.PrintStream;
+import java.io.UncheckedIOException;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.stream.LongStream;
+
+/** Compares redundancy policies on simulated traffic. It is deterministic. */
+public final class PolicyComparison {
+  static final String ORACLE = "oracle";
+  static final String ORACLE_UNBOUND = "oracle, no bound";
+
+  private final Options options;
+
+  public PolicyComparison(Options options) {
+    this.options = options;
+  }
+
+  /**
+   * What is compared.
+   *
+   * @param seed the first seed
+   * @param seeds how many
+   * @param days that are simulated
+   * @param workloads their names; empty for all
+   * @param trace a recorded trace in the format of SWIM; without it that workload is left out
+   */
+  public record Options(
+      long seed, int seeds, int days, List<String> workloads, Optional<Path> trace) {}
+
+  /** The names of all workloads. */
+  public static List<String> workloads() {
+    return TrafficSource.names();
+  }
+
+  /** The figures of a workload: by system, one for each seed. */
+  record Result(String workload, Map<String, List<Ledger.Figures>> systems) {}
+
+  /** Runs, prints tables and goals, and returns the figures for JSON. */
+  public Map<String, Object> run(PrintStream out) throws IOException {
+    List<String> names = names(out);
+    List<Result> results;
+    try {
+      results = names.parallelStream().map(this::workload).toList();
+    } catch (UncheckedIOException e) {
+      throw e.getCause();
+    }
+    out.printf(
+        "Redundancy policies, %d simulated days, seeds %d to %d. Bytes are per stored byte and day,"
+            + " x 1000.%n",
+        options.days, options.seed, options.seed + options.seeds - 1);
+    results.forEach(result -> PolicyTable.print(result, out));
+    List<PolicyGoals.Goal> goals = PolicyGoals.judge(results);
+    PolicyTable.print(goals, out);
+    Map<String, Object> json = new LinkedHashMap<>();
+    json.put("seed", options.seed);
+    json.put("seeds", options.seeds);
+    json.put("days", options.days);
+    json.put("workloads", results.stream().map(PolicyTable::json).toList());
+    json.put("goals", goals);
+    return json;
+  }
+
+  private List<String> names(PrintStream out) {
+    List<String> names =
+        new ArrayList<>(options.workloads.isEmpty() ? TrafficSource.names() : options.workloads);
+    if (options.trace.isEmpty() && names.remove(TrafficSource.TRACE)) {
+      out.println("The workload 'trace' is left out: give a recorded trace with --trace FILE.");
+    }
+    return names;
+  }
+
+  private Result workload(String name) {
+    Map<String, List<Ledger.Figures>> figures = new LinkedHashMap<>();
+    LongStream.range(options.seed, options.seed + options.seeds)
+        .forEach(
+            seed ->
+                compare(name, seed)
+                    .forEach((n, f) -> figures.computeIfAbsent(n, x -> new ArrayList<>()).add(f)));
+    return new Result(name, figures);
+  }
+
+  private Map<String, Ledger.Figures> compare(String name, long seed) {
+    FailureDraws failures = FailureDraws.draw(options.days * 24, seed);
+    try {
+      Traffic traffic = new TrafficSource(options.days, options.trace).make(name, seed, failures);
+      return compare(traffic, failures);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** All systems on the same traffic and failures. */
+  static Map<String, Ledger.Figures> compare(Traffic traffic, FailureDraws failures) {
+    Map<String, Ledger.Figures> all = new LinkedHashMap<>();
+    for (PolicySystem system : PolicySystem.all()) {
+      all.put(system.name(), SystemRun.of(system, traffic, failures));
+    }
+    all.put(ORACLE, FutureOracle.of(traffic, failures, true));
+    all.put(ORACLE_UNBOUND, FutureOracle.of(traffic, failures, false));
+    return all;
+  }
+}

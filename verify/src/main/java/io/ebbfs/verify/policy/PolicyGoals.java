@@ -1,0 +1,88 @@
+package io.ebbfs.verify.policy;
+
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+
+/** Judges the goals of the policy "auto" by the means over the seeds. */
+final class PolicyGoals {
+  private static final double ABOVE_SINGLE = 1.02;
+  private static final double ABOVE_ORACLE = 1.15;
+
+  /** The replicas of the first hours are not encoded data, which the bound is about. */
+  private static final double REPLICA_SLACK = 0.02;
+
+  private static final Set<String> WITH_ORACLE = Set.of("trace", "CC1", "CC2", "CC3", "CC4");
+
+  private PolicyGoals() {}
+
+  /** A goal for one workload, in the words that people read. */
+  record Goal(String name, boolean confirmed, String text) {}
+
+  static List<Goal> judge(List<PolicyComparison.Result> results) {
+    List<Goal> goals = new ArrayList<>();
+    results.forEach(result -> goals.add(single(result)));
+    results.stream()
+        .filter(result -> WITH_ORACLE.contains(result.workload()))
+        .forEach(result -> goals.add(oracle(result)));
+    return goals;
+  }
+
+  private static Goal single(PolicyComparison.Result result) {
+    double auto = net(result, PolicySystem.AUTO);
+    String best = best(result, PolicySystem.BOUND + REPLICA_SLACK);
+    String ofAll = best(result, Double.POSITIVE_INFINITY);
+    double share = auto / net(result, best);
+    return new Goal(
+        "auto at most 2% above the best single configuration on " + result.workload(),
+        share <= ABOVE_SINGLE,
+        String.format(
+            Locale.ROOT,
+            "auto moves %.2f, %+.1f%% against %s with %.2f (best of all: %s with %.2f)",
+            auto * 1000,
+            (share - 1) * 100,
+            best,
+            net(result, best) * 1000,
+            ofAll,
+            net(result, ofAll) * 1000));
+  }
+
+  private static Goal oracle(PolicyComparison.Result result) {
+    double auto = net(result, PolicySystem.AUTO);
+    double oracle = net(result, PolicyComparison.ORACLE);
+    return new Goal(
+        "auto at most 15% above the oracle on " + result.workload(),
+        auto <= oracle * ABOVE_ORACLE,
+        String.format(
+            Locale.ROOT,
+            "auto moves %.2f, %+.1f%% against the oracle with %.2f; with the readers' wait %+.1f%%",
+            auto * 1000,
+            (auto / oracle - 1) * 100,
+            oracle * 1000,
+            (objective(result, PolicySystem.AUTO) / objective(result, PolicyComparison.ORACLE) - 1)
+                * 100));
+  }
+
+  private static String best(PolicyComparison.Result result, double mostStored) {
+    return PolicySystem.all().stream()
+        .filter(PolicySystem::isSingle)
+        .map(PolicySystem::name)
+        .filter(
+            name ->
+                PolicyTable.mean(result.systems().get(name), Ledger.Figures::stored) <= mostStored)
+        .min(Comparator.comparingDouble(name -> net(result, name)))
+        .orElseThrow();
+  }
+
+  private static double net(PolicyComparison.Result result, String system) {
+    Map<String, List<Ledger.Figures>> systems = result.systems();
+    return PolicyTable.mean(systems.get(system), Ledger.Figures::net);
+  }
+
+  private static double objective(PolicyComparison.Result result, String system) {
+    return PolicyTable.mean(result.systems().get(system), Ledger.Figures::objective);
+  }
+}

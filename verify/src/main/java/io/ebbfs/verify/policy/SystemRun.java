@@ -1,0 +1,110 @@
+package io.ebbfs.verify.policy;
+
+import io.ebbfs.manager.config.PolicySet;
+import io.ebbfs.manager.economics.Experience;
+import io.ebbfs.manager.economics.FailureRates;
+import io.ebbfs.manager.policy.Decision;
+import io.ebbfs.manager.policy.Policy;
+import io.ebbfs.manager.view.ClusterSnapshot;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * One system under one traffic, hour by hour. In each hour the decisions of the hour before are
+ * carried out, then reads and failures happen, then the policy decides. Not thread-safe.
+ */
+final class SystemRun {
+  private static final long HOUR_MILLIS = 3_600_000;
+  private static final double HEAT_PER_HOUR = 0.5;
+  private static final double MEMORY_PER_HOUR =
+      Math.pow(0.5, (double) HOUR_MILLIS / Experience.WEEK_MILLIS);
+
+  private final PolicySystem system;
+  private final int files;
+  private final FailureDraws failures;
+  private final StoredFiles stored;
+  private final Ledger ledger;
+  private final double[] heat;
+  private final double[] remembered;
+  private final long[] lastMillis;
+  private FailureRates rates = FailureRates.PRIOR;
+  private List<Decision> decided = List.of();
+
+  SystemRun(PolicySystem system, int[] blocks, FailureDraws failures) {
+    this.system = system;
+    this.files = blocks.length;
+    this.failures = failures;
+    this.stored = new StoredFiles(PolicySystem.CODES, blocks);
+    long total = 0;
+    for (int count : blocks) {
+      total += count;
+    }
+    this.ledger = new Ledger(total, failures.hours());
+    ledger.ingest = 3.0 * total;
+    this.heat = new double[files];
+    this.remembered = new double[files];
+    this.lastMillis = new long[files];
+  }
+
+  static Ledger.Figures of(PolicySystem system, Traffic traffic, FailureDraws failures) {
+    SystemRun run = new SystemRun(system, traffic.blocks(), failures);
+    for (int hour = 0; hour < failures.hours(); hour++) {
+      run.hour(hour, traffic.opens()[hour]);
+    }
+    return run.ledger.figures(run.files);
+  }
+
+  StoredFiles stored() {
+    return stored;
+  }
+
+  Ledger ledger() {
+    return ledger;
+  }
+
+  void hour(int hour, int[] opens) {
+    decided.forEach(decision -> stored.apply(decision, ledger));
+    double lost = failures.lost()[hour];
+    double absent = failures.absent()[hour];
+    stored.count(opens, lost, absent, ledger);
+    rates = rates.plus(1.0 / 24, lost, absent);
+    long now = (hour + 1) * HOUR_MILLIS;
+    for (int file = 0; file < files; file++) {
+      heat[file] = heat[file] * HEAT_PER_HOUR + opens[file];
+      remembered[file] = remembered[file] * MEMORY_PER_HOUR + opens[file];
+      if (opens[file] > 0) {
+        lastMillis[file] = now;
+      }
+    }
+    decided = mayDecide() ? decide(now) : List.of();
+  }
+
+  private boolean mayDecide() {
+    return system.rule().isPresent() && !(system.isSingle() && stored.allEncoded());
+  }
+
+  private List<Decision> decide(long now) {
+    Map<Long, Double> heatById = new HashMap<>();
+    Map<Long, Experience.Remembered> reads = new HashMap<>();
+    for (int file = 0; file < files; file++) {
+      if (lastMillis[file] > 0) {
+        heatById.put(file + 1L, heat[file]);
+        reads.put(file + 1L, new Experience.Remembered(remembered[file], lastMillis[file]));
+      }
+    }
+    ClusterSnapshot snapshot =
+        new ClusterSnapshot(
+            now,
+            new PolicySet(List.of(system.rule().orElseThrow())),
+            new ClusterSnapshot.Limits(100_000, HOUR_MILLIS),
+            new ClusterSnapshot.Cluster(100, 100, Long.MAX_VALUE / 4, false),
+            stored.fileViews(),
+            stored.stripeViews(),
+            heatById,
+            0,
+            new Experience(rates, Experience.WEEK_MILLIS, reads),
+            List.of());
+    return Policy.decide(PolicySystem.CODES, snapshot).decisions();
+  }
+}
