@@ -9,7 +9,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.stream.LongStream;
+import java.util.stream.IntStream;
 
 /** Compares redundancy policies on simulated traffic. It is deterministic. */
 public final class PolicyComparison {
@@ -47,7 +47,7 @@ public final class PolicyComparison {
     List<String> names = names(out);
     List<Result> results;
     try {
-      results = names.parallelStream().map(this::workload).toList();
+      results = results(names);
     } catch (UncheckedIOException e) {
       throw e.getCause();
     }
@@ -76,14 +76,25 @@ public final class PolicyComparison {
     return names;
   }
 
-  private Result workload(String name) {
-    Map<String, List<Ledger.Figures>> figures = new LinkedHashMap<>();
-    LongStream.range(options.seed, options.seed + options.seeds)
-        .forEach(
-            seed ->
-                compare(name, seed)
-                    .forEach((n, f) -> figures.computeIfAbsent(n, x -> new ArrayList<>()).add(f)));
-    return new Result(name, figures);
+  /** Runs all workloads with all seeds, several at a time. */
+  private List<Result> results(List<String> names) {
+    List<Map<String, Ledger.Figures>> runs =
+        IntStream.range(0, names.size() * options.seeds)
+            .parallel()
+            .mapToObj(i -> compare(names.get(i / options.seeds), options.seed + i % options.seeds))
+            .toList();
+    List<Result> results = new ArrayList<>();
+    for (int i = 0; i < names.size(); i++) {
+      Map<String, List<Ledger.Figures>> figures = new LinkedHashMap<>();
+      runs.subList(i * options.seeds, (i + 1) * options.seeds)
+          .forEach(
+              run ->
+                  run.forEach(
+                      (name, one) ->
+                          figures.computeIfAbsent(name, n -> new ArrayList<>()).add(one)));
+      results.add(new Result(names.get(i), figures));
+    }
+    return results;
   }
 
   private Map<String, Ledger.Figures> compare(String name, long seed) {

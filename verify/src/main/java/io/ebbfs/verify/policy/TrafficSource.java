@@ -24,8 +24,8 @@ record TrafficSource(int days, Optional<Path> trace) {
   private static final List<String> OWN =
       List.of(TRACE, "zipf-daily", "flash", "flap", "flap-auto");
 
-  /** Files of a workload, less a few: the blocks fill whole stripes of every code. */
-  private static final int FILES = 300;
+  /** How many files a workload has. */
+  private static final int FILES = 200;
 
   private static final int READS_PER_FILE_AND_DAY = 8;
   private static final long DAY_MILLIS = 86_400_000;
