@@ -100,7 +100,9 @@ public final class PolicyComparison {
   private Map<String, Ledger.Figures> compare(String name, long seed) {
     FailureDraws failures = FailureDraws.draw(options.days * 24, seed);
     try {
-      Traffic traffic = new TrafficSource(options.days, options.trace).make(name, seed, failures);
+      Traffic traffic =
+          new TrafficSource(TrafficSource.FILES, options.days, options.trace)
+              .make(name, seed, failures);
       return compare(traffic, failures);
     } catch (IOException e) {
       throw new UncheckedIOException(e);

@@ -17,15 +17,16 @@ import java.util.Random;
 /**
  * Makes the traffic of a workload. The same arguments give the same traffic.
  *
+ * @param files how many files a workload has
  * @param trace a recorded trace in the format of SWIM, if there is one
  */
-record TrafficSource(int days, Optional<Path> trace) {
+record TrafficSource(int files, int days, Optional<Path> trace) {
   static final String TRACE = "trace";
   private static final List<String> OWN =
       List.of(TRACE, "zipf-daily", "flash", "flap", "flap-auto");
 
-  /** How many files a workload has. */
-  private static final int FILES = 200;
+  /** The number of files of the comparison. */
+  static final int FILES = 200;
 
   private static final int READS_PER_FILE_AND_DAY = 8;
   private static final long DAY_MILLIS = 86_400_000;
@@ -64,14 +65,14 @@ record TrafficSource(int days, Optional<Path> trace) {
   private Traffic profile(Profile profile, long seed) {
     Generator generator =
         new Generator(
-            FILES, MEAN_BLOCKS * StoredFiles.BLOCK, days, READS_PER_FILE_AND_DAY, DAY_MILLIS, seed);
+            files, MEAN_BLOCKS * StoredFiles.BLOCK, days, READS_PER_FILE_AND_DAY, DAY_MILLIS, seed);
     Workload workload = generator.generate(profile);
-    int[] all = new int[FILES];
-    for (int file = 0; file < FILES; file++) {
+    int[] all = new int[files];
+    for (int file = 0; file < files; file++) {
       all[file] =
           (int) ((workload.files().get(file).bytes() + StoredFiles.BLOCK - 1) / StoredFiles.BLOCK);
     }
-    int[][] opens = new int[hours()][FILES];
+    int[][] opens = new int[hours()][files];
     workload
         .reads()
         .forEach(read -> opens[(int) (read.atMillis() / (DAY_MILLIS / 24))][read.file()]++);
@@ -86,7 +87,7 @@ record TrafficSource(int days, Optional<Path> trace) {
       chosen.add(file);
     }
     Collections.shuffle(chosen, random);
-    chosen = chosen.subList(0, Math.min(FILES, chosen.size()));
+    chosen = chosen.subList(0, Math.min(files, chosen.size()));
     double mean =
         chosen.stream().mapToLong(f -> workload.files().get(f).bytes()).average().orElse(1);
     int[] all = new int[chosen.size()];
@@ -145,9 +146,9 @@ record TrafficSource(int days, Optional<Path> trace) {
     return new Traffic("flash", blocks, opens);
   }
 
-  private static int[] lengths(Random random) {
-    int[] all = new int[FILES];
-    for (int file = 0; file < FILES; file++) {
+  private int[] lengths(Random random) {
+    int[] all = new int[files];
+    for (int file = 0; file < files; file++) {
       all[file] = 1 + random.nextInt(2 * MEAN_BLOCKS - 1);
     }
     return filling(all);

@@ -10,11 +10,13 @@ import org.junit.jupiter.api.Test;
 
 class PolicyComparisonTest {
   private static final int DAYS = 3;
+  private static final int FILES = 60;
 
   private static Map<String, Ledger.Figures> compare(String workload, long seed)
       throws IOException {
     FailureDraws failures = FailureDraws.draw(DAYS * 24, seed);
-    Traffic traffic = new TrafficSource(DAYS, Optional.empty()).make(workload, seed, failures);
+    Traffic traffic =
+        new TrafficSource(FILES, DAYS, Optional.empty()).make(workload, seed, failures);
     return PolicyComparison.compare(traffic, failures);
   }
 
