@@ -1,9 +1,9 @@
 package io.ebbfs.manager;
 
 import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.manager.config.HalfLives;
 import io.ebbfs.manager.config.ManagerConfig;
 import io.ebbfs.manager.config.ManagerOptions;
-import io.ebbfs.manager.heat.HalfLives;
 import io.ebbfs.manager.heat.ManagerStore;
 import io.ebbfs.manager.heat.OpenEvent;
 import io.ebbfs.manager.model.ModelNamenode;

@@ -4,7 +4,6 @@ import io.ebbfs.common.config.ConfigException;
 import io.ebbfs.common.config.Section;
 import io.ebbfs.common.config.YamlFile;
 import io.ebbfs.manager.economics.Experience;
-import io.ebbfs.manager.heat.HalfLives;
 import java.nio.file.Path;
 
 /**

@@ -1,5 +1,6 @@
 package io.ebbfs.manager.heat;
 
+import io.ebbfs.manager.config.HalfLives;
 import io.ebbfs.manager.economics.FailureRates;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -1,5 +1,6 @@
 package io.ebbfs.manager.heat;
 
+import io.ebbfs.manager.config.HalfLives;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -7,7 +7,6 @@ import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.config.ReadHot;
 import io.ebbfs.manager.economics.Experience;
-import io.ebbfs.manager.economics.FailureMeter;
 import io.ebbfs.manager.economics.FailureRates;
 import io.ebbfs.manager.heat.ManagerStore;
 import io.ebbfs.manager.policy.Decision;

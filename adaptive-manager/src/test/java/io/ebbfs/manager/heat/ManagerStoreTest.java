@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.within;
 
+import io.ebbfs.manager.config.HalfLives;
 import io.ebbfs.manager.economics.FailureRates;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

@@ -21,7 +21,7 @@ final class Adversary {
   private Adversary() {}
 
   static Traffic read(String name, int[] blocks, PolicySystem target, FailureDraws failures) {
-    SystemRun run = new SystemRun(target, blocks, failures);
+    PolicySystemRun run = new PolicySystemRun(target, blocks, failures);
     int attacked = (int) (blocks.length * PART);
     int[][] opens = new int[failures.hours()][blocks.length];
     boolean heating = true;

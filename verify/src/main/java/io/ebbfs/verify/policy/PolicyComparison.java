@@ -113,7 +113,7 @@ public final class PolicyComparison {
   static Map<String, Ledger.Figures> compare(Traffic traffic, FailureDraws failures) {
     Map<String, Ledger.Figures> all = new LinkedHashMap<>();
     for (PolicySystem system : PolicySystem.all()) {
-      all.put(system.name(), SystemRun.of(system, traffic, failures));
+      all.put(system.name(), PolicySystemRun.of(system, traffic, failures));
     }
     all.put(ORACLE, FutureOracle.of(traffic, failures, true));
     all.put(ORACLE_UNBOUND, FutureOracle.of(traffic, failures, false));

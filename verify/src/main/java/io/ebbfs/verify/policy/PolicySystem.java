@@ -2,6 +2,7 @@ package io.ebbfs.verify.policy;
 
 import io.ebbfs.coding.code.CodeFamily;
 import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.manager.config.Pace;
 import io.ebbfs.manager.config.PathPattern;
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.config.ReadHot;
@@ -63,6 +64,7 @@ record PolicySystem(String name, Optional<PolicyRule> rule) {
             new PolicyRule(
                 "simulated",
                 List.of(PathPattern.of("/")),
+                List.of(),
                 family,
                 bound,
                 HOUR_MILLIS,
@@ -72,6 +74,7 @@ record PolicySystem(String name, Optional<PolicyRule> rule) {
                 0,
                 Long.MAX_VALUE / 4,
                 1,
+                Pace.FREE,
                 Prices.DEFAULT)));
   }
 

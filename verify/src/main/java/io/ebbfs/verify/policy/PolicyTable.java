@@ -32,7 +32,7 @@ final class PolicyTable {
         .systems()
         .forEach(
             (name, seeds) -> {
-              Spread net = Spread.of(seeds, Ledger.Figures::net);
+              MeanOfSeeds net = MeanOfSeeds.of(seeds, Ledger.Figures::net);
               out.printf(
                   "%-17s %8.2f %7.2f %9.2f %8.2f %8.2f %8.2f %8.2f %8.2f %9.0f %7.3f %9.4f%n",
                   name,
@@ -59,7 +59,7 @@ final class PolicyTable {
   }
 
   static double mean(List<Ledger.Figures> seeds, ToDoubleFunction<Ledger.Figures> figure) {
-    return Spread.of(seeds, figure).mean();
+    return MeanOfSeeds.of(seeds, figure).mean();
   }
 
   static Map<String, Object> json(PolicyComparison.Result result) {
@@ -73,7 +73,7 @@ final class PolicyTable {
 
   private static Map<String, Object> json(String name, List<Ledger.Figures> seeds) {
     Map<String, Object> json = new LinkedHashMap<>();
-    Spread net = Spread.of(seeds, Ledger.Figures::net);
+    MeanOfSeeds net = MeanOfSeeds.of(seeds, Ledger.Figures::net);
     json.put("name", name);
     json.put("netBytesPerByteDay", net.mean());
     json.put("netHalfWidth95", net.half());

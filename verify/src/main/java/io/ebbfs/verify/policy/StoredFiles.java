@@ -33,6 +33,7 @@ final class StoredFiles {
   private final FileView[] views;
   private long unencoded;
   private long lastId;
+  private long nowMillis;
 
   /** A stripe; the file of each data position, and its view. */
   private record Stripe(ErasureCode code, List<Integer> files, StripeView view) {}
@@ -53,7 +54,8 @@ final class StoredFiles {
   }
 
   /** Carries a decision out and counts its moves. */
-  void apply(Decision decision, Ledger ledger) {
+  void apply(Decision decision, long atMillis, Ledger ledger) {
+    nowMillis = atMillis;
     ErasureCode to = codes.byName(decision.toCode());
     if (decision.kind() == TransitionKindProto.ENCODE) {
       encode(decision, to, ledger);
@@ -136,6 +138,7 @@ final class StoredFiles {
         Set.of(),
         group,
         slot,
+        nowMillis,
         0);
   }
 

@@ -16,7 +16,7 @@ class LedgerTest {
   private Ledger.Figures of(PolicySystem system) {
     int[][] opens = new int[HOURS][1];
     opens[10][0] = 5;
-    return SystemRun.of(system, new Traffic("tiny", new int[] {30}, opens), failures);
+    return PolicySystemRun.of(system, new Traffic("tiny", new int[] {30}, opens), failures);
   }
 
   /** The policy decides in the first hour, so that the file is encoded from the second on. */

@@ -57,7 +57,7 @@ class PolicyComparisonTest {
     FailureDraws failures = FailureDraws.draw(DAYS * 24, 1);
     Traffic traffic =
         new TrafficSource(TrafficSource.FILES, DAYS, Optional.empty()).make("flap", 1, failures);
-    assertThat(SystemRun.of(PolicySystem.THRESHOLD, traffic, failures).conversions())
+    assertThat(PolicySystemRun.of(PolicySystem.THRESHOLD, traffic, failures).conversions())
         .isGreaterThan(0.5);
   }
 }

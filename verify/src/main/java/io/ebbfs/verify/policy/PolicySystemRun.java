@@ -14,11 +14,14 @@ import java.util.Map;
  * One system under one traffic, hour by hour. In each hour the decisions of the hour before are
  * carried out, then reads and failures happen, then the policy decides. Not thread-safe.
  */
-final class SystemRun {
+final class PolicySystemRun {
   private static final long HOUR_MILLIS = 3_600_000;
   private static final double HEAT_PER_HOUR = 0.5;
   private static final double MEMORY_PER_HOUR =
       Math.pow(0.5, (double) HOUR_MILLIS / Experience.WEEK_MILLIS);
+
+  /** The data is new, the cluster is not. */
+  private static final double COUNTED_DAYS = 365;
 
   private final PolicySystem system;
   private final int files;
@@ -27,11 +30,10 @@ final class SystemRun {
   private final Ledger ledger;
   private final double[] heat;
   private final double[] remembered;
-  private final long[] lastMillis;
   private FailureRates rates = FailureRates.PRIOR;
   private List<Decision> decided = List.of();
 
-  SystemRun(PolicySystem system, int[] blocks, FailureDraws failures) {
+  PolicySystemRun(PolicySystem system, int[] blocks, FailureDraws failures) {
     this.system = system;
     this.files = blocks.length;
     this.failures = failures;
@@ -44,11 +46,10 @@ final class SystemRun {
     ledger.ingest = 3.0 * total;
     this.heat = new double[files];
     this.remembered = new double[files];
-    this.lastMillis = new long[files];
   }
 
   static Ledger.Figures of(PolicySystem system, Traffic traffic, FailureDraws failures) {
-    SystemRun run = new SystemRun(system, traffic.blocks(), failures);
+    PolicySystemRun run = new PolicySystemRun(system, traffic.blocks(), failures);
     for (int hour = 0; hour < failures.hours(); hour++) {
       run.hour(hour, traffic.opens()[hour]);
     }
@@ -64,7 +65,7 @@ final class SystemRun {
   }
 
   void hour(int hour, int[] opens) {
-    decided.forEach(decision -> stored.apply(decision, ledger));
+    decided.forEach(decision -> stored.apply(decision, hour * HOUR_MILLIS, ledger));
     double lost = failures.lost()[hour];
     double absent = failures.absent()[hour];
     stored.count(opens, lost, absent, ledger);
@@ -73,9 +74,6 @@ final class SystemRun {
     for (int file = 0; file < files; file++) {
       heat[file] = heat[file] * HEAT_PER_HOUR + opens[file];
       remembered[file] = remembered[file] * MEMORY_PER_HOUR + opens[file];
-      if (opens[file] > 0) {
-        lastMillis[file] = now;
-      }
     }
     decided = mayDecide() ? decide(now) : List.of();
   }
@@ -86,11 +84,11 @@ final class SystemRun {
 
   private List<Decision> decide(long now) {
     Map<Long, Double> heatById = new HashMap<>();
-    Map<Long, Experience.Remembered> reads = new HashMap<>();
+    Map<Long, Double> reads = new HashMap<>();
     for (int file = 0; file < files; file++) {
-      if (lastMillis[file] > 0) {
+      if (remembered[file] > 0) {
         heatById.put(file + 1L, heat[file]);
-        reads.put(file + 1L, new Experience.Remembered(remembered[file], lastMillis[file]));
+        reads.put(file + 1L, remembered[file]);
       }
     }
     ClusterSnapshot snapshot =
@@ -103,7 +101,7 @@ final class SystemRun {
             stored.stripeViews(),
             heatById,
             0,
-            new Experience(rates, Experience.WEEK_MILLIS, reads),
+            new Experience(rates, Experience.WEEK_MILLIS, COUNTED_DAYS, reads, Map.of()),
             List.of());
     return Policy.decide(PolicySystem.CODES, snapshot).decisions();
   }

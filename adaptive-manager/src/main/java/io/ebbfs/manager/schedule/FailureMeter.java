@@ -1,5 +1,7 @@
-package io.ebbfs.manager.economics;
+package io.ebbfs.manager.schedule;
 
+import io.ebbfs.manager.economics.Experience;
+import io.ebbfs.manager.economics.FailureRates;
 import io.ebbfs.manager.view.ClusterSnapshot;
 import io.ebbfs.manager.view.StripeView;
 
@@ -10,7 +12,7 @@ import io.ebbfs.manager.view.StripeView;
  * <p>Time without snapshots, time in which nothing is encoded, safe mode, and time in which most
  * blocks are away, because the cluster was stopped, do not count.
  */
-public final class FailureMeter {
+final class FailureMeter {
   /** The days of a cluster with fewer blocks count less: chance has more part in its rates. */
   private static final double WHOLE_WEIGHT = 10_000;
 

@@ -1,4 +1,4 @@
-package io.ebbfs.manager.heat;
+package io.ebbfs.manager.config;
 
 /**
  * After these times a read counts half.
