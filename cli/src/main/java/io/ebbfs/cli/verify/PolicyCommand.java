@@ -20,8 +20,8 @@ import picocli.CommandLine.Spec;
     name = "policy",
     description = {
       "Compares redundancy policies on simulated weeks of reads and failures.",
-      "The adaptive ones run the manager's own policy function. A refuted goal is a result,",
-      "not an error: the exit code is 0."
+      "The adaptive ones run the manager's own policy function.",
+      "A refuted goal is a result, not an error: the exit code is 0."
     })
 final class PolicyCommand implements Callable<Integer> {
   @Mixin private HelpOption help;
