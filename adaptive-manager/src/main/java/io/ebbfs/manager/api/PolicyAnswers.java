@@ -30,7 +30,6 @@ import java.util.Map;
 /** The answers of /policies and /policies/evaluate. */
 final class PolicyAnswers {
   private final ManagerState manager;
-  private final DegradedReadCost degradedReads = new DegradedReadCost();
 
   PolicyAnswers(ManagerState manager) {
     this.manager = manager;
@@ -161,10 +160,11 @@ final class PolicyAnswers {
   }
 
   /** The fast code comes first. A single code comes alone. */
-  private Map<String, Double> degradedReadBlocks(CodeFamily family) {
+  private static Map<String, Double> degradedReadBlocks(CodeFamily family) {
+    PairCost cost = PairCost.of(family);
     Map<String, Double> blocks = new LinkedHashMap<>();
-    blocks.put(family.fast(), degradedReads.blocks(family.fastCode()));
-    blocks.put(family.compact(), degradedReads.blocks(family.compactCode()));
+    blocks.put(family.fast(), cost.fast().degradedReads());
+    blocks.put(family.compact(), cost.compact().degradedReads());
     return blocks;
   }
 

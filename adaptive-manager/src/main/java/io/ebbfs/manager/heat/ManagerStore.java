@@ -262,7 +262,7 @@ public final class ManagerStore implements AutoCloseable {
     }
   }
 
-  /** Reads were lost: what is remembered of the time before is not all. */
+  /** Notes that events of reads were lost: only from this time on are reads counted in full. */
   public void countAnew(long nowMillis) throws RocksDBException {
     synchronized (heatLock) {
       ensureOpen();

@@ -172,7 +172,7 @@ final class ConversionChooser {
       if (!inPace(candidate)) {
         continue;
       }
-      Optional<String> why = temperature.whyCompact(candidate.stripes);
+      Optional<String> why = temperature.whyCompact(candidate.stripes, candidate.heat);
       if (why.isPresent() && !inBudget(candidate.liveBytes())) {
         return;
       }
@@ -190,7 +190,7 @@ final class ConversionChooser {
    */
   void toFast(List<Decision> decisions) {
     for (Candidate candidate : compact) {
-      Optional<String> why = temperature.whyFast(candidate.stripes.get(0));
+      Optional<String> why = temperature.whyFast(candidate.stripes.get(0), candidate.heat);
       if (why.isEmpty() || !allowed(candidate)) {
         return;
       }
@@ -260,7 +260,10 @@ final class ConversionChooser {
     double bytes = colder.stream().mapToDouble(Candidate::liveBytes).sum();
     double heat = colder.stream().mapToDouble(c -> c.heat * c.liveBytes()).sum();
     return temperature.whySwap(
-        hotter.stripes.get(0), heat / Math.max(1, bytes), bytes / Math.max(1, hotter.liveBytes()));
+        hotter.stripes.get(0),
+        hotter.heat,
+        heat / Math.max(1, bytes),
+        bytes / Math.max(1, hotter.liveBytes()));
   }
 
   /** Whether this data may be converted for its heat at this time, whatever the budget says. */

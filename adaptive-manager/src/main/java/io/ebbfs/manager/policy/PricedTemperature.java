@@ -69,21 +69,19 @@ final class PricedTemperature implements Temperature {
   }
 
   @Override
-  public Optional<String> whyCompact(Collection<StripeView> stripes) {
-    double reads = ofStripes(stripes);
-    return why(worth.toCompact(reads, daysInCode(stripes)), reads);
+  public Optional<String> whyCompact(Collection<StripeView> stripes, double heat) {
+    return why(worth.toCompact(heat, daysInCode(stripes)), heat);
   }
 
   @Override
-  public Optional<String> whyFast(StripeView stripe) {
-    double reads = ofStripes(List.of(stripe));
-    return why(worth.toFast(reads, daysInCode(List.of(stripe))), reads);
+  public Optional<String> whyFast(StripeView stripe, double heat) {
+    return why(worth.toFast(heat, daysInCode(List.of(stripe))), heat);
   }
 
   @Override
-  public Optional<String> whySwap(StripeView hotter, double colder, double colderPart) {
-    double reads = ofStripes(List.of(hotter));
-    Worth.Sides sides = worth.swap(reads, colder, colderPart, daysInCode(List.of(hotter)));
+  public Optional<String> whySwap(
+      StripeView hotter, double heat, double colder, double colderPart) {
+    Worth.Sides sides = worth.swap(heat, colder, colderPart, daysInCode(List.of(hotter)));
     return sides.pays() ? Optional.of("; " + show(sides)) : Optional.empty();
   }
 

@@ -26,19 +26,24 @@ interface Temperature {
   /** Whether a file that is encoded for the first time goes into the fast code. */
   boolean isHot(FileView file);
 
-  /** Why fast stripes become compact; empty if they stay. */
-  Optional<String> whyCompact(Collection<StripeView> stripes);
+  /**
+   * Why fast stripes become compact; empty if they stay.
+   *
+   * @param heat their temperature
+   */
+  Optional<String> whyCompact(Collection<StripeView> stripes, double heat);
 
   /** Why a compact stripe becomes fast if there is room; empty if it stays. */
-  Optional<String> whyFast(StripeView stripe);
+  Optional<String> whyFast(StripeView stripe, double heat);
 
   /**
    * Why fast stripes make room for a hotter compact stripe; empty if they do not.
    *
+   * @param heat of the compact stripe
    * @param colder the mean of the fast stripes
    * @param colderPart their bytes for each byte of the compact stripe
    */
-  Optional<String> whySwap(StripeView hotter, double colder, double colderPart);
+  Optional<String> whySwap(StripeView hotter, double heat, double colder, double colderPart);
 
   /** Whether fast data may make room for compact data at all. */
   boolean mayYield(double colder, double hotter);

@@ -6,7 +6,6 @@ import io.ebbfs.manager.view.ClusterSnapshot;
 import io.ebbfs.manager.view.FileView;
 import io.ebbfs.manager.view.StripeView;
 import java.util.Collection;
-import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
@@ -70,8 +69,7 @@ final class ThresholdTemperature implements Temperature {
   }
 
   @Override
-  public Optional<String> whyCompact(Collection<StripeView> stripes) {
-    double heat = ofStripes(stripes);
+  public Optional<String> whyCompact(Collection<StripeView> stripes, double heat) {
     double cold = rule.readHot().threshold() / rule.hysteresis();
     return heat < cold
         ? Optional.of(
@@ -86,15 +84,15 @@ final class ThresholdTemperature implements Temperature {
   }
 
   @Override
-  public Optional<String> whyFast(StripeView stripe) {
-    double heat = ofStripes(List.of(stripe));
+  public Optional<String> whyFast(StripeView stripe, double heat) {
     return isHot(heat)
         ? Optional.of("read-hot: %s (%s)".formatted(show(heat), showHot()))
         : Optional.empty();
   }
 
   @Override
-  public Optional<String> whySwap(StripeView hotter, double colder, double colderPart) {
+  public Optional<String> whySwap(
+      StripeView hotter, double heat, double colder, double colderPart) {
     return Optional.of("");
   }
 
