@@ -186,7 +186,9 @@ public final class Leadership {
     endedTerm = leader.term();
   }
 
-  /** Whether the process that leads seems to have ended, so that {@link #tick} may soon take over. */
+  /**
+   * Whether the process that leads seems to have ended, so that {@link #tick} may soon take over.
+   */
   public boolean hasLeaderEnded() {
     LeaderRow row = seen;
     return row != null && row.getTerm() == endedTerm && !holds();

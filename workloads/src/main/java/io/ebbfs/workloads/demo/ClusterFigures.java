@@ -100,7 +100,6 @@ final class ClusterFigures {
     report.conversions = conversions;
   }
 
-  /** Needs the degraded reads of {@link #fill}. */
   void fillFastCode(DataSet data, ServedReads served, DegradedReadTimer timer) throws IOException {
     List<StripeStatusProto> stripes = namenode.stripes();
     List<DemoReport.FastCode> all = new ArrayList<>();
@@ -115,8 +114,8 @@ final class ClusterFigures {
                 compact,
                 served.share(family, fast),
                 (double) bytesIn(fast, family, stripes) / data.bytes(family),
-                blocksPerDegradedRead(fast),
-                blocksPerDegradedRead(compact),
+                timer.medianSources(fast).orElseGet(() -> planned(fast)),
+                timer.medianSources(compact).orElseGet(() -> planned(compact)),
                 orNull(timer.medianMillis(fast)),
                 orNull(timer.medianMillis(compact))));
       }
@@ -132,13 +131,9 @@ final class ClusterFigures {
         .sum();
   }
 
-  /** As counted; as planned for a full stripe, if no read had to decode. */
-  private double blocksPerDegradedRead(String code) {
-    Double counted = report.blocksReadPerDegradedRead.get(code);
-    return counted == null ? planned(Codes.byName(code)) : counted;
-  }
-
-  private static double planned(ErasureCode code) {
+  /** What a read of one lost block in a full stripe decodes from, on average. */
+  private static double planned(String name) {
+    ErasureCode code = Codes.byName(name);
     Set<Integer> all = IntStream.range(0, code.size()).boxed().collect(Collectors.toSet());
     return IntStream.range(0, code.dataCount())
         .map(lost -> Planner.readPlan(code, all, Set.of(lost), lost, ReadCost.UNIFORM).reads())

@@ -1,6 +1,9 @@
 package io.ebbfs.workloads.demo;
 
 import io.ebbfs.coding.code.Codes;
+import io.ebbfs.coding.code.ErasureCode;
+import io.ebbfs.coding.plan.Planner;
+import io.ebbfs.coding.plan.ReadCost;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.testbed.client.StockProcess;
@@ -14,12 +17,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletionException;
+import java.util.stream.Collectors;
 
 /**
  * Times reads of lost blocks, by code: their only server is dead and nothing was repaired. All
- * timed reads of one family read equally many bytes. Not thread-safe.
+ * timed reads of one family read equally many bytes. Each lost block counts the same, however often
+ * the background reads it. Not thread-safe.
  */
 final class DegradedReadTimer {
   private static final int BLOCKS_PER_CODE = 8;
@@ -31,9 +37,15 @@ final class DegradedReadTimer {
   private final long blockBytes;
   private final Random random;
   private final Map<String, List<Double>> millisByCode = new HashMap<>();
+  private final Map<String, List<Double>> sourcesByCode = new HashMap<>();
   private final Map<Family, Long> bytesPerRead = new EnumMap<>(Family.class);
 
-  private record LostBlock(String path, long offset, long bytes) {}
+  /**
+   * A data block without a live replica.
+   *
+   * @param sources how many blocks its content is decoded from, given what else the stripe has lost
+   */
+  private record LostBlock(String path, long offset, long bytes, int sources) {}
 
   DegradedReadTimer(FileCodes files, long blockBytes, Random random) {
     this.files = files;
@@ -54,6 +66,8 @@ final class DegradedReadTimer {
       List<LostBlock> compact = lost(stripes, family.codes().compact());
       lostByCode.put(family.codes().fast(), fast.size());
       lostByCode.put(family.codes().compact(), compact.size());
+      countSources(family.codes().fast(), fast);
+      countSources(family.codes().compact(), compact);
       long bytes = bytesPerRead.computeIfAbsent(family, f -> bytesInBoth(fast, compact));
       if (bytes < LEAST_BYTES) {
         bytesPerRead.remove(family); // nothing to compare yet
@@ -67,7 +81,27 @@ final class DegradedReadTimer {
 
   /** The median of the reads in a code; empty if there was no lost block of sufficient length. */
   OptionalDouble medianMillis(String code) {
-    List<Double> sorted = new ArrayList<>(millisByCode.getOrDefault(code, List.of()));
+    return median(millisByCode.getOrDefault(code, List.of()));
+  }
+
+  /**
+   * The median, over all lost blocks in a code, of the blocks that one is decoded from; empty if
+   * none was lost.
+   */
+  OptionalDouble medianSources(String code) {
+    return median(sourcesByCode.getOrDefault(code, List.of()));
+  }
+
+  private void countSources(String code, List<LostBlock> lost) {
+    lost.forEach(
+        block ->
+            sourcesByCode
+                .computeIfAbsent(code, c -> new ArrayList<>())
+                .add((double) block.sources()));
+  }
+
+  private static OptionalDouble median(List<Double> values) {
+    List<Double> sorted = new ArrayList<>(values);
     Collections.sort(sorted);
     return sorted.isEmpty()
         ? OptionalDouble.empty()
@@ -90,7 +124,7 @@ final class DegradedReadTimer {
             compactLengths[Math.max(0, compactLengths.length - FEW_BLOCKS)]));
   }
 
-  /** The data blocks without a live replica. */
+  /** The data blocks without a live replica, in random order. */
   private List<LostBlock> lost(List<StripeStatusProto> stripes, String code) {
     int dataCount = Codes.byName(code).dataCount();
     List<LostBlock> lost = new ArrayList<>();
@@ -99,21 +133,35 @@ final class DegradedReadTimer {
         stripe.getStripe().getMembersList().stream()
             .filter(member -> member.getPosition() < dataCount && !member.getTombstone())
             .filter(member -> stripe.getLostPositionsList().contains(member.getPosition()))
-            .forEach(member -> add(member, lost));
+            .forEach(member -> add(member, stripe, lost));
       }
     }
     Collections.shuffle(lost, random);
     return lost;
   }
 
-  private void add(StripeMemberProto member, List<LostBlock> lost) {
+  private void add(StripeMemberProto member, StripeStatusProto stripe, List<LostBlock> lost) {
     files
         .path(member.getOwnerId())
         .ifPresent(
             path ->
                 lost.add(
                     new LostBlock(
-                        path, member.getOwnerIndex() * blockBytes, member.getLengthBytes())));
+                        path,
+                        member.getOwnerIndex() * blockBytes,
+                        member.getLengthBytes(),
+                        sources(member, stripe))));
+  }
+
+  private static int sources(StripeMemberProto member, StripeStatusProto stripe) {
+    ErasureCode code = Codes.byName(stripe.getStripe().getCode());
+    Set<Integer> occupied =
+        stripe.getStripe().getMembersList().stream()
+            .map(StripeMemberProto::getPosition)
+            .collect(Collectors.toSet());
+    Set<Integer> unreadable = Set.copyOf(stripe.getLostPositionsList());
+    return Planner.readPlan(code, occupied, unreadable, member.getPosition(), ReadCost.UNIFORM)
+        .reads();
   }
 
   private void time(StockProcess client, String code, List<LostBlock> lost, int bytes)

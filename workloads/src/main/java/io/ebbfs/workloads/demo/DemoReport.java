@@ -42,7 +42,8 @@ final class DemoReport {
    * @param shareOfReads of the block reads by background readers since all was encoded, the share
    *     on data in the fast code; the readings of every file that check it are not counted
    * @param shareOfBytes of the bytes of the family, the share in the fast code at the end
-   * @param degradedReadBlocksFast blocks that a read of a lost block decoded from, on average
+   * @param degradedReadBlocksFast blocks that a lost block is decoded from, median of all blocks
+   *     that were lost; each lost block counts once, however often it was read
    * @param degradedReadMillisFast median of timed reads; null if no block could be timed
    */
   public record FastCode(

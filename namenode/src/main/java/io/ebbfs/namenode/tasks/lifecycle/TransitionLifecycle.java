@@ -28,6 +28,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Ends transitions, and plans them again after a failed attempt. One transaction changes the state
@@ -38,6 +40,8 @@ import java.util.TreeSet;
  * attempts the transition ends as FAILED, NO_SPACE or NO_DOMAINS.
  */
 public final class TransitionLifecycle {
+  private static final Logger LOG = LoggerFactory.getLogger(TransitionLifecycle.class);
+
   /** The row as committed, and the replicas to delete after the commit. */
   private record Ended(TransitionRow row, List<Invalidation> orphans) {}
 
@@ -180,8 +184,30 @@ public final class TransitionLifecycle {
         e -> {
           committed(e.row());
           blocks.invalidate(e.orphans());
+          log(e.row());
         });
     return ended.map(e -> e.row().getState());
+  }
+
+  /** The row keeps the reason of its latest failure alone, so the log tells each of them. */
+  private void log(TransitionRow row) {
+    if (row.getState() == TransitionStateProto.PLANNED) {
+      LOG.info(
+          "transition {} ({}) failed in attempt {} of {} and is planned again: {}",
+          row.getId(),
+          row.getKind(),
+          row.getAttempt(),
+          settings.maxAttempts(),
+          row.getFailure());
+    } else if (row.getState() != TransitionStateProto.DROPPED) {
+      LOG.warn(
+          "transition {} ({}) has ended as {} after {} attempts: {}",
+          row.getId(),
+          row.getKind(),
+          row.getState(),
+          row.getAttempt(),
+          row.getFailure());
+    }
   }
 
   private Ended write(
