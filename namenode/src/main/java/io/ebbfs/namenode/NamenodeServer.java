@@ -88,6 +88,7 @@ public final class NamenodeServer implements AutoCloseable {
   /** Threads that wait for chunk servers to read suspect replicas. */
   private static final int INSPECTORS = 4;
 
+  private static final long OTHERS_CHANGE_MILLIS = 60_000;
   private static final long OTHERS_DELETE_MILLIS = 1_000;
   private static final long BACKUPS_MILLIS = 60_000;
 
@@ -137,6 +138,8 @@ public final class NamenodeServer implements AutoCloseable {
                 lead.term().require();
                 backups.tick();
               });
+          // Other namenodes may end before they have folded what they have changed.
+          server.every(OTHERS_CHANGE_MILLIS, "changes", store.changes()::foldEverything);
           // Other namenodes delete files, too.
           server.every(OTHERS_DELETE_MILLIS, "deletions", server.reaper::wake);
         });
@@ -213,6 +216,7 @@ public final class NamenodeServer implements AutoCloseable {
     Clock clock = SteadyClock.from(timeOfDay);
     CodeRegistry codes = codes(config);
     StoreFormat.check(store);
+    store.changes().open();
     ClusterIdentity identity = ClusterIdentity.of(store, timeOfDay, random);
     RedundancySettings redundancy =
         RedundancySettings.of(config.deadAfter(), config.safeModeGrace())

@@ -35,6 +35,7 @@ public final class SharedNamenode implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SharedNamenode.class);
   private static final long PAUSE_AFTER_FAILURE_MILLIS = 1_000;
   private static final long WRITE_TIMES_MILLIS = 250;
+  private static final long FOLD_MILLIS = 1_000;
 
   private final NamenodeConfig config;
   private final Clock clock;
@@ -72,7 +73,7 @@ public final class SharedNamenode implements AutoCloseable {
         new Leadership(store, name + "-" + UUID.randomUUID(), name, times, System::nanoTime);
     this.readOnly = new SharedMark(leadership, times.timeout());
     this.directoryTimes = directoryTimes;
-    this.timer = new ScheduledThreadPoolExecutor(1, task -> new Thread(task, "directory-times"));
+    this.timer = new ScheduledThreadPoolExecutor(1, task -> new Thread(task, "merger"));
     this.renewer = new Thread(this::renew, "leadership");
     this.role = new Thread(this::playRoles, "role");
   }
@@ -103,12 +104,22 @@ public final class SharedNamenode implements AutoCloseable {
       made.renewer.start();
       made.timer.scheduleWithFixedDelay(
           made.directoryTimes::tick, WRITE_TIMES_MILLIS, WRITE_TIMES_MILLIS, TimeUnit.MILLISECONDS);
+      made.timer.scheduleWithFixedDelay(
+          made::foldChanges, FOLD_MILLIS, FOLD_MILLIS, TimeUnit.MILLISECONDS);
       started = true;
       return made;
     } finally {
       if (!started) {
         store.close();
       }
+    }
+  }
+
+  private void foldChanges() {
+    try {
+      store.changes().fold();
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("The counts of files and bytes are not summed up yet: {}", e.toString());
     }
   }
 

@@ -1,5 +1,6 @@
 package io.ebbfs.ignite;
 
+import io.ebbfs.namenode.store.ChangeLog;
 import io.ebbfs.namenode.store.DirectoryHints;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.LockTable;
@@ -26,6 +27,7 @@ public final class IgniteStore implements MetadataStore {
   private final StoreConnection connection;
   private final StoreCalls calls;
   private final DirectoryHints hints = new DirectoryHints();
+  private final ChangeLog changes = new ChangeLog(this);
   private final LockTable locks;
   private final long patienceMillis;
 
@@ -66,7 +68,8 @@ public final class IgniteStore implements MetadataStore {
     StoreConnection.Joined joined = connection.joined();
     IgniteTransaction transaction = null;
     try (LockTable.Holder held = locks.holder();
-        IgniteTransaction opened = new IgniteTransaction(joined, hints, patienceMillis, held)) {
+        IgniteTransaction opened =
+            new IgniteTransaction(joined, hints, changes, patienceMillis, held)) {
       transaction = opened;
       return run(body, opened);
     } finally {
@@ -101,6 +104,11 @@ public final class IgniteStore implements MetadataStore {
   public <V extends MessageLite> List<Row<V>> scanAll(Table<V> table, Key after, int limit)
       throws IOException {
     return connection.joined().rows().scanAll(table, after, limit);
+  }
+
+  @Override
+  public ChangeLog changes() {
+    return changes;
   }
 
   @Override

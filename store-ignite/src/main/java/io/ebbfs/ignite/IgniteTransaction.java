@@ -1,6 +1,7 @@
 package io.ebbfs.ignite;
 
 import io.ebbfs.namenode.store.BufferedTransaction;
+import io.ebbfs.namenode.store.ChangeLog;
 import io.ebbfs.namenode.store.DirectoryHints;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.LockTable;
@@ -45,6 +46,7 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
   private final Map<RowId, byte[]> locked = new HashMap<>();
   private final Set<RowId> shared = new HashSet<>();
   private final Set<RowId> exclusive = new TreeSet<>();
+  private final ChangeLog changes;
   private org.apache.ignite.transactions.Transaction open;
   // Whether some work of Ignite has not ended in time, and may never end.
   private boolean abandoned;
@@ -52,12 +54,14 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
   IgniteTransaction(
       StoreConnection.Joined joined,
       DirectoryHints hints,
+      ChangeLog changes,
       long timeoutMillis,
       LockTable.Holder locks) {
     this.rows = joined.rows();
     this.ignite = joined.ignite();
     this.timeoutMillis = timeoutMillis;
     this.locks = locks;
+    this.changes = changes;
     this.buffered = new BufferedTransaction(new LockedOrCommitted(), locks, Optional.of(hints));
   }
 
@@ -181,6 +185,7 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
       check();
       return;
     }
+    Optional<ChangeLog.Change> change = changes.addTo(buffered);
     begin();
     during(
         () -> {
@@ -191,8 +196,13 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
     try {
       await((IgniteFuture<?>) open.commitAsync());
     } catch (RuntimeException e) {
-      throw failedCommit(e);
+      IOException failure = failedCommit(e);
+      if (failure instanceof CommitOutcomeUnknownException) {
+        change.ifPresent(changes::noteCommitted);
+      }
+      throw failure;
     }
+    change.ifPresent(changes::noteCommitted);
   }
 
   /** A store that hangs must not hold the threads of its namenodes for ever. */

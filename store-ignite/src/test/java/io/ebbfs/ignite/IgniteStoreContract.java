@@ -2,6 +2,7 @@ package io.ebbfs.ignite;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ebbfs.namenode.store.ChangeLog;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStoreContract;
@@ -120,6 +121,11 @@ abstract class IgniteStoreContract extends MetadataStoreContract {
     public <V extends MessageLite> List<Row<V>> scanAll(Table<V> table, Key after, int limit)
         throws IOException {
       return store.scanAll(table, after, limit);
+    }
+
+    @Override
+    public ChangeLog changes() {
+      return store.changes();
     }
 
     @Override

@@ -18,6 +18,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 
 /**
  * Threads of several namenodes that move units between accounts. Each transaction changes two
@@ -26,6 +27,8 @@ import java.util.concurrent.atomic.AtomicLong;
  */
 final class Transfers implements AutoCloseable {
   private static final int ACCOUNTS = 40;
+  // Nodes that start beside the transfers need the processors, too.
+  private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(3);
   private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);
 
   private final List<Thread> threads = new ArrayList<>();
@@ -51,6 +54,7 @@ final class Transfers implements AutoCloseable {
   private void run(MetadataStore store, Random random) {
     long last = System.nanoTime();
     while (!stopped) {
+      LockSupport.parkNanos(PAUSE_NANOS);
       long receipt = nextReceipt.incrementAndGet();
       try {
         int from = random.nextInt(ACCOUNTS);

@@ -4,12 +4,14 @@ import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.coding.code.ErasureCode;
 import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.datanodes.ClusterView.Disk;
+import io.ebbfs.namenode.store.ChangeLog;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Table;
 import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Usage;
 import io.ebbfs.namenode.stripes.StripeState;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionIndex;
 import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
@@ -71,6 +73,7 @@ public final class MetadataChecker {
     check.forAll(Tables.REPLICA, check::replica);
     check.forAll(Tables.STRIPE, check::stripe);
     check.forAll(Tables.TRANSITION, check::transition);
+    check.usage();
     return List.copyOf(check.findings);
   }
 
@@ -377,5 +380,19 @@ public final class MetadataChecker {
         "transition %d is kept as %d",
         row.getId(),
         key.partition());
+  }
+
+  // ---- sums ------------------------------------------------------------------------------------
+
+  private void usage() throws IOException {
+    Optional<Usage> kept = ChangeLog.stored(store);
+    if (kept.isPresent()) {
+      Usage counted = ChangeLog.scan(store);
+      require(
+          kept.get().equals(counted),
+          "the sums that are kept are %s, but the rows make %s",
+          kept.get(),
+          counted);
+    }
   }
 }

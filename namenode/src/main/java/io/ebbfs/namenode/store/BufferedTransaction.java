@@ -53,6 +53,13 @@ public final class BufferedTransaction implements Transaction {
     return writes;
   }
 
+  /**
+   * Rows as they are without the writes of this transaction; null for a row that does not exist.
+   */
+  <V extends MessageLite> List<V> committed(Table<V> table, List<Key> keys) throws IOException {
+    return committed.getAll(table, keys);
+  }
+
   @Override
   public void lock(List<RowLock> rows) throws IOException {
     locks.lock(rows);

@@ -19,6 +19,7 @@ import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 public final class InMemoryStore implements MetadataStore {
   private final Map<Table<?>, ConcurrentNavigableMap<Key, MessageLite>> tables =
       new ConcurrentHashMap<>();
+  private final ChangeLog changes = new ChangeLog(this);
   private final LockTable locks;
   private final Optional<DirectoryHints> hints;
 
@@ -52,7 +53,9 @@ public final class InMemoryStore implements MetadataStore {
     try (LockTable.Holder held = locks.holder()) {
       BufferedTransaction transaction = new BufferedTransaction(new CommittedRows(), held, hints);
       R result = body.run(transaction);
+      Optional<ChangeLog.Change> change = changes.addTo(transaction);
       commit(transaction.writes());
+      change.ifPresent(changes::noteCommitted);
       return result;
     }
   }
@@ -89,6 +92,11 @@ public final class InMemoryStore implements MetadataStore {
   @SuppressWarnings("unchecked") // a row of a table was written as that table's type
   private static <V extends MessageLite> V cast(MessageLite value) {
     return (V) value;
+  }
+
+  @Override
+  public ChangeLog changes() {
+    return changes;
   }
 
   @Override

@@ -89,6 +89,9 @@ public interface MetadataStore extends AutoCloseable {
     throw new IOException("a store in memory has no backups");
   }
 
+  /** The sums of what is stored. Every commit of {@link #transact} keeps them. */
+  ChangeLog changes();
+
   /** How often this process has asked something of other machines, by kind; empty if never. */
   default Map<String, Long> calls() {
     return Map.of();

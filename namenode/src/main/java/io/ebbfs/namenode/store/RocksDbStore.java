@@ -29,6 +29,7 @@ public final class RocksDbStore implements MetadataStore {
   private final UseGate gate = new UseGate();
   // Commits between the moment when their rows can be read and that of their position in the log.
   private final AtomicInteger beingWritten = new AtomicInteger();
+  private final ChangeLog changes = new ChangeLog(this);
   private final BufferedTransaction.Committed committed = new CommittedRows();
   private final BufferedTransaction.Committed uncached = new UncachedRows();
 
@@ -101,7 +102,9 @@ public final class RocksDbStore implements MetadataStore {
         result = body.run(transaction);
         wrote = !transaction.writes().isEmpty();
         if (wrote) {
+          Optional<ChangeLog.Change> change = changes.addTo(transaction);
           position = commit(transaction);
+          change.ifPresent(changes::noteCommitted);
         } else if (durability == Durability.SYNCED) {
           position = positionOfReads();
         }
@@ -181,6 +184,11 @@ public final class RocksDbStore implements MetadataStore {
     } finally {
       gate.leave();
     }
+  }
+
+  @Override
+  public ChangeLog changes() {
+    return changes;
   }
 
   /** The bytes of rows in the cache, as it counts them. */

@@ -3,6 +3,7 @@ package io.ebbfs.namenode.store;
 import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.CallRow;
+import io.ebbfs.protocol.proto.StoreProtos.ChangeRow;
 import io.ebbfs.protocol.proto.StoreProtos.CounterRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
@@ -16,6 +17,7 @@ import io.ebbfs.protocol.proto.StoreProtos.SettingRow;
 import io.ebbfs.protocol.proto.StoreProtos.StorageReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.UsageRow;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -56,6 +58,13 @@ public final class Tables {
 
   public static final Table<LeaderRow> LEADER = new Table<>("leader", 15, LeaderRow.parser());
 
+  public static final Table<ChangeRow> CHANGE = new Table<>("change", 16, ChangeRow.parser());
+
+  public static final Table<UsageRow> USAGE = new Table<>("usage", 17, UsageRow.parser());
+
+  /** The parent of deleted inodes. */
+  public static final long PENDING_DELETIONS = 1;
+
   /** All tables in the order of locks. */
   public static final List<Table<?>> ALL =
       List.of(
@@ -74,7 +83,9 @@ public final class Tables {
           COUNTER,
           INVALIDATION,
           LOST_DISK,
-          LEADER);
+          LEADER,
+          CHANGE,
+          USAGE);
 
   public static Key inode(long parentId, byte[] name) {
     return Key.of(parentId, name);
@@ -124,7 +135,7 @@ public final class Tables {
     return Key.of(transitionId);
   }
 
-  /** The key of a named row, in the tables server, counter, setting and leader. */
+  /** The key of a named row, in the tables server, counter, setting, leader and usage. */
   public static Key named(String name) {
     byte[] bytes = name.getBytes(StandardCharsets.UTF_8);
     long hash = 0xcbf29ce484222325L; // FNV-1a, 64 bits: spreads names over partitions

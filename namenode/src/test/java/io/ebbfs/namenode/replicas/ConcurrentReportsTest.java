@@ -3,6 +3,7 @@ package io.ebbfs.namenode.replicas;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
+import io.ebbfs.namenode.store.ChangeLog;
 import io.ebbfs.namenode.store.InMemoryStore;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
@@ -60,6 +61,11 @@ class ConcurrentReportsTest {
     @Override
     public <V extends MessageLite> List<Row<V>> scanAll(Table<V> table, Key after, int limit) {
       return store.scanAll(table, after, limit);
+    }
+
+    @Override
+    public ChangeLog changes() {
+      return store.changes();
     }
 
     @Override

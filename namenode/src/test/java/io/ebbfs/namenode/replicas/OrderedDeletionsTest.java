@@ -3,6 +3,7 @@ package io.ebbfs.namenode.replicas;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ebbfs.namenode.store.ChangeLog;
 import io.ebbfs.namenode.store.HeldSync;
 import io.ebbfs.namenode.store.InMemoryStore;
 import io.ebbfs.namenode.store.Key;
@@ -44,6 +45,11 @@ class OrderedDeletionsTest {
     @Override
     public <V extends MessageLite> List<Row<V>> scanAll(Table<V> table, Key after, int limit) {
       return rows.scanAll(table, after, limit);
+    }
+
+    @Override
+    public ChangeLog changes() {
+      return rows.changes();
     }
 
     @Override

@@ -7,7 +7,13 @@ import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.CounterRow;
+import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.SettingRow;
+import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -529,5 +535,146 @@ public abstract class MetadataStoreContract {
           transaction.put(Tables.COUNTER, key(2), row(next));
           return null;
         });
+  }
+
+  // ---- the sums of what is stored ---------------------------------------------------------------
+
+  /** Commits that change the sums: makes, changes, moves and deletes rows that count. */
+  private void changeRows(Random random) throws IOException {
+    long seed = random.nextLong();
+    store.transact(
+        P,
+        Durability.RELAXED,
+        transaction -> {
+          Random body = new Random(seed); // the body may run again
+          for (int i = 0; i < 1 + body.nextInt(3); i++) {
+            changeRow(transaction, body);
+          }
+          return null;
+        });
+  }
+
+  private static void changeRow(Transaction transaction, Random random) throws IOException {
+    long partition = random.nextBoolean() ? P : Tables.PENDING_DELETIONS;
+    Key inode = Key.of(partition, random.nextInt(5));
+    Key other = Key.of(P + 1, random.nextInt(5));
+    Key replica = Tables.replica(P, random.nextInt(5), "disk");
+    switch (random.nextInt(6)) {
+      case 0 -> transaction.put(Tables.INODE, inode, inode(random));
+      case 1 -> transaction.delete(Tables.INODE, inode);
+      case 2 -> {
+        transaction.delete(Tables.INODE, inode);
+        transaction.put(Tables.INODE, other, inode(random));
+      }
+      case 3 -> transaction.put(Tables.REPLICA, replica, replica(random));
+      case 4 -> transaction.delete(Tables.REPLICA, replica);
+      default -> transaction.put(Tables.STRIPE, Tables.stripe(random.nextInt(5)), stripe(random));
+    }
+  }
+
+  private static InodeRow inode(Random random) {
+    return InodeRow.newBuilder()
+        .setId(1)
+        .setKind(random.nextBoolean() ? InodeKindProto.FILE : InodeKindProto.DIRECTORY)
+        .setOwner("o")
+        .setGroup("g")
+        .setPermission(0)
+        .setModifiedMillis(random.nextInt(3))
+        .setBlocks(random.nextInt(3))
+        .setLengthBytes(random.nextInt(1_000))
+        .build();
+  }
+
+  private static ReplicaRow replica(Random random) {
+    return ReplicaRow.newBuilder()
+        .setState(ReplicaStateProto.values()[random.nextInt(3)])
+        .setGenerationStamp(1)
+        .setLengthBytes(random.nextInt(1_000))
+        .build();
+  }
+
+  private static StripeRow stripe(Random random) {
+    StripeRow.Builder stripe =
+        StripeRow.newBuilder()
+            .setId(9)
+            .setCode("RS(6,3)")
+            .setUnitLengthBytes(1)
+            .setGeneration(1)
+            .setPolicy("p")
+            .setCreatedMillis(1);
+    for (int position = 0; position < 3; position++) {
+      stripe.addMembers(
+          StripeMemberProto.newBuilder()
+              .setPosition(position)
+              .setBlockId(position)
+              .setGenerationStamp(1)
+              .setLengthBytes(random.nextInt(1_000))
+              .setOwnerId(8 + random.nextInt(2))
+              .setOwnerIndex(0)
+              .setTombstone(random.nextInt(3) == 0));
+    }
+    return stripe.build();
+  }
+
+  @Test
+  void theUsageIsThatOfAllRows() throws IOException {
+    Random random = new Random(5);
+    store.changes().open();
+    for (int i = 0; i < 300; i++) {
+      changeRows(random);
+      if (random.nextInt(20) == 0) {
+        store.changes().fold();
+      }
+      if (random.nextInt(10) == 0) {
+        assertThat(store.changes().usage()).isEqualTo(ChangeLog.scan(store));
+      }
+    }
+    assertThat(ChangeLog.scan(store)).isNotEqualTo(Usage.NONE);
+    store.changes().fold();
+    assertThat(store.changes().usage()).isEqualTo(ChangeLog.scan(store));
+    assertThat(store.scanAll(Tables.CHANGE, null, 10)).isEmpty();
+  }
+
+  @Test
+  void aChangeCountsOnceWhoeverFoldsIt() throws IOException {
+    Random random = new Random(6);
+    store.changes().open();
+    for (int i = 0; i < 50; i++) {
+      changeRows(random);
+    }
+    ChangeLog ofOther = new ChangeLog(store);
+    ofOther.open();
+    assertThat(ofOther.usage()).isEqualTo(ChangeLog.scan(store));
+    store.changes().fold();
+    assertThat(store.changes().usage()).isEqualTo(ChangeLog.scan(store));
+    changeRows(random);
+    ofOther.foldEverything();
+    assertThat(ofOther.usage()).isEqualTo(ChangeLog.scan(store));
+  }
+
+  @Test
+  void aStoreWithoutSumsIsCounted() throws IOException {
+    Random random = new Random(7);
+    for (int i = 0; i < 50; i++) {
+      changeRows(random);
+    }
+    store.changes().fold(); // does nothing yet
+    store.changes().open();
+    assertThat(store.changes().usage()).isNotEqualTo(Usage.NONE).isEqualTo(ChangeLog.scan(store));
+  }
+
+  @Test
+  void changesThatTakeNoEffectDoNotCount() throws IOException {
+    store.changes().open();
+    assertThatThrownBy(
+            () ->
+                store.transact(
+                    P,
+                    transaction -> {
+                      transaction.put(Tables.INODE, key(1), inode(new Random(1)));
+                      throw new IOException("on purpose");
+                    }))
+        .hasMessage("on purpose");
+    assertThat(store.changes().usage()).isEqualTo(Usage.NONE);
   }
 }

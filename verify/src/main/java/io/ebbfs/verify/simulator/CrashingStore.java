@@ -1,5 +1,6 @@
 package io.ebbfs.verify.simulator;
 
+import io.ebbfs.namenode.store.ChangeLog;
 import io.ebbfs.namenode.store.DirectoryHints;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
@@ -236,6 +237,11 @@ final class CrashingStore implements MetadataStore {
       throw new Crash();
     }
     return store.scanAll(table, after, limit);
+  }
+
+  @Override
+  public ChangeLog changes() {
+    return store.changes();
   }
 
   @Override

@@ -1,5 +1,6 @@
 package io.ebbfs.verify.simulator;
 
+import io.ebbfs.namenode.store.ChangeLog;
 import io.ebbfs.namenode.store.DirectoryHints;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.LockTable;
@@ -191,6 +192,11 @@ final class SharedStore {
       if (cut) {
         throw new IOException("no answer from the nodes of the metadata store");
       }
+    }
+
+    @Override
+    public ChangeLog changes() {
+      return rows.changes();
     }
 
     @Override

@@ -132,6 +132,7 @@ final class SimNamenode implements SimNamenodes {
     this.lead = lead;
     this.tight = world.isTight();
     Random random = new Random(seed);
+    store.changes().open();
     identity = ClusterIdentity.of(store, timeOfDay, random);
     cluster =
         new DatanodeRegistry(

@@ -11,6 +11,7 @@ import io.ebbfs.common.failpoint.FailPoints.Armed;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.testbed.process.ProcessNames;
 import io.ebbfs.verify.audit.ClusterAudit;
 import io.ebbfs.verify.cluster.VerifyCluster;
 import io.ebbfs.verify.kills.TransitionScenario;

@@ -18,7 +18,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
- * Two minutes of the soak. Longer runs are {@code ./ebb soak}. Its processes wait more than they
+ * A minute of the soak. Longer runs are {@code ./ebb soak}. Its processes wait more than they
  * compute, so the other tests go on meanwhile.
  */
 @Tag("process")
@@ -33,11 +33,11 @@ class SoakSystemTest {
   void nothingIsLostWrongOrStuckWhileThingsBreak() throws Exception {
     Path json = directory.resolve("soak.json");
     SoakOptions options =
-        new SoakOptions(Duration.ofMinutes(2), SEED, Optional.of(json), Optional.empty());
+        new SoakOptions(Duration.ofMinutes(1), SEED, Optional.of(json), Optional.empty());
     assertThat(Soak.run(options, System.out)).as("seed " + SEED + "; see the output").isTrue();
     JsonNode figures = new ObjectMapper().readTree(json.toFile());
-    assertThat(figures.get("acknowledged").asLong()).isGreaterThan(100);
-    assertThat(figures.get("faults").asLong()).isGreaterThan(3);
+    assertThat(figures.get("acknowledged").asLong()).isGreaterThan(50);
+    assertThat(figures.get("faults").asLong()).isGreaterThan(1);
     for (String name : new String[] {"wrong", "lost", "stuck", "orphans", "leaked"}) {
       assertThat(figures.get(name).asLong()).as(name).isZero();
     }

@@ -16,7 +16,7 @@ public record Inode(Key key, InodeRow row) {
   public static final long NOWHERE_ID = 0;
 
   /** The parent id of deleted inodes whose rows are not yet removed. No inode has this id. */
-  public static final long PENDING_DELETION_ID = 1;
+  public static final long PENDING_DELETION_ID = Tables.PENDING_DELETIONS;
 
   public static final Key ROOT_KEY = Tables.inode(NOWHERE_ID, new byte[0]);
 

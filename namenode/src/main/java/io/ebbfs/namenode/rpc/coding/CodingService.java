@@ -2,14 +2,15 @@ package io.ebbfs.namenode.rpc.coding;
 
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.coding.definitions.CodeDefinitions;
-import io.ebbfs.namenode.audit.SpaceTotalsScanner;
 import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.replicas.BlockService;
+import io.ebbfs.namenode.store.ChangeLog;
 import io.ebbfs.namenode.store.IdGenerators;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.PersistentCounters;
+import io.ebbfs.namenode.store.Usage;
 import io.ebbfs.namenode.stripes.DegradedReadPlanner;
 import io.ebbfs.namenode.stripes.ProtoConverter;
 import io.ebbfs.namenode.stripes.StripeManager;
@@ -68,8 +69,6 @@ import org.apache.hadoop.thirdparty.protobuf.ServiceException;
  * a second for all periodic work.
  */
 public final class CodingService implements CodingProtocol {
-  private static final int TOTALS_ROWS_PER_TICK = 25_000;
-
   private final CodeRegistry codes;
   private final ClusterView cluster;
   private final BlockCounts blockCounts;
@@ -77,7 +76,8 @@ public final class CodingService implements CodingProtocol {
   private final DegradedReadPlanner degradedReads;
   private final FileListing files;
   private final StripeListing stripeListing;
-  private final SpaceTotalsScanner totals;
+  private final ChangeLog changes;
+  private final TransitionIndex transitions;
   private final ProposalService proposals;
   private final ClaimService claims;
   private final CommitService commits;
@@ -119,7 +119,8 @@ public final class CodingService implements CodingProtocol {
     this.degradedReads = new DegradedReadPlanner(store, codes, cluster, converter, counters);
     this.files = new FileListing(store);
     this.stripeListing = new StripeListing(store, codes, cluster, converter);
-    this.totals = new SpaceTotalsScanner(codes, store, TOTALS_ROWS_PER_TICK);
+    this.changes = store.changes();
+    this.transitions = index;
     TransitionContext context =
         new TransitionContext(codes, store, ids, cluster, lifecycle, index, clock, settings);
     this.proposals = new ProposalService(context, CodeDefinitionGuard.open(codes, store));
@@ -144,7 +145,7 @@ public final class CodingService implements CodingProtocol {
             scanner::tick,
             claims::expire,
             repairs::tick,
-            totals::tick,
+            changes::fold,
             pruning::tick,
             counters::flush)) {
       try {
@@ -270,12 +271,12 @@ public final class CodingService implements CodingProtocol {
   // ---- the cluster as a whole ------------------------------------------------------------------
 
   private GetClusterResponseProto clusterNow() {
-    SpaceTotalsScanner.Totals sums = totals.totals();
+    Usage usage = changes.usage();
     GetClusterResponseProto.Builder response =
         GetClusterResponseProto.newBuilder()
-            .setFiles(sums.files())
-            .setLogicalBytes(sums.logicalBytes())
-            .setStoredBytes(sums.storedBytes())
+            .setFiles(usage.files())
+            .setLogicalBytes(usage.logicalBytes())
+            .setStoredBytes(usage.storedBytes())
             .setUnderReplicatedBlocks(blockCounts.underReplicatedBlocks().getAsLong())
             .setMissingBlocks(blockCounts.missingBlocks().getAsLong())
             .setOrphanReplicas(blockCounts.orphanReplicas().getAsLong())
@@ -285,7 +286,7 @@ public final class CodingService implements CodingProtocol {
             .setSafeMode(cluster.inSafeMode());
     cluster.allServers().forEach(server -> response.addServers(status(server)));
     addDamage(response);
-    addSpace(response, sums);
+    addSpace(response, usage);
     scrubs.status().ifPresent(response::setScrub);
     counters
         .values()
@@ -308,15 +309,14 @@ public final class CodingService implements CodingProtocol {
             response.addCounters(CountProto.newBuilder().setName(name).setValue(value)));
   }
 
-  private static void addSpace(
-      GetClusterResponseProto.Builder response, SpaceTotalsScanner.Totals sums) {
-    long inStripes = sums.liveBytes() + sums.deadBytes() + sums.parityBytes();
+  private void addSpace(GetClusterResponseProto.Builder response, Usage usage) {
+    long inStripes = usage.liveBytes() + usage.deadBytes() + usage.parityBytes();
     Map<String, Long> space = new TreeMap<>();
-    space.put("replicated", Math.max(0, sums.storedBytes() - inStripes));
-    space.put("live", sums.liveBytes());
-    space.put("dead", sums.deadBytes());
-    space.put("parity", sums.parityBytes());
-    space.put("reserved", sums.reservedBytes());
+    space.put("replicated", Math.max(0, usage.storedBytes() - inStripes));
+    space.put("live", usage.liveBytes());
+    space.put("dead", usage.deadBytes());
+    space.put("parity", usage.parityBytes());
+    space.put("reserved", transitions.reservedBytes());
     space.forEach(
         (name, bytes) ->
             response.addSpaceBytes(CountProto.newBuilder().setName(name).setValue(bytes)));

@@ -5,6 +5,7 @@ import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionOutputProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.io.IOException;
@@ -37,13 +38,15 @@ public final class TransitionIndex {
       TransitionStateProto state,
       long priority,
       long notBeforeMillis,
-      long leaseEndsMillis) {}
+      long leaseEndsMillis,
+      long reservedBytes) {}
 
   private final Map<Long, Entry> active = new HashMap<>();
   private final TreeSet<Entry> planned = new TreeSet<>(ORDER);
   private final Map<TransitionKindProto, Integer> activeByKind =
       new EnumMap<>(TransitionKindProto.class);
   private final Set<Long> finished = new LinkedHashSet<>();
+  private long reservedBytes;
 
   /** Reads all rows. */
   public void load(MetadataStore store) throws IOException {
@@ -77,8 +80,10 @@ public final class TransitionIndex {
             row.getState(),
             Integer.toUnsignedLong(row.getPriority()),
             row.getNotBeforeMillis(),
-            row.getLeaseEndsMillis());
+            row.getLeaseEndsMillis(),
+            reservedBytes(row));
     active.put(row.getId(), entry);
+    reservedBytes += entry.reservedBytes;
     activeByKind.merge(entry.kind, 1, Integer::sum);
     if (row.getState() == TransitionStateProto.PLANNED) {
       planned.add(entry);
@@ -102,8 +107,20 @@ public final class TransitionIndex {
     Entry entry = active.remove(id);
     if (entry != null) {
       planned.remove(entry);
+      reservedBytes -= entry.reservedBytes;
       activeByKind.merge(entry.kind, -1, Integer::sum);
     }
+  }
+
+  private static long reservedBytes(TransitionRow row) {
+    return row.getState() == TransitionStateProto.RUNNING
+        ? row.getOutputsList().stream().mapToLong(TransitionOutputProto::getLengthBytes).sum()
+        : 0;
+  }
+
+  /** The bytes that the running transitions write. */
+  public synchronized long reservedBytes() {
+    return reservedBytes;
   }
 
   public synchronized boolean isActive(long id) {

@@ -3,6 +3,7 @@ package io.ebbfs.namenode.rpc.coding;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.coding.code.Codes;
+import io.ebbfs.namenode.store.ChangeLog;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.Row;
@@ -51,6 +52,11 @@ class RefusedMergeTest {
     @Override
     public <V extends MessageLite> List<Row<V>> scanAll(Table<V> table, Key after, int limit) {
       return cluster.store.scanAll(table, after, limit);
+    }
+
+    @Override
+    public ChangeLog changes() {
+      return cluster.store.changes();
     }
 
     @Override
