@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
-import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -18,11 +17,9 @@ import java.util.Set;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.BlockLocation;
-import org.apache.hadoop.hdfs.DFSConfigKeys;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.DatanodeReportType;
 import org.apache.hadoop.hdfs.server.datanode.DataNode;
-import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -38,12 +35,13 @@ class StockDataNodesTest {
 
   @TempDir private Path dir;
   private final List<DataNode> dataNodes = new ArrayList<>();
+  private StockDataNodes machines;
   private NamenodeServer namenode;
   private DistributedFileSystem client;
 
   @BeforeEach
   void start() throws IOException {
-    DefaultMetricsSystem.setMiniClusterMode(true); // several daemons in one process
+    machines = new StockDataNodes(dir);
     namenode = startNamenode(0);
     for (int i = 0; i < 4; i++) {
       dataNodes.add(startDataNode(i));
@@ -123,23 +121,7 @@ class StockDataNodesTest {
   }
 
   private DataNode startDataNode(int number) throws IOException {
-    Configuration conf = configuration();
-    Path disks = dir.resolve("datanode" + number);
-    conf.set(
-        DFSConfigKeys.DFS_DATANODE_DATA_DIR_KEY,
-        "file:"
-            + Files.createDirectories(disks.resolve("a"))
-            + ",file:"
-            + Files.createDirectories(disks.resolve("b")));
-    conf.set(DFSConfigKeys.DFS_DATANODE_ADDRESS_KEY, "127.0.0.1:0");
-    conf.set(DFSConfigKeys.DFS_DATANODE_HTTP_ADDRESS_KEY, "127.0.0.1:0");
-    conf.set(DFSConfigKeys.DFS_DATANODE_IPC_ADDRESS_KEY, "127.0.0.1:0");
-    conf.set(DFSConfigKeys.DFS_DATANODE_HOST_NAME_KEY, "127.0.0.1");
-    conf.setInt(DFSConfigKeys.DFS_HEARTBEAT_INTERVAL_KEY, 1);
-    conf.setBoolean("dfs.datanode.dns.interface.fallback", false);
-    DataNode dataNode = DataNode.instantiateDataNode(new String[0], conf);
-    dataNode.runDatanodeDaemon();
-    return dataNode;
+    return machines.start(number, configuration());
   }
 
   private interface Condition {
@@ -194,18 +176,6 @@ class StockDataNodesTest {
             });
   }
 
-  /** The number of finalized replicas; -1 if files came or went during the count. */
-  private long blockFiles() throws IOException {
-    try (Stream<Path> files = Files.walk(dir)) {
-      return files
-          .filter(p -> p.toString().contains("finalized"))
-          .filter(p -> p.getFileName().toString().matches("blk_\\d+"))
-          .count();
-    } catch (UncheckedIOException e) {
-      return -1;
-    }
-  }
-
   private boolean allAreBack() {
     try {
       return client.getDataNodeStats(DatanodeReportType.LIVE).length == 4;
@@ -227,10 +197,10 @@ class StockDataNodesTest {
     assertThat(read("/a")).isEqualTo(content);
 
     dataNodes.add(startDataNode(0));
-    await(() -> blockFiles() == 18);
+    await(() -> machines.replicas() == 18);
 
     client.setReplication(new org.apache.hadoop.fs.Path("/a"), (short) 1);
-    await(() -> blockFiles() == 6);
+    await(() -> machines.replicas() == 6);
     await(() -> everyBlockHas("/a", 1, Set.of()));
     assertThat(read("/a")).isEqualTo(content);
 
@@ -242,13 +212,13 @@ class StockDataNodesTest {
     assertThat(read("/a")).isEqualTo(content);
 
     client.delete(new org.apache.hadoop.fs.Path("/a"), false);
-    await(() -> blockFiles() == 0);
+    await(() -> machines.replicas() == 0);
   }
 
   @Test
   void aCorruptReplicaIsFoundByItsReaderAndReplaced() throws IOException {
     byte[] content = write("/c", BLOCK);
-    await(() -> blockFiles() == 3);
+    await(() -> machines.replicas() == 3);
     Path bad;
     try (Stream<Path> files = Files.walk(dir)) {
       bad =
@@ -266,6 +236,6 @@ class StockDataNodesTest {
           return !Files.exists(bad);
         });
     await(() -> everyBlockHas("/c", 3, Set.of()));
-    await(() -> blockFiles() == 3);
+    await(() -> machines.replicas() == 3);
   }
 }
