@@ -10,6 +10,7 @@ import io.ebbfs.protocol.rpc.RpcSettings;
 import io.ebbfs.protocol.rpc.ServiceKey;
 import java.io.IOException;
 import java.net.ConnectException;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -30,7 +31,9 @@ import org.slf4j.LoggerFactory;
  * The way of a namenode to the one that leads. A call that the leader has not answered when another
  * one leads, or when its connection breaks, is sent again, marked as repeated. So every call may
  * run twice: calls of ClientProtocol either have the same effect then, or leave a row by which the
- * second run knows the first. No thread of a caller waits. Thread-safe.
+ * second run knows the first. A call tells until when this process waits for it, so that the leader
+ * does not run it later, when the client has been told to repeat it. No thread of a caller waits.
+ * Thread-safe.
  */
 public final class LeaderLink implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(LeaderLink.class);
@@ -50,6 +53,7 @@ public final class LeaderLink implements AutoCloseable {
   private final Consumer<Leader> onEnded;
   private final ServiceKey key;
   private final long patienceNanos;
+  private final int callTimeoutMillis;
   private final HeardWriters writers = new HeardWriters(WRITERS, System::nanoTime);
   private final ScheduledThreadPoolExecutor timer =
       new ScheduledThreadPoolExecutor(1, task -> daemon(task, "leader-link"));
@@ -70,10 +74,21 @@ public final class LeaderLink implements AutoCloseable {
       Consumer<Leader> onEnded,
       ServiceKey key,
       long patienceMillis) {
+    this(leader, onEnded, key, patienceMillis, CALL_TIMEOUT_MILLIS);
+  }
+
+  /** With another time-out of one attempt of a call. */
+  LeaderLink(
+      Supplier<Optional<Leader>> leader,
+      Consumer<Leader> onEnded,
+      ServiceKey key,
+      long patienceMillis,
+      int callTimeoutMillis) {
     this.leader = leader;
     this.onEnded = onEnded;
     this.key = key;
     this.patienceNanos = TimeUnit.MILLISECONDS.toNanos(patienceMillis);
+    this.callTimeoutMillis = callTimeoutMillis;
     timer.scheduleWithFixedDelay(this::watch, 0, WATCH_MILLIS, TimeUnit.MILLISECONDS);
   }
 
@@ -83,10 +98,22 @@ public final class LeaderLink implements AutoCloseable {
     return thread;
   }
 
+  /**
+   * What the clock of a leader has shown, and when this process heard of it. The time that it tells
+   * is never later than the leader's own, because an answer is heard after it was made.
+   */
+  private record LeaderClock(long toldMillis, long heardNanos) {
+    long millis() {
+      return toldMillis + TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - heardNanos);
+    }
+  }
+
   /** The connection to one leader, in one of its terms. */
   private static final class Connection {
     private final Leader leader;
     private final PeerClient client;
+    private final int callTimeoutMillis;
+    private volatile LeaderClock clock;
     // Whether the log has said so; used by the thread that asks for the view.
     private boolean refused;
     private final ThreadPoolExecutor callers =
@@ -98,16 +125,36 @@ public final class LeaderLink implements AutoCloseable {
             new LinkedBlockingQueue<>(WAITING_CALLS),
             task -> daemon(task, "leader-call"));
 
-    Connection(Leader leader, ServiceKey key) throws IOException {
+    Connection(Leader leader, ServiceKey key, int callTimeoutMillis) throws IOException {
       this.leader = leader;
+      this.callTimeoutMillis = callTimeoutMillis;
       this.client =
           new PeerClient(
               NetUtils.createSocketAddr(leader.address()),
-              RpcSettings.tryOnce(CALL_TIMEOUT_MILLIS)
+              RpcSettings.tryOnce(callTimeoutMillis)
                   .withConnectTimeout(CONNECT_TIMEOUT_MILLIS)
                   .withIdle(IDLE_MILLIS),
               key);
       callers.allowCoreThreadTimeOut(true);
+    }
+
+    ForwardedAnswerProto forward(ForwardedCallProto call) throws IOException {
+      if (clock == null) {
+        view(List.of());
+      }
+      LeaderClock told = clock;
+      return client.forward(
+          told == null // by a leader of an older version
+              ? call
+              : call.toBuilder().setUntilMillis(told.millis() + callTimeoutMillis).build());
+    }
+
+    ClusterViewProto view(Collection<String> writers) throws IOException {
+      ClusterViewProto view = client.view(writers);
+      if (view.hasClockMillis()) {
+        clock = new LeaderClock(view.getClockMillis(), System.nanoTime());
+      }
+      return view;
     }
 
     /** Calls under way are interrupted, and try again elsewhere. */
@@ -125,7 +172,7 @@ public final class LeaderLink implements AutoCloseable {
       Connection old = connection;
       if (now.isPresent() && (old == null || !old.leader.equals(now.get()))) {
         LOG.info("Namenode {} leads, term {}", now.get().address(), now.get().term());
-        Connection next = new Connection(now.get(), key);
+        Connection next = new Connection(now.get(), key, callTimeoutMillis);
         connection = next;
         if (old != null) {
           old.close();
@@ -195,7 +242,7 @@ public final class LeaderLink implements AutoCloseable {
         return;
       }
       try {
-        answer.complete(resultOf(at.client.forward(call)));
+        answer.complete(resultOf(at.forward(call)));
       } catch (RelayedException e) {
         answer.completeExceptionally(e);
       } catch (IOException | RuntimeException e) {
@@ -263,7 +310,7 @@ public final class LeaderLink implements AutoCloseable {
     }
     try {
       List<String> named = writers.toTell();
-      taker.accept(at.client.view(named));
+      taker.accept(at.view(named));
       writers.told(named);
     } catch (AccessControlException e) {
       if (!at.refused) {

@@ -20,7 +20,9 @@ import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
+import java.util.function.LongSupplier;
 import org.apache.hadoop.hdfs.protocol.ClientProtocol;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.ClientNamenodeProtocol;
 import org.apache.hadoop.hdfs.protocol.proto.DatanodeProtocolProtos.DatanodeProtocolService;
@@ -155,11 +157,21 @@ public final class RpcEndpoint implements AutoCloseable {
         PeerProtocolService.newReflectiveBlockingService(
             ServicesOnly.guard(
                 PeerProtocolService.BlockingInterface.class,
-                new ViewOnly(view),
+                new ViewOnly(view, RpcEndpoint::clockMillis),
                 PeerProtocol.NAME,
                 key)),
         Traits.NONE);
-    protocols.forward(PeerProtocol.class, "forward", ClientNamenodeProtocolPB.class, key);
+    protocols.forward(
+        PeerProtocol.class,
+        "forward",
+        ClientNamenodeProtocolPB.class,
+        key,
+        RpcEndpoint::clockMillis);
+  }
+
+  /** The clock by which other namenodes tell how long they wait for a call. */
+  private static long clockMillis() {
+    return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
   }
 
   /** What a leader tells the other namenodes when they ask. Thread-safe. */
@@ -173,7 +185,8 @@ public final class RpcEndpoint implements AutoCloseable {
     ClusterViewProto answer(List<String> writers);
   }
 
-  private record ViewOnly(PeerView view) implements PeerProtocolService.BlockingInterface {
+  private record ViewOnly(PeerView view, LongSupplier clockMillis)
+      implements PeerProtocolService.BlockingInterface {
     @Override
     public ForwardedAnswerProto forward(RpcController controller, ForwardedCallProto call)
         throws ServiceException {
@@ -182,7 +195,8 @@ public final class RpcEndpoint implements AutoCloseable {
 
     @Override
     public ClusterViewProto getView(RpcController controller, GetViewRequestProto request) {
-      return view.answer(request.getWritersList());
+      long now = clockMillis.getAsLong();
+      return view.answer(request.getWritersList()).toBuilder().setClockMillis(now).build();
     }
   }
 

@@ -8,21 +8,26 @@ import io.ebbfs.protocol.rpc.ServiceKey;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.util.Map;
+import java.util.function.LongSupplier;
+import org.apache.hadoop.ipc.RetriableException;
 import org.apache.hadoop.ipc.RpcNoSuchMethodException;
 import org.apache.hadoop.ipc.StandbyException;
 import org.apache.hadoop.thirdparty.protobuf.UnsafeByteOperations;
 
 /**
  * Runs calls of clients that another namenode has forwarded, as if the clients had sent them here.
- * Only a namenode that proves that it is a service may name the user of a call. Thread-safe.
+ * Only a namenode that proves that it is a service may name the user of a call. A call that the
+ * other namenode has given up is not run: its client was told so, and repeats it. Thread-safe.
  */
 final class ForwardedCallHandler implements MethodHandler {
   private final Map<String, RpcMethod> methods;
   private final ServiceKey key;
+  private final LongSupplier clockMillis;
 
-  ForwardedCallHandler(Map<String, RpcMethod> methods, ServiceKey key) {
+  ForwardedCallHandler(Map<String, RpcMethod> methods, ServiceKey key, LongSupplier clockMillis) {
     this.methods = Map.copyOf(methods);
     this.key = key;
+    this.clockMillis = clockMillis;
   }
 
   @Override
@@ -51,30 +56,47 @@ final class ForwardedCallHandler implements MethodHandler {
                 .orElse(null)
             : null;
     byte[] request = call.getRequest().toByteArray();
-    return run(peer, caller, once, () -> method.handler().answer(request, 0, request.length));
+    return new Run(peer, caller, once, call)
+        .of(() -> method.handler().answer(request, 0, request.length));
   }
 
-  private static byte[] run(
-      CurrentCall peer, CurrentCall caller, ClientCall once, LaterException.Rest work)
-      throws StandbyException {
-    CurrentCall.set(caller);
-    try {
-      return ForwardedAnswerProto.newBuilder()
-          .setResult(UnsafeByteOperations.unsafeWrap(ClientCall.run(once, work::run)))
-          .build()
-          .toByteArray();
-    } catch (StandbyException e) {
-      throw e; // the other namenode sends the call to the next leader
-    } catch (LaterException e) {
-      throw new LaterException(e.event(), () -> run(peer, caller, once, e.rest()));
-    } catch (IOException | RuntimeException e) {
-      return ForwardedAnswerProto.newBuilder()
-          .setFailureClass(AnswerFrame.nameOf(e))
-          .setFailureMessage(AnswerFrame.messageOf(e))
-          .build()
-          .toByteArray();
-    } finally {
-      CurrentCall.set(peer);
+  /** The run of a call; a call that waits for an event goes on in the same run. */
+  private final class Run {
+    private final CurrentCall peer;
+    private final CurrentCall caller;
+    private final ClientCall once;
+    private final ForwardedCallProto call;
+
+    Run(CurrentCall peer, CurrentCall caller, ClientCall once, ForwardedCallProto call) {
+      this.peer = peer;
+      this.caller = caller;
+      this.once = once;
+      this.call = call;
+    }
+
+    byte[] of(LaterException.Rest work) throws StandbyException, RetriableException {
+      if (call.hasUntilMillis() && clockMillis.getAsLong() > call.getUntilMillis()) {
+        throw new RetriableException("the namenode that forwarded this call has given it up");
+      }
+      CurrentCall.set(caller);
+      try {
+        return ForwardedAnswerProto.newBuilder()
+            .setResult(UnsafeByteOperations.unsafeWrap(ClientCall.run(once, work::run)))
+            .build()
+            .toByteArray();
+      } catch (StandbyException e) {
+        throw e; // the other namenode sends the call to the next leader
+      } catch (LaterException e) {
+        throw new LaterException(e.event(), () -> of(e.rest()));
+      } catch (IOException | RuntimeException e) {
+        return ForwardedAnswerProto.newBuilder()
+            .setFailureClass(AnswerFrame.nameOf(e))
+            .setFailureMessage(AnswerFrame.messageOf(e))
+            .build()
+            .toByteArray();
+      } finally {
+        CurrentCall.set(peer);
+      }
     }
   }
 }

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiFunction;
+import java.util.function.LongSupplier;
 import org.apache.hadoop.ipc.ProtocolMetaInfoPB;
 import org.apache.hadoop.ipc.RPC;
 import org.apache.hadoop.ipc.RpcNoSuchMethodException;
@@ -98,12 +99,12 @@ public final class RpcProtocols {
    *
    * @param type the protocol of the method
    * @param methods the protocol whose methods are run; all its handlers are there
+   * @param clockMillis the clock by which the callers tell how long they wait
    */
-  public void forward(Class<?> type, String method, Class<?> methods, ServiceKey key) {
-    replace(
-        type,
-        method,
-        new ForwardedCallHandler(protocols.get(RPC.getProtocolName(methods)).methods(), key));
+  public void forward(
+      Class<?> type, String method, Class<?> methods, ServiceKey key, LongSupplier clockMillis) {
+    Map<String, RpcMethod> run = protocols.get(RPC.getProtocolName(methods)).methods();
+    replace(type, method, new ForwardedCallHandler(run, key, clockMillis));
   }
 
   private void put(Protocol protocol, RpcMethod method) {
