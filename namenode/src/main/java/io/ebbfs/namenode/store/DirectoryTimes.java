@@ -17,7 +17,6 @@ import java.util.function.LongSupplier;
 public final class DirectoryTimes {
   private static final long MERGE_NANOS = TimeUnit.SECONDS.toNanos(1);
   private static final int MOST = 100_000;
-  private static final long NONE = Long.MIN_VALUE;
 
   private final Map<Long, State> states = new ConcurrentHashMap<>();
   private final LongSupplier nanoClock;
@@ -26,9 +25,26 @@ public final class DirectoryTimes {
    * What is known of a directory.
    *
    * @param writtenNanos when this process wrote the time last
-   * @param pendingMillis the time that is yet to be written, or NONE
+   * @param pending the time that is yet to be written, or null
    */
-  private record State(long writtenNanos, long pendingMillis) {}
+  private record State(long writtenNanos, Pending pending) {
+    State with(Pending time) {
+      return new State(writtenNanos, pending == null ? time : pending.latest(time));
+    }
+  }
+
+  /**
+   * A time that is yet to be written.
+   *
+   * @param timesSet how often clients had set the time of the directory before the change
+   */
+  public record Pending(long millis, int timesSet) {
+    Pending latest(Pending other) {
+      boolean isLater =
+          timesSet == other.timesSet ? millis > other.millis : timesSet > other.timesSet;
+      return isLater ? this : other;
+    }
+  }
 
   DirectoryTimes(LongSupplier nanoClock) {
     this.nanoClock = nanoClock;
@@ -47,44 +63,42 @@ public final class DirectoryTimes {
   /** Notes that a change writes the time of a directory. */
   public void noteWritten(long directoryId) {
     if (states.size() < MOST || states.containsKey(directoryId)) {
-      states.put(directoryId, new State(nanoClock.getAsLong(), NONE));
+      states.put(directoryId, new State(nanoClock.getAsLong(), null));
     }
   }
 
-  /** Notes a time that is to be written later. */
-  public void noteLater(long directoryId, long millis) {
+  /**
+   * Notes a time that is to be written later.
+   *
+   * @param timesSet how often clients have set the time of the directory, in the row that the
+   *     change has locked
+   */
+  public void noteLater(long directoryId, long millis, int timesSet) {
+    Pending time = new Pending(millis, timesSet);
     states.compute(
         directoryId,
-        (id, state) ->
-            state == null
-                ? new State(nanoClock.getAsLong(), millis)
-                : new State(state.writtenNanos(), Math.max(state.pendingMillis(), millis)));
-  }
-
-  /** Somebody sets the time of a directory to another value: what was noted does not count. */
-  public void forget(long directoryId) {
-    states.remove(directoryId);
+        (id, state) -> state == null ? new State(nanoClock.getAsLong(), time) : state.with(time));
   }
 
   /** The times that are to be written now, by the ids of the directories. */
-  public Map<Long, Long> due() {
+  public Map<Long, Pending> due() {
     return pending(false);
   }
 
   /** All times that are yet to be written. */
-  public Map<Long, Long> all() {
+  public Map<Long, Pending> all() {
     return pending(true);
   }
 
-  private Map<Long, Long> pending(boolean fresh) {
-    Map<Long, Long> found = new HashMap<>();
+  private Map<Long, Pending> pending(boolean fresh) {
+    Map<Long, Pending> found = new HashMap<>();
     states.forEach(
         (id, state) -> {
           if (!fresh && isFresh(state)) {
             return;
           }
-          if (state.pendingMillis() != NONE) {
-            found.put(id, state.pendingMillis());
+          if (state.pending() != null) {
+            found.put(id, state.pending());
           } else {
             states.remove(id, state);
           }
@@ -92,19 +106,12 @@ public final class DirectoryTimes {
     return found;
   }
 
-  /** Whether a time is still to be written. */
-  public boolean isPending(long directoryId, long millis) {
-    State state = states.get(directoryId);
-    return state != null && state.pendingMillis() == millis;
-  }
-
   /** Notes that a pending time was written, or need not be written any more. */
-  public void settle(long directoryId, long millis) {
+  public void settle(long directoryId, Pending time) {
     states.computeIfPresent(
         directoryId,
         (id, state) ->
             new State(
-                nanoClock.getAsLong(),
-                state.pendingMillis() == millis ? NONE : state.pendingMillis()));
+                nanoClock.getAsLong(), time.equals(state.pending()) ? null : state.pending()));
   }
 }

@@ -17,8 +17,7 @@ import org.apache.hadoop.thirdparty.protobuf.MessageLite;
  * test can restart a namenode on the same store.
  */
 public final class InMemoryStore implements MetadataStore {
-  private final Map<Table<?>, ConcurrentNavigableMap<Key, MessageLite>> tables =
-      new ConcurrentHashMap<>();
+  private final Map<Table<?>, ConcurrentNavigableMap<Key, MessageLite>> tables;
   private final ChangeLog changes = new ChangeLog(this);
   private final LockTable locks;
   private final Optional<DirectoryHints> hints;
@@ -32,9 +31,17 @@ public final class InMemoryStore implements MetadataStore {
   }
 
   private InMemoryStore(long lockTimeoutMillis, Optional<DirectoryHints> hints) {
-    this.hints = hints;
-    locks = new LockTable(lockTimeoutMillis);
+    this(new ConcurrentHashMap<>(), new LockTable(lockTimeoutMillis), hints);
     Tables.ALL.forEach(table -> tables.put(table, new ConcurrentSkipListMap<>()));
+  }
+
+  private InMemoryStore(
+      Map<Table<?>, ConcurrentNavigableMap<Key, MessageLite>> tables,
+      LockTable locks,
+      Optional<DirectoryHints> hints) {
+    this.tables = tables;
+    this.locks = locks;
+    this.hints = hints;
   }
 
   /** A store that stands for one that several namenodes share. */
@@ -45,6 +52,11 @@ public final class InMemoryStore implements MetadataStore {
   /** As {@link #shared()}, with a clock for the times of directories. */
   public static InMemoryStore shared(LongSupplier nanoClock) {
     return new InMemoryStore(10_000, Optional.of(new DirectoryHints(nanoClock)));
+  }
+
+  /** The same rows, as another namenode sees them. */
+  public InMemoryStore besides(LongSupplier nanoClock) {
+    return new InMemoryStore(tables, locks, Optional.of(new DirectoryHints(nanoClock)));
   }
 
   @Override
@@ -60,16 +72,18 @@ public final class InMemoryStore implements MetadataStore {
     }
   }
 
-  private synchronized void commit(Map<RowKey, MessageLite> writes) {
-    writes.forEach(
-        (row, value) -> {
-          Map<Key, MessageLite> table = tables.get(row.table());
-          if (value == null) {
-            table.remove(row.key());
-          } else {
-            table.put(row.key(), value);
-          }
-        });
+  private void commit(Map<RowKey, MessageLite> writes) {
+    synchronized (tables) {
+      writes.forEach(
+          (row, value) -> {
+            Map<Key, MessageLite> table = tables.get(row.table());
+            if (value == null) {
+              table.remove(row.key());
+            } else {
+              table.put(row.key(), value);
+            }
+          });
+    }
   }
 
   @Override

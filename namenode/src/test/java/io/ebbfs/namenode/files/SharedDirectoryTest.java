@@ -3,6 +3,7 @@ package io.ebbfs.namenode.files;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ebbfs.namenode.files.tree.AttributeService;
 import io.ebbfs.namenode.files.tree.DirectoryTimeWriter;
 import io.ebbfs.namenode.store.InMemoryStore;
 import io.ebbfs.namenode.store.Key;
@@ -28,12 +29,13 @@ class SharedDirectoryTest {
 
   private final AtomicLong nanos = new AtomicLong(1_000_000);
   private final ExecutorService threads = Executors.newCachedThreadPool();
+  private final InMemoryStore store = InMemoryStore.shared(nanos::get);
   private NamespaceFixture real;
   private DirectoryTimeWriter writer;
 
   @BeforeEach
   void makeDirectory() throws IOException {
-    real = new NamespaceFixture(InMemoryStore.shared(nanos::get));
+    real = new NamespaceFixture(store);
     writer = DirectoryTimeWriter.on(real.store);
     real.mkdirs("/d");
     real.touch("/d/first");
@@ -153,6 +155,26 @@ class SharedDirectoryTest {
     writer.tick();
     writer.writeAll();
     assertThat(row().getModifiedMillis()).isEqualTo(before);
+  }
+
+  @Test
+  void aTimeThatAClientSetsThroughAnotherNamenodeStays() throws IOException {
+    AttributeService another = new AttributeService(store.besides(nanos::get));
+    long before = row().getModifiedMillis();
+    real.clock.advance(10);
+    real.touch("/d/a");
+    another.setTimes(real.root(), "/d", before, -1);
+    nanos.addAndGet(SECOND);
+    writer.tick();
+    assertThat(row().getModifiedMillis()).isEqualTo(before);
+
+    real.touch("/d/b"); // within a second after the last look
+    real.clock.advance(10);
+    long last = real.clock.millis();
+    another.setTimes(real.root(), "/d", before, -1);
+    real.touch("/d/c");
+    writer.writeAll();
+    assertThat(row().getModifiedMillis()).as("of a change after it").isEqualTo(last);
   }
 
   @Test

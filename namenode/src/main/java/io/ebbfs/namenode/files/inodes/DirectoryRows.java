@@ -49,7 +49,7 @@ public final class DirectoryRows {
   public static void touch(Transaction transaction, Inode directory, long nowMillis) {
     Optional<DirectoryTimes> times = transaction.hints().map(DirectoryHints::times);
     if (isTimeMerged(transaction, directory)) {
-      times.orElseThrow().noteLater(directory.id(), nowMillis);
+      times.orElseThrow().noteLater(directory.id(), nowMillis, directory.row().getTimesSet());
       return;
     }
     times.ifPresent(shared -> shared.noteWritten(directory.id()));

@@ -84,8 +84,10 @@ public final class AttributeService {
           InodeRow.Builder changed = inode.row().toBuilder();
           if (modifiedMillis >= 0) {
             changed.setModifiedMillis(modifiedMillis);
-            // A time that is yet to be written is that of an earlier change.
-            transaction.hints().ifPresent(hints -> hints.times().forget(inode.id()));
+            if (transaction.isShared() && inode.isDirectory()) {
+              // A time that some namenode is yet to write is that of an earlier change.
+              changed.setTimesSet(inode.row().getTimesSet() + 1);
+            }
           }
           if (accessedMillis >= 0) {
             changed.setAccessedMillis(accessedMillis);

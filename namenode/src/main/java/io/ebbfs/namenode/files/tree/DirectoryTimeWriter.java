@@ -2,6 +2,7 @@ package io.ebbfs.namenode.files.tree;
 
 import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.store.DirectoryTimes;
+import io.ebbfs.namenode.store.DirectoryTimes.Pending;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
@@ -19,7 +20,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Writes the modification times of directories that changed more often than once per second; see
- * {@link DirectoryTimes}. A time never goes back by this. Used by one thread.
+ * {@link DirectoryTimes}. A time never goes back by this, and a time that a client has set after a
+ * change stays, whichever namenodes the change and the client used. Used by one thread.
  */
 public final class DirectoryTimeWriter {
   private static final Logger LOG = LoggerFactory.getLogger(DirectoryTimeWriter.class);
@@ -54,15 +56,15 @@ public final class DirectoryTimeWriter {
     write(times.all());
   }
 
-  private void write(Map<Long, Long> some) {
+  private void write(Map<Long, Pending> some) {
     int failed = 0;
     Exception last = null;
-    for (Map.Entry<Long, Long> time : some.entrySet()) {
-      long id = time.getKey();
-      long millis = time.getValue();
+    for (Map.Entry<Long, Pending> entry : some.entrySet()) {
+      long id = entry.getKey();
+      Pending time = entry.getValue();
       try {
-        OptimisticTransactions.transact(store, id, transaction -> write(transaction, id, millis));
-        times.settle(id, millis);
+        OptimisticTransactions.transact(store, id, transaction -> write(transaction, id, time));
+        times.settle(id, time);
       } catch (IOException | RuntimeException e) {
         failed++;
         last = e;
@@ -73,7 +75,7 @@ public final class DirectoryTimeWriter {
     }
   }
 
-  private Void write(Transaction transaction, long id, long millis) throws IOException {
+  private Void write(Transaction transaction, long id, Pending time) throws IOException {
     Optional<Key> key = PathResolver.attachedKey(transaction, id);
     if (key.isEmpty()) {
       return null; // the directory was deleted
@@ -81,11 +83,15 @@ public final class DirectoryTimeWriter {
     transaction.lock(List.of(RowLock.exclusive(Tables.INODE, key.get())));
     Optional<InodeRow> row =
         transaction.get(Tables.INODE, key.get()).filter(found -> found.getId() == id);
-    // A client of this process may have set the time meanwhile.
-    if (row.isPresent() && row.get().getModifiedMillis() < millis && times.isPending(id, millis)) {
+    if (row.isPresent() && isNewer(time, row.get())) {
       transaction.put(
-          Tables.INODE, key.get(), row.get().toBuilder().setModifiedMillis(millis).build());
+          Tables.INODE, key.get(), row.get().toBuilder().setModifiedMillis(time.millis()).build());
     }
     return null;
+  }
+
+  /** Not if a client has set the time after the change. */
+  private static boolean isNewer(Pending time, InodeRow row) {
+    return time.timesSet() == row.getTimesSet() && time.millis() > row.getModifiedMillis();
   }
 }
