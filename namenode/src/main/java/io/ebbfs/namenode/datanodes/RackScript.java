@@ -23,10 +23,11 @@ import org.slf4j.LoggerFactory;
 /**
  * A program that tells racks, as {@code net.topology.script.file.name} of HDFS: it gets IP
  * addresses as arguments, at most {@value #MOST_ARGUMENTS}, and prints the rack of each, divided by
- * white space. Answers are kept until the file of the program changes. A program that fails is not
- * run again for a minute; one that is silent for ten seconds has failed, and so has one that prints
- * more than {@value #MOST_BYTES} bytes. Thread-safe; at most one process of the program runs at a
- * time.
+ * white space. Answers are kept until the file of the program changes. If a run fails, the program
+ * is asked for each of its addresses alone, and an address for which it fails again is left alone
+ * for a minute. A program that has not told any rack, or is silent for ten seconds, is not run at
+ * all for a minute. One that prints more than {@value #MOST_BYTES} bytes has failed, too.
+ * Thread-safe; at most one process of the program runs at a time.
  */
 final class RackScript {
   static final int MOST_ARGUMENTS = 100;
@@ -38,6 +39,8 @@ final class RackScript {
   private final long patienceMillis;
   private final long pauseMillis;
   private final Map<String, String> racks = new ConcurrentHashMap<>();
+  // The addresses for which the program has failed, and when.
+  private final Map<String, Long> refusedAtNanos = new HashMap<>();
   private FileTime modified;
   private boolean failed;
   private long failedAtNanos;
@@ -86,6 +89,7 @@ final class RackScript {
       if (!now.equals(modified)) {
         modified = now;
         racks.clear();
+        refusedAtNanos.clear();
         failed = false;
       }
     } catch (IOException e) {
@@ -97,29 +101,86 @@ final class RackScript {
   /** Asks for the racks that are not known yet. */
   synchronized void ask(Collection<String> addresses) {
     List<String> unknown =
-        addresses.stream().distinct().filter(address -> !racks.containsKey(address)).toList();
+        addresses.stream()
+            .distinct()
+            .filter(address -> !racks.containsKey(address) && !isRefused(address))
+            .toList();
     for (int from = 0; from < unknown.size() && mayRun(); from += MOST_ARGUMENTS) {
       List<String> some = unknown.subList(from, Math.min(unknown.size(), from + MOST_ARGUMENTS));
       try {
-        racks.putAll(run(some));
-        failed = false;
+        askAtOnce(some);
       } catch (IOException e) {
-        failed = true;
-        failedAtNanos = System.nanoTime();
-        LOG.warn(
-            "The topology script {}. Run it by hand with the arguments {}: it must print a rack such"
-                + " as /rack1 for each. Until it does, known servers keep their racks and new ones"
-                + " are in {}. It is run again in {} s",
-            e.getMessage(),
-            some,
-            RackTopology.DEFAULT_RACK,
-            pauseMillis / 1_000);
+        if (some.size() == 1 || isSilent(e)) {
+          noteFailure(some, e);
+        } else {
+          askForEach(some);
+        }
       }
     }
   }
 
+  private void askAtOnce(List<String> addresses) throws IOException {
+    racks.putAll(run(addresses));
+    failed = false;
+  }
+
+  /** Asks for one address after the other, as long as one run may take. The next call goes on. */
+  private void askForEach(List<String> addresses) {
+    long began = System.nanoTime();
+    List<String> refused = new ArrayList<>();
+    IOException last = null;
+    for (String address : addresses) {
+      if (System.nanoTime() - began > patienceMillis * 1_000_000) {
+        break;
+      }
+      try {
+        askAtOnce(List.of(address));
+      } catch (IOException e) {
+        refused.add(address);
+        last = e;
+        if (isSilent(e)) {
+          break;
+        }
+      }
+    }
+    if (last != null) {
+      noteFailure(refused, last);
+    }
+  }
+
+  private static boolean isSilent(IOException failure) {
+    return failure.getCause() instanceof TimeoutException;
+  }
+
+  /** The program has told other racks: then only these addresses are left alone for a while. */
+  private void noteFailure(List<String> addresses, IOException failure) {
+    long now = System.nanoTime();
+    addresses.forEach(address -> refusedAtNanos.put(address, now));
+    if (racks.isEmpty() || isSilent(failure)) {
+      failed = true;
+      failedAtNanos = now;
+    }
+    LOG.warn(
+        "The topology script {}. Run it by hand with each of the arguments {}: it must print a rack"
+            + " such as /rack1. Until it does, known servers keep their racks and new ones are in {}."
+            + " It is asked again in {} s",
+        failure.getMessage(),
+        addresses,
+        RackTopology.DEFAULT_RACK,
+        pauseMillis / 1_000);
+  }
+
+  private boolean isRefused(String address) {
+    Long at = refusedAtNanos.get(address);
+    return at != null && isPaused(at);
+  }
+
   private boolean mayRun() {
-    return !failed || System.nanoTime() - failedAtNanos > pauseMillis * 1_000_000;
+    return !failed || !isPaused(failedAtNanos);
+  }
+
+  private boolean isPaused(long sinceNanos) {
+    return System.nanoTime() - sinceNanos <= pauseMillis * 1_000_000;
   }
 
   private Map<String, String> run(List<String> addresses) throws IOException {

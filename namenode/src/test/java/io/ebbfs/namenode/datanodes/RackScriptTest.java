@@ -77,6 +77,27 @@ class RackScriptTest {
   }
 
   @Test
+  void anAddressForWhichTheProgramFailsIsLeftAloneByItself() throws Exception {
+    RackScript script = script("for a; do [ $a = bad ] && exit 3; echo /rack-$a; done");
+    script.ask(List.of("a", "bad", "c"));
+    script.ask(List.of("bad", "d"));
+
+    assertThat(script.rackOf("a")).contains("/rack-a");
+    assertThat(script.rackOf("bad")).isEmpty();
+    assertThat(script.rackOf("c")).contains("/rack-c");
+    assertThat(script.rackOf("d")).contains("/rack-d");
+    assertThat(runs()).containsExactly("a bad c", "a", "bad", "c", "d");
+  }
+
+  @Test
+  void aProgramThatIsSilentIsNotAskedForEachAddress() throws Exception {
+    RackScript script = RackScript.of(program(directory, "exec sleep 600"), 100, 60_000);
+    script.ask(List.of("a", "b", "c"));
+
+    assertThat(runs()).containsExactly("a b c");
+  }
+
+  @Test
   void answersThatAreNoRacksAreRefused() throws Exception {
     for (String words : List.of("echo /a /b", "true", "echo rack", "echo /")) {
       assertThat(script(words).rackOf("a")).as(words).isEmpty();
