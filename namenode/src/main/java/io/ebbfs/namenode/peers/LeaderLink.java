@@ -13,6 +13,7 @@ import java.net.ConnectException;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
@@ -44,8 +45,13 @@ public final class LeaderLink implements AutoCloseable {
   private static final int WAITING_CALLS = 10_000;
   private static final int WRITERS = 100_000;
   private static final int CALL_TIMEOUT_MILLIS = 10_000;
+  private static final int NO_TIMEOUT = 0;
   private static final int CONNECT_TIMEOUT_MILLIS = 1_000;
   private static final int IDLE_MILLIS = 60_000;
+
+  /** Calls that take as long as they take. The client decides how long it waits. */
+  private static final Set<String> LONG_CALLS = Set.of("saveNamespace");
+
   private static final long WATCH_MILLIS = 50;
   private static final long AGAIN_MILLIS = 50;
 
@@ -112,6 +118,7 @@ public final class LeaderLink implements AutoCloseable {
   private static final class Connection {
     private final Leader leader;
     private final PeerClient client;
+    private final PeerClient patient;
     private final int callTimeoutMillis;
     private volatile LeaderClock clock;
     // Whether the log has said so; used by the thread that asks for the view.
@@ -128,17 +135,24 @@ public final class LeaderLink implements AutoCloseable {
     Connection(Leader leader, ServiceKey key, int callTimeoutMillis) throws IOException {
       this.leader = leader;
       this.callTimeoutMillis = callTimeoutMillis;
-      this.client =
-          new PeerClient(
-              NetUtils.createSocketAddr(leader.address()),
-              RpcSettings.tryOnce(callTimeoutMillis)
-                  .withConnectTimeout(CONNECT_TIMEOUT_MILLIS)
-                  .withIdle(IDLE_MILLIS),
-              key);
+      this.client = client(callTimeoutMillis, key);
+      this.patient = client(NO_TIMEOUT, key);
       callers.allowCoreThreadTimeOut(true);
     }
 
+    private PeerClient client(int timeoutMillis, ServiceKey key) throws IOException {
+      return new PeerClient(
+          NetUtils.createSocketAddr(leader.address()),
+          RpcSettings.tryOnce(timeoutMillis)
+              .withConnectTimeout(CONNECT_TIMEOUT_MILLIS)
+              .withIdle(IDLE_MILLIS),
+          key);
+    }
+
     ForwardedAnswerProto forward(ForwardedCallProto call) throws IOException {
+      if (LONG_CALLS.contains(call.getMethod())) {
+        return patient.forward(call);
+      }
       if (clock == null) {
         view(List.of());
       }
@@ -161,6 +175,7 @@ public final class LeaderLink implements AutoCloseable {
     void close() {
       callers.shutdownNow().forEach(Runnable::run);
       client.close();
+      patient.close();
     }
   }
 

@@ -25,6 +25,8 @@ import org.apache.hadoop.hdfs.protocol.ClientProtocol;
 import org.apache.hadoop.hdfs.protocol.proto.AclProtos.FsPermissionProto;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.GetFsStatusRequestProto;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.MkdirsRequestProto;
+import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.SaveNamespaceRequestProto;
+import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.SaveNamespaceResponseProto;
 import org.apache.hadoop.ipc.RetriableException;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 import org.apache.hadoop.thirdparty.protobuf.Message;
@@ -80,6 +82,10 @@ class GivenUpCallsTest {
         goOn.await();
         return new long[8];
       }
+      case "saveNamespace" -> {
+        made.add("backup");
+        Thread.sleep(4 * CALL_TIMEOUT_MILLIS);
+      }
       default -> throw new UnsupportedOperationException(method.getName());
     }
     return true;
@@ -102,6 +108,15 @@ class GivenUpCallsTest {
             .setMasked(FsPermissionProto.newBuilder().setPerm(0755))
             .setCreateParent(true)
             .build());
+  }
+
+  @Test
+  void aBackupIsWaitedForAndTakenOnce() throws Exception {
+    byte[] answer =
+        link.forward(call("saveNamespace", SaveNamespaceRequestProto.getDefaultInstance()))
+            .get(30, TimeUnit.SECONDS);
+    assertThat(SaveNamespaceResponseProto.parseFrom(answer).getSaved()).isTrue();
+    assertThat(made).containsExactly("backup");
   }
 
   /** Afterwards the connection is there, and the link knows the leader's clock. */

@@ -5,7 +5,7 @@ import org.apache.hadoop.conf.Configuration;
 /**
  * Time-outs and retries of an RPC client. Every caller names its own. Immutable.
  *
- * @param callTimeoutMillis for one call; a call without an answer fails then
+ * @param callTimeoutMillis for one call; a call without an answer fails then. 0 for none
  * @param connectTimeoutMillis for one attempt to connect
  * @param retriesWhenRefused further attempts, a second apart, when the server refuses a connection
  * @param retriesWhenSilent further attempts when a connection times out
