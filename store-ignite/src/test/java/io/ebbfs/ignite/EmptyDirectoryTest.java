@@ -5,14 +5,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
+import io.ebbfs.namenode.files.io.FileCreationService;
+import io.ebbfs.namenode.files.leases.LeaseManager;
 import io.ebbfs.namenode.files.tree.DeleteService;
 import io.ebbfs.namenode.files.tree.InodeLookup;
 import io.ebbfs.namenode.files.tree.MkdirService;
+import io.ebbfs.namenode.files.tree.RenameService;
 import io.ebbfs.namenode.store.IdGenerators;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.EnumMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
@@ -27,8 +32,9 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * One namenode makes an entry in an empty directory while another one removes the directory. One of
- * them must fail: otherwise the entry would be lost with the directory.
+ * One namenode makes an entry in an empty directory (a directory, a file, or one that was
+ * elsewhere) while another one removes the directory. One of them must fail: otherwise the entry
+ * would be lost with the directory.
  */
 @Tag("process")
 class EmptyDirectoryTest {
@@ -39,25 +45,58 @@ class EmptyDirectoryTest {
 
   @TempDir Path directory;
 
-  /** The services of a namenode that make, remove and find directories. */
-  private record Namenode(MkdirService mkdirs, DeleteService deletions, InodeLookup inodes) {
-    static Namenode on(IgniteStore store) {
+  /** How an entry comes into a directory. */
+  private enum Addition {
+    MKDIR,
+    CREATE,
+    RENAME
+  }
+
+  /** The services of a namenode that make, remove and find directories and files. */
+  private record Namenode(
+      MkdirService mkdirs,
+      FileCreationService creation,
+      RenameService renames,
+      DeleteService deletions,
+      InodeLookup inodes) {
+    static Namenode on(IgniteStore store) throws IOException {
+      Clock clock = Clock.systemUTC();
+      IdGenerators ids = IdGenerators.of(store);
+      LeaseManager leases = new LeaseManager(clock, Long.MAX_VALUE, Long.MAX_VALUE);
       return new Namenode(
-          new MkdirService(
-              store, IdGenerators.of(store).inodes(), Clock.systemUTC(), NamespaceLimits.DEFAULT),
-          new DeleteService(store, Clock.systemUTC(), () -> {}),
+          new MkdirService(store, ids.inodes(), clock, NamespaceLimits.DEFAULT),
+          new FileCreationService(
+              store,
+              ids.inodes(),
+              clock,
+              NamespaceLimits.DEFAULT,
+              leases,
+              null, // no lease ends
+              () -> {}),
+          new RenameService(store, clock, NamespaceLimits.DEFAULT, () -> {}),
+          new DeleteService(store, clock, () -> {}),
           new InodeLookup(store));
     }
 
-    /** Whether the directory was made: not if the directory above is gone. */
-    boolean makes(String path) {
+    /** Whether an entry was added: not if the directory above is gone. */
+    boolean adds(Addition how, String path, String source) {
       try {
-        return mkdirs.mkdirs(ROOT, path, new FsPermission(0755), false);
+        switch (how) {
+          case MKDIR -> mkdirs.mkdirs(ROOT, path, new FsPermission(0755), false);
+          case CREATE -> creation.create(ROOT, file(path));
+          case RENAME -> renames.rename2(ROOT, source, path, false);
+        }
+        return true;
       } catch (FileNotFoundException e) {
         return false;
       } catch (IOException e) {
         throw new IllegalStateException(e);
       }
+    }
+
+    private static FileCreationService.Request file(String path) {
+      return new FileCreationService.Request(
+          path, 0644, "client", "127.0.0.1", true, false, false, 1, 1 << 20);
     }
 
     /** Whether the empty directory was removed: not if something is in it. */
@@ -77,39 +116,43 @@ class EmptyDirectoryTest {
   void anEntryIsNotLostWithItsDirectory() throws Exception {
     System.out.println("seed " + SEED);
     Random random = new Random(SEED);
-    int made = 0;
-    int removed = 0;
+    Map<Addition, Integer> made = new EnumMap<>(Addition.class);
+    Map<Addition, Integer> removed = new EnumMap<>(Addition.class);
     try (StoreNodes nodes = StoreNodes.start(directory, 1);
         IgniteStore one = IgniteStore.open(nodes.client());
         IgniteStore other = IgniteStore.open(nodes.client())) {
       Namenode maker = Namenode.on(one);
       Namenode remover = Namenode.on(other);
       maker.mkdirs().makeRoot(SUPERUSER);
+      maker.adds(Addition.MKDIR, "/source", "");
       for (int round = 0; round < ROUNDS; round++) {
+        Addition how = Addition.values()[round % Addition.values().length];
         String above = "/d" + round;
-        maker.makes(above);
+        maker.adds(Addition.MKDIR, above, "");
         // Both have changed the directory a moment ago, so they merge its times.
-        maker.makes(above + "/first");
+        maker.adds(Addition.MKDIR, above + "/first", "");
         remover.removes(above + "/first");
         long delay = random.nextInt(3_000_000);
         CompletableFuture<Boolean> making =
             CompletableFuture.supplyAsync(
                 () -> {
                   LockSupport.parkNanos(delay);
-                  return maker.makes(above + "/entry");
+                  return maker.adds(how, above + "/entry", "/source");
                 });
         boolean wasRemoved = remover.removes(above);
         boolean wasMade = making.get(60, TimeUnit.SECONDS);
-        String as = "seed %d, round %d".formatted(SEED, round);
+        String as = "seed %d, round %d, %s".formatted(SEED, round, how);
         assertThat(wasMade && wasRemoved).as(as + ": an entry was lost").isFalse();
         assertThat(wasMade || wasRemoved).as(as + ": both have failed").isTrue();
         Optional<Inode> entry = maker.inodes().find(ROOT, above + "/entry");
         assertThat(entry.isPresent()).as(as).isEqualTo(wasMade);
-        made += wasMade ? 1 : 0;
-        removed += wasRemoved ? 1 : 0;
+        (wasMade ? made : removed).merge(how, 1, Integer::sum);
+        if (wasMade && how == Addition.RENAME) {
+          maker.adds(Addition.RENAME, "/source", above + "/entry");
+        }
       }
     }
-    assertThat(made).as("made").isPositive();
-    assertThat(removed).as("removed").isPositive();
+    assertThat(made).as("made").containsOnlyKeys(Addition.values());
+    assertThat(removed).as("removed").containsOnlyKeys(Addition.values());
   }
 }
