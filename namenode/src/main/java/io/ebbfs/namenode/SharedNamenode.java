@@ -36,6 +36,7 @@ public final class SharedNamenode implements AutoCloseable {
   private static final long PAUSE_AFTER_FAILURE_MILLIS = 1_000;
   private static final long WRITE_TIMES_MILLIS = 250;
   private static final long FOLD_MILLIS = 1_000;
+  private static final long WRITE_LAST_TIMES_NANOS = 5_000_000_000L;
 
   private final NamenodeConfig config;
   private final Clock clock;
@@ -103,7 +104,10 @@ public final class SharedNamenode implements AutoCloseable {
       made.role.start();
       made.renewer.start();
       made.timer.scheduleWithFixedDelay(
-          made.directoryTimes::tick, WRITE_TIMES_MILLIS, WRITE_TIMES_MILLIS, TimeUnit.MILLISECONDS);
+          () -> made.directoryTimes.tick(() -> !made.closed),
+          WRITE_TIMES_MILLIS,
+          WRITE_TIMES_MILLIS,
+          TimeUnit.MILLISECONDS);
       made.timer.scheduleWithFixedDelay(
           made::foldChanges, FOLD_MILLIS, FOLD_MILLIS, TimeUnit.MILLISECONDS);
       started = true;
@@ -346,6 +350,18 @@ public final class SharedNamenode implements AutoCloseable {
     };
   }
 
+  /**
+   * Gives the leadership up first: another namenode takes over while the last times are written.
+   */
+  private void leaveOthersToLead() throws IOException {
+    try {
+      leadership.resign();
+    } finally {
+      long began = System.nanoTime();
+      directoryTimes.writeAll(() -> System.nanoTime() - began < WRITE_LAST_TIMES_NANOS);
+    }
+  }
+
   /** Stops to serve, gives the leadership up and leaves the store. */
   @Override
   public synchronized void close() throws IOException {
@@ -362,8 +378,7 @@ public final class SharedNamenode implements AutoCloseable {
       renewer.join();
       timer.shutdown();
       timer.awaitTermination(times.timeout(), TimeUnit.MILLISECONDS);
-      directoryTimes.writeAll();
-      leadership.resign();
+      leaveOthersToLead();
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {

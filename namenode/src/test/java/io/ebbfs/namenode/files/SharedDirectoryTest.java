@@ -126,20 +126,20 @@ class SharedDirectoryTest {
     real.clock.advance(10);
     long last = real.clock.millis();
     real.touch("/d/b");
-    writer.tick();
+    writer.tick(() -> true);
     assertThat(row().getModifiedMillis()).isEqualTo(first);
     nanos.addAndGet(SECOND);
-    writer.tick();
+    writer.tick(() -> true);
     assertThat(row().getModifiedMillis()).isEqualTo(last);
 
     real.clock.advance(10);
     real.touch("/d/c"); // within a second after the last write
     assertThat(row().getModifiedMillis()).isEqualTo(last);
-    writer.writeAll();
+    writer.writeAll(() -> true);
     assertThat(row().getModifiedMillis()).isEqualTo(real.clock.millis());
 
     nanos.addAndGet(SECOND);
-    writer.tick();
+    writer.tick(() -> true);
     real.clock.advance(10);
     real.touch("/d/e"); // nothing was written for a second: with the change
     assertThat(row().getModifiedMillis()).isEqualTo(real.clock.millis());
@@ -152,8 +152,8 @@ class SharedDirectoryTest {
     real.touch("/d/a");
     real.attributes.setTimes(real.root(), "/d", before, -1);
     nanos.addAndGet(SECOND);
-    writer.tick();
-    writer.writeAll();
+    writer.tick(() -> true);
+    writer.writeAll(() -> true);
     assertThat(row().getModifiedMillis()).isEqualTo(before);
   }
 
@@ -165,7 +165,7 @@ class SharedDirectoryTest {
     real.touch("/d/a");
     another.setTimes(real.root(), "/d", before, -1);
     nanos.addAndGet(SECOND);
-    writer.tick();
+    writer.tick(() -> true);
     assertThat(row().getModifiedMillis()).isEqualTo(before);
 
     real.touch("/d/b"); // within a second after the last look
@@ -173,8 +173,23 @@ class SharedDirectoryTest {
     long last = real.clock.millis();
     another.setTimes(real.root(), "/d", before, -1);
     real.touch("/d/c");
-    writer.writeAll();
+    writer.writeAll(() -> true);
     assertThat(row().getModifiedMillis()).as("of a change after it").isEqualTo(last);
+  }
+
+  @Test
+  void theLastTimesAreWrittenAsLongAsThereIsTime() throws IOException {
+    real.mkdirs("/e");
+    real.touch("/e/first");
+    real.clock.advance(10);
+    real.touch("/d/a");
+    real.touch("/e/a");
+    AtomicLong asked = new AtomicLong();
+    assertThat(writer.writeAll(() -> asked.getAndIncrement() == 0))
+        .as("not written of /, /d and /e")
+        .isEqualTo(2);
+    assertThat(writer.writeAll(() -> true)).isZero();
+    assertThat(row().getModifiedMillis()).isEqualTo(real.clock.millis());
   }
 
   @Test
@@ -191,7 +206,7 @@ class SharedDirectoryTest {
           return null;
         });
     nanos.addAndGet(SECOND);
-    writer.tick();
+    writer.tick(() -> true);
     assertThat(row().getModifiedMillis()).isEqualTo(later);
   }
 
@@ -202,13 +217,13 @@ class SharedDirectoryTest {
     long last = real.clock.millis();
     real.renames.rename2(real.root(), "/d", "/moved", false);
     nanos.addAndGet(SECOND);
-    writer.tick();
+    writer.tick(() -> true);
     assertThat(real.status("/moved").getModificationTime()).isEqualTo(last);
 
     real.touch("/moved/b");
     real.deletions.delete(real.root(), "/moved", true);
     nanos.addAndGet(2 * SECOND);
-    writer.tick();
+    writer.tick(() -> true);
     assertThat(real.tree()).isEmpty();
   }
 }

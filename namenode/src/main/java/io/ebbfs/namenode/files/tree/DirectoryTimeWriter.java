@@ -12,9 +12,11 @@ import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.BooleanSupplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -25,6 +27,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class DirectoryTimeWriter {
   private static final Logger LOG = LoggerFactory.getLogger(DirectoryTimeWriter.class);
+
+  private static final int MOST_NAMED = 10;
 
   private final MetadataStore store;
   private final DirectoryTimes times;
@@ -46,33 +50,58 @@ public final class DirectoryTimeWriter {
             0, Durability.RELAXED, transaction -> transaction.hints().orElseThrow().times()));
   }
 
-  /** Writes the times that are due. To be called some times per second. */
-  public void tick() {
-    write(times.due());
+  /**
+   * Writes the times that are due. To be called some times per second.
+   *
+   * @param goesOn whether to write another one
+   */
+  public void tick(BooleanSupplier goesOn) {
+    write(times.due(), goesOn);
   }
 
-  /** Writes all times, before this process ends. */
-  public void writeAll() {
-    write(times.all());
+  /**
+   * Writes all times, before this process ends.
+   *
+   * @param goesOn whether there is time for another one; one time takes as long as the store does
+   * @return how many times are not written; the log names directories
+   */
+  public int writeAll(BooleanSupplier goesOn) {
+    List<Long> unwritten = write(times.all(), goesOn);
+    if (!unwritten.isEmpty()) {
+      LOG.warn(
+          "This namenode ends without writing the modification times of {} directories: they show"
+              + " the time of an earlier change. Their inode ids: {}{}",
+          unwritten.size(),
+          unwritten.subList(0, Math.min(MOST_NAMED, unwritten.size())),
+          unwritten.size() > MOST_NAMED ? " and more" : "");
+    }
+    return unwritten.size();
   }
 
-  private void write(Map<Long, Pending> some) {
-    int failed = 0;
+  /** Returns the directories whose times are not written. */
+  private List<Long> write(Map<Long, Pending> some, BooleanSupplier goesOn) {
+    List<Long> unwritten = new ArrayList<>();
     Exception last = null;
     for (Map.Entry<Long, Pending> entry : some.entrySet()) {
       long id = entry.getKey();
+      if (!goesOn.getAsBoolean()) {
+        unwritten.add(id);
+        continue;
+      }
       Pending time = entry.getValue();
       try {
         OptimisticTransactions.transact(store, id, transaction -> write(transaction, id, time));
         times.settle(id, time);
       } catch (IOException | RuntimeException e) {
-        failed++;
+        unwritten.add(id);
         last = e;
       }
     }
-    if (failed > 0) { // once, however many directories wait for a store that is away
-      LOG.warn("The times of {} directories are not written yet: {}", failed, last.toString());
+    if (last != null) { // once, however many directories wait for a store that is away
+      LOG.warn(
+          "The times of {} directories are not written yet: {}", unwritten.size(), last.toString());
     }
+    return unwritten;
   }
 
   private Void write(Transaction transaction, long id, Pending time) throws IOException {
