@@ -36,6 +36,7 @@ public final class StoreNode implements AutoCloseable {
   private final Ignite ignite;
   private final StoreMember member;
   private final int configuredCopies;
+  private final EndedNamenodes endedNamenodes;
   private volatile boolean closed;
   private boolean served;
 
@@ -43,6 +44,7 @@ public final class StoreNode implements AutoCloseable {
     this.ignite = ignite;
     this.member = member;
     this.configuredCopies = configuredCopies;
+    this.endedNamenodes = EndedNamenodes.watch((IgniteEx) ignite);
   }
 
   /**
@@ -164,6 +166,7 @@ public final class StoreNode implements AutoCloseable {
   @Override
   public void close() {
     closed = true;
+    endedNamenodes.close();
     ignite.close();
   }
 }

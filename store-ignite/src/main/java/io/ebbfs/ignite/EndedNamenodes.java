@@ -1,0 +1,120 @@
+package io.ebbfs.ignite;
+
+import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.util.Collection;
+import java.util.UUID;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import org.apache.ignite.cluster.ClusterNode;
+import org.apache.ignite.internal.IgniteEx;
+import org.apache.ignite.internal.managers.communication.GridDisconnectListener;
+import org.apache.ignite.spi.communication.tcp.TcpCommunicationSpi;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Lets the store go on at once without a namenode whose process has ended. Ignite alone waits for
+ * the time of its failure detection, because a client that has lost its connections may come back.
+ * Until then, the rows of the commits that the namenode had begun stay locked, and threads of the
+ * store wait for a connection on which to answer it.
+ *
+ * <p>A process has ended if a connection to it breaks and its machine then refuses connections at
+ * its port. Should it live nevertheless, behind a firewall that refuses them, it learns that it was
+ * left out, and joins again; the store has decided its open commits by then.
+ */
+final class EndedNamenodes implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(EndedNamenodes.class);
+
+  /** A process that ends closes one socket after the other, so the first try may come too early. */
+  private static final int TRIES = 10;
+
+  private static final long AGAIN_MILLIS = 20;
+  private static final int CONNECT_TIMEOUT_MILLIS = 500;
+
+  private final IgniteEx ignite;
+  private final String attributes;
+  private final GridDisconnectListener listener = node -> schedule(node, TRIES, 0);
+  private final ScheduledThreadPoolExecutor prober =
+      new ScheduledThreadPoolExecutor(1, EndedNamenodes::daemon);
+
+  private EndedNamenodes(IgniteEx ignite) {
+    this.ignite = ignite;
+    this.attributes = ignite.configuration().getCommunicationSpi().getName() + '.';
+  }
+
+  /** Begins to watch the connections of a node of the store. */
+  static EndedNamenodes watch(IgniteEx node) {
+    EndedNamenodes watch = new EndedNamenodes(node);
+    node.context().io().addDisconnectListener(watch.listener);
+    return watch;
+  }
+
+  private static Thread daemon(Runnable task) {
+    Thread thread = new Thread(task, "ended-namenodes");
+    thread.setDaemon(true);
+    return thread;
+  }
+
+  private void schedule(UUID namenode, int tries, long delayMillis) {
+    try {
+      prober.schedule(() -> probe(namenode, tries), delayMillis, TimeUnit.MILLISECONDS);
+    } catch (RejectedExecutionException e) {
+      LOG.debug("This node stops, and leaves the question of {} to others", namenode);
+    }
+  }
+
+  private void probe(UUID namenode, int tries) {
+    try {
+      if (!leaveOutIfEnded(namenode) && tries > 1) {
+        schedule(namenode, tries - 1, AGAIN_MILLIS);
+      }
+    } catch (IOException | RuntimeException e) {
+      LOG.debug("Nobody knows whether {} has ended: {}", namenode, e.toString());
+    }
+  }
+
+  /** Returns whether the node is no member any more, or none that is a namenode. */
+  boolean leaveOutIfEnded(UUID id) throws IOException {
+    ClusterNode node = ignite.cluster().node(id);
+    if (node == null || !node.isClient()) {
+      return true;
+    }
+    if (!refuses(node)) {
+      return false;
+    }
+    LOG.info("The process of {} has ended; the store goes on without it", id);
+    ignite.context().discovery().failNode(id, "its process has ended");
+    return true;
+  }
+
+  /** Whether the machine of a namenode refuses connections at all of its addresses. */
+  private boolean refuses(ClusterNode node) throws IOException {
+    Integer port = node.attribute(attributes + TcpCommunicationSpi.ATTR_PORT);
+    Collection<String> addresses = node.attribute(attributes + TcpCommunicationSpi.ATTR_ADDRS);
+    for (String address : addresses) {
+      if (!refuses(new InetSocketAddress(address, port))) {
+        return false;
+      }
+    }
+    return !addresses.isEmpty();
+  }
+
+  private static boolean refuses(InetSocketAddress address) throws IOException {
+    try (Socket socket = new Socket()) {
+      socket.connect(address, CONNECT_TIMEOUT_MILLIS);
+      return false;
+    } catch (ConnectException e) {
+      return true;
+    }
+  }
+
+  @Override
+  public void close() {
+    ignite.context().io().removeDisconnectListener(listener);
+    prober.shutdownNow();
+  }
+}
