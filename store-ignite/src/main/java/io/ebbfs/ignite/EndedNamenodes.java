@@ -1,6 +1,8 @@
 package io.ebbfs.ignite;
 
+import java.io.EOFException;
 import java.io.IOException;
+import java.io.InputStream;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
@@ -33,7 +35,7 @@ final class EndedNamenodes implements AutoCloseable {
   private static final int TRIES = 10;
 
   private static final long AGAIN_MILLIS = 20;
-  private static final int CONNECT_TIMEOUT_MILLIS = 500;
+  private static final int TIMEOUT_MILLIS = 500;
 
   private final IgniteEx ignite;
   private final String attributes;
@@ -69,26 +71,26 @@ final class EndedNamenodes implements AutoCloseable {
 
   private void probe(UUID namenode, int tries) {
     try {
-      if (!leaveOutIfEnded(namenode) && tries > 1) {
+      leaveOutIfEnded(namenode);
+    } catch (IOException | RuntimeException e) {
+      LOG.debug("Whether {} has ended is not known: {}", namenode, e.toString());
+      if (tries > 1) {
         schedule(namenode, tries - 1, AGAIN_MILLIS);
       }
-    } catch (IOException | RuntimeException e) {
-      LOG.debug("Nobody knows whether {} has ended: {}", namenode, e.toString());
     }
   }
 
-  /** Returns whether the node is no member any more, or none that is a namenode. */
-  boolean leaveOutIfEnded(UUID id) throws IOException {
+  /**
+   * Lets the store go on without a namenode if its process has ended.
+   *
+   * @throws IOException if neither a refusal nor an answer has come
+   */
+  void leaveOutIfEnded(UUID id) throws IOException {
     ClusterNode node = ignite.cluster().node(id);
-    if (node == null || !node.isClient()) {
-      return true;
+    if (node != null && node.isClient() && refuses(node)) {
+      LOG.info("The process of {} has ended; the store goes on without it", id);
+      ignite.context().discovery().failNode(id, null);
     }
-    if (!refuses(node)) {
-      return false;
-    }
-    LOG.info("The process of {} has ended; the store goes on without it", id);
-    ignite.context().discovery().failNode(id, "its process has ended");
-    return true;
   }
 
   /** Whether the machine of a namenode refuses connections at all of its addresses. */
@@ -105,11 +107,27 @@ final class EndedNamenodes implements AutoCloseable {
 
   private static boolean refuses(InetSocketAddress address) throws IOException {
     try (Socket socket = new Socket()) {
-      socket.connect(address, CONNECT_TIMEOUT_MILLIS);
+      socket.connect(address, TIMEOUT_MILLIS);
+      takeGreeting(socket);
       return false;
     } catch (ConnectException e) {
       return true;
     }
+  }
+
+  /**
+   * Reads what a process sends to each one that connects, and ends the connection in order: closed
+   * with unread bytes, it would be reset, and Ignite holds the thread of such a connection for a
+   * second.
+   */
+  private static void takeGreeting(Socket socket) throws IOException {
+    socket.setSoTimeout(TIMEOUT_MILLIS);
+    InputStream greeting = socket.getInputStream();
+    if (greeting.read() < 0) {
+      throw new EOFException("the process has closed the connection");
+    }
+    socket.shutdownOutput();
+    greeting.readAllBytes();
   }
 
   @Override

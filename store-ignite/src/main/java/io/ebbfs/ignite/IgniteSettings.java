@@ -37,6 +37,13 @@ final class IgniteSettings {
   /** A size that the system chooses. */
   private static final int SYSTEM_DEFAULT = 0;
 
+  /**
+   * Threads that read and write connections. A thread on which a connection is reset, because its
+   * peer was killed, sleeps for a second, and with it all other connections of the thread. So there
+   * are many more threads than connections; those without one cost nothing.
+   */
+  private static final int CONNECTION_THREADS = 32;
+
   /** Many clients may run on one machine. */
   private static final int CLIENT_PORTS = 1_000;
 
@@ -99,6 +106,7 @@ final class IgniteSettings {
             // With Ignite's 32 KiB, a connection stood still for seconds under large messages: the
             // window of the receiver is smaller than a packet of the loopback device.
             new TcpCommunicationSpi()
+                .setSelectorsCount(CONNECTION_THREADS)
                 .setSocketSendBuffer(SYSTEM_DEFAULT)
                 .setSocketReceiveBuffer(SYSTEM_DEFAULT));
   }
