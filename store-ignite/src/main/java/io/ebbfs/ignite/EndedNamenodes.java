@@ -15,6 +15,7 @@ import org.apache.ignite.cluster.ClusterNode;
 import org.apache.ignite.internal.IgniteEx;
 import org.apache.ignite.internal.managers.communication.GridDisconnectListener;
 import org.apache.ignite.spi.communication.tcp.TcpCommunicationSpi;
+import org.apache.ignite.spi.discovery.tcp.internal.TcpDiscoveryNode;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -35,13 +36,17 @@ final class EndedNamenodes implements AutoCloseable {
   private static final int TRIES = 10;
 
   private static final long AGAIN_MILLIS = 20;
+  private static final long PING_MILLIS = 100;
   private static final int TIMEOUT_MILLIS = 500;
+
+  /** One for the pings, which a frozen namenode holds, and one for the probes. */
+  private static final int THREADS = 2;
 
   private final IgniteEx ignite;
   private final String attributes;
   private final GridDisconnectListener listener = node -> schedule(node, TRIES, 0);
   private final ScheduledThreadPoolExecutor prober =
-      new ScheduledThreadPoolExecutor(1, EndedNamenodes::daemon);
+      new ScheduledThreadPoolExecutor(THREADS, EndedNamenodes::daemon);
 
   private EndedNamenodes(IgniteEx ignite) {
     this.ignite = ignite;
@@ -52,6 +57,8 @@ final class EndedNamenodes implements AutoCloseable {
   static EndedNamenodes watch(IgniteEx node) {
     EndedNamenodes watch = new EndedNamenodes(node);
     node.context().io().addDisconnectListener(watch.listener);
+    watch.prober.scheduleWithFixedDelay(
+        watch::pingAll, PING_MILLIS, PING_MILLIS, TimeUnit.MILLISECONDS);
     return watch;
   }
 
@@ -59,6 +66,27 @@ final class EndedNamenodes implements AutoCloseable {
     Thread thread = new Thread(task, "ended-namenodes");
     thread.setDaemon(true);
     return thread;
+  }
+
+  /**
+   * A ping goes over the other connection of a namenode, which it has with one node alone. When
+   * that one is lost, too, a ping fails at once; a connection that is reset is noticed late.
+   */
+  private void pingAll() {
+    try {
+      for (ClusterNode node : ignite.cluster().forClients().nodes()) {
+        if (isConnectedHere(node) && !ignite.cluster().pingNode(node.id())) {
+          schedule(node.id(), TRIES, 0);
+        }
+      }
+    } catch (RuntimeException e) {
+      LOG.debug("The namenodes are not pinged: {}", e.toString());
+    }
+  }
+
+  private boolean isConnectedHere(ClusterNode node) {
+    return node instanceof TcpDiscoveryNode namenode
+        && ignite.localNode().id().equals(namenode.clientRouterNodeId());
   }
 
   private void schedule(UUID namenode, int tries, long delayMillis) {
