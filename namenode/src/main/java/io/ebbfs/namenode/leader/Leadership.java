@@ -125,7 +125,8 @@ public final class Leadership {
       return true;
     }
     if (!row.get().equals(seen)) {
-      see(row.get(), now);
+      // The leader may have written the row at the very end of the read, which may have taken long.
+      see(row.get(), nanoClock.getAsLong());
     }
     if (row.get().getTerm() == endedTerm && now - seenSince >= times.endedNanos()) {
       return true;

@@ -120,6 +120,36 @@ class LeadershipTest {
   }
 
   @Test
+  void aProcessThatReadsTheRowSlowlyDoesNotTakeItForOld() throws IOException {
+    Leadership a = process("a");
+    long[] readMillis = {0};
+    MetadataStore slow =
+        (MetadataStore)
+            Proxy.newProxyInstance(
+                MetadataStore.class.getClassLoader(),
+                new Class<?>[] {MetadataStore.class},
+                (proxy, method, arguments) -> {
+                  if (method.isDefault()) {
+                    return InvocationHandler.invokeDefault(proxy, method, arguments);
+                  }
+                  for (long left = readMillis[0]; left > 0; left -= 100) {
+                    pass(100);
+                    a.tick();
+                  }
+                  return method.invoke(store, arguments);
+                });
+    Leadership b = new Leadership(slow, "b", "b:8020", TIMES, () -> nanos);
+    a.tick();
+    b.tick();
+    readMillis[0] = 2_000;
+    b.tick();
+    readMillis[0] = 0;
+    b.tick();
+    assertThat(b.holds()).as("the leader has just renewed its leadership").isFalse();
+    assertThat(a.holds()).isTrue();
+  }
+
+  @Test
   void aLeaderThatRenewsKeepsItsTerm() throws IOException {
     Leadership a = process("a");
     Leadership b = process("b");
