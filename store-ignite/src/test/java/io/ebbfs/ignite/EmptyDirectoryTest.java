@@ -125,6 +125,7 @@ class EmptyDirectoryTest {
       Namenode remover = Namenode.on(other);
       maker.mkdirs().makeRoot(SUPERUSER);
       maker.adds(Addition.MKDIR, "/source", "");
+      long removalNanos = 3_000_000;
       for (int round = 0; round < ROUNDS; round++) {
         Addition how = Addition.values()[round % Addition.values().length];
         String above = "/d" + round;
@@ -132,14 +133,17 @@ class EmptyDirectoryTest {
         // Both have changed the directory a moment ago, so they merge its times.
         maker.adds(Addition.MKDIR, above + "/first", "");
         remover.removes(above + "/first");
-        long delay = random.nextInt(3_000_000);
+        long delay = random.nextLong(removalNanos);
         CompletableFuture<Boolean> making =
             CompletableFuture.supplyAsync(
                 () -> {
                   LockSupport.parkNanos(delay);
                   return maker.adds(how, above + "/entry", "/source");
                 });
+        long began = System.nanoTime();
         boolean wasRemoved = remover.removes(above);
+        // On a slow machine the additions begin later, so that they still meet the removal.
+        removalNanos = System.nanoTime() - began;
         boolean wasMade = making.get(60, TimeUnit.SECONDS);
         String as = "seed %d, round %d, %s".formatted(SEED, round, how);
         assertThat(wasMade && wasRemoved).as(as + ": an entry was lost").isFalse();
@@ -152,6 +156,7 @@ class EmptyDirectoryTest {
         }
       }
     }
+    System.out.println("made " + made + ", removed " + removed);
     assertThat(made).as("made").containsOnlyKeys(Addition.values());
     assertThat(removed).as("removed").containsOnlyKeys(Addition.values());
   }
