@@ -67,6 +67,15 @@ stop() {
   [ "$code" = "$2" ] || fail "$1 ended with $code instead of $2"
 }
 
+# A namenode on a shared store is ready before it leads.
+await_leader() {
+  for _ in $(seq 120); do
+    if curl -s http://127.0.0.1:9870/metrics | grep -q '^ebbfs_namenode_leader 1'; then return 0; fi
+    sleep 0.5
+  done
+  fail "the namenode does not lead"
+}
+
 # await_ready PORT...: the roles that answer at these ports do their work.
 await_ready() {
   local port
@@ -140,6 +149,7 @@ start ebbfs-store
 await_ready 9872
 start ebbfs-namenode
 await_ready 9870
+await_leader
 client -mkdir /shared
 [ "$(client -ls / | grep -c ' /shared$')" = 1 ] || fail "the shared store lost a directory"
 stop ebbfs-namenode 0

@@ -49,6 +49,7 @@ final class StoreSnapshot {
       take();
       requireAllNodes();
       try (RocksDbStore copy = RocksDbStore.open(directory, LOCK_TIMEOUT_MILLIS, CACHE_BYTES)) {
+        copy.changes().setCopying(true);
         receive(copy, taking);
       }
     } catch (RuntimeException e) {

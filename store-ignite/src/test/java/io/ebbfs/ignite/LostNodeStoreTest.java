@@ -18,7 +18,7 @@ class LostNodeStoreTest {
   @TempDir static Path directory;
 
   @Test
-  @Timeout(value = 180, unit = TimeUnit.SECONDS)
+  @Timeout(value = 400, unit = TimeUnit.SECONDS)
   void acknowledgedCommitsStayAndNoneIsHalfDone() throws Exception {
     try (StoreNodes nodes =
             StoreNodes.start(Files.createDirectory(directory.resolve("deaths")), 3);
@@ -46,7 +46,7 @@ class LostNodeStoreTest {
   }
 
   @Test
-  @Timeout(value = 180, unit = TimeUnit.SECONDS)
+  @Timeout(value = 400, unit = TimeUnit.SECONDS)
   void aMinorityRefusesWrites() throws Exception {
     Path own = Files.createDirectory(directory.resolve("minority"));
     try (StoreNodes nodes = StoreNodes.start(own, 3);

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.ebbfs.namenode.NamenodeConfig;
 import io.ebbfs.namenode.NamenodeConfig.Override;
 import io.ebbfs.namenode.SharedNamenode;
+import io.ebbfs.namenode.store.ChangeLog;
 import io.ebbfs.namenode.store.IdGenerators;
 import io.ebbfs.namenode.store.RestoredStore;
 import io.ebbfs.namenode.store.StoreBackups;
@@ -118,6 +119,7 @@ class StoreBackupTest {
         StoreRestore.run(backup, store);
         assertThatThrownBy(() -> StoreRestore.run(backup, store))
             .hasMessageContaining("move the directories of the nodes away");
+        assertThat(ChangeLog.stored(store)).as("the sums").hasValue(ChangeLog.scan(store));
       }
       try (SharedNamenode namenode = leader(nodes);
           DFSClient client = client(namenode)) {

@@ -40,6 +40,7 @@ public final class ChangeLog {
   private final ArrayDeque<Change> unfolded = new ArrayDeque<>();
   private Usage ofUnfolded = Usage.NONE;
   private Usage folded = Usage.NONE;
+  private volatile boolean copying;
   // The store has rows of this process that the queue had no room for.
   private boolean overflown;
 
@@ -54,6 +55,9 @@ public final class ChangeLog {
    * all sums as they are.
    */
   public Optional<Change> addTo(BufferedTransaction transaction) throws IOException {
+    if (copying) {
+      return Optional.empty();
+    }
     Usage difference = Usage.NONE;
     for (Table<?> table : Usage.TABLES) {
       difference = difference.plus(difference(transaction, table));
@@ -104,6 +108,13 @@ public final class ChangeLog {
     } else {
       overflown = true;
     }
+  }
+
+  // ---- for copies of stores ---------------------------------------------------------------------
+
+  /** Whether this process writes copies of all rows: the rows with the sums are among them. */
+  public void setCopying(boolean copying) {
+    this.copying = copying;
   }
 
   // ---- for namenodes ----------------------------------------------------------------------------

@@ -48,8 +48,11 @@ public final class StoreRestore {
           null);
     }
     StoreRestore restore = new StoreRestore(backup, store);
+    store.changes().setCopying(true);
     try (RocksDbStore copy = restore.open()) {
       return restore.copy(copy);
+    } finally {
+      store.changes().setCopying(false);
     }
   }
 
