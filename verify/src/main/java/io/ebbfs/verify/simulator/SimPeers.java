@@ -13,11 +13,11 @@ import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
-import java.util.TreeMap;
 import org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol;
 import org.apache.hadoop.hdfs.server.protocol.HeartbeatResponse;
 import org.apache.hadoop.ipc.RetriableException;
@@ -71,7 +71,9 @@ final class SimPeers implements SimNamenodes {
   private final Random random;
   private final EventCounts events;
   private final PlantedBug bug;
-  private final Map<String, Session> sessions = new TreeMap<>();
+  private final Map<String, Session> sessions = new HashMap<>();
+  private final Map<SimServer, DatanodeProtocol> datanodes = new HashMap<>();
+  private final CodingProtocol coding = proxy(CodingProtocol.class, this::workerCalls);
   private final List<LateCall> lateCalls = new ArrayList<>();
   private Outside outside;
   private boolean faulty;
@@ -282,7 +284,7 @@ final class SimPeers implements SimNamenodes {
   /** A client calls one namenode, and another one if no answer comes. */
   private <R> R clientCalls(SimClient.Call<R> call) throws IOException {
     int id = calls++;
-    IOException last = new RetriableException("no namenode answers");
+    IOException last = null;
     for (int attempt = 0; attempt < CLIENT_ATTEMPTS; attempt++) {
       if (attempt > 1) {
         outside.timePasses(PAUSE_MILLIS);
@@ -314,7 +316,7 @@ final class SimPeers implements SimNamenodes {
     // The call may have taken effect. From now on it does not.
     lateCalls.removeIf(late -> late.id() == id);
     store.decideAll();
-    throw last;
+    throw last == null ? new RetriableException("no namenode answers") : last;
   }
 
   private ClientCall once(int id, boolean repeated) {
@@ -386,8 +388,12 @@ final class SimPeers implements SimNamenodes {
 
   @Override
   public DatanodeProtocol datanodes(SimServer server) {
-    return proxy(
-        DatanodeProtocol.class, (method, arguments) -> serverCalls(server, method, arguments));
+    return datanodes.computeIfAbsent(
+        server,
+        from ->
+            proxy(
+                DatanodeProtocol.class,
+                (method, arguments) -> serverCalls(from, method, arguments)));
   }
 
   /** A call by its method. */
@@ -471,21 +477,21 @@ final class SimPeers implements SimNamenodes {
 
   @Override
   public CodingProtocol coding() {
-    return proxy(
-        CodingProtocol.class,
-        (method, arguments) -> {
-          List<SimPeer> choice = leaders();
-          try {
-            if (choice.isEmpty()) {
-              throw new StandbyException("no namenode leads");
-            }
-            SimPeer peer = anyOf(choice);
-            SimNamenode leader = peer.leader();
-            return ask(peer, () -> invoke(leader.coding(), method, arguments));
-          } catch (IOException e) {
-            throw new ServiceException(e);
-          }
-        });
+    return coding;
+  }
+
+  private Object workerCalls(Method method, Object[] arguments) throws Exception {
+    List<SimPeer> choice = leaders();
+    try {
+      if (choice.isEmpty()) {
+        throw new StandbyException("no namenode leads");
+      }
+      SimPeer peer = anyOf(choice);
+      SimNamenode leader = peer.leader();
+      return ask(peer, () -> invoke(leader.coding(), method, arguments));
+    } catch (IOException e) {
+      throw new ServiceException(e);
+    }
   }
 
   // ---- what the oracle asks ---------------------------------------------------------------------
