@@ -5,6 +5,7 @@ import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.rpc.client.FileServices;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -31,6 +32,8 @@ final class SimClient {
   private final Map<Long, String> paths = new TreeMap<>();
   // Files whose names a call is about to change.
   private final Set<Long> inCall = new TreeSet<>();
+  // Files that are gone, though a writer may not have noticed it. Another file may have the name.
+  private final Set<Long> deleted = new HashSet<>();
   // Names that were free when the last call that concerned them was answered.
   private final List<String> free = new ArrayList<>();
   private final boolean reusesNames;
@@ -162,7 +165,7 @@ final class SimClient {
 
   /** Deletes a file; the reaper removes its rows later. */
   void delete(Namenode namenode, long fileId) throws IOException {
-    if (inCall.contains(fileId)) {
+    if (inCall.contains(fileId) || deleted.contains(fileId)) {
       return;
     }
     oracle.forget(fileId);
@@ -170,6 +173,7 @@ final class SimClient {
     inCall.add(fileId);
     try {
       if (namenode.call((files, caller) -> files.deletions().delete(caller, path, false))) {
+        deleted.add(fileId);
         free.add(path);
       }
     } finally {

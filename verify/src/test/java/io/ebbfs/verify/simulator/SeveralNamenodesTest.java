@@ -8,12 +8,13 @@ import org.junit.jupiter.api.Test;
 class SeveralNamenodesTest {
   private static final long FIRST_SEED = 1;
   private static final int SCHEDULES = 100;
+  private static final int THREADS = 2;
 
   @Test
   void everyPromiseHoldsInEverySchedule() throws InterruptedException {
     ScheduleRunner.Shape shape = new ScheduleRunner.Shape(3, SimulationRun.STEPS_OF_SEVERAL);
     ScheduleRunner run = new ScheduleRunner(FIRST_SEED, SCHEDULES, shape);
-    run.run(1, () -> false, seed -> {});
+    run.run(THREADS, () -> false, seed -> {});
     run.failure()
         .ifPresent(
             failure -> {
