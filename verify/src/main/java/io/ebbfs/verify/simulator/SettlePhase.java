@@ -22,8 +22,8 @@ final class SettlePhase {
   private static final int FULL_ROUNDS = 6;
   private static final int EVALUATIONS = 40;
 
-  // Later rounds are longer: what is not done by then mostly waits for a lease to end. A server is
-  // heard in each round, before the namenode takes it for stale.
+  // With several namenodes later rounds are longer: what is not done by then mostly waits for a
+  // lease to end. A server is heard in each round, before the namenode takes it for stale.
   private static final int SHORT_ROUNDS = 2;
   private static final long SHORT_ROUND_MILLIS = 1_000;
   private static final long LONG_ROUND_MILLIS = 2_500;
@@ -111,7 +111,8 @@ final class SettlePhase {
   }
 
   private void round(int round) throws IOException, ServiceException {
-    system.advance(round < SHORT_ROUNDS ? SHORT_ROUND_MILLIS : LONG_ROUND_MILLIS);
+    boolean isShort = system.several() == null || round < SHORT_ROUNDS;
+    system.advance(isShort ? SHORT_ROUND_MILLIS : LONG_ROUND_MILLIS);
     system.allServersHeartbeat();
     if (round % 10 == 0) {
       system.allServersReport();

@@ -32,7 +32,7 @@ final class SimClient {
   private final Map<Long, String> paths = new TreeMap<>();
   // Files whose names a call is about to change.
   private final Set<Long> inCall = new TreeSet<>();
-  // Files that are gone, though a writer may not have noticed it. Another file may have the name.
+  // Files that are gone, though a writer may not have noticed it, if others may have their names.
   private final Set<Long> deleted = new HashSet<>();
   // Names that were free when the last call that concerned them was answered.
   private final List<String> free = new ArrayList<>();
@@ -173,11 +173,17 @@ final class SimClient {
     inCall.add(fileId);
     try {
       if (namenode.call((files, caller) -> files.deletions().delete(caller, path, false))) {
-        deleted.add(fileId);
-        free.add(path);
+        noteGone(fileId, path);
       }
     } finally {
       inCall.remove(fileId);
+    }
+  }
+
+  private void noteGone(long fileId, String path) {
+    free.add(path);
+    if (reusesNames) {
+      deleted.add(fileId);
     }
   }
 
