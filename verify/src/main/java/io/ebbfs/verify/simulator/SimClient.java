@@ -177,6 +177,8 @@ final class SimClient {
       }
     } finally {
       inCall.remove(fileId);
+      // While the namenode was frozen, the file's writer may have been promised more.
+      oracle.forget(fileId);
     }
   }
 
@@ -219,11 +221,15 @@ final class SimClient {
       events.add("client renames a file over another");
       String to = pathOf(other);
       oracle.forget(other);
-      namenode.call(
-          (called, caller) -> {
-            called.renames().rename2(caller, from, to, true);
-            return true;
-          });
+      try {
+        namenode.call(
+            (called, caller) -> {
+              called.renames().rename2(caller, from, to, true);
+              return true;
+            });
+      } finally {
+        oracle.forget(other);
+      }
       paths.put(file, to);
       free.add(from);
       return;
