@@ -120,6 +120,9 @@ public final class SharedNamenode implements AutoCloseable {
   }
 
   private void foldChanges() {
+    if (isLeader()) {
+      return; // the leader folds with its other work
+    }
     try {
       store.changes().fold();
     } catch (IOException | RuntimeException e) {
