@@ -4,7 +4,6 @@ import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.Row;
-import io.ebbfs.namenode.store.Table;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
@@ -15,11 +14,9 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.io.IOException;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
-import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 
 /**
  * The bytes on the disks by their use, as the rows have them. The account is exact while nobody
@@ -35,7 +32,6 @@ import org.apache.hadoop.thirdparty.protobuf.MessageLite;
  */
 public record SpaceAccount(
     long live, long dead, long parity, long replicated, long leaving, long reserved) {
-  private static final int PAGE = 1_000;
 
   /** Bytes of all replicas that have a row. */
   public long rows() {
@@ -74,25 +70,9 @@ public record SpaceAccount(
       this.wanted = wanted;
     }
 
-    private interface Visit<V extends MessageLite> {
-      void row(Key key, V value) throws IOException;
-    }
-
-    private <V extends MessageLite> void all(Table<V> table, Visit<V> visit) throws IOException {
-      Key after = null;
-      List<Row<V>> page;
-      do {
-        page = store.scanAll(table, after, PAGE);
-        for (Row<V> row : page) {
-          visit.row(row.key(), row.value());
-          after = row.key();
-        }
-      } while (page.size() == PAGE);
-    }
-
     SpaceAccount read() throws IOException {
-      all(Tables.REPLICA, this::replica);
-      all(Tables.TRANSITION, (key, row) -> transition(row));
+      store.eachRow(Tables.REPLICA, this::replica);
+      store.eachRow(Tables.TRANSITION, (key, row) -> transition(row));
       return new SpaceAccount(
           bytes[Use.LIVE.ordinal()],
           bytes[Use.DEAD.ordinal()],

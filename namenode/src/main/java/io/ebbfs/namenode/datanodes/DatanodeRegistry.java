@@ -3,7 +3,6 @@ package io.ebbfs.namenode.datanodes;
 import io.ebbfs.namenode.store.IdGenerator;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
-import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.ServerRow;
@@ -35,7 +34,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class DatanodeRegistry implements ClusterView {
   private static final Logger LOG = LoggerFactory.getLogger(DatanodeRegistry.class);
-  private static final int PAGE = 500;
 
   /** What a heartbeat says about one disk. */
   public record DiskReport(
@@ -91,19 +89,14 @@ public final class DatanodeRegistry implements ClusterView {
     this.clock = clock;
     this.settings = settings;
     this.safeMode = new SafeMode(clock, settings.graceMillis());
-    Key after = null;
-    List<Row<ServerRow>> page;
-    do {
-      page = store.scanAll(Tables.SERVER, after, PAGE);
-      for (Row<ServerRow> row : page) {
-        Server server = toServer(row.value(), false, 0);
-        remember(server);
-        server.disks().stream()
-            .filter(disk -> !disk.failed())
-            .forEach(disk -> safeMode.awaitDisk(disk.storageUuid()));
-        after = row.key();
-      }
-    } while (page.size() == PAGE);
+    store.eachRow(Tables.SERVER, (key, row) -> expect(toServer(row, false, 0)));
+  }
+
+  private void expect(Server server) {
+    remember(server);
+    server.disks().stream()
+        .filter(disk -> !disk.failed())
+        .forEach(disk -> safeMode.awaitDisk(disk.storageUuid()));
   }
 
   // ---- reading ----------------------------------------------------------------------------------

@@ -221,18 +221,12 @@ final class LostDiskWalker {
     if (loaded) {
       return;
     }
-    Key after = null;
-    List<Row<LostDiskRow>> page;
-    do {
-      page = store.scanAll(Tables.LOST_DISK, after, PAGE);
-      for (Row<LostDiskRow> row : page) {
-        Optional<Disk> disk = cluster.disk(row.value().getStorageUuid());
-        if (disk.isPresent()) {
-          walks.put(disk.get().storageUuid(), new Walk(disk.get(), row.value()));
-        }
-        after = row.key();
-      }
-    } while (page.size() == PAGE);
+    store.eachRow(
+        Tables.LOST_DISK,
+        (key, row) ->
+            cluster
+                .disk(row.getStorageUuid())
+                .ifPresent(disk -> walks.put(disk.storageUuid(), new Walk(disk, row))));
     loaded = true;
   }
 

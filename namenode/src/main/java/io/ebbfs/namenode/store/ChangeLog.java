@@ -131,12 +131,7 @@ public final class ChangeLog {
   public void open() throws IOException {
     folding.lock();
     try {
-      Optional<UsageRow> row =
-          store.transact(
-              USAGE.partition(),
-              Durability.RELAXED,
-              transaction -> transaction.get(Tables.USAGE, USAGE));
-      if (row.isEmpty()) {
+      if (foldKeys(List.of()).isEmpty()) {
         sumAll();
       }
       foldEverything();
@@ -175,24 +170,11 @@ public final class ChangeLog {
 
   /** The sums by a scan of all rows. They are exact only if nobody changes the rows meanwhile. */
   public static Usage scan(MetadataStore store) throws IOException {
-    return scan(store, Tables.INODE)
-        .plus(scan(store, Tables.REPLICA))
-        .plus(scan(store, Tables.STRIPE));
-  }
-
-  private static <V extends MessageLite> Usage scan(MetadataStore store, Table<V> table)
-      throws IOException {
-    Usage sum = Usage.NONE;
-    Key after = null;
-    List<Row<V>> page;
-    do {
-      page = store.scanAll(table, after, PAGE);
-      for (Row<V> row : page) {
-        sum = sum.plus(Usage.of(table, row.key(), row.value()));
-        after = row.key();
-      }
-    } while (page.size() == PAGE);
-    return sum;
+    Usage[] sum = {Usage.NONE};
+    for (Table<?> table : Usage.TABLES) {
+      store.eachRow(table, (key, row) -> sum[0] = sum[0].plus(Usage.of(table, key, row)));
+    }
+    return sum[0];
   }
 
   /** The sums as the rows of the store tell them, folded or not; empty if they are not kept yet. */
@@ -201,17 +183,9 @@ public final class ChangeLog {
     if (folded.isEmpty()) {
       return Optional.empty();
     }
-    Usage sum = Usage.of(folded.get(0).value().getSum());
-    Key after = null;
-    List<Row<ChangeRow>> page;
-    do {
-      page = store.scanAll(Tables.CHANGE, after, PAGE);
-      for (Row<ChangeRow> row : page) {
-        sum = sum.plus(Usage.of(row.value().getUsage()));
-        after = row.key();
-      }
-    } while (page.size() == PAGE);
-    return Optional.of(sum);
+    Usage[] sum = {Usage.of(folded.get(0).value().getSum())};
+    store.eachRow(Tables.CHANGE, (key, row) -> sum[0] = sum[0].plus(Usage.of(row.getUsage())));
+    return Optional.of(sum[0]);
   }
 
   /** Folds the changes of this process. To be called about once a second. */

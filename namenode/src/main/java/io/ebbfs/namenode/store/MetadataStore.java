@@ -16,6 +16,9 @@ import org.apache.hadoop.thirdparty.protobuf.MessageLite;
  * one place.
  */
 public interface MetadataStore extends AutoCloseable {
+  /** How many rows {@link #eachRow} reads at once. */
+  int ROWS_OF_A_PAGE = 1_000;
+
   /** The failures that a commit survives. */
   enum Durability {
     /** The commit is on disk before {@link #transact} returns; concurrent commits share a sync. */
@@ -63,6 +66,23 @@ public interface MetadataStore extends AutoCloseable {
       throws IOException;
 
   /**
+   * Visits all rows of a table, page by page, as {@link #scanAll} reads them. The visit may write
+   * rows, and the first failure ends the scan.
+   */
+  default <V extends MessageLite> void eachRow(Table<V> table, RowVisitor<V> visitor)
+      throws IOException {
+    Key after = null;
+    List<Row<V>> page;
+    do {
+      page = scanAll(table, after, ROWS_OF_A_PAGE);
+      for (Row<V> row : page) {
+        visitor.visit(row.key(), row.value());
+        after = row.key();
+      }
+    } while (page.size() == ROWS_OF_A_PAGE);
+  }
+
+  /**
    * Returns once all commits up to now are on disk, {@link Durability#RELAXED} ones too. To be
    * called before something is done that cannot be undone and that only these commits explain. Must
    * not be called from within a transaction.
@@ -99,6 +119,12 @@ public interface MetadataStore extends AutoCloseable {
 
   @Override
   void close() throws IOException;
+
+  /** What is done with each row of a table. */
+  @FunctionalInterface
+  interface RowVisitor<V extends MessageLite> {
+    void visit(Key key, V value) throws IOException;
+  }
 
   /** The work in a transaction. */
   @FunctionalInterface

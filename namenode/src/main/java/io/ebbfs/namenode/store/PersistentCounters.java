@@ -16,7 +16,6 @@ import java.util.TreeMap;
  */
 public final class PersistentCounters {
   private static final String PREFIX = "count.";
-  private static final int PAGE = 1_000;
 
   private final MetadataStore store;
   private final SortedMap<String, Long> written = new TreeMap<>();
@@ -24,18 +23,14 @@ public final class PersistentCounters {
 
   public PersistentCounters(MetadataStore store) throws IOException {
     this.store = store;
-    Key after = null;
-    List<Row<CounterRow>> page;
-    do {
-      page = store.scanAll(Tables.COUNTER, after, PAGE);
-      for (Row<CounterRow> row : page) {
-        String name = new String(row.key().rest(), StandardCharsets.UTF_8);
-        if (name.startsWith(PREFIX)) {
-          written.put(name.substring(PREFIX.length()), row.value().getValue());
-        }
-        after = row.key();
-      }
-    } while (page.size() == PAGE);
+    store.eachRow(Tables.COUNTER, this::load);
+  }
+
+  private void load(Key key, CounterRow row) {
+    String name = new String(key.rest(), StandardCharsets.UTF_8);
+    if (name.startsWith(PREFIX)) {
+      written.put(name.substring(PREFIX.length()), row.getValue());
+    }
   }
 
   public synchronized void add(String name, long amount) {

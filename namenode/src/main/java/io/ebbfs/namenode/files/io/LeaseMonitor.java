@@ -1,15 +1,12 @@
 package io.ebbfs.namenode.files.io;
 
 import io.ebbfs.namenode.files.leases.LeaseManager;
-import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
-import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.LeaseRow;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -20,7 +17,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class LeaseMonitor {
   private static final Logger LOG = LoggerFactory.getLogger(LeaseMonitor.class);
-  private static final int PAGE = 1000;
 
   private final MetadataStore store;
   private final LeaseManager leases;
@@ -36,16 +32,12 @@ public final class LeaseMonitor {
   public void tick() {
     try {
       Set<String> holders = new HashSet<>();
-      Key after = null;
-      List<Row<LeaseRow>> page;
-      do {
-        page = store.scanAll(Tables.LEASE, after, PAGE);
-        for (Row<LeaseRow> row : page) {
-          holders.add(row.value().getClientName());
-          check(row.value());
-          after = row.key();
-        }
-      } while (page.size() == PAGE);
+      store.eachRow(
+          Tables.LEASE,
+          (key, lease) -> {
+            holders.add(lease.getClientName());
+            check(lease);
+          });
       leases.retain(holders);
     } catch (IOException | RuntimeException e) {
       LOG.warn("Expired leases could not be checked; the check runs again soon", e);

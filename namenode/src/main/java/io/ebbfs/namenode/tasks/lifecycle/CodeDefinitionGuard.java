@@ -4,7 +4,6 @@ import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.coding.code.ErasureCode;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
-import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.Table;
 import io.ebbfs.namenode.store.Tables;
@@ -27,7 +26,6 @@ import org.apache.hadoop.thirdparty.protobuf.MessageLite;
  * fingerprint; otherwise it does not start. Thread-safe.
  */
 public final class CodeDefinitionGuard {
-  private static final int PAGE = 1_000;
 
   private final CodeRegistry codes;
   private final MetadataStore store;
@@ -80,18 +78,11 @@ public final class CodeDefinitionGuard {
       Function<V, Optional<String>> code,
       Map<String, String> users)
       throws IOException {
-    Key after = null;
-    while (true) {
-      List<Row<V>> page = store.scanAll(table, after, PAGE);
-      for (Row<V> row : page) {
-        code.apply(row.value())
-            .ifPresent(name -> users.computeIfAbsent(name, n -> describe.apply(row.value())));
-      }
-      if (page.size() < PAGE) {
-        return;
-      }
-      after = page.get(page.size() - 1).key();
-    }
+    store.eachRow(
+        table,
+        (key, row) ->
+            code.apply(row)
+                .ifPresent(name -> users.computeIfAbsent(name, n -> describe.apply(row))));
   }
 
   private void check(String name, String user) throws IOException {

@@ -1,8 +1,6 @@
 package io.ebbfs.namenode.tasks.lifecycle;
 
-import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
-import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionOutputProto;
@@ -28,7 +26,6 @@ import java.util.function.LongPredicate;
  * calls {@link #update} if the entry is out of date. Thread-safe.
  */
 public final class TransitionIndex {
-  private static final int PAGE = 1_000;
   private static final Comparator<Entry> ORDER =
       Comparator.comparingLong(Entry::priority).thenComparingLong(Entry::id);
 
@@ -50,15 +47,7 @@ public final class TransitionIndex {
 
   /** Reads all rows. */
   public void load(MetadataStore store) throws IOException {
-    Key after = null;
-    while (true) {
-      List<Row<TransitionRow>> page = store.scanAll(Tables.TRANSITION, after, PAGE);
-      page.forEach(row -> update(row.value()));
-      if (page.size() < PAGE) {
-        return;
-      }
-      after = page.get(page.size() - 1).key();
-    }
+    store.eachRow(Tables.TRANSITION, (key, row) -> update(row));
   }
 
   public static boolean isActive(TransitionStateProto state) {
