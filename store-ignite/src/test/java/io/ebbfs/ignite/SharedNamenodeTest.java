@@ -77,18 +77,8 @@ class SharedNamenodeTest {
   }
 
   private DFSClient clientOfBoth() throws IOException {
-    Configuration conf = new Configuration();
-    conf.set("dfs.nameservices", "ebbfs");
-    conf.set("dfs.ha.namenodes.ebbfs", "a,b");
-    conf.set("dfs.namenode.rpc-address.ebbfs.a", "127.0.0.1:" + first.address().getPort());
-    conf.set("dfs.namenode.rpc-address.ebbfs.b", "127.0.0.1:" + second.address().getPort());
-    conf.set(
-        "dfs.client.failover.proxy.provider.ebbfs",
-        "org.apache.hadoop.hdfs.server.namenode.ha.ConfiguredFailoverProxyProvider");
-    conf.setInt("dfs.client.failover.sleep.base.millis", 100);
-    conf.setInt("dfs.client.failover.sleep.max.millis", 1_000);
-    conf.setInt("dfs.client.failover.max.attempts", 60);
-    return new DFSClient(URI.create("hdfs://ebbfs"), conf);
+    return new DFSClient(
+        URI.create(HaConfiguration.URI), HaConfiguration.of(List.of(first, second)));
   }
 
   private SharedNamenode awaitLeader() throws InterruptedException {

@@ -81,25 +81,9 @@ class SharedStockDataNodesTest {
         new Random(1));
   }
 
-  private static String address(SharedNamenode namenode) {
-    return "127.0.0.1:" + namenode.address().getPort();
-  }
-
-  /** HDFS's configuration of several NameNodes. */
   private Configuration ofAll() {
-    Configuration conf = new Configuration();
-    conf.set("fs.defaultFS", "hdfs://ebbfs");
-    conf.set("dfs.nameservices", "ebbfs");
-    conf.set("dfs.ha.namenodes.ebbfs", String.join(",", NAMES));
-    for (int i = 0; i < NAMES.size(); i++) {
-      conf.set("dfs.namenode.rpc-address.ebbfs." + NAMES.get(i), address(namenodes.get(i)));
-    }
-    conf.set(
-        "dfs.client.failover.proxy.provider.ebbfs",
-        "org.apache.hadoop.hdfs.server.namenode.ha.ConfiguredFailoverProxyProvider");
-    conf.setInt("dfs.client.failover.sleep.base.millis", 100);
-    conf.setInt("dfs.client.failover.sleep.max.millis", 1_000);
-    conf.setInt("dfs.client.failover.max.attempts", 60);
+    Configuration conf = HaConfiguration.of(namenodes);
+    conf.set("fs.defaultFS", HaConfiguration.URI);
     return conf;
   }
 
@@ -188,7 +172,8 @@ class SharedStockDataNodesTest {
     Path file = new Path("/file");
     byte[] content = new byte[BLOCK - 17];
     new Random(1).nextBytes(content);
-    try (DistributedFileSystem here = client("hdfs://" + address(follower), new Configuration())) {
+    try (DistributedFileSystem here =
+        client("hdfs://" + HaConfiguration.address(follower), new Configuration())) {
       await("the follower knows them", () -> here.getDataNodeStats().length == 3);
       try (OutputStream out = here.create(file)) {
         out.write(content);
@@ -197,7 +182,7 @@ class SharedStockDataNodesTest {
       await("two replicas", () -> portsOf(here, file).size() == 2);
     }
 
-    try (DistributedFileSystem all = client("hdfs://ebbfs", ofAll())) {
+    try (DistributedFileSystem all = client(HaConfiguration.URI, ofAll())) {
       namenodes.remove(leader);
       leader.close();
       SharedNamenode next = awaitLeader();
