@@ -159,10 +159,19 @@ milliseconds NamenodeSession::Recover(const Error& error) {
   return namenode_.several() ? kRoundPause : back_off_.Next();
 }
 
+Result<hadoop::hdfs::NamespaceInfoProto> NamenodeSession::AskLeader(const Client& namenode) {
+  EBB_ASSIGN(auto info, namenode->GetVersion());
+  // HDFS before 3.4 does not tell the state, and a standby of it refuses the call.
+  if (info.has_state() && info.state() != hadoop::hdfs::NNHAStatusHeartbeatProto::ACTIVE) {
+    return Fail(ErrorCode::kRemote, "the namenode is standby");
+  }
+  return info;
+}
+
 bool NamenodeSession::FollowAnother() {
   for (auto& other : namenode_.Others()) {
     if (stopping()) return false;
-    const auto info = other->GetVersion();
+    const auto info = AskLeader(other);
     const Status usable = info ? CheckNamespace(*info) : std::unexpected(info.error());
     if (!usable) {
       spdlog::debug("namenode {} does not serve: {}", other->address().Text(),
@@ -180,10 +189,10 @@ bool NamenodeSession::FollowAnother() {
 
 bool NamenodeSession::Attach() {
   for (BackOff back_off;;) {
-    auto info = namenode_.followed()->GetVersion();
+    auto info = AskLeader(namenode_.followed());
     for (auto& other : namenode_.Others()) {
       if (info || stopping()) break;
-      info = other->GetVersion();
+      info = AskLeader(other);
       if (info) namenode_.Follow(std::move(other));
     }
     if (info) {
@@ -243,7 +252,7 @@ Status NamenodeSession::CheckNamespace(const hadoop::hdfs::NamespaceInfoProto& i
 Status NamenodeSession::Register() {
   const auto namenode = namenode_.followed();
   // Another namenode may answer at this address by now, for example one with another namespace.
-  EBB_ASSIGN(const auto info, namenode->GetVersion());
+  EBB_ASSIGN(const auto info, AskLeader(namenode));
   EBB_TRY(CheckNamespace(info));
   EBB_ASSIGN(auto registration, namenode->Register(MakeRegistration()));
   namespace_ = info;

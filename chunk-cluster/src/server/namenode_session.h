@@ -89,6 +89,8 @@ class NamenodeSession final : public StoreListener, public transfer::PeerListene
   [[nodiscard]] Status KeepUp();
   // After a failure: follows another namenode if one serves. Returns how long to wait.
   [[nodiscard]] std::chrono::milliseconds Recover(const Error& error);
+  // What a namenode that leads says of the namespace. A follower says that it is the standby.
+  [[nodiscard]] static Result<hadoop::hdfs::NamespaceInfoProto> AskLeader(const Client& namenode);
   // Asks the other namenodes, each once. False if none of them serves.
   [[nodiscard]] bool FollowAnother();
   // Why a namenode cannot be the one that this server belongs to.

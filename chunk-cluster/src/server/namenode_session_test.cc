@@ -31,7 +31,8 @@ class FakeNamenode {
  public:
   FakeNamenode() : rpc_(RpcServerOptions()) {
     RpcHandlers handlers;
-    handlers["versionRequest"] = Handler<VersionRequestProto>([](const auto&) {
+    handlers["versionRequest"] = Handler<VersionRequestProto>([this](const auto&) {
+      ++questions;
       VersionResponseProto response;
       auto& info = *response.mutable_info();
       info.set_buildversion("test");
@@ -42,6 +43,7 @@ class FakeNamenode {
       info.mutable_storageinfo()->set_namespceid(7);
       info.mutable_storageinfo()->set_clusterid("CID-1");
       info.mutable_storageinfo()->set_ctime(0);
+      if (says_standby) info.set_state(NNHAStatusHeartbeatProto::STANDBY);
       return response;
     });
     handlers["registerDatanode"] =
@@ -59,7 +61,8 @@ class FakeNamenode {
         ++lease_requests;
         if (lease) response.set_fullblockreportleaseid(*lease);
       }
-      response.mutable_hastatus()->set_state(NNHAStatusHeartbeatProto::ACTIVE);
+      response.mutable_hastatus()->set_state(says_standby ? NNHAStatusHeartbeatProto::STANDBY
+                                                          : NNHAStatusHeartbeatProto::ACTIVE);
       response.mutable_hastatus()->set_txid(term);
       auto& queue = commands[request.registration().datanodeid().datanodeuuid()];
       for (auto& command : queue) *response.add_cmds() = std::move(command);
@@ -175,6 +178,10 @@ class FakeNamenode {
   int answered_reports = 0;
   bool frozen = false;
   int frozen_calls = 0;
+  // Calls are answered, as by a follower: the answers tell that it does not lead.
+  bool says_standby = false;
+  // Calls of versionRequest.
+  int questions = 0;
   // Every call is refused, and counted.
   bool standby = false;
   int refusals = 0;
@@ -698,6 +705,36 @@ TEST_F(SeveralNamenodesTest, FollowsTheOneThatServes) {
     EXPECT_EQ(first_.registrations, 1);
     EXPECT_FALSE(first_.Heard(1, BlockChange::RECEIVED));
   });
+}
+
+TEST_F(SeveralNamenodesTest, FollowsNoneThatSaysThatItIsStandby) {
+  first_.Locked([&] { first_.says_standby = true; });
+  second_.Locked([&] {
+    second_.standby = false;
+    second_.says_standby = true;
+  });
+  auto dying = std::make_unique<FakeNamenode>();
+  Server server({second_.address(), dying->address(), first_.address()});
+  AwaitReport(*dying, server);
+  dying.reset();
+  for (auto* follower : {&first_, &second_}) {
+    follower->Await("questions whether it leads", [&] { return follower->questions > 2; });
+  }
+  first_.Locked([&] { first_.says_standby = false; });
+  AwaitReport(first_, server);
+  second_.Locked([&] {
+    EXPECT_EQ(second_.registrations, 0);
+    EXPECT_EQ(second_.beats, 0);
+  });
+}
+
+// As a leader that was frozen, and goes on as a follower.
+TEST_F(SeveralNamenodesTest, LeavesANamenodeWhoseHeartbeatsSayThatItIsStandby) {
+  Server server(addresses());
+  AwaitReport(first_, server);
+  first_.Locked([&] { first_.says_standby = true; });
+  second_.Locked([&] { second_.standby = false; });
+  AwaitReport(second_, server);
 }
 
 TEST_F(SeveralNamenodesTest, AWrittenBlockIsReportedToTheNextNamenode) {

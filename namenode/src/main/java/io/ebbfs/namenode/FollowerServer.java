@@ -26,6 +26,7 @@ import io.ebbfs.namenode.rpc.client.DirectCalls;
 import io.ebbfs.namenode.rpc.client.FileServices;
 import io.ebbfs.namenode.rpc.client.ReadOnlyGuard;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
+import io.ebbfs.namenode.rpc.datanode.StandbyDatanodeCalls;
 import io.ebbfs.namenode.rpc.server.CallCounters;
 import io.ebbfs.namenode.store.IdGenerator;
 import io.ebbfs.namenode.store.IdGenerators;
@@ -46,8 +47,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * A namenode that serves clients while another one leads. It answers the calls that need rows alone
- * and has all others run at the leader. It does no work in the background, and no chunk server
- * reports to it.
+ * and has all others run at the leader. It does no work in the background. It tells DataNodes that
+ * it is the standby, and drops their reports.
  */
 final class FollowerServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(FollowerServer.class);
@@ -114,7 +115,7 @@ final class FollowerServer implements AutoCloseable {
               opens(),
               () -> {}); // the leader looks for deletions by itself
       link = parts.stopsFirst(new LeaderLink(leader, onEnded, key, PATIENCE_MILLIS));
-      endpoint = endpoint(door, files, blocks, identity.blockPoolId(), leader);
+      endpoint = endpoint(door, files, blocks, identity, leader);
       link.watchView(VIEW_MILLIS, this::take);
       made = true;
     } finally {
@@ -139,7 +140,7 @@ final class FollowerServer implements AutoCloseable {
       RpcEndpoint door,
       FileServices files,
       BlockManager blocks,
-      String blockPoolId,
+      ClusterIdentity identity,
       Supplier<Optional<Leader>> leader)
       throws IOException {
     Caller.Superuser superuser = NamenodeServer.superuser();
@@ -158,14 +159,16 @@ final class FollowerServer implements AutoCloseable {
             this::isReadOnly));
     made.replaceClientMethods(
         ReadOnlyGuard.of(
-            new DirectCalls(files, superuser, blockPoolId).handlers(), this::isReadOnly));
+            new DirectCalls(files, superuser, identity.blockPoolId()).handlers(), this::isReadOnly));
     if (!config.auditLog().isBlank()) {
       made.wrapClientMethods(parts.stopsFirst(AuditLog.open(Path.of(config.auditLog())))::around);
     }
     // The leader writes the audit line of a call that it runs.
     made.wrapClientMethods(new FollowerCalls(link, this::knowsWhetherToChange)::around);
     made.wrapClientMethods(calls::around);
-    StandbyCalls.addServices(made, () -> leader.get().map(Leader::address).orElse("not known yet"));
+    Supplier<String> leaderName = () -> leader.get().map(Leader::address).orElse("not known yet");
+    made.addDatanodes(new StandbyDatanodeCalls(identity, leaderName));
+    StandbyCalls.addServices(made, leaderName);
     return made;
   }
 

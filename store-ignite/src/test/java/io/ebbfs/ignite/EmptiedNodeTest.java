@@ -18,7 +18,7 @@ class EmptiedNodeTest {
 
   /** Rows are on one disk alone. Its node does not join empty ones: it has to start first. */
   @Test
-  @Timeout(value = 180, unit = TimeUnit.SECONDS)
+  @Timeout(value = 600, unit = TimeUnit.SECONDS)
   void twoEmptyDisksDoNotWinAgainstTheThird() throws Exception {
     try (StoreNodes nodes = StoreNodes.start(directory, 3);
         IgniteStore store = IgniteStore.open(nodes.client());

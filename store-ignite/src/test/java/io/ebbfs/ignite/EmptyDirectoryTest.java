@@ -112,7 +112,7 @@ class EmptyDirectoryTest {
   }
 
   @Test
-  @Timeout(value = 180, unit = TimeUnit.SECONDS)
+  @Timeout(value = 600, unit = TimeUnit.SECONDS)
   void anEntryIsNotLostWithItsDirectory() throws Exception {
     System.out.println("seed " + SEED);
     Random random = new Random(SEED);

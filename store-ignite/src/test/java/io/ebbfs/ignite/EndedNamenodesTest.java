@@ -26,7 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** A node of the store that would wait very long for a namenode of which it does not hear. */
 @Tag("process")
-@Timeout(value = 120, unit = TimeUnit.SECONDS)
+@Timeout(value = 600, unit = TimeUnit.SECONDS)
 class EndedNamenodesTest {
   private static final long DETECTION_MILLIS = TimeUnit.HOURS.toMillis(1);
 

@@ -37,7 +37,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 /** Two namenodes on one store; clients find the leader as they find HDFS's active NameNode. */
 class SharedNamenodeTest {
-  private static final long LIMIT_NANOS = 60_000_000_000L;
+  private static final long LIMIT_NANOS = 240_000_000_000L;
 
   @TempDir Path directory;
   private StoreNodes nodes;

@@ -32,12 +32,13 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Stock HDFS DataNodes and stock clients on two namenodes that share a store. */
-@Timeout(180)
+@Timeout(900)
 @Tag("process")
 class SharedStockDataNodesTest {
   private static final int BLOCK = 1 << 20;
   private static final List<String> NAMES = List.of("a", "b");
   private static final String ACTIVE = "active";
+  private static final String STANDBY = "standby";
 
   @TempDir java.nio.file.Path directory;
   private final List<SharedNamenode> namenodes = new ArrayList<>();
@@ -100,7 +101,7 @@ class SharedStockDataNodesTest {
 
   /** Polls, because other threads make the condition true. */
   private static void await(String what, Condition condition) throws Exception {
-    long deadline = System.nanoTime() + 60_000_000_000L;
+    long deadline = System.nanoTime() + 180_000_000_000L;
     while (!condition.holds()) {
       assertThat(System.nanoTime()).as(what).isLessThan(deadline);
       Thread.sleep(50);
@@ -134,10 +135,10 @@ class SharedStockDataNodesTest {
     return Integer.parseInt(address.substring(address.indexOf(':') + 1));
   }
 
-  /** Whether each DataNode takes the leader for the active NameNode. */
-  private boolean allReportTo(SharedNamenode leader) {
-    int port = leader.address().getPort();
-    return dataNodes.stream().allMatch(dataNode -> statesAt(dataNode).get(port).equals(ACTIVE));
+  /** Whether each DataNode shows this state of a namenode. */
+  private boolean allShow(SharedNamenode namenode, String state) {
+    int port = namenode.address().getPort();
+    return dataNodes.stream().allMatch(dataNode -> statesAt(dataNode).get(port).equals(state));
   }
 
   private static Set<Integer> portsOf(DistributedFileSystem client, Path file) throws IOException {
@@ -164,10 +165,8 @@ class SharedStockDataNodesTest {
     for (int i = 0; i < 3; i++) {
       dataNodes.add(machines.start(i, conf));
     }
-    await("the DataNodes report to the leader", () -> allReportTo(leader));
-    assertThat(statesAt(dataNodes.get(0)).values())
-        .as("a follower answers no call of a DataNode")
-        .containsExactlyInAnyOrder(ACTIVE, "Unknown");
+    await("the DataNodes report to the leader", () -> allShow(leader, ACTIVE));
+    await("the follower is the standby", () -> allShow(follower, STANDBY));
 
     Path file = new Path("/file");
     byte[] content = new byte[BLOCK - 17];
@@ -186,7 +185,7 @@ class SharedStockDataNodesTest {
       namenodes.remove(leader);
       leader.close();
       SharedNamenode next = awaitLeader();
-      await("the DataNodes report to the next leader", () -> allReportTo(next));
+      await("the DataNodes report to the next leader", () -> allShow(next, ACTIVE));
       assertThat(read(all, file)).isEqualTo(content);
 
       Set<Integer> before = portsOf(all, file);
@@ -203,7 +202,8 @@ class SharedStockDataNodesTest {
           () -> portsOf(all, file).size() == 2 && !portsOf(all, file).contains(lost));
       assertThat(read(all, file)).isEqualTo(content);
 
-      assertThat(machines.replicas()).as("with the lost one").isEqualTo(3);
+      // A DataNode that a busy machine let appear dead has left an excess replica: the namenode deletes it.
+      await("two replicas and the lost one", () -> machines.replicas() == 3);
       assertThat(all.delete(file, false)).isTrue();
       await("the deletion reaches the DataNodes", () -> machines.replicas() == 1);
     }

@@ -23,12 +23,12 @@ import org.junit.jupiter.api.io.TempDir;
 class SilentStoreTest {
   private static final Key KEY = Key.of(7, 1);
   private static final long PATIENCE_MILLIS = 1_000;
-  private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);
+  private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(240);
 
   @TempDir static Path directory;
 
   @Test
-  @Timeout(value = 120, unit = TimeUnit.SECONDS)
+  @Timeout(value = 600, unit = TimeUnit.SECONDS)
   void aCallEndsInTimeAndTheStoreIsJoinedAgain() throws Exception {
     try (StoreNodes nodes = StoreNodes.start(directory, 1);
         IgniteStore store = IgniteStore.open(impatient(nodes))) {
@@ -42,7 +42,7 @@ class SilentStoreTest {
 
   /** No other call tells that the store is silent: a namenode that only reads joins again, too. */
   @Test
-  @Timeout(value = 120, unit = TimeUnit.SECONDS)
+  @Timeout(value = 600, unit = TimeUnit.SECONDS)
   void aReadThatIsNotAnsweredHasTheStoreJoinedAgain() throws Exception {
     Path own = Files.createDirectory(directory.resolve("reads"));
     try (StoreNodes nodes = StoreNodes.start(own, 1);

@@ -36,13 +36,13 @@ class StoreBackupTest {
   /** Most of the ids that a restored store skips. */
   private static final long SKIPPED = 900_000_000;
 
-  private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);
+  private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(240);
 
   @TempDir Path directory;
 
   /** The rows of each moment are whole, and no id of later ones is given again. */
   @Test
-  @Timeout(value = 180, unit = TimeUnit.SECONDS)
+  @Timeout(value = 600, unit = TimeUnit.SECONDS)
   void threeNodes() throws Exception {
     try (StoreNodes nodes = StoreNodes.start(directory, 3)) {
       Path backup;
@@ -99,7 +99,7 @@ class StoreBackupTest {
 
   /** An operator has a namenode take a backup, loses the disk of the node, and restores. */
   @Test
-  @Timeout(value = 180, unit = TimeUnit.SECONDS)
+  @Timeout(value = 600, unit = TimeUnit.SECONDS)
   void oneNodeAndItsNamenode() throws Exception {
     try (StoreNodes nodes = StoreNodes.start(directory, 1)) {
       long last;

@@ -29,7 +29,7 @@ final class Transfers implements AutoCloseable {
   private static final int ACCOUNTS = 40;
   // Nodes that start beside the transfers need the processors, too.
   private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(3);
-  private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(60);
+  private static final long LIMIT_NANOS = TimeUnit.SECONDS.toNanos(240);
 
   private final List<Thread> threads = new ArrayList<>();
   private final AtomicLong nextReceipt = new AtomicLong(1_000);

@@ -24,7 +24,7 @@ class TwoDeathsStoreTest {
   @TempDir Path directory;
 
   @Test
-  @Timeout(value = 180, unit = TimeUnit.SECONDS)
+  @Timeout(value = 600, unit = TimeUnit.SECONDS)
   void theSurvivorFillsTheOthersAlsoAnEmptyDisk() throws Exception {
     try (StoreNodes nodes = StoreNodes.start(directory, 3);
         IgniteStore store = IgniteStore.open(nodes.client());
@@ -39,7 +39,7 @@ class TwoDeathsStoreTest {
 
   /** Rows are refused then until all nodes are started again; no older row wins. */
   @Test
-  @Timeout(value = 180, unit = TimeUnit.SECONDS)
+  @Timeout(value = 600, unit = TimeUnit.SECONDS)
   void aThirdDeathBeforeTheOthersAreFilledLosesNothing() throws Exception {
     try (StoreNodes nodes = StoreNodes.start(directory, 3);
         IgniteStore store = IgniteStore.open(nodes.client());

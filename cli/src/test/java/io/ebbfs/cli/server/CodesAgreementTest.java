@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** A control plane and a namenode that read different files of codes find out. */
-@Timeout(60)
+@Timeout(600)
 class CodesAgreementTest {
   private static final GetClusterResponseProto OLDER =
       GetClusterResponseProto.newBuilder()

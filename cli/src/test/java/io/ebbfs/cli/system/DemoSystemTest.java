@@ -21,7 +21,7 @@ class DemoSystemTest {
   @TempDir Path directory;
 
   @Test
-  @Timeout(value = 8, unit = TimeUnit.MINUTES)
+  @Timeout(value = 15, unit = TimeUnit.MINUTES)
   void everythingHoldsOnASmallTree() throws Exception {
     Path data = smallTree();
     Path output = directory.resolve("output");

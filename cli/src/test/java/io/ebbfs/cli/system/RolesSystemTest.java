@@ -28,7 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("process")
 class RolesSystemTest {
   private static final Path HOME = Path.of("..").toAbsolutePath().normalize();
-  private static final long START_MILLIS = 90_000;
+  private static final long START_MILLIS = 240_000;
 
   @TempDir Path directory;
   private final Map<String, Process> processes = new LinkedHashMap<>();

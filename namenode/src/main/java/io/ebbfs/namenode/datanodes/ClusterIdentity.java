@@ -11,6 +11,8 @@ import java.time.Clock;
 import java.util.List;
 import java.util.UUID;
 import java.util.random.RandomGenerator;
+import org.apache.hadoop.ha.HAServiceProtocol.HAServiceState;
+import org.apache.hadoop.hdfs.server.protocol.NamespaceInfo;
 
 /**
  * The identity of this cluster, durable since its first start. A chunk server serves one cluster
@@ -36,6 +38,11 @@ public record ClusterIdentity(
               Long.parseLong(
                   setting(transaction, "createdMillis", String.valueOf(fresh.createdMillis))));
         });
+  }
+
+  /** The identity as DatanodeProtocol tells it, with the state of the namenode that answers. */
+  public NamespaceInfo namespaceInfo(HAServiceState state) {
+    return new NamespaceInfo(namespaceId, clusterId, blockPoolId, createdMillis, state);
   }
 
   private static ClusterIdentity fresh(Clock clock, RandomGenerator random) {

@@ -26,12 +26,12 @@ public final class StandbyCalls {
    */
   public static void addTo(RpcEndpoint endpoint, Supplier<String> leader) throws IOException {
     endpoint.addClients(refusing(ClientProtocol.class, leader));
+    endpoint.addDatanodes(refusing(DatanodeProtocol.class, leader));
     addServices(endpoint, leader);
   }
 
-  /** The same without the calls of clients. */
+  /** The same without the calls of clients and of DataNodes. */
   public static void addServices(RpcEndpoint endpoint, Supplier<String> leader) throws IOException {
-    endpoint.addDatanodes(refusing(DatanodeProtocol.class, leader));
     endpoint.addStandbyCoding(
         proxy(
             CodingProtocolService.BlockingInterface.class,

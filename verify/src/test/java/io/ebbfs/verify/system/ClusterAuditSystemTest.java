@@ -31,7 +31,7 @@ class ClusterAuditSystemTest {
   @TempDir Path directory;
 
   @Test
-  @Timeout(value = 5, unit = TimeUnit.MINUTES)
+  @Timeout(value = 15, unit = TimeUnit.MINUTES)
   void findsPlantedDamage() throws Exception {
     System.out.println("seed " + SEED);
     try (VerifyCluster cluster = VerifyCluster.start(directory.resolve("cluster"), 7, 4, "")) {

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** The configuration files of a cluster reach its processes. Contradicting codes are refused. */
-@Timeout(300)
+@Timeout(600)
 @Tag("process")
 class ConfigurationSystemTest {
   private static final int SERVERS = 4;

@@ -35,7 +35,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  * Disks, small file systems in memory, become full in the middle of a combine. The test waits more
  * than it computes, so other tests run meanwhile.
  */
-@Timeout(300)
+@Timeout(900)
 @Tag("process")
 @Execution(ExecutionMode.CONCURRENT)
 class FullDiskSystemTest {
@@ -45,7 +45,7 @@ class FullDiskSystemTest {
   private static final String ROOMY = "256m";
   // Shorter than the 10 s after which a raid-node gives a combine up.
   private static final long STALL_SECONDS = 6;
-  private static final long PATIENCE_MILLIS = 90_000;
+  private static final long PATIENCE_MILLIS = 240_000;
 
   @TempDir Path directory;
   private final List<Path> mounts = new ArrayList<>();

@@ -41,7 +41,7 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(3600)
 @Tag("process")
 class YarnSystemTest {
-  private static final long PATIENCE_MILLIS = 90_000;
+  private static final long PATIENCE_MILLIS = 300_000;
 
   /** No job starts as fast as this, and every claim is faster. */
   private static final long JOB_START_MILLIS = 5_000;
@@ -261,7 +261,7 @@ class YarnSystemTest {
         () ->
             cluster.transitionsAfter(last).stream().allMatch(YarnSystemTest::isDone)
                 ? null
-                : cluster.probe().activity());
+                : cluster.probe().activity() + "; applications: " + yarnStates());
     return cluster.transitionsAfter(last).get(0);
   }
 
@@ -273,17 +273,22 @@ class YarnSystemTest {
 
   private List<JsonNode> applications(String state) throws IOException {
     List<JsonNode> found = new ArrayList<>();
-    try {
-      JsonNode all = new ObjectMapper().readTree(yarn.applications()).path("apps").path("app");
-      for (JsonNode application : all) {
-        if (application.path("state").asText().equals(state)) {
-          found.add(application);
-        }
+    JsonNode all = new ObjectMapper().readTree(yarnStates()).path("apps").path("app");
+    for (JsonNode application : all) {
+      if (application.path("state").asText().equals(state)) {
+        found.add(application);
       }
+    }
+    return found;
+  }
+
+  /** What YARN knows of each application, for the message of a test that waited in vain. */
+  private String yarnStates() throws IOException {
+    try {
+      return yarn.applications();
     } catch (InterruptedException e) {
       throw new IOException(e);
     }
-    return found;
   }
 
   private static List<String> ids(List<JsonNode> applications) {

@@ -112,12 +112,7 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
 
   @Override
   public NamespaceInfo versionRequest() {
-    return new NamespaceInfo(
-        identity.namespaceId(),
-        identity.clusterId(),
-        identity.blockPoolId(),
-        identity.createdMillis(),
-        HAServiceState.ACTIVE);
+    return identity.namespaceInfo(HAServiceState.ACTIVE);
   }
 
   @Override
