@@ -159,7 +159,8 @@ final class FollowerServer implements AutoCloseable {
             this::isReadOnly));
     made.replaceClientMethods(
         ReadOnlyGuard.of(
-            new DirectCalls(files, superuser, identity.blockPoolId()).handlers(), this::isReadOnly));
+            new DirectCalls(files, superuser, identity.blockPoolId()).handlers(),
+            this::isReadOnly));
     if (!config.auditLog().isBlank()) {
       made.wrapClientMethods(parts.stopsFirst(AuditLog.open(Path.of(config.auditLog())))::around);
     }

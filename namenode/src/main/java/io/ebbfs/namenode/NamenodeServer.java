@@ -41,6 +41,7 @@ import io.ebbfs.namenode.rpc.client.ClientFrontEnd;
 import io.ebbfs.namenode.rpc.client.DirectCalls;
 import io.ebbfs.namenode.rpc.client.FileServices;
 import io.ebbfs.namenode.rpc.client.ReadOnlyGuard;
+import io.ebbfs.namenode.rpc.client.UnclearCalls;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
 import io.ebbfs.namenode.rpc.coding.CodingService;
 import io.ebbfs.namenode.rpc.datanode.ChunkServerVerifier;
@@ -390,6 +391,7 @@ public final class NamenodeServer implements AutoCloseable {
     made.addClients(served.clients());
     made.replaceClientMethods(served.direct());
     made.addDatanodes(served.datanodes());
+    made.wrapClientMethods(UnclearCalls::around);
     served.audit().ifPresent(audit -> made.wrapClientMethods(audit::around));
     made.wrapClientMethods(served.calls()::around);
     // A namenode that was frozen may have calls of an earlier time: it runs none of them.

@@ -190,7 +190,7 @@ public final class SharedNamenode implements AutoCloseable {
         }
       }
     } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
+      LOG.debug("This namenode stops"); // the thread ends; a set mark would disturb what closes now
     } finally {
       closeFollower();
     }

@@ -1,13 +1,9 @@
 package io.ebbfs.ignite;
 
-import java.io.IOException;
+import io.ebbfs.namenode.store.OutcomeUnknownException;
 
-/**
- * A node of the store, or the way to it, was lost while it committed: either all writes of the
- * transaction are there, or none. Whoever repeats the transaction must first read whether its
- * writes are there.
- */
-public final class CommitOutcomeUnknownException extends IOException {
+/** A node of the store, or the way to it, was lost while it committed. */
+public final class CommitOutcomeUnknownException extends OutcomeUnknownException {
   private static final long serialVersionUID = 1;
 
   CommitOutcomeUnknownException(Throwable cause) {

@@ -202,7 +202,8 @@ class SharedStockDataNodesTest {
           () -> portsOf(all, file).size() == 2 && !portsOf(all, file).contains(lost));
       assertThat(read(all, file)).isEqualTo(content);
 
-      // A DataNode that a busy machine let appear dead has left an excess replica: the namenode deletes it.
+      // A DataNode that a busy machine let appear dead has left an excess replica: the namenode
+      // deletes it.
       await("two replicas and the lost one", () -> machines.replicas() == 3);
       assertThat(all.delete(file, false)).isTrue();
       await("the deletion reaches the DataNodes", () -> machines.replicas() == 1);

@@ -18,6 +18,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The benchmark of metadata on both systems, with small sizes. */
 @Tag("process")
+@Tag("long")
 @Execution(ExecutionMode.CONCURRENT)
 class MetadataBenchmarkSystemTest {
   @TempDir Path directory;

@@ -5,11 +5,13 @@ import io.ebbfs.testbed.ConditionWaiter;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -24,7 +26,10 @@ public record ProcessId(long pid, long startTicks) {
   // Fields after the command, which is in parentheses and may hold anything: state is field 3.
   private static final int STATE = 0;
   private static final int SESSION = 3;
+  private static final int USER_TIME = 11;
+  private static final int SYSTEM_TIME = 12;
   private static final int START = 19;
+  private static final Pattern COMPILER = Pattern.compile("\\(C[12] CompilerThre");
 
   /** The process that has the pid now; empty if there is none, or it is a zombie. */
   public static Optional<ProcessId> of(long pid) {
@@ -127,10 +132,33 @@ public record ProcessId(long pid, long startTicks) {
 
   /** Processor time of all threads so far, in microseconds, in steps of a tick (10 ms). */
   public long cpuMicros() throws IOException {
-    String stat = Files.readString(PROC.resolve(pid + "/stat"));
-    // The second field is the program's name in parentheses.
-    String[] fields = stat.substring(stat.lastIndexOf(')') + 2).split(" ");
-    return (Long.parseLong(fields[11]) + Long.parseLong(fields[12])) * MICROS_PER_TICK;
+    return cpuMicros(stat(pid));
+  }
+
+  private static long cpuMicros(String stat) {
+    String[] fields = fields(stat);
+    return (Long.parseLong(fields[USER_TIME]) + Long.parseLong(fields[SYSTEM_TIME]))
+        * MICROS_PER_TICK;
+  }
+
+  /**
+   * The part of the processor time that the compilers of a JVM have used, in microseconds. Threads
+   * that have ended are not in it, so the JVM should keep its compiler threads ({@code
+   * -XX:-UseDynamicNumberOfCompilerThreads}).
+   */
+  public long compilerMicros() throws IOException {
+    long sum = 0;
+    try (Stream<Path> threads = Files.list(PROC.resolve(pid + "/task"))) {
+      for (Path thread : (Iterable<Path>) threads::iterator) {
+        try {
+          String stat = Files.readString(thread.resolve("stat"), StandardCharsets.ISO_8859_1);
+          sum += COMPILER.matcher(stat).find() ? cpuMicros(stat) : 0;
+        } catch (NoSuchFileException e) {
+          // The thread has ended.
+        }
+      }
+    }
+    return sum;
   }
 
   /** All processes of this user whose environment holds the variable with the value. */

@@ -39,10 +39,10 @@ public final class Failover {
   private static final int IDLE_MILLIS = 10_000;
 
   /**
-   * Between the calls of a client. All clients together begin a call every 16 ms, so a gap is seen
+   * Between the calls of a client. All clients together begin a call every 47 ms, so a gap is seen
    * in full, and two cores have time left: on a machine without idle time every call waits long.
    */
-  private static final long PAUSE_MILLIS = 1_000;
+  private static final long PAUSE_MILLIS = 3_000;
 
   private final HistoriesOptions options;
   private final PrintStream out;

@@ -78,7 +78,8 @@ class MisplacementSystemTest {
       cluster.local().startControl();
       awaitRePlaced();
 
-      // A moved block has a file on its old disk as well until its server is told to delete that file.
+      // A moved block has a file on its old disk as well until its server is told to delete that
+      // file.
       VerifyCluster.await("one file per block", PATIENCE_MILLIS, cluster::blockCountMismatch);
       assertThat(FatalServerPairs.of(cluster)).isEmpty();
       List<TransitionRow> moves =

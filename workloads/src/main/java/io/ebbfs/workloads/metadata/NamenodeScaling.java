@@ -80,7 +80,7 @@ public final class NamenodeScaling {
   public ScalingResults run() throws Exception {
     out.println(
         String.format(
-            "%-16s%10s%7s%10s%12s%10s%10s%13s%10s%11s",
+            "%-16s%10s%7s%10s%12s%10s%10s%10s%13s%10s%11s",
             "row",
             "namenodes",
             "store",
@@ -88,6 +88,7 @@ public final class NamenodeScaling {
             "namenode us",
             "store us",
             "both us",
+            "compilers",
             "round trips",
             "commits",
             "conflicts"));
@@ -171,14 +172,12 @@ public final class NamenodeScaling {
       int storeNodes)
       throws Exception {
     Map<String, Double> callsBefore = cluster.storeCalls();
-    long namenodeBefore = cluster.namenodeMicros();
-    long storeBefore = cluster.storeMicros();
+    SharedNamenodes.Spent before = cluster.spent();
     List<MetadataResults.Run> done =
         together(threads, generators, generator -> generator.run(row, options.seconds()));
-    double namenodeMicros = cluster.namenodeMicros() - namenodeBefore;
-    double storeMicros = cluster.storeMicros() - storeBefore;
+    SharedNamenodes.Spent spent = cluster.spent().minus(before);
     Map<String, Double> calls = cluster.storeCalls();
-    callsBefore.forEach((kind, before) -> calls.merge(kind, -before, Double::sum));
+    callsBefore.forEach((kind, earlier) -> calls.merge(kind, -earlier, Double::sum));
     double conflicts = calls.remove("conflict");
     double operations = done.stream().mapToLong(MetadataResults.Run::operations).sum();
     return new Row(
@@ -186,8 +185,9 @@ public final class NamenodeScaling {
         namenodes,
         storeNodes,
         done.stream().mapToDouble(MetadataResults.Run::opsPerSecond).sum(),
-        namenodeMicros / operations,
-        storeMicros / operations,
+        spent.namenodes() / operations,
+        spent.store() / operations,
+        spent.compilers() / operations,
         calls.values().stream().mapToDouble(Double::doubleValue).sum() / operations,
         calls.get("commit") / operations,
         conflicts / operations);
@@ -203,6 +203,7 @@ public final class NamenodeScaling {
             median(runs, Row::opsPerSecond),
             median(runs, Row::namenodeMicrosPerOp),
             median(runs, Row::storeMicrosPerOp),
+            median(runs, Row::compilerMicrosPerOp),
             median(runs, Row::roundTripsPerOp),
             median(runs, Row::commitsPerOp),
             median(runs, Row::conflictsPerOp));
@@ -210,7 +211,7 @@ public final class NamenodeScaling {
     out.println(
         String.format(
             Locale.ROOT,
-            "%-16s%10d%7d%10.0f%12.0f%10.0f%10.0f%13.2f%10.2f%11.3f",
+            "%-16s%10d%7d%10.0f%12.0f%10.0f%10.0f%10.0f%13.2f%10.2f%11.3f",
             row.name(),
             row.namenodes(),
             row.storeNodes(),
@@ -218,6 +219,7 @@ public final class NamenodeScaling {
             row.namenodeMicrosPerOp(),
             row.storeMicrosPerOp(),
             row.microsPerOp(),
+            row.compilerMicrosPerOp(),
             row.roundTripsPerOp(),
             row.commitsPerOp(),
             row.conflictsPerOp()));

@@ -102,6 +102,7 @@ final class SharedNamenodes implements AutoCloseable {
     command.addAll(JavaOptions.OPENS);
     command.addAll(NamenodeJvm.flags(heapMebibytes));
     command.add("-Djava.net.preferIPv4Stack=true");
+    command.add("-XX:-UseDynamicNumberOfCompilerThreads"); // the time of a thread that ends is lost
     command.addAll(List.of("-cp", build.classPath("cli"), "io.ebbfs.cli.Ebb"));
     command.addAll(List.of(arguments));
     return command;
@@ -172,22 +173,35 @@ final class SharedNamenodes implements AutoCloseable {
     return List.copyOf(namenodes);
   }
 
-  /** Processor time of all namenodes so far, in microseconds. */
-  long namenodeMicros() throws IOException {
-    long sum = 0;
-    for (Namenode namenode : namenodes) {
-      sum += namenode.process().cpuMicros();
+  /**
+   * Processor time so far, in microseconds.
+   *
+   * @param namenodes of all namenodes, without their compilers
+   * @param store of all nodes of the store, without their compilers
+   * @param compilers of the compilers of all these JVMs
+   */
+  record Spent(long namenodes, long store, long compilers) {
+    Spent minus(Spent before) {
+      return new Spent(
+          namenodes - before.namenodes, store - before.store, compilers - before.compilers);
     }
-    return sum;
   }
 
-  /** Processor time of all nodes of the store so far, in microseconds. */
-  long storeMicros() throws IOException {
-    long sum = 0;
-    for (ProcessId node : storeNodes) {
-      sum += node.cpuMicros();
+  Spent spent() throws IOException {
+    long ofNamenodes = 0;
+    long ofStore = 0;
+    long compilers = 0;
+    for (Namenode namenode : namenodes) {
+      long compiler = namenode.process().compilerMicros();
+      ofNamenodes += namenode.process().cpuMicros() - compiler;
+      compilers += compiler;
     }
-    return sum;
+    for (ProcessId node : storeNodes) {
+      long compiler = node.compilerMicros();
+      ofStore += node.cpuMicros() - compiler;
+      compilers += compiler;
+    }
+    return new Spent(ofNamenodes, ofStore, compilers);
   }
 
   /** Calls of the store by all namenodes so far, by kind. */

@@ -15,8 +15,10 @@ public record ScalingResults(
    *
    * @param namenodes all of which serve
    * @param storeNodes nodes of the store; each row has a copy on each of up to three
-   * @param namenodeMicrosPerOp processor time of all namenodes per operation
-   * @param storeMicrosPerOp processor time of all nodes of the store per operation
+   * @param namenodeMicrosPerOp processor time of all namenodes per operation, without the compilers
+   *     of their JVMs
+   * @param storeMicrosPerOp the same of all nodes of the store
+   * @param compilerMicrosPerOp processor time of the compilers of all these JVMs per operation
    * @param roundTripsPerOp calls of the store by the namenodes: reads, scans, locking reads and
    *     commits
    * @param commitsPerOp the commits among them
@@ -29,10 +31,11 @@ public record ScalingResults(
       double opsPerSecond,
       double namenodeMicrosPerOp,
       double storeMicrosPerOp,
+      double compilerMicrosPerOp,
       double roundTripsPerOp,
       double commitsPerOp,
       double conflictsPerOp) {
-    /** Processor time of all processes of the metadata per operation. */
+    /** Processor time of all processes of the metadata per operation, without the compilers. */
     public double microsPerOp() {
       return namenodeMicrosPerOp + storeMicrosPerOp;
     }

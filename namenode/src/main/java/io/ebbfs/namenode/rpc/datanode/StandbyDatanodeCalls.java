@@ -66,10 +66,7 @@ public final class StandbyDatanodeCalls implements DatanodeProtocol {
       SlowPeerReports slowPeers,
       SlowDiskReports slowDisks) {
     return new HeartbeatResponse(
-        new DatanodeCommand[0],
-        new NNHAStatusHeartbeat(HAServiceState.STANDBY, 0),
-        null,
-        NO_LEASE);
+        new DatanodeCommand[0], new NNHAStatusHeartbeat(HAServiceState.STANDBY, 0), null, NO_LEASE);
   }
 
   @Override
