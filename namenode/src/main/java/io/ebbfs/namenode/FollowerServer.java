@@ -25,6 +25,7 @@ import io.ebbfs.namenode.rpc.client.ClientFrontEnd;
 import io.ebbfs.namenode.rpc.client.DirectCalls;
 import io.ebbfs.namenode.rpc.client.FileServices;
 import io.ebbfs.namenode.rpc.client.ReadOnlyGuard;
+import io.ebbfs.namenode.rpc.client.UnclearCalls;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
 import io.ebbfs.namenode.rpc.datanode.StandbyDatanodeCalls;
 import io.ebbfs.namenode.rpc.server.CallCounters;
@@ -161,6 +162,7 @@ final class FollowerServer implements AutoCloseable {
         ReadOnlyGuard.of(
             new DirectCalls(files, superuser, identity.blockPoolId()).handlers(),
             this::isReadOnly));
+    made.wrapClientMethods(UnclearCalls::around);
     if (!config.auditLog().isBlank()) {
       made.wrapClientMethods(parts.stopsFirst(AuditLog.open(Path.of(config.auditLog())))::around);
     }

@@ -5,6 +5,7 @@ import io.ebbfs.namenode.leader.Leadership.Changes;
 import io.ebbfs.namenode.leader.Leadership.Leader;
 import io.ebbfs.namenode.rpc.RpcEndpoint;
 import io.ebbfs.namenode.store.InMemoryStore;
+import io.ebbfs.namenode.store.MetadataStore;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -26,17 +27,23 @@ import org.apache.hadoop.hdfs.DFSClient;
 final class LeaderAndFollower implements AutoCloseable {
   static final String SECRET = "0123456789abcdef0123456789abcdef";
 
-  final InMemoryStore store = InMemoryStore.shared();
   final ConcurrentLinkedQueue<Leader> ended = new ConcurrentLinkedQueue<>();
   final InetSocketAddress leaderAddress;
   final NamenodeServer leader;
   volatile Optional<Leader> leading = Optional.empty();
   volatile Changes changes = Changes.ALLOWED;
 
+  private final MetadataStore store;
   private final Path directory;
   private final List<AutoCloseable> parts = new ArrayList<>();
 
   LeaderAndFollower(Path directory) throws Exception {
+    this(directory, InMemoryStore.shared());
+  }
+
+  /** On a store that other processes could share. */
+  LeaderAndFollower(Path directory, MetadataStore store) throws Exception {
+    this.store = store;
     this.directory = directory;
     Path key = directory.resolve("service.key");
     Files.createFile(

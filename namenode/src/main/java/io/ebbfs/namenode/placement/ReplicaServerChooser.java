@@ -1,8 +1,14 @@
 package io.ebbfs.namenode.placement;
 
-import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.OptionalInt;
 import java.util.function.DoubleSupplier;
+import java.util.function.IntPredicate;
+import java.util.function.IntToDoubleFunction;
+import java.util.stream.IntStream;
 
 /**
  * Chooses the servers for the replicas of a new block. Two servers are drawn, each with a
@@ -11,65 +17,121 @@ import java.util.function.DoubleSupplier;
  * further replicas are anywhere.
  *
  * <p>Because servers are drawn, consecutive blocks get different combinations of servers. So the
- * blocks can form a stripe later in which each keeps one replica on a disk of its own. Pure: the
- * random numbers are handed in.
+ * blocks can form a stripe later in which each keeps one replica on a disk of its own.
+ *
+ * <p>A choice looks at the servers that are drawn, not at all servers: a server that does not fit
+ * is drawn again, which gives each server that fits the same chance as a draw among these alone.
+ * Only if draws fail again and again are all servers looked at. Immutable; the random numbers are
+ * handed in.
  */
 public final class ReplicaServerChooser {
-  private ReplicaServerChooser() {}
+  /** Draws until all servers are looked at. If half of the servers fit, one of a million fails. */
+  private static final int DRAWS = 20;
+
+  private static final int NONE = -1;
 
   /**
-   * A server that could take a replica.
+   * A server that replicas may be put on.
    *
    * @param freeBytes on its disks in service
-   * @param load its work in relation to its free space; lower is better
    */
-  public record Candidate(String serverUuid, String rack, double freeBytes, double load) {}
+  public record Candidate(String rack, double freeBytes) {}
+
+  /** Servers to draw from. */
+  private static final class Pool {
+    private final int[] servers;
+    // For each server the free bytes of the servers up to it.
+    private final double[] freeUpTo;
+
+    private Pool(int[] servers, List<Candidate> all) {
+      this.servers = servers;
+      this.freeUpTo = new double[servers.length];
+      double sum = 0;
+      for (int i = 0; i < servers.length; i++) {
+        sum += Math.max(1, all.get(servers[i]).freeBytes());
+        freeUpTo[i] = sum;
+      }
+    }
+
+    private int draw(DoubleSupplier random) {
+      double at = random.getAsDouble() * freeUpTo[freeUpTo.length - 1];
+      int found = Arrays.binarySearch(freeUpTo, at);
+      // A number that is equal to a sum belongs to the next server.
+      return servers[Math.min(servers.length - 1, found >= 0 ? found + 1 : -found - 1)];
+    }
+  }
+
+  private final List<Candidate> servers;
+  private final Pool all;
+  private final Map<String, Pool> byRack = new HashMap<>();
 
   /**
-   * The next server of a pipeline.
+   * A chooser among these servers, which are named by their places in the list.
    *
-   * @param candidates the servers that may be taken; not empty
+   * @param servers may be empty
+   */
+  public ReplicaServerChooser(List<Candidate> servers) {
+    this.servers = List.copyOf(servers);
+    this.all = pool(IntStream.range(0, servers.size()));
+    servers.stream()
+        .map(Candidate::rack)
+        .distinct()
+        .forEach(rack -> byRack.put(rack, pool(ofRack(rack))));
+  }
+
+  private IntStream ofRack(String rack) {
+    return IntStream.range(0, servers.size()).filter(i -> servers.get(i).rack().equals(rack));
+  }
+
+  private Pool pool(IntStream of) {
+    return new Pool(of.toArray(), servers);
+  }
+
+  /**
+   * The next server of a pipeline; empty if no server fits.
+   *
    * @param racksSoFar the racks of the replicas chosen so far, in their order
+   * @param fits whether a server may be taken
+   * @param load the work of a server in relation to its free space; lower is better
    * @param random numbers from 0 to below 1
    */
-  public static Candidate next(
-      List<Candidate> candidates, List<String> racksSoFar, DoubleSupplier random) {
-    List<Candidate> suitable = suitable(candidates, racksSoFar);
-    List<Candidate> from = suitable.isEmpty() ? candidates : suitable;
-    Candidate one = draw(from, random);
-    Candidate other = draw(from, random);
-    return one.load() <= other.load() ? one : other;
+  public OptionalInt next(
+      List<String> racksSoFar, IntPredicate fits, IntToDoubleFunction load, DoubleSupplier random) {
+    Pool pool = all;
+    IntPredicate suits = fits;
+    long distinct = racksSoFar.stream().distinct().count();
+    if (distinct == 1) {
+      String rack = racksSoFar.get(0);
+      pool = byRack.containsKey(rack) && byRack.size() == 1 ? null : all;
+      suits = server -> !servers.get(server).rack().equals(rack) && fits.test(server);
+    } else if (racksSoFar.size() == 2) {
+      pool = byRack.get(racksSoFar.get(1));
+    }
+    int one = draw(pool, suits, random);
+    if (one == NONE) {
+      pool = all;
+      suits = fits;
+      one = draw(pool, suits, random);
+    }
+    if (one == NONE) {
+      return OptionalInt.empty();
+    }
+    int other = draw(pool, suits, random);
+    return OptionalInt.of(
+        one == other || load.applyAsDouble(one) <= load.applyAsDouble(other) ? one : other);
   }
 
-  private static List<Candidate> suitable(List<Candidate> candidates, List<String> racks) {
-    long distinct = racks.stream().distinct().count();
-    List<Candidate> suitable = new ArrayList<>();
-    for (Candidate candidate : candidates) {
-      boolean suits = true;
-      if (distinct == 1) {
-        suits = !racks.contains(candidate.rack());
-      } else if (racks.size() == 2) {
-        suits = racks.get(1).equals(candidate.rack());
-      }
-      if (suits) {
-        suitable.add(candidate);
+  private int draw(Pool pool, IntPredicate suits, DoubleSupplier random) {
+    if (pool == null || pool.servers.length == 0) {
+      return NONE;
+    }
+    for (int i = 0; i < DRAWS; i++) {
+      int server = pool.draw(random);
+      if (suits.test(server)) {
+        return server;
       }
     }
-    return suitable;
-  }
-
-  private static Candidate draw(List<Candidate> candidates, DoubleSupplier random) {
-    double total = 0;
-    for (Candidate candidate : candidates) {
-      total += Math.max(1, candidate.freeBytes());
-    }
-    double at = random.getAsDouble() * total;
-    for (Candidate candidate : candidates) {
-      at -= Math.max(1, candidate.freeBytes());
-      if (at < 0) {
-        return candidate;
-      }
-    }
-    return candidates.get(candidates.size() - 1);
+    Pool suitable = pool(Arrays.stream(pool.servers).filter(suits));
+    return suitable.servers.length == 0 ? NONE : suitable.draw(random);
   }
 }

@@ -12,9 +12,14 @@ import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalInt;
+import java.util.Set;
+import java.util.function.IntPredicate;
 import org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException;
 
 /**
@@ -26,7 +31,6 @@ final class ReplicaTargetChooser {
   // The bytes of a replica that was placed longer ago show in the free bytes of a heartbeat.
   private static final double HALF_LIFE_MILLIS = 20_000;
   private static final int MAX_REASONS = 20;
-  private static final int NONE = -1;
 
   /** The replicas of a disk; both counts halve every {@link #HALF_LIFE_MILLIS}. */
   private static final class Placed {
@@ -49,32 +53,31 @@ final class ReplicaTargetChooser {
     }
   }
 
-  /** The disks in service of a server, summed up. */
-  private record Room(double mostFreeBytes, double freeBytes, double capacityBytes, double recent) {
-    private double load(Server server) {
-      int disks = Math.max(1, server.disks().size());
-      return (1 + recent + server.activeTransfers()) / disks / freeShare(freeBytes, capacityBytes);
-    }
-  }
-
-  /** Servers that may take a replica. */
+  /** The live servers at one time, with what a choice among them needs. */
   private static final class Choice {
-    private final List<Server> servers = new ArrayList<>();
-    private final List<Candidate> candidates = new ArrayList<>();
+    private final List<Server> servers;
+    private final ReplicaServerChooser chooser;
+    private final Map<String, List<Integer>> onMachine = new HashMap<>();
 
-    private void add(Server server, Room room) {
-      servers.add(server);
-      candidates.add(
-          new Candidate(server.uuid(), server.rack(), room.freeBytes(), room.load(server)));
+    private Choice(List<Server> servers) {
+      this.servers = servers;
+      List<Candidate> candidates = new ArrayList<>(servers.size());
+      for (int i = 0; i < servers.size(); i++) {
+        Server server = servers.get(i);
+        candidates.add(new Candidate(server.rack(), free(server)));
+        for (String name : Set.copyOf(List.of(server.ipAddress(), server.hostName()))) {
+          onMachine.computeIfAbsent(name, machine -> new ArrayList<>(1)).add(i);
+        }
+      }
+      this.chooser = new ReplicaServerChooser(candidates);
     }
 
-    private boolean isEmpty() {
-      return servers.isEmpty();
-    }
-
-    private Server remove(int index) {
-      candidates.remove(index);
-      return servers.remove(index);
+    private static double free(Server server) {
+      double free = 0;
+      for (Disk disk : server.disks()) {
+        free += disk.failed() ? 0 : disk.remainingBytes();
+      }
+      return free;
     }
   }
 
@@ -82,6 +85,7 @@ final class ReplicaTargetChooser {
   private final Clock clock;
   private final SharedRandom random;
   private final Map<String, Placed> placed = new HashMap<>();
+  private Choice choice = new Choice(List.of());
 
   ReplicaTargetChooser(DatanodeRegistry cluster, Clock clock, SharedRandom random) {
     this.cluster = cluster;
@@ -92,33 +96,35 @@ final class ReplicaTargetChooser {
   /** See {@link BlockService#chooseTargets}. */
   synchronized List<Target> choose(WriteRequest request) throws IOException {
     List<Server> live = cluster.liveServers();
+    if (choice.servers != live) {
+      choice = new Choice(live);
+    }
     List<Server> holders =
         request.chosenStorageUuids().stream()
             .flatMap(storage -> cluster.disk(storage).stream())
             .flatMap(disk -> cluster.server(disk.serverUuid()).stream())
             .toList();
-    Map<String, String> refusals = new HashMap<>();
-    Choice fit = new Choice();
-    Choice overdue = new Choice();
-    long now = clock.millis();
-    for (Server server : live) {
-      Room room = room(server, request, now);
-      Optional<String> refusal = refusal(server, request, holders, room);
-      if (refusal.isPresent()) {
-        refusals.put(server.uuid(), refusal.get());
-      } else {
-        (cluster.isOverdue(server) ? overdue : fit).add(server, room);
-      }
-    }
-    List<Target> targets = new ArrayList<>();
+    Set<String> taken = new HashSet<>(request.excludedServerUuids());
+    holders.forEach(holder -> taken.add(holder.uuid()));
     List<String> racks = new ArrayList<>(holders.stream().map(Server::rack).toList());
-    while (targets.size() < request.replication() && !(fit.isEmpty() && overdue.isEmpty())) {
-      Choice from = fit.isEmpty() ? overdue : fit;
+    List<Target> targets = new ArrayList<>();
+    long now = clock.millis();
+    while (targets.size() < request.replication()) {
       boolean first = targets.isEmpty() && request.chosenStorageUuids().isEmpty();
-      int local = first && from == fit ? local(fit.servers, live, request.clientMachine()) : NONE;
-      Server next = from.remove(local == NONE ? next(from, racks) : local);
-      racks.add(next.rack());
-      targets.add(new Target(next, disk(next, request, now)));
+      OptionalInt next = first ? local(request, taken, now) : OptionalInt.empty();
+      if (next.isEmpty()) {
+        next = next(racks, server -> fits(server, request, taken, now), now);
+      }
+      if (next.isEmpty()) {
+        next = next(racks, server -> hasRoom(server, request, taken, now), now);
+      }
+      if (next.isEmpty()) {
+        break;
+      }
+      Server server = live.get(next.getAsInt());
+      taken.add(server.uuid());
+      racks.add(server.rack());
+      targets.add(new Target(server, disk(server, request, now)));
     }
     if (targets.isEmpty() && live.isEmpty() && cluster.awaitsServers()) {
       // Clients repeat the call after a moment when they get this.
@@ -126,7 +132,7 @@ final class ReplicaTargetChooser {
           "no chunk server has registered since the start of the namenode; they are awaited");
     }
     if (targets.isEmpty()) {
-      throw new IOException(noPlace(request, live, refusals));
+      throw new IOException(noPlace(request, live, holders, now));
     }
     return targets;
   }
@@ -139,21 +145,53 @@ final class ReplicaTargetChooser {
     }
   }
 
-  private Room room(Server server, WriteRequest request, long now) {
-    double most = 0;
+  /** Whether a server has room, and its heartbeats come as usual. */
+  private boolean fits(int index, WriteRequest request, Set<String> taken, long now) {
+    return hasRoom(index, request, taken, now) && !cluster.isOverdue(choice.servers.get(index));
+  }
+
+  private boolean hasRoom(int index, WriteRequest request, Set<String> taken, long now) {
+    Server server = choice.servers.get(index);
+    return !taken.contains(server.uuid())
+        && server.disks().stream().anyMatch(disk -> hasRoom(disk, request, now));
+  }
+
+  private boolean hasRoom(Disk disk, WriteRequest request, long now) {
+    return !disk.failed()
+        && freeBytes(disk, placedOn(disk, now), request) >= request.blockSizeBytes();
+  }
+
+  private OptionalInt next(List<String> racks, IntPredicate fits, long now) {
+    return choice.chooser.next(
+        racks,
+        fits,
+        server -> load(choice.servers.get(server), now),
+        () -> random.below(1 << 30) / (double) (1 << 30));
+  }
+
+  /** A server on the writer's machine that fits, unless all servers are on that machine. */
+  private OptionalInt local(WriteRequest request, Set<String> taken, long now) {
+    List<Integer> there = choice.onMachine.getOrDefault(request.clientMachine(), List.of());
+    List<Integer> fit = there.stream().filter(server -> fits(server, request, taken, now)).toList();
+    return fit.isEmpty() || there.size() == choice.servers.size()
+        ? OptionalInt.empty()
+        : OptionalInt.of(fit.get(random.below(fit.size())));
+  }
+
+  /** The work of the disks in service of a server, in relation to their free space. */
+  private double load(Server server, long now) {
     double free = 0;
     double capacity = 0;
     double recent = 0;
     for (Disk disk : server.disks()) {
       if (!disk.failed()) {
-        Placed known = placedOn(disk, now);
-        most = Math.max(most, freeBytes(disk, known, request));
         free += disk.remainingBytes();
         capacity += disk.capacityBytes();
-        recent += known.recent;
+        recent += placedOn(disk, now).recent;
       }
     }
-    return new Room(most, free, capacity, recent);
+    int disks = Math.max(1, server.disks().size());
+    return (1 + recent + server.activeTransfers()) / disks / freeShare(free, capacity);
   }
 
   /** As in HDFS, each expected replica reserves a full block until its server reports it. */
@@ -165,31 +203,27 @@ final class ReplicaTargetChooser {
     return placed.computeIfAbsent(disk.storageUuid(), ignored -> new Placed()).at(now);
   }
 
-  private static Optional<String> refusal(
-      Server server, WriteRequest request, List<Server> holders, Room room) {
+  private Optional<String> refusal(
+      Server server, WriteRequest request, List<Server> holders, long now) {
     if (request.excludedServerUuids().contains(server.uuid())) {
       return Optional.of("excluded by the client");
     }
     if (holders.stream().anyMatch(holder -> holder.uuid().equals(server.uuid()))) {
       return Optional.of("holds the block already");
     }
-    if (server.disks().stream().allMatch(Disk::failed)) {
+    OptionalDouble most =
+        server.disks().stream()
+            .filter(disk -> !disk.failed())
+            .mapToDouble(disk -> freeBytes(disk, placedOn(disk, now), request))
+            .max();
+    if (most.isEmpty()) {
       return Optional.of("no disk in service");
     }
-    return room.mostFreeBytes() >= request.blockSizeBytes()
+    return most.getAsDouble() >= request.blockSizeBytes()
         ? Optional.empty()
         : Optional.of(
             "no disk with %d bytes free, at most %d"
-                .formatted(request.blockSizeBytes(), (long) room.mostFreeBytes()));
-  }
-
-  /** The index of a server on the writer's machine, unless all servers are on that machine. */
-  private int local(List<Server> fit, List<Server> live, String machine) {
-    List<Server> onMachine = fit.stream().filter(s -> isOn(s, machine)).toList();
-    boolean elsewhere = live.stream().anyMatch(s -> !isOn(s, machine));
-    return onMachine.isEmpty() || !elsewhere
-        ? NONE
-        : fit.indexOf(onMachine.get(random.below(onMachine.size())));
+                .formatted(request.blockSizeBytes(), (long) Math.max(0, most.getAsDouble())));
   }
 
   static boolean isOn(Server server, String machine) {
@@ -197,20 +231,10 @@ final class ReplicaTargetChooser {
         && (machine.equals(server.ipAddress()) || machine.equals(server.hostName()));
   }
 
-  private int next(Choice from, List<String> racks) {
-    Candidate chosen =
-        ReplicaServerChooser.next(
-            from.candidates, racks, () -> random.below(1 << 30) / (double) (1 << 30));
-    return from.candidates.indexOf(chosen);
-  }
-
   /** Takes the least loaded disk of a server that has room for the block. */
   private Disk disk(Server server, WriteRequest request, long now) {
     List<Disk> disks = new ArrayList<>(server.disks());
-    disks.removeIf(
-        disk ->
-            disk.failed()
-                || freeBytes(disk, placedOn(disk, now), request) < request.blockSizeBytes());
+    disks.removeIf(disk -> !hasRoom(disk, request, now));
     random.shuffle(disks);
     Disk best = disks.get(0);
     for (Disk disk : disks) {
@@ -233,8 +257,7 @@ final class ReplicaTargetChooser {
     return Math.max(0.01, capacity <= 0 ? 0 : free / capacity);
   }
 
-  private static String noPlace(
-      WriteRequest request, List<Server> live, Map<String, String> refusals) {
+  private String noPlace(WriteRequest request, List<Server> live, List<Server> holders, long now) {
     StringBuilder text =
         new StringBuilder(
             ("File %s could only be written to 0 of the 1 minReplication nodes. There are %d"
@@ -245,17 +268,13 @@ final class ReplicaTargetChooser {
                     request.excludedServerUuids().isEmpty()
                         ? "no"
                         : String.valueOf(request.excludedServerUuids().size())));
-    live.stream()
-        .filter(server -> refusals.containsKey(server.uuid()))
-        .limit(MAX_REASONS)
-        .forEach(
-            server ->
-                text.append(
-                    " %s:%d: %s."
-                        .formatted(
-                            server.ipAddress(),
-                            server.transferPort(),
-                            refusals.get(server.uuid()))));
+    for (Server server : live.subList(0, Math.min(live.size(), MAX_REASONS))) {
+      refusal(server, request, holders, now)
+          .ifPresent(
+              why ->
+                  text.append(
+                      " %s:%d: %s.".formatted(server.ipAddress(), server.transferPort(), why)));
+    }
     if (live.isEmpty()) {
       text.append(" Start chunk servers, or wait until they have registered.");
     }

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import org.apache.hadoop.ipc.RetriableException;
 
 /**
  * The row locks of one process. A lock exists only while a transaction holds it or waits for it, so
@@ -104,11 +105,13 @@ public final class LockTable {
       if (!interrupted && left > 0) {
         LockSupport.parkNanos(this, left);
       } else if (shard.giveUp(row, waiter)) {
-        throw new IOException(
-            interrupted
-                ? "interrupted while waiting for " + row
-                : "no lock on row %s of table '%s' within %d ms: another transaction holds it; try again"
-                    .formatted(row.key(), row.table().name(), timeoutMillis));
+        if (interrupted) {
+          throw new IOException("interrupted while waiting for " + row);
+        }
+        // Stock clients repeat a call whose failure has this class.
+        throw new RetriableException(
+            "no lock on row %s of table '%s' within %d ms: another transaction holds it; try again"
+                .formatted(row.key(), row.table().name(), timeoutMillis));
       }
     }
   }

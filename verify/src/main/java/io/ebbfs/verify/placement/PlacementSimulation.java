@@ -16,11 +16,13 @@ import io.ebbfs.namenode.placement.search.StripePlacer;
 import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.Random;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
@@ -222,19 +224,26 @@ final class PlacementSimulation {
     List<String> replicas = new ArrayList<>();
     List<String> racksSoFar = new ArrayList<>();
     List<Candidate> candidates = new ArrayList<>();
+    double[] loads = new double[disksOf.size()];
     for (int s = 0; s < disksOf.size(); s++) {
       double free = 0;
       for (String disk : disksOf.get(s)) {
         free += diskBlocks - used.get(disk);
       }
       double capacity = (double) disksOf.get(s).size() * diskBlocks;
-      candidates.add(new Candidate("" + s, rack(s), free, 1 / Math.max(0.01, free / capacity)));
+      candidates.add(new Candidate(rack(s), free));
+      loads[s] = 1 / Math.max(0.01, free / capacity);
     }
+    ReplicaServerChooser chooser = new ReplicaServerChooser(candidates);
+    Set<Integer> taken = new HashSet<>();
     while (replicas.size() < REPLICAS) {
-      Candidate chosen = ReplicaServerChooser.next(candidates, racksSoFar, random::nextDouble);
-      candidates.remove(chosen);
-      racksSoFar.add(chosen.rack());
-      List<String> disks = new ArrayList<>(disksOf.get(Integer.parseInt(chosen.serverUuid())));
+      int chosen =
+          chooser
+              .next(racksSoFar, s -> !taken.contains(s), s -> loads[s], random::nextDouble)
+              .orElseThrow();
+      taken.add(chosen);
+      racksSoFar.add(rack(chosen));
+      List<String> disks = new ArrayList<>(disksOf.get(chosen));
       java.util.Collections.shuffle(disks, random);
       disks.sort(java.util.Comparator.comparing(used::get));
       replicas.add(disks.get(0));

@@ -10,6 +10,7 @@ import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.SettingRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -23,9 +24,15 @@ import org.apache.hadoop.thirdparty.protobuf.MessageLite;
  * Keeps a user-defined code from changing while stripes use it. Before the first transition to a
  * code is created, the fingerprint of its generator matrix is stored (table "setting", key "code."
  * and the name). When the namenode starts, every code in use must be defined and have the stored
- * fingerprint; otherwise it does not start. Thread-safe.
+ * fingerprint; otherwise it does not start. Stripes and transitions are read only if a stored
+ * fingerprint is not that of a defined code, or if the store is of a version that kept no
+ * fingerprints. Thread-safe.
  */
 public final class CodeDefinitionGuard {
+  private static final String CODE = "code.";
+
+  /** The setting that says that all codes in use have a stored fingerprint. */
+  private static final Key COMPLETE = Tables.named("codesAreComplete");
 
   private final CodeRegistry codes;
   private final MetadataStore store;
@@ -44,6 +51,39 @@ public final class CodeDefinitionGuard {
    */
   public static CodeDefinitionGuard open(CodeRegistry codes, MetadataStore store)
       throws IOException {
+    CodeDefinitionGuard book = new CodeDefinitionGuard(codes, store);
+    if (!book.hasFingerprintsOfAll()) {
+      book.checkAllInUse();
+    }
+    return book;
+  }
+
+  /** Whether all codes in use have a stored fingerprint, and are defined so here. */
+  private boolean hasFingerprintsOfAll() throws IOException {
+    boolean[] complete = {false};
+    boolean[] defined = {true};
+    store.eachRow(
+        Tables.SETTING,
+        (key, row) -> {
+          String name = new String(key.rest(), StandardCharsets.UTF_8);
+          if (key.equals(COMPLETE)) {
+            complete[0] = true;
+          } else if (name.startsWith(CODE)) {
+            defined[0] &= isDefinedAs(name.substring(CODE.length()), row.getValue());
+          }
+        });
+    return complete[0] && defined[0];
+  }
+
+  private boolean isDefinedAs(String name, String fingerprint) {
+    try {
+      return codes.byName(name).fingerprint().equals(fingerprint);
+    } catch (IllegalArgumentException e) {
+      return false;
+    }
+  }
+
+  private void checkAllInUse() throws IOException {
     Map<String, String> users = new TreeMap<>();
     collect(
         store,
@@ -57,11 +97,10 @@ public final class CodeDefinitionGuard {
         row -> "stripe " + row.getId() + " is one of",
         row -> Optional.of(row.getCode()),
         users);
-    CodeDefinitionGuard book = new CodeDefinitionGuard(codes, store);
     for (Map.Entry<String, String> user : users.entrySet()) {
-      book.check(user.getKey(), user.getValue());
+      check(user.getKey(), user.getValue());
     }
-    return book;
+    put(COMPLETE, SettingRow.newBuilder().setValue("").build());
   }
 
   private static Optional<String> codeUnderWay(TransitionRow row) {
@@ -116,23 +155,24 @@ public final class CodeDefinitionGuard {
     if (remembered.contains(code.name())) {
       return;
     }
-    Key key = key(code.name());
-    SettingRow row = SettingRow.newBuilder().setValue(code.fingerprint()).build();
+    // A different fingerprint belongs to no stripe any more: the check at the start has shown it.
+    put(key(code.name()), SettingRow.newBuilder().setValue(code.fingerprint()).build());
+    remembered.add(code.name());
+  }
+
+  private void put(Key key, SettingRow row) throws IOException {
     store.transact(
         key.partition(),
         transaction -> {
           transaction.lock(List.of(RowLock.exclusive(Tables.SETTING, key)));
           if (!transaction.get(Tables.SETTING, key).equals(Optional.of(row))) {
-            // A different fingerprint belongs to no stripe any more: the check at the start has
-            // shown it.
             transaction.put(Tables.SETTING, key, row);
           }
           return null;
         });
-    remembered.add(code.name());
   }
 
   private static Key key(String name) {
-    return Tables.named("code." + name);
+    return Tables.named(CODE + name);
   }
 }

@@ -103,6 +103,7 @@ class CodeDefinitionGuardTest {
   void aPlannedTransitionNeedsItsCodeAndAFinishedOneDoesNot() throws Exception {
     transition(3, "gone-code", TransitionStateProto.DONE);
     CodeDefinitionGuard.open(CodeRegistry.builtIn(), store);
+    fingerprint("gone-code", "0123456789abcdef"); // as before each transition to a code
     transition(4, "gone-code", TransitionStateProto.PLANNED);
     assertThatThrownBy(() -> CodeDefinitionGuard.open(CodeRegistry.builtIn(), store))
         .hasMessageContaining("transition 4");
@@ -137,5 +138,18 @@ class CodeDefinitionGuardTest {
         .hasMessageContaining(wide.byName("somebodys-code").fingerprint());
     assertThatThrownBy(() -> CodeDefinitionGuard.open(CodeRegistry.builtIn(), store))
         .hasMessageContaining("not defined");
+  }
+
+  /** So the time of a start does not grow with the number of stripes. */
+  @Test
+  void stripesAreReadOnlyIfAFingerprintIsUnknown() throws Exception {
+    stripe(1, "PC(2x5)");
+    CodeDefinitionGuard.open(CodeRegistry.builtIn(), store);
+    // No namenode makes such a stripe: it stores the fingerprint before.
+    stripe(2, "somebodys-code");
+    CodeDefinitionGuard.open(CodeRegistry.builtIn(), store);
+    fingerprint("somebodys-code", "0123456789abcdef");
+    assertThatThrownBy(() -> CodeDefinitionGuard.open(CodeRegistry.builtIn(), store))
+        .hasMessageContaining("stripe 2");
   }
 }
