@@ -279,12 +279,12 @@ void NamenodeSession::Unregister(const Client& namenode) {
 }
 
 Status NamenodeSession::CheckLeader(const HeartbeatResponseProto& response) {
-  if (!namenode_.several() || !response.has_hastatus()) return {};
+  if (!response.has_hastatus()) return {};
   const auto& status = response.hastatus();
   if (status.state() != hadoop::hdfs::NNHAStatusHeartbeatProto::ACTIVE) {
     return Fail(ErrorCode::kRemote, "the namenode is standby");
   }
-  if (status.txid() < term_) {
+  if (namenode_.several() && status.txid() < term_) {
     return Fail(ErrorCode::kRemote,
                 fmt::format("the namenode leads in term {}, and term {} has begun; if the metadata "
                             "was restored from a backup, restart this server",

@@ -728,6 +728,25 @@ TEST_F(SeveralNamenodesTest, FollowsNoneThatSaysThatItIsStandby) {
   });
 }
 
+// A server that knows one address only must not look ready while that namenode does not lead.
+TEST_F(SeveralNamenodesTest, TheHeartbeatsOfAStandbyDoNotCount) {
+  Server server(first_.port());
+  AwaitReport(first_, server);
+  const auto await_silence = [&](bool silent) {
+    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (std::chrono::steady_clock::now() < end) {
+      const auto since = server.session->SinceHeartbeat();
+      if (since && (*since > std::chrono::milliseconds(500)) == silent) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    }
+    return false;
+  };
+  first_.Locked([&] { first_.says_standby = true; });
+  EXPECT_TRUE(await_silence(true));
+  first_.Locked([&] { first_.says_standby = false; });
+  EXPECT_TRUE(await_silence(false));
+}
+
 // As a leader that was frozen, and goes on as a follower.
 TEST_F(SeveralNamenodesTest, LeavesANamenodeWhoseHeartbeatsSayThatItIsStandby) {
   Server server(addresses());

@@ -20,12 +20,12 @@ import io.ebbfs.namenode.peers.LeaderLink;
 import io.ebbfs.namenode.replicas.BlockManager;
 import io.ebbfs.namenode.rpc.RpcEndpoint;
 import io.ebbfs.namenode.rpc.StandbyCalls;
+import io.ebbfs.namenode.rpc.UnclearCalls;
 import io.ebbfs.namenode.rpc.audit.AuditLog;
 import io.ebbfs.namenode.rpc.client.ClientFrontEnd;
 import io.ebbfs.namenode.rpc.client.DirectCalls;
 import io.ebbfs.namenode.rpc.client.FileServices;
 import io.ebbfs.namenode.rpc.client.ReadOnlyGuard;
-import io.ebbfs.namenode.rpc.client.UnclearCalls;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
 import io.ebbfs.namenode.rpc.datanode.StandbyDatanodeCalls;
 import io.ebbfs.namenode.rpc.server.CallCounters;
@@ -43,6 +43,7 @@ import java.util.Optional;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import java.util.random.RandomGenerator;
+import org.apache.hadoop.ipc.RetriableException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -162,7 +163,7 @@ final class FollowerServer implements AutoCloseable {
         ReadOnlyGuard.of(
             new DirectCalls(files, superuser, identity.blockPoolId()).handlers(),
             this::isReadOnly));
-    made.wrapClientMethods(UnclearCalls::around);
+    made.wrapClientMethods(new UnclearCalls(this::requireKnowledge)::around);
     if (!config.auditLog().isBlank()) {
       made.wrapClientMethods(parts.stopsFirst(AuditLog.open(Path.of(config.auditLog())))::around);
     }
@@ -182,6 +183,13 @@ final class FollowerServer implements AutoCloseable {
 
   private boolean knowsWhetherToChange() {
     return changes.get() != Changes.UNKNOWN;
+  }
+
+  private void requireKnowledge() throws RetriableException {
+    if (!knowsWhetherToChange()) {
+      throw new RetriableException(
+          "this namenode does not know whether files may be changed; repeat the call in a moment");
+    }
   }
 
   private boolean isReadOnly() {

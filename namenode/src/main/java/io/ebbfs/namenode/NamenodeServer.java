@@ -35,13 +35,13 @@ import io.ebbfs.namenode.peers.ClusterViews;
 import io.ebbfs.namenode.replicas.BlockManager;
 import io.ebbfs.namenode.rpc.RpcEndpoint;
 import io.ebbfs.namenode.rpc.RpcEndpoint.PeerView;
+import io.ebbfs.namenode.rpc.UnclearCalls;
 import io.ebbfs.namenode.rpc.audit.AuditLog;
 import io.ebbfs.namenode.rpc.client.BackupTaker;
 import io.ebbfs.namenode.rpc.client.ClientFrontEnd;
 import io.ebbfs.namenode.rpc.client.DirectCalls;
 import io.ebbfs.namenode.rpc.client.FileServices;
 import io.ebbfs.namenode.rpc.client.ReadOnlyGuard;
-import io.ebbfs.namenode.rpc.client.UnclearCalls;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
 import io.ebbfs.namenode.rpc.coding.CodingService;
 import io.ebbfs.namenode.rpc.datanode.ChunkServerVerifier;
@@ -391,7 +391,7 @@ public final class NamenodeServer implements AutoCloseable {
     made.addClients(served.clients());
     made.replaceClientMethods(served.direct());
     made.addDatanodes(served.datanodes());
-    made.wrapClientMethods(UnclearCalls::around);
+    made.wrapClientMethods(new UnclearCalls(served.term()::require)::around);
     served.audit().ifPresent(audit -> made.wrapClientMethods(audit::around));
     made.wrapClientMethods(served.calls()::around);
     // A namenode that was frozen may have calls of an earlier time: it runs none of them.

@@ -13,7 +13,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Nodes of the store die and come back while two namenodes work. */
 @Tag("process")
 class LostNodeStoreTest {
-  private static final long LONGEST_GAP_MILLIS = 60_000;
+  private static final long LONGEST_GAP_MILLIS = 20_000;
 
   @TempDir static Path directory;
 

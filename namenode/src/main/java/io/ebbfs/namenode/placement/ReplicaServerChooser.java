@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.placement;
 
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
@@ -19,10 +20,10 @@ import java.util.stream.IntStream;
  * <p>Because servers are drawn, consecutive blocks get different combinations of servers. So the
  * blocks can form a stripe later in which each keeps one replica on a disk of its own.
  *
- * <p>A choice looks at the servers that are drawn, not at all servers: a server that does not fit
- * is drawn again, which gives each server that fits the same chance as a draw among these alone.
- * Only if draws fail again and again are all servers looked at. Immutable; the random numbers are
- * handed in.
+ * <p>A choice looks at the servers that are drawn, not at all servers, which the constructor has
+ * looked at: a server that does not fit is drawn again, which gives each server that fits the same
+ * chance as a draw among these alone. Only if draws fail again and again are all servers looked at.
+ * Immutable; the random numbers are handed in.
  */
 public final class ReplicaServerChooser {
   /** Draws until all servers are looked at. If half of the servers fit, one of a million fails. */
@@ -73,14 +74,11 @@ public final class ReplicaServerChooser {
   public ReplicaServerChooser(List<Candidate> servers) {
     this.servers = List.copyOf(servers);
     this.all = pool(IntStream.range(0, servers.size()));
-    servers.stream()
-        .map(Candidate::rack)
-        .distinct()
-        .forEach(rack -> byRack.put(rack, pool(ofRack(rack))));
-  }
-
-  private IntStream ofRack(String rack) {
-    return IntStream.range(0, servers.size()).filter(i -> servers.get(i).rack().equals(rack));
+    Map<String, List<Integer>> ofRacks = new HashMap<>();
+    for (int i = 0; i < servers.size(); i++) {
+      ofRacks.computeIfAbsent(servers.get(i).rack(), rack -> new ArrayList<>()).add(i);
+    }
+    ofRacks.forEach((rack, of) -> byRack.put(rack, pool(of.stream().mapToInt(Integer::intValue))));
   }
 
   private Pool pool(IntStream of) {
@@ -117,8 +115,11 @@ public final class ReplicaServerChooser {
       return OptionalInt.empty();
     }
     int other = draw(pool, suits, random);
-    return OptionalInt.of(
-        one == other || load.applyAsDouble(one) <= load.applyAsDouble(other) ? one : other);
+    boolean isOneBetter =
+        other == NONE // which fits no more
+            || one == other
+            || load.applyAsDouble(one) <= load.applyAsDouble(other);
+    return OptionalInt.of(isOneBetter ? one : other);
   }
 
   private int draw(Pool pool, IntPredicate suits, DoubleSupplier random) {

@@ -114,6 +114,11 @@ public final class RpcEndpoint implements AutoCloseable {
         (method, handler) -> protocols.replace(ClientNamenodeProtocolPB.class, method, handler));
   }
 
+  /** Whether a call of ClientProtocol must not take effect twice. */
+  static boolean takesEffectOnce(String method) {
+    return CLIENT_TRAITS.once().contains(method);
+  }
+
   /** Lets something run around each method of ClientProtocol, after all its handlers are there. */
   public void wrapClientMethods(BiFunction<String, MethodHandler, MethodHandler> around) {
     protocols.wrap(ClientNamenodeProtocolPB.class, around);

@@ -108,7 +108,7 @@ public final class LockTable {
         if (interrupted) {
           throw new IOException("interrupted while waiting for " + row);
         }
-        // Stock clients repeat a call whose failure has this class.
+        // Stock clients of several namenodes repeat a call whose failure has this class.
         throw new RetriableException(
             "no lock on row %s of table '%s' within %d ms: another transaction holds it; try again"
                 .formatted(row.key(), row.table().name(), timeoutMillis));

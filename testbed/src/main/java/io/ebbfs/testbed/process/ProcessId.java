@@ -5,7 +5,6 @@ import io.ebbfs.testbed.ConditionWaiter;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -153,8 +152,10 @@ public record ProcessId(long pid, long startTicks) {
         try {
           String stat = Files.readString(thread.resolve("stat"), StandardCharsets.ISO_8859_1);
           sum += COMPILER.matcher(stat).find() ? cpuMicros(stat) : 0;
-        } catch (NoSuchFileException e) {
-          // The thread has ended.
+        } catch (IOException e) {
+          if (Files.exists(thread)) { // else the thread has ended
+            throw e;
+          }
         }
       }
     }

@@ -111,23 +111,29 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
   // ---- registration
 
   @Override
-  public NamespaceInfo versionRequest() {
+  public NamespaceInfo versionRequest() throws StandbyException {
+    term.require();
     return identity.namespaceInfo(HAServiceState.ACTIVE);
   }
 
   @Override
   public DatanodeRegistration registerDatanode(DatanodeRegistration registration)
       throws IOException {
-    InetAddress caller = callerAddress();
-    if (caller != null) {
-      registration.setIpAddr(caller.getHostAddress());
-      registration.setPeerHostName(caller.getHostName());
-    }
+    nameCaller(registration);
     checkIdentity(registration);
     cluster.register(registration);
     leases.end(registration.getDatanodeUuid());
     LOG.info("chunk server {} registered", registration);
     return registration;
+  }
+
+  /** A server that listens at all addresses learns from the answer which one its callers see. */
+  static void nameCaller(DatanodeRegistration registration) {
+    InetAddress caller = callerAddress();
+    if (caller != null) {
+      registration.setIpAddr(caller.getHostAddress());
+      registration.setPeerHostName(caller.getHostName());
+    }
   }
 
   private void checkIdentity(DatanodeRegistration registration) throws IOException {

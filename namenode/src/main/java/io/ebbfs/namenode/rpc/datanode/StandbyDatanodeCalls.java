@@ -49,6 +49,7 @@ public final class StandbyDatanodeCalls implements DatanodeProtocol {
 
   @Override
   public DatanodeRegistration registerDatanode(DatanodeRegistration registration) {
+    DatanodeFrontEnd.nameCaller(registration);
     return registration;
   }
 

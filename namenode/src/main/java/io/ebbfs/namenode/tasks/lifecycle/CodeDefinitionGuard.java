@@ -19,6 +19,8 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Keeps a user-defined code from changing while stripes use it. Before the first transition to a
@@ -29,6 +31,7 @@ import org.apache.hadoop.thirdparty.protobuf.MessageLite;
  * fingerprints. Thread-safe.
  */
 public final class CodeDefinitionGuard {
+  private static final Logger LOG = LoggerFactory.getLogger(CodeDefinitionGuard.class);
   private static final String CODE = "code.";
 
   /** The setting that says that all codes in use have a stored fingerprint. */
@@ -69,7 +72,10 @@ public final class CodeDefinitionGuard {
           if (key.equals(COMPLETE)) {
             complete[0] = true;
           } else if (name.startsWith(CODE)) {
-            defined[0] &= isDefinedAs(name.substring(CODE.length()), row.getValue());
+            if (!isDefinedAs(name.substring(CODE.length()), row.getValue())) {
+              LOG.info("All stripes are read: {} is not defined here as it was used once", name);
+              defined[0] = false;
+            }
           }
         });
     return complete[0] && defined[0];
