@@ -530,7 +530,7 @@ RecoveringBlockProto Recovering(std::uint64_t recovery_id,
 }
 
 TEST_F(NamenodeSessionTest, ADiskThatHangsIsAvoidedAndStopsNoHeartbeat) {
-  Server server(namenode_.port(), std::chrono::milliseconds(100));
+  Server server(namenode_.port(), std::chrono::seconds(2));
   AwaitReports(1);
   const auto disks = server.store->Disks();
   const auto remaining = [&](const std::string& storage) {
