@@ -32,7 +32,8 @@ final class SimClient {
   private final Map<Long, String> paths = new TreeMap<>();
   // Files whose names a call is about to change.
   private final Set<Long> inCall = new TreeSet<>();
-  // Files that are gone, though a writer may not have noticed it, if others may have their names.
+  // Files that are gone or may be, though a writer may not have noticed it. Another file may have
+  // the name of such a file.
   private final Set<Long> deleted = new HashSet<>();
   // Names that were free when the last call that concerned them was answered.
   private final List<String> free = new ArrayList<>();
@@ -221,6 +222,7 @@ final class SimClient {
       events.add("client renames a file over another");
       String to = pathOf(other);
       oracle.forget(other);
+      deleted.add(other);
       try {
         namenode.call(
             (called, caller) -> {
