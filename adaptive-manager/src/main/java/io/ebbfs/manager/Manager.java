@@ -20,7 +20,9 @@ import io.ebbfs.manager.schedule.Timeline;
 import io.ebbfs.manager.schedule.TransitionLog;
 import io.ebbfs.manager.view.NamenodeException;
 import io.ebbfs.manager.view.NamenodeGateway;
+import io.ebbfs.manager.view.NamespaceView;
 import io.ebbfs.manager.view.TransitionView;
+import io.ebbfs.manager.view.ViewFollower;
 import io.ebbfs.manager.view.ViewReader;
 import io.ebbfs.protocol.CodingProtocol;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
@@ -43,12 +45,17 @@ public final class Manager implements ManagerState, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(Manager.class);
   private static final String EVALUATE = "evaluate";
 
+  /** A file that was read within this time may be too new for the view. */
+  private static final long NEW_FILE_MILLIS = 60_000;
+
   private final ManagerOptions options;
   private final ManagerConfig config;
   private final Clock clock;
   private final LivePolicies policies;
   private final ManagerStore store;
   private final NamenodeGateway namenode;
+  private final NamespaceView view;
+  private final ViewFollower follower;
   private final TransitionLog transitions = new TransitionLog();
   private final ReadCounter opens;
   private final DecisionProposer decisions;
@@ -79,20 +86,34 @@ public final class Manager implements ManagerState, AutoCloseable {
     this.policies = LivePolicies.open(options.confDirectory(), codes, clock.millis());
     this.store = ManagerStore.open(options.dataDirectory());
     this.namenode = new NamenodeGateway(protocol, config.limits().pageSize());
+    this.view = openView(codes);
+    this.follower = new ViewFollower(options.kafka(), namenode, view);
     this.opens =
         new ReadCounter(
             options.kafka(), config.heat().topic(), config.heat().halfLives(), store, clock);
     this.decisions = new DecisionProposer(namenode, transitions);
-    this.evaluator = new Evaluator(policies, codes, config, namenode, store, decisions, clock);
+    this.evaluator =
+        new Evaluator(policies, codes, config, namenode, view, follower, store, decisions, clock);
     this.timeline = new Timeline(store);
     this.schedules = newSchedules();
     this.api = new ApiServer(this, ApiWriters.of(options.apiToken()));
+  }
+
+  private NamespaceView openView(CodeRegistry codes) throws IOException {
+    try {
+      return NamespaceView.open(
+          options.dataDirectory().resolve("view"), policies.current().policies(), codes);
+    } catch (IOException e) {
+      store.close();
+      throw e;
+    }
   }
 
   private QuartzSchedules newSchedules() {
     try {
       return new QuartzSchedules();
     } catch (SchedulerException e) {
+      view.close();
       store.close();
       throw new IllegalStateException("Quartz does not start: " + e.getMessage(), e);
     }
@@ -107,13 +128,14 @@ public final class Manager implements ManagerState, AutoCloseable {
     try {
       api.start(options.httpHost(), options.httpPort());
       opens.start();
+      follower.start();
       ManagerConfig.Schedule every = config.schedule();
       schedules.every("sample", 0, every.sampleEveryMillis(), this::sample);
       schedules.every(
           EVALUATE,
           every.evaluateEveryMillis(),
           every.evaluateEveryMillis(),
-          () -> evaluator.evaluate(false));
+          () -> evaluator.evaluateNowAndThen(false));
       long prune = config.heat().pruneEveryMillis();
       schedules.every("prune", prune, prune, this::prune);
       schedules.every("reload", 0, every.reloadEveryMillis(), this::reload);
@@ -131,21 +153,23 @@ public final class Manager implements ManagerState, AutoCloseable {
     cluster = namenode.cluster();
     transitions.refresh(namenode);
     // A dry run: the figures of the API are fresh, and the schedule alone proposes.
-    Evaluator.Result result = evaluator.evaluate(true);
-    timeline.add(
-        clock.millis(), result.evaluation(), cluster, config.schedule().keepSamplesMillis());
+    evaluator.evaluateNowAndThen(true);
+    Evaluator.Result result = evaluator.last();
+    if (result != null) {
+      timeline.add(
+          clock.millis(), result.evaluation(), cluster, config.schedule().keepSamplesMillis());
+    }
   }
 
   private void prune() throws RocksDBException {
-    Evaluator.Result last = evaluator.last();
-    if (last != null) {
+    if (follower.status().following()) {
       int pruned =
           store.prune(
               clock.millis(),
               config.heat().halfLives(),
               config.heat().pruneBelow(),
-              last.verdicts()::containsKey,
-              last.listedMillis());
+              view::hasFile,
+              clock.millis() - NEW_FILE_MILLIS);
       LOG.debug("{} read counts of deleted or cold files were dropped", pruned);
     }
   }
@@ -225,6 +249,16 @@ public final class Manager implements ManagerState, AutoCloseable {
   }
 
   @Override
+  public NamespaceView view() {
+    return view;
+  }
+
+  @Override
+  public ViewFollower follower() {
+    return follower;
+  }
+
+  @Override
   public DecisionProposer decisions() {
     return decisions;
   }
@@ -265,6 +299,8 @@ public final class Manager implements ManagerState, AutoCloseable {
     api.close();
     schedules.close();
     opens.close();
+    follower.close();
+    view.close();
     store.close();
   }
 }

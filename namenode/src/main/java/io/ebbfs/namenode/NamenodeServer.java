@@ -10,6 +10,7 @@ import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.RackTopology;
 import io.ebbfs.namenode.datanodes.RedundancySettings;
 import io.ebbfs.namenode.datanodes.ReportLeases;
+import io.ebbfs.namenode.events.KafkaChangePublisher;
 import io.ebbfs.namenode.events.KafkaOpenPublisher;
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
@@ -94,6 +95,7 @@ public final class NamenodeServer implements AutoCloseable {
   private static final long BACKUPS_MILLIS = 60_000;
 
   private final ServerParts parts = new ServerParts();
+  private final LoopMeter loops = new LoopMeter();
   private PendingDeletionReaper reaper;
   // The port of namenodes that take turns; null if this namenode has a port of its own.
   private RpcEndpoint door;
@@ -140,7 +142,7 @@ public final class NamenodeServer implements AutoCloseable {
                 backups.tick();
               });
           // Other namenodes may end before they have folded what they have changed.
-          server.every(OTHERS_CHANGE_MILLIS, "changes", store.changes()::foldEverything);
+          server.every(OTHERS_CHANGE_MILLIS, "changes of others", store.changes()::foldEverything);
           // Other namenodes delete files, too.
           server.every(OTHERS_DELETE_MILLIS, "deletions", server.reaper::wake);
         });
@@ -195,6 +197,9 @@ public final class NamenodeServer implements AutoCloseable {
                 config.lockTimeout(),
                 config.storeCache(),
                 FailedSync::stopProcess));
+    if (!config.kafka().isBlank()) {
+      store.changes().publishTo(parts.stopsFirst(new KafkaChangePublisher(config.kafka())));
+    }
     StoreBackups backups = backups(store, config, timeOfDay);
     every(BACKUPS_MILLIS, "backups", backups::tick);
     build(config, timeOfDay, random, store, backups::take, Lead.ALONE);
@@ -286,6 +291,8 @@ public final class NamenodeServer implements AutoCloseable {
     every(1_000, "calls", new CallPruner(store, timeOfDay)::tick);
     every(1_000, "blocks", blocks::tick);
     every(1_000, "coding", coding::tick);
+    // On a thread of its own, because it waits for Kafka.
+    every(1_000, "changes", store.changes()::fold);
     for (int i = 0; i < INSPECTORS; i++) {
       every(500, "inspector-" + i, blocks::inspectSuspects);
     }
@@ -356,7 +363,8 @@ public final class NamenodeServer implements AutoCloseable {
             calls,
             endpoint::connections,
             () -> audit.map(AuditLog::dropped).orElse(0L),
-            config.data().toFile()::getUsableSpace);
+            config.data().toFile()::getUsableSpace,
+            loops);
     LOG.info("Namenode of cluster {} serves at {}", identity.clusterId(), endpoint.address());
   }
 
@@ -495,7 +503,10 @@ public final class NamenodeServer implements AutoCloseable {
               return thread;
             });
     timer.scheduleWithFixedDelay(
-        () -> runQuietly(name, work), millis, millis, TimeUnit.MILLISECONDS);
+        () -> runQuietly(name, () -> loops.measure(name, work::run)),
+        millis,
+        millis,
+        TimeUnit.MILLISECONDS);
     parts.stopsFirst(
         () -> {
           timer.shutdownNow();
@@ -509,6 +520,11 @@ public final class NamenodeServer implements AutoCloseable {
     } catch (IOException | RuntimeException e) {
       LOG.warn("The periodic work of '{}' failed; it runs again soon", name, e);
     }
+  }
+
+  /** What the periodic work of this namenode has cost so far. */
+  public LoopMeter loops() {
+    return loops;
   }
 
   /** What supervisors and Prometheus may ask. */

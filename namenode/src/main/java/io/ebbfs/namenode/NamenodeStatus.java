@@ -23,6 +23,7 @@ import org.slf4j.LoggerFactory;
  * @param connections the number of connections
  * @param droppedAuditLines lines that the audit log lacks
  * @param freeBytes the space left for the metadata
+ * @param loops the periodic work
  */
 record NamenodeStatus(
     ClusterView cluster,
@@ -30,7 +31,8 @@ record NamenodeStatus(
     CallCounters calls,
     IntSupplier connections,
     LongSupplier droppedAuditLines,
-    LongSupplier freeBytes)
+    LongSupplier freeBytes,
+    LoopMeter loops)
     implements StatusServer.State {
   private static final Logger LOG = LoggerFactory.getLogger(NamenodeStatus.class);
   private static final double NANOS_PER_SECOND = 1e9;
@@ -46,6 +48,7 @@ record NamenodeStatus(
     process(text);
     servers(text);
     addCalls(text, calls);
+    loops(text);
     try {
       files(text, coding.getCluster(null, GetClusterRequestProto.getDefaultInstance()));
     } catch (ServiceException e) {
@@ -63,6 +66,24 @@ record NamenodeStatus(
         "ebbfs_namenode_audit_dropped_total",
         "Lines that the audit log lacks, because it could not be written fast enough",
         droppedAuditLines.getAsLong());
+  }
+
+  private void loops(PrometheusText text) {
+    text.family("ebbfs_namenode_loop_cpu_seconds_total", "counter", "CPU time of periodic work");
+    loops
+        .sums()
+        .forEach(
+            (name, sums) ->
+                text.line(
+                    "ebbfs_namenode_loop_cpu_seconds_total",
+                    "loop",
+                    name,
+                    sums.cpuNanos() / NANOS_PER_SECOND));
+    text.family("ebbfs_namenode_loop_rows_total", "counter", "Rows that periodic work has scanned");
+    loops
+        .sums()
+        .forEach(
+            (name, sums) -> text.line("ebbfs_namenode_loop_rows_total", "loop", name, sums.rows()));
   }
 
   private void servers(PrometheusText text) {

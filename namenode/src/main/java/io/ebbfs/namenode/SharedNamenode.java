@@ -3,6 +3,7 @@ package io.ebbfs.namenode;
 import io.ebbfs.common.http.PrometheusText;
 import io.ebbfs.common.http.StatusServer;
 import io.ebbfs.namenode.datanodes.RackTopology;
+import io.ebbfs.namenode.events.KafkaChangePublisher;
 import io.ebbfs.namenode.files.tree.DirectoryTimeWriter;
 import io.ebbfs.namenode.leader.LeaderTimes;
 import io.ebbfs.namenode.leader.Leadership;
@@ -51,6 +52,7 @@ public final class SharedNamenode implements AutoCloseable {
   private final ReadOnlyMark readOnly;
   private final DirectoryTimeWriter directoryTimes;
   private final ScheduledThreadPoolExecutor timer;
+  private final Optional<KafkaChangePublisher> publisher;
   private volatile NamenodeServer leader;
   private volatile FollowerServer follower;
   private volatile boolean closed;
@@ -74,7 +76,9 @@ public final class SharedNamenode implements AutoCloseable {
         new Leadership(store, name + "-" + UUID.randomUUID(), name, times, System::nanoTime);
     this.readOnly = new SharedMark(leadership, times.timeout());
     this.directoryTimes = directoryTimes;
-    this.timer = new ScheduledThreadPoolExecutor(1, task -> new Thread(task, "merger"));
+    // One thread writes times, the other one folds changes, which may wait for Kafka.
+    this.timer = new ScheduledThreadPoolExecutor(2, task -> new Thread(task, "merger"));
+    this.publisher = publisher(config, store);
     this.renewer = new Thread(this::renew, "leadership");
     this.role = new Thread(this::playRoles, "role");
   }
@@ -119,6 +123,16 @@ public final class SharedNamenode implements AutoCloseable {
     }
   }
 
+  private static Optional<KafkaChangePublisher> publisher(
+      NamenodeConfig config, MetadataStore store) {
+    if (config.kafka().isBlank()) {
+      return Optional.empty();
+    }
+    KafkaChangePublisher made = new KafkaChangePublisher(config.kafka());
+    store.changes().publishTo(made);
+    return Optional.of(made);
+  }
+
   private void foldChanges() {
     if (isLeader()) {
       return; // the leader folds with its other work
@@ -126,7 +140,7 @@ public final class SharedNamenode implements AutoCloseable {
     try {
       store.changes().fold();
     } catch (IOException | RuntimeException e) {
-      LOG.warn("The counts of files and bytes are not summed up yet: {}", e.toString());
+      LOG.warn("The changes of files and bytes are not summed up yet: {}", e.toString());
     }
   }
 
@@ -385,6 +399,7 @@ public final class SharedNamenode implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {
+      publisher.ifPresent(KafkaChangePublisher::close);
       store.close();
     }
   }

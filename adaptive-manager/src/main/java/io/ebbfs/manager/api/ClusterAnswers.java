@@ -1,17 +1,14 @@
 package io.ebbfs.manager.api;
 
 import io.ebbfs.manager.heat.ReadCounter;
-import io.ebbfs.manager.policy.FileState;
-import io.ebbfs.manager.policy.Verdict;
 import io.ebbfs.manager.schedule.Evaluator;
+import io.ebbfs.manager.schedule.StateCounts;
 import io.ebbfs.manager.schedule.Timeline;
 import io.ebbfs.protocol.proto.CodingProtos.CountProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.words.TransitionKinds;
-import java.util.ArrayList;
-import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -45,7 +42,7 @@ final class ClusterAnswers {
       List<Server> servers,
       PackingAnswer packing,
       AtRisk atRisk,
-      List<StateCount> filesByState,
+      List<StateCounts.Count> filesByState,
       ReadCounter.Status opens,
       Map<String, Long> counters,
       Map<String, String> transitionKinds) {}
@@ -73,8 +70,6 @@ final class ClusterAnswers {
       List<Long> stripesByLoss,
       long unrecoverableStripes) {}
 
-  record StateCount(FileState state, boolean hot, long files, long bytes) {}
-
   Cluster cluster() {
     GetClusterResponseProto now = manager.namenode().cluster();
     Evaluator.Result last = manager.evaluator().last();
@@ -97,7 +92,7 @@ final class ClusterAnswers {
             now.getMissingBlocks(),
             now.getStripesByLossList(),
             now.getUnrecoverableStripes()),
-        states(last),
+        last == null ? List.of() : last.states(),
         manager.opens(),
         counters(now),
         transitionKinds());
@@ -148,31 +143,6 @@ final class ClusterAnswers {
       counters.put(count.getName(), count.getValue());
     }
     return counters;
-  }
-
-  /** Files and bytes by state and temperature, at the last evaluation. */
-  static List<StateCount> states(Evaluator.Result last) {
-    if (last == null) {
-      return List.of();
-    }
-    Map<FileState, long[]> counts = new EnumMap<>(FileState.class);
-    for (Verdict verdict : last.verdicts().values()) {
-      long[] of = counts.computeIfAbsent(verdict.state(), state -> new long[4]);
-      int at = verdict.hot() ? 2 : 0;
-      of[at]++;
-      of[at + 1] += verdict.lengthBytes();
-    }
-    List<StateCount> states = new ArrayList<>();
-    counts.forEach(
-        (state, of) -> {
-          if (of[2] > 0) {
-            states.add(new StateCount(state, true, of[2], of[3]));
-          }
-          if (of[0] > 0) {
-            states.add(new StateCount(state, false, of[0], of[1]));
-          }
-        });
-    return states;
   }
 
   record Samples(long nowMillis, List<Timeline.Sample> samples) {}

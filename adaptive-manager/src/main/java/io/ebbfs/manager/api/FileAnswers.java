@@ -1,19 +1,27 @@
 package io.ebbfs.manager.api;
 
-import io.ebbfs.manager.policy.FileState;
 import io.ebbfs.manager.policy.Verdict;
 import io.ebbfs.manager.schedule.Evaluator;
+import io.ebbfs.manager.view.FileState;
+import io.ebbfs.manager.view.FileView;
+import io.ebbfs.manager.view.StripeView;
+import io.ebbfs.manager.view.ViewReader;
 import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListFilesResponseProto;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
-import java.util.stream.Stream;
 
 /** The answers of /files. */
 final class FileAnswers {
   private static final int PAGE = 100;
+
+  /** Inodes that one answer looks at: more would take longer than a reader likes to wait. */
+  private static final int MOST_LOOKED_AT = 10_000;
+
+  private static final int MOST_REFRESHED = 1_000;
 
   private final ManagerState manager;
 
@@ -50,14 +58,29 @@ final class FileAnswers {
     }
     ListFilesResponseProto page =
         manager.namenode().files(query.text("path").orElse(null), query.cursor(), limit);
+    refreshLost(page.getFilesList());
     return new FilePage(
         page.getFilesList().stream().map(file -> answer(file, last)).toList(),
         page.hasCursor() ? Query.encode(page.getCursor().toByteArray()) : null,
         last == null ? null : last.evaluation().atMillis());
   }
 
-  private static FileAnswer answer(FileStatusProto file, Evaluator.Result last) {
-    Verdict verdict = last == null ? null : last.verdicts().get(file.getFileId());
+  /** Stripes that had lost a block when they were read may be whole again. */
+  private void refreshLost(List<FileStatusProto> files) {
+    List<Long> lost =
+        files.stream()
+            .flatMap(file -> file.getStripeIdsList().stream())
+            .distinct()
+            .limit(MOST_REFRESHED)
+            .map(manager.view()::stripe)
+            .filter(stripe -> stripe != null && !stripe.lostPositions().isEmpty())
+            .map(StripeView::id)
+            .toList();
+    manager.follower().refreshStripes(lost);
+  }
+
+  private FileAnswer answer(FileStatusProto file, Evaluator.Result last) {
+    Verdict verdict = last == null ? null : verdict(ViewReader.file(file), last);
     return new FileAnswer(
         file.getFileId(),
         file.getPath(),
@@ -74,7 +97,14 @@ final class FileAnswers {
         file.hasTransitionId() ? file.getTransitionId() : null);
   }
 
-  /** Answers from the last evaluation, by file id; the cursor holds the last id. */
+  private Verdict verdict(FileView file, Evaluator.Result last) {
+    return last.evaluation().verdicts().of(file, manager.view()::stripe);
+  }
+
+  /**
+   * Answers from the view, by file id; the cursor holds the last id that was looked at. A page of a
+   * rare state may have fewer files than the limit, or none, and yet a cursor.
+   */
   private FilePage filtered(
       Query query, Optional<FileState> state, boolean hot, int limit, Evaluator.Result last) {
     if (last == null) {
@@ -88,23 +118,61 @@ final class FileAnswers {
           400, "the cursor belongs to another query", "keep all parameters as they were");
     }
     long after = cursor == null ? -1 : ByteBuffer.wrap(cursor).getLong();
-    Stream<Verdict> matching =
-        last.verdicts().values().stream()
-            .filter(v -> v.fileId() > after)
+    if (hot) {
+      return hotFiles(state, path, below, after, limit, last);
+    }
+    List<FileView> files = new ArrayList<>();
+    long end =
+        manager
+            .view()
+            .eachFile(
+                after,
+                MOST_LOOKED_AT,
+                file -> {
+                  if (file.path().equals(path) || file.path().startsWith(below)) {
+                    files.add(file);
+                  }
+                  return true;
+                });
+    List<FileAnswer> found = new ArrayList<>();
+    for (FileView file : files) {
+      Verdict verdict = verdict(file, last);
+      if (verdict.state() == state.orElseThrow()) {
+        found.add(answer(verdict));
+        if (found.size() == limit) {
+          end = file == files.get(files.size() - 1) ? end : file.id();
+          break;
+        }
+      }
+    }
+    return new FilePage(found, end < 0 ? null : cursor(end), last.evaluation().atMillis());
+  }
+
+  /** All files that were read are in the snapshot of the evaluation. */
+  private FilePage hotFiles(
+      Optional<FileState> state,
+      String path,
+      String below,
+      long after,
+      int limit,
+      Evaluator.Result last) {
+    List<Verdict> found =
+        last.evaluation().verdicts().ofSnapshot().stream()
+            .filter(v -> v.hot() && v.fileId() > after)
             .filter(v -> state.isEmpty() || v.state() == state.get())
-            .filter(v -> !hot || v.hot())
             .filter(v -> v.path().equals(path) || v.path().startsWith(below))
             .sorted(Comparator.comparingLong(Verdict::fileId))
-            .limit(limit + 1L);
-    List<Verdict> found = matching.toList();
+            .limit(limit + 1L)
+            .toList();
     List<Verdict> page = found.subList(0, Math.min(limit, found.size()));
-    String next =
-        found.size() <= limit
-            ? null
-            : Query.encode(
-                ByteBuffer.allocate(8).putLong(page.get(page.size() - 1).fileId()).array());
     return new FilePage(
-        page.stream().map(FileAnswers::answer).toList(), next, last.evaluation().atMillis());
+        page.stream().map(FileAnswers::answer).toList(),
+        found.size() <= limit ? null : cursor(page.get(page.size() - 1).fileId()),
+        last.evaluation().atMillis());
+  }
+
+  private static String cursor(long lastId) {
+    return Query.encode(ByteBuffer.allocate(8).putLong(lastId).array());
   }
 
   private static FileAnswer answer(Verdict v) {

@@ -10,6 +10,8 @@ import io.ebbfs.manager.schedule.Evaluator;
 import io.ebbfs.manager.schedule.Timeline;
 import io.ebbfs.manager.schedule.TransitionLog;
 import io.ebbfs.manager.view.NamenodeGateway;
+import io.ebbfs.manager.view.NamespaceView;
+import io.ebbfs.manager.view.ViewFollower;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 
 /** The state of the manager that its API shows. Implementations are thread-safe. */
@@ -30,6 +32,10 @@ public interface ManagerState {
   NamenodeGateway namenode();
 
   /** The evaluations of the policies. */
+  NamespaceView view();
+
+  ViewFollower follower();
+
   Evaluator evaluator();
 
   /** The decisions that were proposed to the namenode. */

@@ -4,6 +4,7 @@ import io.ebbfs.manager.bound.PolicyAccount;
 import io.ebbfs.manager.health.Health;
 import io.ebbfs.manager.heat.ReadCounter;
 import io.ebbfs.manager.schedule.Evaluator;
+import io.ebbfs.manager.schedule.StateCounts;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import java.util.List;
 import java.util.Locale;
@@ -121,7 +122,7 @@ final class Metrics {
     }
     packing(last.evaluation().accounts());
     family("ebbfs_files_by_state", "gauge", "Files by state and temperature");
-    for (ClusterAnswers.StateCount count : ClusterAnswers.states(last)) {
+    for (StateCounts.Count count : last.states()) {
       line(
           "ebbfs_files_by_state",
           "{state=\""

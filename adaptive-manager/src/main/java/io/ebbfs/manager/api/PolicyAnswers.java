@@ -16,7 +16,6 @@ import io.ebbfs.manager.economics.Prices;
 import io.ebbfs.manager.heat.ReadShares;
 import io.ebbfs.manager.policy.Decision;
 import io.ebbfs.manager.policy.Evaluation;
-import io.ebbfs.manager.policy.FileState;
 import io.ebbfs.manager.schedule.DecisionProposer;
 import io.ebbfs.manager.schedule.Evaluator;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
@@ -29,6 +28,9 @@ import java.util.Map;
 
 /** The answers of /policies and /policies/evaluate. */
 final class PolicyAnswers {
+  /** All of them are in memory at once. */
+  private static final long MOST_PREVIEWED = 500_000;
+
   private final ManagerState manager;
 
   PolicyAnswers(ManagerState manager) {
@@ -200,10 +202,19 @@ final class PolicyAnswers {
     } catch (ConfigException e) {
       throw new ApiException(400, e.getMessage().strip(), "correct the policies; nothing changed");
     }
+    long files = manager.view().files();
+    if (files > MOST_PREVIEWED) {
+      throw new ApiException(
+          400,
+          "a preview looks at every file, at most %,d; there are %,d"
+              .formatted(MOST_PREVIEWED, files),
+          "put the policies in force with a small conversionBytesPerDay and maxBytesPerRun, and see"
+              + " what they decide");
+    }
     Evaluation evaluation = manager.evaluator().preview(edited);
     return new Preview(
         edited.rules().stream().map(rule -> preview(rule, evaluation)).toList(),
-        evaluation.verdicts().stream().filter(v -> v.state() == FileState.NO_POLICY).count(),
+        evaluation.verdicts().filesWithoutPolicy(),
         evaluation.refusals(),
         evaluation.decisions().stream().map(d -> DecisionAnswer.of(d, null)).toList());
   }

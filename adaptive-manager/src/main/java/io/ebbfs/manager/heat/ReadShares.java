@@ -5,7 +5,6 @@ import io.ebbfs.manager.view.ClusterSnapshot;
 import io.ebbfs.manager.view.FileView;
 import io.ebbfs.manager.view.StripeView;
 import java.util.Collection;
-import java.util.Map;
 
 /**
  * Tells which data of one policy the recent reads fall on. An open of a file counts as one read of
@@ -23,14 +22,13 @@ public record ReadShares(
   public static ReadShares of(
       ClusterSnapshot snapshot,
       PolicyRule rule,
-      Map<Long, FileView> filesById,
       Collection<FileView> files,
       Collection<StripeView> stripes) {
     double fast = 0;
     double compact = 0;
     double other = 0;
     for (StripeView stripe : stripes) {
-      double reads = reads(snapshot, filesById, stripe);
+      double reads = reads(snapshot, stripe);
       if (stripe.code().equals(rule.family().compact())) {
         compact += reads;
       } else if (stripe.code().equals(rule.family().fast())) {
@@ -47,10 +45,9 @@ public record ReadShares(
         : new ReadShares(all, fast / all, compact / all, replicated / all);
   }
 
-  private static double reads(
-      ClusterSnapshot snapshot, Map<Long, FileView> filesById, StripeView stripe) {
+  private static double reads(ClusterSnapshot snapshot, StripeView stripe) {
     return stripe.members().stream()
-        .filter(member -> !member.tombstone() && filesById.containsKey(member.ownerId()))
+        .filter(member -> member.isOwnedByFile(stripe.id()))
         .mapToDouble(member -> snapshot.heatOf(member.ownerId()))
         .sum();
   }

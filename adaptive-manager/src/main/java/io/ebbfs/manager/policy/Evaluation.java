@@ -6,12 +6,13 @@ import java.util.List;
 /**
  * The result of one evaluation.
  *
+ * @param verdicts the state of each file
  * @param refusals policies that the cluster is too small for, with reason and remedy
  */
 public record Evaluation(
     long atMillis,
     List<Decision> decisions,
-    List<Verdict> verdicts,
+    Verdicts verdicts,
     List<PolicyAccount> accounts,
     List<Refusal> refusals) {
 

@@ -4,6 +4,7 @@ import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.view.ClusterSnapshot;
 import io.ebbfs.manager.view.FileView;
+import io.ebbfs.manager.view.PolicyOfStripe;
 import io.ebbfs.manager.view.StripeView;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.util.ArrayList;
@@ -14,12 +15,12 @@ import java.util.Map;
 
 /**
  * The policy function. It is pure: the same snapshot gives the same evaluation, without effects.
- * Every file gets a state with a reason, and every decision has a reason with its figures.
+ * Every file has a state with a reason, and every decision has a reason with its figures.
  */
 public final class Policy {
   private Policy() {}
 
-  /** Decides about every file and stripe of the snapshot. Thread-safe. */
+  /** Decides about the files and stripes of the snapshot. Thread-safe. */
   public static Evaluation decide(CodeRegistry codes, ClusterSnapshot snapshot) {
     Map<Long, FileView> filesById = new HashMap<>();
     Map<String, List<FileView>> filesByPolicy = new LinkedHashMap<>();
@@ -40,7 +41,7 @@ public final class Policy {
         new Evaluation(
             snapshot.nowMillis(),
             new ArrayList<>(),
-            new ArrayList<>(),
+            new Verdicts(snapshot),
             new ArrayList<>(),
             new ArrayList<>());
     long transitionsLeft =
@@ -58,13 +59,10 @@ public final class Policy {
       run.decide(result);
       transitionsLeft = run.transitionsLeft();
     }
-    snapshot.files().stream()
-        .filter(file -> !ruleOfFile.containsKey(file.id()))
-        .forEach(file -> result.verdicts().add(withoutPolicy(snapshot, file)));
     return new Evaluation(
         result.atMillis(),
         List.copyOf(result.decisions()),
-        List.copyOf(result.verdicts()),
+        result.verdicts(),
         List.copyOf(result.accounts()),
         List.copyOf(result.refusals()));
   }
@@ -75,42 +73,14 @@ public final class Policy {
         .count();
   }
 
-  /**
-   * A stripe belongs to the policy that encoded it. If there is no such policy any more, the stripe
-   * belongs to the policy of the first of its files that has one.
-   */
   private static Map<String, List<StripeView>> stripesByPolicy(
       ClusterSnapshot snapshot, Map<Long, PolicyRule> ruleOfFile) {
     Map<String, List<StripeView>> stripes = new HashMap<>();
     for (StripeView stripe : snapshot.stripes().values()) {
-      snapshot
-          .policies()
-          .named(stripe.policy())
-          .or(
-              () ->
-                  stripe.members().stream()
-                      .map(member -> ruleOfFile.get(member.ownerId()))
-                      .filter(rule -> rule != null)
-                      .findFirst())
+      PolicyOfStripe.find(snapshot.policies(), stripe, ruleOfFile::get)
           .ifPresent(
               rule -> stripes.computeIfAbsent(rule.name(), n -> new ArrayList<>()).add(stripe));
     }
     return stripes;
-  }
-
-  private static Verdict withoutPolicy(ClusterSnapshot snapshot, FileView file) {
-    FileState state = file.underConstruction() ? FileState.UNDER_CONSTRUCTION : FileState.NO_POLICY;
-    String reason =
-        file.underConstruction() ? "open for writing" : "no policy matches " + file.path();
-    return new Verdict(
-        file.id(),
-        file.path(),
-        null,
-        state,
-        reason,
-        snapshot.heatOf(file.id()),
-        false,
-        file.lengthBytes(),
-        file.storedBytes());
   }
 }

@@ -2,7 +2,6 @@ package io.ebbfs.manager.policy;
 
 import io.ebbfs.manager.bound.StorageBound;
 import io.ebbfs.manager.config.PolicyRule;
-import io.ebbfs.manager.view.StripeView;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -22,10 +21,7 @@ final class PolicyRun {
     this.view = view;
     this.rule = view.rule();
     this.bound =
-        new StorageBound(
-            rule.storageBound(),
-            view.stripes().stream().mapToLong(StripeView::storedBytes).sum(),
-            view.stripes().stream().mapToLong(StripeView::liveBytes).sum());
+        new StorageBound(rule.storageBound(), view.sums().storedBytes(), view.sums().liveBytes());
     long bytesUnderWay = new TransitionsUnderWay(view, bound).enter();
     this.limit = new ProposalLimit(rule.maxBytesPerRun(), bytesUnderWay, transitionsLeft);
     this.failed = new FailedTransitions(view.snapshot(), rule.name());
@@ -47,8 +43,7 @@ final class PolicyRun {
     } else {
       adapt(waiting, result.decisions());
     }
-    VerdictWriter verdicts = new VerdictWriter(view, failed, waiting, held);
-    view.files().forEach(file -> result.verdicts().add(verdicts.of(file)));
+    result.verdicts().add(rule, new VerdictWriter(view, failed, waiting, held));
     result.accounts().add(AccountBuilder.account(view, bound.overheadAtEnd()));
   }
 

@@ -7,22 +7,20 @@ import io.ebbfs.manager.view.ClusterSnapshot;
 import io.ebbfs.manager.view.FileView;
 import io.ebbfs.manager.view.StripeView;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 
-/** Remembered reads of a block, and what a conversion earns and costs by them. Not thread-safe. */
+/** Remembered reads of a block, and what a conversion earns and costs by them. Thread-safe. */
 final class PricedTemperature implements Temperature {
   private final ClusterSnapshot snapshot;
-  private final Map<Long, FileView> filesById;
   private final Worth worth;
-  private final Map<Long, Double> readsOfStripes = new HashMap<>();
+  private final Map<Long, Double> readsOfStripes = new ConcurrentHashMap<>();
 
   PricedTemperature(PolicyView view) {
     this.snapshot = view.snapshot();
-    this.filesById = view.filesById();
     this.worth =
         new Worth(PairCost.of(view.rule().family()), view.rule().prices(), snapshot.experience());
   }
@@ -55,7 +53,7 @@ final class PricedTemperature implements Temperature {
     double reads = 0;
     long bytes = 0;
     for (StripeView.Member member : stripe.members()) {
-      if (!member.tombstone() && filesById.containsKey(member.ownerId())) {
+      if (member.isOwnedByFile(stripe.id())) {
         reads += snapshot.experience().readsOf(member.ownerId()) * member.lengthBytes();
         bytes += member.lengthBytes();
       }

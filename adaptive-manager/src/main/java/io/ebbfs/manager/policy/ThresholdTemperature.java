@@ -53,12 +53,15 @@ final class ThresholdTemperature implements Temperature {
     long bytes = 0;
     for (StripeView stripe : stripes) {
       for (StripeView.Member member : stripe.members()) {
-        FileView file = member.tombstone() ? null : filesById.get(member.ownerId());
-        if (file != null) {
-          double heat = snapshot.heatOf(file.id());
-          reads += heat * member.lengthBytes() / Math.max(1, file.lengthBytes());
-          weighted += heat * member.lengthBytes();
+        if (member.isOwnedByFile(stripe.id())) {
           bytes += member.lengthBytes();
+          // The snapshot has every file that was read.
+          FileView file = filesById.get(member.ownerId());
+          if (file != null) {
+            double heat = snapshot.heatOf(file.id());
+            reads += heat * member.lengthBytes() / Math.max(1, file.lengthBytes());
+            weighted += heat * member.lengthBytes();
+          }
         }
       }
     }

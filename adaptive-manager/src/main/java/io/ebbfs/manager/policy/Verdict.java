@@ -1,5 +1,7 @@
 package io.ebbfs.manager.policy;
 
+import io.ebbfs.manager.view.FileState;
+
 /**
  * The state of one file, as the policy function sees it.
  *

@@ -3,16 +3,20 @@ package io.ebbfs.manager.policy;
 import io.ebbfs.common.config.Units;
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.view.ClusterSnapshot;
+import io.ebbfs.manager.view.FileState;
+import io.ebbfs.manager.view.FileStates;
 import io.ebbfs.manager.view.FileView;
 import io.ebbfs.manager.view.StripeView;
 import io.ebbfs.manager.view.TransitionView;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.LongFunction;
 
-/** Names the state of each file of a policy, with the reason. */
+/** Names the state of any file of a policy, with the reason. Thread-safe. */
 final class VerdictWriter {
   private final ClusterSnapshot snapshot;
   private final PolicyRule rule;
@@ -20,6 +24,7 @@ final class VerdictWriter {
   private final FailedTransitions failed;
   private final Map<Long, String> waiting;
   private final String held;
+  private final Set<Long> looked;
   private final Map<Long, TransitionView> transitions = new HashMap<>();
 
   /**
@@ -33,34 +38,32 @@ final class VerdictWriter {
     this.failed = failed;
     this.waiting = waiting;
     this.held = held;
+    this.looked = view.filesById().keySet();
     snapshot.transitions().forEach(t -> transitions.put(t.id(), t));
   }
 
-  Verdict of(FileView file) {
-    if (file.underConstruction()) {
-      return verdict(file, FileState.UNDER_CONSTRUCTION, "open for writing");
-    }
-    if (file.blocks() == 0) {
-      return verdict(file, FileState.TOO_SMALL, "the file is empty: nothing to encode");
-    }
-    if (file.unencodedBlocks() == 0) {
-      return encoded(file);
-    }
-    if (file.transitionId() != 0) {
-      return verdict(file, FileState.ENCODING, encoding(file));
-    }
-    return unencoded(file);
+  /**
+   * @param stripes gives a stripe of the file by its id, or null
+   */
+  Verdict of(FileView file, LongFunction<StripeView> stripes) {
+    FileState state = FileStates.of(file, rule, stripes);
+    return switch (state) {
+      case UNDER_CONSTRUCTION -> verdict(file, state, "open for writing");
+      case TOO_SMALL -> verdict(file, state, tooSmall(file));
+      case ENCODING -> verdict(file, state, encoding(file));
+      case WAITING -> unencoded(file);
+      default -> verdict(file, state, encoded(file, state, stripes));
+    };
+  }
+
+  private String tooSmall(FileView file) {
+    return file.blocks() == 0
+        ? "the file is empty: nothing to encode"
+        : "%s is below the minimum of %s"
+            .formatted(Units.showBytes(file.lengthBytes()), Units.showBytes(rule.minFileBytes()));
   }
 
   private Verdict unencoded(FileView file) {
-    if (file.lengthBytes() < rule.minFileBytes()) {
-      return verdict(
-          file,
-          FileState.TOO_SMALL,
-          "%s is below the minimum of %s"
-              .formatted(
-                  Units.showBytes(file.lengthBytes()), Units.showBytes(rule.minFileBytes())));
-    }
     long age = snapshot.nowMillis() - file.modifiedMillis();
     if (age < rule.writeColdAfterMillis()) {
       return verdict(
@@ -75,7 +78,13 @@ final class VerdictWriter {
     if (failure != null) {
       return verdict(file, FileState.FAILED, failure(failure));
     }
-    String why = held != null ? held : waiting.getOrDefault(file.id(), "the next run encodes it");
+    String why = held != null ? held : waiting.get(file.id());
+    if (why == null) {
+      why =
+          looked.contains(file.id())
+              ? "the next run encodes it"
+              : "not looked at yet: older files come first";
+    }
     return verdict(file, FileState.WAITING, why);
   }
 
@@ -104,49 +113,34 @@ final class VerdictWriter {
             again);
   }
 
-  private Verdict encoded(FileView file) {
-    int fast = 0;
-    int compact = 0;
-    int lost = 0;
-    String other = null;
-    List<StripeView> stripes = new ArrayList<>();
-    for (long id : file.stripeIds()) {
-      StripeView stripe = snapshot.stripes().get(id);
-      if (stripe == null) {
-        continue;
-      }
-      stripes.add(stripe);
-      lost += stripe.lostPositions().isEmpty() ? 0 : 1;
-      if (stripe.code().equals(rule.family().fast())) {
-        fast++;
-      } else if (stripe.code().equals(rule.family().compact())) {
-        compact++;
-      } else {
-        other = stripe.code();
-      }
-    }
+  private String encoded(FileView file, FileState state, LongFunction<StripeView> byId) {
+    List<StripeView> stripes =
+        file.stripeIds().stream().map(byId::apply).filter(Objects::nonNull).toList();
+    long lost = stripes.stream().filter(stripe -> !stripe.lostPositions().isEmpty()).count();
     String repair = lost == 0 ? "" : "; " + lost + " of its stripes wait for repair";
-    if (other != null) {
-      return verdict(
-          file,
-          FileState.OTHER_CODE,
-          "encoded as %s, which policy '%s' does not name%s".formatted(other, rule.name(), repair));
+    if (state == FileState.OTHER_CODE) {
+      return "encoded as %s, which policy '%s' does not name%s"
+          .formatted(otherCode(stripes), rule.name(), repair);
     }
-    if (rule.isSingle()) {
-      return verdict(
-          file,
-          FileState.ENCODED,
-          "%s, the only code of policy '%s'%s"
-              .formatted(rule.family().fast(), rule.name(), repair));
+    if (state == FileState.ENCODED) {
+      return "%s, the only code of policy '%s'%s"
+          .formatted(rule.family().fast(), rule.name(), repair);
     }
+    long fast = stripes.stream().filter(s -> s.code().equals(rule.family().fast())).count();
     String heat = temperature.explain(file, stripes, fast == 0) + repair;
-    if (fast > 0 && compact > 0) {
-      return verdict(
-          file, FileState.MIXED, fast + " stripes fast, " + compact + " compact; " + heat);
-    }
-    return fast > 0
-        ? verdict(file, FileState.FAST, rule.family().fast() + "; " + heat)
-        : verdict(file, FileState.COMPACT, rule.family().compact() + "; " + heat);
+    return switch (state) {
+      case MIXED -> fast + " stripes fast, " + (stripes.size() - fast) + " compact; " + heat;
+      case FAST -> rule.family().fast() + "; " + heat;
+      default -> rule.family().compact() + "; " + heat;
+    };
+  }
+
+  private String otherCode(List<StripeView> stripes) {
+    return stripes.stream()
+        .map(StripeView::code)
+        .filter(c -> !c.equals(rule.family().fast()) && !c.equals(rule.family().compact()))
+        .findFirst()
+        .orElseThrow();
   }
 
   private Verdict verdict(FileView file, FileState state, String reason) {

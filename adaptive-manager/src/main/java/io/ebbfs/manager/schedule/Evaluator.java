@@ -12,13 +12,21 @@ import io.ebbfs.manager.heat.ManagerStore;
 import io.ebbfs.manager.policy.Decision;
 import io.ebbfs.manager.policy.Evaluation;
 import io.ebbfs.manager.policy.Policy;
-import io.ebbfs.manager.policy.Verdict;
 import io.ebbfs.manager.view.ClusterSnapshot;
+import io.ebbfs.manager.view.FileView;
 import io.ebbfs.manager.view.NamenodeException;
 import io.ebbfs.manager.view.NamenodeGateway;
+import io.ebbfs.manager.view.NamespaceView;
+import io.ebbfs.manager.view.PolicySums;
 import io.ebbfs.manager.view.SnapshotReader;
+import io.ebbfs.manager.view.StripeView;
+import io.ebbfs.manager.view.TransitionView;
+import io.ebbfs.manager.view.ViewFollower;
+import io.ebbfs.manager.view.WorkingSet;
+import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.time.Clock;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -27,30 +35,33 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Evaluates the policies: reads a snapshot, asks the policy function, and lets its decisions be
- * proposed. Keeps the last evaluation for the API. Thread-safe; one evaluation runs at a time.
+ * Evaluates the policies: takes from the view what may be decided, asks the policy function, and
+ * lets its decisions be proposed. Keeps the last evaluation for the API. Thread-safe; one
+ * evaluation runs at a time.
  */
 public final class Evaluator {
   private static final Logger LOG = LoggerFactory.getLogger(Evaluator.class);
+  private static final int MOST_REFRESHED = 500;
 
   /**
    * An evaluation and its outcomes.
    *
-   * @param verdicts by file id
    * @param outcomes of the decisions, in their order; empty in a dry run
-   * @param listedMillis when the listing of the files began
+   * @param states files and bytes by state and temperature
    */
   public record Result(
       Evaluation evaluation,
-      Map<Long, Verdict> verdicts,
       List<DecisionProposer.Outcome> outcomes,
-      long listedMillis,
+      List<StateCounts.Count> states,
       long tookMillis) {}
 
   private final LivePolicies policies;
   private final CodeRegistry codes;
   private final ManagerConfig config;
   private final NamenodeGateway namenode;
+  private final NamespaceView view;
+  private final ViewFollower follower;
+  private final WorkingSet workingSet;
   private final ManagerStore store;
   private final DecisionProposer proposer;
   private final Clock clock;
@@ -63,6 +74,8 @@ public final class Evaluator {
       CodeRegistry codes,
       ManagerConfig config,
       NamenodeGateway namenode,
+      NamespaceView view,
+      ViewFollower follower,
       ManagerStore store,
       DecisionProposer proposer,
       Clock clock) {
@@ -70,6 +83,9 @@ public final class Evaluator {
     this.codes = codes;
     this.config = config;
     this.namenode = namenode;
+    this.view = view;
+    this.follower = follower;
+    this.workingSet = new WorkingSet(view);
     this.store = store;
     this.proposer = proposer;
     this.clock = clock;
@@ -87,22 +103,46 @@ public final class Evaluator {
   }
 
   /**
-   * Evaluates now. A dry run proposes nothing.
+   * Evaluates now, with all that was committed before. A dry run proposes nothing.
    *
    * @throws NamenodeException if the namenode does not answer; the last evaluation stays
    */
   public synchronized Result evaluate(boolean dryRun) {
+    follower.catchUp();
+    return evaluateView(dryRun);
+  }
+
+  /**
+   * Evaluates on the schedule, with what the view has; does nothing before the view was filled.
+   *
+   * @throws NamenodeException if the namenode does not answer; the last evaluation stays
+   */
+  public synchronized void evaluateNowAndThen(boolean dryRun) {
+    try {
+      if (follower.catchUpIfCheap()) {
+        evaluateView(dryRun);
+      }
+    } catch (NamenodeException e) {
+      failed(e);
+    }
+  }
+
+  private Result evaluateView(boolean dryRun) {
     try {
       last = run(dryRun);
       problem = null;
       return last;
     } catch (NamenodeException e) {
-      if (!e.getMessage().equals(problem)) {
-        LOG.warn("Policies cannot be evaluated: {}", e.getMessage());
-      }
-      problem = e.getMessage();
-      throw e;
+      throw failed(e);
     }
+  }
+
+  private NamenodeException failed(NamenodeException e) {
+    if (!e.getMessage().equals(problem)) {
+      LOG.warn("Policies cannot be evaluated: {}", e.getMessage());
+    }
+    problem = e.getMessage();
+    return e;
   }
 
   /** Remembered reads are left out if no policy asks for them. */
@@ -167,9 +207,17 @@ public final class Evaluator {
    * @throws NamenodeException if the namenode does not answer
    */
   public synchronized Evaluation preview(PolicySet edited) {
+    follower.catchUp();
     PolicySet unlimited =
         new PolicySet(edited.rules().stream().map(PolicyRule::withoutRunLimit).toList());
-    return Policy.decide(codes, snapshot(clock.millis(), unlimited, Integer.MAX_VALUE));
+    long now = clock.millis();
+    WorkingSet.Surroundings around = surroundings(now, unlimited, Integer.MAX_VALUE);
+    List<FileView> files = new ArrayList<>();
+    Map<Long, StripeView> stripes = new HashMap<>();
+    view.all(files, stripes);
+    return Policy.decide(
+        codes,
+        around.with(unlimited, files, stripes, PolicySums.of(codes, unlimited, files, stripes)));
   }
 
   /** The codes that policies may name. */
@@ -177,11 +225,15 @@ public final class Evaluator {
     return codes;
   }
 
-  private ClusterSnapshot snapshot(long nowMillis, PolicySet rules, int maxPendingTransitions) {
-    return SnapshotReader.read(
-        namenode,
+  private WorkingSet.Surroundings surroundings(
+      long nowMillis, PolicySet rules, int maxPendingTransitions) {
+    List<TransitionView> transitions = SnapshotReader.transitions(namenode);
+    GetClusterResponseProto cluster = namenode.cluster();
+    follower.noteChangesLost(cluster.getChangesLost());
+    return SnapshotReader.surroundings(
+        cluster,
+        transitions,
         nowMillis,
-        rules,
         new ClusterSnapshot.Limits(maxPendingTransitions, config.limits().retryFailedAfterMillis()),
         store.heatAt(nowMillis, config.heat().halfLifeMillis()),
         experienceAt(nowMillis, rules));
@@ -189,17 +241,34 @@ public final class Evaluator {
 
   private Result run(boolean dryRun) {
     long begin = clock.millis();
-    ClusterSnapshot snapshot =
-        snapshot(begin, policies.current().policies(), config.limits().maxPendingTransitions());
+    PolicySet rules = policies.current().policies();
+    view.usePolicies(rules);
+    WorkingSet.Surroundings around =
+        surroundings(begin, rules, config.limits().maxPendingTransitions());
+    ClusterSnapshot snapshot = workingSet.take(around);
+    if (refreshLost(snapshot)) {
+      snapshot = workingSet.take(around);
+    }
     observe(snapshot);
     Evaluation evaluation = Policy.decide(codes, snapshot);
-    Map<Long, Verdict> verdicts = new HashMap<>();
-    evaluation.verdicts().forEach(verdict -> verdicts.put(verdict.fileId(), verdict));
     List<DecisionProposer.Outcome> outcomes =
         dryRun || evaluation.decisions().isEmpty()
             ? List.of()
             : proposer.propose(evaluation.decisions(), begin);
     outcomes.forEach(this::note);
-    return new Result(evaluation, verdicts, outcomes, begin, clock.millis() - begin);
+    return new Result(
+        evaluation, outcomes, StateCounts.of(view, snapshot, evaluation), clock.millis() - begin);
+  }
+
+  /** Stripes that had lost a block when they were read may be whole again. */
+  private boolean refreshLost(ClusterSnapshot snapshot) {
+    List<Long> lost =
+        snapshot.stripes().values().stream()
+            .filter(stripe -> !stripe.lostPositions().isEmpty())
+            .map(StripeView::id)
+            .limit(MOST_REFRESHED)
+            .toList();
+    follower.refreshStripes(lost);
+    return !lost.isEmpty();
   }
 }

@@ -3,7 +3,7 @@ package io.ebbfs.manager.schedule;
 import io.ebbfs.manager.economics.Experience;
 import io.ebbfs.manager.economics.FailureRates;
 import io.ebbfs.manager.view.ClusterSnapshot;
-import io.ebbfs.manager.view.StripeView;
+import io.ebbfs.manager.view.PolicySums;
 
 /**
  * Measures the failure rates of a cluster from one snapshot to the next. One thread observes; any
@@ -34,12 +34,8 @@ final class FailureMeter {
 
   /** Adds the time since the last snapshot, with what was lost in it. */
   public FailureRates observe(ClusterSnapshot now) {
-    long positions = 0;
-    long absent = 0;
-    for (StripeView stripe : now.stripes().values()) {
-      positions += stripe.members().size();
-      absent += stripe.lostPositions().size();
-    }
+    long positions = now.sums().values().stream().mapToLong(PolicySums::positions).sum();
+    long absent = now.lostBlocks();
     if (hasBefore && positions > 0 && !now.cluster().safeMode() && absent <= positions / 2) {
       long millis = now.nowMillis() - beforeMillis;
       long rebuilt = now.repairedBlocks() - beforeRepaired;

@@ -7,11 +7,16 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Everything that a decision depends on, at one time.
+ * Everything that a decision depends on, at one time. A snapshot of a large cluster holds those
+ * files and stripes that a decision may concern, and the sums over all.
  *
- * @param stripes by stripe id
+ * @param files the files that may be encoded now, all that were read, and those of transitions
+ * @param stripes by stripe id: the stripes of these files, fast stripes that may become compact,
+ *     and those of transitions
+ * @param sums over all files and stripes, by policy
  * @param heat decayed reads by file id; a file that is absent was not read
  * @param repairedBlocks blocks of stripes that were rebuilt since the cluster was made
+ * @param lostBlocks blocks of stripes without a live replica
  * @param experience remembered reads and failures, for policies that weigh conversions
  * @param transitions planned, running and failed transitions
  */
@@ -22,16 +27,25 @@ public record ClusterSnapshot(
     Cluster cluster,
     Collection<FileView> files,
     Map<Long, StripeView> stripes,
+    Map<String, PolicySums> sums,
     Map<Long, Double> heat,
     long repairedBlocks,
+    long lostBlocks,
     Experience experience,
     List<TransitionView> transitions) {
+
+  private static final PolicySums NOTHING = new PolicySums();
 
   /** Limits of the manager that all policies share. */
   public record Limits(int maxPendingTransitions, long retryFailedAfterMillis) {}
 
   /** The live servers and disks, and their free bytes. */
   public record Cluster(int liveServers, int liveDisks, long freeBytes, boolean safeMode) {}
+
+  /** The sums over what one policy has. */
+  public PolicySums sumsOf(String policy) {
+    return sums.getOrDefault(policy, NOTHING);
+  }
 
   public double heatOf(long fileId) {
     return heat.getOrDefault(fileId, 0.0);

@@ -75,6 +75,49 @@ public final class NamenodeGateway {
     return call("getCluster", p -> p.getCluster(null, GetClusterRequestProto.getDefaultInstance()));
   }
 
+  /**
+   * The cluster; the namenode publishes all changes up to now, and then the mark, in the change
+   * stream.
+   */
+  public GetClusterResponseProto clusterWithMark(String mark) {
+    GetClusterRequestProto request =
+        GetClusterRequestProto.newBuilder().setChangeMark(mark).build();
+    return call("getCluster", p -> p.getCluster(null, request));
+  }
+
+  /** These files and directories. */
+  ListFilesResponseProto inodes(List<Long> ids) {
+    ListFilesRequestProto request = ListFilesRequestProto.newBuilder().addAllInodeIds(ids).build();
+    return call("listFiles", p -> p.listFiles(null, request));
+  }
+
+  /** These stripes. */
+  public ListStripesResponseProto stripes(List<Long> ids) {
+    ListStripesRequestProto request =
+        ListStripesRequestProto.newBuilder().addAllStripeIds(ids).build();
+    return call("listStripes", p -> p.listStripes(null, request));
+  }
+
+  /** One page of files and directories of the whole namespace; cursor may be null. */
+  ListFilesResponseProto inodes(ByteString cursor) {
+    ListFilesRequestProto.Builder request =
+        ListFilesRequestProto.newBuilder().setLimit(pageSize).setWithDirectories(true);
+    if (cursor != null) {
+      request.setCursor(cursor);
+    }
+    return call("listFiles", p -> p.listFiles(null, request.build()));
+  }
+
+  /** One page of stripes; cursor may be null. */
+  ListStripesResponseProto stripes(ByteString cursor) {
+    ListStripesRequestProto.Builder request =
+        ListStripesRequestProto.newBuilder().setLimit(pageSize);
+    if (cursor != null) {
+      request.setCursor(cursor);
+    }
+    return call("listStripes", p -> p.listStripes(null, request.build()));
+  }
+
   /** One page of files; cursor and path may be null. */
   public ListFilesResponseProto files(String path, byte[] cursor, int limit) {
     ListFilesRequestProto.Builder request = ListFilesRequestProto.newBuilder().setLimit(limit);
@@ -101,13 +144,7 @@ public final class NamenodeGateway {
   void eachStripe(Consumer<ListStripesResponseProto> page) {
     ByteString cursor = null;
     do {
-      ListStripesRequestProto.Builder request =
-          ListStripesRequestProto.newBuilder().setLimit(pageSize);
-      if (cursor != null) {
-        request.setCursor(cursor);
-      }
-      ListStripesResponseProto stripes =
-          call("listStripes", p -> p.listStripes(null, request.build()));
+      ListStripesResponseProto stripes = stripes(cursor);
       page.accept(stripes);
       cursor = stripes.hasCursor() ? stripes.getCursor() : null;
     } while (cursor != null);

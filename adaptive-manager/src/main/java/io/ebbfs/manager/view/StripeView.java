@@ -29,7 +29,12 @@ public record StripeView(
     long transitionId) {
 
   /** A block of the stripe; ownerId is the id of the file if the data is live. */
-  public record Member(int position, long lengthBytes, long ownerId, boolean tombstone) {}
+  public record Member(int position, long lengthBytes, long ownerId, boolean tombstone) {
+    /** Whether the member is live data: neither a parity nor a tombstone. */
+    public boolean isOwnedByFile(long stripeId) {
+      return !tombstone && ownerId != stripeId;
+    }
+  }
 
   public long storedBytes() {
     return liveBytes + deadBytes + parityBytes;

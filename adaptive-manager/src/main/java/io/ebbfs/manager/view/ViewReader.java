@@ -100,6 +100,15 @@ public final class ViewReader {
     return new ClusterSnapshot.Cluster(servers, disks, free, cluster.getSafeMode());
   }
 
+  /** Blocks of stripes without a live replica. */
+  static long lostBlocks(GetClusterResponseProto cluster) {
+    long blocks = 0;
+    for (int i = 0; i < cluster.getStripesByLossCount(); i++) {
+      blocks += (i + 1) * cluster.getStripesByLoss(i);
+    }
+    return blocks;
+  }
+
   /** Of all codes together. */
   static long repairedBlocks(GetClusterResponseProto cluster) {
     return cluster.getCountersList().stream()

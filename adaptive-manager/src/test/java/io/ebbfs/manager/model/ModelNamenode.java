@@ -25,11 +25,12 @@ import org.apache.hadoop.thirdparty.protobuf.ServiceException;
  */
 public final class ModelNamenode implements CodingProtocol {
   private static final int REPLICATION = 3;
+  private static final long ROOT_ID = 16385;
 
   /** A file. Its unencoded blocks are replicated, its other blocks are members of stripes. */
   public static final class ModelFile {
     public final long id;
-    public final String path;
+    public String path;
     public final long[] lengths;
     public long modifiedMillis;
     public boolean underConstruction;
@@ -93,6 +94,10 @@ public final class ModelNamenode implements CodingProtocol {
 
   public final Map<Long, ModelFile> files = new TreeMap<>();
   public final Map<Long, ModelStripe> stripes = new TreeMap<>();
+
+  /** The ids of directories by path, the root left out; each has some file below it, or had. */
+  public final Map<String, Long> directories = new TreeMap<>();
+
   public final Map<Long, TransitionRow> transitions = new TreeMap<>();
   private final Map<Long, List<Map<Integer, Data>>> encodings = new TreeMap<>();
   public final List<DecisionProto> proposed = new ArrayList<>();
@@ -110,11 +115,45 @@ public final class ModelNamenode implements CodingProtocol {
   public long nowMillis;
   public String worker = "job-1";
   private long nextId = 1;
+  private long nextDirectoryId = 1_000_000;
 
   public synchronized ModelFile addFile(String path, long modifiedMillis, long... lengths) {
+    directoryOf(path);
     ModelFile file = new ModelFile(nextId++, path, lengths, modifiedMillis);
     files.put(file.id, file);
     return file;
+  }
+
+  private long directoryOf(String path) {
+    String parent = path.substring(0, path.lastIndexOf('/'));
+    if (parent.isEmpty()) {
+      return ROOT_ID;
+    }
+    directoryOf(parent);
+    return directories.computeIfAbsent(parent, p -> nextDirectoryId++);
+  }
+
+  /** Moves a directory with all that is below it. */
+  public synchronized void rename(String from, String to) {
+    directoryOf(to);
+    for (String path : List.copyOf(directories.keySet())) {
+      if (path.equals(from) || path.startsWith(from + "/")) {
+        directories.put(to + path.substring(from.length()), directories.remove(path));
+      }
+    }
+    for (ModelFile file : files.values()) {
+      if (file.path.startsWith(from + "/")) {
+        file.path = to + file.path.substring(from.length());
+      }
+    }
+  }
+
+  /** Deletes a directory with all that is below it. */
+  public synchronized void deleteTree(String path) {
+    List.copyOf(files.values()).stream()
+        .filter(file -> file.path.startsWith(path + "/"))
+        .forEach(file -> delete(file.id));
+    directories.keySet().removeIf(d -> d.equals(path) || d.startsWith(path + "/"));
   }
 
   /** Deletes a file: its blocks in stripes become tombstones. */
@@ -289,6 +328,22 @@ public final class ModelNamenode implements CodingProtocol {
     long after = request.hasCursor() ? Long.parseLong(request.getCursor().toStringUtf8()) : -1;
     int limit = request.hasLimit() ? request.getLimit() : 100;
     ListFilesResponseProto.Builder page = ListFilesResponseProto.newBuilder();
+    directories.forEach(
+        (path, id) -> {
+          if (request.getInodeIdsList().contains(id) || request.getWithDirectories() && after < 0) {
+            page.addDirectories(
+                DirectoryStatusProto.newBuilder()
+                    .setDirectoryId(id)
+                    .setParentId(directoryOf(path))
+                    .setPath(path));
+          }
+        });
+    if (request.getInodeIdsCount() > 0) {
+      files.values().stream()
+          .filter(file -> request.getInodeIdsList().contains(file.id))
+          .forEach(file -> page.addFiles(status(file)));
+      return page.build();
+    }
     for (ModelFile file : files.values()) {
       boolean below =
           !request.hasPath()
@@ -329,6 +384,7 @@ public final class ModelNamenode implements CodingProtocol {
     return status
         .setFileId(file.id)
         .setPath(file.path)
+        .setParentId(directoryOf(file.path))
         .setLengthBytes(length)
         .setModifiedMillis(file.modifiedMillis)
         .setUnderConstruction(file.underConstruction)
@@ -346,6 +402,12 @@ public final class ModelNamenode implements CodingProtocol {
     check();
     long after = request.hasCursor() ? Long.parseLong(request.getCursor().toStringUtf8()) : -1;
     ListStripesResponseProto.Builder page = ListStripesResponseProto.newBuilder();
+    if (request.getStripeIdsCount() > 0) {
+      stripes.values().stream()
+          .filter(stripe -> request.getStripeIdsList().contains(stripe.id))
+          .forEach(stripe -> page.addStripes(status(stripe)));
+      return page.build();
+    }
     for (ModelStripe stripe : stripes.values()) {
       if (stripe.id <= after) {
         continue;

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.manager.config.PolicySet;
+import io.ebbfs.manager.view.FileState;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;

@@ -230,8 +230,8 @@ class PolicyPropertiesTest {
   }
 
   private static void checkVerdicts(PolicyWorld world, Evaluation evaluation) {
-    assertThat(evaluation.verdicts()).hasSize(world.namenode.files.size());
-    assertThat(evaluation.verdicts()).allMatch(v -> !v.reason().isBlank());
+    assertThat(evaluation.verdicts().ofSnapshot()).hasSize(world.namenode.files.size());
+    assertThat(evaluation.verdicts().ofSnapshot()).allMatch(v -> !v.reason().isBlank());
   }
 
   /**

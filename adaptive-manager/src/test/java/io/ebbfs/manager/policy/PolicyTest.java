@@ -3,6 +3,7 @@ package io.ebbfs.manager.policy;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.manager.model.ModelNamenode.ModelFile;
+import io.ebbfs.manager.view.FileState;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.util.ArrayList;
@@ -26,7 +27,7 @@ class PolicyTest {
     assertThat(world.state(stray)).isEqualTo(FileState.NO_POLICY);
     assertThat(world.state(empty)).isEqualTo(FileState.TOO_SMALL);
     assertThat(world.state(lonely)).isEqualTo(FileState.WAITING);
-    assertThat(world.decide().verdicts()).hasSize(5);
+    assertThat(world.decide().verdicts().ofSnapshot()).hasSize(5);
   }
 
   @Test
@@ -91,7 +92,7 @@ class PolicyTest {
     }
     Evaluation few = patient.propose();
     assertThat(few.decisions()).isEmpty();
-    assertThat(few.verdicts())
+    assertThat(few.verdicts().ofSnapshot())
         .allMatch(v -> v.state() == FileState.WAITING)
         .allMatch(v -> v.reason().contains("1199 of 1200 blocks"));
     patient.file("/p/last", 1, 0);
@@ -111,7 +112,7 @@ class PolicyTest {
     Evaluation gathered = patient.propose();
     assertThat(gathered.decisions()).hasSize(1);
     assertThat(gathered.decisions().get(0).fileIds()).hasSize(30);
-    assertThat(gathered.verdicts())
+    assertThat(gathered.verdicts().ofSnapshot())
         .filteredOn(v -> v.reason().startsWith("1 of 30 blocks are there to fill PC(6x5)"))
         .hasSize(1);
   }
@@ -276,7 +277,7 @@ class PolicyTest {
         world.namenode.activeIds().get(0), TransitionStateProto.NO_SPACE, missing);
     Evaluation evaluation = world.propose();
     assertThat(evaluation.decisions()).isEmpty();
-    assertThat(evaluation.verdicts())
+    assertThat(evaluation.verdicts().ofSnapshot())
         .anySatisfy(v -> assertThat(v.reason()).contains("no place", "space are added"));
     world.namenode.freedBytes += missing - 1;
     assertThat(world.propose().decisions()).isEmpty();
@@ -326,7 +327,7 @@ class PolicyTest {
     hasty.completeAll();
     assertThat(hasty.propose().decisions()).allMatch(d -> d.toCode().equals("PC(2x5)"));
     hasty.completeAll();
-    assertThat(hasty.decide().verdicts())
+    assertThat(hasty.decide().verdicts().ofSnapshot())
         .filteredOn(v -> v.state() == FileState.FAST)
         .hasSize(30)
         .allMatch(Verdict::hot);

@@ -11,6 +11,7 @@ import io.ebbfs.manager.economics.Experience;
 import io.ebbfs.manager.economics.Prices;
 import io.ebbfs.manager.model.ModelNamenode;
 import io.ebbfs.manager.view.ClusterSnapshot;
+import io.ebbfs.manager.view.FileState;
 import io.ebbfs.manager.view.NamenodeGateway;
 import io.ebbfs.manager.view.SnapshotReader;
 import java.util.HashMap;
@@ -90,8 +91,9 @@ final class PolicyWorld {
 
   ClusterSnapshot snapshot() {
     namenode.nowMillis = now;
-    return SnapshotReader.read(
+    return SnapshotReader.readAll(
         new NamenodeGateway(() -> namenode, 7),
+        CodeRegistry.builtIn(),
         now,
         policies,
         new ClusterSnapshot.Limits(100_000, 60_000),
@@ -116,7 +118,7 @@ final class PolicyWorld {
   }
 
   Verdict verdict(Evaluation evaluation, long fileId) {
-    return evaluation.verdicts().stream()
+    return evaluation.verdicts().ofSnapshot().stream()
         .filter(v -> v.fileId() == fileId)
         .findFirst()
         .orElseThrow();

@@ -3,10 +3,12 @@ package io.ebbfs.manager.schedule;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.economics.Experience;
 import io.ebbfs.manager.economics.FailureRates;
 import io.ebbfs.manager.view.ClusterSnapshot;
+import io.ebbfs.manager.view.PolicySums;
 import io.ebbfs.manager.view.StripeView;
 import java.util.List;
 import java.util.Map;
@@ -52,15 +54,19 @@ class FailureMeterTest {
             .mapToObj(position -> new StripeView.Member(position, 1, 7, false))
             .toList();
     StripeView stripe = new StripeView(1, "RS(6,3)", "p", 1, members, 10, 0, 0, lost, 0, 0, 0, 0);
+    PolicySet none = new PolicySet(List.of());
+    Map<Long, StripeView> stripes = Map.of(1L, stripe);
     return new ClusterSnapshot(
         millis,
-        new PolicySet(List.of()),
+        none,
         new ClusterSnapshot.Limits(1, 1),
         new ClusterSnapshot.Cluster(1, 1, 1, false),
         List.of(),
-        Map.of(1L, stripe),
+        stripes,
+        PolicySums.of(CodeRegistry.builtIn(), none, List.of(), stripes),
         Map.of(),
         repaired,
+        lost.size(),
         Experience.NONE,
         List.of());
   }

@@ -19,7 +19,8 @@ import picocli.CommandLine.Mixin;
       ConversionsCommand.class,
       PlacementCommand.class,
       PackingCommand.class,
-      PolicyCommand.class
+      PolicyCommand.class,
+      ScaleCommand.class
     })
 public final class VerifyCommand {
   @Mixin private HelpOption help;

@@ -56,6 +56,16 @@ public record PackingCost(
     return Math.round((double) bytes * parities / blocks);
   }
 
+  /** All costs times a number; -1 takes the costs away from a sum. */
+  public PackingCost times(long factor) {
+    return new PackingCost(
+        liveBytes * factor,
+        ownBytes * factor,
+        paddingBytes * factor,
+        unfilledBytes * factor,
+        deadBytes * factor);
+  }
+
   public PackingCost plus(PackingCost other) {
     return new PackingCost(
         liveBytes + other.liveBytes,

@@ -6,6 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 
@@ -58,6 +59,16 @@ public final class BufferedTransaction implements Transaction {
    */
   <V extends MessageLite> List<V> committed(Table<V> table, List<Key> keys) throws IOException {
     return committed.getAll(table, keys);
+  }
+
+  /** Whether this transaction has locked a row of a table. */
+  boolean locksAny(Table<?> table) {
+    return locks.holdsAny(table);
+  }
+
+  /** The partitions of the rows of a table that this transaction has locked. */
+  Set<Long> lockedPartitions(Table<?> table) {
+    return locks.partitions(table);
   }
 
   @Override

@@ -6,31 +6,36 @@ import io.ebbfs.protocol.proto.StoreProtos.UsageRow;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
-import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The exact {@link Usage} of a store, without a row that every transaction locks. A transaction
- * that changes the sums writes a row of its own with the difference, in the same commit ({@link
- * Tables#CHANGE}). {@link #fold} adds such rows to the one row of {@link Tables#USAGE} and deletes
- * them, in one transaction, so each counts once whoever folds it. Thread-safe.
+ * The exact {@link Usage} of a store, without a row that every transaction locks, and the change
+ * stream. A transaction that changes files, directories or stripes writes a row of its own with
+ * their ids and the difference of the sums, in the same commit ({@link Tables#CHANGE}). {@link
+ * #fold} publishes the ids of such rows. Then it adds the rows to the one row of {@link
+ * Tables#USAGE} and deletes them, in one transaction, so each counts once whoever folds it. Ids are
+ * published after their commit, and perhaps more than once. If they cannot be published, the rows
+ * are folded nevertheless, and the row of {@link Tables#USAGE} counts that. Thread-safe.
  */
 public final class ChangeLog {
   private static final Logger LOG = LoggerFactory.getLogger(ChangeLog.class);
   private static final int PAGE = 2_000;
   private static final int MOST_KEPT = 200_000;
+  private static final int MOST_KEPT_IDS = 400_000;
+
+  /** Nobody loses changes so often between two backups. */
+  private static final long LOST_BY_RESTORE = 1_000_000_000;
+
   private static final Key USAGE = Tables.named("usage");
 
-  /** What a transaction adds to the sums, and the key of its row. */
-  public record Change(Key key, Usage usage) {}
+  /** What a transaction adds to the sums, the ids that it changes, and the key of its row. */
+  public record Change(Key key, Usage usage, ChangedIds ids) {}
 
   private final MetadataStore store;
   private final ReentrantLock folding = new ReentrantLock();
@@ -39,7 +44,9 @@ public final class ChangeLog {
   // Of this process, committed and perhaps not folded yet.
   private final ArrayDeque<Change> unfolded = new ArrayDeque<>();
   private Usage ofUnfolded = Usage.NONE;
-  private Usage folded = Usage.NONE;
+  private int unfoldedIds;
+  private UsageRow folded = row(Usage.NONE, 0);
+  private volatile ChangePublisher publisher = ChangePublisher.NONE;
   private volatile boolean copying;
   // The store has rows of this process that the queue had no room for.
   private boolean overflown;
@@ -51,44 +58,23 @@ public final class ChangeLog {
   // ---- for stores -------------------------------------------------------------------------------
 
   /**
-   * Adds the row of a change to a transaction that is about to commit; empty if its writes leave
-   * all sums as they are.
+   * Adds the row of a change to a transaction that is about to commit; empty if its writes change
+   * no file, directory or stripe.
    */
   public Optional<Change> addTo(BufferedTransaction transaction) throws IOException {
     if (copying) {
       return Optional.empty();
     }
-    Usage difference = Usage.NONE;
-    for (Table<?> table : Usage.TABLES) {
-      difference = difference.plus(difference(transaction, table));
-    }
-    if (difference.equals(Usage.NONE)) {
+    TransactionChange made = TransactionChange.of(transaction);
+    if (made.isNothing()) {
       return Optional.empty();
     }
     long partition = transaction.writes().keySet().iterator().next().key().partition();
-    Change change = new Change(newKey(partition), difference);
-    transaction.put(
-        Tables.CHANGE, change.key(), ChangeRow.newBuilder().setUsage(difference.message()).build());
+    Change change = new Change(newKey(partition), made.usage(), made.ids());
+    ChangeRow.Builder row = ChangeRow.newBuilder().setUsage(made.usage().message());
+    made.ids().addTo(row);
+    transaction.put(Tables.CHANGE, change.key(), row.build());
     return Optional.of(change);
-  }
-
-  private static <V extends MessageLite> Usage difference(
-      BufferedTransaction transaction, Table<V> table) throws IOException {
-    Usage difference = Usage.NONE;
-    List<Key> keys = List.of();
-    for (Map.Entry<RowKey, MessageLite> write : transaction.writes().entrySet()) {
-      RowKey row = write.getKey();
-      if (row.table() == table) {
-        keys = keys.isEmpty() ? new ArrayList<>() : keys;
-        keys.add(row.key());
-        difference = difference.plus(Usage.of(table, row.key(), write.getValue()));
-      }
-    }
-    List<V> before = keys.isEmpty() ? List.of() : transaction.committed(table, keys);
-    for (int i = 0; i < before.size(); i++) {
-      difference = difference.minus(Usage.of(table, keys.get(i), before.get(i)));
-    }
-    return difference;
   }
 
   private Key newKey(long partition) {
@@ -103,8 +89,9 @@ public final class ChangeLog {
   /** Notes a change whose transaction has committed, or perhaps has. */
   public synchronized void noteCommitted(Change change) {
     ofUnfolded = ofUnfolded.plus(change.usage());
-    if (unfolded.size() < MOST_KEPT) {
+    if (unfolded.size() < MOST_KEPT && unfoldedIds < MOST_KEPT_IDS) {
       unfolded.add(change);
+      unfoldedIds += change.ids().count();
     } else {
       overflown = true;
     }
@@ -119,9 +106,38 @@ public final class ChangeLog {
 
   // ---- for namenodes ----------------------------------------------------------------------------
 
+  /** Publishes changes from now on. */
+  public void publishTo(ChangePublisher publisher) {
+    this.publisher = publisher;
+  }
+
   /** The sums of all commits of this process, and of all commits of others that were folded. */
   public synchronized Usage usage() {
-    return folded.plus(ofUnfolded);
+    return Usage.of(folded.getSum()).plus(ofUnfolded);
+  }
+
+  /** How often changes were folded without being published, as of the last fold. */
+  public synchronized long changesLost() {
+    return folded.getChangesLost();
+  }
+
+  /**
+   * Publishes all changes of all processes up to now, and then the mark. What cannot be published
+   * is counted, and then perhaps the mark is not published either.
+   */
+  public void publishMark(String mark) throws IOException {
+    foldEverything();
+    publisher.publishMark(mark);
+  }
+
+  /** Notes that the rows are those of a backup, whatever was published since it was taken. */
+  static void noteRestored(Transaction transaction) throws IOException {
+    transaction.lock(List.of(RowLock.exclusive(Tables.USAGE, USAGE)));
+    Optional<UsageRow> before = transaction.get(Tables.USAGE, USAGE);
+    if (before.isPresent()) {
+      long lost = before.get().getChangesLost() + LOST_BY_RESTORE;
+      transaction.put(Tables.USAGE, USAGE, before.get().toBuilder().setChangesLost(lost).build());
+    }
   }
 
   /**
@@ -131,7 +147,7 @@ public final class ChangeLog {
   public void open() throws IOException {
     folding.lock();
     try {
-      if (foldKeys(List.of()).isEmpty()) {
+      if (foldKeys(List.of(), true).isEmpty()) {
         sumAll();
       }
       foldEverything();
@@ -142,22 +158,25 @@ public final class ChangeLog {
 
   private void sumAll() throws IOException {
     LOG.info("All files, replicas and stripes are counted once");
-    deleteAllChanges();
+    long lost = deleteAllChanges();
     Usage sum = scan(store);
     store.transact(
         USAGE.partition(),
         transaction -> {
           transaction.lock(List.of(RowLock.exclusive(Tables.USAGE, USAGE)));
-          transaction.put(Tables.USAGE, USAGE, UsageRow.newBuilder().setSum(sum.message()).build());
+          transaction.put(Tables.USAGE, USAGE, row(sum, lost));
           return null;
         });
   }
 
-  private void deleteAllChanges() throws IOException {
+  /** Returns how often changes were lost. */
+  private long deleteAllChanges() throws IOException {
+    long lost = 0;
     List<Row<ChangeRow>> page;
     do {
       page = store.scanAll(Tables.CHANGE, null, PAGE);
       List<Row<ChangeRow>> rows = page;
+      lost += publish(ChangedIds.ofRows(rows)) ? 0 : 1;
       store.transact(
           USAGE.partition(),
           Durability.RELAXED,
@@ -166,6 +185,11 @@ public final class ChangeLog {
             return null;
           });
     } while (page.size() == PAGE);
+    return lost;
+  }
+
+  private boolean publish(ChangedIds ids) throws IOException {
+    return ids.isEmpty() || publisher.publish(ids);
   }
 
   /** The sums by a scan of all rows. They are exact only if nobody changes the rows meanwhile. */
@@ -195,9 +219,10 @@ public final class ChangeLog {
       boolean more = true;
       while (more) {
         List<Change> batch = oldest();
-        Optional<Usage> sum = foldKeys(batch.stream().map(Change::key).toList());
-        sum.ifPresent(found -> settle(batch.size(), found));
-        more = sum.isPresent() && batch.size() == PAGE;
+        boolean published = publish(ChangedIds.union(batch.stream().map(Change::ids).toList()));
+        Optional<UsageRow> now = foldKeys(batch.stream().map(Change::key).toList(), published);
+        now.ifPresent(row -> settle(batch.size(), row));
+        more = now.isPresent() && batch.size() == PAGE;
       }
       if (isOverflown()) {
         foldRows();
@@ -212,11 +237,13 @@ public final class ChangeLog {
     return unfolded.stream().limit(PAGE).toList();
   }
 
-  private synchronized void settle(int changes, Usage sum) {
+  private synchronized void settle(int changes, UsageRow now) {
     for (int i = 0; i < changes; i++) {
-      ofUnfolded = ofUnfolded.minus(unfolded.remove().usage());
+      Change change = unfolded.remove();
+      ofUnfolded = ofUnfolded.minus(change.usage());
+      unfoldedIds -= change.ids().count();
     }
-    folded = sum;
+    folded = now;
   }
 
   private synchronized boolean isOverflown() {
@@ -249,19 +276,23 @@ public final class ChangeLog {
       page = store.scanAll(Tables.CHANGE, after, PAGE);
       if (!page.isEmpty()) {
         after = page.get(page.size() - 1).key();
-        foldKeys(page.stream().map(Row::key).toList());
+        foldKeys(page.stream().map(Row::key).toList(), publish(ChangedIds.ofRows(page)));
       }
     } while (page.size() == PAGE);
   }
 
-  /** Empty if the sums of the store are not known yet: then nothing was folded. */
-  private Optional<Usage> foldKeys(List<Key> keys) throws IOException {
-    return store.transact(
-        USAGE.partition(), Durability.RELAXED, transaction -> foldKeys(transaction, keys));
+  /**
+   * Empty if the sums of the store are not known yet: then nothing was folded.
+   *
+   * @param published whether the ids of the rows, if they have any, were published
+   */
+  private Optional<UsageRow> foldKeys(List<Key> keys, boolean published) throws IOException {
+    return store.transactInBackground(
+        USAGE.partition(), transaction -> foldKeys(transaction, keys, published));
   }
 
-  private static Optional<Usage> foldKeys(Transaction transaction, List<Key> keys)
-      throws IOException {
+  private static Optional<UsageRow> foldKeys(
+      Transaction transaction, List<Key> keys, boolean published) throws IOException {
     if (!keys.isEmpty()) {
       transaction.lock(List.of(RowLock.exclusive(Tables.USAGE, USAGE)));
     }
@@ -269,18 +300,28 @@ public final class ChangeLog {
     if (before.isEmpty()) {
       return Optional.empty();
     }
-    Usage known = Usage.of(before.get().getSum());
-    Usage sum = known;
+    Usage sum = Usage.of(before.get().getSum());
+    boolean loses = false;
     List<Optional<ChangeRow>> rows = transaction.getAll(Tables.CHANGE, keys);
     for (int i = 0; i < rows.size(); i++) {
       if (rows.get(i).isPresent()) { // else another process has folded it, or it never committed
         sum = sum.plus(Usage.of(rows.get(i).get().getUsage()));
+        loses |= !published && ChangedIds.areIn(rows.get(i).get());
         transaction.delete(Tables.CHANGE, keys.get(i));
       }
     }
-    if (!sum.equals(known)) {
-      transaction.put(Tables.USAGE, USAGE, UsageRow.newBuilder().setSum(sum.message()).build());
+    UsageRow now = row(sum, before.get().getChangesLost() + (loses ? 1 : 0));
+    if (!now.equals(before.get())) {
+      transaction.put(Tables.USAGE, USAGE, now);
     }
-    return Optional.of(sum);
+    return Optional.of(now);
+  }
+
+  private static UsageRow row(Usage sum, long changesLost) {
+    UsageRow.Builder row = UsageRow.newBuilder().setSum(sum.message());
+    if (changesLost > 0) {
+      row.setChangesLost(changesLost);
+    }
+    return row.build();
   }
 }

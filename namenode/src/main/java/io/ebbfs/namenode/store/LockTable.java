@@ -7,8 +7,10 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.hadoop.ipc.RetriableException;
@@ -65,6 +67,27 @@ public final class LockTable {
       throw new IllegalStateException(
           "lock on %s %s asked for after %s %s: lock all rows in one call"
               .formatted(wanted.table().name(), wanted.key(), last.table().name(), last.key()));
+    }
+
+    /** Whether a row of a table is locked. */
+    boolean holdsAny(Table<?> table) {
+      for (Held one : held) {
+        if (one.lock().table() == table) {
+          return true;
+        }
+      }
+      return false;
+    }
+
+    /** The partitions of the locked rows of a table. */
+    Set<Long> partitions(Table<?> table) {
+      Set<Long> partitions = holdsAny(table) ? new HashSet<>() : Set.of();
+      for (Held one : held) {
+        if (one.lock().table() == table) {
+          partitions.add(one.lock().key().partition());
+        }
+      }
+      return partitions;
     }
 
     @Override

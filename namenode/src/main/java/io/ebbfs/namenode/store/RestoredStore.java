@@ -94,6 +94,7 @@ public final class RestoredStore {
               List.of(
                   RowLock.exclusive(Tables.SETTING, MARK),
                   RowLock.exclusive(Tables.SETTING, COUNT)));
+          ChangeLog.noteRestored(transaction);
           transaction.delete(Tables.SETTING, MARK);
           transaction.delete(Tables.SETTING, COUNT);
           return null;

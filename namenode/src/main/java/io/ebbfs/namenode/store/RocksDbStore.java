@@ -159,7 +159,9 @@ public final class RocksDbStore implements MetadataStore {
       throws IOException {
     gate.enter();
     try {
-      return rows.scanAll(table, after, limit);
+      List<Row<V>> page = rows.scanAll(table, after, limit);
+      ScannedRows.add(page.size());
+      return page;
     } finally {
       gate.leave();
     }

@@ -23,7 +23,12 @@ final class RowCache {
    */
   private static final boolean[] UNCACHED =
       marked(
-          Tables.LEASE, Tables.STORAGE_REPLICA, Tables.INVALIDATION, Tables.LOST_DISK, Tables.CALL);
+          Tables.LEASE,
+          Tables.STORAGE_REPLICA,
+          Tables.INVALIDATION,
+          Tables.LOST_DISK,
+          Tables.CALL,
+          Tables.CHANGE);
 
   /** Tables whose partitions calls of clients scan. */
   private static final boolean[] SCANNED = marked(Tables.INODE, Tables.BLOCK, Tables.REPLICA);

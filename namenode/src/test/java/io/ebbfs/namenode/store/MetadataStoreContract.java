@@ -32,13 +32,11 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** The tests that every implementation of the store passes. */
-public abstract class MetadataStoreContract {
+public abstract class MetadataStoreContract extends ChangeStreamContract {
   /** How long a transaction waits for a lock, in the tests. */
   protected static final long LOCK_TIMEOUT_MILLIS = 2_000;
 
   private static final long P = 7;
-
-  protected MetadataStore store;
 
   /** An empty store. */
   protected abstract MetadataStore open() throws IOException;

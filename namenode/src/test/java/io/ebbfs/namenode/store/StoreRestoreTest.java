@@ -62,7 +62,13 @@ class StoreRestoreTest {
     assertThat(leadership.holds()).isTrue();
     assertThat(leadership.term()).isGreaterThan(1_000_000);
     IdGenerators ids = IdGenerators.of(store);
+    store.changes().open();
+    long lost = store.changes().changesLost();
     assertThat(RestoredStore.skipIds(store, ids)).isPresent();
+    store.changes().fold();
+    assertThat(store.changes().changesLost())
+        .as("whoever has followed the changes reads everything anew")
+        .isEqualTo(lost + 1_000_000_000);
     assertThat(ids.blocks().next()).isGreaterThan(1_000_000_000 + givenBlock);
   }
 

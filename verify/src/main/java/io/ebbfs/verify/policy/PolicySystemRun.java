@@ -6,6 +6,10 @@ import io.ebbfs.manager.economics.FailureRates;
 import io.ebbfs.manager.policy.Decision;
 import io.ebbfs.manager.policy.Policy;
 import io.ebbfs.manager.view.ClusterSnapshot;
+import io.ebbfs.manager.view.FileView;
+import io.ebbfs.manager.view.PolicySums;
+import io.ebbfs.manager.view.StripeView;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -91,15 +95,20 @@ final class PolicySystemRun {
         reads.put(file + 1L, remembered[file]);
       }
     }
+    PolicySet policies = new PolicySet(List.of(system.rule().orElseThrow()));
+    Collection<FileView> fileViews = stored.fileViews();
+    Map<Long, StripeView> stripeViews = stored.stripeViews();
     ClusterSnapshot snapshot =
         new ClusterSnapshot(
             now,
-            new PolicySet(List.of(system.rule().orElseThrow())),
+            policies,
             new ClusterSnapshot.Limits(100_000, HOUR_MILLIS),
             new ClusterSnapshot.Cluster(100, 100, Long.MAX_VALUE / 4, false),
-            stored.fileViews(),
-            stored.stripeViews(),
+            fileViews,
+            stripeViews,
+            PolicySums.of(PolicySystem.CODES, policies, fileViews, stripeViews),
             heatById,
+            0,
             0,
             new Experience(rates, Experience.WEEK_MILLIS, COUNTED_DAYS, reads, Map.of()),
             List.of());

@@ -420,7 +420,7 @@ final class FaultSource {
       return;
     }
     long id = blocks.get(random.nextInt(blocks.size()));
-    for (SimReplicaMap.SimReplica replica : system.cluster.replicas().of(id)) {
+    for (SimReplicaMap.SimReplica replica : List.copyOf(system.cluster.replicas().of(id))) {
       system.noteFault(step, "client takes a good replica for bad", replica.toString());
       system.namenode().reportBadByClient(replica.block(), replica.disk().uuid);
     }

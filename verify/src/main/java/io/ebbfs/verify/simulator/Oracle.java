@@ -59,7 +59,7 @@ final class Oracle implements CrashingStore.Listener {
     consistency = new RowConsistencyCheck(rows, replicas);
     decoding = new DecodeCheck(rows, replicas, acknowledged);
     excess = new ExcessCheck(rows, replicas, acknowledged);
-    rest = new RestCheck(cluster, rows, decoding);
+    rest = new RestCheck(cluster, rows, decoding, acknowledged);
   }
 
   MetadataMirror rows() {

@@ -3,11 +3,13 @@ package io.ebbfs.verify.simulator;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionIndex;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.verify.simulator.SimReplicaMap.SimReplica;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 
 /**
  * Checks that a cluster is at rest: no block is lost or superfluous, and no transition is active.
@@ -17,8 +19,14 @@ final class RestCheck {
   private final MetadataMirror rows;
   private final SimReplicaMap replicas;
   private final DecodeCheck decoding;
+  private final AcknowledgedFiles acknowledged;
 
-  RestCheck(SimCluster cluster, MetadataMirror rows, DecodeCheck decoding) {
+  RestCheck(
+      SimCluster cluster,
+      MetadataMirror rows,
+      DecodeCheck decoding,
+      AcknowledgedFiles acknowledged) {
+    this.acknowledged = acknowledged;
     this.cluster = cluster;
     this.rows = rows;
     this.replicas = cluster.replicas();
@@ -50,7 +58,12 @@ final class RestCheck {
         unfinished.add("stripe %d lacks %s".formatted(stripe.getId(), lost));
       }
     }
+    Set<Long> stayOpen = new TreeSet<>();
     for (BlockRow block : rows.blocks.values()) {
+      if (isGoneUnpromised(block)) {
+        stayOpen.add(rows.keyOf(block.getBlockId()).partition());
+        continue;
+      }
       int found = replicas.of(block.getBlockId()).size();
       int wanted = block.hasStripeId() ? 1 : block.getReplication();
       if (found != wanted) {
@@ -72,12 +85,33 @@ final class RestCheck {
     rows.openFiles
         .values()
         .forEach(
-            row ->
-                unfinished.add("file " + row.getId() + " is open: " + row.getUnderConstruction()));
+            row -> {
+              if (!stayOpen.contains(row.getId())) {
+                unfinished.add("file " + row.getId() + " is open: " + row.getUnderConstruction());
+              }
+            });
     replicas.open().forEach(replica -> unfinished.add("replica " + replica + " is not finalized"));
     replicas.corrupt().forEach(c -> unfinished.add("corrupt replica " + c + " is still there"));
     replicaRowsAgree(unfinished);
     return unfinished;
+  }
+
+  /**
+   * Whether a block was being written when all disks of its pipeline were lost, before its writer
+   * was promised a byte. As in HDFS, its file stays open: a disk may come back with bytes.
+   */
+  private boolean isGoneUnpromised(BlockRow block) {
+    return block.getState() == BlockStateProto.RECOVERING
+        && acknowledged.fileOf(block.getBlockId()) == null
+        && replicas.of(block.getBlockId()).isEmpty()
+        && replicas.open(block.getBlockId()).isEmpty()
+        && block.getPipelineStorageUuidsList().stream().noneMatch(this::isThere);
+  }
+
+  private boolean isThere(String storageUuid) {
+    return cluster.servers().stream()
+        .flatMap(server -> server.disks().stream())
+        .anyMatch(disk -> disk.uuid.equals(storageUuid) && !disk.hasFailed());
   }
 
   private void replicaRowsAgree(List<String> unfinished) {

@@ -89,8 +89,9 @@ final class SimManager {
   int evaluate(CodingProtocol protocol) {
     NamenodeGateway namenode = new NamenodeGateway(() -> protocol, PAGE);
     ClusterSnapshot snapshot =
-        SnapshotReader.read(
+        SnapshotReader.readAll(
             namenode,
+            SimCodes.REGISTRY,
             clock.millis(),
             policies,
             new ClusterSnapshot.Limits(50, 10_000),

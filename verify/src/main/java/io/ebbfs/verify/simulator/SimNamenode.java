@@ -335,6 +335,7 @@ final class SimNamenode implements SimNamenodes {
     blocks.inspectSuspects();
     blocks.tick();
     periodic.tick();
+    store.changes().fold();
   }
 
   private void tickLeases() throws IOException {

@@ -134,7 +134,7 @@ public final class CodingService implements CodingProtocol {
   }
 
   /**
-   * Does the periodic work: expired claims, lost blocks, sums, counters, old rows. Each part does a
+   * Does the periodic work: expired claims, lost blocks, counters, old rows. Each part does a
    * bounded amount of work. If a part fails, the other parts still run, and the next call tries the
    * part again.
    */
@@ -142,12 +142,7 @@ public final class CodingService implements CodingProtocol {
     IOException failure = null;
     for (Work work :
         List.<Work>of(
-            scanner::tick,
-            claims::expire,
-            repairs::tick,
-            changes::fold,
-            pruning::tick,
-            counters::flush)) {
+            scanner::tick, claims::expire, repairs::tick, pruning::tick, counters::flush)) {
       try {
         work.run();
       } catch (IOException | RuntimeException e) { // a damaged row must not stop all other work
@@ -214,10 +209,14 @@ public final class CodingService implements CodingProtocol {
   public GetClusterResponseProto getCluster(
       RpcController controller, GetClusterRequestProto request) throws ServiceException {
     return answer(
-        () ->
-            request.getWithCodes()
-                ? clusterNow().toBuilder().setDefinedCodes(definedCodes()).build()
-                : clusterNow());
+        () -> {
+          if (request.hasChangeMark()) {
+            changes.publishMark(request.getChangeMark());
+          }
+          return request.getWithCodes()
+              ? clusterNow().toBuilder().setDefinedCodes(definedCodes()).build()
+              : clusterNow();
+        });
   }
 
   private DefinedCodesProto definedCodes() {
@@ -283,7 +282,8 @@ public final class CodingService implements CodingProtocol {
             .setOrphanBytes(blockCounts.orphanBytes().getAsLong())
             .setLostDisksToWalk(blockCounts.lostDisksToWalk().getAsLong())
             .setLostDiskBlocksExamined(blockCounts.lostDiskBlocksExamined().getAsLong())
-            .setSafeMode(cluster.inSafeMode());
+            .setSafeMode(cluster.inSafeMode())
+            .setChangesLost(changes.changesLost());
     cluster.allServers().forEach(server -> response.addServers(status(server)));
     addDamage(response);
     addSpace(response, usage);

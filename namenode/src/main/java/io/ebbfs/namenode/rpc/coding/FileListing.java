@@ -7,6 +7,7 @@ import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.CodingProtos.DirectoryStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListFilesRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListFilesResponseProto;
@@ -17,19 +18,23 @@ import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** Lists all files with their paths, page by page. Thread-safe. */
+/** Lists files and directories with their paths, page by page or by id. Thread-safe. */
 final class FileListing {
   private static final int MOST_FILES = 2_000;
   private static final int MOST_ROWS = 20_000;
   private static final int PAGE = 1_000;
   private static final int MAX_DEPTH = 10_000;
+  private static final int MOST_ATTEMPTS = 5;
 
   private final MetadataStore store;
 
@@ -38,26 +43,29 @@ final class FileListing {
   }
 
   ListFilesResponseProto list(ListFilesRequestProto request) throws IOException {
+    return request.getInodeIdsCount() > 0 ? byId(request.getInodeIdsList()) : page(request);
+  }
+
+  private ListFilesResponseProto page(ListFilesRequestProto request) throws IOException {
     int limit = Cursor.limit(request.getLimit(), MOST_FILES);
     Key after = Cursor.parse(request.hasCursor(), request.getCursor());
-    String below = request.hasPath() ? withoutEndSlash(request.getPath()) : "";
-    Map<Long, Optional<String>> paths = new HashMap<>();
-    ListFilesResponseProto.Builder response = ListFilesResponseProto.newBuilder();
+    Answer answer =
+        new Answer(
+            request.hasPath() ? withoutEndSlash(request.getPath()) : "",
+            request.getWithDirectories());
     int rows = 0;
     while (true) {
       List<Row<InodeRow>> page = store.scanAll(Tables.INODE, after, PAGE);
       for (Row<InodeRow> row : page) {
         after = row.key();
         rows++;
-        if (row.value().getKind() == InodeKindProto.FILE) {
-          add(row, below, paths, response);
-        }
-        if (response.getFilesCount() == limit || rows == MOST_ROWS) {
-          return response.setCursor(Cursor.of(after)).build();
+        answer.add(row);
+        if (answer.size() == limit || rows == MOST_ROWS) {
+          return answer.message().setCursor(Cursor.of(after)).build();
         }
       }
       if (page.size() < PAGE) {
-        return response.build();
+        return answer.message().build();
       }
     }
   }
@@ -66,25 +74,125 @@ final class FileListing {
     return path.endsWith("/") ? path.substring(0, path.length() - 1) : path;
   }
 
-  private void add(
-      Row<InodeRow> row,
-      String below,
-      Map<Long, Optional<String>> paths,
-      ListFilesResponseProto.Builder response)
-      throws IOException {
-    Optional<String> parent = pathOf(row.key().partition(), paths, 0);
-    if (parent.isEmpty()) {
-      return; // moved or deleted while the page was read
+  // ---- by id ------------------------------------------------------------------------------------
+
+  private ListFilesResponseProto byId(List<Long> ids) throws IOException {
+    if (ids.size() > MOST_FILES) {
+      throw new IOException(
+          "%d files and directories were asked for at once, but the namenode lists %d at most: ask for them in several calls"
+              .formatted(ids.size(), MOST_FILES));
     }
-    String path =
-        parent.get() + "/" + new String(row.key().rest(), java.nio.charset.StandardCharsets.UTF_8);
-    if (path.equals(below) || path.startsWith(below + "/")) {
-      FileStatusProto status =
-          store.transact(
-              row.value().getId(),
-              Durability.RELAXED,
-              transaction -> status(transaction, row.value(), path));
-      response.addFiles(status);
+    Answer answer = new Answer("", true);
+    List<Long> wanted = ids.stream().distinct().toList();
+    for (int i = 0; i < MOST_ATTEMPTS && !wanted.isEmpty(); i++) {
+      Found found = find(wanted);
+      for (Row<InodeRow> row : found.inodes()) {
+        answer.add(row);
+      }
+      wanted = found.moved();
+    }
+    return answer.message().build();
+  }
+
+  /**
+   * The rows of inodes.
+   *
+   * @param moved the ids to look for again, because their inodes were moved between two reads
+   */
+  private record Found(List<Row<InodeRow>> inodes, List<Long> moved) {}
+
+  private Found find(List<Long> ids) throws IOException {
+    return store.transact(ids.get(0), Durability.RELAXED, transaction -> find(transaction, ids));
+  }
+
+  private static Found find(Transaction transaction, List<Long> ids) throws IOException {
+    Map<Long, Key> places = places(transaction, ids);
+    List<Long> named = List.copyOf(places.keySet());
+    List<Optional<InodeRow>> rows =
+        transaction.getAll(Tables.INODE, named.stream().map(places::get).toList());
+    Found found = new Found(new ArrayList<>(), new ArrayList<>());
+    for (int i = 0; i < named.size(); i++) {
+      long id = named.get(i);
+      Optional<InodeRow> row = rows.get(i).filter(inode -> inode.getId() == id);
+      if (row.isPresent()) {
+        found.inodes().add(new Row<>(places.get(id), row.get()));
+      } else {
+        found.moved().add(id);
+      }
+    }
+    return found;
+  }
+
+  /** The keys of inodes. Ids without an inode are left out. */
+  private static Map<Long, Key> places(Transaction transaction, List<Long> ids) throws IOException {
+    List<Optional<InodeNameRow>> names =
+        transaction.getAll(Tables.INODE_NAME, ids.stream().map(Tables::inodeName).toList());
+    Map<Long, Key> places = new LinkedHashMap<>();
+    for (int i = 0; i < ids.size(); i++) {
+      long id = ids.get(i);
+      names
+          .get(i)
+          .ifPresent(
+              name ->
+                  places.put(id, Tables.inode(name.getParentId(), name.getName().toByteArray())));
+    }
+    return places;
+  }
+
+  // ---- one answer -------------------------------------------------------------------------------
+
+  /** An answer that grows, with the paths of directories that it knows. Not thread-safe. */
+  private final class Answer {
+    private final String below;
+    private final boolean withDirectories;
+    private final Map<Long, Optional<String>> paths = new HashMap<>();
+    private final ListFilesResponseProto.Builder message = ListFilesResponseProto.newBuilder();
+
+    /**
+     * @param below the path of what the answer has; empty for everything
+     */
+    Answer(String below, boolean withDirectories) {
+      this.below = below;
+      this.withDirectories = withDirectories;
+    }
+
+    ListFilesResponseProto.Builder message() {
+      return message;
+    }
+
+    int size() {
+      return message.getFilesCount() + message.getDirectoriesCount();
+    }
+
+    /** Adds an inode unless it is deleted, lies elsewhere, or is the root. */
+    void add(Row<InodeRow> row) throws IOException {
+      InodeRow inode = row.value();
+      boolean isFile = inode.getKind() == InodeKindProto.FILE;
+      if (inode.getId() == Inode.ROOT_ID || !isFile && !withDirectories) {
+        return;
+      }
+      long parentId = row.key().partition();
+      Optional<String> parent = pathOf(parentId, paths, 0);
+      if (parent.isEmpty()) {
+        return; // moved or deleted meanwhile
+      }
+      String path = parent.get() + "/" + new String(row.key().rest(), StandardCharsets.UTF_8);
+      if (!path.equals(below) && !path.startsWith(below + "/")) {
+        return;
+      }
+      if (isFile) {
+        message.addFiles(
+            store.<FileStatusProto>transact(
+                inode.getId(),
+                Durability.RELAXED,
+                transaction -> status(transaction, inode, parentId, path)));
+      } else {
+        message.addDirectories(
+            DirectoryStatusProto.newBuilder()
+                .setDirectoryId(inode.getId())
+                .setParentId(parentId)
+                .setPath(path));
+      }
     }
   }
 
@@ -112,8 +220,8 @@ final class FileListing {
     return path;
   }
 
-  private static FileStatusProto status(Transaction transaction, InodeRow inode, String path)
-      throws IOException {
+  private static FileStatusProto status(
+      Transaction transaction, InodeRow inode, long parentId, String path) throws IOException {
     Map<Long, Long> storedByBlock = new HashMap<>();
     for (Row<ReplicaRow> replica : transaction.scan(Tables.REPLICA, inode.getId())) {
       if (replica.value().getState() == ReplicaStateProto.FINALIZED) {
@@ -123,6 +231,7 @@ final class FileListing {
     FileStatusProto.Builder status =
         FileStatusProto.newBuilder()
             .setFileId(inode.getId())
+            .setParentId(parentId)
             .setPath(path)
             .setModifiedMillis(inode.getModifiedMillis())
             .setUnderConstruction(inode.hasUnderConstruction());

@@ -1,4 +1,4 @@
-package io.ebbfs.manager.policy;
+package io.ebbfs.manager.view;
 
 /** The state of a file on its way from replicas to a code. */
 public enum FileState {

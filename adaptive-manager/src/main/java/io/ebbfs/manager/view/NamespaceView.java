@@ -1,0 +1,619 @@
+package io.ebbfs.manager.view;
+
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.manager.config.PolicyRule;
+import io.ebbfs.manager.config.PolicySet;
+import io.ebbfs.protocol.proto.CodingProtos.DirectoryStatusProto;
+import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListFilesResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListStripesResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
+import io.ebbfs.protocol.proto.ManagerProtos.ViewInodeRow;
+import io.ebbfs.protocol.proto.ManagerProtos.ViewPositionRow;
+import io.ebbfs.protocol.proto.ManagerProtos.ViewStripeRow;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * The manager's own copy of the namespace: files, directories and stripes with their policies,
+ * sorted by what a run of the policies takes first, and the sums over all. What has changed is put
+ * into it, so nobody lists everything again. It is kept on disk, and its memory does not grow with
+ * the number of files. Thread-safe.
+ *
+ * <p>Whoever fills it puts the stripes of a page or an event before the files, so that the state of
+ * a file is known at once; the other order costs more and gives the same.
+ */
+public final class NamespaceView implements AutoCloseable {
+  private final ViewStore store;
+  private final CodeRegistry codes;
+  private final Map<String, PolicySums> sums = new HashMap<>();
+  private final Map<String, NewFiles> newFiles = new HashMap<>();
+  private PolicySet policies;
+  private ViewPositionRow position;
+  private long reading;
+  private long files;
+
+  private NamespaceView(ViewStore store, CodeRegistry codes, PolicySet policies) {
+    this.store = store;
+    this.codes = codes;
+    this.policies = policies;
+    this.position = store.position();
+  }
+
+  /**
+   * Opens the view, and sorts its rows by the policies.
+   *
+   * @throws IOException if the directory cannot be used
+   */
+  public static NamespaceView open(Path directory, PolicySet policies, CodeRegistry codes)
+      throws IOException {
+    NamespaceView view = new NamespaceView(ViewStore.open(directory), codes, policies);
+    view.sort();
+    return view;
+  }
+
+  // ---- position ---------------------------------------------------------------------------------
+
+  /** How far the view follows the change stream; empty if it was never filled. */
+  public synchronized Optional<ViewPositionRow> position() {
+    return Optional.ofNullable(position);
+  }
+
+  /** All changes before this position are in the view. */
+  public synchronized void setPosition(ViewPositionRow next) {
+    position = next;
+    store.putPosition(next);
+    store.commit();
+  }
+
+  /** The number of files. */
+  public synchronized long files() {
+    return files;
+  }
+
+  // ---- policies ---------------------------------------------------------------------------------
+
+  /** Sorts all rows by other policies, if they differ from those of now. */
+  public synchronized void usePolicies(PolicySet next) {
+    boolean sorted = sortedBy(next).equals(sortedBy(policies));
+    policies = next;
+    if (!sorted) {
+      sort();
+    }
+  }
+
+  public synchronized PolicySet policies() {
+    return policies;
+  }
+
+  /** What of the policies tells where files and stripes belong. */
+  private static String sortedBy(PolicySet policies) {
+    StringBuilder text = new StringBuilder();
+    for (PolicyRule rule : policies.rules()) {
+      text.append(rule.name())
+          .append(rule.paths())
+          .append(rule.excluded())
+          .append(rule.showCodes())
+          .append(rule.minFileBytes())
+          .append('\n');
+    }
+    return text.toString();
+  }
+
+  /** Sorts all rows anew unless the policies are those of before; only counts them then. */
+  private void sort() {
+    boolean sorted = store.sortedBy().equals(sortedBy(policies));
+    if (!sorted) {
+      store.putSortedBy(""); // so that a sort that a crash ends is begun again
+      store.clearIndexes();
+    }
+    sums.clear();
+    newFiles.clear();
+    files = 0;
+    store.eachStripe(
+        row -> {
+          reading = Math.max(reading, row.getReading());
+          StripeView stripe = ViewReader.stripe(row.getStatus());
+          if (sorted) {
+            sumsOf(ruleOf(row)).add(stripe, ruleOf(row), codes, 1);
+          } else {
+            enter(stripe, row);
+          }
+          return true;
+        });
+    store.eachInode(
+        -1,
+        row -> {
+          reading = Math.max(reading, row.getReading());
+          if (row.hasFile()) {
+            files++;
+            if (sorted) {
+              FileState state = FileState.valueOf(row.getState());
+              sumsOf(ruleOf(row)).add(ViewReader.file(row.getFile()), state, 1);
+            } else {
+              enter(row.getFile(), row.getReading());
+            }
+          }
+          return true;
+        });
+    store.putSortedBy(sortedBy(policies));
+    store.commit();
+  }
+
+  private PolicySums sumsOf(PolicyRule rule) {
+    return PolicySums.of(sums, rule);
+  }
+
+  private PolicyRule ruleNamed(String name) {
+    return policies.named(name).orElse(null);
+  }
+
+  private PolicyRule ruleOf(ViewInodeRow row) {
+    return row == null || !row.hasPolicy() ? null : ruleNamed(row.getPolicy());
+  }
+
+  private PolicyRule ruleOf(ViewStripeRow row) {
+    return row.hasPolicy() ? ruleNamed(row.getPolicy()) : null;
+  }
+
+  // ---- files and directories --------------------------------------------------------------------
+
+  /** Puts what the namenode has answered about these ids; an id without an answer is gone. */
+  public synchronized void putInodes(Collection<Long> asked, ListFilesResponseProto answer) {
+    Set<Long> gone = new HashSet<>(asked);
+    for (DirectoryStatusProto directory : answer.getDirectoriesList()) {
+      gone.remove(directory.getDirectoryId());
+      put(directory, true);
+    }
+    for (FileStatusProto file : answer.getFilesList()) {
+      gone.remove(file.getFileId());
+      put(file);
+    }
+    gone.forEach(this::remove);
+    store.commit();
+  }
+
+  /** Puts a page of a reading of everything. */
+  public synchronized void putPage(ListFilesResponseProto page) {
+    page.getDirectoriesList().forEach(directory -> put(directory, false));
+    page.getFilesList().forEach(this::put);
+    store.commit();
+  }
+
+  private void put(FileStatusProto file) {
+    long id = file.getFileId();
+    ViewInodeRow old = store.inode(id);
+    if (old != null && old.hasFile() && old.getFile().equals(file)) {
+      if (old.getReading() != reading) {
+        store.putInode(id, old.toBuilder().setReading(reading).build());
+      }
+      return;
+    }
+    if (old == null || parentOf(old) != file.getParentId()) {
+      if (old != null) {
+        store.deleteChild(parentOf(old), id);
+      }
+      store.putChild(file.getParentId(), id);
+    }
+    if (old == null) {
+      files++;
+    } else {
+      leave(old);
+    }
+    String policy = enter(file, reading);
+    if (!policy.equals(old == null ? "" : old.getPolicy())) {
+      bindStripes(file.getStripeIdsList());
+    }
+  }
+
+  private static long parentOf(ViewInodeRow row) {
+    return row.hasFile() ? row.getFile().getParentId() : row.getDirectory().getParentId();
+  }
+
+  /** Adds a file to the sums and the index, and writes its row. Returns its policy, or "". */
+  private String enter(FileStatusProto status, long rowReading) {
+    FileView file = ViewReader.file(status);
+    PolicyRule rule = policies.forPath(file.path()).orElse(null);
+    FileState state = FileStates.of(file, rule, this::stripe);
+    ViewInodeRow.Builder row =
+        ViewInodeRow.newBuilder().setFile(status).setState(state.name()).setReading(rowReading);
+    if (rule != null) {
+      row.setPolicy(rule.name());
+    }
+    store.putInode(file.id(), row.build());
+    sumsOf(rule).add(file, state, 1);
+    if (state == FileState.WAITING) {
+      store.putDue(rule.name(), file.modifiedMillis(), file.id(), file.lengthBytes());
+      newFilesOf(rule.name()).note(file.modifiedMillis(), file.lengthBytes(), 1);
+    }
+    return row.getPolicy();
+  }
+
+  /** Takes a file out of the sums and the index. */
+  private void leave(ViewInodeRow row) {
+    FileView file = ViewReader.file(row.getFile());
+    FileState state = FileState.valueOf(row.getState());
+    sumsOf(ruleOf(row)).add(file, state, -1);
+    if (state == FileState.WAITING) {
+      store.deleteDue(row.getPolicy(), file.modifiedMillis(), file.id());
+      newFilesOf(row.getPolicy()).note(file.modifiedMillis(), file.lengthBytes(), -1);
+    }
+  }
+
+  /** The code of a stripe of this file has changed. */
+  private void enterAgain(long fileId) {
+    ViewInodeRow row = store.inode(fileId);
+    if (row != null && row.hasFile()) {
+      leave(row);
+      enter(row.getFile(), row.getReading());
+    }
+  }
+
+  /**
+   * @param walk whether the paths below may have changed, though the row of the directory does not
+   *     tell
+   */
+  private void put(DirectoryStatusProto directory, boolean walk) {
+    long id = directory.getDirectoryId();
+    ViewInodeRow old = store.inode(id);
+    if (old != null && parentOf(old) != directory.getParentId()) {
+      store.deleteChild(parentOf(old), id);
+    }
+    store.putChild(directory.getParentId(), id);
+    store.putInode(
+        id, ViewInodeRow.newBuilder().setDirectory(directory).setReading(reading).build());
+    if (walk || old != null && !old.getDirectory().getPath().equals(directory.getPath())) {
+      for (long child : store.children(id)) {
+        move(child, directory.getPath());
+      }
+    }
+  }
+
+  /** Gives an inode the path that it has in a directory, and all inodes below it. */
+  private void move(long id, String directory) {
+    Deque<Map.Entry<Long, String>> left = new ArrayDeque<>(List.of(Map.entry(id, directory)));
+    while (!left.isEmpty()) {
+      Map.Entry<Long, String> next = left.pop();
+      ViewInodeRow row = store.inode(next.getKey());
+      if (row == null) {
+        continue;
+      }
+      String old = row.hasFile() ? row.getFile().getPath() : row.getDirectory().getPath();
+      String path = next.getValue() + old.substring(old.lastIndexOf('/'));
+      if (row.hasFile()) {
+        if (!path.equals(old)) {
+          put(row.getFile().toBuilder().setPath(path).build());
+        }
+      } else {
+        store.putInode(
+            next.getKey(),
+            row.toBuilder().setDirectory(row.getDirectory().toBuilder().setPath(path)).build());
+        store.children(next.getKey()).forEach(child -> left.push(Map.entry(child, path)));
+      }
+    }
+  }
+
+  /** Removes an inode and all inodes below it. */
+  private void remove(long id) {
+    Deque<Long> left = new ArrayDeque<>(List.of(id));
+    while (!left.isEmpty()) {
+      long next = left.pop();
+      ViewInodeRow row = store.inode(next);
+      if (row == null) {
+        continue;
+      }
+      store.deleteChild(parentOf(row), next);
+      store.deleteInode(next);
+      if (row.hasFile()) {
+        files--;
+        leave(row);
+      } else {
+        left.addAll(store.children(next));
+      }
+    }
+  }
+
+  // ---- stripes ----------------------------------------------------------------------------------
+
+  /** Puts what the namenode has answered about these ids; an id without an answer is gone. */
+  public synchronized void putStripes(Collection<Long> asked, ListStripesResponseProto answer) {
+    Set<Long> gone = new HashSet<>(asked);
+    for (StripeStatusProto stripe : answer.getStripesList()) {
+      gone.remove(stripe.getStripe().getId());
+      put(stripe);
+    }
+    gone.forEach(this::removeStripe);
+    store.commit();
+  }
+
+  private void put(StripeStatusProto status) {
+    StripeView stripe = ViewReader.stripe(status);
+    ViewStripeRow old = store.stripe(stripe.id());
+    if (old != null) {
+      leave(ViewReader.stripe(old.getStatus()), old);
+    }
+    PolicyRule rule =
+        PolicyOfStripe.find(policies, stripe, id -> ruleOf(store.inode(id))).orElse(null);
+    ViewStripeRow.Builder row = ViewStripeRow.newBuilder().setStatus(status).setReading(reading);
+    if (rule != null) {
+      row.setPolicy(rule.name());
+    }
+    store.putStripe(stripe.id(), row.build());
+    enterIndex(stripe, rule);
+    if (old == null || !old.getStatus().getStripe().getCode().equals(stripe.code())) {
+      ownersOf(stripe).forEach(this::enterAgain);
+    }
+  }
+
+  /** Enters a stripe whose row exists, as its policy is now. */
+  private void enter(StripeView stripe, ViewStripeRow row) {
+    PolicyRule rule =
+        PolicyOfStripe.find(
+                policies,
+                stripe,
+                id -> {
+                  ViewInodeRow file = store.inode(id);
+                  return file == null || !file.hasFile()
+                      ? null
+                      : policies.forPath(file.getFile().getPath()).orElse(null);
+                })
+            .orElse(null);
+    ViewStripeRow.Builder changed = row.toBuilder().clearPolicy();
+    if (rule != null) {
+      changed.setPolicy(rule.name());
+    }
+    if (!changed.getPolicy().equals(row.getPolicy())) {
+      store.putStripe(stripe.id(), changed.build());
+    }
+    enterIndex(stripe, rule);
+  }
+
+  private void enterIndex(StripeView stripe, PolicyRule rule) {
+    sumsOf(rule).add(stripe, rule, codes, 1);
+    if (isFast(stripe, rule)) {
+      store.putFast(rule.name(), groupOf(stripe), stripe.id());
+    }
+  }
+
+  private void leave(StripeView stripe, ViewStripeRow row) {
+    PolicyRule rule = ruleOf(row);
+    sumsOf(rule).add(stripe, rule, codes, -1);
+    if (isFast(stripe, rule)) {
+      store.deleteFast(rule.name(), groupOf(stripe), stripe.id());
+    }
+  }
+
+  private static boolean isFast(StripeView stripe, PolicyRule rule) {
+    return rule != null && !rule.isSingle() && stripe.code().equals(rule.family().fast());
+  }
+
+  private static long groupOf(StripeView stripe) {
+    return stripe.groupId() != 0 ? stripe.groupId() : -stripe.id();
+  }
+
+  private static Set<Long> ownersOf(StripeView stripe) {
+    Set<Long> owners = new HashSet<>();
+    for (StripeView.Member member : stripe.members()) {
+      if (member.isOwnedByFile(stripe.id())) {
+        owners.add(member.ownerId());
+      }
+    }
+    return owners;
+  }
+
+  /** The policy of a file has changed: stripes without a policy of their own follow their files. */
+  private void bindStripes(List<Long> stripeIds) {
+    for (long id : stripeIds) {
+      ViewStripeRow row = store.stripe(id);
+      if (row != null && ruleNamed(row.getStatus().getStripe().getPolicy()) == null) {
+        StripeView stripe = ViewReader.stripe(row.getStatus());
+        leave(stripe, row);
+        enter(stripe, row);
+      }
+    }
+  }
+
+  private void removeStripe(long id) {
+    ViewStripeRow row = store.stripe(id);
+    if (row != null) {
+      StripeView stripe = ViewReader.stripe(row.getStatus());
+      leave(stripe, row);
+      store.deleteStripe(id);
+      ownersOf(stripe).forEach(this::enterAgain);
+    }
+  }
+
+  // ---- readings of everything -------------------------------------------------------------------
+
+  /** Everything is going to be put, page by page; changes may be put meanwhile. */
+  public synchronized void beginReading() {
+    reading++;
+  }
+
+  /** Everything was put: what was not is gone. */
+  public synchronized void endReading() {
+    List<Long> gone = new ArrayList<>();
+    store.eachInode(
+        -1,
+        row -> {
+          if (row.getReading() != reading) {
+            gone.add(
+                row.hasFile() ? row.getFile().getFileId() : row.getDirectory().getDirectoryId());
+          }
+          return true;
+        });
+    gone.forEach(this::remove);
+    gone.clear();
+    store.eachStripe(
+        row -> {
+          if (row.getReading() != reading) {
+            gone.add(row.getStatus().getStripe().getId());
+          }
+          return true;
+        });
+    gone.forEach(this::removeStripe);
+    store.commit();
+  }
+
+  // ---- reads ------------------------------------------------------------------------------------
+
+  public synchronized boolean hasFile(long id) {
+    ViewInodeRow row = store.inode(id);
+    return row != null && row.hasFile();
+  }
+
+  /** Null if there is no such file. */
+  public synchronized FileView file(long id) {
+    ViewInodeRow row = store.inode(id);
+    return row == null || !row.hasFile() ? null : ViewReader.file(row.getFile());
+  }
+
+  /** Null if there is no such stripe. */
+  public synchronized StripeView stripe(long id) {
+    ViewStripeRow row = store.stripe(id);
+    return row == null ? null : ViewReader.stripe(row.getStatus());
+  }
+
+  /** The sums by policy. */
+  public synchronized Map<String, PolicySums> sums() {
+    Map<String, PolicySums> copies = new HashMap<>();
+    sums.forEach((policy, of) -> copies.put(policy, of.copy()));
+    return copies;
+  }
+
+  /** Visits files by id; return false to stop. */
+  @FunctionalInterface
+  public interface FileVisitor {
+    boolean visit(FileView file);
+  }
+
+  /**
+   * Visits at most so many inodes, the files of them, by id. Returns the last id; -1 at the end.
+   */
+  public synchronized long eachFile(long afterId, int mostInodes, FileVisitor visitor) {
+    long[] last = {-1, 0};
+    store.eachInode(
+        afterId,
+        row -> {
+          if (last[1] == mostInodes) {
+            return false;
+          }
+          last[1]++;
+          last[0] = row.hasFile() ? row.getFile().getFileId() : row.getDirectory().getDirectoryId();
+          return !row.hasFile() || visitor.visit(ViewReader.file(row.getFile()));
+        });
+    boolean ended = last[1] < mostInodes && !stopsAt(last[0]);
+    return ended ? -1 : last[0];
+  }
+
+  /** Whether a visit has stopped at an inode that is not the last one. */
+  private boolean stopsAt(long id) {
+    boolean[] more = {false};
+    store.eachInode(
+        id,
+        row -> {
+          more[0] = true;
+          return false;
+        });
+    return more[0];
+  }
+
+  /** All files and stripes at once: for small clusters. */
+  public synchronized void all(Collection<FileView> allFiles, Map<Long, StripeView> allStripes) {
+    store.eachInode(
+        -1,
+        row -> {
+          if (row.hasFile()) {
+            allFiles.add(ViewReader.file(row.getFile()));
+          }
+          return true;
+        });
+    store.eachStripe(
+        row -> {
+          StripeView stripe = ViewReader.stripe(row.getStatus());
+          allStripes.put(stripe.id(), stripe);
+          return true;
+        });
+  }
+
+  /** Visits the files of a policy that have to be encoded, the one that was written first first. */
+  synchronized void eachDue(String policy, ViewStore.DueVisitor visitor) {
+    store.eachDue(policy, -1, visitor);
+  }
+
+  /** The fast stripes in the group of a stripe; empty if it is not fast. */
+  synchronized List<Long> groupOf(long stripeId) {
+    ViewStripeRow row = store.stripe(stripeId);
+    List<Long> ids = new ArrayList<>();
+    if (row != null && row.hasPolicy()) {
+      long group = groupOf(ViewReader.stripe(row.getStatus()));
+      store.eachFast(row.getPolicy(), group, (of, id) -> of == group && ids.add(id));
+    }
+    return ids;
+  }
+
+  /** Visits the fast stripes of a policy from a group on. */
+  synchronized void eachFast(String policy, long fromGroup, ViewStore.FastVisitor visitor) {
+    store.eachFast(policy, fromGroup, visitor);
+  }
+
+  /** Of the files that have to be encoded, those that were written after a time. */
+  public synchronized PolicySums.Count newerThan(String policy, long millis) {
+    return newFilesOf(policy).newerThan(millis);
+  }
+
+  private NewFiles newFilesOf(String policy) {
+    return newFiles.computeIfAbsent(policy, NewFiles::new);
+  }
+
+  /** Counts files that were written after a time that moves on; so each file is visited once. */
+  private final class NewFiles {
+    private final String policy;
+    private long sinceMillis = Long.MAX_VALUE;
+    private PolicySums.Count count = PolicySums.Count.NONE;
+
+    NewFiles(String policy) {
+      this.policy = policy;
+    }
+
+    void note(long modifiedMillis, long bytes, int sign) {
+      if (modifiedMillis > sinceMillis) {
+        count = count.plus(new PolicySums.Count(sign, sign * bytes));
+      }
+    }
+
+    PolicySums.Count newerThan(long millis) {
+      boolean onwards = millis >= sinceMillis;
+      PolicySums.Count[] sum = {onwards ? count : PolicySums.Count.NONE};
+      store.eachDue(
+          policy,
+          onwards ? sinceMillis : millis,
+          (modified, id, bytes) -> {
+            if (onwards && modified > millis) {
+              return false;
+            }
+            int sign = onwards ? -1 : 1;
+            sum[0] = sum[0].plus(new PolicySums.Count(sign, sign * bytes));
+            return true;
+          });
+      sinceMillis = millis;
+      count = sum[0];
+      return count;
+    }
+  }
+
+  @Override
+  public synchronized void close() {
+    store.close();
+  }
+}

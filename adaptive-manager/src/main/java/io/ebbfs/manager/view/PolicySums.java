@@ -1,0 +1,165 @@
+package io.ebbfs.manager.view;
+
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.coding.code.ErasureCode;
+import io.ebbfs.coding.packing.PackingCost;
+import io.ebbfs.manager.config.PolicyRule;
+import io.ebbfs.manager.config.PolicySet;
+import java.util.Collection;
+import java.util.EnumMap;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * Sums over all files and stripes of one policy, or over those that have none. Each file and stripe
+ * adds to them, and is taken away again before it changes. Not thread-safe.
+ */
+public final class PolicySums {
+  /** The key of the sums over what has no policy. */
+  public static final String NO_POLICY = "";
+
+  private final Map<String, PackingCost> packing = new TreeMap<>();
+  private final Map<FileState, Count> states = new EnumMap<>(FileState.class);
+  private long liveBytes;
+  private long storedBytes;
+  private long fastBytes;
+  private long replicatedBytes;
+  private long replicatedStoredBytes;
+  private long positions;
+
+  /** Files and their bytes. */
+  public record Count(long files, long bytes) {
+    static final Count NONE = new Count(0, 0);
+
+    public Count plus(Count other) {
+      return new Count(files + other.files, bytes + other.bytes);
+    }
+  }
+
+  /** The sums by policy, of files and stripes that are all at hand. */
+  public static Map<String, PolicySums> of(
+      CodeRegistry codes,
+      PolicySet policies,
+      Collection<FileView> files,
+      Map<Long, StripeView> stripes) {
+    Map<String, PolicySums> sums = new HashMap<>();
+    Map<Long, PolicyRule> ruleOfFile = new HashMap<>();
+    for (FileView file : files) {
+      PolicyRule rule = policies.forPath(file.path()).orElse(null);
+      if (rule != null) {
+        ruleOfFile.put(file.id(), rule);
+      }
+      of(sums, rule).add(file, FileStates.of(file, rule, stripes::get), 1);
+    }
+    for (StripeView stripe : stripes.values()) {
+      PolicyRule rule = PolicyOfStripe.find(policies, stripe, ruleOfFile::get).orElse(null);
+      of(sums, rule).add(stripe, rule, codes, 1);
+    }
+    return sums;
+  }
+
+  static PolicySums of(Map<String, PolicySums> sums, PolicyRule rule) {
+    return sums.computeIfAbsent(rule == null ? NO_POLICY : rule.name(), name -> new PolicySums());
+  }
+
+  /**
+   * @param sign 1 to add, -1 to take away
+   */
+  void add(FileView file, FileState state, int sign) {
+    replicatedBytes += sign * file.replicatedBytes();
+    replicatedStoredBytes += sign * file.replicatedStoredBytes();
+    states.merge(state, new Count(sign, sign * file.lengthBytes()), Count::plus);
+  }
+
+  /**
+   * @param rule the policy of the stripe; null for none
+   * @param sign 1 to add, -1 to take away
+   */
+  void add(StripeView stripe, PolicyRule rule, CodeRegistry codes, int sign) {
+    liveBytes += sign * stripe.liveBytes();
+    storedBytes += sign * stripe.storedBytes();
+    positions += (long) sign * stripe.members().size();
+    if (rule != null && !rule.isSingle() && stripe.code().equals(rule.family().fast())) {
+      fastBytes += sign * stripe.liveBytes();
+    }
+    code(codes, stripe.code())
+        .ifPresent(
+            code ->
+                packing.merge(
+                    code.name(), packingCost(stripe, code).times(sign), PackingCost::plus));
+    packing.remove(stripe.code(), PackingCost.NONE);
+  }
+
+  private static PackingCost packingCost(StripeView stripe, ErasureCode code) {
+    return PackingCost.of(
+        code,
+        stripe.dataLengths(code.dataCount()).keySet(),
+        stripe.liveBytes(),
+        stripe.deadBytes(),
+        stripe.parityBytes());
+  }
+
+  /** Empty for a code that the namenode knows and this process does not. */
+  private static Optional<ErasureCode> code(CodeRegistry codes, String name) {
+    try {
+      return Optional.of(codes.byName(name));
+    } catch (IllegalArgumentException e) {
+      return Optional.empty();
+    }
+  }
+
+  PolicySums copy() {
+    PolicySums copy = new PolicySums();
+    copy.packing.putAll(packing);
+    copy.states.putAll(states);
+    copy.liveBytes = liveBytes;
+    copy.storedBytes = storedBytes;
+    copy.fastBytes = fastBytes;
+    copy.replicatedBytes = replicatedBytes;
+    copy.replicatedStoredBytes = replicatedStoredBytes;
+    copy.positions = positions;
+    return copy;
+  }
+
+  /** Encoded logical bytes. */
+  public long liveBytes() {
+    return liveBytes;
+  }
+
+  /** Of the stripes: live data, deleted data and parities. */
+  public long storedBytes() {
+    return storedBytes;
+  }
+
+  /** The logical bytes in the fast code; 0 with a single code. */
+  public long fastBytes() {
+    return fastBytes;
+  }
+
+  /** Logical bytes in no stripe. */
+  public long replicatedBytes() {
+    return replicatedBytes;
+  }
+
+  /** Of all replicas of these bytes. */
+  public long replicatedStoredBytes() {
+    return replicatedStoredBytes;
+  }
+
+  /** Blocks of the stripes, parities and tombstones included. */
+  public long positions() {
+    return positions;
+  }
+
+  /** The costs of packing by code. */
+  public Map<String, PackingCost> packing() {
+    return Map.copyOf(packing);
+  }
+
+  /** Files in a state, as far as it depends on neither time nor heat. */
+  public Count files(FileState state) {
+    return states.getOrDefault(state, Count.NONE);
+  }
+}

@@ -1,0 +1,535 @@
+package io.ebbfs.manager.view;
+
+import io.ebbfs.protocol.proto.CodingProtos.ChangesProto;
+import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListFilesResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListStripesResponseProto;
+import io.ebbfs.protocol.proto.ManagerProtos.ViewPositionRow;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Properties;
+import java.util.Set;
+import java.util.UUID;
+import org.apache.hadoop.thirdparty.protobuf.ByteString;
+import org.apache.hadoop.thirdparty.protobuf.InvalidProtocolBufferException;
+import org.apache.kafka.clients.consumer.Consumer;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.clients.consumer.ConsumerRecord;
+import org.apache.kafka.clients.consumer.ConsumerRecords;
+import org.apache.kafka.clients.consumer.KafkaConsumer;
+import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
+import org.apache.kafka.common.KafkaException;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.WakeupException;
+import org.apache.kafka.common.serialization.ByteArrayDeserializer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Keeps the {@link NamespaceView} as the namenode is: a thread follows the change stream and reads
+ * what has changed by id. It reads everything, page by page, if the view is new, if the stream has
+ * a gap, or if the namenode could not publish some changes. While Kafka is away, everything is read
+ * whenever someone asks for a fresh view. Thread-safe.
+ */
+public final class ViewFollower implements AutoCloseable {
+  private static final Logger LOG = LoggerFactory.getLogger(ViewFollower.class);
+  private static final String TOPIC = "ebbfs.changes";
+  private static final TopicPartition PARTITION = new TopicPartition(TOPIC, 0);
+  private static final Duration POLL = Duration.ofMillis(200);
+  private static final Duration PROBE_TIMEOUT = Duration.ofSeconds(5);
+  private static final long CONNECT_EVERY_MILLIS = 2_000;
+  private static final int BROKER_MILLIS = 500;
+  private static final long MARK_MILLIS = 5_000;
+  private static final int IDS_PER_CALL = 1_000;
+
+  /** Readings that nobody waits for take at most this part of the time. */
+  private static final int READING_PART = 10;
+
+  /**
+   * The state of the view.
+   *
+   * @param following whether changes come from Kafka
+   * @param complete whether the view was filled
+   * @param problem why no changes come; null for none
+   * @param readings how often everything was read since the start of the process
+   * @param changes ids that were read because they have changed
+   */
+  public record Status(
+      boolean following,
+      boolean complete,
+      String problem,
+      long files,
+      long readings,
+      long changes) {}
+
+  private final String servers;
+  private final NamenodeGateway namenode;
+  private final NamespaceView view;
+  private final Thread thread = new Thread(this::run, "view-follower");
+  private final Object monitor = new Object();
+  // Held from a question to the namenode until its answer is in the view: of two answers about the
+  // same row, the later one stays.
+  private final Object order = new Object();
+  // Used by the thread alone.
+  private long readings;
+  private long changes;
+  private long connectedAtMillis;
+  // Under the monitor.
+  private long wantedReading;
+  private long doneReading;
+  private final Set<String> awaitedMarks = new HashSet<>();
+  private NamenodeException failure;
+  private long lastReadingMillis;
+  private long lastReadingTookMillis;
+  private volatile boolean stopping;
+  private volatile boolean following;
+  private volatile boolean complete;
+  private volatile String problem = "not connected yet";
+  private volatile Consumer<byte[], byte[]> consumer;
+  private volatile Status status;
+
+  public ViewFollower(String servers, NamenodeGateway namenode, NamespaceView view) {
+    this.servers = servers;
+    this.namenode = namenode;
+    this.view = view;
+    thread.setDaemon(true);
+    note();
+  }
+
+  public void start() {
+    thread.start();
+  }
+
+  public Status status() {
+    return status;
+  }
+
+  private void note() {
+    status =
+        new Status(
+            following, complete, following ? null : problem, view.files(), readings, changes);
+  }
+
+  // ---- for those who use the view ---------------------------------------------------------------
+
+  /**
+   * Returns once the view has all that was committed before the call.
+   *
+   * @throws NamenodeException if the namenode does not answer
+   */
+  public void catchUp() {
+    if (!(following && complete && awaitMark())) {
+      awaitReading();
+    }
+  }
+
+  /**
+   * Returns at once if the view follows the changes. Otherwise returns once everything was read,
+   * but skips that if it would take more than a tenth of the time.
+   *
+   * @return whether the view is complete
+   * @throws NamenodeException if the namenode does not answer
+   */
+  public boolean catchUpIfCheap() {
+    if (!following && !isReadingTooOften()) {
+      awaitReading();
+    }
+    return complete;
+  }
+
+  private boolean isReadingTooOften() {
+    synchronized (monitor) {
+      return doneReading > 0 && now() - lastReadingMillis < lastReadingTookMillis * READING_PART;
+    }
+  }
+
+  private boolean awaitMark() {
+    String mark = UUID.randomUUID().toString();
+    synchronized (monitor) {
+      awaitedMarks.add(mark);
+    }
+    try {
+      namenode.clusterWithMark(mark);
+      long deadline = now() + MARK_MILLIS;
+      synchronized (monitor) {
+        while (awaitedMarks.contains(mark) && following && now() < deadline) {
+          monitor.wait(100);
+        }
+        return !awaitedMarks.contains(mark);
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    } finally {
+      synchronized (monitor) {
+        awaitedMarks.remove(mark);
+      }
+    }
+  }
+
+  private void awaitReading() {
+    synchronized (monitor) {
+      long wanted = ++wantedReading;
+      failure = null;
+      monitor.notifyAll();
+      try {
+        while (doneReading < wanted && failure == null && !stopping) {
+          monitor.wait(1_000);
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      if (doneReading < wanted && failure != null) {
+        throw failure;
+      }
+    }
+  }
+
+  private static long now() {
+    return System.nanoTime() / 1_000_000;
+  }
+
+  // ---- the thread -------------------------------------------------------------------------------
+
+  private void run() {
+    while (!stopping) {
+      try {
+        if (following) {
+          poll();
+        } else {
+          connectNowAndThen();
+        }
+        readIfWanted();
+      } catch (WakeupException e) {
+        // close() woke the consumer; the loop ends.
+      } catch (NamenodeException e) {
+        failed(e);
+      } catch (KafkaException e) {
+        disconnect(e.getMessage());
+      } catch (UncheckedIOException | IllegalStateException e) {
+        if (!stopping) {
+          LOG.error("The view of the namespace does not follow: {}", e.getMessage(), e);
+          failed(new NamenodeException("the view of the namespace", e));
+        }
+      }
+      note();
+    }
+    closeConsumer();
+  }
+
+  private void failed(NamenodeException e) {
+    // What was polled is not in the view: it is polled again.
+    if (following) {
+      disconnect(e.getMessage());
+    }
+    synchronized (monitor) {
+      failure = e;
+      monitor.notifyAll();
+    }
+    pause(1_000);
+  }
+
+  private void pause(long millis) {
+    synchronized (monitor) {
+      try {
+        if (!stopping) {
+          monitor.wait(millis);
+        }
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        stopping = true;
+      }
+    }
+  }
+
+  private void disconnect(String why) {
+    if (following) {
+      LOG.warn("Changes do not come from Kafka at {} any more: {}", servers, why);
+    }
+    following = false;
+    problem = why;
+    closeConsumer();
+    synchronized (monitor) {
+      monitor.notifyAll();
+    }
+  }
+
+  private void closeConsumer() {
+    Consumer<byte[], byte[]> old = consumer;
+    consumer = null;
+    if (old != null) {
+      old.close(Duration.ofSeconds(1));
+    }
+  }
+
+  // ---- the change stream ------------------------------------------------------------------------
+
+  private void connectNowAndThen() {
+    boolean wanted;
+    synchronized (monitor) {
+      wanted = wantedReading > doneReading;
+    }
+    if (wanted) {
+      return; // somebody waits
+    }
+    pause(200);
+    if (now() - connectedAtMillis < CONNECT_EVERY_MILLIS) {
+      return;
+    }
+    try {
+      if (anyBrokerListens()) {
+        connect();
+      } else {
+        problem = "no broker listens at " + servers;
+      }
+    } finally {
+      connectedAtMillis = now();
+      if (!following) {
+        closeConsumer();
+      }
+    }
+  }
+
+  /** Kafka's client waits for seconds for a broker that is down, and a reading may be wanted. */
+  private boolean anyBrokerListens() {
+    for (String broker : servers.split(",")) {
+      int colon = broker.lastIndexOf(':');
+      try (Socket socket = new Socket()) {
+        String host = broker.substring(0, colon).strip();
+        int port = Integer.parseInt(broker.substring(colon + 1).strip());
+        socket.connect(new InetSocketAddress(host, port), BROKER_MILLIS);
+        return true;
+      } catch (IOException e) {
+        LOG.debug("{}: {}", broker, e.getMessage());
+      }
+    }
+    return false;
+  }
+
+  /** Follows the stream from where the view is, or from its end if everything has to be read. */
+  private void connect() {
+    Consumer<byte[], byte[]> connected = newConsumer();
+    consumer = connected;
+    if (connected.listTopics(PROBE_TIMEOUT).getOrDefault(TOPIC, List.of()).isEmpty()) {
+      // The first record makes the topic, and perhaps nothing changes for hours.
+      namenode.clusterWithMark(UUID.randomUUID().toString());
+      disconnect("topic " + TOPIC + " does not exist yet");
+      return;
+    }
+    connected.assign(List.of(PARTITION));
+    long end = connected.endOffsets(List.of(PARTITION), PROBE_TIMEOUT).get(PARTITION);
+    long lost = namenode.cluster().getChangesLost();
+    Optional<ViewPositionRow> position =
+        view.position().filter(row -> row.getChangesLost() == lost && row.getNextOffset() <= end);
+    if (position.isPresent()) {
+      connected.seek(PARTITION, position.get().getNextOffset());
+      complete = true;
+    } else {
+      connected.seek(PARTITION, end);
+      readEverything(end);
+    }
+    following = true;
+    LOG.info("Following the changes in topic {} at {}", TOPIC, servers);
+  }
+
+  private Consumer<byte[], byte[]> newConsumer() {
+    Properties properties = new Properties();
+    properties.put(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, servers);
+    properties.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
+    properties.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
+    properties.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
+    properties.put(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 100);
+    properties.put(ConsumerConfig.FETCH_MAX_BYTES_CONFIG, 8 << 20);
+    properties.put(ConsumerConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, 2_000);
+    properties.put(ConsumerConfig.CLIENT_ID_CONFIG, "ebbfs-manager-view");
+    return new KafkaConsumer<>(
+        properties, new ByteArrayDeserializer(), new ByteArrayDeserializer());
+  }
+
+  private void poll() {
+    ConsumerRecords<byte[], byte[]> records;
+    try {
+      records = consumer.poll(POLL);
+    } catch (OffsetOutOfRangeException e) {
+      LOG.warn("Kafka has deleted changes that were not read yet: everything is read again");
+      forgetPosition();
+      disconnect("the next change is not in the topic any more");
+      return;
+    }
+    if (records.isEmpty()) {
+      return;
+    }
+    Set<Long> inodes = new HashSet<>();
+    Set<Long> stripes = new HashSet<>();
+    List<String> marks = new ArrayList<>();
+    long next = 0;
+    for (ConsumerRecord<byte[], byte[]> record : records) {
+      ChangesProto change = parse(record);
+      inodes.addAll(change.getFileIdsList());
+      inodes.addAll(change.getDirectoryIdsList());
+      stripes.addAll(change.getStripeIdsList());
+      if (change.hasMark()) {
+        marks.add(change.getMark());
+      }
+      next = record.offset() + 1;
+    }
+    read(inodes, stripes);
+    view.setPosition(view.position().orElseThrow().toBuilder().setNextOffset(next).build());
+    synchronized (monitor) {
+      awaitedMarks.removeAll(marks);
+      monitor.notifyAll();
+    }
+  }
+
+  private static ChangesProto parse(ConsumerRecord<byte[], byte[]> record) {
+    try {
+      return ChangesProto.parseFrom(record.value());
+    } catch (InvalidProtocolBufferException e) {
+      throw new IllegalStateException(
+          "the change at offset %d of %s cannot be read: delete the topic, and everything is read"
+                  .formatted(record.offset(), TOPIC)
+              + " from the namenode",
+          e);
+    }
+  }
+
+  /** Stripes first: then the state of the files is known at once. */
+  private void read(Set<Long> inodes, Set<Long> stripes) {
+    refreshStripes(stripes);
+    for (List<Long> ids : parts(inodes)) {
+      synchronized (order) {
+        view.putInodes(ids, namenode.inodes(ids));
+      }
+    }
+    changes += inodes.size() + stripes.size();
+  }
+
+  /**
+   * Reads stripes anew. What a stripe has lost changes without a change of its row, when servers
+   * come and go.
+   *
+   * @throws NamenodeException if the namenode does not answer
+   */
+  public void refreshStripes(Collection<Long> stripes) {
+    for (List<Long> ids : parts(stripes)) {
+      synchronized (order) {
+        view.putStripes(ids, namenode.stripes(ids));
+      }
+    }
+  }
+
+  private static List<List<Long>> parts(Collection<Long> ids) {
+    List<Long> all = new ArrayList<>(ids);
+    List<List<Long>> parts = new ArrayList<>();
+    for (int from = 0; from < all.size(); from += IDS_PER_CALL) {
+      parts.add(all.subList(from, Math.min(from + IDS_PER_CALL, all.size())));
+    }
+    return parts;
+  }
+
+  // ---- readings of everything -------------------------------------------------------------------
+
+  private void forgetPosition() {
+    view.position()
+        .ifPresent(row -> view.setPosition(row.toBuilder().setNextOffset(Long.MAX_VALUE).build()));
+  }
+
+  private void readIfWanted() {
+    synchronized (monitor) {
+      if (wantedReading <= doneReading) {
+        return;
+      }
+    }
+    readEverything(following ? view.position().orElseThrow().getNextOffset() : Long.MAX_VALUE);
+  }
+
+  /**
+   * Reads all stripes, directories and files. Changes that are committed meanwhile come in the
+   * stream later.
+   *
+   * @param nextOffset from where on the stream has to be read afterwards; Long.MAX_VALUE if nobody
+   *     follows the stream
+   */
+  private void readEverything(long nextOffset) {
+    long wanted;
+    synchronized (monitor) {
+      wanted = wantedReading;
+    }
+    long begin = now();
+    GetClusterResponseProto cluster = namenode.cluster();
+    view.beginReading();
+    ByteString cursor = null;
+    do {
+      synchronized (order) {
+        ListStripesResponseProto page = namenode.stripes(cursor);
+        view.putStripes(List.of(), page);
+        cursor = page.hasCursor() ? page.getCursor() : null;
+      }
+      note();
+    } while (cursor != null && !stopping);
+    do {
+      synchronized (order) {
+        ListFilesResponseProto page = namenode.inodes(cursor);
+        view.putPage(page);
+        cursor = page.hasCursor() ? page.getCursor() : null;
+      }
+      note();
+    } while (cursor != null && !stopping);
+    if (stopping) {
+      return;
+    }
+    view.endReading();
+    view.setPosition(
+        ViewPositionRow.newBuilder()
+            .setNextOffset(nextOffset)
+            .setChangesLost(cluster.getChangesLost())
+            .build());
+    readings++;
+    complete = true;
+    long took = now() - begin;
+    LOG.debug("All {} files were read in {} ms", view.files(), took);
+    synchronized (monitor) {
+      doneReading = Math.max(doneReading, wanted);
+      lastReadingMillis = now();
+      lastReadingTookMillis = took;
+      monitor.notifyAll();
+    }
+  }
+
+  /** Notes what the namenode says of changes that were lost: then everything is read again. */
+  public void noteChangesLost(long changesLost) {
+    boolean lost =
+        following && view.position().filter(row -> row.getChangesLost() != changesLost).isPresent();
+    if (lost && !isReadingTooOften()) {
+      synchronized (monitor) {
+        wantedReading = Math.max(wantedReading, doneReading + 1);
+        monitor.notifyAll();
+      }
+    }
+  }
+
+  @Override
+  public void close() {
+    stopping = true;
+    synchronized (monitor) {
+      monitor.notifyAll();
+    }
+    Consumer<byte[], byte[]> connected = consumer;
+    if (connected != null) {
+      connected.wakeup();
+    }
+    try {
+      thread.join(10_000);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+    }
+  }
+}

@@ -1,0 +1,449 @@
+package io.ebbfs.manager.view;
+
+import io.ebbfs.protocol.proto.ManagerProtos.ViewInodeRow;
+import io.ebbfs.protocol.proto.ManagerProtos.ViewPositionRow;
+import io.ebbfs.protocol.proto.ManagerProtos.ViewStripeRow;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.function.Predicate;
+import org.apache.hadoop.thirdparty.protobuf.InvalidProtocolBufferException;
+import org.apache.hadoop.thirdparty.protobuf.Parser;
+import org.rocksdb.BlockBasedTableConfig;
+import org.rocksdb.BloomFilter;
+import org.rocksdb.ColumnFamilyDescriptor;
+import org.rocksdb.ColumnFamilyHandle;
+import org.rocksdb.ColumnFamilyOptions;
+import org.rocksdb.CompressionType;
+import org.rocksdb.DBOptions;
+import org.rocksdb.LRUCache;
+import org.rocksdb.ReadOptions;
+import org.rocksdb.RocksDB;
+import org.rocksdb.RocksDBException;
+import org.rocksdb.RocksIterator;
+import org.rocksdb.Slice;
+import org.rocksdb.WriteBatch;
+import org.rocksdb.WriteOptions;
+
+/**
+ * The rows of the {@link NamespaceView}, in a RocksDB of its own without a log: all column families
+ * are flushed together, so after a crash the rows and the position in the change stream are those
+ * of one earlier moment, and the view follows the stream from there.
+ *
+ * <p>Column families: "default" ("position" -> ViewPositionRow, "sortedBy" -> the part of the
+ * policies that sorts), "inode" (id -> ViewInodeRow), "child" (parent id, id -> nothing), "stripe"
+ * (id -> ViewStripeRow), "due" (policy, 0, modified ms, file id -> length: files that have to be
+ * encoded), "fast" (policy, 0, group, stripe id -> nothing: stripes in the fast code of their
+ * policy). Ids have 8 bytes, big-endian. Not thread-safe. All methods may throw
+ * UncheckedIOException.
+ */
+final class ViewStore implements AutoCloseable {
+  /** Key and value of a row in an index; return false to stop. */
+  @FunctionalInterface
+  interface RowVisitor {
+    boolean visit(byte[] key, byte[] value);
+  }
+
+  private static final List<String> FAMILIES =
+      List.of("default", "inode", "child", "stripe", "due", "fast");
+  private static final byte[] POSITION = utf8("position");
+  private static final byte[] SORTED_BY = utf8("sortedBy");
+  private static final byte[] NOTHING = new byte[0];
+  private static final long CACHE_BYTES = 64L << 20;
+  private static final int BATCH_BYTES = 1 << 20;
+
+  private final Path directory;
+  private final RocksDB db;
+  private final List<ColumnFamilyHandle> handles;
+  private final List<AutoCloseable> resources;
+  private final WriteOptions write = new WriteOptions().setDisableWAL(true);
+  private final WriteBatch batch = new WriteBatch();
+
+  static {
+    RocksDB.loadLibrary();
+  }
+
+  private ViewStore(
+      Path directory, RocksDB db, List<ColumnFamilyHandle> handles, List<AutoCloseable> resources) {
+    this.directory = directory;
+    this.db = db;
+    this.handles = handles;
+    this.resources = resources;
+  }
+
+  /**
+   * @throws IOException if the directory cannot be used: held by another process, corrupt, full
+   */
+  static ViewStore open(Path directory) throws IOException {
+    Files.createDirectories(directory);
+    LRUCache cache = new LRUCache(CACHE_BYTES);
+    BloomFilter bloom = new BloomFilter(10);
+    ColumnFamilyOptions familyOptions =
+        new ColumnFamilyOptions()
+            .setWriteBufferSize(16 << 20)
+            .setCompressionType(CompressionType.LZ4_COMPRESSION)
+            .setTableFormatConfig(
+                new BlockBasedTableConfig()
+                    .setBlockCache(cache)
+                    .setCacheIndexAndFilterBlocks(true)
+                    .setFilterPolicy(bloom));
+    DBOptions options =
+        new DBOptions()
+            .setCreateIfMissing(true)
+            .setCreateMissingColumnFamilies(true)
+            .setAtomicFlush(true)
+            .setMaxOpenFiles(256)
+            .setKeepLogFileNum(2);
+    List<ColumnFamilyDescriptor> descriptors = new ArrayList<>();
+    for (String name : FAMILIES) {
+      descriptors.add(new ColumnFamilyDescriptor(utf8(name), familyOptions));
+    }
+    List<ColumnFamilyHandle> handles = new ArrayList<>();
+    try {
+      RocksDB db = RocksDB.open(options, directory.toString(), descriptors, handles);
+      return new ViewStore(directory, db, handles, List.of(familyOptions, options, cache, bloom));
+    } catch (RocksDBException e) {
+      familyOptions.close();
+      options.close();
+      cache.close();
+      bloom.close();
+      throw new IOException(
+          "The manager's view "
+              + directory
+              + " cannot be opened ("
+              + e.getMessage()
+              + "); stop the process that holds it, or delete the directory: the manager then reads"
+              + " all files from the namenode",
+          e);
+    }
+  }
+
+  // ---- rows -------------------------------------------------------------------------------------
+
+  /** Null if there is none. */
+  ViewInodeRow inode(long id) {
+    return get(inodes(), key(id), ViewInodeRow.parser());
+  }
+
+  void putInode(long id, ViewInodeRow row) {
+    put(inodes(), key(id), row.toByteArray());
+  }
+
+  void deleteInode(long id) {
+    delete(inodes(), key(id));
+  }
+
+  /** Visits all inodes; the visit may write. */
+  void eachInode(long after, Predicate<ViewInodeRow> visit) {
+    each(
+        inodes(),
+        key(after + 1),
+        NOTHING,
+        (key, value) -> visit.test(parse(value, ViewInodeRow.parser())));
+  }
+
+  void putChild(long parent, long id) {
+    put(children(), keys(parent, id), NOTHING);
+  }
+
+  void deleteChild(long parent, long id) {
+    delete(children(), keys(parent, id));
+  }
+
+  List<Long> children(long parent) {
+    List<Long> ids = new ArrayList<>();
+    each(children(), key(parent), key(parent), (key, value) -> ids.add(lastLong(key, 0)));
+    return ids;
+  }
+
+  /** Null if there is none. */
+  ViewStripeRow stripe(long id) {
+    return get(stripes(), key(id), ViewStripeRow.parser());
+  }
+
+  void putStripe(long id, ViewStripeRow row) {
+    put(stripes(), key(id), row.toByteArray());
+  }
+
+  void deleteStripe(long id) {
+    delete(stripes(), key(id));
+  }
+
+  /** Visits all stripes; the visit may write. */
+  void eachStripe(Predicate<ViewStripeRow> visit) {
+    each(
+        stripes(),
+        NOTHING,
+        NOTHING,
+        (key, value) -> visit.test(parse(value, ViewStripeRow.parser())));
+  }
+
+  // ---- indexes ----------------------------------------------------------------------------------
+
+  void putDue(String policy, long modifiedMillis, long fileId, long lengthBytes) {
+    put(due(), policyKey(policy, modifiedMillis, fileId), key(lengthBytes));
+  }
+
+  void deleteDue(String policy, long modifiedMillis, long fileId) {
+    delete(due(), policyKey(policy, modifiedMillis, fileId));
+  }
+
+  /** A file that has to be encoded; return false to stop. */
+  @FunctionalInterface
+  interface DueVisitor {
+    boolean visit(long modifiedMillis, long fileId, long lengthBytes);
+  }
+
+  /**
+   * Visits the files of a policy that have to be encoded and are newer than a time, oldest first.
+   */
+  void eachDue(String policy, long newerThanMillis, DueVisitor visitor) {
+    each(
+        due(),
+        policyKey(policy, newerThanMillis + 1, 0),
+        policyPrefix(policy),
+        (key, value) ->
+            visitor.visit(lastLong(key, 1), lastLong(key, 0), ByteBuffer.wrap(value).getLong()));
+  }
+
+  void putFast(String policy, long group, long stripeId) {
+    put(fast(), policyKey(policy, group, stripeId), NOTHING);
+  }
+
+  void deleteFast(String policy, long group, long stripeId) {
+    delete(fast(), policyKey(policy, group, stripeId));
+  }
+
+  /** A fast stripe and its group; return false to stop. */
+  @FunctionalInterface
+  interface FastVisitor {
+    boolean visit(long group, long stripeId);
+  }
+
+  /** Visits the fast stripes of a policy from a group on, a group after the other. */
+  void eachFast(String policy, long fromGroup, FastVisitor visitor) {
+    each(
+        fast(),
+        policyKey(policy, fromGroup, 0),
+        policyPrefix(policy),
+        (key, value) -> visitor.visit(lastLong(key, 1), lastLong(key, 0)));
+  }
+
+  void clearIndexes() {
+    commit();
+    try {
+      for (ColumnFamilyHandle family : List.of(due(), fast())) {
+        db.deleteRange(family, write, NOTHING, new byte[] {(byte) 0xff});
+      }
+    } catch (RocksDBException e) {
+      throw failure(e);
+    }
+  }
+
+  // ---- the position -----------------------------------------------------------------------------
+
+  /** Null if the view was never filled. */
+  ViewPositionRow position() {
+    return get(handles.get(0), POSITION, ViewPositionRow.parser());
+  }
+
+  void putPosition(ViewPositionRow position) {
+    put(handles.get(0), POSITION, position.toByteArray());
+  }
+
+  /** By which policies the rows are sorted; empty if they are not. */
+  String sortedBy() {
+    commit();
+    try {
+      byte[] value = db.get(handles.get(0), SORTED_BY);
+      return value == null ? "" : new String(value, StandardCharsets.UTF_8);
+    } catch (RocksDBException e) {
+      throw failure(e);
+    }
+  }
+
+  void putSortedBy(String policies) {
+    put(handles.get(0), SORTED_BY, utf8(policies));
+  }
+
+  // ---- the database -----------------------------------------------------------------------------
+
+  private <V> V get(ColumnFamilyHandle family, byte[] key, Parser<V> parser) {
+    commit();
+    try {
+      byte[] value = db.get(family, key);
+      return value == null ? null : parse(value, parser);
+    } catch (RocksDBException e) {
+      throw failure(e);
+    }
+  }
+
+  private <V> V parse(byte[] value, Parser<V> parser) {
+    try {
+      return parser.parseFrom(value);
+    } catch (InvalidProtocolBufferException e) {
+      throw failure(e);
+    }
+  }
+
+  private void put(ColumnFamilyHandle family, byte[] key, byte[] value) {
+    try {
+      batch.put(family, key, value);
+      commitIfLong();
+    } catch (RocksDBException e) {
+      throw failure(e);
+    }
+  }
+
+  private void delete(ColumnFamilyHandle family, byte[] key) {
+    try {
+      batch.delete(family, key);
+      commitIfLong();
+    } catch (RocksDBException e) {
+      throw failure(e);
+    }
+  }
+
+  private void commitIfLong() {
+    if (batch.getDataSize() > BATCH_BYTES) {
+      commit();
+    }
+  }
+
+  /** Writes what was put and deleted. Reads do so themselves. */
+  void commit() {
+    if (batch.count() == 0) {
+      return;
+    }
+    try {
+      db.write(write, batch);
+      batch.clear();
+    } catch (RocksDBException e) {
+      throw failure(e);
+    }
+  }
+
+  /** Visits the rows from a key on that begin with a prefix, as they are before the visits. */
+  private void each(ColumnFamilyHandle family, byte[] from, byte[] prefix, RowVisitor visitor) {
+    commit();
+    byte[] end = successor(prefix);
+    try (Slice upper = end == null ? null : new Slice(end);
+        ReadOptions read = new ReadOptions()) {
+      if (upper != null) {
+        read.setIterateUpperBound(upper);
+      }
+      try (RocksIterator iterator = db.newIterator(family, read)) {
+        iterator.seek(from);
+        while (iterator.isValid() && visitor.visit(iterator.key(), iterator.value())) {
+          iterator.next();
+        }
+        iterator.status();
+      }
+    } catch (RocksDBException e) {
+      throw failure(e);
+    }
+  }
+
+  /** The first key that does not begin with a prefix; null for the empty prefix. */
+  private static byte[] successor(byte[] prefix) {
+    for (int i = prefix.length - 1; i >= 0; i--) {
+      if (prefix[i] != (byte) 0xff) {
+        byte[] end = Arrays.copyOf(prefix, i + 1);
+        end[i]++;
+        return end;
+      }
+    }
+    return null;
+  }
+
+  private UncheckedIOException failure(Exception e) {
+    return new UncheckedIOException(
+        new IOException(
+            "The manager's view "
+                + directory
+                + " fails ("
+                + e.getMessage()
+                + "): see that its disk has space and is well; the directory may be deleted while the"
+                + " manager is down",
+            e));
+  }
+
+  private ColumnFamilyHandle inodes() {
+    return handles.get(1);
+  }
+
+  private ColumnFamilyHandle children() {
+    return handles.get(2);
+  }
+
+  private ColumnFamilyHandle stripes() {
+    return handles.get(3);
+  }
+
+  private ColumnFamilyHandle due() {
+    return handles.get(4);
+  }
+
+  private ColumnFamilyHandle fast() {
+    return handles.get(5);
+  }
+
+  private static byte[] key(long value) {
+    return ByteBuffer.allocate(8).putLong(value).array();
+  }
+
+  private static byte[] keys(long first, long second) {
+    return ByteBuffer.allocate(16).putLong(first).putLong(second).array();
+  }
+
+  private static byte[] policyPrefix(String policy) {
+    byte[] name = utf8(policy);
+    return Arrays.copyOf(name, name.length + 1);
+  }
+
+  private static byte[] policyKey(String policy, long first, long second) {
+    byte[] prefix = policyPrefix(policy);
+    return ByteBuffer.allocate(prefix.length + 16)
+        .put(prefix)
+        .putLong(first)
+        .putLong(second)
+        .array();
+  }
+
+  /** One of the longs at the end of a key: 0 is the last one. */
+  private static long lastLong(byte[] key, int fromEnd) {
+    return ByteBuffer.wrap(key).getLong(key.length - 8 * (fromEnd + 1));
+  }
+
+  private static byte[] utf8(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  @Override
+  public void close() {
+    commit();
+    try {
+      db.flush(new org.rocksdb.FlushOptions().setWaitForFlush(true), handles);
+    } catch (RocksDBException e) {
+      throw failure(e);
+    } finally {
+      batch.close();
+      handles.forEach(ColumnFamilyHandle::close);
+      db.close();
+      write.close();
+      for (AutoCloseable resource : resources) {
+        try {
+          resource.close();
+        } catch (Exception e) {
+          throw failure(e);
+        }
+      }
+    }
+  }
+}

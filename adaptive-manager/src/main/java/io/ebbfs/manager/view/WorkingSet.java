@@ -1,0 +1,210 @@
+package io.ebbfs.manager.view;
+
+import io.ebbfs.manager.config.PolicyRule;
+import io.ebbfs.manager.config.PolicySet;
+import io.ebbfs.manager.economics.Experience;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Takes from the {@link NamespaceView} what a run of the policies may decide about: of each policy
+ * the files that were written first of those that have to be encoded, fast stripes that nobody
+ * reads, all files that were read, with their stripes, and what transitions under way hold. So the
+ * cost of a run follows what is read and what may be decided, not how much is stored. One thread
+ * uses it.
+ */
+public final class WorkingSet {
+  /** Fast stripes without reads that one run looks at; the next run looks at those that follow. */
+  private static final int MOST_UNREAD_FAST = 2_000;
+
+  private static final int MOST_FAST_LOOKED_AT = 20_000;
+
+  /** Files that are looked at beside those that the limit of transitions allows. */
+  private static final int MORE_FILES = 1_000;
+
+  private final NamespaceView view;
+  private final int mostUnreadFast;
+  private final Map<String, Long> nextGroup = new HashMap<>();
+  private Map<Long, FileView> files = new LinkedHashMap<>();
+  private Map<Long, StripeView> stripes = new HashMap<>();
+
+  public WorkingSet(NamespaceView view) {
+    this(view, MOST_UNREAD_FAST);
+  }
+
+  /**
+   * @param mostUnreadFast fast stripes without reads that one run looks at
+   */
+  public WorkingSet(NamespaceView view, int mostUnreadFast) {
+    this.view = view;
+    this.mostUnreadFast = mostUnreadFast;
+  }
+
+  /** What a snapshot has beside files and stripes. */
+  public record Surroundings(
+      long nowMillis,
+      ClusterSnapshot.Limits limits,
+      ClusterSnapshot.Cluster cluster,
+      Map<Long, Double> heat,
+      long repairedBlocks,
+      long lostBlocks,
+      Experience experience,
+      List<TransitionView> transitions) {
+    /** A snapshot of these files and stripes. */
+    public ClusterSnapshot with(
+        PolicySet policies,
+        Collection<FileView> files,
+        Map<Long, StripeView> stripes,
+        Map<String, PolicySums> sums) {
+      return new ClusterSnapshot(
+          nowMillis,
+          policies,
+          limits,
+          cluster,
+          files,
+          stripes,
+          sums,
+          heat,
+          repairedBlocks,
+          lostBlocks,
+          experience,
+          transitions);
+    }
+  }
+
+  /** Takes a snapshot for the policies that the view is sorted by. */
+  public ClusterSnapshot take(Surroundings around) {
+    files = new LinkedHashMap<>();
+    stripes = new HashMap<>();
+    Set<Long> failed = new HashSet<>();
+    for (TransitionView transition : around.transitions()) {
+      if (transition.active() && transition.kind() != TransitionKindProto.REPAIR) {
+        transition.blocks().forEach(block -> addFile(block.ownerId()));
+        transition.stripeIds().forEach(this::addStripe);
+      } else if (!transition.active()) {
+        transition.blocks().forEach(block -> failed.add(block.ownerId()));
+      }
+    }
+    around.heat().keySet().forEach(this::addWithStripes);
+    around.experience().reads().keySet().forEach(this::addWithStripes);
+    for (PolicyRule rule : view.policies().rules()) {
+      addDue(rule, around, failed);
+      if (!rule.isSingle()) {
+        addUnreadFast(rule);
+      }
+    }
+    addGroups();
+    return around.with(view.policies(), new ArrayList<>(files.values()), stripes, view.sums());
+  }
+
+  private void addFile(long id) {
+    FileView file = files.containsKey(id) ? null : view.file(id);
+    if (file != null) {
+      files.put(id, file);
+    }
+  }
+
+  private void addWithStripes(long id) {
+    addFile(id);
+    FileView file = files.get(id);
+    if (file != null) {
+      file.stripeIds().forEach(this::addStripe);
+    }
+  }
+
+  private void addStripe(long id) {
+    StripeView stripe = stripes.containsKey(id) ? null : view.stripe(id);
+    if (stripe == null) {
+      return;
+    }
+    stripes.put(id, stripe);
+    if (view.policies().named(stripe.policy()).isEmpty()) {
+      // The policy of such a stripe is that of its files.
+      for (StripeView.Member member : stripe.members()) {
+        if (member.isOwnedByFile(id)) {
+          addFile(member.ownerId());
+        }
+      }
+    }
+  }
+
+  /** Fast stripes of one group convert together, so a part of a group would be taken for all. */
+  private void addGroups() {
+    for (StripeView stripe : List.copyOf(stripes.values())) {
+      if (stripe.groupId() != 0) {
+        view.groupOf(stripe.id()).forEach(this::addStripe);
+      }
+    }
+  }
+
+  /**
+   * Files whose encoding has failed are looked at beside the others, since they may be left out.
+   */
+  private void addDue(PolicyRule rule, Surroundings around, Set<Long> failed) {
+    long coldMillis = around.nowMillis() - rule.writeColdAfterMillis();
+    long most =
+        (long) around.limits().maxPendingTransitions() * rule.family().compactCode().dataCount()
+            + MORE_FILES;
+    List<Long> due = new ArrayList<>();
+    int[] counted = {0};
+    long[] bytes = {0};
+    view.eachDue(
+        rule.name(),
+        (modified, id, length) -> {
+          if (modified > coldMillis) {
+            return false;
+          }
+          due.add(id);
+          if (!failed.contains(id)) {
+            counted[0]++;
+            bytes[0] += length;
+          }
+          // What is beyond the limit of bytes may be short enough to fit beside what is taken.
+          return counted[0] < most
+              && (bytes[0] <= rule.maxBytesPerRun() || counted[0] < MORE_FILES);
+        });
+    due.forEach(this::addFile);
+  }
+
+  /** The stripes that were read are there already, and hotter than all that were not. */
+  private void addUnreadFast(PolicyRule rule) {
+    long from = nextGroup.getOrDefault(rule.name(), 0L);
+    long next = addUnreadFast(rule, from);
+    if (next == 0 && from != 0) {
+      next = addUnreadFast(rule, 0);
+    }
+    nextGroup.put(rule.name(), next);
+  }
+
+  /** Adds whole groups. Returns the group to begin the next run with; 0 if all were visited. */
+  private long addUnreadFast(PolicyRule rule, long from) {
+    List<Long> found = new ArrayList<>();
+    long[] next = {0, 0};
+    int[] looked = {0};
+    view.eachFast(
+        rule.name(),
+        from,
+        (group, id) -> {
+          boolean full = found.size() >= mostUnreadFast || looked[0] >= MOST_FAST_LOOKED_AT;
+          if (full && group != next[1]) {
+            next[0] = group;
+            return false;
+          }
+          next[1] = group;
+          looked[0]++;
+          if (!stripes.containsKey(id)) {
+            found.add(id);
+          }
+          return true;
+        });
+    found.forEach(this::addStripe);
+    return next[0];
+  }
+}

@@ -1,0 +1,395 @@
+package io.ebbfs.manager.policy;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.manager.config.PolicyRule;
+import io.ebbfs.manager.config.PolicySet;
+import io.ebbfs.manager.config.ReadHot;
+import io.ebbfs.manager.economics.Experience;
+import io.ebbfs.manager.model.ModelNamenode;
+import io.ebbfs.manager.view.ClusterSnapshot;
+import io.ebbfs.manager.view.FileState;
+import io.ebbfs.manager.view.FileStates;
+import io.ebbfs.manager.view.FileView;
+import io.ebbfs.manager.view.NamespaceView;
+import io.ebbfs.manager.view.PolicySums;
+import io.ebbfs.manager.view.SnapshotReader;
+import io.ebbfs.manager.view.StripeView;
+import io.ebbfs.manager.view.WorkingSet;
+import io.ebbfs.protocol.proto.CodingProtos.DirectoryStatusProto;
+import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
+import io.ebbfs.protocol.proto.CodingProtos.GetClusterRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListFilesRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListFilesResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListStripesRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListStripesResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * A view that hears only of what has changed decides as a snapshot of everything does, says the
+ * same of each file, and has the same sums.
+ */
+class WorkingSetTest {
+  private static final int WORLDS = 10;
+  private static final int STEPS = 30;
+  private static final List<String> DIRECTORIES =
+      List.of("/p", "/q", "/p/x", "/q/x", "/p/x/y", "/o");
+
+  @TempDir Path directory;
+
+  @Test
+  void whatChangesIsEnough() throws Exception {
+    for (int seed = 1; seed <= WORLDS; seed++) {
+      new Run(seed).run();
+    }
+  }
+
+  private final class Run {
+    private final int seed;
+    private final Random random;
+    private final PolicyWorld world;
+    private final Path viewDirectory;
+    private NamespaceView view;
+    private WorkingSet workingSet;
+    private Map<Long, FileStatusProto> files = new HashMap<>();
+    private Map<Long, DirectoryStatusProto> directories = new HashMap<>();
+    private Map<Long, StripeStatusProto> stripes = new HashMap<>();
+
+    Run(int seed) throws Exception {
+      this.seed = seed;
+      this.random = new Random(seed);
+      this.world = new PolicyWorld(rule("p"), rule("q"));
+      this.viewDirectory = directory.resolve("view-" + seed);
+      open();
+      if (random.nextBoolean()) {
+        readEverything();
+      }
+    }
+
+    private PolicyRule rule(String name) {
+      boolean auto = random.nextBoolean();
+      return switch (random.nextInt(3)) {
+        case 0 -> PolicyWorld.single(name, "RS(6,3)", 1_000L * random.nextInt(30));
+        default ->
+            PolicyWorld.rule(
+                name,
+                CodeRegistry.builtIn().family(random.nextBoolean() ? "product" : "lrc"),
+                random.nextBoolean() ? null : 1.45 + random.nextDouble() / 5,
+                auto ? ReadHot.AUTO : new ReadHot(ReadHot.Unit.PER_MIB, 1),
+                1_000L * random.nextInt(30));
+      };
+    }
+
+    private void open() throws Exception {
+      view = NamespaceView.open(viewDirectory, world.policies, CodeRegistry.builtIn());
+      workingSet = new WorkingSet(view);
+    }
+
+    void run() throws Exception {
+      for (int round = 0; round < 3; round++) {
+        addFiles("/" + (random.nextBoolean() ? "p" : "q") + "/old" + round, 60);
+        read();
+        world.now += 60_000;
+        world.namenode.nowMillis = world.now;
+        world.propose();
+        world.completeAll();
+      }
+      for (int step = 0; step < STEPS; step++) {
+        world.namenode.nowMillis = world.now;
+        String what = act();
+        follow();
+        compare("seed %d, step %d: %s".formatted(seed, step, what));
+      }
+      view.close();
+    }
+
+    private void addFiles(String parent, int count) {
+      for (int i = 0; i < count; i++) {
+        long[] lengths = new long[random.nextInt(4)];
+        Arrays.setAll(lengths, n -> PolicyWorld.MIB);
+        long modified = world.now - random.nextInt(40_000);
+        ModelNamenode.ModelFile file =
+            world.namenode.addFile(parent + "/f" + random.nextLong(), modified, lengths);
+        file.underConstruction = random.nextInt(10) == 0;
+      }
+    }
+
+    private void read() {
+      for (long id : world.namenode.files.keySet()) {
+        if (random.nextInt(3) == 0) {
+          world.heat.put(id, (double) random.nextInt(200));
+        } else if (random.nextInt(3) == 0) {
+          world.heat.remove(id);
+        }
+      }
+      world.experience = Experience.of(Map.copyOf(world.heat));
+    }
+
+    // ---- events ---------------------------------------------------------------------------------
+
+    private String act() throws Exception {
+      List<Long> ids = new ArrayList<>(world.namenode.files.keySet());
+      List<String> known = new ArrayList<>(world.namenode.directories.keySet());
+      switch (random.nextInt(11)) {
+        case 0, 1, 2 -> {
+          String parent = DIRECTORIES.get(random.nextInt(DIRECTORIES.size()));
+          addFiles(parent, 1 + random.nextInt(20));
+          return "files in " + parent;
+        }
+        case 3 -> {
+          read();
+          return "reads";
+        }
+        case 4 -> {
+          world.propose();
+          return "proposals";
+        }
+        case 5 -> {
+          world.completeAll();
+          return "transitions end";
+        }
+        case 6 -> {
+          for (long id : world.namenode.activeIds()) {
+            if (random.nextBoolean()) {
+              world.namenode.fail(id, "for a test");
+            } else {
+              world.namenode.complete(id);
+            }
+          }
+          return "some transitions fail";
+        }
+        case 7 -> {
+          if (!ids.isEmpty()) {
+            world.namenode.delete(ids.get(random.nextInt(ids.size())));
+          }
+          return "deletion";
+        }
+        case 8 -> {
+          if (!known.isEmpty()) {
+            String from = known.get(random.nextInt(known.size()));
+            String to =
+                "/" + (random.nextBoolean() ? "p" : "q") + "/moved" + random.nextInt(1_000_000);
+            if (!to.startsWith(from + "/")) {
+              world.namenode.rename(from, to);
+              return "rename of " + from + " to " + to;
+            }
+          }
+          return "nothing";
+        }
+        case 9 -> {
+          if (!known.isEmpty() && random.nextInt(4) == 0) {
+            world.namenode.deleteTree(known.get(random.nextInt(known.size())));
+            return "deletion of a tree";
+          }
+          world.namenode.stripes.values().forEach(s -> s.lost = random.nextInt(10) == 0);
+          return "losses";
+        }
+        default -> {
+          switch (random.nextInt(3)) {
+            case 0 -> {
+              view.close();
+              open();
+              return "restart";
+            }
+            case 1 -> {
+              PolicyRule other = rule(random.nextBoolean() ? "q" : "r");
+              world.policies = new PolicySet(List.of(world.policies.rules().get(0), other));
+              view.usePolicies(world.policies);
+              return "edited policies";
+            }
+            default -> {
+              world.now += random.nextInt(30_000);
+              if (random.nextInt(3) == 0) {
+                readEverything();
+                return "time passes, everything is read";
+              }
+              return "time passes";
+            }
+          }
+        }
+      }
+    }
+
+    private void readEverything() throws Exception {
+      view.beginReading();
+      view.putStripes(List.of(), listStripes());
+      view.putPage(listFiles());
+      view.endReading();
+    }
+
+    private ListFilesResponseProto listFiles() throws Exception {
+      return world.namenode.listFiles(
+          null,
+          ListFilesRequestProto.newBuilder().setLimit(1_000_000).setWithDirectories(true).build());
+    }
+
+    private ListStripesResponseProto listStripes() throws Exception {
+      return world.namenode.listStripes(
+          null, ListStripesRequestProto.newBuilder().setLimit(1_000_000).build());
+    }
+
+    /** Tells the view the ids of what differs from before, as the change stream does. */
+    private void follow() throws Exception {
+      Map<Long, FileStatusProto> filesNow = new HashMap<>();
+      Map<Long, DirectoryStatusProto> directoriesNow = new HashMap<>();
+      Map<Long, StripeStatusProto> stripesNow = new HashMap<>();
+      var page = listFiles();
+      page.getFilesList().forEach(f -> filesNow.put(f.getFileId(), f));
+      page.getDirectoriesList().forEach(d -> directoriesNow.put(d.getDirectoryId(), d));
+      listStripes().getStripesList().forEach(s -> stripesNow.put(s.getStripe().getId(), s));
+      // A file below a directory that has moved does not change itself.
+      Set<Long> changed = differing(withoutPaths(files), withoutPaths(filesNow));
+      changed.addAll(moved(directories, directoriesNow));
+      List<Long> inodes = new ArrayList<>(changed);
+      List<Long> changedStripes = new ArrayList<>(differing(stripes, stripesNow));
+      boolean stripesFirst = random.nextBoolean();
+      for (int part = 0; part < 2; part++) {
+        if (stripesFirst == (part == 0)) {
+          view.putStripes(
+              changedStripes,
+              changedStripes.isEmpty()
+                  ? ListStripesResponseProto.getDefaultInstance()
+                  : world.namenode.listStripes(
+                      null,
+                      ListStripesRequestProto.newBuilder()
+                          .addAllStripeIds(changedStripes)
+                          .build()));
+        } else {
+          view.putInodes(
+              inodes,
+              inodes.isEmpty()
+                  ? ListFilesResponseProto.getDefaultInstance()
+                  : world.namenode.listFiles(
+                      null, ListFilesRequestProto.newBuilder().addAllInodeIds(inodes).build()));
+        }
+      }
+      files = filesNow;
+      directories = directoriesNow;
+      stripes = stripesNow;
+    }
+
+    private static Map<Long, FileStatusProto> withoutPaths(Map<Long, FileStatusProto> of) {
+      Map<Long, FileStatusProto> without = new HashMap<>();
+      of.forEach((id, file) -> without.put(id, file.toBuilder().setPath("").build()));
+      return without;
+    }
+
+    private static Set<Long> moved(
+        Map<Long, DirectoryStatusProto> before, Map<Long, DirectoryStatusProto> now) {
+      Map<Long, String> names = new HashMap<>();
+      Map<Long, String> namesNow = new HashMap<>();
+      before.forEach((id, d) -> names.put(id, d.getParentId() + lastPart(d.getPath())));
+      now.forEach((id, d) -> namesNow.put(id, d.getParentId() + lastPart(d.getPath())));
+      return differing(names, namesNow);
+    }
+
+    private static String lastPart(String path) {
+      return path.substring(path.lastIndexOf('/'));
+    }
+
+    private static <V> Set<Long> differing(Map<Long, V> before, Map<Long, V> now) {
+      Set<Long> ids = new HashSet<>(before.keySet());
+      ids.addAll(now.keySet());
+      ids.removeIf(id -> before.containsKey(id) && before.get(id).equals(now.get(id)));
+      return ids;
+    }
+
+    // ---- the comparison -------------------------------------------------------------------------
+
+    private void compare(String what) throws Exception {
+      ClusterSnapshot whole = world.snapshot();
+      ClusterSnapshot taken = workingSet.take(around(whole));
+      Evaluation expected = Policy.decide(CodeRegistry.builtIn(), whole);
+      Evaluation actual = Policy.decide(CodeRegistry.builtIn(), taken);
+      assertThat(actual.accounts()).as(what).isEqualTo(expected.accounts());
+      assertThat(actual.decisions()).as(what).isEqualTo(expected.decisions());
+      assertThat(view.files()).as(what).isEqualTo(whole.files().size());
+      Set<Long> inTaken = new HashSet<>();
+      taken.files().forEach(file -> inTaken.add(file.id()));
+      for (FileView file : whole.files()) {
+        assertThat(view.file(file.id())).as(what).isEqualTo(file);
+        Verdict whatFollows = actual.verdicts().of(file, view::stripe);
+        Verdict whatIs = expected.verdicts().of(file, whole.stripes()::get);
+        if (inTaken.contains(file.id())) {
+          assertThat(whatFollows).as(what).isEqualTo(whatIs);
+        } else { // the evaluation knows no reason why it waits
+          assertThat(whatFollows.state()).as(what).isEqualTo(whatIs.state());
+          assertThat(whatFollows.hot()).as(what).isEqualTo(whatIs.hot());
+        }
+      }
+      compareDue(whole, what);
+      compareStates(whole, what);
+      checkGroups(whole, what);
+      for (ModelNamenode.ModelStripe stripe : world.namenode.stripes.values()) {
+        assertThat(view.stripe(stripe.id)).as(what).isEqualTo(whole.stripes().get(stripe.id));
+      }
+    }
+
+    private void compareStates(ClusterSnapshot whole, String what) {
+      Map<String, PolicySums> sums = view.sums();
+      whole
+          .sums()
+          .forEach(
+              (policy, expected) -> {
+                for (FileState state : FileState.values()) {
+                  assertThat(sums.get(policy).files(state))
+                      .as(what)
+                      .isEqualTo(expected.files(state));
+                }
+              });
+    }
+
+    /** Stripes of a group convert together, also if only one of them was read. */
+    private void checkGroups(ClusterSnapshot whole, String what) throws Exception {
+      Set<Long> taken = new WorkingSet(view, 0).take(around(whole)).stripes().keySet();
+      for (StripeView stripe : whole.stripes().values()) {
+        boolean fast =
+            whole.policies().named(stripe.policy()).stream()
+                .anyMatch(r -> !r.isSingle() && r.family().fast().equals(stripe.code()));
+        if (fast && stripe.groupId() != 0 && taken.contains(stripe.id())) {
+          assertThat(whole.stripes().values())
+              .as(what)
+              .filteredOn(s -> s.groupId() == stripe.groupId() && s.code().equals(stripe.code()))
+              .allMatch(s -> taken.contains(s.id()));
+        }
+      }
+    }
+
+    private WorkingSet.Surroundings around(ClusterSnapshot whole) throws Exception {
+      return SnapshotReader.surroundings(
+          world.namenode.getCluster(null, GetClusterRequestProto.getDefaultInstance()),
+          whole.transitions(),
+          world.now,
+          whole.limits(),
+          whole.heat(),
+          whole.experience());
+    }
+
+    private void compareDue(ClusterSnapshot whole, String what) {
+      long since = world.now - random.nextInt(60_000);
+      for (PolicyRule rule : world.policies.rules()) {
+        long files =
+            whole.files().stream()
+                .filter(file -> file.modifiedMillis() > since)
+                .filter(file -> whole.policies().forPath(file.path()).equals(Optional.of(rule)))
+                .filter(
+                    file -> FileStates.of(file, rule, whole.stripes()::get) == FileState.WAITING)
+                .count();
+        assertThat(view.newerThan(rule.name(), since).files()).as(what).isEqualTo(files);
+      }
+    }
+  }
+}

@@ -1,0 +1,460 @@
+package io.ebbfs.verify.scale;
+
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.common.config.ConfigException;
+import io.ebbfs.manager.Manager;
+import io.ebbfs.manager.config.ManagerConfig;
+import io.ebbfs.manager.config.ManagerOptions;
+import io.ebbfs.namenode.LoopMeter;
+import io.ebbfs.namenode.NamenodeConfig;
+import io.ebbfs.namenode.NamenodeConfig.Override;
+import io.ebbfs.namenode.NamenodeServer;
+import io.ebbfs.namenode.store.FailedSync;
+import io.ebbfs.namenode.store.RocksDbStore;
+import io.ebbfs.protocol.rpc.NamenodeClient;
+import io.ebbfs.protocol.rpc.RpcSettings;
+import io.ebbfs.protocol.rpc.ServiceKey;
+import io.ebbfs.testbed.Build;
+import io.ebbfs.testbed.ClusterException;
+import io.ebbfs.testbed.cluster.KafkaFiles;
+import io.ebbfs.testbed.process.ServerLog;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Random;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FSDataOutputStream;
+import org.apache.hadoop.hdfs.DistributedFileSystem;
+import org.apache.hadoop.hdfs.protocolPB.DatanodeProtocolClientSideTranslatorPB;
+
+/**
+ * One namespace of a given size: a namenode over the rows of a {@link SyntheticNamespace}, 500
+ * servers that beat and report by real calls, a Kafka broker, the adaptive manager, and a client
+ * that makes some files a second.
+ */
+final class ScaleRun {
+  private static final int SERVERS = 500;
+  private static final int DISKS = 12;
+  private static final int CREATES_PER_SECOND = 20;
+  private static final long EVALUATE_MILLIS = 10_000;
+  private static final long FILL_SECONDS = 3_600;
+  private static final String POLICIES =
+      """
+      policies:
+        - name: %s
+          paths: [%s]
+          family: product
+          storageBound: 1.5
+          writeColdAfter: 1h
+          readHot: auto
+      """
+          .formatted(SyntheticNamespace.POLICY, SyntheticNamespace.ROOT);
+
+  /**
+   * What a loop costs.
+   *
+   * @param periodMillis how often it runs
+   * @param millisPerPeriod its CPU time, for calls the time of their handlers
+   * @param rowsPerPeriod rows of the store that its scans read; -1 if that is not counted
+   */
+  record Loop(String name, long periodMillis, double millisPerPeriod, double rowsPerPeriod) {}
+
+  /**
+   * The figures of one size.
+   *
+   * @param once milliseconds of what happens once, by name
+   * @param answers milliseconds of the slowest of three answers, by request
+   * @param heapMiB live objects of namenode and manager together
+   */
+  record Figures(
+      long files,
+      List<Loop> loops,
+      Map<String, Double> once,
+      Map<String, Double> answers,
+      double heapMiB) {}
+
+  private final long files;
+  private final int seconds;
+  private final Path directory;
+  private final PrintStream out;
+  private final Map<String, Double> once = new LinkedHashMap<>();
+  private final Map<String, Double> answers = new LinkedHashMap<>();
+  private final List<Loop> loops = new ArrayList<>();
+  private final HttpClient http = HttpClient.newHttpClient();
+  private ServerBlocks serverBlocks;
+  private NamenodeServer namenode;
+  private Manager manager;
+  private double heapMiB;
+
+  /**
+   * @param seconds for which the loops are watched
+   */
+  ScaleRun(long files, int seconds, Path directory, PrintStream out) {
+    this.files = files;
+    this.seconds = seconds;
+    this.directory = directory;
+    this.out = out;
+  }
+
+  private interface Step {
+    void run() throws Exception;
+  }
+
+  private void time(String name, Step step) throws Exception {
+    long began = System.nanoTime();
+    step.run();
+    double millis = (System.nanoTime() - began) / 1e6;
+    once.put(name, millis);
+    out.printf("  %-42s %,12.0f ms%n", name, millis);
+  }
+
+  Figures run() throws Exception {
+    out.printf("%,d files%n", files);
+    time("rows written", this::fill);
+    int port = freePort();
+    Process kafka = startKafka(port);
+    try {
+      time(
+          "namenode starts",
+          () -> namenode = NamenodeServer.start(config(port), Clock.systemUTC(), new Random(1)));
+      withServers(port);
+    } finally {
+      if (manager != null) {
+        manager.close();
+      }
+      if (namenode != null) {
+        namenode.close();
+      }
+      kafka.destroyForcibly().waitFor();
+    }
+    return new Figures(files, loops, once, answers, heapMiB);
+  }
+
+  private void fill() throws IOException {
+    long modified = System.currentTimeMillis() - 30L * 86_400_000;
+    serverBlocks = new ServerBlocks(directory.resolve("blocks"), SERVERS, DISKS);
+    try (ServerBlocks written = serverBlocks;
+        RocksDbStore store =
+            RocksDbStore.open(metadata(), 60_000, 256L << 20, FailedSync::stopProcess)) {
+      store.changes().open();
+      long[] shown = {System.nanoTime()};
+      new SyntheticNamespace(store, SERVERS, DISKS, modified, written::add)
+          .fill(
+              files,
+              done -> {
+                if (done % 100_000 == 0) {
+                  fold(store);
+                }
+                if (System.nanoTime() - shown[0] > 30e9) {
+                  shown[0] = System.nanoTime();
+                  out.printf("  %,d of %,d files are written%n", done, files);
+                }
+              });
+      fold(store);
+    }
+  }
+
+  private static void fold(RocksDbStore store) {
+    try {
+      store.changes().fold();
+    } catch (IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    }
+  }
+
+  private Path metadata() {
+    return directory.resolve("namenode/metadata");
+  }
+
+  private NamenodeConfig config(int kafkaPort) throws ConfigException {
+    return NamenodeConfig.of(
+        Optional.empty(),
+        List.of(
+            new Override("scale", "data", directory.resolve("namenode").toString()),
+            new Override("scale", "port", "0"),
+            new Override("scale", "backupEvery", "0"),
+            new Override("scale", "kafka", "127.0.0.1:" + kafkaPort)),
+        Optional.empty());
+  }
+
+  private Process startKafka(int port) throws ClusterException, IOException, InterruptedException {
+    Path home = Files.createDirectories(directory.resolve("kafka"));
+    String classPath = Build.find().classPath("testbed/broker");
+    Path properties = KafkaFiles.writeProperties(home, "127.0.0.1", port, freePort());
+    KafkaFiles.format(home, properties, classPath, new ServerLog(home.resolve("format.log")));
+    Process kafka =
+        new ProcessBuilder(KafkaFiles.command(classPath, properties))
+            .redirectErrorStream(true)
+            .redirectOutput(home.resolve("kafka.log").toFile())
+            .start();
+    long deadline = System.nanoTime() + 60_000_000_000L;
+    while (System.nanoTime() < deadline) {
+      try (Socket socket = new Socket()) {
+        socket.connect(new InetSocketAddress("127.0.0.1", port), 500);
+        return kafka;
+      } catch (IOException e) {
+        Thread.sleep(200);
+      }
+    }
+    kafka.destroyForcibly();
+    throw new IOException("Kafka does not listen after a minute; see " + home.resolve("kafka.log"));
+  }
+
+  private static int freePort() throws IOException {
+    try (ServerSocket socket = new ServerSocket(0)) {
+      return socket.getLocalPort();
+    }
+  }
+
+  private void withServers(int kafkaPort) throws Exception {
+    Configuration conf = new Configuration(false);
+    DatanodeProtocolClientSideTranslatorPB datanodes =
+        new DatanodeProtocolClientSideTranslatorPB(namenode.address(), conf);
+    try (SyntheticServers servers = new SyntheticServers(datanodes, SERVERS, DISKS);
+        NamenodeClient client =
+            new NamenodeClient(namenode.address(), RpcSettings.tryOnce(60_000), ServiceKey.NONE);
+        DistributedFileSystem hdfs = new DistributedFileSystem()) {
+      time("500 servers register", servers::register);
+      servers.beatOn();
+      long[] blocks = {0};
+      time(
+          "full reports of 500 servers",
+          () -> {
+            for (int server = 0; server < SERVERS; server++) {
+              blocks[0] += servers.report(server, serverBlocks);
+            }
+          });
+      out.printf("  %-42s %,12d%n", "blocks in these reports", blocks[0]);
+      hdfs.initialize(
+          new URI("hdfs://127.0.0.1:" + namenode.address().getPort()), clientConfiguration());
+      manager = newManager(client, kafkaPort);
+      time("manager's view is filled", this::startManager);
+      watch(hdfs);
+      answers(hdfs);
+      System.gc();
+      Runtime runtime = Runtime.getRuntime();
+      heapMiB = (runtime.totalMemory() - runtime.freeMemory()) / 1048576.0;
+      out.printf("  %-42s %,12.0f MiB%n", "live heap of namenode and manager", heapMiB);
+      manager.close();
+      manager = newManager(client, kafkaPort);
+      time("manager starts again", this::startManager);
+      if (servers.failures() > 0) {
+        throw new IOException(servers.failures() + " heartbeats failed");
+      }
+    } finally {
+      datanodes.close();
+    }
+  }
+
+  private static Configuration clientConfiguration() {
+    Configuration conf = new Configuration();
+    conf.setInt("dfs.replication", 3);
+    return conf;
+  }
+
+  private Manager newManager(NamenodeClient client, int kafkaPort)
+      throws ConfigException, IOException {
+    Path conf = Files.createDirectories(directory.resolve("conf"));
+    Files.writeString(conf.resolve("policies.yaml"), POLICIES);
+    ManagerConfig defaults = ManagerConfig.defaults();
+    return new Manager(
+        new ManagerOptions(
+            conf,
+            directory.resolve("manager"),
+            "127.0.0.1:" + namenode.address().getPort(),
+            "127.0.0.1:" + kafkaPort,
+            "127.0.0.1",
+            0,
+            Optional.empty()),
+        new ManagerConfig(
+            defaults.heat(),
+            new ManagerConfig.Schedule(3_600_000, 3_600_000, 3_600_000, 3_600_000),
+            defaults.limits(),
+            defaults.startup()),
+        CodeRegistry.builtIn(),
+        client::coding,
+        Clock.systemUTC());
+  }
+
+  private void startManager() throws Exception {
+    manager.start();
+    long deadline = System.nanoTime() + FILL_SECONDS * 1_000_000_000L;
+    while (!manager.follower().status().complete() || !manager.follower().status().following()) {
+      if (System.nanoTime() > deadline) {
+        throw new IOException("the view is not complete: " + manager.follower().status());
+      }
+      Thread.sleep(100);
+    }
+  }
+
+  /** Watches the loops while a client makes files. */
+  private void watch(DistributedFileSystem hdfs) throws Exception {
+    Map<String, LoopMeter.Sums> before = namenode.loops().sums();
+    Map<String, double[]> callsBefore = calls();
+    long changesBefore = manager.follower().status().changes();
+    long cpuBefore = cpuOf("view-follower");
+    long began = System.nanoTime();
+    double evaluation = 0;
+    int evaluations = 0;
+    int made = 0;
+    while (System.nanoTime() - began < seconds * 1e9) {
+      String name = SyntheticNamespace.ROOT + "/new/" + made / 1_000 + "/f" + made;
+      try (FSDataOutputStream file = hdfs.create(new org.apache.hadoop.fs.Path(name))) {
+        made++;
+      }
+      double at = (System.nanoTime() - began) / 1e9;
+      if (at > (evaluations + 1) * seconds / 6.0) {
+        long cpu = threadCpu();
+        manager.evaluator().evaluateNowAndThen(true);
+        evaluation += (threadCpu() - cpu) / 1e6;
+        evaluations++;
+      }
+      long next = (long) (began + made * 1e9 / CREATES_PER_SECOND);
+      Thread.sleep(Math.max(0, (next - System.nanoTime()) / 1_000_000));
+    }
+    double passed = (System.nanoTime() - began) / 1e6;
+    loops(before, callsBefore, passed);
+    loops.add(
+        new Loop(
+            "manager: evaluation", EVALUATE_MILLIS, evaluation / Math.max(1, evaluations), -1));
+    long changes = manager.follower().status().changes() - changesBefore;
+    loops.add(
+        new Loop(
+            "manager: changes, a second",
+            1_000,
+            (cpuOf("view-follower") - cpuBefore) / 1e6 / passed * 1_000,
+            changes / passed * 1_000));
+    out.printf("  %-42s %,12d%n", "files made meanwhile", made);
+    for (Loop loop : loops) {
+      out.printf(
+          "  %-42s %12.2f ms of CPU per %,d ms, %,.0f rows%n",
+          loop.name(), loop.millisPerPeriod(), loop.periodMillis(), loop.rowsPerPeriod());
+    }
+  }
+
+  private void loops(
+      Map<String, LoopMeter.Sums> before, Map<String, double[]> callsBefore, double passed) {
+    LoopMeter.Sums none = new LoopMeter.Sums(0, 0, 0, 0);
+    namenode
+        .loops()
+        .sums()
+        .forEach(
+            (name, sums) -> {
+              LoopMeter.Sums old = before.getOrDefault(name, none);
+              long runs = sums.runs() - old.runs();
+              if (runs > 0) {
+                loops.add(
+                    new Loop(
+                        "namenode: " + name,
+                        Math.round(passed / runs),
+                        (sums.cpuNanos() - old.cpuNanos()) / 1e6 / runs,
+                        (double) (sums.rows() - old.rows()) / runs));
+              }
+            });
+    calls()
+        .forEach(
+            (method, now) -> {
+              double[] old = callsBefore.getOrDefault(method, new double[2]);
+              double count = now[0] - old[0];
+              if (method.equals("sendHeartbeat") && count > 0) {
+                loops.add(
+                    new Loop(
+                        "namenode: heartbeats of 500 servers",
+                        3_000,
+                        (now[1] - old[1]) * 1e3 / passed * 3_000,
+                        -1));
+              }
+            });
+  }
+
+  private static final Pattern CALLS =
+      Pattern.compile(
+          "ebbfs_namenode_(calls|call_seconds)_total\\{method=\"([^\"]*)\"\\} ([0-9.eE+-]+)");
+
+  /** Calls and their seconds, by method. */
+  private Map<String, double[]> calls() {
+    Map<String, double[]> calls = new LinkedHashMap<>();
+    Matcher line = CALLS.matcher(namenode.state().metrics());
+    while (line.find()) {
+      double[] sums = calls.computeIfAbsent(line.group(2), name -> new double[2]);
+      sums[line.group(1).equals("calls") ? 0 : 1] += Double.parseDouble(line.group(3));
+    }
+    return calls;
+  }
+
+  private static long threadCpu() {
+    return java.lang.management.ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
+  }
+
+  private static long cpuOf(String threadName) {
+    java.lang.management.ThreadMXBean threads =
+        java.lang.management.ManagementFactory.getThreadMXBean();
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().equals(threadName))
+        .mapToLong(thread -> threads.getThreadCpuTime(thread.getId()))
+        .sum();
+  }
+
+  private void answers(DistributedFileSystem hdfs) throws Exception {
+    for (String path :
+        List.of(
+            "/api/v1/cluster",
+            "/api/v1/files?limit=100",
+            "/api/v1/files?path=/data/d000000&limit=100",
+            "/api/v1/files?state=COMPACT&limit=100",
+            "/api/v1/files?state=FAILED&limit=100",
+            "/api/v1/files?hot=true",
+            "/api/v1/policies",
+            "/api/v1/transitions",
+            "/api/v1/timeline",
+            "/api/v1/health",
+            "/metrics",
+            "/")) {
+      answer(path, () -> get(path));
+    }
+    answer(
+        "dfsadmin -report",
+        () -> {
+          hdfs.getStatus();
+          hdfs.getDataNodeStats();
+        });
+  }
+
+  private void answer(String name, Step step) throws Exception {
+    double slowest = 0;
+    for (int i = 0; i < 3; i++) {
+      long began = System.nanoTime();
+      step.run();
+      slowest = Math.max(slowest, (System.nanoTime() - began) / 1e6);
+    }
+    answers.put(name, slowest);
+    out.printf("  %-42s %,12.0f ms%n", name, slowest);
+  }
+
+  private void get(String path) throws IOException, InterruptedException {
+    HttpResponse<String> response =
+        http.send(
+            HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + manager.httpPort() + path))
+                .build(),
+            HttpResponse.BodyHandlers.ofString());
+    if (response.statusCode() != 200) {
+      throw new IOException(path + " answers " + response.statusCode() + ": " + response.body());
+    }
+  }
+}
