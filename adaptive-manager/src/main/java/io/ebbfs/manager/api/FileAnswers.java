@@ -19,7 +19,7 @@ final class FileAnswers {
   private static final int PAGE = 100;
 
   /** Inodes that one answer looks at: more would take longer than a reader likes to wait. */
-  private static final int MOST_LOOKED_AT = 10_000;
+  private static final int MOST_LOOKED_AT = 4_000;
 
   private static final int MOST_REFRESHED = 1_000;
 

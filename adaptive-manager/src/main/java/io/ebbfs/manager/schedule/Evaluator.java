@@ -30,6 +30,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BooleanSupplier;
 import org.rocksdb.RocksDBException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -108,30 +109,33 @@ public final class Evaluator {
    * @throws NamenodeException if the namenode does not answer; the last evaluation stays
    */
   public synchronized Result evaluate(boolean dryRun) {
-    follower.catchUp();
-    return evaluateView(dryRun);
+    return evaluateView(
+        dryRun,
+        () -> {
+          follower.catchUp();
+          return true;
+        });
   }
 
   /**
-   * Evaluates on the schedule, with what the view has; does nothing before the view was filled.
-   *
-   * @throws NamenodeException if the namenode does not answer; the last evaluation stays
+   * Evaluates on the schedule. A dry run takes the view as it is. What is proposed follows from all
+   * that was committed before; if the view cannot catch up at a reasonable price, the next run
+   * proposes.
    */
   public synchronized void evaluateNowAndThen(boolean dryRun) {
     try {
-      if (follower.catchUpIfCheap()) {
-        evaluateView(dryRun);
-      }
+      evaluateView(dryRun, dryRun ? follower::isUsable : follower::catchUpIfCheap);
     } catch (NamenodeException e) {
-      failed(e);
+      LOG.debug("The schedule evaluates later", e);
     }
   }
 
-  private Result evaluateView(boolean dryRun) {
+  private Result evaluateView(boolean dryRun, BooleanSupplier catchUp) {
     try {
-      last = run(dryRun);
+      Result result = run(dryRun, catchUp);
+      last = result == null ? last : result;
       problem = null;
-      return last;
+      return result;
     } catch (NamenodeException e) {
       throw failed(e);
     }
@@ -207,11 +211,12 @@ public final class Evaluator {
    * @throws NamenodeException if the namenode does not answer
    */
   public synchronized Evaluation preview(PolicySet edited) {
+    List<TransitionView> transitions = SnapshotReader.transitions(namenode);
     follower.catchUp();
     PolicySet unlimited =
         new PolicySet(edited.rules().stream().map(PolicyRule::withoutRunLimit).toList());
     long now = clock.millis();
-    WorkingSet.Surroundings around = surroundings(now, unlimited, Integer.MAX_VALUE);
+    WorkingSet.Surroundings around = surroundings(now, unlimited, Integer.MAX_VALUE, transitions);
     List<FileView> files = new ArrayList<>();
     Map<Long, StripeView> stripes = new HashMap<>();
     view.all(files, stripes);
@@ -226,8 +231,10 @@ public final class Evaluator {
   }
 
   private WorkingSet.Surroundings surroundings(
-      long nowMillis, PolicySet rules, int maxPendingTransitions) {
-    List<TransitionView> transitions = SnapshotReader.transitions(namenode);
+      long nowMillis,
+      PolicySet rules,
+      int maxPendingTransitions,
+      List<TransitionView> transitions) {
     GetClusterResponseProto cluster = namenode.cluster();
     follower.noteChangesLost(cluster.getChangesLost());
     return SnapshotReader.surroundings(
@@ -239,12 +246,23 @@ public final class Evaluator {
         experienceAt(nowMillis, rules));
   }
 
-  private Result run(boolean dryRun) {
+  /**
+   * Reads transitions before the view catches up. A transition that ends in between is then counted
+   * twice, which cannot exceed the bound. In the other order it would not be counted at all.
+   *
+   * @param catchUp tells whether the view may be used now
+   * @return null if it may not
+   */
+  private Result run(boolean dryRun, BooleanSupplier catchUp) {
     long begin = clock.millis();
+    List<TransitionView> transitions = SnapshotReader.transitions(namenode);
+    if (!catchUp.getAsBoolean()) {
+      return null;
+    }
     PolicySet rules = policies.current().policies();
     view.usePolicies(rules);
     WorkingSet.Surroundings around =
-        surroundings(begin, rules, config.limits().maxPendingTransitions());
+        surroundings(begin, rules, config.limits().maxPendingTransitions(), transitions);
     ClusterSnapshot snapshot = workingSet.take(around);
     if (refreshLost(snapshot)) {
       snapshot = workingSet.take(around);

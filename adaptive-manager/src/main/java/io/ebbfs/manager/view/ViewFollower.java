@@ -132,13 +132,29 @@ public final class ViewFollower implements AutoCloseable {
   }
 
   /**
-   * Returns at once if the view follows the changes. Otherwise returns once everything was read,
-   * but skips that if it would take more than a tenth of the time.
+   * The same, but does not read everything if that would take more than a tenth of the time.
    *
-   * @return whether the view is complete
+   * @return whether the view has all that was committed before the call
    * @throws NamenodeException if the namenode does not answer
    */
   public boolean catchUpIfCheap() {
+    if (following && complete && awaitMark()) {
+      return true;
+    }
+    if (isReadingTooOften()) {
+      return false;
+    }
+    awaitReading();
+    return true;
+  }
+
+  /**
+   * Whether the view was filled, and is at most some seconds old or as fresh as it can be had for a
+   * tenth of the time.
+   *
+   * @throws NamenodeException if the namenode does not answer
+   */
+  public boolean isUsable() {
     if (!following && !isReadingTooOften()) {
       awaitReading();
     }

@@ -64,6 +64,7 @@ final class ViewStore implements AutoCloseable {
   private final List<AutoCloseable> resources;
   private final WriteOptions write = new WriteOptions().setDisableWAL(true);
   private final WriteBatch batch = new WriteBatch();
+  private boolean closed;
 
   static {
     RocksDB.loadLibrary();
@@ -274,6 +275,15 @@ final class ViewStore implements AutoCloseable {
 
   // ---- the database -----------------------------------------------------------------------------
 
+  /**
+   * A thread that has not stopped in time must not touch a closed database: that ends the process.
+   */
+  private void ensureOpen() {
+    if (closed) {
+      throw new IllegalStateException("the manager's view is closed");
+    }
+  }
+
   private <V> V get(ColumnFamilyHandle family, byte[] key, Parser<V> parser) {
     commit();
     try {
@@ -293,6 +303,7 @@ final class ViewStore implements AutoCloseable {
   }
 
   private void put(ColumnFamilyHandle family, byte[] key, byte[] value) {
+    ensureOpen();
     try {
       batch.put(family, key, value);
       commitIfLong();
@@ -302,6 +313,7 @@ final class ViewStore implements AutoCloseable {
   }
 
   private void delete(ColumnFamilyHandle family, byte[] key) {
+    ensureOpen();
     try {
       batch.delete(family, key);
       commitIfLong();
@@ -318,6 +330,7 @@ final class ViewStore implements AutoCloseable {
 
   /** Writes what was put and deleted. Reads do so themselves. */
   void commit() {
+    ensureOpen();
     if (batch.count() == 0) {
       return;
     }
@@ -427,7 +440,11 @@ final class ViewStore implements AutoCloseable {
 
   @Override
   public void close() {
+    if (closed) {
+      return;
+    }
     commit();
+    closed = true;
     try {
       db.flush(new org.rocksdb.FlushOptions().setWaitForFlush(true), handles);
     } catch (RocksDBException e) {

@@ -188,8 +188,16 @@ public final class ChangeLog {
     return lost;
   }
 
+  /** What a power failure undoes must not have been published: nobody would tell of the undoing. */
   private boolean publish(ChangedIds ids) throws IOException {
-    return ids.isEmpty() || publisher.publish(ids);
+    if (ids.isEmpty()) {
+      return true;
+    }
+    if (publisher == ChangePublisher.NONE) {
+      return false;
+    }
+    store.sync();
+    return publisher.publish(ids);
   }
 
   /** The sums by a scan of all rows. They are exact only if nobody changes the rows meanwhile. */

@@ -57,18 +57,41 @@ public final class RePlacementPlanner {
       String violationsInWords) {}
 
   /**
+   * What the placement of stripes in one code has to keep, by the servers and disks of the cluster.
+   *
+   * @param compact the code of the stripe that a group has to be able to become; empty for none
+   * @param keepsRacks whether stripes survive the loss of any rack
+   * @param keepsPairs whether stripes survive the loss of any two servers
+   */
+  public record Rules(Optional<ErasureCode> compact, boolean keepsRacks, boolean keepsPairs) {
+    /**
+     * @param mergesInto the compact code of the stripe that a group may become later
+     * @param disks all disks in service
+     */
+    public static Rules of(
+        ErasureCode code, Optional<ErasureCode> mergesInto, List<PlacementDisk> disks) {
+      Optional<ErasureCode> compact = mergesInto.filter(to -> mayMerge(to, disks));
+      return new Rules(
+          compact,
+          StripePlacer.racksSuffice(
+              compact.map(to -> List.of(code, to)).orElse(List.of(code)), disks),
+          mayKeepPairs(code, disks));
+    }
+  }
+
+  /**
    * A planner for one stripe.
    *
-   * @param mergesInto the compact code of the stripe that the group may become later
+   * @param rules of the whole cluster
    * @param group by slot: the disk of every block of the stripe, and of the stripes with which it
    *     merges; only blocks of the stripe itself are moved
    * @param slot the slot of the stripe
    * @param lengthBytes of the longest block
-   * @param disks the disks in service
+   * @param disks the disks in service that blocks may move to
    */
   public RePlacementPlanner(
       ErasureCode code,
-      Optional<ErasureCode> mergesInto,
+      Rules rules,
       List<? extends Map<Integer, PlacementDisk>> group,
       int slot,
       long lengthBytes,
@@ -76,18 +99,15 @@ public final class RePlacementPlanner {
       Random random) {
     List<PlacementDisk> others = new ArrayList<>(disks);
     group.forEach(stripe -> others.addAll(stripe.values()));
-    Optional<ErasureCode> compact = mergesInto.filter(to -> mayMerge(to, disks));
     this.random = random;
-    this.keepsRacks =
-        StripePlacer.racksSuffice(
-            compact.map(to -> List.of(code, to)).orElse(List.of(code)), disks);
-    this.keepsPairs = mayKeepPairs(code, disks);
+    this.keepsRacks = rules.keepsRacks();
+    this.keepsPairs = rules.keepsPairs();
     this.draft =
         new PlacementDraft(StripePlacer.withSpace(disks, lengthBytes), others, keepsRacks, random);
     this.assigner = new DiskAssigner(draft, random);
     DraftGroup draftGroup =
         new DraftGroup(
-            draft, code, compact, group.stream().map(Map::keySet).toList(), WEIGHT_MERGED);
+            draft, code, rules.compact(), group.stream().map(Map::keySet).toList(), WEIGHT_MERGED);
     this.view = draftGroup.stripes.get(slot);
     this.merged = draftGroup.merged;
     for (int other = 0; other < group.size(); other++) {

@@ -15,6 +15,7 @@ import io.ebbfs.namenode.stripes.StripeState;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -102,25 +103,45 @@ public final class TargetDiskChooser {
 
   /** The moves that would make the placement of a stripe better. */
   public RePlacementPlanner.Moves planMoves(MergeGroup group) throws NotPlannableException {
-    return rePlacement(group, inService(), new Random(seed())).plan();
+    List<PlacementDisk> disks = inService();
+    return rePlacement(group, rules(group.stripe().code(), disks), disks, new Random(seed()))
+        .plan();
   }
 
-  /** How many rules the placement of a stripe breaks. */
-  public int violations(MergeGroup group) throws NotPlannableException {
-    return rePlacement(group, inService(), new Random(0)).violations();
+  /**
+   * The rules of placement as the cluster is now, for many stripes: each code is looked at once.
+   * Not thread-safe.
+   */
+  public final class Survey {
+    private final List<PlacementDisk> disks = inService();
+    private final Map<String, RePlacementPlanner.Rules> rulesOfCodes = new HashMap<>();
+
+    /** How many rules the placement of a stripe breaks. The cost follows the stripe's own disks. */
+    public int violations(MergeGroup group) throws NotPlannableException {
+      ErasureCode code = group.stripe().code();
+      RePlacementPlanner.Rules rules =
+          rulesOfCodes.computeIfAbsent(code.name(), name -> rules(code, disks));
+      return rePlacement(group, rules, List.of(), new Random(0)).violations();
+    }
   }
 
-  private RePlacementPlanner rePlacement(MergeGroup group, List<PlacementDisk> disks, Random random)
+  public Survey survey() {
+    return new Survey();
+  }
+
+  private RePlacementPlanner.Rules rules(ErasureCode code, List<PlacementDisk> disks) {
+    return RePlacementPlanner.Rules.of(code, codes.mergesInto(code), disks);
+  }
+
+  /**
+   * @param disks that blocks may move to
+   */
+  private RePlacementPlanner rePlacement(
+      MergeGroup group, RePlacementPlanner.Rules rules, List<PlacementDisk> disks, Random random)
       throws NotPlannableException {
     StripeState stripe = group.stripe();
     return new RePlacementPlanner(
-        stripe.code(),
-        codes.mergesInto(stripe.code()),
-        placeOf(group),
-        group.slot(),
-        longest(stripe),
-        disks,
-        random);
+        stripe.code(), rules, placeOf(group), group.slot(), longest(stripe), disks, random);
   }
 
   /** By slot and position: the disks of the blocks of the group. */

@@ -43,6 +43,9 @@ final class RePlacementScheduler {
   // Stripes for which no better place was found, with the cluster signature of that time.
   private final Map<Long, Integer> withoutMoves = new HashMap<>();
   private final Map<Long, Candidate> candidates = new LinkedHashMap<>();
+  // Of this run of the scan; null before its first stripe.
+  private TargetDiskChooser.Survey survey;
+  private Integer signature;
 
   RePlacementScheduler(TransitionContext context) {
     this.context = context;
@@ -80,7 +83,10 @@ final class RePlacementScheduler {
                   Durability.RELAXED,
                   transaction ->
                       MergeGroup.read(transaction, context.codes(), context.cluster(), stripe));
-      int violations = disks.violations(group);
+      if (survey == null) {
+        survey = disks.survey();
+      }
+      int violations = survey.violations(group);
       if (violations == 0) {
         forget(stripe.id());
         return;
@@ -89,10 +95,10 @@ final class RePlacementScheduler {
       if (mayPlanMore()
           && !group.inTransition()
           && group.others().values().stream().noneMatch(s -> candidates.containsKey(s.id()))
-          && !clusterSignature().equals(withoutMoves.get(stripe.id()))) {
+          && !signature().equals(withoutMoves.get(stripe.id()))) {
         RePlacementPlanner.Moves moves = disks.planMoves(group);
         if (moves.targets().isEmpty()) {
-          withoutMoves.put(stripe.id(), clusterSignature());
+          withoutMoves.put(stripe.id(), signature());
         } else {
           candidates.put(stripe.id(), new Candidate(stripe, moves));
         }
@@ -106,6 +112,13 @@ final class RePlacementScheduler {
     return context.settings().movesMisplaced()
         && active() + candidates.size() < MAX_ACTIVE
         && withoutMoves.size() < MAX_WITHOUT_MOVES;
+  }
+
+  private Integer signature() {
+    if (signature == null) {
+      signature = clusterSignature();
+    }
+    return signature;
   }
 
   /** Equal as long as no server or disk comes, goes or changes its rack. */
@@ -130,6 +143,8 @@ final class RePlacementScheduler {
       }
     }
     candidates.clear();
+    survey = null;
+    signature = null;
   }
 
   private TransitionRow row(long id, Candidate candidate) {
