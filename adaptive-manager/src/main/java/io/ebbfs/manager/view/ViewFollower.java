@@ -47,6 +47,8 @@ public final class ViewFollower implements AutoCloseable {
   private static final Duration PROBE_TIMEOUT = Duration.ofSeconds(5);
   private static final long CONNECT_EVERY_MILLIS = 2_000;
   private static final int BROKER_MILLIS = 500;
+  private static final int TOPIC_PROBES = 10;
+  private static final long TOPIC_PROBE_MILLIS = 200;
   private static final long MARK_MILLIS = 5_000;
   private static final int IDS_PER_CALL = 1_000;
 
@@ -293,12 +295,11 @@ public final class ViewFollower implements AutoCloseable {
     synchronized (monitor) {
       wanted = wantedReading > doneReading;
     }
-    if (wanted) {
-      return; // somebody waits
+    if (!wanted) {
+      pause(200);
     }
-    pause(200);
     if (now() - connectedAtMillis < CONNECT_EVERY_MILLIS) {
-      return;
+      return; // what somebody waits for is read without the stream
     }
     try {
       if (anyBrokerListens()) {
@@ -334,11 +335,16 @@ public final class ViewFollower implements AutoCloseable {
   private void connect() {
     Consumer<byte[], byte[]> connected = newConsumer();
     consumer = connected;
-    if (connected.listTopics(PROBE_TIMEOUT).getOrDefault(TOPIC, List.of()).isEmpty()) {
+    if (!topicExists(connected)) {
       // The first record makes the topic, and perhaps nothing changes for hours.
       namenode.clusterWithMark(UUID.randomUUID().toString());
-      disconnect("topic " + TOPIC + " does not exist yet");
-      return;
+      for (int i = 0; i < TOPIC_PROBES && !topicExists(connected); i++) {
+        pause(TOPIC_PROBE_MILLIS);
+      }
+      if (!topicExists(connected)) {
+        disconnect("topic " + TOPIC + " does not exist yet");
+        return;
+      }
     }
     connected.assign(List.of(PARTITION));
     long end = connected.endOffsets(List.of(PARTITION), PROBE_TIMEOUT).get(PARTITION);
@@ -354,6 +360,10 @@ public final class ViewFollower implements AutoCloseable {
     }
     following = true;
     LOG.info("Following the changes in topic {} at {}", TOPIC, servers);
+  }
+
+  private static boolean topicExists(Consumer<byte[], byte[]> connected) {
+    return !connected.listTopics(PROBE_TIMEOUT).getOrDefault(TOPIC, List.of()).isEmpty();
   }
 
   private Consumer<byte[], byte[]> newConsumer() {

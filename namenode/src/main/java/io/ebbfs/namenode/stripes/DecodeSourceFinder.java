@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.ToIntFunction;
 
 /**
  * Finds the servers that hold the sources of a degraded read. The block locations of a file name
@@ -31,31 +32,59 @@ final class DecodeSourceFinder {
   static DecodeSources find(
       Transaction transaction, CodeRegistry codes, ClusterView cluster, BlockRow block)
       throws IOException {
-    Optional<StripeRow> row = transaction.get(Tables.STRIPE, Tables.stripe(block.getStripeId()));
-    if (row.isEmpty()) {
+    Optional<StripeState> stripe = stripeOf(transaction, codes, cluster, block);
+    if (stripe.isEmpty()) {
       return DecodeSources.NONE;
     }
-    StripeState stripe = StripeState.read(transaction, codes, cluster, row.get());
-    int wanted = block.getStripePosition();
-    if (!stripe.occupied().contains(wanted)) {
-      return DecodeSources.NONE; // another transaction has converted or rewritten the stripe
-    }
-    Set<Integer> unreadable = new TreeSet<>(stripe.lost());
-    unreadable.add(wanted);
     ReadCostEstimator costs = new ReadCostEstimator(cluster, "");
+    return inputs(stripe.get(), block, costs::of)
+        .map(positions -> count(cluster, stripe.get(), positions))
+        .orElse(DecodeSources.NONE);
+  }
+
+  /** Whether the stripe of a block decodes the block, at whatever cost. */
+  static boolean decodes(
+      Transaction transaction, CodeRegistry codes, ClusterView cluster, BlockRow block)
+      throws IOException {
+    return stripeOf(transaction, codes, cluster, block)
+        .flatMap(stripe -> inputs(stripe, block, disks -> 1))
+        .isPresent();
+  }
+
+  /** Empty if another transaction has converted or rewritten the stripe. */
+  private static Optional<StripeState> stripeOf(
+      Transaction transaction, CodeRegistry codes, ClusterView cluster, BlockRow block)
+      throws IOException {
+    Optional<StripeRow> row = transaction.get(Tables.STRIPE, Tables.stripe(block.getStripeId()));
+    if (row.isEmpty()) {
+      return Optional.empty();
+    }
+    StripeState stripe = StripeState.read(transaction, codes, cluster, row.get());
+    return stripe.occupied().contains(block.getStripePosition())
+        ? Optional.of(stripe)
+        : Optional.empty();
+  }
+
+  /**
+   * The positions that the cheapest plan reads; empty if no plan decodes the block.
+   *
+   * @param cost of a block with replicas on these disks
+   */
+  private static Optional<List<Integer>> inputs(
+      StripeState stripe, BlockRow block, ToIntFunction<List<String>> cost) {
+    Set<Integer> unreadable = new TreeSet<>(stripe.lost());
+    unreadable.add(block.getStripePosition());
     try {
-      return count(
-          cluster,
-          stripe,
+      return Optional.of(
           Planner.readPlan(
                   stripe.code(),
                   stripe.occupied(),
                   unreadable,
-                  wanted,
-                  position -> costs.of(stripe.locations().get(position)))
+                  block.getStripePosition(),
+                  position -> cost.applyAsInt(stripe.locations().get(position)))
               .inputPositions());
     } catch (CannotPlanException e) {
-      return DecodeSources.NONE;
+      return Optional.empty();
     }
   }
 

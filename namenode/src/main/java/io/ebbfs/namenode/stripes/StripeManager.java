@@ -66,7 +66,7 @@ public final class StripeManager implements StripeService {
   @Override
   public boolean decodes(Transaction transaction, BlockRow block, ClusterView view)
       throws IOException {
-    return DecodeSourceFinder.find(transaction, codes, view, block) != DecodeSources.NONE;
+    return DecodeSourceFinder.decodes(transaction, codes, view, block);
   }
 
   @Override
