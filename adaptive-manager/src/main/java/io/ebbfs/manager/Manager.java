@@ -297,6 +297,7 @@ public final class Manager implements ManagerState, AutoCloseable {
   @Override
   public void close() {
     api.close();
+    follower.stop();
     schedules.close();
     opens.close();
     follower.close();

@@ -27,10 +27,12 @@ import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
+import java.util.stream.Collectors;
 import org.rocksdb.RocksDBException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -284,9 +286,9 @@ public final class Evaluator {
         snapshot.stripes().values().stream()
             .filter(stripe -> !stripe.lostPositions().isEmpty())
             .map(StripeView::id)
-            .limit(MOST_REFRESHED)
-            .toList();
-    follower.refreshStripes(lost);
+            .collect(Collectors.toCollection(ArrayList::new));
+    Collections.shuffle(lost); // so that each has its turn, though others stay lost for long
+    follower.refreshStripes(lost.subList(0, Math.min(MOST_REFRESHED, lost.size())));
     return !lost.isEmpty();
   }
 }

@@ -23,4 +23,9 @@ public final class NamenodeException extends RuntimeException {
     int end = message.indexOf('\n');
     return end < 0 ? message : message.substring(0, end);
   }
+
+  /** What has not been learnt from the namenode, for an operator. */
+  NamenodeException(String message) {
+    super(message);
+  }
 }

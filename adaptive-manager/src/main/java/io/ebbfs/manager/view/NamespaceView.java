@@ -205,12 +205,17 @@ public final class NamespaceView implements AutoCloseable {
       }
       store.putChild(file.getParentId(), id);
     }
-    if (old == null) {
-      files++;
-    } else {
+    change(old, file, reading);
+  }
+
+  /** Puts a file in the place of its old row, which may be null, or of a directory. */
+  private void change(ViewInodeRow old, FileStatusProto file, long rowReading) {
+    if (old != null && old.hasFile()) {
       leave(old);
+    } else {
+      files++;
     }
-    String policy = enter(file, reading);
+    String policy = enter(file, rowReading);
     if (!policy.equals(old == null ? "" : old.getPolicy())) {
       bindStripes(file.getStripeIdsList());
     }
@@ -269,6 +274,10 @@ public final class NamespaceView implements AutoCloseable {
     if (old != null && parentOf(old) != directory.getParentId()) {
       store.deleteChild(parentOf(old), id);
     }
+    if (old != null && old.hasFile()) {
+      files--;
+      leave(old);
+    }
     store.putChild(directory.getParentId(), id);
     store.putInode(
         id, ViewInodeRow.newBuilder().setDirectory(directory).setReading(reading).build());
@@ -292,7 +301,8 @@ public final class NamespaceView implements AutoCloseable {
       String path = next.getValue() + old.substring(old.lastIndexOf('/'));
       if (row.hasFile()) {
         if (!path.equals(old)) {
-          put(row.getFile().toBuilder().setPath(path).build());
+          // Nobody has listed the file: a reading of everything under way has to find it yet.
+          change(row, row.getFile().toBuilder().setPath(path).build(), row.getReading());
         }
       } else {
         store.putInode(
@@ -303,22 +313,18 @@ public final class NamespaceView implements AutoCloseable {
     }
   }
 
-  /** Removes an inode and all inodes below it. */
+  /**
+   * Removes an inode. What is below a directory has a change of its own, when it is deleted or
+   * moved: it may have moved elsewhere before the directory was deleted.
+   */
   private void remove(long id) {
-    Deque<Long> left = new ArrayDeque<>(List.of(id));
-    while (!left.isEmpty()) {
-      long next = left.pop();
-      ViewInodeRow row = store.inode(next);
-      if (row == null) {
-        continue;
-      }
-      store.deleteChild(parentOf(row), next);
-      store.deleteInode(next);
+    ViewInodeRow row = store.inode(id);
+    if (row != null) {
+      store.deleteChild(parentOf(row), id);
+      store.deleteInode(id);
       if (row.hasFile()) {
         files--;
         leave(row);
-      } else {
-        left.addAll(store.children(next));
       }
     }
   }

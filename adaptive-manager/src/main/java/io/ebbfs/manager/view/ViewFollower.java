@@ -6,7 +6,6 @@ import io.ebbfs.protocol.proto.CodingProtos.ListFilesResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListStripesResponseProto;
 import io.ebbfs.protocol.proto.ManagerProtos.ViewPositionRow;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.time.Duration;
@@ -14,12 +13,16 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Properties;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ExecutionException;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 import org.apache.hadoop.thirdparty.protobuf.InvalidProtocolBufferException;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
@@ -28,6 +31,8 @@ import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.errors.InterruptException;
+import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.slf4j.Logger;
@@ -43,6 +48,8 @@ public final class ViewFollower implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ViewFollower.class);
   private static final String TOPIC = "ebbfs.changes";
   private static final TopicPartition PARTITION = new TopicPartition(TOPIC, 0);
+  private static final ViewPositionRow NO_POSITION =
+      ViewPositionRow.newBuilder().setNextOffset(0).setTopicId("").setChangesLost(0).build();
   private static final Duration POLL = Duration.ofMillis(200);
   private static final Duration PROBE_TIMEOUT = Duration.ofSeconds(5);
   private static final long CONNECT_EVERY_MILLIS = 2_000;
@@ -50,6 +57,7 @@ public final class ViewFollower implements AutoCloseable {
   private static final int TOPIC_PROBES = 10;
   private static final long TOPIC_PROBE_MILLIS = 200;
   private static final long MARK_MILLIS = 5_000;
+  private static final long MOST_MARK_MILLIS = 30_000;
   private static final int IDS_PER_CALL = 1_000;
 
   /** Readings that nobody waits for take at most this part of the time. */
@@ -89,8 +97,11 @@ public final class ViewFollower implements AutoCloseable {
   private long doneReading;
   private final Set<String> awaitedMarks = new HashSet<>();
   private NamenodeException failure;
+  private boolean everRead;
   private long lastReadingMillis;
   private long lastReadingTookMillis;
+  // Grows with each answer that is put into the view; by several threads, and then not exactly.
+  private volatile long progress;
   private volatile boolean stopping;
   private volatile boolean following;
   private volatile boolean complete;
@@ -128,8 +139,12 @@ public final class ViewFollower implements AutoCloseable {
    * @throws NamenodeException if the namenode does not answer
    */
   public void catchUp() {
-    if (!(following && complete && awaitMark())) {
-      awaitReading();
+    switch (awaitMark()) {
+      case SEEN -> {}
+      case LAGS ->
+          throw new NamenodeException(
+              "the view of the namespace lags behind, because many files change; try again later");
+      case NOT_FOLLOWED -> awaitReading();
     }
   }
 
@@ -140,24 +155,21 @@ public final class ViewFollower implements AutoCloseable {
    * @throws NamenodeException if the namenode does not answer
    */
   public boolean catchUpIfCheap() {
-    if (following && complete && awaitMark()) {
+    Mark mark = awaitMark();
+    if (mark == Mark.NOT_FOLLOWED && !isReadingTooOften()) {
+      awaitReading();
       return true;
     }
-    if (isReadingTooOften()) {
-      return false;
-    }
-    awaitReading();
-    return true;
+    return mark == Mark.SEEN;
   }
 
   /**
-   * Whether the view was filled, and is at most some seconds old or as fresh as it can be had for a
-   * tenth of the time.
+   * Whether the view was filled; fills it if it was not. It may be old while Kafka is away.
    *
    * @throws NamenodeException if the namenode does not answer
    */
   public boolean isUsable() {
-    if (!following && !isReadingTooOften()) {
+    if (!complete) {
       awaitReading();
     }
     return complete;
@@ -165,31 +177,58 @@ public final class ViewFollower implements AutoCloseable {
 
   private boolean isReadingTooOften() {
     synchronized (monitor) {
-      return doneReading > 0 && now() - lastReadingMillis < lastReadingTookMillis * READING_PART;
+      return everRead && now() - lastReadingMillis < lastReadingTookMillis * READING_PART;
     }
   }
 
-  private boolean awaitMark() {
+  /** What has become of a mark. */
+  private enum Mark {
+    SEEN,
+    /** The changes before it are still being read. */
+    LAGS,
+    NOT_FOLLOWED
+  }
+
+  private Mark awaitMark() {
+    if (!following || !complete) {
+      return Mark.NOT_FOLLOWED;
+    }
     String mark = UUID.randomUUID().toString();
     synchronized (monitor) {
       awaitedMarks.add(mark);
     }
     try {
-      namenode.clusterWithMark(mark);
-      long deadline = now() + MARK_MILLIS;
-      synchronized (monitor) {
-        while (awaitedMarks.contains(mark) && following && now() < deadline) {
-          monitor.wait(100);
-        }
-        return !awaitedMarks.contains(mark);
-      }
+      long changesLost = namenode.clusterWithMark(mark).getChangesLost();
+      return noteChangesLost(changesLost) ? Mark.NOT_FOLLOWED : await(mark);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
-      return false;
+      return Mark.LAGS;
     } finally {
       synchronized (monitor) {
         awaitedMarks.remove(mark);
       }
+    }
+  }
+
+  private Mark await(String mark) throws InterruptedException {
+    long begin = now();
+    long progressedMillis = begin;
+    long before = progress;
+    synchronized (monitor) {
+      while (awaitedMarks.contains(mark) && following && !stopping) {
+        if (progress != before) {
+          before = progress;
+          progressedMillis = now();
+        }
+        if (now() - progressedMillis > MARK_MILLIS) {
+          return Mark.NOT_FOLLOWED;
+        }
+        if (now() - begin > MOST_MARK_MILLIS) {
+          return Mark.LAGS;
+        }
+        monitor.wait(100);
+      }
+      return awaitedMarks.contains(mark) ? Mark.NOT_FOLLOWED : Mark.SEEN;
     }
   }
 
@@ -199,14 +238,16 @@ public final class ViewFollower implements AutoCloseable {
       failure = null;
       monitor.notifyAll();
       try {
-        while (doneReading < wanted && failure == null && !stopping) {
+        while (doneReading < wanted && failure == null && !stopping && thread.isAlive()) {
           monitor.wait(1_000);
         }
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }
-      if (doneReading < wanted && failure != null) {
-        throw failure;
+      if (doneReading < wanted) {
+        throw failure != null
+            ? failure
+            : new NamenodeException("the view of the namespace is not kept any more");
       }
     }
   }
@@ -232,10 +273,10 @@ public final class ViewFollower implements AutoCloseable {
         failed(e);
       } catch (KafkaException e) {
         disconnect(e.getMessage());
-      } catch (UncheckedIOException | IllegalStateException e) {
+      } catch (RuntimeException e) {
         if (!stopping) {
           LOG.error("The view of the namespace does not follow: {}", e.getMessage(), e);
-          failed(new NamenodeException("the view of the namespace", e));
+          failed(new NamenodeException("the view of the namespace fails: " + e.getMessage()));
         }
       }
       note();
@@ -319,6 +360,9 @@ public final class ViewFollower implements AutoCloseable {
   private boolean anyBrokerListens() {
     for (String broker : servers.split(",")) {
       int colon = broker.lastIndexOf(':');
+      if (colon < 0) {
+        continue;
+      }
       try (Socket socket = new Socket()) {
         String host = broker.substring(0, colon).strip();
         int port = Integer.parseInt(broker.substring(colon + 1).strip());
@@ -335,35 +379,65 @@ public final class ViewFollower implements AutoCloseable {
   private void connect() {
     Consumer<byte[], byte[]> connected = newConsumer();
     consumer = connected;
-    if (!topicExists(connected)) {
+    String topicId = topicId();
+    if (topicId.isEmpty()) {
       // The first record makes the topic, and perhaps nothing changes for hours.
       namenode.clusterWithMark(UUID.randomUUID().toString());
-      for (int i = 0; i < TOPIC_PROBES && !topicExists(connected); i++) {
+      for (int i = 0; i < TOPIC_PROBES && topicId.isEmpty(); i++) {
         pause(TOPIC_PROBE_MILLIS);
+        topicId = topicId();
       }
-      if (!topicExists(connected)) {
+      if (topicId.isEmpty()) {
         disconnect("topic " + TOPIC + " does not exist yet");
         return;
       }
     }
     connected.assign(List.of(PARTITION));
+    long begin = connected.beginningOffsets(List.of(PARTITION), PROBE_TIMEOUT).get(PARTITION);
     long end = connected.endOffsets(List.of(PARTITION), PROBE_TIMEOUT).get(PARTITION);
+    String topic = topicId;
     long lost = namenode.cluster().getChangesLost();
     Optional<ViewPositionRow> position =
-        view.position().filter(row -> row.getChangesLost() == lost && row.getNextOffset() <= end);
+        view.position()
+            .filter(row -> row.getTopicId().equals(topic) && row.getChangesLost() == lost)
+            .filter(row -> begin <= row.getNextOffset() && row.getNextOffset() <= end);
     if (position.isPresent()) {
       connected.seek(PARTITION, position.get().getNextOffset());
       complete = true;
     } else {
       connected.seek(PARTITION, end);
-      readEverything(end);
+      readEverything(end, topic);
     }
     following = true;
     LOG.info("Following the changes in topic {} at {}", TOPIC, servers);
   }
 
-  private static boolean topicExists(Consumer<byte[], byte[]> connected) {
-    return !connected.listTopics(PROBE_TIMEOUT).getOrDefault(TOPIC, List.of()).isEmpty();
+  /** A topic that was deleted and made again has another id. Empty if there is no topic. */
+  private String topicId() {
+    Map<String, Object> settings =
+        Map.of(
+            AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG,
+            servers,
+            AdminClientConfig.DEFAULT_API_TIMEOUT_MS_CONFIG,
+            (int) PROBE_TIMEOUT.toMillis(),
+            AdminClientConfig.REQUEST_TIMEOUT_MS_CONFIG,
+            (int) PROBE_TIMEOUT.toMillis());
+    try (Admin admin = Admin.create(settings)) {
+      return admin
+          .describeTopics(List.of(TOPIC))
+          .allTopicNames()
+          .get()
+          .get(TOPIC)
+          .topicId()
+          .toString();
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof UnknownTopicOrPartitionException) {
+        return "";
+      }
+      throw new KafkaException(e.getCause());
+    } catch (InterruptedException e) {
+      throw new InterruptException(e);
+    }
   }
 
   private Consumer<byte[], byte[]> newConsumer() {
@@ -434,6 +508,7 @@ public final class ViewFollower implements AutoCloseable {
       synchronized (order) {
         view.putInodes(ids, namenode.inodes(ids));
       }
+      progress++;
     }
     changes += inodes.size() + stripes.size();
   }
@@ -449,6 +524,7 @@ public final class ViewFollower implements AutoCloseable {
       synchronized (order) {
         view.putStripes(ids, namenode.stripes(ids));
       }
+      progress++;
     }
   }
 
@@ -464,8 +540,7 @@ public final class ViewFollower implements AutoCloseable {
   // ---- readings of everything -------------------------------------------------------------------
 
   private void forgetPosition() {
-    view.position()
-        .ifPresent(row -> view.setPosition(row.toBuilder().setNextOffset(Long.MAX_VALUE).build()));
+    view.setPosition(NO_POSITION);
   }
 
   private void readIfWanted() {
@@ -474,17 +549,18 @@ public final class ViewFollower implements AutoCloseable {
         return;
       }
     }
-    readEverything(following ? view.position().orElseThrow().getNextOffset() : Long.MAX_VALUE);
+    ViewPositionRow before = view.position().orElse(NO_POSITION);
+    readEverything(before.getNextOffset(), before.getTopicId());
   }
 
   /**
    * Reads all stripes, directories and files. Changes that are committed meanwhile come in the
    * stream later.
    *
-   * @param nextOffset from where on the stream has to be read afterwards; Long.MAX_VALUE if nobody
-   *     follows the stream
+   * @param nextOffset from where on the stream has to be read afterwards; what comes before the
+   *     reading is read again by id, and does no harm
    */
-  private void readEverything(long nextOffset) {
+  private void readEverything(long nextOffset, String topicId) {
     long wanted;
     synchronized (monitor) {
       wanted = wantedReading;
@@ -516,6 +592,7 @@ public final class ViewFollower implements AutoCloseable {
     view.setPosition(
         ViewPositionRow.newBuilder()
             .setNextOffset(nextOffset)
+            .setTopicId(topicId)
             .setChangesLost(cluster.getChangesLost())
             .build());
     readings++;
@@ -524,14 +601,20 @@ public final class ViewFollower implements AutoCloseable {
     LOG.debug("All {} files were read in {} ms", view.files(), took);
     synchronized (monitor) {
       doneReading = Math.max(doneReading, wanted);
+      everRead = true;
       lastReadingMillis = now();
       lastReadingTookMillis = took;
       monitor.notifyAll();
     }
   }
 
-  /** Notes what the namenode says of changes that were lost: then everything is read again. */
-  public void noteChangesLost(long changesLost) {
+  /**
+   * Compares what the namenode says of lost changes with the view, and has everything read if that
+   * differs.
+   *
+   * @return whether changes were lost
+   */
+  public boolean noteChangesLost(long changesLost) {
     boolean lost =
         following && view.position().filter(row -> row.getChangesLost() != changesLost).isPresent();
     if (lost && !isReadingTooOften()) {
@@ -540,10 +623,11 @@ public final class ViewFollower implements AutoCloseable {
         monitor.notifyAll();
       }
     }
+    return lost;
   }
 
-  @Override
-  public void close() {
+  /** Whoever waits for the view stops waiting. */
+  public void stop() {
     stopping = true;
     synchronized (monitor) {
       monitor.notifyAll();
@@ -552,6 +636,11 @@ public final class ViewFollower implements AutoCloseable {
     if (connected != null) {
       connected.wakeup();
     }
+  }
+
+  @Override
+  public void close() {
+    stop();
     try {
       thread.join(10_000);
     } catch (InterruptedException e) {

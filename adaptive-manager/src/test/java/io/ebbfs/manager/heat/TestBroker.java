@@ -14,13 +14,13 @@ import java.util.concurrent.TimeUnit;
 /**
  * A Kafka broker in a process of its own (KRaft, one node) that a test may kill and start again.
  */
-final class TestBroker implements AutoCloseable {
+public final class TestBroker implements AutoCloseable {
   private final Path directory;
   private final int port;
   private final Path properties;
   private Process process;
 
-  TestBroker(Path directory) throws Exception {
+  public TestBroker(Path directory) throws Exception {
     this.directory = Files.createDirectories(directory);
     this.port = freePort();
     int controller = freePort();
@@ -78,15 +78,15 @@ final class TestBroker implements AutoCloseable {
         .start();
   }
 
-  void start() throws IOException {
+  public void start() throws IOException {
     process = java("kafka.Kafka", properties.toString());
   }
 
-  void kill() throws InterruptedException {
+  public void kill() throws InterruptedException {
     process.destroyForcibly().waitFor();
   }
 
-  String address() {
+  public String address() {
     return "127.0.0.1:" + port;
   }
 

@@ -114,6 +114,13 @@ public final class ModelNamenode implements CodingProtocol {
   public boolean down;
   public long nowMillis;
   public String worker = "job-1";
+
+  /** How often changes were lost. */
+  public long changesLost;
+
+  /** Publishes a mark in the change stream. */
+  public java.util.function.Consumer<String> marks = mark -> {};
+
   private long nextId = 1;
   private long nextDirectoryId = 1_000_000;
 
@@ -511,7 +518,11 @@ public final class ModelNamenode implements CodingProtocol {
       stored += stripe.parity() + stripe.dead();
     }
     long lost = stripes.values().stream().filter(s -> s.lost).count();
+    if (request.hasChangeMark()) {
+      marks.accept(request.getChangeMark());
+    }
     return cluster
+        .setChangesLost(changesLost)
         .setFiles(files.size())
         .setLogicalBytes(logical)
         .setStoredBytes(stored)

@@ -28,6 +28,7 @@ import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -110,6 +111,9 @@ class WorkingSetTest {
       for (int step = 0; step < STEPS; step++) {
         world.namenode.nowMillis = world.now;
         String what = act();
+        for (int more = random.nextInt(3); more > 0; more--) {
+          what += ", " + act(); // what is told of several changes comes together
+        }
         follow();
         compare("seed %d, step %d: %s".formatted(seed, step, what));
       }
@@ -228,6 +232,9 @@ class WorkingSetTest {
       view.putStripes(List.of(), listStripes());
       view.putPage(listFiles());
       view.endReading();
+      if (random.nextBoolean()) {
+        listNow(); // the changes before are lost
+      }
     }
 
     private ListFilesResponseProto listFiles() throws Exception {
@@ -243,18 +250,15 @@ class WorkingSetTest {
 
     /** Tells the view the ids of what differs from before, as the change stream does. */
     private void follow() throws Exception {
-      Map<Long, FileStatusProto> filesNow = new HashMap<>();
-      Map<Long, DirectoryStatusProto> directoriesNow = new HashMap<>();
-      Map<Long, StripeStatusProto> stripesNow = new HashMap<>();
-      var page = listFiles();
-      page.getFilesList().forEach(f -> filesNow.put(f.getFileId(), f));
-      page.getDirectoriesList().forEach(d -> directoriesNow.put(d.getDirectoryId(), d));
-      listStripes().getStripesList().forEach(s -> stripesNow.put(s.getStripe().getId(), s));
+      Map<Long, FileStatusProto> filesBefore = files;
+      Map<Long, DirectoryStatusProto> directoriesBefore = directories;
+      Map<Long, StripeStatusProto> stripesBefore = stripes;
+      listNow();
       // A file below a directory that has moved does not change itself.
-      Set<Long> changed = differing(withoutPaths(files), withoutPaths(filesNow));
-      changed.addAll(moved(directories, directoriesNow));
+      Set<Long> changed = differing(withoutPaths(filesBefore), withoutPaths(files));
+      changed.addAll(moved(directoriesBefore, directories));
       List<Long> inodes = new ArrayList<>(changed);
-      List<Long> changedStripes = new ArrayList<>(differing(stripes, stripesNow));
+      List<Long> changedStripes = new ArrayList<>(differing(stripesBefore, stripes));
       boolean stripesFirst = random.nextBoolean();
       for (int part = 0; part < 2; part++) {
         if (stripesFirst == (part == 0)) {
@@ -268,17 +272,31 @@ class WorkingSetTest {
                           .addAllStripeIds(changedStripes)
                           .build()));
         } else {
-          view.putInodes(
-              inodes,
-              inodes.isEmpty()
-                  ? ListFilesResponseProto.getDefaultInstance()
-                  : world.namenode.listFiles(
-                      null, ListFilesRequestProto.newBuilder().addAllInodeIds(inodes).build()));
+          Collections.shuffle(inodes, random);
+          int first = random.nextInt(inodes.size() + 1);
+          putInodes(inodes.subList(0, first));
+          putInodes(inodes.subList(first, inodes.size()));
         }
       }
-      files = filesNow;
-      directories = directoriesNow;
-      stripes = stripesNow;
+    }
+
+    private void putInodes(List<Long> ids) throws Exception {
+      if (!ids.isEmpty()) {
+        view.putInodes(
+            ids,
+            world.namenode.listFiles(
+                null, ListFilesRequestProto.newBuilder().addAllInodeIds(ids).build()));
+      }
+    }
+
+    private void listNow() throws Exception {
+      files = new HashMap<>();
+      directories = new HashMap<>();
+      stripes = new HashMap<>();
+      var page = listFiles();
+      page.getFilesList().forEach(f -> files.put(f.getFileId(), f));
+      page.getDirectoriesList().forEach(d -> directories.put(d.getDirectoryId(), d));
+      listStripes().getStripesList().forEach(s -> stripes.put(s.getStripe().getId(), s));
     }
 
     private static Map<Long, FileStatusProto> withoutPaths(Map<Long, FileStatusProto> of) {

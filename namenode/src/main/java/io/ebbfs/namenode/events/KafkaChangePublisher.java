@@ -88,7 +88,15 @@ public final class KafkaChangePublisher implements ChangePublisher, AutoCloseabl
     try {
       List<Future<RecordMetadata>> sent = new ArrayList<>();
       for (ChangesProto record : records(ids)) {
-        sent.add(producer.send(asRecord(record)));
+        Future<RecordMetadata> one = producer.send(asRecord(record));
+        sent.add(one);
+        // Each send may wait for a broker; the first that fails ends the publication.
+        if (one.isDone()) {
+          one.get();
+        }
+        if (System.nanoTime() - deadline > 0) {
+          throw new TimeoutException();
+        }
       }
       for (Future<RecordMetadata> one : sent) {
         one.get(Math.max(0, deadline - System.nanoTime()), TimeUnit.NANOSECONDS);

@@ -4,11 +4,13 @@ import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.protocol.proto.StoreProtos.ChangeRow;
 import io.ebbfs.protocol.proto.StoreProtos.UsageRow;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.slf4j.Logger;
@@ -29,8 +31,7 @@ public final class ChangeLog {
   private static final int MOST_KEPT = 200_000;
   private static final int MOST_KEPT_IDS = 400_000;
 
-  /** Nobody loses changes so often between two backups. */
-  private static final long LOST_BY_RESTORE = 1_000_000_000;
+  private static final long MARK_WAIT_SECONDS = 5;
 
   private static final Key USAGE = Tables.named("usage");
 
@@ -126,7 +127,20 @@ public final class ChangeLog {
    * is counted, and then perhaps the mark is not published either.
    */
   public void publishMark(String mark) throws IOException {
-    foldEverything();
+    try {
+      // Many who ask while Kafka is slow must not hold all threads that answer calls.
+      if (!folding.tryLock(MARK_WAIT_SECONDS, TimeUnit.SECONDS)) {
+        return;
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted before a mark was published");
+    }
+    try {
+      foldEverything();
+    } finally {
+      folding.unlock();
+    }
     publisher.publishMark(mark);
   }
 
@@ -135,7 +149,8 @@ public final class ChangeLog {
     transaction.lock(List.of(RowLock.exclusive(Tables.USAGE, USAGE)));
     Optional<UsageRow> before = transaction.get(Tables.USAGE, USAGE);
     if (before.isPresent()) {
-      long lost = before.get().getChangesLost() + LOST_BY_RESTORE;
+      // Another number at each restore of the same backup.
+      long lost = Math.max(before.get().getChangesLost() + 1, System.currentTimeMillis());
       transaction.put(Tables.USAGE, USAGE, before.get().toBuilder().setChangesLost(lost).build());
     }
   }

@@ -64,11 +64,13 @@ class StoreRestoreTest {
     IdGenerators ids = IdGenerators.of(store);
     store.changes().open();
     long lost = store.changes().changesLost();
+    long before = System.currentTimeMillis();
     assertThat(RestoredStore.skipIds(store, ids)).isPresent();
     store.changes().fold();
     assertThat(store.changes().changesLost())
-        .as("whoever has followed the changes reads everything anew")
-        .isEqualTo(lost + 1_000_000_000);
+        .as("another number at each restore")
+        .isGreaterThanOrEqualTo(before)
+        .isGreaterThan(lost);
     assertThat(ids.blocks().next()).isGreaterThan(1_000_000_000 + givenBlock);
   }
 

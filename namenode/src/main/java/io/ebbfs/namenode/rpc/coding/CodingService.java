@@ -76,6 +76,7 @@ public final class CodingService implements CodingProtocol {
   private final DegradedReadPlanner degradedReads;
   private final FileListing files;
   private final StripeListing stripeListing;
+  private final MetadataStore store;
   private final ChangeLog changes;
   private final TransitionIndex transitions;
   private final ProposalService proposals;
@@ -119,6 +120,7 @@ public final class CodingService implements CodingProtocol {
     this.degradedReads = new DegradedReadPlanner(store, codes, cluster, converter, counters);
     this.files = new FileListing(store);
     this.stripeListing = new StripeListing(store, codes, cluster, converter);
+    this.store = store;
     this.changes = store.changes();
     this.transitions = index;
     TransitionContext context =
@@ -190,13 +192,28 @@ public final class CodingService implements CodingProtocol {
   @Override
   public ListFilesResponseProto listFiles(RpcController controller, ListFilesRequestProto request)
       throws ServiceException {
-    return answer(() -> files.list(request));
+    return answer(
+        () ->
+            durable(
+                files.list(request),
+                request.getWithDirectories() || request.getInodeIdsCount() > 0));
+  }
+
+  /**
+   * Who keeps what is listed must not see what a power failure undoes: no change would tell of the
+   * undoing.
+   */
+  private <R> R durable(R listed, boolean isKept) throws IOException {
+    if (isKept) {
+      store.sync();
+    }
+    return listed;
   }
 
   @Override
   public ListStripesResponseProto listStripes(
       RpcController controller, ListStripesRequestProto request) throws ServiceException {
-    return answer(() -> stripeListing.stripes(request));
+    return answer(() -> durable(stripeListing.stripes(request), !request.getWithLocations()));
   }
 
   @Override

@@ -156,6 +156,20 @@ final class FileListing {
       this.withDirectories = withDirectories;
     }
 
+    /**
+     * A directory without a path may have been moved while its ancestors were read, each by itself,
+     * and its former parent deleted. So it is looked for once more.
+     */
+    private Optional<String> pathOfParent(long id) throws IOException {
+      Optional<String> path = pathOf(id, paths, 0);
+      if (path.isEmpty()) {
+        Map<Long, Optional<String>> again = new HashMap<>();
+        path = pathOf(id, again, 0);
+        paths.putAll(again);
+      }
+      return path;
+    }
+
     ListFilesResponseProto.Builder message() {
       return message;
     }
@@ -172,9 +186,9 @@ final class FileListing {
         return;
       }
       long parentId = row.key().partition();
-      Optional<String> parent = pathOf(parentId, paths, 0);
+      Optional<String> parent = pathOfParent(parentId);
       if (parent.isEmpty()) {
-        return; // moved or deleted meanwhile
+        return; // deleted, or below a directory that is deleted
       }
       String path = parent.get() + "/" + new String(row.key().rest(), StandardCharsets.UTF_8);
       if (!path.equals(below) && !path.startsWith(below + "/")) {

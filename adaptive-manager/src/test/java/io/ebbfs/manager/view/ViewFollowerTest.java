@@ -1,0 +1,172 @@
+package io.ebbfs.manager.view;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.manager.config.PolicySet;
+import io.ebbfs.manager.heat.TestBroker;
+import io.ebbfs.manager.model.ModelNamenode;
+import io.ebbfs.protocol.proto.CodingProtos.ChangesProto;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AdminClientConfig;
+import org.apache.kafka.clients.producer.KafkaProducer;
+import org.apache.kafka.clients.producer.ProducerConfig;
+import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The view follows a real broker, which is killed, and whose topic is made anew. */
+@Tag("process")
+@Timeout(300)
+class ViewFollowerTest {
+  private static final String TOPIC = "ebbfs.changes";
+
+  @TempDir Path directory;
+  private final ModelNamenode namenode = new ModelNamenode();
+  private TestBroker broker;
+  private KafkaProducer<byte[], byte[]> producer;
+  private NamespaceView view;
+  private ViewFollower follower;
+
+  @BeforeEach
+  void start() throws Exception {
+    broker = new TestBroker(directory.resolve("kafka"));
+    broker.start();
+    newProducer();
+    namenode.marks = mark -> send(ChangesProto.newBuilder().setMark(mark).build());
+    namenode.addFile("/p/old", 1, 5);
+    openView();
+  }
+
+  private void newProducer() {
+    producer =
+        new KafkaProducer<>(
+            Map.of(
+                ProducerConfig.BOOTSTRAP_SERVERS_CONFIG,
+                broker.address(),
+                ProducerConfig.MAX_BLOCK_MS_CONFIG,
+                20_000),
+            new ByteArraySerializer(),
+            new ByteArraySerializer());
+  }
+
+  private void openView() throws Exception {
+    view =
+        NamespaceView.open(
+            directory.resolve("view"), new PolicySet(List.of()), CodeRegistry.builtIn());
+    follower = new ViewFollower(broker.address(), new NamenodeGateway(() -> namenode, 10), view);
+    follower.start();
+  }
+
+  @AfterEach
+  void stop() throws Exception {
+    closeView();
+    producer.close(java.time.Duration.ZERO);
+    broker.close();
+  }
+
+  private void closeView() {
+    follower.close();
+    view.close();
+  }
+
+  private void send(ChangesProto change) {
+    producer.send(new ProducerRecord<>(TOPIC, 0, null, change.toByteArray()));
+  }
+
+  private long add(String path) {
+    long id = namenode.addFile(path, 1, 5).id;
+    send(ChangesProto.newBuilder().addFileIds(id).build());
+    return id;
+  }
+
+  private void awaitFollowing() throws Exception {
+    while (!follower.status().following()) {
+      Thread.sleep(50);
+    }
+  }
+
+  @Test
+  void changesComeByIdAndARestartGoesOnFromThere() throws Exception {
+    awaitFollowing();
+    assertThat(view.files()).isEqualTo(1);
+    long before = follower.status().readings();
+    long id = add("/p/new");
+    follower.catchUp();
+    assertThat(view.file(id).path()).isEqualTo("/p/new");
+    namenode.delete(id);
+    send(ChangesProto.newBuilder().addFileIds(id).build());
+    follower.catchUp();
+    assertThat(view.file(id)).isNull();
+    assertThat(follower.status().readings()).as("nothing else was read").isEqualTo(before);
+
+    closeView();
+    long later = add("/p/meanwhile");
+    openView();
+    awaitFollowing();
+    follower.catchUp();
+    assertThat(view.file(later).path()).isEqualTo("/p/meanwhile");
+    assertThat(follower.status().readings()).isZero();
+  }
+
+  @Test
+  void whatWasNotPublishedIsFoundByReadingEverything() throws Exception {
+    awaitFollowing();
+    long id = namenode.addFile("/p/unpublished", 1, 5).id;
+    follower.catchUp();
+    assertThat(view.file(id)).isNull();
+    namenode.changesLost++;
+    follower.catchUp();
+    assertThat(view.file(id).path()).isEqualTo("/p/unpublished");
+  }
+
+  @Test
+  void withoutABrokerEverythingIsReadAndWithItTheStreamGoesOn() throws Exception {
+    awaitFollowing();
+    namenode.marks = mark -> {}; // the namenode does not reach the broker either
+    broker.kill();
+    long id = namenode.addFile("/p/without", 1, 5).id;
+    follower.catchUp();
+    assertThat(view.file(id).path()).isEqualTo("/p/without");
+    broker.start();
+    namenode.marks = mark -> send(ChangesProto.newBuilder().setMark(mark).build());
+    awaitFollowing();
+    long next = add("/p/with");
+    follower.catchUp();
+    assertThat(view.file(next).path()).isEqualTo("/p/with");
+  }
+
+  @Test
+  void aTopicThatWasMadeAnewIsNotTakenForTheOldOne() throws Exception {
+    awaitFollowing();
+    add("/p/a");
+    follower.catchUp();
+    closeView();
+    try (Admin admin =
+        Admin.create(
+            Map.of(AdminClientConfig.BOOTSTRAP_SERVERS_CONFIG, (Object) broker.address()))) {
+      admin.deleteTopics(List.of(TOPIC)).all().get();
+      while (admin.listTopics().names().get().contains(TOPIC)) {
+        Thread.sleep(100);
+      }
+    }
+    producer.close();
+    newProducer();
+    long first = add("/p/b");
+    for (int i = 0; i < 50; i++) {
+      add("/p/c" + i); // more records than the old topic had
+    }
+    producer.flush();
+    openView();
+    awaitFollowing();
+    assertThat(view.file(first).path()).isEqualTo("/p/b");
+  }
+}
