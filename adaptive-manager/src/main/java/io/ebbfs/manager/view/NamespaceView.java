@@ -25,10 +25,11 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * The manager's own copy of the namespace: files, directories and stripes with their policies,
- * sorted by what a run of the policies takes first, and the sums over all. What has changed is put
- * into it, so nobody lists everything again. It is kept on disk, and its memory does not grow with
- * the number of files. Thread-safe.
+ * The manager's own copy of the namespace. It has the files, directories and stripes with their
+ * policies, two indexes in the order in which a run of the policies takes files and stripes, and
+ * the sums over all files and stripes. A follower of the change stream puts each changed row into
+ * the view. The view lies on disk, and its memory does not grow with the number of files.
+ * Thread-safe.
  *
  * <p>Whoever fills it puts the stripes of a page or an event before the files, so that the state of
  * a file is known at once; the other order costs more and gives the same.
@@ -314,8 +315,8 @@ public final class NamespaceView implements AutoCloseable {
   }
 
   /**
-   * Removes an inode. What is below a directory has a change of its own, when it is deleted or
-   * moved: it may have moved elsewhere before the directory was deleted.
+   * Removes one inode. The files below a deleted directory stay until the change stream tells of
+   * their own deletion: some of them may have moved elsewhere before the directory was deleted.
    */
   private void remove(long id) {
     ViewInodeRow row = store.inode(id);
@@ -446,7 +447,7 @@ public final class NamespaceView implements AutoCloseable {
     reading++;
   }
 
-  /** Everything was put: what was not is gone. */
+  /** Ends a reading: removes the rows that the reading has not put. */
   public synchronized void endReading() {
     List<Long> gone = new ArrayList<>();
     store.eachInode(
@@ -573,7 +574,7 @@ public final class NamespaceView implements AutoCloseable {
     store.eachFast(policy, fromGroup, visitor);
   }
 
-  /** Of the files that have to be encoded, those that were written after a time. */
+  /** Counts the files that have to be encoded and were written after a time. */
   public synchronized PolicySums.Count newerThan(String policy, long millis) {
     return newFilesOf(policy).newerThan(millis);
   }

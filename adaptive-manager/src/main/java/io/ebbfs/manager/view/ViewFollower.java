@@ -285,7 +285,7 @@ public final class ViewFollower implements AutoCloseable {
   }
 
   private void failed(NamenodeException e) {
-    // What was polled is not in the view: it is polled again.
+    // The changes of the last poll are not in the view, so the next connection polls them again.
     if (following) {
       disconnect(e.getMessage());
     }

@@ -166,7 +166,7 @@ public final class WorkingSet {
             counted[0]++;
             bytes[0] += length;
           }
-          // What is beyond the limit of bytes may be short enough to fit beside what is taken.
+          // A short file behind the limit of bytes may still fit beside the files before it.
           return counted[0] < most
               && (bytes[0] <= rule.maxBytesPerRun() || counted[0] < MORE_FILES);
         });
