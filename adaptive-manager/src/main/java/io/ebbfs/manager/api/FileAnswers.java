@@ -132,7 +132,6 @@ final class FileAnswers {
                   if (file.path().equals(path) || file.path().startsWith(below)) {
                     files.add(file);
                   }
-                  return true;
                 });
     List<FileAnswer> found = new ArrayList<>();
     for (FileView file : files) {

@@ -1,25 +1,22 @@
 package io.ebbfs.manager.heat;
 
 import io.ebbfs.manager.config.HalfLives;
+import io.ebbfs.manager.kafka.Consumers;
 import java.time.Clock;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Properties;
 import java.util.Set;
 import java.util.stream.Collectors;
 import org.apache.kafka.clients.consumer.Consumer;
-import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.WakeupException;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.rocksdb.RocksDBException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -35,6 +32,7 @@ public final class ReadCounter implements AutoCloseable {
   private static final Duration POLL = Duration.ofMillis(500);
   private static final Duration PROBE_TIMEOUT = Duration.ofSeconds(5);
   private static final long PROBE_EVERY_MILLIS = 5_000;
+  private static final int MOST_RECORDS = 5_000;
 
   /**
    * The state of the counting.
@@ -83,7 +81,8 @@ public final class ReadCounter implements AutoCloseable {
 
   private void run() {
     while (!stopping) {
-      try (Consumer<byte[], byte[]> connected = connect()) {
+      try (Consumer<byte[], byte[]> connected =
+          Consumers.connect(servers, "ebbfs-manager", MOST_RECORDS)) {
         consumer = connected;
         probedMillis = 0;
         while (!stopping) {
@@ -122,20 +121,6 @@ public final class ReadCounter implements AutoCloseable {
       Thread.currentThread().interrupt();
       stopping = true;
     }
-  }
-
-  private Consumer<byte[], byte[]> connect() {
-    Properties properties = new Properties();
-    properties.put(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, servers);
-    properties.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
-    properties.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
-    properties.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
-    properties.put(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 5_000);
-    properties.put(ConsumerConfig.FETCH_MAX_BYTES_CONFIG, 8 << 20);
-    properties.put(ConsumerConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, 2_000);
-    properties.put(ConsumerConfig.CLIENT_ID_CONFIG, "ebbfs-manager");
-    return new KafkaConsumer<>(
-        properties, new ByteArrayDeserializer(), new ByteArrayDeserializer());
   }
 
   /** One round: looks at the partitions now and then, polls, counts. */

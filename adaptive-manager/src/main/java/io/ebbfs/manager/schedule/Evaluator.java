@@ -265,6 +265,7 @@ public final class Evaluator {
     view.usePolicies(rules);
     WorkingSet.Surroundings around =
         surroundings(begin, rules, config.limits().maxPendingTransitions(), transitions);
+    workingSet.nextRun();
     ClusterSnapshot snapshot = workingSet.take(around);
     if (refreshLost(snapshot)) {
       snapshot = workingSet.take(around);

@@ -23,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /**
  * The manager's own copy of the namespace. It has the files, directories and stripes with their
@@ -160,7 +161,7 @@ public final class NamespaceView implements AutoCloseable {
   }
 
   private PolicyRule ruleOf(ViewInodeRow row) {
-    return row == null || !row.hasPolicy() ? null : ruleNamed(row.getPolicy());
+    return row.hasPolicy() ? ruleNamed(row.getPolicy()) : null;
   }
 
   private PolicyRule ruleOf(ViewStripeRow row) {
@@ -220,6 +221,10 @@ public final class NamespaceView implements AutoCloseable {
     if (!policy.equals(old == null ? "" : old.getPolicy())) {
       bindStripes(file.getStripeIdsList());
     }
+  }
+
+  private static long idOf(ViewInodeRow row) {
+    return row.hasFile() ? row.getFile().getFileId() : row.getDirectory().getDirectoryId();
   }
 
   private static long parentOf(ViewInodeRow row) {
@@ -349,8 +354,7 @@ public final class NamespaceView implements AutoCloseable {
     if (old != null) {
       leave(ViewReader.stripe(old.getStatus()), old);
     }
-    PolicyRule rule =
-        PolicyOfStripe.find(policies, stripe, id -> ruleOf(store.inode(id))).orElse(null);
+    PolicyRule rule = ruleOf(stripe);
     ViewStripeRow.Builder row = ViewStripeRow.newBuilder().setStatus(status).setReading(reading);
     if (rule != null) {
       row.setPolicy(rule.name());
@@ -364,17 +368,7 @@ public final class NamespaceView implements AutoCloseable {
 
   /** Enters a stripe whose row exists, as its policy is now. */
   private void enter(StripeView stripe, ViewStripeRow row) {
-    PolicyRule rule =
-        PolicyOfStripe.find(
-                policies,
-                stripe,
-                id -> {
-                  ViewInodeRow file = store.inode(id);
-                  return file == null || !file.hasFile()
-                      ? null
-                      : policies.forPath(file.getFile().getPath()).orElse(null);
-                })
-            .orElse(null);
+    PolicyRule rule = ruleOf(stripe);
     ViewStripeRow.Builder changed = row.toBuilder().clearPolicy();
     if (rule != null) {
       changed.setPolicy(rule.name());
@@ -383,6 +377,18 @@ public final class NamespaceView implements AutoCloseable {
       store.putStripe(stripe.id(), changed.build());
     }
     enterIndex(stripe, rule);
+  }
+
+  /** The policies of files follow from their paths, since a sort comes to their rows later. */
+  private PolicyRule ruleOf(StripeView stripe) {
+    return PolicyOfStripe.find(
+            policies,
+            stripe,
+            id -> {
+              FileView file = file(id);
+              return file == null ? null : policies.forPath(file.path()).orElse(null);
+            })
+        .orElse(null);
   }
 
   private void enterIndex(StripeView stripe, PolicyRule rule) {
@@ -454,8 +460,7 @@ public final class NamespaceView implements AutoCloseable {
         -1,
         row -> {
           if (row.getReading() != reading) {
-            gone.add(
-                row.hasFile() ? row.getFile().getFileId() : row.getDirectory().getDirectoryId());
+            gone.add(idOf(row));
           }
           return true;
         });
@@ -498,16 +503,8 @@ public final class NamespaceView implements AutoCloseable {
     return copies;
   }
 
-  /** Visits files by id; return false to stop. */
-  @FunctionalInterface
-  public interface FileVisitor {
-    boolean visit(FileView file);
-  }
-
-  /**
-   * Visits at most so many inodes, the files of them, by id. Returns the last id; -1 at the end.
-   */
-  public synchronized long eachFile(long afterId, int mostInodes, FileVisitor visitor) {
+  /** Visits the files among so many inodes, by id. Returns the id to go on after; -1 at the end. */
+  public synchronized long eachFile(long afterId, int mostInodes, Consumer<FileView> visitor) {
     long[] last = {-1, 0};
     store.eachInode(
         afterId,
@@ -516,23 +513,13 @@ public final class NamespaceView implements AutoCloseable {
             return false;
           }
           last[1]++;
-          last[0] = row.hasFile() ? row.getFile().getFileId() : row.getDirectory().getDirectoryId();
-          return !row.hasFile() || visitor.visit(ViewReader.file(row.getFile()));
+          last[0] = idOf(row);
+          if (row.hasFile()) {
+            visitor.accept(ViewReader.file(row.getFile()));
+          }
+          return true;
         });
-    boolean ended = last[1] < mostInodes && !stopsAt(last[0]);
-    return ended ? -1 : last[0];
-  }
-
-  /** Whether a visit has stopped at an inode that is not the last one. */
-  private boolean stopsAt(long id) {
-    boolean[] more = {false};
-    store.eachInode(
-        id,
-        row -> {
-          more[0] = true;
-          return false;
-        });
-    return more[0];
+    return last[1] < mostInodes ? -1 : last[0];
   }
 
   /** All files and stripes at once: for small clusters. */

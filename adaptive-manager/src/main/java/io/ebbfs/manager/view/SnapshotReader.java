@@ -37,20 +37,8 @@ public final class SnapshotReader {
         page ->
             page.getStripesList()
                 .forEach(s -> stripes.put(s.getStripe().getId(), ViewReader.stripe(s))));
-    GetClusterResponseProto cluster = namenode.cluster();
-    return new ClusterSnapshot(
-        nowMillis,
-        policies,
-        limits,
-        ViewReader.cluster(cluster),
-        files,
-        stripes,
-        PolicySums.of(codes, policies, files, stripes),
-        heat,
-        ViewReader.repairedBlocks(cluster),
-        ViewReader.lostBlocks(cluster),
-        experience,
-        transitions);
+    return surroundings(namenode.cluster(), transitions, nowMillis, limits, heat, experience)
+        .with(policies, files, stripes, PolicySums.of(codes, policies, files, stripes));
   }
 
   /** The transitions that are planned, running or failed. */

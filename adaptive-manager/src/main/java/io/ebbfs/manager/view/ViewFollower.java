@@ -1,5 +1,6 @@
 package io.ebbfs.manager.view;
 
+import io.ebbfs.manager.kafka.Consumers;
 import io.ebbfs.protocol.proto.CodingProtos.ChangesProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListFilesResponseProto;
@@ -15,7 +16,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Properties;
 import java.util.Set;
 import java.util.UUID;
 import java.util.concurrent.ExecutionException;
@@ -24,25 +24,22 @@ import org.apache.hadoop.thirdparty.protobuf.InvalidProtocolBufferException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.consumer.Consumer;
-import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.ConsumerRecords;
-import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.consumer.OffsetOutOfRangeException;
 import org.apache.kafka.common.KafkaException;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.InterruptException;
 import org.apache.kafka.common.errors.UnknownTopicOrPartitionException;
 import org.apache.kafka.common.errors.WakeupException;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Keeps the {@link NamespaceView} as the namenode is: a thread follows the change stream and reads
- * what has changed by id. It reads everything, page by page, if the view is new, if the stream has
- * a gap, or if the namenode could not publish some changes. While Kafka is away, everything is read
- * whenever someone asks for a fresh view. Thread-safe.
+ * Keeps the {@link NamespaceView} as the namenode is. A thread follows the change stream and reads
+ * the changed rows by id. The thread reads all rows, page by page, if the view is new, if Kafka has
+ * lost records, or if the namenode could not publish some changes. While Kafka is away, the thread
+ * reads all rows whenever someone asks for a fresh view. Thread-safe.
  */
 public final class ViewFollower implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ViewFollower.class);
@@ -59,6 +56,7 @@ public final class ViewFollower implements AutoCloseable {
   private static final long MARK_MILLIS = 5_000;
   private static final long MOST_MARK_MILLIS = 30_000;
   private static final int IDS_PER_CALL = 1_000;
+  private static final int MOST_RECORDS = 100;
 
   /** Readings that nobody waits for take at most this part of the time. */
   private static final int READING_PART = 10;
@@ -377,7 +375,8 @@ public final class ViewFollower implements AutoCloseable {
 
   /** Follows the stream from where the view is, or from its end if everything has to be read. */
   private void connect() {
-    Consumer<byte[], byte[]> connected = newConsumer();
+    Consumer<byte[], byte[]> connected =
+        Consumers.connect(servers, "ebbfs-manager-view", MOST_RECORDS);
     consumer = connected;
     String topicId = topicId();
     if (topicId.isEmpty()) {
@@ -440,27 +439,13 @@ public final class ViewFollower implements AutoCloseable {
     }
   }
 
-  private Consumer<byte[], byte[]> newConsumer() {
-    Properties properties = new Properties();
-    properties.put(ConsumerConfig.BOOTSTRAP_SERVERS_CONFIG, servers);
-    properties.put(ConsumerConfig.ENABLE_AUTO_COMMIT_CONFIG, false);
-    properties.put(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG, "none");
-    properties.put(ConsumerConfig.ALLOW_AUTO_CREATE_TOPICS_CONFIG, false);
-    properties.put(ConsumerConfig.MAX_POLL_RECORDS_CONFIG, 100);
-    properties.put(ConsumerConfig.FETCH_MAX_BYTES_CONFIG, 8 << 20);
-    properties.put(ConsumerConfig.RECONNECT_BACKOFF_MAX_MS_CONFIG, 2_000);
-    properties.put(ConsumerConfig.CLIENT_ID_CONFIG, "ebbfs-manager-view");
-    return new KafkaConsumer<>(
-        properties, new ByteArrayDeserializer(), new ByteArrayDeserializer());
-  }
-
   private void poll() {
     ConsumerRecords<byte[], byte[]> records;
     try {
       records = consumer.poll(POLL);
     } catch (OffsetOutOfRangeException e) {
       LOG.warn("Kafka has deleted changes that were not read yet: everything is read again");
-      forgetPosition();
+      view.setPosition(NO_POSITION);
       disconnect("the next change is not in the topic any more");
       return;
     }
@@ -538,10 +523,6 @@ public final class ViewFollower implements AutoCloseable {
   }
 
   // ---- readings of everything -------------------------------------------------------------------
-
-  private void forgetPosition() {
-    view.setPosition(NO_POSITION);
-  }
 
   private void readIfWanted() {
     synchronized (monitor) {

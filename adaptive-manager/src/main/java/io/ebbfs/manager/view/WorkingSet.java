@@ -16,9 +16,9 @@ import java.util.Set;
 /**
  * Takes from the {@link NamespaceView} what a run of the policies may decide about: of each policy
  * the files that were written first of those that have to be encoded, fast stripes that nobody
- * reads, all files that were read, with their stripes, and what transitions under way hold. So the
- * cost of a run follows what is read and what may be decided, not how much is stored. One thread
- * uses it.
+ * reads, all files that were read, with their stripes, and what transitions under way hold. So a
+ * run costs more if more files were read or more may be decided, and not because more is stored.
+ * Not thread-safe.
  */
 public final class WorkingSet {
   /** Fast stripes without reads that one run looks at; the next run looks at those that follow. */
@@ -31,7 +31,9 @@ public final class WorkingSet {
 
   private final NamespaceView view;
   private final int mostUnreadFast;
-  private final Map<String, Long> nextGroup = new HashMap<>();
+  // Where this run begins to look at fast stripes, and where the next run does, by policy.
+  private Map<String, Long> fromGroup = Map.of();
+  private Map<String, Long> nextGroup = new HashMap<>();
   private Map<Long, FileView> files = new LinkedHashMap<>();
   private Map<Long, StripeView> stripes = new HashMap<>();
 
@@ -79,10 +81,16 @@ public final class WorkingSet {
     }
   }
 
+  /** The next snapshot is of another run: it looks at the fast stripes that follow. */
+  public void nextRun() {
+    fromGroup = Map.copyOf(nextGroup);
+  }
+
   /** Takes a snapshot for the policies that the view is sorted by. */
   public ClusterSnapshot take(Surroundings around) {
     files = new LinkedHashMap<>();
     stripes = new HashMap<>();
+    nextGroup = new HashMap<>();
     Set<Long> failed = new HashSet<>();
     for (TransitionView transition : around.transitions()) {
       if (transition.active() && transition.kind() != TransitionKindProto.REPAIR) {
@@ -175,7 +183,7 @@ public final class WorkingSet {
 
   /** The stripes that were read are there already, and hotter than all that were not. */
   private void addUnreadFast(PolicyRule rule) {
-    long from = nextGroup.getOrDefault(rule.name(), 0L);
+    long from = fromGroup.getOrDefault(rule.name(), 0L);
     long next = addUnreadFast(rule, from);
     if (next == 0 && from != 0) {
       next = addUnreadFast(rule, 0);

@@ -373,6 +373,10 @@ class WorkingSetTest {
     /** Stripes of a group convert together, also if only one of them was read. */
     private void checkGroups(ClusterSnapshot whole, String what) throws Exception {
       Set<Long> taken = new WorkingSet(view, 0).take(around(whole)).stripes().keySet();
+      WorkingSet narrow = new WorkingSet(view, 1);
+      assertThat(narrow.take(around(whole)).stripes().keySet())
+          .as("%s: the same run looks at the same stripes again", what)
+          .isEqualTo(narrow.take(around(whole)).stripes().keySet());
       for (StripeView stripe : whole.stripes().values()) {
         boolean fast =
             whole.policies().named(stripe.policy()).stream()

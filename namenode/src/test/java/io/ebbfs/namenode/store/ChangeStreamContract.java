@@ -38,7 +38,7 @@ public abstract class ChangeStreamContract {
   protected MetadataStore store;
   private Recorder published;
 
-  /** Keeps what is published, and fails if it is told to. */
+  /** A publisher that keeps the published ids, and that a test may have fail. */
   private final class Recorder implements ChangePublisher {
     final List<String> records = new ArrayList<>();
     final List<Integer> rowsThen = new ArrayList<>();
