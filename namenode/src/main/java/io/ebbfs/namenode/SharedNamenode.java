@@ -178,6 +178,7 @@ public final class SharedNamenode implements AutoCloseable {
   // ---- the leadership ---------------------------------------------------------------------------
 
   private void renew() {
+    String failure = "";
     try {
       while (!closed) {
         if (!role.isAlive()) { // an Error has ended it
@@ -185,8 +186,12 @@ public final class SharedNamenode implements AutoCloseable {
         }
         try {
           leadership.tick();
+          failure = "";
         } catch (IOException | RuntimeException e) {
-          LOG.warn("The leadership was not renewed: {}", e.toString());
+          if (!failure.equals(e.toString())) { // several times a second
+            failure = e.toString();
+            LOG.warn("The leadership was not renewed: {}", failure);
+          }
         }
         Thread.sleep(leadership.hasLeaderEnded() ? times.renew() / 4 + 1 : times.renew());
       }

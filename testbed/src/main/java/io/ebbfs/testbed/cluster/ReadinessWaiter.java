@@ -16,14 +16,18 @@ import java.util.Optional;
 import java.util.function.BooleanSupplier;
 
 /**
- * Waits until processes of a cluster are ready. An error holds the end of the process's log.
+ * Waits until processes of a cluster are ready. An error holds the end of the process's log. A
+ * process that ends is noticed at once; the time limits are for processes that hang, so they are
+ * longer than a start on a machine with ten times more work than cores.
  *
  * @param commands of the cluster whose processes are waited for
  */
 record ReadinessWaiter(ProcessCommands commands) {
-  private static final long JVM_START_MILLIS = 60_000;
-  private static final long SERVER_START_MILLIS = 30_000;
-  private static final long REGISTER_MILLIS = 60_000;
+  private static final long JVM_START_MILLIS = 180_000;
+  private static final long SERVER_START_MILLIS = 60_000;
+  private static final long REGISTER_MILLIS = 120_000;
+  private static final long DUMP_MILLIS = 2_000;
+  private static final int DUMP_LINES = 150;
   private static final int CONNECT_MILLIS = 1_000;
   private static final int LOG_LINES = 15;
 
@@ -78,8 +82,13 @@ record ReadinessWaiter(ProcessCommands commands) {
                   return "not ready";
                 });
     if (objection.isPresent()) {
-      throw new ClusterException(
-          failure(name, "was not ready after %d s".formatted(timeoutMillis / 1000)));
+      String what = "was not ready after %d s".formatted(timeoutMillis / 1000);
+      if (ProcessNames.serverIndex(name) >= 0) {
+        throw new ClusterException(failure(name, what));
+      }
+      process.dumpThreads();
+      Thread.sleep(DUMP_MILLIS);
+      throw new ClusterException(failure(name, what, DUMP_LINES));
     }
   }
 
@@ -109,7 +118,11 @@ record ReadinessWaiter(ProcessCommands commands) {
   }
 
   private String failure(String name, String what) {
+    return failure(name, what, LOG_LINES);
+  }
+
+  private String failure(String name, String what, int lines) {
     ServerLog log = commands.log(name);
-    return "%s %s; its log %s ends with%s".formatted(name, what, log.file(), log.tail(LOG_LINES));
+    return "%s %s; its log %s ends with%s".formatted(name, what, log.file(), log.tail(lines));
   }
 }

@@ -96,8 +96,16 @@ public record ProcessId(long pid, long startTicks) {
 
   /** Stalls the process, as a machine that hangs does, or lets it go on. */
   public void stall(boolean stalled) throws ClusterException, InterruptedException {
+    signal(stalled ? "-STOP" : "-CONT");
+  }
+
+  /** Has a JVM print what its threads do. Any other process would end. */
+  public void dumpThreads() throws ClusterException, InterruptedException {
+    signal("-QUIT");
+  }
+
+  private void signal(String signal) throws ClusterException, InterruptedException {
     try {
-      String signal = stalled ? "-STOP" : "-CONT";
       int code = new ProcessBuilder("kill", signal, Long.toString(pid)).start().waitFor();
       if (code != 0 && isAlive()) {
         throw new ClusterException(
