@@ -241,12 +241,17 @@ class ManagerTest {
     assertThat(namenode.proposed).hasSize(1);
     assertThat(namenode.proposed.get(0).getReason())
         .contains("1,000 remembered reads; within 20.0 days the conversion earns 35.0 and costs");
+    send("POST", "/api/v1/policies/evaluate");
+    assertThat(namenode.proposed).as("the budget is used up").hasSize(1);
+    namenode.fail(namenode.activeIds().get(0), "a server stalled");
+    send("POST", "/api/v1/policies/evaluate");
+    assertThat(namenode.proposed).as("the other stripe gets the budget").hasSize(2);
     namenode.completeAll(new Random(1));
     manager.close();
     manager = open(); // the budget survives
     manager.start();
     send("POST", "/api/v1/policies/evaluate");
-    assertThat(namenode.proposed).hasSize(1);
+    assertThat(namenode.proposed).hasSize(2);
 
     JsonNode answer = get("/api/v1/policies");
     assertThat(answer.path("experience").path("lostPerDay").asDouble())

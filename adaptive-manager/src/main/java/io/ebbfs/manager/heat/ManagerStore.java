@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.BiConsumer;
 import java.util.function.LongPredicate;
 import java.util.function.ToDoubleFunction;
 import org.rocksdb.ColumnFamilyDescriptor;
@@ -32,7 +33,8 @@ import org.rocksdb.WriteOptions;
  * remembered reads, time in ms; 8 bytes each; older rows lack the last two), "offset" (topic + '\n'
  * + partition -> next offset, 8 bytes), "sample" (time in ms, 8 bytes -> JSON), "default"
  * ("failureRates" -> the three numbers of {@link FailureRates}; "countedSince" -> time in ms; byte
- * 1, time in ms and policy -> bytes that were converted; numbers have 8 bytes).
+ * 2, time in ms, transition id and policy -> bytes of a conversion, and 1 byte: 0 open, 1 done;
+ * numbers have 8 bytes).
  */
 public final class ManagerStore implements AutoCloseable {
   private static final List<String> FAMILIES = List.of("default", "heat", "offset", "sample");
@@ -40,7 +42,10 @@ public final class ManagerStore implements AutoCloseable {
   private static final long DAY_MILLIS = 86_400_000;
   private static final byte[] FAILURE_RATES = utf8("failureRates");
   private static final byte[] COUNTED_SINCE = utf8("countedSince");
-  private static final byte CONVERSION = 1;
+  private static final byte BYTES_OF_OLDER_VERSION = 1;
+  private static final byte CONVERSION = 2;
+  private static final byte OPEN = 0;
+  private static final byte DONE = 1;
 
   private final RocksDB db;
   private final List<ColumnFamilyHandle> handles;
@@ -217,35 +222,84 @@ public final class ManagerStore implements AutoCloseable {
     }
   }
 
-  /** Notes bytes of a policy that are converted from now on, and forgets those of a day ago. */
-  public void addConversion(long nowMillis, String policy, long bytes) throws RocksDBException {
+  /** A conversion that was proposed within a day, and of which it is not known how it ended. */
+  public record OpenConversion(long transitionId, long atMillis, String policy, long bytes) {}
+
+  /** Notes a conversion that was proposed, and forgets those of a day ago. */
+  public void addConversion(OpenConversion conversion) throws RocksDBException {
+    putConversion(conversion, OPEN);
     synchronized (heatLock) {
       ensureOpen();
-      byte[] key = conversionKey(nowMillis, policy);
-      byte[] before = db.get(key);
-      db.put(write, key, key(bytes + (before == null ? 0 : ByteBuffer.wrap(before).getLong())));
       db.deleteRange(
-          write, conversionKey(0, ""), conversionKey(Math.max(0, nowMillis - DAY_MILLIS), ""));
+          write,
+          new byte[] {BYTES_OF_OLDER_VERSION},
+          conversionKey(Math.max(0, conversion.atMillis() - DAY_MILLIS), 0, ""));
     }
   }
 
-  /** By policy: the bytes that were converted within 24 hours. */
-  public Map<String, Long> convertedWithinDay(long nowMillis) {
+  /** Notes how a conversion has ended. One that was not carried out no longer counts. */
+  public void endConversion(OpenConversion conversion, boolean converted) throws RocksDBException {
+    if (converted) {
+      putConversion(conversion, DONE);
+      return;
+    }
     synchronized (heatLock) {
       ensureOpen();
-      Map<String, Long> sums = new HashMap<>();
-      byte[] end = conversionKey(nowMillis + 1, "");
+      db.delete(
+          write,
+          conversionKey(conversion.atMillis(), conversion.transitionId(), conversion.policy()));
+    }
+  }
+
+  private void putConversion(OpenConversion conversion, byte state) throws RocksDBException {
+    synchronized (heatLock) {
+      ensureOpen();
+      db.put(
+          write,
+          conversionKey(conversion.atMillis(), conversion.transitionId(), conversion.policy()),
+          ByteBuffer.allocate(9).putLong(conversion.bytes()).put(state).array());
+    }
+  }
+
+  /** The conversions within 24 hours of which it is not known how they ended. */
+  public List<OpenConversion> openConversions(long nowMillis) {
+    List<OpenConversion> open = new ArrayList<>();
+    eachConversion(
+        nowMillis,
+        (conversion, state) -> {
+          if (state == OPEN) {
+            open.add(conversion);
+          }
+        });
+    return open;
+  }
+
+  /** By policy: the bytes of the conversions within 24 hours that were not given up. */
+  public Map<String, Long> convertedWithinDay(long nowMillis) {
+    Map<String, Long> sums = new HashMap<>();
+    eachConversion(
+        nowMillis,
+        (conversion, state) -> sums.merge(conversion.policy(), conversion.bytes(), Long::sum));
+    return sums;
+  }
+
+  private void eachConversion(long nowMillis, BiConsumer<OpenConversion, Byte> visit) {
+    synchronized (heatLock) {
+      ensureOpen();
+      byte[] end = conversionKey(nowMillis + 1, 0, "");
       try (RocksIterator iterator = db.newIterator()) {
-        iterator.seek(conversionKey(Math.max(0, nowMillis - DAY_MILLIS), ""));
+        iterator.seek(conversionKey(Math.max(0, nowMillis - DAY_MILLIS), 0, ""));
         for (;
             iterator.isValid() && Arrays.compareUnsigned(iterator.key(), end) < 0;
             iterator.next()) {
-          byte[] key = iterator.key();
-          String policy = new String(key, 9, key.length - 9, StandardCharsets.UTF_8);
-          sums.merge(policy, ByteBuffer.wrap(iterator.value()).getLong(), Long::sum);
+          ByteBuffer key = ByteBuffer.wrap(iterator.key(), 1, iterator.key().length - 1);
+          long atMillis = key.getLong();
+          long id = key.getLong();
+          String policy = StandardCharsets.UTF_8.decode(key).toString();
+          ByteBuffer value = ByteBuffer.wrap(iterator.value());
+          visit.accept(new OpenConversion(id, atMillis, policy, value.getLong()), value.get());
         }
       }
-      return sums;
     }
   }
 
@@ -317,9 +371,14 @@ public final class ManagerStore implements AutoCloseable {
     return handles.get(3);
   }
 
-  private static byte[] conversionKey(long millis, String policy) {
+  private static byte[] conversionKey(long millis, long transitionId, String policy) {
     byte[] name = utf8(policy);
-    return ByteBuffer.allocate(9 + name.length).put(CONVERSION).putLong(millis).put(name).array();
+    return ByteBuffer.allocate(17 + name.length)
+        .put(CONVERSION)
+        .putLong(millis)
+        .putLong(transitionId)
+        .put(name)
+        .array();
   }
 
   private static byte[] key(long value) {

@@ -1,14 +1,18 @@
 package io.ebbfs.manager.policy;
 
+import static io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto.DOWNCODE;
+import static io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto.UPCODE;
+
 import io.ebbfs.common.config.Units;
 import io.ebbfs.manager.bound.ConversionForecast;
 import io.ebbfs.manager.bound.StorageBound;
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.view.StripeView;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
-import java.time.ZoneId;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.Deque;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -35,11 +39,11 @@ final class ConversionChooser {
   private final FailedTransitions failed;
   private final Temperature temperature;
   private final ConversionForecast forecast;
-  private final long nowMillis;
-  private final boolean isOpen;
+  private final ConversionPace pace;
+  private final Map<Long, String> waiting;
 
-  /** Logical bytes that may still be converted for heat today. */
-  private long bytesLeft;
+  /** What the conversions for heat wait for that come after the limits of the run; null if none. */
+  private String stopped;
 
   /** Fast stripes that can be converted to compact, coldest first; chosen ones are taken out. */
   private final List<Candidate> fast = new ArrayList<>();
@@ -66,19 +70,23 @@ final class ConversionChooser {
     }
   }
 
+  /**
+   * @param waiting receives what each stripe waits for whose conversion is due, by the stripe's id
+   */
   ConversionChooser(
-      PolicyView view, StorageBound bound, ProposalLimit limit, FailedTransitions failed) {
+      PolicyView view,
+      StorageBound bound,
+      ProposalLimit limit,
+      FailedTransitions failed,
+      Map<Long, String> waiting) {
     this.rule = view.rule();
     this.bound = bound;
     this.limit = limit;
     this.failed = failed;
     this.temperature = view.temperature();
     this.forecast = new ConversionForecast(rule.family());
-    this.nowMillis = view.snapshot().nowMillis();
-    this.isOpen = rule.pace().isOpenAt(nowMillis, ZoneId.systemDefault());
-    this.bytesLeft =
-        rule.pace()
-            .bytesLeft(view.snapshot().experience().convertedBytes().getOrDefault(rule.name(), 0L));
+    this.pace = new ConversionPace(view);
+    this.waiting = waiting;
     collectCandidates(view.stripes());
   }
 
@@ -88,10 +96,10 @@ final class ConversionChooser {
       if (stripe.code().equals(rule.family().fast())) {
         fastGroups.computeIfAbsent(groupOf(stripe), id -> new ArrayList<>()).add(stripe);
       } else if (stripe.code().equals(rule.family().compact())) {
-        addCandidate(List.of(stripe), TransitionKindProto.DOWNCODE, compact);
+        addCandidate(List.of(stripe), DOWNCODE, compact);
       }
     }
-    fastGroups.values().forEach(group -> addCandidate(group, TransitionKindProto.UPCODE, fast));
+    fastGroups.values().forEach(group -> addCandidate(group, UPCODE, fast));
     Comparator<Candidate> coldest =
         Comparator.comparingDouble(Candidate::heat).thenComparing(c -> c.ids().get(0));
     fast.sort(coldest);
@@ -115,7 +123,7 @@ final class ConversionChooser {
             .toList();
     double delta = forecast.parityDelta(kind, ordered);
     // A group of few live blocks may need as many parities in either code: then it stays fast.
-    if (kind == TransitionKindProto.DOWNCODE ? delta >= 0 : delta < 0) {
+    if (kind == DOWNCODE ? delta >= 0 : delta < 0) {
       candidates.add(new Candidate(ordered, temperature.ofStripes(ordered), delta));
     }
   }
@@ -136,7 +144,7 @@ final class ConversionChooser {
               bound.overheadAtEnd(),
               bound.show(),
               temperature.show(coldest.heat));
-      decide(coldest, TransitionKindProto.UPCODE, reason, decisions);
+      decide(coldest, UPCODE, reason, decisions);
     }
   }
 
@@ -159,53 +167,113 @@ final class ConversionChooser {
                   + " stripes at %s",
               bound.show(),
               temperature.show(coldest.heat));
-      decide(coldest, TransitionKindProto.UPCODE, reason, decisions);
-    }
-  }
-
-  /** Converts fast stripes that are read-cold to compact, the coldest first. */
-  void toCompact(List<Decision> decisions) {
-    for (Candidate candidate : List.copyOf(fast)) {
-      if (!allowed(candidate)) {
-        return;
-      }
-      if (!inPace(candidate)) {
-        continue;
-      }
-      Optional<String> why = temperature.whyCompact(candidate.stripes, candidate.heat);
-      if (why.isPresent() && !inBudget(candidate.liveBytes())) {
-        return;
-      }
-      if (why.isPresent()) {
-        fast.remove(candidate);
-        decide(candidate, TransitionKindProto.UPCODE, why.get(), decisions);
-      }
+      decide(coldest, UPCODE, reason, decisions);
     }
   }
 
   /**
-   * Converts compact stripes that are read-hot to fast, never beyond the bound. Once room is being
-   * made for one stripe, the less hot ones wait: otherwise they would take the room, and would be
-   * converted back to make room again.
+   * Converts stripes for their heat: read-cold fast stripes to compact, the coldest first, and
+   * read-hot compact stripes to fast, the hottest first and never beyond the bound. Of the two that
+   * are next, the one whose conversion has the greater benefit comes first, so that it takes the
+   * budget and the limits of the run first.
    */
-  void toFast(List<Decision> decisions) {
-    for (Candidate candidate : compact) {
-      Optional<String> why = temperature.whyFast(candidate.stripes.get(0), candidate.heat);
-      if (why.isEmpty() || !allowed(candidate)) {
-        return;
-      }
-      if (!inPace(candidate)) {
+  void forHeat(List<Decision> decisions) {
+    Deque<Paying> cold = new ArrayDeque<>(paying(fast, UPCODE));
+    Deque<Paying> hot = new ArrayDeque<>(paying(compact, DOWNCODE));
+    while (!cold.isEmpty() || hasRoomForFirst(hot)) {
+      boolean coldFirst =
+          !hasRoomForFirst(hot) || !cold.isEmpty() && cold.peek().benefit() > hot.peek().benefit();
+      Paying next = coldFirst ? cold.poll() : hot.poll();
+      Candidate candidate = next.candidate;
+      if (!mayConvertNow(candidate, next.kind)) {
         continue;
       }
-      if (!inBudget(candidate.liveBytes())) {
-        return;
-      }
-      if (bound.fitsNow(candidate.change())) {
-        decide(candidate, TransitionKindProto.DOWNCODE, toFastReason(why.get()), decisions);
-      } else if (bound.fitsAtEnd(candidate.change()) || makeRoom(candidate, decisions)) {
-        return;
+      if (coldFirst) {
+        fast.remove(candidate);
+        decide(candidate, UPCODE, next.gain.why(), decisions);
+      } else {
+        decide(candidate, DOWNCODE, toFastReason(next.gain.why()), decisions);
       }
     }
+    toFastWithLittleRoom(hot, decisions);
+  }
+
+  /** A conversion that has a reason, and that neither the hours nor a stay hold back. */
+  private record Paying(Candidate candidate, TransitionKindProto kind, Temperature.Gain gain) {
+    double benefit() {
+      return gain.benefit();
+    }
+  }
+
+  /** The conversions that have a reason, in the order of the candidates. */
+  private List<Paying> paying(List<Candidate> candidates, TransitionKindProto kind) {
+    List<Paying> paying = new ArrayList<>();
+    for (Candidate candidate : candidates) {
+      Optional<Temperature.Gain> gain =
+          kind == UPCODE
+              ? temperature.toCompact(candidate.stripes, candidate.heat)
+              : temperature.toFast(candidate.stripes.get(0), candidate.heat);
+      Optional<String> hold = pace.hold(candidate.liveBytes(), candidate.createdMillis());
+      if (gain.isPresent() && hold.isPresent()) {
+        waits(candidate, kind, hold.get());
+      } else if (gain.isPresent()) {
+        paying.add(new Paying(candidate, kind, gain.get()));
+      }
+    }
+    return paying;
+  }
+
+  private boolean hasRoomForFirst(Deque<Paying> hot) {
+    return !hot.isEmpty() && bound.fitsNow(hot.peek().candidate.change());
+  }
+
+  /**
+   * Once the first conversion does not fit into the budget or the limits, all that follow wait:
+   * smaller ones of less benefit would take what the first waits for.
+   */
+  private boolean mayConvertNow(Candidate candidate, TransitionKindProto kind) {
+    if (stopped == null && !allowed(candidate)) {
+      stopped = limit.show();
+    }
+    if (stopped == null && !pace.hasLeft(candidate.liveBytes())) {
+      stopped = pace.budget();
+    }
+    if (stopped != null) {
+      waits(candidate, kind, stopped);
+    }
+    return stopped == null;
+  }
+
+  /**
+   * Converts hot stripes of which the first had no room. Once room is being made for one stripe,
+   * the less hot ones wait: otherwise they would take the room, and would be converted back to make
+   * room again.
+   */
+  private void toFastWithLittleRoom(Deque<Paying> hot, List<Decision> decisions) {
+    boolean roomIsMade = false;
+    for (Paying next : hot) {
+      Candidate candidate = next.candidate;
+      if (!mayConvertNow(candidate, DOWNCODE)) {
+        continue;
+      }
+      if (!roomIsMade && bound.fitsNow(candidate.change())) {
+        decide(candidate, DOWNCODE, toFastReason(next.gain.why()), decisions);
+        continue;
+      }
+      roomIsMade =
+          roomIsMade || bound.fitsAtEnd(candidate.change()) || makeRoom(candidate, decisions);
+      waits(
+          candidate,
+          DOWNCODE,
+          "room under the bound %s%s"
+              .formatted(bound.show(), roomIsMade ? ", which is being made" : ""));
+    }
+  }
+
+  private void waits(Candidate candidate, TransitionKindProto kind, String what) {
+    String code = kind == UPCODE ? rule.family().compact() : rule.family().fast();
+    String text = "its conversion to %s is due and waits for %s".formatted(code, what);
+    candidate.ids().forEach(id -> waiting.put(id, text));
   }
 
   private String toFastReason(String why) {
@@ -229,13 +297,13 @@ final class ConversionChooser {
       if (missing <= 0 || !temperature.mayYield(colder.heat, hotter.heat) || !allowed(colder)) {
         break;
       }
-      if (inPace(colder)) {
+      if (pace.hold(colder.liveBytes(), colder.createdMillis()).isEmpty()) {
         chosen.add(colder);
         bytes += colder.liveBytes();
         missing += colder.parityDelta;
       }
     }
-    boolean enough = missing <= 0 && inBudget(bytes);
+    boolean enough = missing <= 0 && pace.hasLeft(bytes);
     Optional<String> why = enough ? whySwap(hotter, chosen) : Optional.empty();
     if (why.isEmpty()) {
       return false;
@@ -251,7 +319,7 @@ final class ConversionChooser {
               temperature.show(colder.heat),
               temperature.show(hotter.heat),
               why.get());
-      decide(colder, TransitionKindProto.UPCODE, reason, decisions);
+      decide(colder, UPCODE, reason, decisions);
     }
     return true;
   }
@@ -266,18 +334,6 @@ final class ConversionChooser {
         bytes / Math.max(1, hotter.liveBytes()));
   }
 
-  /** Whether this data may be converted for its heat at this time, whatever the budget says. */
-  private boolean inPace(Candidate candidate) {
-    return isOpen
-        && candidate.createdMillis() <= nowMillis - rule.pace().minimumStayMillis()
-        && candidate.liveBytes() <= rule.pace().bytesLeft(0);
-  }
-
-  /** Whether the budget of the day has so many bytes left. */
-  private boolean inBudget(long bytes) {
-    return bytes <= bytesLeft;
-  }
-
   private boolean allowed(Candidate candidate) {
     return limit.allows(candidate.liveBytes());
   }
@@ -286,8 +342,8 @@ final class ConversionChooser {
       Candidate candidate, TransitionKindProto kind, String reason, List<Decision> decisions) {
     bound.enter(candidate.change());
     limit.take(candidate.liveBytes(), 1);
-    bytesLeft -= candidate.liveBytes();
-    boolean toCompact = kind == TransitionKindProto.UPCODE;
+    pace.take(candidate.liveBytes());
+    boolean toCompact = kind == UPCODE;
     decisions.add(
         new Decision(
             kind,

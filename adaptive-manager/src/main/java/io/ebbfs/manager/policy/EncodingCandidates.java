@@ -1,6 +1,5 @@
 package io.ebbfs.manager.policy;
 
-import io.ebbfs.common.config.Units;
 import io.ebbfs.manager.view.FileView;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -30,11 +29,7 @@ final class EncodingCandidates {
         bytes += file.replicatedBytes();
         blocks += file.unencodedBlocks();
       } else {
-        waiting.put(
-            file.id(),
-            "waits for transitions under way: the limit of %s at once (maxBytesPerRun) or the limit of"
-                    .formatted(Units.showBytes(view.rule().maxBytesPerRun()))
-                + " transitions (maxPendingTransitions) is reached");
+        waiting.put(file.id(), "waits for " + limit.show());
       }
     }
     return selected;

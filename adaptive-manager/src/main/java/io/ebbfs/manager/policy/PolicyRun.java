@@ -33,6 +33,7 @@ final class PolicyRun {
 
   void decide(Evaluation result) {
     Map<Long, String> waiting = new HashMap<>();
+    Map<Long, String> waitingStripes = new HashMap<>();
     Evaluation.Refusal refusal = ClusterFit.check(rule, view.snapshot().cluster());
     String held = null;
     if (refusal != null) {
@@ -41,18 +42,20 @@ final class PolicyRun {
     } else if (view.snapshot().cluster().safeMode()) {
       held = "the namenode is in safe mode";
     } else {
-      adapt(waiting, result.decisions());
+      adapt(waiting, waitingStripes, result.decisions());
     }
-    result.verdicts().add(rule, new VerdictWriter(view, failed, waiting, held));
+    result.verdicts().add(rule, new VerdictWriter(view, failed, waiting, waitingStripes, held));
     result.accounts().add(AccountBuilder.account(view, bound.overheadAtEnd()));
   }
 
-  private void adapt(Map<Long, String> waiting, List<Decision> decisions) {
+  private void adapt(
+      Map<Long, String> waiting, Map<Long, String> waitingStripes, List<Decision> decisions) {
     if (rule.isSingle()) {
       new EncodingChooser(view, bound, limit, failed, false, waiting).decide(decisions);
       return;
     }
-    ConversionChooser conversions = new ConversionChooser(view, bound, limit, failed);
+    ConversionChooser conversions =
+        new ConversionChooser(view, bound, limit, failed, waitingStripes);
     conversions.keepBound(decisions);
     boolean canMakeRoom = conversions.canMakeRoom();
     double missing =
@@ -62,7 +65,6 @@ final class PolicyRun {
     if (!limit.isUsed()) {
       conversions.makeRoomNow(missing, decisions);
     }
-    conversions.toCompact(decisions);
-    conversions.toFast(decisions);
+    conversions.forHeat(decisions);
   }
 }

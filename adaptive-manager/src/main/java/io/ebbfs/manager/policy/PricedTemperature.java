@@ -67,13 +67,13 @@ final class PricedTemperature implements Temperature {
   }
 
   @Override
-  public Optional<String> whyCompact(Collection<StripeView> stripes, double heat) {
-    return why(worth.toCompact(heat, daysInCode(stripes)), heat);
+  public Optional<Gain> toCompact(Collection<StripeView> stripes, double heat) {
+    return gain(worth.toCompact(heat, daysInCode(stripes)), heat);
   }
 
   @Override
-  public Optional<String> whyFast(StripeView stripe, double heat) {
-    return why(worth.toFast(heat, daysInCode(List.of(stripe))), heat);
+  public Optional<Gain> toFast(StripeView stripe, double heat) {
+    return gain(worth.toFast(heat, daysInCode(List.of(stripe))), heat);
   }
 
   @Override
@@ -83,8 +83,10 @@ final class PricedTemperature implements Temperature {
     return sides.pays() ? Optional.of("; " + show(sides)) : Optional.empty();
   }
 
-  private Optional<String> why(Worth.Sides sides, double reads) {
-    return sides.pays() ? Optional.of(show(reads) + "; " + show(sides)) : Optional.empty();
+  private Optional<Gain> gain(Worth.Sides sides, double reads) {
+    return sides.pays()
+        ? Optional.of(new Gain(sides.earns() - sides.costs(), show(reads) + "; " + show(sides)))
+        : Optional.empty();
   }
 
   private static String show(Worth.Sides sides) {

@@ -1,5 +1,7 @@
 package io.ebbfs.manager.policy;
 
+import io.ebbfs.common.config.Units;
+
 /**
  * How much one run may still propose for one policy. It limits logical bytes and counts of
  * transitions; transitions under way count too. Something larger than the whole limit is proposed
@@ -34,6 +36,13 @@ final class ProposalLimit {
   /** Whether anything is under way or proposed. */
   boolean isUsed() {
     return usedBytes > 0;
+  }
+
+  /** The limits, for messages about data that waits for them. */
+  String show() {
+    return "transitions under way: the limit of %s at once (maxBytesPerRun) or the limit of"
+            .formatted(Units.showBytes(limitBytes))
+        + " transitions (maxPendingTransitions) is reached";
   }
 
   long transitionsLeft() {

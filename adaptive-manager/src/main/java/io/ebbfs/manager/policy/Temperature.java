@@ -27,14 +27,23 @@ interface Temperature {
   boolean isHot(FileView file);
 
   /**
+   * Why stripes are converted.
+   *
+   * @param benefit what the conversion earns less what it costs, in block moves per block. A
+   *     threshold knows no costs: there, all conversions to fast have more benefit than those to
+   *     compact
+   */
+  record Gain(double benefit, String why) {}
+
+  /**
    * Why fast stripes become compact; empty if they stay.
    *
    * @param heat their temperature
    */
-  Optional<String> whyCompact(Collection<StripeView> stripes, double heat);
+  Optional<Gain> toCompact(Collection<StripeView> stripes, double heat);
 
   /** Why a compact stripe becomes fast if there is room; empty if it stays. */
-  Optional<String> whyFast(StripeView stripe, double heat);
+  Optional<Gain> toFast(StripeView stripe, double heat);
 
   /**
    * Why fast stripes make room for a hotter compact stripe; empty if they do not.

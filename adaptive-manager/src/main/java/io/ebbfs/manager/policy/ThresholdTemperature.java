@@ -72,24 +72,26 @@ final class ThresholdTemperature implements Temperature {
   }
 
   @Override
-  public Optional<String> whyCompact(Collection<StripeView> stripes, double heat) {
+  public Optional<Gain> toCompact(Collection<StripeView> stripes, double heat) {
     double cold = rule.readHot().threshold() / rule.hysteresis();
     return heat < cold
         ? Optional.of(
-            String.format(
-                Locale.ROOT,
-                "read-cold: %s, below %s (%s, hysteresis %.3g)",
-                show(heat),
-                show(cold),
-                showHot(),
-                rule.hysteresis()))
+            new Gain(
+                0,
+                String.format(
+                    Locale.ROOT,
+                    "read-cold: %s, below %s (%s, hysteresis %.3g)",
+                    show(heat),
+                    show(cold),
+                    showHot(),
+                    rule.hysteresis())))
         : Optional.empty();
   }
 
   @Override
-  public Optional<String> whyFast(StripeView stripe, double heat) {
+  public Optional<Gain> toFast(StripeView stripe, double heat) {
     return isHot(heat)
-        ? Optional.of("read-hot: %s (%s)".formatted(show(heat), showHot()))
+        ? Optional.of(new Gain(1, "read-hot: %s (%s)".formatted(show(heat), showHot())))
         : Optional.empty();
   }
 

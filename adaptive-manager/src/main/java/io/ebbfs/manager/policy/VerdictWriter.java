@@ -23,20 +23,28 @@ final class VerdictWriter {
   private final Temperature temperature;
   private final FailedTransitions failed;
   private final Map<Long, String> waiting;
+  private final Map<Long, String> waitingStripes;
   private final String held;
   private final Set<Long> looked;
   private final Map<Long, TransitionView> transitions = new HashMap<>();
 
   /**
    * @param waiting why due files are not encoded, by file id
+   * @param waitingStripes what stripes wait for whose conversion is due, by stripe id
    * @param held why the whole policy is held; null if it is not
    */
-  VerdictWriter(PolicyView view, FailedTransitions failed, Map<Long, String> waiting, String held) {
+  VerdictWriter(
+      PolicyView view,
+      FailedTransitions failed,
+      Map<Long, String> waiting,
+      Map<Long, String> waitingStripes,
+      String held) {
     this.snapshot = view.snapshot();
     this.rule = view.rule();
     this.temperature = view.temperature();
     this.failed = failed;
     this.waiting = waiting;
+    this.waitingStripes = waitingStripes;
     this.held = held;
     this.looked = view.filesById().keySet();
     snapshot.transitions().forEach(t -> transitions.put(t.id(), t));
@@ -127,12 +135,22 @@ final class VerdictWriter {
           .formatted(rule.family().fast(), rule.name(), repair);
     }
     long fast = stripes.stream().filter(s -> s.code().equals(rule.family().fast())).count();
-    String heat = temperature.explain(file, stripes, fast == 0) + repair;
+    String heat = temperature.explain(file, stripes, fast == 0) + waits(stripes) + repair;
     return switch (state) {
       case MIXED -> fast + " stripes fast, " + (stripes.size() - fast) + " compact; " + heat;
       case FAST -> rule.family().fast() + "; " + heat;
       default -> rule.family().compact() + "; " + heat;
     };
+  }
+
+  /** What the first stripe waits for whose conversion is due; empty if there is none. */
+  private String waits(List<StripeView> stripes) {
+    return stripes.stream()
+        .map(stripe -> waitingStripes.get(stripe.id()))
+        .filter(Objects::nonNull)
+        .findFirst()
+        .map(what -> "; " + what)
+        .orElse("");
   }
 
   private String otherCode(List<StripeView> stripes) {

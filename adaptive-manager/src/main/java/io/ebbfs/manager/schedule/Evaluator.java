@@ -9,7 +9,6 @@ import io.ebbfs.manager.config.ReadHot;
 import io.ebbfs.manager.economics.Experience;
 import io.ebbfs.manager.economics.FailureRates;
 import io.ebbfs.manager.heat.ManagerStore;
-import io.ebbfs.manager.policy.Decision;
 import io.ebbfs.manager.policy.Evaluation;
 import io.ebbfs.manager.policy.Policy;
 import io.ebbfs.manager.view.ClusterSnapshot;
@@ -24,7 +23,6 @@ import io.ebbfs.manager.view.TransitionView;
 import io.ebbfs.manager.view.ViewFollower;
 import io.ebbfs.manager.view.WorkingSet;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
-import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -67,6 +65,7 @@ public final class Evaluator {
   private final WorkingSet workingSet;
   private final ManagerStore store;
   private final DecisionProposer proposer;
+  private final ConversionBudget budget;
   private final Clock clock;
   private volatile Result last;
   private volatile FailureMeter failures;
@@ -91,6 +90,7 @@ public final class Evaluator {
     this.workingSet = new WorkingSet(view);
     this.store = store;
     this.proposer = proposer;
+    this.budget = new ConversionBudget(store);
     this.clock = clock;
   }
 
@@ -185,19 +185,6 @@ public final class Evaluator {
     return failures;
   }
 
-  /** Adds what is converted to the budget of its day. */
-  private void note(DecisionProposer.Outcome outcome) {
-    Decision decision = outcome.decision();
-    if (decision.kind() == TransitionKindProto.ENCODE || outcome.transitionIds().isEmpty()) {
-      return;
-    }
-    try {
-      store.addConversion(outcome.atMillis(), decision.policy(), decision.dataBytes());
-    } catch (RocksDBException e) {
-      LOG.warn("A conversion is missing in the budget of the day: {}", e.getMessage());
-    }
-  }
-
   private void observe(ClusterSnapshot snapshot) {
     try {
       store.putFailureRates(failures().observe(snapshot));
@@ -263,6 +250,7 @@ public final class Evaluator {
     }
     PolicySet rules = policies.current().policies();
     view.usePolicies(rules);
+    budget.settle(namenode, transitions, begin);
     WorkingSet.Surroundings around =
         surroundings(begin, rules, config.limits().maxPendingTransitions(), transitions);
     workingSet.nextRun();
@@ -276,7 +264,7 @@ public final class Evaluator {
         dryRun || evaluation.decisions().isEmpty()
             ? List.of()
             : proposer.propose(evaluation.decisions(), begin);
-    outcomes.forEach(this::note);
+    outcomes.forEach(budget::note);
     return new Result(
         evaluation, outcomes, StateCounts.of(view, snapshot, evaluation), clock.millis() - begin);
   }

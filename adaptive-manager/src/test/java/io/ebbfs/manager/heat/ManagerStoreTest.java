@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.ebbfs.manager.config.HalfLives;
 import io.ebbfs.manager.economics.FailureRates;
+import io.ebbfs.manager.heat.ManagerStore.OpenConversion;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -108,10 +109,10 @@ class ManagerStoreTest {
   void theConversionsOfADayAreSummedByPolicy() throws Exception {
     long day = 24 * HOUR;
     try (ManagerStore store = ManagerStore.open(directory)) {
-      store.addConversion(HOUR, "a", 1);
-      store.addConversion(2 * HOUR, "a", 10);
-      store.addConversion(2 * HOUR, "a", 100);
-      store.addConversion(2 * HOUR, "b", 7);
+      store.addConversion(new OpenConversion(1, HOUR, "a", 1));
+      store.addConversion(new OpenConversion(2, 2 * HOUR, "a", 10));
+      store.addConversion(new OpenConversion(3, 2 * HOUR, "a", 100));
+      store.addConversion(new OpenConversion(4, 2 * HOUR, "b", 7));
     }
     try (ManagerStore store = ManagerStore.open(directory)) {
       assertThat(store.convertedWithinDay(2 * HOUR))
@@ -119,6 +120,23 @@ class ManagerStoreTest {
       assertThat(store.convertedWithinDay(day + HOUR + 1).get("a")).isEqualTo(110);
       assertThat(store.convertedWithinDay(HOUR)).as("the clock went back").doesNotContainKey("b");
       assertThat(store.convertedWithinDay(day + 2 * HOUR + 1)).isEmpty();
+    }
+  }
+
+  @Test
+  void aConversionThatWasNotCarriedOutNoLongerCounts() throws Exception {
+    try (ManagerStore store = ManagerStore.open(directory)) {
+      OpenConversion failed = new OpenConversion(1, HOUR, "a", 1);
+      OpenConversion done = new OpenConversion(2, HOUR, "a", 10);
+      OpenConversion open = new OpenConversion(3, HOUR, "a", 100);
+      for (OpenConversion conversion : List.of(failed, done, open)) {
+        store.addConversion(conversion);
+      }
+      store.endConversion(failed, false);
+      store.endConversion(failed, false);
+      store.endConversion(done, true);
+      assertThat(store.openConversions(HOUR)).containsExactly(open);
+      assertThat(store.convertedWithinDay(HOUR)).containsOnly(java.util.Map.entry("a", 110L));
     }
   }
 
