@@ -47,6 +47,9 @@ final class PolicyAnswers {
   record PolicyAnswer(
       String name,
       List<String> paths,
+      List<String> exclude,
+      List<String> owners,
+      List<String> groups,
       String code,
       String family,
       String fastCode,
@@ -140,7 +143,10 @@ final class PolicyAnswers {
     boolean pair = !rule.isSingle();
     return new PolicyAnswer(
         rule.name(),
-        rule.paths().stream().map(PathPattern::text).toList(),
+        rule.files().paths().stream().map(PathPattern::text).toList(),
+        rule.files().excluded().stream().map(PathPattern::text).toList(),
+        rule.files().owners().stream().sorted().toList(),
+        rule.files().groups().stream().sorted().toList(),
         pair ? null : rule.family().fast(),
         pair ? rule.family().name() : null,
         pair ? rule.family().fast() : null,

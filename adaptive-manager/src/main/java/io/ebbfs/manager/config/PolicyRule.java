@@ -2,14 +2,12 @@ package io.ebbfs.manager.config;
 
 import io.ebbfs.coding.code.CodeFamily;
 import io.ebbfs.manager.economics.Prices;
-import java.util.List;
 import java.util.OptionalDouble;
 
 /**
  * One policy: its files, and how their redundancy follows their temperature. Times are
  * milliseconds, sizes are bytes. See {@code docs/configuration.md}.
  *
- * @param excluded of what the paths match, the policy leaves out what these match
  * @param family the pair of codes, or a single code that data keeps
  * @param storageBound most stored bytes per logical byte of encoded data; empty for none
  * @param hysteresis hot data becomes cold below threshold / hysteresis
@@ -22,8 +20,7 @@ import java.util.OptionalDouble;
  */
 public record PolicyRule(
     String name,
-    List<PathPattern> paths,
-    List<PathPattern> excluded,
+    FileCriteria files,
     CodeFamily family,
     OptionalDouble storageBound,
     long writeColdAfterMillis,
@@ -35,23 +32,6 @@ public record PolicyRule(
     int minServers,
     Pace pace,
     Prices prices) {
-
-  /**
-   * The longest match of a path, in literal characters; negative if no pattern matches, or if the
-   * path is excluded.
-   */
-  int match(String path) {
-    if (excluded.stream().anyMatch(pattern -> pattern.matches(path))) {
-      return -1;
-    }
-    int longest = -1;
-    for (PathPattern pattern : paths) {
-      if (pattern.literals() > longest && pattern.matches(path)) {
-        longest = pattern.literals();
-      }
-    }
-    return longest;
-  }
 
   /** Whether data is encoded once into a single code, hot or cold. */
   public boolean isSingle() {
@@ -67,8 +47,7 @@ public record PolicyRule(
   public PolicyRule withoutRunLimit() {
     return new PolicyRule(
         name,
-        paths,
-        excluded,
+        files,
         family,
         storageBound,
         writeColdAfterMillis,

@@ -13,21 +13,25 @@ import io.ebbfs.manager.economics.Prices;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** All policies, read from {@code policies.yaml}. A path has at most one policy. Immutable. */
+/** All policies, read from {@code policies.yaml}. A file has at most one policy. Immutable. */
 public record PolicySet(List<PolicyRule> rules) {
   /** The file in the configuration directory. */
   public static final String FILE = "policies.yaml";
 
   private static final Pattern HOURS = Pattern.compile("(\\d{1,2})-(\\d{1,2})");
+  private static final Pattern OWNER = Pattern.compile("[^\\s:/*?,]+");
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
 
   public PolicySet {
@@ -48,15 +52,15 @@ public record PolicySet(List<PolicyRule> rules) {
     return YamlFile.parse(path, text, top -> read(top, codes));
   }
 
-  /** The policy of a path: the policy with the longest match. */
-  public Optional<PolicyRule> forPath(String path) {
+  /** The policy of a file: of those whose criteria the file meets, the most specific. */
+  public Optional<PolicyRule> forFile(String path, String owner, String group) {
     PolicyRule best = null;
-    int longest = -1;
+    int highest = FileCriteria.NO_MATCH;
     for (PolicyRule rule : rules) {
-      int match = rule.match(path);
-      if (match > longest) {
+      int rank = rule.files().rank(path, owner, group);
+      if (rank > highest) {
         best = rule;
-        longest = match;
+        highest = rank;
       }
     }
     return Optional.ofNullable(best);
@@ -88,8 +92,8 @@ public record PolicySet(List<PolicyRule> rules) {
     return new PolicySet(rules);
   }
 
-  /** A pattern, its policy, and its line in the file. */
-  private record Claim(PathPattern pattern, String policy, int line) {}
+  /** A pattern, its policy and all criteria of this policy, and its line in the file. */
+  private record Claim(PathPattern pattern, String policy, FileCriteria files, int line) {}
 
   private static PolicyRule readRule(Section section, CodeRegistry codes, List<Claim> claims) {
     String name = readName(section);
@@ -97,8 +101,7 @@ public record PolicySet(List<PolicyRule> rules) {
     ReadHot hot = readHot(section, family);
     return new PolicyRule(
         name,
-        readPaths(section, name, claims),
-        readExcluded(section),
+        readFiles(section, name, claims),
         family,
         readBound(section, codes, name, family),
         section.durationMillis("writeColdAfter", 3_600_000),
@@ -123,57 +126,84 @@ public record PolicySet(List<PolicyRule> rules) {
     return name;
   }
 
-  private static List<PathPattern> readPaths(Section section, String name, List<Claim> claims) {
-    List<PathPattern> patterns = new ArrayList<>();
-    for (Section.Entry entry : section.texts("paths")) {
-      try {
-        PathPattern pattern = PathPattern.of(entry.text());
-        for (Claim claim : claims) {
-          if (!claim.policy.equals(name) && claim.pattern.conflictsWith(pattern)) {
-            section.problem(
-                entry.line(),
-                "path '"
-                    + pattern
-                    + "' of policy '"
-                    + name
-                    + "' overlaps '"
-                    + claim.pattern
-                    + "' of policy '"
-                    + claim.policy
-                    + "' (line "
-                    + claim.line
-                    + ") and neither is the longer match",
-                "make one of the two more specific");
-          }
-        }
-        claims.add(new Claim(pattern, name, entry.line()));
-        patterns.add(pattern);
-      } catch (IllegalArgumentException e) {
-        section.problem(
-            entry.line(),
-            "path " + e.getMessage(),
-            "write an absolute path or glob, such as /data");
-      }
-    }
+  private static FileCriteria readFiles(Section section, String name, List<Claim> claims) {
+    Map<PathPattern, Integer> paths = readPaths(section, "paths", "/data");
+    FileCriteria files =
+        new FileCriteria(
+            List.copyOf(paths.keySet()),
+            List.copyOf(readPaths(section, "exclude", "/data/tmp").keySet()),
+            readNames(section, "owners"),
+            readNames(section, "groups"));
+    paths.forEach(
+        (pattern, line) -> {
+          Claim claim = new Claim(pattern, name, files, line);
+          claims.stream().filter(c -> conflict(c, claim)).forEach(c -> refuse(section, c, claim));
+          claims.add(claim);
+        });
     if (section.texts("paths").isEmpty()) {
       section.problem("paths", "policy '" + name + "' has no paths", "write 'paths: [/data]'");
     }
-    return List.copyOf(patterns);
+    return files;
   }
 
-  private static List<PathPattern> readExcluded(Section section) {
-    List<PathPattern> patterns = new ArrayList<>();
-    for (Section.Entry entry : section.texts("exclude")) {
+  /** The patterns of a list, and their lines. */
+  private static Map<PathPattern, Integer> readPaths(Section section, String key, String example) {
+    Map<PathPattern, Integer> patterns = new LinkedHashMap<>();
+    for (Section.Entry entry : section.texts(key)) {
       try {
-        patterns.add(PathPattern.of(entry.text()));
+        patterns.put(PathPattern.of(entry.text()), entry.line());
       } catch (IllegalArgumentException e) {
         section.problem(
             entry.line(),
-            "exclude " + e.getMessage(),
-            "write an absolute path or glob, such as /data/tmp");
+            (key.equals("paths") ? "path " : key + " ") + e.getMessage(),
+            "write an absolute path or glob, such as " + example);
       }
     }
-    return List.copyOf(patterns);
+    return patterns;
+  }
+
+  private static Set<String> readNames(Section section, String key) {
+    Set<String> names = new TreeSet<>();
+    for (Section.Entry entry : section.texts(key)) {
+      if (!OWNER.matcher(entry.text()).matches()) {
+        section.problem(
+            entry.line(),
+            "'%s' of %s is not a name".formatted(entry.text(), key),
+            "write names as 'hdfs dfs -ls' shows them, without '*', such as '%s: [etl]'"
+                .formatted(key));
+      }
+      names.add(entry.text());
+    }
+    if (section.has(key) && names.isEmpty()) {
+      section.problem(
+          key,
+          key + " names nobody, so the policy would have no files",
+          "write a name such as '%s: [etl]', or leave %s out for all".formatted(key, key));
+    }
+    return names;
+  }
+
+  private static boolean conflict(Claim one, Claim other) {
+    return !one.policy.equals(other.policy)
+        && one.pattern.conflictsWith(other.pattern)
+        && one.files.sharesRankWith(other.files);
+  }
+
+  private static void refuse(Section section, Claim first, Claim second) {
+    boolean owned = !second.files.owners().isEmpty() || !second.files.groups().isEmpty();
+    section.problem(
+        second.line,
+        "path '%s' of policy '%s' overlaps '%s' of policy '%s' (line %d) and neither is the longer match%s"
+            .formatted(
+                second.pattern,
+                second.policy,
+                first.pattern,
+                first.policy,
+                first.line,
+                owned ? ", and both name the same owners or groups" : ""),
+        owned
+            ? "make one of the two paths more specific, or name different owners or groups"
+            : "make one of the two more specific");
   }
 
   private static CodeFamily readCodes(Section section, CodeRegistry codes) {

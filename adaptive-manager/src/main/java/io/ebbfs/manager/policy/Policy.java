@@ -27,9 +27,7 @@ public final class Policy {
     Map<Long, PolicyRule> ruleOfFile = new HashMap<>();
     for (FileView file : snapshot.files()) {
       filesById.put(file.id(), file);
-      snapshot
-          .policies()
-          .forPath(file.path())
+      file.policyOf(snapshot.policies())
           .ifPresent(
               rule -> {
                 ruleOfFile.put(file.id(), rule);

@@ -31,7 +31,7 @@ public final class Verdicts {
    * @param stripes gives a stripe of the file by its id, or null
    */
   public Verdict of(FileView file, LongFunction<StripeView> stripes) {
-    Optional<PolicyRule> rule = snapshot.policies().forPath(file.path());
+    Optional<PolicyRule> rule = file.policyOf(snapshot.policies());
     return rule.isPresent()
         ? byPolicy.get(rule.get().name()).of(file, stripes)
         : withoutPolicy(file);
@@ -40,7 +40,10 @@ public final class Verdicts {
   private Verdict withoutPolicy(FileView file) {
     FileState state = file.underConstruction() ? FileState.UNDER_CONSTRUCTION : FileState.NO_POLICY;
     String reason =
-        file.underConstruction() ? "open for writing" : "no policy matches " + file.path();
+        file.underConstruction()
+            ? "open for writing"
+            : "no policy matches %s of owner '%s' and group '%s'"
+                .formatted(file.path(), file.owner(), file.group());
     return new Verdict(
         file.id(),
         file.path(),

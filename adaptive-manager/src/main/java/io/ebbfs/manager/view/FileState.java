@@ -4,7 +4,7 @@ package io.ebbfs.manager.view;
 public enum FileState {
   /** Open for writing. */
   UNDER_CONSTRUCTION,
-  /** No policy matches the path: the file stays replicated. */
+  /** No policy matches path, owner and group: the file stays replicated. */
   NO_POLICY,
   /** Written too recently (write-hot): the file stays replicated. */
   TOO_NEW,

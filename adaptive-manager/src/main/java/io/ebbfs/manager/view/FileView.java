@@ -1,6 +1,9 @@
 package io.ebbfs.manager.view;
 
+import io.ebbfs.manager.config.PolicyRule;
+import io.ebbfs.manager.config.PolicySet;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A file as the namenode listed it. Sizes are bytes.
@@ -13,6 +16,8 @@ import java.util.List;
 public record FileView(
     long id,
     String path,
+    String owner,
+    String group,
     long lengthBytes,
     long modifiedMillis,
     boolean underConstruction,
@@ -23,6 +28,11 @@ public record FileView(
     long replicatedStoredBytes,
     List<Long> stripeIds,
     long transitionId) {
+
+  /** The policy of the file; empty for none. */
+  public Optional<PolicyRule> policyOf(PolicySet policies) {
+    return policies.forFile(path, owner, group);
+  }
 
   public int unencodedBlocks() {
     return blocks - stripedBlocks;

@@ -103,8 +103,7 @@ public final class NamespaceView implements AutoCloseable {
     StringBuilder text = new StringBuilder();
     for (PolicyRule rule : policies.rules()) {
       text.append(rule.name())
-          .append(rule.paths())
-          .append(rule.excluded())
+          .append(rule.files().show())
           .append(rule.showCodes())
           .append(rule.minFileBytes())
           .append('\n');
@@ -234,7 +233,7 @@ public final class NamespaceView implements AutoCloseable {
   /** Adds a file to the sums and the index, and writes its row. Returns its policy, or "". */
   private String enter(FileStatusProto status, long rowReading) {
     FileView file = ViewReader.file(status);
-    PolicyRule rule = policies.forPath(file.path()).orElse(null);
+    PolicyRule rule = file.policyOf(policies).orElse(null);
     FileState state = FileStates.of(file, rule, this::stripe);
     ViewInodeRow.Builder row =
         ViewInodeRow.newBuilder().setFile(status).setState(state.name()).setReading(rowReading);
@@ -379,14 +378,14 @@ public final class NamespaceView implements AutoCloseable {
     enterIndex(stripe, rule);
   }
 
-  /** The policies of files follow from their paths, since a sort comes to their rows later. */
+  /** The policies of files follow from their rows, since a sort comes to their rows later. */
   private PolicyRule ruleOf(StripeView stripe) {
     return PolicyOfStripe.find(
             policies,
             stripe,
             id -> {
               FileView file = file(id);
-              return file == null ? null : policies.forPath(file.path()).orElse(null);
+              return file == null ? null : file.policyOf(policies).orElse(null);
             })
         .orElse(null);
   }

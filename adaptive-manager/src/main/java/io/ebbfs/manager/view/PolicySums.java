@@ -47,7 +47,7 @@ public final class PolicySums {
     Map<String, PolicySums> sums = new HashMap<>();
     Map<Long, PolicyRule> ruleOfFile = new HashMap<>();
     for (FileView file : files) {
-      PolicyRule rule = policies.forPath(file.path()).orElse(null);
+      PolicyRule rule = file.policyOf(policies).orElse(null);
       if (rule != null) {
         ruleOfFile.put(file.id(), rule);
       }

@@ -20,6 +20,8 @@ public final class ViewReader {
     return new FileView(
         file.getFileId(),
         file.getPath(),
+        file.getOwner(),
+        file.getGroup(),
         file.getLengthBytes(),
         file.getModifiedMillis(),
         file.getUnderConstruction(),

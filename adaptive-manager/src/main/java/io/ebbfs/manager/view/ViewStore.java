@@ -37,10 +37,10 @@ import org.rocksdb.WriteOptions;
  * of one earlier moment, and the view follows the stream from there.
  *
  * <p>Column families: "default" ("position" -> ViewPositionRow, "sortedBy" -> the part of the
- * policies that sorts), "inode" (id -> ViewInodeRow), "child" (parent id, id -> nothing), "stripe"
- * (id -> ViewStripeRow), "due" (policy, 0, modified ms, file id -> length: files that have to be
- * encoded), "fast" (policy, 0, group, stripe id -> nothing: stripes in the fast code of their
- * policy). Ids have 8 bytes, big-endian. Not thread-safe. All methods may throw
+ * policies that sorts, "format" -> its number), "inode" (id -> ViewInodeRow), "child" (parent id,
+ * id -> nothing), "stripe" (id -> ViewStripeRow), "due" (policy, 0, modified ms, file id -> length:
+ * files that have to be encoded), "fast" (policy, 0, group, stripe id -> nothing: stripes in the
+ * fast code of their policy). Ids have 8 bytes, big-endian. Not thread-safe. All methods may throw
  * UncheckedIOException.
  */
 final class ViewStore implements AutoCloseable {
@@ -54,6 +54,11 @@ final class ViewStore implements AutoCloseable {
       List.of("default", "inode", "child", "stripe", "due", "fast");
   private static final byte[] POSITION = utf8("position");
   private static final byte[] SORTED_BY = utf8("sortedBy");
+  private static final byte[] FORMAT = utf8("format");
+
+  /** 2: rows of files have the owner and the group. */
+  private static final long THIS_FORMAT = 2;
+
   private static final byte[] NOTHING = new byte[0];
   private static final long CACHE_BYTES = 64L << 20;
   private static final int BATCH_BYTES = 1 << 20;
@@ -108,7 +113,10 @@ final class ViewStore implements AutoCloseable {
     List<ColumnFamilyHandle> handles = new ArrayList<>();
     try {
       RocksDB db = RocksDB.open(options, directory.toString(), descriptors, handles);
-      return new ViewStore(directory, db, handles, List.of(familyOptions, options, cache, bloom));
+      ViewStore store =
+          new ViewStore(directory, db, handles, List.of(familyOptions, options, cache, bloom));
+      store.forgetPositionOfEarlierVersion();
+      return store;
     } catch (RocksDBException e) {
       familyOptions.close();
       options.close();
@@ -256,6 +264,19 @@ final class ViewStore implements AutoCloseable {
 
   void putPosition(ViewPositionRow position) {
     put(handles.get(0), POSITION, position.toByteArray());
+  }
+
+  /**
+   * Forgets the position if an earlier version has filled the view, whose rows lack what this
+   * version reads: everything is then read anew.
+   */
+  private void forgetPositionOfEarlierVersion() throws RocksDBException {
+    byte[] format = db.get(handles.get(0), FORMAT);
+    if (format == null || ByteBuffer.wrap(format).getLong() != THIS_FORMAT) {
+      delete(handles.get(0), POSITION);
+      put(handles.get(0), FORMAT, key(THIS_FORMAT));
+      commit();
+    }
   }
 
   /** By which policies the rows are sorted; empty if they are not. */

@@ -61,6 +61,8 @@ class ConfigTest {
             "name",
             "paths",
             "exclude",
+            "owners",
+            "groups",
             "family",
             "fastCode",
             "compactCode",
@@ -86,7 +88,7 @@ class ConfigTest {
   @Test
   void theExamplePoliciesAreSound() throws Exception {
     PolicySet policies = PolicySet.load(EXAMPLES, CodeRegistry.builtIn());
-    PolicyRule warehouse = policies.forPath("/user/ann/tables/t").orElseThrow();
+    PolicyRule warehouse = policies.forFile("/user/ann/tables/t", "o", "g").orElseThrow();
     assertThat(warehouse.name()).isEqualTo("warehouse");
     assertThat(warehouse.family().compact()).isEqualTo("PC(6x5)");
     assertThat(warehouse.writeColdAfterMillis()).isEqualTo(3_600_000);
@@ -94,15 +96,16 @@ class ConfigTest {
     assertThat(warehouse.readHot()).isEqualTo(ReadHot.AUTO);
     assertThat(warehouse.prices()).isEqualTo(Prices.DEFAULT);
     assertThat(warehouse.pace().minimumStayMillis()).isEqualTo(86_400_000);
-    PolicyRule archive = policies.forPath("/archive/2026/x").orElseThrow();
+    PolicyRule archive = policies.forFile("/archive/2026/x", "o", "g").orElseThrow();
     assertThat(archive.readHot()).isEqualTo(new ReadHot(ReadHot.Unit.PER_FILE, 5));
-    assertThat(policies.forPath("/tmp/x")).isEmpty();
+    assertThat(policies.forFile("/tmp/x", "o", "g")).isEmpty();
   }
 
   @Test
   void aLocalClusterHasAPolicyForEveryFileWithShortTimes() throws Exception {
     Path local = EXAMPLES.resolve("local");
-    PolicyRule policy = PolicySet.load(local, CodeRegistry.builtIn()).forPath("/foo").orElseThrow();
+    PolicyRule policy =
+        PolicySet.load(local, CodeRegistry.builtIn()).forFile("/foo", "o", "g").orElseThrow();
     assertThat(policy.storageBound()).hasValue(1.5);
     ManagerConfig manager = ManagerConfig.load(local);
     assertThat(
@@ -120,7 +123,7 @@ class ConfigTest {
   @Test
   void aPolicyThatMatchesNothingCanBeWrittenInOneLine() throws Exception {
     String line = "policies: [{name: none, paths: [/nothing], code: 'XOR(2,1)'}]\n";
-    assertThat(sound(line).forPath("/foo")).isEmpty();
+    assertThat(sound(line).forFile("/foo", "o", "g")).isEmpty();
   }
 
   @Test
@@ -177,6 +180,62 @@ class ConfigTest {
         .hasSize(1);
   }
 
+  private static String owned(String criteria) {
+    return """
+        policies:
+          - {name: all, paths: [/a], family: product, readHot: auto}
+          - {name: x, paths: [/a], %s, family: product, readHot: auto}
+        """
+        .formatted(criteria);
+  }
+
+  private static String nameFor(PolicySet policies, String path, String owner, String group) {
+    return policies.forFile(path, owner, group).map(PolicyRule::name).orElse("none");
+  }
+
+  @Test
+  void allCriteriaOfAPolicyMustMatch() throws Exception {
+    PolicySet policies = sound(owned("owners: [etl, ann], groups: [staff]"));
+    assertThat(nameFor(policies, "/a/f", "etl", "staff")).isEqualTo("x");
+    assertThat(nameFor(policies, "/a/f", "ann", "staff")).isEqualTo("x");
+    assertThat(nameFor(policies, "/a/f", "bob", "staff")).isEqualTo("all");
+    assertThat(nameFor(policies, "/a/f", "etl", "others")).isEqualTo("all");
+    assertThat(nameFor(policies, "/b/f", "etl", "staff")).isEqualTo("none");
+  }
+
+  @Test
+  void aLongerPathComesBeforeOwnersAndOwnersBeforeGroups() throws Exception {
+    PolicySet policies =
+        sound(
+            owned("owners: [etl]")
+                + """
+                  - {name: g, paths: [/a], groups: [staff], family: product, readHot: auto}
+                  - {name: longer, paths: [/a/b], family: product, readHot: auto}
+                """);
+    assertThat(nameFor(policies, "/a/f", "etl", "staff")).isEqualTo("x");
+    assertThat(nameFor(policies, "/a/f", "ann", "staff")).isEqualTo("g");
+    assertThat(nameFor(policies, "/a/b/f", "etl", "staff")).isEqualTo("longer");
+  }
+
+  @Test
+  void policiesOfOneOwnerMayNotClaimAPathAlike() throws Exception {
+    String second = "  - {name: y, paths: ['/?'], owners: [%s], family: product, readHot: auto}\n";
+    assertThat(sound(owned("owners: [etl]") + second.formatted("ann")).rules()).hasSize(3);
+    String overlap = owned("owners: [etl, ann]").replace("[/a], owners", "['/?'], owners");
+    assertThat(problems(overlap + second.formatted("bob, ann")).toString())
+        .contains("policies.yaml:4: path '/?' of policy 'y' overlaps '/?' of policy 'x' (line 3)")
+        .contains("both name the same owners or groups")
+        .contains("name different owners or groups");
+  }
+
+  @Test
+  void ownersThatAreNoNamesAreRefused() throws Exception {
+    assertThat(problems(owned("owners: ['etl*'], groups: []")).toString())
+        .contains("policies.yaml:3: 'etl*' of owners is not a name")
+        .contains("policies.yaml:3: groups names nobody")
+        .contains("leave groups out for all");
+  }
+
   @Test
   void theLongestMatchWins() throws Exception {
     PolicySet policies =
@@ -190,10 +249,10 @@ class ConfigTest {
                     storageBound: null
                     readHot: {perMiB: 1}
                 """);
-    assertThat(policies.forPath("/a/c").orElseThrow().name()).isEqualTo("a");
-    assertThat(policies.forPath("/a/b/c").orElseThrow().name()).isEqualTo("b");
-    assertThat(policies.forPath("/a/x/y/hot-1").orElseThrow().name()).isEqualTo("b");
-    assertThat(policies.forPath("/ab")).isEmpty();
+    assertThat(policies.forFile("/a/c", "o", "g").orElseThrow().name()).isEqualTo("a");
+    assertThat(policies.forFile("/a/b/c", "o", "g").orElseThrow().name()).isEqualTo("b");
+    assertThat(policies.forFile("/a/x/y/hot-1", "o", "g").orElseThrow().name()).isEqualTo("b");
+    assertThat(policies.forFile("/ab", "o", "g")).isEmpty();
     assertThat(policies.named("b").orElseThrow().storageBound()).isEmpty();
     assertThat(policies.named("b").orElseThrow().family().name()).isEqualTo("lrc");
   }
@@ -279,10 +338,11 @@ class ConfigTest {
         SOUND.replace("paths: [/a]", "paths: [/a, /c]\n    exclude: [/a/tmp, '/c/*.log']")
             + "  - {name: b, paths: [/a/tmp/keep, /], code: 'XOR(2,1)'}\n";
     PolicySet policies = sound(excluded);
-    assertThat(policies.forPath("/a/x").orElseThrow().name()).isEqualTo("a");
-    assertThat(policies.forPath("/a/tmp/x").orElseThrow().name()).isEqualTo("b");
-    assertThat(policies.forPath("/c/y.log").orElseThrow().name()).isEqualTo("b");
-    assertThat(sound(excluded.replace("/a/tmp/keep, /", "/q")).forPath("/a/tmp/x")).isEmpty();
+    assertThat(policies.forFile("/a/x", "o", "g").orElseThrow().name()).isEqualTo("a");
+    assertThat(policies.forFile("/a/tmp/x", "o", "g").orElseThrow().name()).isEqualTo("b");
+    assertThat(policies.forFile("/c/y.log", "o", "g").orElseThrow().name()).isEqualTo("b");
+    assertThat(sound(excluded.replace("/a/tmp/keep, /", "/q")).forFile("/a/tmp/x", "o", "g"))
+        .isEmpty();
     assertThat(problems(SOUND + "    exclude: [tmp]\n").toString())
         .contains("policies.yaml:7: exclude");
   }

@@ -34,6 +34,8 @@ public final class ModelNamenode implements CodingProtocol {
     public final long[] lengths;
     public long modifiedMillis;
     public boolean underConstruction;
+    public String owner = "o";
+    public String group = "g";
     final long[] stripeOfBlock;
     final long[] transitionOfBlock;
 
@@ -392,6 +394,8 @@ public final class ModelNamenode implements CodingProtocol {
         .setFileId(file.id)
         .setPath(file.path)
         .setParentId(directoryOf(file.path))
+        .setOwner(file.owner)
+        .setGroup(file.group)
         .setLengthBytes(length)
         .setModifiedMillis(file.modifiedMillis)
         .setUnderConstruction(file.underConstruction)

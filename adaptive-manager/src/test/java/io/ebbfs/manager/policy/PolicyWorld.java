@@ -2,8 +2,8 @@ package io.ebbfs.manager.policy;
 
 import io.ebbfs.coding.code.CodeFamily;
 import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.manager.config.FileCriteria;
 import io.ebbfs.manager.config.Pace;
-import io.ebbfs.manager.config.PathPattern;
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.config.ReadHot;
@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.Set;
 
 /** The model of the namenode, with policies, heat and a clock: all inputs of a decision. */
 final class PolicyWorld {
@@ -61,8 +62,7 @@ final class PolicyWorld {
       String name, CodeFamily family, Double bound, ReadHot hot, long fillWaitMillis, Pace pace) {
     return new PolicyRule(
         name,
-        List.of(PathPattern.of("/" + name)),
-        List.of(),
+        FileCriteria.below("/" + name),
         family,
         bound == null ? OptionalDouble.empty() : OptionalDouble.of(bound),
         10_000,
@@ -74,6 +74,24 @@ final class PolicyWorld {
         6,
         pace,
         Prices.DEFAULT);
+  }
+
+  /** The same policy for files of one owner only. */
+  static PolicyRule ofOwner(String owner, PolicyRule rule) {
+    return new PolicyRule(
+        rule.name(),
+        new FileCriteria(rule.files().paths(), rule.files().excluded(), Set.of(owner), Set.of()),
+        rule.family(),
+        rule.storageBound(),
+        rule.writeColdAfterMillis(),
+        rule.readHot(),
+        rule.hysteresis(),
+        rule.minFileBytes(),
+        rule.fillWaitMillis(),
+        rule.maxBytesPerRun(),
+        rule.minServers(),
+        rule.pace(),
+        rule.prices());
   }
 
   /** A write-cold file with blocks of 1 MiB. */

@@ -81,6 +81,11 @@ class WorkingSetTest {
     }
 
     private PolicyRule rule(String name) {
+      PolicyRule rule = ruleOfAll(name);
+      return random.nextBoolean() ? rule : PolicyWorld.ofOwner("o", rule);
+    }
+
+    private PolicyRule ruleOfAll(String name) {
       boolean auto = random.nextBoolean();
       return switch (random.nextInt(3)) {
         case 0 -> PolicyWorld.single(name, "RS(6,3)", 1_000L * random.nextInt(30));
@@ -147,7 +152,13 @@ class WorkingSetTest {
     private String act() throws Exception {
       List<Long> ids = new ArrayList<>(world.namenode.files.keySet());
       List<String> known = new ArrayList<>(world.namenode.directories.keySet());
-      switch (random.nextInt(11)) {
+      switch (random.nextInt(12)) {
+        case 11 -> {
+          ids.stream()
+              .filter(id -> random.nextInt(4) == 0)
+              .forEach(id -> world.namenode.files.get(id).owner = random.nextBoolean() ? "o" : "x");
+          return "other owners";
+        }
         case 0, 1, 2 -> {
           String parent = DIRECTORIES.get(random.nextInt(DIRECTORIES.size()));
           addFiles(parent, 1 + random.nextInt(20));
@@ -406,7 +417,7 @@ class WorkingSetTest {
         long files =
             whole.files().stream()
                 .filter(file -> file.modifiedMillis() > since)
-                .filter(file -> whole.policies().forPath(file.path()).equals(Optional.of(rule)))
+                .filter(file -> file.policyOf(whole.policies()).equals(Optional.of(rule)))
                 .filter(
                     file -> FileStates.of(file, rule, whole.stripes()::get) == FileState.WAITING)
                 .count();

@@ -2,8 +2,8 @@ package io.ebbfs.verify.policy;
 
 import io.ebbfs.coding.code.CodeFamily;
 import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.manager.config.FileCriteria;
 import io.ebbfs.manager.config.Pace;
-import io.ebbfs.manager.config.PathPattern;
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.config.ReadHot;
 import io.ebbfs.manager.economics.Prices;
@@ -63,8 +63,7 @@ record PolicySystem(String name, Optional<PolicyRule> rule) {
         Optional.of(
             new PolicyRule(
                 "simulated",
-                List.of(PathPattern.of("/")),
-                List.of(),
+                FileCriteria.below("/"),
                 family,
                 bound,
                 HOUR_MILLIS,

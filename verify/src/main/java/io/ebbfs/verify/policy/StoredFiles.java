@@ -213,6 +213,8 @@ final class StoredFiles {
           new FileView(
               file + 1,
               "/data/file-%05d".formatted(file),
+              "o",
+              "g",
               blocks[file] * BLOCK,
               0,
               false,

@@ -2,8 +2,8 @@ package io.ebbfs.verify.simulator;
 
 import io.ebbfs.coding.code.CodeFamily;
 import io.ebbfs.coding.tolerance.MinimumServers;
+import io.ebbfs.manager.config.FileCriteria;
 import io.ebbfs.manager.config.Pace;
-import io.ebbfs.manager.config.PathPattern;
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.config.ReadHot;
@@ -51,8 +51,7 @@ final class SimManager {
             List.of(
                 new PolicyRule(
                     "simulated",
-                    List.of(PathPattern.of("/")),
-                    List.of(),
+                    FileCriteria.below("/"),
                     pair,
                     bound,
                     0,

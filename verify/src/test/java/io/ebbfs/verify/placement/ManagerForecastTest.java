@@ -63,6 +63,8 @@ class ManagerForecastTest {
           new FileView(
               files.size() + 1,
               "/f" + files.size(),
+              "o",
+              "g",
               length,
               0,
               false,

@@ -247,6 +247,8 @@ final class FileListing {
             .setFileId(inode.getId())
             .setParentId(parentId)
             .setPath(path)
+            .setOwner(inode.getOwner())
+            .setGroup(inode.getGroup())
             .setModifiedMillis(inode.getModifiedMillis())
             .setUnderConstruction(inode.hasUnderConstruction());
     Set<Long> stripes = new TreeSet<>();

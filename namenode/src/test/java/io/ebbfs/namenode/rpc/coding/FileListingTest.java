@@ -82,6 +82,12 @@ class FileListingTest {
         .toList();
   }
 
+  @Test
+  void aFileHasItsOwnerAndGroup() throws Exception {
+    FileStatusProto file = byId(FILE).getFiles(0);
+    assertThat(List.of(file.getOwner(), file.getGroup())).containsExactly("o", "g");
+  }
+
   private static List<String> directories(List<DirectoryStatusProto> directories) {
     return directories.stream()
         .map(d -> d.getDirectoryId() + " " + d.getParentId() + " " + d.getPath())
