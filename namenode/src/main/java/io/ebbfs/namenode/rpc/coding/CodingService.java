@@ -58,6 +58,7 @@ import java.io.IOException;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.random.RandomGenerator;
 import org.apache.hadoop.thirdparty.protobuf.RpcController;
@@ -315,11 +316,16 @@ public final class CodingService implements CodingProtocol {
   }
 
   private void addMisplaced(GetClusterResponseProto.Builder response) {
-    Map<Long, Integer> misplaced = repairs.misplaced();
-    long rules = misplaced.values().stream().mapToLong(Integer::longValue).sum();
+    SortedMap<Integer, Long> misplaced = repairs.misplaced().stripesByNumber();
+    long rules = 0;
+    long stripes = 0;
+    for (Map.Entry<Integer, Long> entry : misplaced.entrySet()) {
+      rules += entry.getKey() * entry.getValue();
+      stripes += entry.getValue();
+    }
     Map<String, Long> counts = new TreeMap<>();
     counts.put("placementViolations", rules);
-    counts.put("placementViolations.stripes", (long) misplaced.size());
+    counts.put("placementViolations.stripes", stripes);
     counts.put("placementViolations.beingMended", (long) repairs.beingRePlaced());
     counts.forEach(
         (name, value) ->
@@ -340,16 +346,12 @@ public final class CodingService implements CodingProtocol {
   }
 
   private void addDamage(GetClusterResponseProto.Builder response) {
-    long unrecoverable = 0;
-    for (RepairScanner.Damage damage : repairs.damaged().values()) {
-      while (response.getStripesByLossCount() < damage.lost().size()) {
-        response.addStripesByLoss(0);
-      }
-      int entry = damage.lost().size() - 1;
-      response.setStripesByLoss(entry, response.getStripesByLoss(entry) + 1);
-      unrecoverable += damage.decodes() ? 0 : 1;
+    SortedMap<Integer, Long> damaged = repairs.damaged().stripesByNumber();
+    int most = damaged.isEmpty() ? 0 : damaged.lastKey();
+    for (int lost = 1; lost <= most; lost++) {
+      response.addStripesByLoss(damaged.getOrDefault(lost, 0L));
     }
-    response.setUnrecoverableStripes(unrecoverable);
+    response.setUnrecoverableStripes(repairs.unrecoverable().stripes());
   }
 
   private ServerStatusProto status(Server server) {

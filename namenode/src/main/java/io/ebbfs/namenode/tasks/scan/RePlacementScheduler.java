@@ -14,13 +14,11 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
 import java.io.IOException;
-import java.util.Collections;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Random;
-import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
  * Creates the transitions that move members of misplaced stripes to better disks. A stripe is
@@ -39,7 +37,7 @@ final class RePlacementScheduler {
 
   private final TransitionContext context;
   private final TargetDiskChooser disks;
-  private final Map<Long, Integer> violated = new ConcurrentSkipListMap<>();
+  private final StripeTally violated = new StripeTally();
   // Stripes for which no better place was found, with the cluster signature of that time.
   private final Map<Long, Integer> withoutMoves = new HashMap<>();
   private final Map<Long, Candidate> candidates = new LinkedHashMap<>();
@@ -54,12 +52,9 @@ final class RePlacementScheduler {
     this.disks = new TargetDiskChooser(context.codes(), context.cluster(), new Random(1));
   }
 
-  /**
-   * The misplaced stripes as last seen, by id: how many rules each breaks. The map changes while it
-   * is read.
-   */
-  Map<Long, Integer> violated() {
-    return Collections.unmodifiableMap(violated);
+  /** The misplaced stripes as last seen: how many rules each breaks. */
+  StripeTally violated() {
+    return violated;
   }
 
   /** How many re-placements are planned or running. */

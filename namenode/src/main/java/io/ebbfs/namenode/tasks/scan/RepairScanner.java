@@ -16,12 +16,9 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
 import java.io.IOException;
-import java.util.Collections;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.SortedSet;
-import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
  * Finds stripes that need a repair, a rewrite or a re-placement, and creates the transitions.
@@ -31,14 +28,6 @@ import java.util.concurrent.ConcurrentSkipListMap;
  * Thread-safe; {@link #tick} is called by one thread.
  */
 public final class RepairScanner {
-  /**
-   * The damage of a stripe that is not whole.
-   *
-   * @param lost positions without a live replica
-   * @param decodes whether all of them can be rebuilt
-   */
-  public record Damage(SortedSet<Integer> lost, boolean decodes) {}
-
   /**
    * A stripe as read.
    *
@@ -52,7 +41,8 @@ public final class RepairScanner {
   private final StripeManager stripes;
   private final RewriteScheduler rewrites;
   private final RePlacementScheduler rePlacements;
-  private final Map<Long, Damage> damaged = new ConcurrentSkipListMap<>();
+  private final StripeTally damaged = new StripeTally();
+  private final StripeTally unrecoverable = new StripeTally();
   private Key scannedTo;
 
   public RepairScanner(TransitionContext context, StripeManager stripes) {
@@ -62,16 +52,21 @@ public final class RepairScanner {
     this.rePlacements = new RePlacementScheduler(context);
   }
 
-  /** The stripes that were not whole when last seen, by id. The map changes while it is read. */
-  public Map<Long, Damage> damaged() {
-    return Collections.unmodifiableMap(damaged);
+  /** The stripes that were not whole when last seen: how many lost positions each has. */
+  public StripeTally damaged() {
+    return damaged;
+  }
+
+  /** Those of them whose lost positions cannot be rebuilt: how many each has. */
+  public StripeTally unrecoverable() {
+    return unrecoverable;
   }
 
   /**
-   * The stripes that were placed worse than the cluster allows when last seen, by id: how many
-   * rules of placement each breaks. The map changes while it is read.
+   * The stripes that were placed worse than the cluster allows when last seen: how many rules of
+   * placement each breaks.
    */
-  public Map<Long, Integer> misplaced() {
+  public StripeTally misplaced() {
     return rePlacements.violated();
   }
 
@@ -92,12 +87,11 @@ public final class RepairScanner {
     for (Row<StripeRow> row : page) {
       check(row.value().getId());
     }
-    scannedTo = page.size() < limit ? null : page.get(page.size() - 1).key();
+    boolean last = page.size() < limit;
+    forgetStripesThatAreGone(page, last);
+    scannedTo = last ? null : page.get(page.size() - 1).key();
     rewrites.flush();
     rePlacements.flush();
-    if (scannedTo == null) {
-      forgetStripesThatAreGone();
-    }
   }
 
   private void checkHinted(boolean onlyAtRisk, int limit) throws IOException {
@@ -125,12 +119,13 @@ public final class RepairScanner {
     return (int) Math.max(0, Math.min(Integer.MAX_VALUE, most - repairs));
   }
 
-  private void forgetStripesThatAreGone() throws IOException {
-    for (long stripeId : List.copyOf(damaged.keySet())) {
-      check(stripeId);
-    }
-    for (long stripeId : rePlacements.violated().keySet()) {
-      check(stripeId);
+  /** A page has all stripes from the one before to its last, or to the end of the table. */
+  private void forgetStripesThatAreGone(List<Row<StripeRow>> page, boolean last) {
+    long after = scannedTo == null ? 0 : scannedTo.partition();
+    long upTo = last ? Long.MAX_VALUE : page.get(page.size() - 1).key().partition();
+    List<Long> present = page.stream().map(row -> row.key().partition()).toList();
+    for (StripeTally tally : List.of(damaged, unrecoverable, rePlacements.violated())) {
+      tally.retain(after, upTo, present);
     }
   }
 
@@ -142,6 +137,7 @@ public final class RepairScanner {
     Optional<Seen> seen = read(stripeId);
     if (seen.isEmpty()) {
       damaged.remove(stripeId);
+      unrecoverable.remove(stripeId);
       rePlacements.forget(stripeId);
       return;
     }
@@ -153,13 +149,22 @@ public final class RepairScanner {
             seen.get().transition(),
             context.settings().rewriteDeadShare(),
             seen.get().mayWait());
-    if (decision.lost().isEmpty()) {
-      damaged.remove(stripeId);
-    } else {
-      damaged.put(stripeId, new Damage(decision.lost(), stripe.code().decodes(decision.lost())));
-    }
+    note(stripe, decision.lost());
     if (!onlyAtRisk || seen.get().atRisk()) {
       carryOut(decision, seen.get());
+    }
+  }
+
+  private void note(StripeState stripe, SortedSet<Integer> lost) {
+    if (lost.isEmpty()) {
+      damaged.remove(stripe.id());
+    } else {
+      damaged.put(stripe.id(), lost.size());
+    }
+    if (stripe.code().decodes(lost)) {
+      unrecoverable.remove(stripe.id());
+    } else {
+      unrecoverable.put(stripe.id(), lost.size());
     }
   }
 
