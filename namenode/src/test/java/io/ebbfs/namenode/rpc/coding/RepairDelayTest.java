@@ -100,6 +100,7 @@ final class RepairDelayTest {
     kill(holders().get(0));
     assertThat(active()).isEqualTo(before);
     cluster.advance(DELAY_MILLIS + 1);
+    cluster.coding.tick(); // drops the conversion; the next one plans the repair
     assertThat(active()).contains(TransitionKindProto.REPAIR);
   }
 
