@@ -17,6 +17,8 @@ function h(tag, attributes, ...children) {
   return element;
 }
 
+const replace = (element, ...children) => element.replaceChildren(...children.filter(child => child));
+
 function bytes(value) {
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
   let unit = 0;
@@ -53,10 +55,11 @@ function bar(parts) {
 // ---- health and tiles -------------------------------------------------------------------------
 
 function drawHealth(health) {
+  $('pause').replaceChildren(pauseButton(health.pausedSinceMillis));
   const status = $('status');
   status.className = 'pill ' + health.status;
   const n = health.messages.length;
-  status.textContent = health.status === 'OK' ? 'all well'
+  status.textContent = health.pausedSinceMillis ? 'paused' : health.status === 'OK' ? 'all well'
       : n + (n === 1 ? ' message' : ' messages');
   $('health').hidden = n === 0;
   $('health').replaceChildren(...health.messages.slice(0, 8).map(m =>
@@ -96,8 +99,9 @@ function scrubTile(scrub, now) {
   const note = scrub.suspectStripes ? scrub.suspectStripes + ' stripes with suspect data'
       : ended ? count(scrub.endedStripes) + ' stripes ' + ago(now - ended) + ' ago'
       : count(scrub.passStripes) + ' stripes so far';
-  return tile('Parity scrub', count(ended ? scrub.endedFindings : scrub.passFindings), 'found', note, null,
-      scrub.suspectStripes ? 'bad' : '');
+  const isOver = ended >= scrub.passStartedMillis;
+  return tile('Parity scrub', count(ended ? scrub.endedFindings : scrub.passFindings), 'found',
+      h('span', {}, note + ' ', isOver ? scrubButton() : null), null, scrub.suspectStripes ? 'bad' : '');
 }
 
 function drawTiles(cluster, jobs, transitions, scrub) {
@@ -160,12 +164,12 @@ function drawPolicy(element, policy, timeline) {
   const account = policy.account;
   const overhead = account ? account.encodedOverhead : 0;
   const over = policy.storageBound && overhead > policy.storageBound + 1e-9;
-  head.replaceChildren(h('b', {}, policy.name),
+  replace(head, h('b', {}, policy.name),
       h('span', {class: 'codes'},
           policy.code || policy.fastCode + ' when hot, ' + policy.compactCode + ' when cold'),
       h('span', {class: 'now' + (over ? ' over' : '')}, times(overhead),
           h('small', {}, policy.storageBound ? ' of ' + times(policy.storageBound)
-              : policy.code ? '' : ' no bound')));
+              : policy.code ? '' : ' no bound')), policy.code ? null : boundButton(policy));
   below.replaceChildren(share(policy, account), ...reads(policy, account), ...packing(account));
   const points = timeline.samples
       .map(sample => ({time: sample.timeMillis,
@@ -378,7 +382,8 @@ function drawTransitions(answer, cluster) {
           ? t.fromCode + ' → ' + t.toCode : '→ ' + t.toCode),
       h('span', {class: 'why'}, t.reason,
           t.failure && t.state !== 'DONE' ? h('em', {}, 'attempt ' + t.attempt + ': ' + t.failure) : null),
-      h('span', {class: 'state'}, h('b', {}, t.state.toLowerCase().replace('_', ' ')), ago(cluster.timeMillis - t.updatedMillis) + ' ago')));
+      h('span', {class: 'state'}, h('b', {}, t.state.toLowerCase().replace('_', ' ')), ago(cluster.timeMillis - t.updatedMillis) + ' ago',
+          transitionButton(t))));
   const list = $('transitions');
   const scroll = list.scrollTop;
   list.replaceChildren(...refused, ...rows);
@@ -397,23 +402,39 @@ async function get(path) {
 
 const since = () => Date.now() - 3600 * 1000 * (Number(new URLSearchParams(location.search).get('hours')) || 24);
 
+// A refresh makes new elements: the button that had the focus gets it again.
+function keepFocus(draw) {
+  const key = document.activeElement && document.activeElement.dataset.key;
+  draw();
+  if (key) {
+    const again = document.querySelector(`[data-key="${CSS.escape(key)}"]`);
+    if (again && again !== document.activeElement) again.focus({preventScroll: true});
+  }
+}
+
 async function refresh() {
   try {
     const health = await get('health');
-    drawHealth(health);
+    if ($('overview').hidden) {
+      keepFocus(() => drawHealth(health));
+      return;
+    }
     const [cluster, policies, timeline, transitions, jobs] = await Promise.all([get('cluster'),
         get('policies'), get('timeline?points=300&since=' + Math.round(since())),
         get('transitions'), get('jobs')]);
-    drawTiles(cluster, jobs, transitions.transitions, health.scrub);
-    drawPolicies(policies, timeline);
-    drawStates(cluster);
-    drawRisk(cluster);
-    drawMoved(cluster);
-    drawServers(cluster);
-    drawEmptyServers(cluster);
-    drawFirstSteps(cluster);
-    drawKinds(cluster, transitions.countsByKindAndState);
-    drawTransitions(transitions, cluster);
+    keepFocus(() => {
+      drawHealth(health);
+      drawTiles(cluster, jobs, transitions.transitions, health.scrub);
+      drawPolicies(policies, timeline);
+      drawStates(cluster);
+      drawRisk(cluster);
+      drawMoved(cluster);
+      drawServers(cluster);
+      drawEmptyServers(cluster);
+      drawFirstSteps(cluster);
+      drawKinds(cluster, transitions.countsByKindAndState);
+      drawTransitions(transitions, cluster);
+    });
     $('fresh').textContent = new Date(cluster.timeMillis).toLocaleTimeString();
   } catch (error) {
     $('status').className = 'pill ERROR';
@@ -422,8 +443,17 @@ async function refresh() {
   }
 }
 
+// A press that lasts over a refresh would be lost with its button.
+let pressed = false;
+window.addEventListener('pointerdown', () => { pressed = true; });
+window.addEventListener('pointerup', () => { pressed = false; });
+window.addEventListener('pointercancel', () => { pressed = false; });
+
 async function loop() {
-  if (!document.hidden) await refresh();
+  if (!document.hidden && !pressed && !$('action').open) await refresh();
   setTimeout(loop, REFRESH_MILLIS);
 }
+initActions();
+initPages();
+showPage();
 loop();

@@ -30,6 +30,7 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.List;
+import java.util.OptionalLong;
 import java.util.function.Supplier;
 import org.quartz.SchedulerException;
 import org.rocksdb.RocksDBException;
@@ -96,7 +97,7 @@ public final class Manager implements ManagerState, AutoCloseable {
         new Evaluator(policies, codes, config, namenode, view, follower, store, decisions, clock);
     this.timeline = new Timeline(store);
     this.schedules = newSchedules();
-    this.api = new ApiServer(this, ApiWriters.of(options.apiToken()));
+    this.api = new ApiServer(this, ApiWriters.of(options.apiToken()), clock);
   }
 
   private NamespaceView openView(CodeRegistry codes) throws IOException {
@@ -220,7 +221,24 @@ public final class Manager implements ManagerState, AutoCloseable {
         opens.status(),
         policies.current(),
         last == null ? null : last.evaluation(),
-        undone);
+        undone,
+        pausedSince());
+  }
+
+  /** A store that fails is told by its own messages. */
+  private Long pausedSince() {
+    try {
+      OptionalLong since = store.pausedSince();
+      return since.isPresent() ? since.getAsLong() : null;
+    } catch (RocksDBException e) {
+      LOG.warn("Whether proposing is paused is not known: {}", e.getMessage());
+      return null;
+    }
+  }
+
+  @Override
+  public ManagerStore store() {
+    return store;
   }
 
   @Override

@@ -7,6 +7,7 @@ import io.ebbfs.manager.config.ManagerOptions;
 import io.ebbfs.manager.heat.ManagerStore;
 import io.ebbfs.manager.heat.OpenEvent;
 import io.ebbfs.manager.model.ModelNamenode;
+import io.ebbfs.protocol.rpc.SecretFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -45,6 +46,9 @@ public final class DashboardPreview {
   public static void main(String[] arguments) throws Exception {
     Path directory = Files.createTempDirectory("preview");
     Files.writeString(directory.resolve("policies.yaml"), POLICIES);
+    Path token = directory.resolve("api.token");
+    SecretFile.create(token);
+    System.out.println("The API token is in " + token);
     ModelNamenode namenode = new ModelNamenode();
     Random random = new Random(7);
     List<OpenEvent> opens = new ArrayList<>();
@@ -81,7 +85,7 @@ public final class DashboardPreview {
                 "127.0.0.1:1",
                 "127.0.0.1",
                 Integer.parseInt(arguments[0]),
-                Optional.empty()),
+                Optional.of(token)),
             config,
             CodeRegistry.builtIn(),
             () -> namenode,

@@ -309,7 +309,13 @@ class ManagerTest {
       }
     }
     assertThat(files)
-        .containsExactlyInAnyOrder("dashboard.css", "echarts.min.js", "charts.js", "dashboard.js");
+        .containsExactlyInAnyOrder(
+            "dashboard.css",
+            "echarts.min.js",
+            "charts.js",
+            "actions.js",
+            "files.js",
+            "dashboard.js");
     for (String file : files) {
       HttpResponse<String> response = send("GET", "/" + file);
       assertThat(response.statusCode()).as(file).isEqualTo(200);
@@ -342,6 +348,17 @@ class ManagerTest {
         .containsExactlyInAnyOrder(
             "/api/v1/cluster",
             "/api/v1/files",
+            "/api/v1/directory",
+            "/api/v1/search",
+            "/api/v1/file",
+            "/api/v1/history",
+            "/api/v1/actions/pause",
+            "/api/v1/actions/resume",
+            "/api/v1/actions/convert",
+            "/api/v1/actions/bound",
+            "/api/v1/actions/cancel",
+            "/api/v1/actions/retry",
+            "/api/v1/actions/scrub",
             "/api/v1/policies",
             "/api/v1/policies/evaluate",
             "/api/v1/policies/preview",
@@ -355,8 +372,15 @@ class ManagerTest {
             "/api/v1/openapi.json");
     for (String path : (Iterable<String>) paths::fieldNames) {
       String method = paths.path(path).has("post") ? "POST" : "GET";
-      int expected = path.endsWith("/preview") ? 400 : 200; // it needs a body
-      assertThat(send(method, path).statusCode()).as(path).isEqualTo(expected);
+      // A preview needs a body, and the other ones parameters. No scrub was reported yet.
+      int expected =
+          switch (path.substring(path.lastIndexOf('/') + 1)) {
+            case "preview", "search", "file", "convert", "cancel", "retry" -> 400;
+            case "bound" -> 404;
+            case "scrub", "resume" -> 409;
+            default -> 200;
+          };
+      assertThat(send(method, path + "?dryRun=true").statusCode()).as(path).isEqualTo(expected);
     }
     assertThat(send("GET", "/").body()).contains("EbbFS");
   }

@@ -188,6 +188,11 @@ public final class FakeNamenode implements CodingProtocol {
   }
 
   @Override
+  public CancelResponseProto cancel(RpcController c, CancelRequestProto r) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
   public ProposeResponseProto propose(RpcController c, ProposeRequestProto r) {
     throw new UnsupportedOperationException();
   }

@@ -14,6 +14,7 @@ import io.javalin.http.HandlerType;
 import io.javalin.router.Endpoint;
 import java.io.IOException;
 import java.io.InputStream;
+import java.time.Clock;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -24,21 +25,29 @@ import org.slf4j.LoggerFactory;
 /** The REST API and the dashboard. Thread-safe. */
 public final class ApiServer implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(ApiServer.class);
+  private static final String AUDIT_LOG = "audit.log";
   private static final int THREADS = 12;
   private static final Map<String, String> PAGE =
-      Map.of("/", "index.html", "/dashboard.css", "dashboard.css", "/dashboard.js", "dashboard.js");
+      Map.of(
+          "/", "index.html",
+          "/dashboard.css", "dashboard.css",
+          "/dashboard.js", "dashboard.js",
+          "/actions.js", "actions.js",
+          "/files.js", "files.js");
   private static final Map<String, Supplier<String>> LIBRARIES =
       Map.of("/echarts.min.js", ChartLibrary::echarts, "/charts.js", ChartLibrary::charts);
 
   /** The page loads nothing from other servers: a dashboard must work without the internet. */
   private static final String ONLY_OWN_ORIGIN =
-      "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:";
+      "default-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:;"
+          + " frame-ancestors 'none'; form-action 'none'; base-uri 'none'";
 
   private static final Map<String, String> TYPES =
       Map.of("html", "text/html", "css", "text/css", "js", "text/javascript");
 
   private final List<Route> routes;
   private final ApiWriters writers;
+  private final ActionLog log;
   private final ObjectMapper json =
       new ObjectMapper().setSerializationInclusion(JsonInclude.Include.NON_NULL);
   private Javalin app;
@@ -47,9 +56,11 @@ public final class ApiServer implements AutoCloseable {
    * An API that does not listen yet.
    *
    * @param writers who may change something
+   * @throws IOException if the audit log cannot be written
    */
-  public ApiServer(ManagerState manager, ApiWriters writers) {
+  public ApiServer(ManagerState manager, ApiWriters writers, Clock clock) throws IOException {
     this.writers = writers;
+    this.log = ActionLog.open(manager.options().dataDirectory().resolve(AUDIT_LOG), clock);
     this.routes = new Routes(manager).all();
   }
 
@@ -111,13 +122,30 @@ public final class ApiServer implements AutoCloseable {
   }
 
   private void answer(Route route, Context context) throws Exception {
+    Query query = new Query(context);
     if (route.method() != HandlerType.GET) {
-      writers.check(context.header("Authorization"));
+      admit(route, query, context);
     }
-    Object body = route.answer().to(new Query(context));
+    Object body = route.answer().to(query);
     context.header("Cache-Control", "no-store");
     context.contentType(route.contentType());
     context.result(body instanceof String text ? text : json.writeValueAsString(body));
+  }
+
+  /** Refuses a caller who may change nothing, and notes what is going to be done. */
+  private void admit(Route route, Query query, Context context) {
+    String command = route.path().substring(route.path().lastIndexOf('/') + 1);
+    try {
+      ApiWriters.checkSite(
+          context.header("Sec-Fetch-Site"), context.header("Origin"), context.header("Host"));
+      writers.check(context.header("Authorization"));
+    } catch (ApiException e) {
+      log.note(false, context.ip(), command, context.queryString());
+      throw e;
+    }
+    if (!query.flag("dryRun") && !route.path().endsWith("/preview")) {
+      log.note(true, context.ip(), command, context.queryString());
+    }
   }
 
   private static void page(Context context, String name) throws IOException {
@@ -162,6 +190,11 @@ public final class ApiServer implements AutoCloseable {
   public void close() {
     if (app != null) {
       app.stop();
+    }
+    try {
+      log.close();
+    } catch (IOException e) {
+      LOG.warn("The audit log cannot be closed: {}", e.getMessage());
     }
   }
 }

@@ -19,6 +19,28 @@ public record ApiWriters(String token) {
   }
 
   /**
+   * Refuses a request that a page of another site has sent. The token alone would do, unless a
+   * browser had been told the token for another site.
+   *
+   * @param fetchSite the value of the header Sec-Fetch-Site; null if it has none
+   * @param origin that of the header Origin; null if it has none
+   * @param host that of the header Host
+   */
+  static void checkSite(String fetchSite, String origin, String host) {
+    boolean crossSite =
+        fetchSite != null && !fetchSite.equals("same-origin") && !fetchSite.equals("none");
+    boolean otherOrigin =
+        origin != null && !origin.equals("http://" + host) && !origin.equals("https://" + host);
+    if (crossSite || otherOrigin) {
+      throw new ApiException(
+          403,
+          "a page of another site%s has sent this request"
+              .formatted(origin == null ? "" : " (" + origin + ")"),
+          "send requests that change something from the dashboard, or with curl");
+    }
+  }
+
+  /**
    * Refuses a request.
    *
    * @param header the value of its header Authorization; null if it has none

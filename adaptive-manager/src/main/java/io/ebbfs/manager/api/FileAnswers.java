@@ -6,10 +6,10 @@ import io.ebbfs.manager.view.FileState;
 import io.ebbfs.manager.view.FileView;
 import io.ebbfs.manager.view.StripeView;
 import io.ebbfs.manager.view.ViewReader;
-import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListFilesResponseProto;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
@@ -58,18 +58,17 @@ final class FileAnswers {
     }
     ListFilesResponseProto page =
         manager.namenode().files(query.text("path").orElse(null), query.cursor(), limit);
-    refreshLost(page.getFilesList());
+    refreshLost(page.getFilesList().stream().flatMap(f -> f.getStripeIdsList().stream()).toList());
     return new FilePage(
-        page.getFilesList().stream().map(file -> answer(file, last)).toList(),
+        page.getFilesList().stream().map(file -> answer(ViewReader.file(file), last)).toList(),
         page.hasCursor() ? Query.encode(page.getCursor().toByteArray()) : null,
         last == null ? null : last.evaluation().atMillis());
   }
 
   /** Stripes that had lost a block when they were read may be whole again. */
-  private void refreshLost(List<FileStatusProto> files) {
+  void refreshLost(Collection<Long> stripeIds) {
     List<Long> lost =
-        files.stream()
-            .flatMap(file -> file.getStripeIdsList().stream())
+        stripeIds.stream()
             .distinct()
             .limit(MOST_REFRESHED)
             .map(manager.view()::stripe)
@@ -79,22 +78,27 @@ final class FileAnswers {
     manager.follower().refreshStripes(lost);
   }
 
-  private FileAnswer answer(FileStatusProto file, Evaluator.Result last) {
-    Verdict verdict = last == null ? null : verdict(ViewReader.file(file), last);
+  /** A file of the view by the last evaluation. */
+  FileAnswer describe(FileView file) {
+    return answer(file, manager.evaluator().last());
+  }
+
+  private FileAnswer answer(FileView file, Evaluator.Result last) {
+    Verdict verdict = last == null ? null : verdict(file, last);
     return new FileAnswer(
-        file.getFileId(),
-        file.getPath(),
+        file.id(),
+        file.path(),
         verdict == null ? null : verdict.policy(),
         verdict == null ? null : verdict.state(),
         verdict == null ? "not evaluated yet" : verdict.reason(),
         verdict == null ? 0 : verdict.heat(),
         verdict != null && verdict.hot(),
-        file.getLengthBytes(),
-        file.getStoredBytes(),
-        file.getBlocks(),
-        file.getStripedBlocks(),
-        file.getStripeIdsList(),
-        file.hasTransitionId() ? file.getTransitionId() : null);
+        file.lengthBytes(),
+        file.storedBytes(),
+        file.blocks(),
+        file.stripedBlocks(),
+        file.stripeIds(),
+        file.transitionId() == 0 ? null : file.transitionId());
   }
 
   private Verdict verdict(FileView file, Evaluator.Result last) {

@@ -4,6 +4,7 @@ import io.ebbfs.manager.config.LivePolicies;
 import io.ebbfs.manager.config.ManagerConfig;
 import io.ebbfs.manager.config.ManagerOptions;
 import io.ebbfs.manager.health.Health;
+import io.ebbfs.manager.heat.ManagerStore;
 import io.ebbfs.manager.heat.ReadCounter;
 import io.ebbfs.manager.schedule.DecisionProposer;
 import io.ebbfs.manager.schedule.Evaluator;
@@ -37,6 +38,9 @@ public interface ManagerState {
   ViewFollower follower();
 
   Evaluator evaluator();
+
+  /** What the manager keeps over restarts. */
+  ManagerStore store();
 
   /** The decisions that were proposed to the namenode. */
   DecisionProposer decisions();

@@ -25,6 +25,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import org.rocksdb.RocksDBException;
 
 /** The answers of /policies and /policies/evaluate. */
 final class PolicyAnswers {
@@ -297,8 +298,12 @@ final class PolicyAnswers {
       List<Evaluation.Refusal> refusals,
       List<AccountAnswer> accounts) {}
 
-  Evaluated evaluate(Query query) {
+  Evaluated evaluate(Query query) throws RocksDBException {
     boolean dryRun = query.flag("dryRun");
+    if (!dryRun && manager.store().pausedSince().isPresent()) {
+      throw new ApiException(
+          409, "proposing is paused", "resume it, or add dryRun=true to see the decisions alone");
+    }
     Evaluator.Result result = manager.evaluator().evaluate(dryRun);
     List<DecisionAnswer> decisions = new ArrayList<>();
     for (int i = 0; i < result.evaluation().decisions().size(); i++) {

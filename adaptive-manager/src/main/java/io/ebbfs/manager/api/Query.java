@@ -46,6 +46,23 @@ final class Query {
         "write a whole number from " + least + " to " + most);
   }
 
+  /** A number that must be given. */
+  double decimal(String name, double least, double most) {
+    String text = text(name).orElse("");
+    try {
+      double value = Double.parseDouble(text);
+      if (value >= least && value <= most) {
+        return value;
+      }
+    } catch (NumberFormatException e) {
+      // It is refused below, like a number out of range.
+    }
+    throw new ApiException(
+        400,
+        "'" + name + "=" + text + "' is not a number in range",
+        "write a number from " + least + " to " + most);
+  }
+
   <E extends Enum<E>> Optional<E> oneOf(String name, Class<E> type) {
     Optional<String> text = text(name);
     if (text.isEmpty()) {

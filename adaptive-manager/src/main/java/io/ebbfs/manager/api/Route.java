@@ -1,6 +1,7 @@
 package io.ebbfs.manager.api;
 
 import io.javalin.http.HandlerType;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -21,6 +22,14 @@ record Route(
   /** Makes the body of an answer. A text is sent as it is, any other object as JSON. */
   interface Answer {
     Object to(Query query) throws Exception;
+  }
+
+  /** An action of an operator. All of them have the parameter dryRun. */
+  static Route action(String name, String summary, Answer answer, Parameter... parameters) {
+    List<Parameter> all = new ArrayList<>(List.of(parameters));
+    all.add(new Parameter("dryRun", "boolean", "true: only tell in numbers what it would do"));
+    return new Route(
+        HandlerType.POST, "/api/v1/actions/" + name, summary, all, "application/json", answer);
   }
 
   static Route get(String path, String summary, Answer answer, Parameter... parameters) {

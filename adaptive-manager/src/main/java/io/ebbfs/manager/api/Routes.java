@@ -61,6 +61,15 @@ final class Routes {
             List.of(),
             "application/json",
             policies::preview));
+    addBrowsing(new BrowseAnswers(manager, files));
+    addActions(new ActionAnswers(manager));
+    routes.add(
+        Route.get(
+            "/api/v1/history",
+            "What was decided and done, the newest first: decisions, refusals, actions of operators",
+            new HistoryAnswers(manager)::history,
+            CURSOR,
+            LIMIT));
     routes.add(
         Route.get(
             "/api/v1/transitions",
@@ -99,6 +108,62 @@ final class Routes {
         probe("/ready", "200 if the namenode answers the manager, else 503", () -> ready(manager)));
     routes.add(
         Route.get("/api/v1/openapi.json", "This document", query -> OpenApi.document(routes)));
+  }
+
+  private void addBrowsing(BrowseAnswers browse) {
+    routes.add(
+        Route.get(
+            "/api/v1/directory",
+            "The directories and files of a directory, by name",
+            browse::directory,
+            new Parameter("path", "string", "the directory; / if left out"),
+            CURSOR,
+            LIMIT));
+    routes.add(
+        Route.get(
+            "/api/v1/search",
+            "Files and directories whose path or name begins with a text",
+            browse::search,
+            new Parameter("text", "string", "begins with '/': the begin of a path; else of a name"),
+            CURSOR,
+            LIMIT));
+    routes.add(
+        Route.get(
+            "/api/v1/file",
+            "A file, why it is as it is, its stripes and its transitions",
+            browse::file,
+            new Parameter("path", "string", "the file")));
+  }
+
+  private void addActions(ActionAnswers actions) {
+    Parameter id = new Parameter("id", "integer", "the transition");
+    routes.add(
+        Route.action(
+            "pause",
+            "The manager proposes nothing by itself until it is resumed, also after a restart",
+            actions::pause));
+    routes.add(Route.action("resume", "The manager proposes again", actions::resume));
+    routes.add(
+        Route.action(
+            "convert",
+            "Encodes or converts all data below a path now, within the bound",
+            actions::convert,
+            new Parameter("path", "string", "a file or directory of at most 2,000 files"),
+            new Parameter("to", "string", "fast or compact")));
+    routes.add(
+        Route.action(
+            "bound",
+            "Changes the storageBound of a policy in policies.yaml",
+            actions::bound,
+            new Parameter("policy", "string", "the name of the policy"),
+            new Parameter("bound", "number", "stored bytes per byte of encoded data")));
+    routes.add(
+        Route.action(
+            "cancel", "Ends a planned or running encoding or conversion", actions::cancel, id));
+    routes.add(
+        Route.action(
+            "retry", "Proposes a failed encoding or conversion again", actions::retry, id));
+    routes.add(Route.action("scrub", "Begins a pass of the parity scrub", actions::scrub));
   }
 
   private static Route probe(String path, String description, Supplier<String> answer) {

@@ -5,8 +5,13 @@ import io.ebbfs.common.config.ConfigException;
 import io.ebbfs.common.config.ConfigProblem;
 import io.ebbfs.common.config.YamlFile;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
 import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -78,6 +83,51 @@ public final class LivePolicies {
                       PolicySet.FILE, 0, "cannot be read (" + e + ")", "restore it"))));
     }
     return false;
+  }
+
+  /**
+   * Changes the bound of a policy in the file, and puts it in force. A change that is refused
+   * leaves the file as it was.
+   *
+   * @throws ConfigException if the file with the change is not sound
+   * @throws IOException if the file cannot be written
+   */
+  public synchronized void setBound(String policy, double bound, long nowMillis)
+      throws ConfigException, IOException {
+    String text = BoundEdit.apply(path, YamlFile.text(path), policy, bound, codes);
+    writeAtomically(path.toRealPath(), text);
+    replace(text, nowMillis);
+  }
+
+  /**
+   * Whether {@link #setBound} would accept this bound now. Nothing changes.
+   *
+   * @throws ConfigException if it would not
+   */
+  public synchronized void checkBound(String policy, double bound) throws ConfigException {
+    BoundEdit.apply(path, YamlFile.text(path), policy, bound, codes);
+  }
+
+  /** A crash leaves the old file or the new one. */
+  private static void writeAtomically(Path file, String text) throws IOException {
+    Path draft = file.resolveSibling(file.getFileName() + ".new");
+    try (FileChannel out =
+        FileChannel.open(
+            draft,
+            StandardOpenOption.CREATE,
+            StandardOpenOption.WRITE,
+            StandardOpenOption.TRUNCATE_EXISTING)) {
+      Files.setPosixFilePermissions(draft, Files.getPosixFilePermissions(file));
+      ByteBuffer bytes = StandardCharsets.UTF_8.encode(text);
+      while (bytes.hasRemaining()) {
+        out.write(bytes);
+      }
+      out.force(true);
+    }
+    Files.move(draft, file, StandardCopyOption.ATOMIC_MOVE);
+    try (FileChannel directory = FileChannel.open(file.getParent())) {
+      directory.force(true);
+    }
   }
 
   private boolean replace(String text, long nowMillis) throws ConfigException {

@@ -45,17 +45,26 @@ public record PolicyRule(
 
   /** The same policy without {@link #maxBytesPerRun}. */
   public PolicyRule withoutRunLimit() {
+    return with(storageBound, Long.MAX_VALUE / 4);
+  }
+
+  /** The same policy with another bound. */
+  public PolicyRule withStorageBound(OptionalDouble otherBound) {
+    return with(otherBound, maxBytesPerRun);
+  }
+
+  private PolicyRule with(OptionalDouble otherBound, long otherMaxBytesPerRun) {
     return new PolicyRule(
         name,
         files,
         family,
-        storageBound,
+        otherBound,
         writeColdAfterMillis,
         readHot,
         hysteresis,
         minFileBytes,
         fillWaitMillis,
-        Long.MAX_VALUE / 4,
+        otherMaxBytesPerRun,
         minServers,
         pace,
         prices);

@@ -14,6 +14,8 @@ import io.ebbfs.protocol.proto.CodingProtos.StorageStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import io.ebbfs.protocol.words.TransitionKinds;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -59,8 +61,12 @@ public final class Health {
     }
   }
 
-  /** All messages. The status is the level of the worst one. */
-  public record Report(Level status, List<Message> messages, Scrub scrub) {}
+  /**
+   * All messages. The status is the level of the worst one.
+   *
+   * @param pausedSinceMillis since when the manager proposes nothing by itself; null if it does
+   */
+  public record Report(Level status, List<Message> messages, Scrub scrub, Long pausedSinceMillis) {}
 
   private static final ScrubStatusProto NO_SCRUB = ScrubStatusProto.getDefaultInstance();
 
@@ -73,6 +79,7 @@ public final class Health {
    * @param namenodeProblem null if the namenode answered the last call
    * @param last null before the first evaluation
    * @param undone transitions that ended without success, the latest first
+   * @param pausedSinceMillis null if the manager proposes by itself
    */
   public static Report report(
       GetClusterResponseProto cluster,
@@ -80,7 +87,8 @@ public final class Health {
       ReadCounter.Status opens,
       LivePolicies.Current policies,
       Evaluation last,
-      List<TransitionRow> undone) {
+      List<TransitionRow> undone,
+      Long pausedSinceMillis) {
     Health health = new Health();
     if (namenodeProblem != null) {
       health.error("namenode", namenodeProblem, "start the namenode, or see its log");
@@ -89,6 +97,7 @@ public final class Health {
       health.cluster(cluster);
       health.scrub(cluster.getScrub());
     }
+    health.pause(pausedSinceMillis);
     health.opens(opens);
     health.policies(policies);
     if (last != null) {
@@ -99,7 +108,17 @@ public final class Health {
     }
     health.messages.sort(Comparator.comparing(Message::level).reversed());
     Level worst = health.messages.isEmpty() ? Level.OK : health.messages.get(0).level();
-    return new Report(worst, List.copyOf(health.messages), Scrub.of(cluster));
+    return new Report(worst, List.copyOf(health.messages), Scrub.of(cluster), pausedSinceMillis);
+  }
+
+  private void pause(Long sinceMillis) {
+    if (sinceMillis != null) {
+      warn(
+          "policies",
+          "proposing is paused since %s: nothing is encoded or converted by itself"
+              .formatted(Instant.ofEpochMilli(sinceMillis).truncatedTo(ChronoUnit.SECONDS)),
+          "resume it with the dashboard, or with POST /api/v1/actions/resume");
+    }
   }
 
   private void opens(ReadCounter.Status opens) {

@@ -12,6 +12,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.function.BiConsumer;
 import java.util.function.LongPredicate;
 import java.util.function.ToDoubleFunction;
@@ -31,13 +32,15 @@ import org.rocksdb.WriteOptions;
  *
  * <p>Column families: "heat" (file id, 8 bytes big-endian -> heat as IEEE double bits, time in ms,
  * remembered reads, time in ms; 8 bytes each; older rows lack the last two), "offset" (topic + '\n'
- * + partition -> next offset, 8 bytes), "sample" (time in ms, 8 bytes -> JSON), "default"
- * ("failureRates" -> the three numbers of {@link FailureRates}; "countedSince" -> time in ms; byte
- * 2, time in ms, transition id and policy -> bytes of a conversion, and 1 byte: 0 open, 1 done;
- * numbers have 8 bytes).
+ * + partition -> next offset, 8 bytes), "sample" (time in ms, 8 bytes -> JSON), "history" (time in
+ * ms, number; 8 bytes each -> JSON), "default" ("pausedSince" -> time in ms; "failureRates" -> the
+ * three numbers of {@link FailureRates}; "countedSince" -> time in ms; byte 2, time in ms,
+ * transition id and policy -> bytes of a conversion, and 1 byte: 0 open, 1 done; numbers have 8
+ * bytes).
  */
 public final class ManagerStore implements AutoCloseable {
-  private static final List<String> FAMILIES = List.of("default", "heat", "offset", "sample");
+  private static final List<String> FAMILIES =
+      List.of("default", "heat", "offset", "sample", "history");
 
   private static final long DAY_MILLIS = 86_400_000;
   private static final byte[] FAILURE_RATES = utf8("failureRates");
@@ -46,6 +49,7 @@ public final class ManagerStore implements AutoCloseable {
   private static final byte CONVERSION = 2;
   private static final byte OPEN = 0;
   private static final byte DONE = 1;
+  private static final byte[] PAUSED_SINCE = utf8("pausedSince");
 
   private final RocksDB db;
   private final List<ColumnFamilyHandle> handles;
@@ -324,6 +328,92 @@ public final class ManagerStore implements AutoCloseable {
     }
   }
 
+  /** Since when the manager proposes nothing by itself, in milliseconds since 1970; or empty. */
+  public OptionalLong pausedSince() throws RocksDBException {
+    synchronized (heatLock) {
+      ensureOpen();
+      byte[] value = db.get(PAUSED_SINCE);
+      return value == null
+          ? OptionalLong.empty()
+          : OptionalLong.of(ByteBuffer.wrap(value).getLong());
+    }
+  }
+
+  /** Pauses; the first pause counts. On the disk when the call returns. */
+  public void pause(long nowMillis) throws RocksDBException {
+    synchronized (heatLock) {
+      if (pausedSince().isEmpty()) {
+        try (WriteOptions synced = new WriteOptions().setSync(true)) {
+          db.put(synced, PAUSED_SINCE, key(nowMillis));
+        }
+      }
+    }
+  }
+
+  /** Ends a pause. On the disk when the call returns. */
+  public void resume() throws RocksDBException {
+    synchronized (heatLock) {
+      ensureOpen();
+      try (WriteOptions synced = new WriteOptions().setSync(true)) {
+        db.delete(synced, PAUSED_SINCE);
+      }
+    }
+  }
+
+  /** Adds an entry to the history; the number keeps entries of one time apart. */
+  public void putHistory(long timeMillis, long number, String json) throws RocksDBException {
+    synchronized (heatLock) {
+      ensureOpen();
+      db.put(history(), write, keys(timeMillis, number), utf8(json));
+    }
+  }
+
+  /** An entry of the history. */
+  public record HistoryRow(long timeMillis, long number, String json) {}
+
+  /**
+   * Entries of the history, the newest first.
+   *
+   * @param before only entries before this one; null for the newest
+   */
+  public List<HistoryRow> history(HistoryRow before, int limit) {
+    synchronized (heatLock) {
+      ensureOpen();
+      List<HistoryRow> found = new ArrayList<>();
+      try (RocksIterator iterator = db.newIterator(history())) {
+        if (before == null) {
+          iterator.seekToLast();
+        } else {
+          iterator.seekForPrev(keys(before.timeMillis, before.number));
+          if (iterator.isValid()
+              && Arrays.equals(iterator.key(), keys(before.timeMillis, before.number))) {
+            iterator.prev();
+          }
+        }
+        for (; iterator.isValid() && found.size() < limit; iterator.prev()) {
+          ByteBuffer key = ByteBuffer.wrap(iterator.key());
+          found.add(
+              new HistoryRow(
+                  key.getLong(),
+                  key.getLong(),
+                  new String(iterator.value(), StandardCharsets.UTF_8)));
+        }
+      }
+      return found;
+    }
+  }
+
+  /** Drops the oldest entries of the history, all but so many. */
+  public void trimHistory(int kept) throws RocksDBException {
+    synchronized (heatLock) {
+      List<HistoryRow> newest = history(null, kept);
+      if (newest.size() == kept) {
+        HistoryRow oldest = newest.get(kept - 1);
+        db.deleteRange(history(), write, keys(0, 0), keys(oldest.timeMillis, oldest.number));
+      }
+    }
+  }
+
   /** Keeps a sample of the time line. */
   public void putSample(long timeMillis, String json) throws RocksDBException {
     synchronized (heatLock) {
@@ -369,6 +459,14 @@ public final class ManagerStore implements AutoCloseable {
 
   private ColumnFamilyHandle samples() {
     return handles.get(3);
+  }
+
+  private ColumnFamilyHandle history() {
+    return handles.get(4);
+  }
+
+  private static byte[] keys(long first, long second) {
+    return ByteBuffer.allocate(16).putLong(first).putLong(second).array();
   }
 
   private static byte[] conversionKey(long millis, long transitionId, String policy) {

@@ -10,6 +10,7 @@ import io.ebbfs.manager.economics.Experience;
 import io.ebbfs.manager.economics.FailureRates;
 import io.ebbfs.manager.heat.ManagerStore;
 import io.ebbfs.manager.policy.Evaluation;
+import io.ebbfs.manager.policy.OrderedConversion;
 import io.ebbfs.manager.policy.Policy;
 import io.ebbfs.manager.view.ClusterSnapshot;
 import io.ebbfs.manager.view.FileView;
@@ -25,11 +26,13 @@ import io.ebbfs.manager.view.WorkingSet;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.rocksdb.RocksDBException;
 import org.slf4j.Logger;
@@ -66,6 +69,7 @@ public final class Evaluator {
   private final ManagerStore store;
   private final DecisionProposer proposer;
   private final ConversionBudget budget;
+  private final History history;
   private final Clock clock;
   private volatile Result last;
   private volatile FailureMeter failures;
@@ -91,6 +95,7 @@ public final class Evaluator {
     this.store = store;
     this.proposer = proposer;
     this.budget = new ConversionBudget(store);
+    this.history = new History(store);
     this.clock = clock;
   }
 
@@ -185,6 +190,11 @@ public final class Evaluator {
     return failures;
   }
 
+  private void note(DecisionProposer.Outcome outcome, String by) {
+    history.note(outcome, by);
+    budget.note(outcome);
+  }
+
   private void observe(ClusterSnapshot snapshot) {
     try {
       store.putFailureRates(failures().observe(snapshot));
@@ -212,6 +222,63 @@ public final class Evaluator {
     return Policy.decide(
         codes,
         around.with(unlimited, files, stripes, PolicySums.of(codes, unlimited, files, stripes)));
+  }
+
+  // ---- orders of operators --------------------------------------------------------------------
+
+  /** What was decided and done. */
+  public History history() {
+    return history;
+  }
+
+  /** Whether the manager proposes nothing by itself. A store that cannot tell counts as a pause. */
+  private boolean isPaused() {
+    try {
+      return store.pausedSince().isPresent();
+    } catch (RocksDBException e) {
+      LOG.warn("Nothing is proposed: whether proposing is paused is not known: {}", e.getMessage());
+      return true;
+    }
+  }
+
+  /**
+   * What an operator orders: to encode files of one policy and to convert stripes to a code.
+   *
+   * @param reason of the transitions
+   */
+  public record Order(
+      PolicyRule rule,
+      String toCode,
+      String reason,
+      List<Long> fileIds,
+      Collection<Long> stripeIds) {}
+
+  /**
+   * Plans an order, whatever the temperature of the data. Nothing is proposed.
+   *
+   * @param order is made of the view once the view has all that was committed before
+   * @throws NamenodeException if the namenode does not answer
+   */
+  public synchronized OrderedConversion.Plan plan(Supplier<Order> order) {
+    List<TransitionView> transitions = SnapshotReader.transitions(namenode);
+    follower.catchUp();
+    PolicySet rules = policies.current().policies();
+    view.usePolicies(rules);
+    Order made = order.get();
+    ClusterSnapshot snapshot =
+        workingSet.takeNamed(
+            surroundings(clock.millis(), rules, Integer.MAX_VALUE, transitions),
+            made.fileIds,
+            made.stripeIds);
+    return OrderedConversion.plan(
+        codes, snapshot, made.rule, made.toCode, made.reason, made.fileIds, made.stripeIds);
+  }
+
+  /** Proposes what an operator has ordered. */
+  public synchronized List<DecisionProposer.Outcome> propose(OrderedConversion.Plan plan) {
+    List<DecisionProposer.Outcome> outcomes = proposer.propose(plan.decisions(), clock.millis());
+    outcomes.forEach(outcome -> note(outcome, "operator"));
+    return outcomes;
   }
 
   /** The codes that policies may name. */
@@ -261,10 +328,10 @@ public final class Evaluator {
     observe(snapshot);
     Evaluation evaluation = Policy.decide(codes, snapshot);
     List<DecisionProposer.Outcome> outcomes =
-        dryRun || evaluation.decisions().isEmpty()
+        dryRun || isPaused() || evaluation.decisions().isEmpty()
             ? List.of()
             : proposer.propose(evaluation.decisions(), begin);
-    outcomes.forEach(budget::note);
+    outcomes.forEach(outcome -> note(outcome, "policy"));
     return new Result(
         evaluation, outcomes, StateCounts.of(view, snapshot, evaluation), clock.millis() - begin);
   }

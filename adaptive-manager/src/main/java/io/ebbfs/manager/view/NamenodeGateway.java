@@ -1,6 +1,8 @@
 package io.ebbfs.manager.view;
 
 import io.ebbfs.protocol.CodingProtocol;
+import io.ebbfs.protocol.proto.CodingProtos.CancelRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.CancelResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.DecisionProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
@@ -12,6 +14,7 @@ import io.ebbfs.protocol.proto.CodingProtos.ListTransitionsRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListTransitionsResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposeRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposedProto;
+import io.ebbfs.protocol.proto.CodingProtos.ReportScrubRequestProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.util.ArrayList;
@@ -196,6 +199,20 @@ public final class NamenodeGateway {
       results.addAll(call("propose", p -> p.propose(null, request)).getResultsList());
     }
     return results;
+  }
+
+  /** Ends an encoding or a conversion that is planned or running. */
+  public CancelResponseProto cancel(long transitionId, String reason) {
+    CancelRequestProto request =
+        CancelRequestProto.newBuilder().setTransitionId(transitionId).setReason(reason).build();
+    return call("cancel", p -> p.cancel(null, request));
+  }
+
+  /** Asks for a pass of the parity scrub; a raid-node begins it within some seconds. */
+  public void requestScrub(long pass) {
+    ReportScrubRequestProto request =
+        ReportScrubRequestProto.newBuilder().setRequestedPass(pass).build();
+    call("reportScrub", p -> p.reportScrub(null, request));
   }
 
   private static byte[] bytes(ByteString cursor) {

@@ -24,6 +24,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 
 /**
  * The manager's own copy of the namespace. It has the files, directories and stripes with their
@@ -37,6 +38,7 @@ import java.util.function.Consumer;
  */
 public final class NamespaceView implements AutoCloseable {
   private final ViewStore store;
+  private final PathIndex paths;
   private final CodeRegistry codes;
   private final Map<String, PolicySums> sums = new HashMap<>();
   private final Map<String, NewFiles> newFiles = new HashMap<>();
@@ -47,6 +49,7 @@ public final class NamespaceView implements AutoCloseable {
 
   private NamespaceView(ViewStore store, CodeRegistry codes, PolicySet policies) {
     this.store = store;
+    this.paths = new PathIndex(store);
     this.codes = codes;
     this.policies = policies;
     this.position = store.position();
@@ -200,13 +203,21 @@ public final class NamespaceView implements AutoCloseable {
       }
       return;
     }
-    if (old == null || parentOf(old) != file.getParentId()) {
-      if (old != null) {
-        store.deleteChild(parentOf(old), id);
-      }
-      store.putChild(file.getParentId(), id);
-    }
+    enterDirectory(old, file.getParentId(), file.getPath(), id);
     change(old, file, reading);
+  }
+
+  /** Notes in which directory an inode is, and under which name. */
+  private void enterDirectory(ViewInodeRow old, long parent, String path, long id) {
+    String name = PathIndex.nameOf(path);
+    if (old != null && (parentOf(old) != parent || !PathIndex.nameOf(old).equals(name))) {
+      leaveDirectory(old, id);
+    }
+    store.putEntry(parent, name, id);
+  }
+
+  private void leaveDirectory(ViewInodeRow row, long id) {
+    store.deleteEntry(parentOf(row), PathIndex.nameOf(row), id);
   }
 
   /** Puts a file in the place of its old row, which may be null, or of a directory. */
@@ -276,14 +287,11 @@ public final class NamespaceView implements AutoCloseable {
   private void put(DirectoryStatusProto directory, boolean walk) {
     long id = directory.getDirectoryId();
     ViewInodeRow old = store.inode(id);
-    if (old != null && parentOf(old) != directory.getParentId()) {
-      store.deleteChild(parentOf(old), id);
-    }
     if (old != null && old.hasFile()) {
       files--;
       leave(old);
     }
-    store.putChild(directory.getParentId(), id);
+    enterDirectory(old, directory.getParentId(), directory.getPath(), id);
     store.putInode(
         id, ViewInodeRow.newBuilder().setDirectory(directory).setReading(reading).build());
     if (walk || old != null && !old.getDirectory().getPath().equals(directory.getPath())) {
@@ -325,7 +333,7 @@ public final class NamespaceView implements AutoCloseable {
   private void remove(long id) {
     ViewInodeRow row = store.inode(id);
     if (row != null) {
-      store.deleteChild(parentOf(row), id);
+      leaveDirectory(row, id);
       store.deleteInode(id);
       if (row.hasFile()) {
         files--;
@@ -495,6 +503,35 @@ public final class NamespaceView implements AutoCloseable {
     return row == null ? null : ViewReader.stripe(row.getStatus());
   }
 
+  /** The file or directory at a path; empty if there is none. "/" is a directory without an id. */
+  public synchronized Optional<InodeView> at(String path) {
+    return paths.at(path).map(InodeView::of).or(() -> InodeView.rootAt(path));
+  }
+
+  /**
+   * A page of the entries of a directory, by name.
+   *
+   * @param begin only entries whose names begin so
+   * @param after where the page before has ended; null for the first page
+   */
+  public synchronized InodePage entries(String path, String begin, byte[] after, int limit) {
+    Optional<ViewInodeRow> directory = paths.at(path);
+    boolean exists = directory.isPresent() || InodeView.rootAt(path).isPresent();
+    return exists && directory.filter(ViewInodeRow::hasFile).isEmpty()
+        ? paths.entries(directory, begin, after == null ? ViewStore.FROM_START : after, limit)
+        : new InodePage(List.of(), null);
+  }
+
+  /** A page of the files and directories anywhere whose names begin so, by name. */
+  public synchronized InodePage named(String begin, byte[] after, int limit) {
+    return paths.named(begin, after == null ? ViewStore.FROM_START : after, limit);
+  }
+
+  /** Visits the files at and below a path; return false to stop. */
+  public synchronized void eachFileBelow(String path, Predicate<FileView> visitor) {
+    paths.eachFileBelow(path, visitor);
+  }
+
   /** The sums by policy. */
   public synchronized Map<String, PolicySums> sums() {
     Map<String, PolicySums> copies = new HashMap<>();
@@ -545,7 +582,7 @@ public final class NamespaceView implements AutoCloseable {
   }
 
   /** The fast stripes in the group of a stripe; empty if it is not fast. */
-  synchronized List<Long> groupOf(long stripeId) {
+  public synchronized List<Long> groupOf(long stripeId) {
     ViewStripeRow row = store.stripe(stripeId);
     List<Long> ids = new ArrayList<>();
     if (row != null && row.hasPolicy()) {

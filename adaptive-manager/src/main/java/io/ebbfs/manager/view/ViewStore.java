@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Predicate;
 import org.apache.hadoop.thirdparty.protobuf.InvalidProtocolBufferException;
 import org.apache.hadoop.thirdparty.protobuf.Parser;
@@ -23,6 +24,7 @@ import org.rocksdb.ColumnFamilyOptions;
 import org.rocksdb.CompressionType;
 import org.rocksdb.DBOptions;
 import org.rocksdb.LRUCache;
+import org.rocksdb.Options;
 import org.rocksdb.ReadOptions;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
@@ -30,6 +32,8 @@ import org.rocksdb.RocksIterator;
 import org.rocksdb.Slice;
 import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The rows of the {@link NamespaceView}, in a RocksDB of its own without a log: all column families
@@ -37,11 +41,11 @@ import org.rocksdb.WriteOptions;
  * of one earlier moment, and the view follows the stream from there.
  *
  * <p>Column families: "default" ("position" -> ViewPositionRow, "sortedBy" -> the part of the
- * policies that sorts, "format" -> its number), "inode" (id -> ViewInodeRow), "child" (parent id,
- * id -> nothing), "stripe" (id -> ViewStripeRow), "due" (policy, 0, modified ms, file id -> length:
- * files that have to be encoded), "fast" (policy, 0, group, stripe id -> nothing: stripes in the
- * fast code of their policy). Ids have 8 bytes, big-endian. Not thread-safe. All methods may throw
- * UncheckedIOException.
+ * policies that sorts, "format" -> its number), "inode" (id -> ViewInodeRow), "entry" (parent id,
+ * name, 0, id -> nothing), "name" (name, 0, id -> nothing), "stripe" (id -> ViewStripeRow), "due"
+ * (policy, 0, modified ms, file id -> length: files that have to be encoded), "fast" (policy, 0,
+ * group, stripe id -> nothing: stripes in the fast code of their policy). Ids have 8 bytes,
+ * big-endian. Not thread-safe. All methods may throw UncheckedIOException.
  */
 final class ViewStore implements AutoCloseable {
   /** Key and value of a row in an index; return false to stop. */
@@ -50,8 +54,9 @@ final class ViewStore implements AutoCloseable {
     boolean visit(byte[] key, byte[] value);
   }
 
+  private static final Logger LOG = LoggerFactory.getLogger(ViewStore.class);
   private static final List<String> FAMILIES =
-      List.of("default", "inode", "child", "stripe", "due", "fast");
+      List.of("default", "inode", "entry", "name", "stripe", "due", "fast");
   private static final byte[] POSITION = utf8("position");
   private static final byte[] SORTED_BY = utf8("sortedBy");
   private static final byte[] FORMAT = utf8("format");
@@ -60,6 +65,10 @@ final class ViewStore implements AutoCloseable {
   private static final long THIS_FORMAT = 2;
 
   private static final byte[] NOTHING = new byte[0];
+
+  /** What to pass for the first page of names. */
+  static final byte[] FROM_START = NOTHING;
+
   private static final long CACHE_BYTES = 64L << 20;
   private static final int BATCH_BYTES = 1 << 20;
 
@@ -88,6 +97,7 @@ final class ViewStore implements AutoCloseable {
    */
   static ViewStore open(Path directory) throws IOException {
     Files.createDirectories(directory);
+    dropOtherVersion(directory);
     LRUCache cache = new LRUCache(CACHE_BYTES);
     BloomFilter bloom = new BloomFilter(10);
     ColumnFamilyOptions familyOptions =
@@ -133,6 +143,24 @@ final class ViewStore implements AutoCloseable {
     }
   }
 
+  /** A view of an earlier version is read anew from the namenode. */
+  private static void dropOtherVersion(Path directory) throws IOException {
+    try (Options options = new Options()) {
+      List<byte[]> found = RocksDB.listColumnFamilies(options, directory.toString());
+      List<String> names =
+          found.stream().map(name -> new String(name, StandardCharsets.UTF_8)).toList();
+      if (!names.isEmpty() && !Set.copyOf(names).equals(Set.copyOf(FAMILIES))) {
+        LOG.info("{} is of an earlier version: all files are read anew", directory);
+        RocksDB.destroyDB(directory.toString(), options);
+      }
+    } catch (RocksDBException e) {
+      throw new IOException(
+          "The manager's view %s cannot be read (%s); delete the directory: the manager then reads all files from the namenode"
+              .formatted(directory, e.getMessage()),
+          e);
+    }
+  }
+
   // ---- rows -------------------------------------------------------------------------------------
 
   /** Null if there is none. */
@@ -157,18 +185,52 @@ final class ViewStore implements AutoCloseable {
         (key, value) -> visit.test(parse(value, ViewInodeRow.parser())));
   }
 
-  void putChild(long parent, long id) {
-    put(children(), keys(parent, id), NOTHING);
+  void putEntry(long parent, String name, long id) {
+    put(entries(), entryKey(parent, name, id), NOTHING);
+    put(names(), nameKey(name, id), NOTHING);
   }
 
-  void deleteChild(long parent, long id) {
-    delete(children(), keys(parent, id));
+  void deleteEntry(long parent, String name, long id) {
+    delete(entries(), entryKey(parent, name, id));
+    delete(names(), nameKey(name, id));
   }
 
   List<Long> children(long parent) {
     List<Long> ids = new ArrayList<>();
-    each(children(), key(parent), key(parent), (key, value) -> ids.add(lastLong(key, 0)));
+    each(entries(), key(parent), key(parent), (key, value) -> ids.add(lastLong(key, 0)));
     return ids;
+  }
+
+  /**
+   * A name and its inode; return false to stop.
+   *
+   * <p>"rest" is the position after this name: pass it on to continue there.
+   */
+  @FunctionalInterface
+  interface NameVisitor {
+    boolean visit(byte[] rest, long id);
+  }
+
+  /** Visits the entries of a directory whose names begin with a prefix, in order. */
+  void eachEntry(long parent, byte[] namePrefix, byte[] after, NameVisitor visitor) {
+    byte[] prefix = concat(key(parent), namePrefix);
+    byte[] from = after.length == 0 ? prefix : concat(key(parent), after, new byte[1]);
+    each(
+        entries(),
+        from,
+        prefix,
+        (key, value) -> visitor.visit(Arrays.copyOfRange(key, 8, key.length), lastLong(key, 0)));
+  }
+
+  /** Visits the names of the whole namespace that begin with a prefix, in order. */
+  void eachNamed(byte[] namePrefix, byte[] after, NameVisitor visitor) {
+    byte[] from = after.length == 0 ? namePrefix : concat(after, new byte[1]);
+    each(names(), from, namePrefix, (key, value) -> visitor.visit(key, lastLong(key, 0)));
+  }
+
+  /** The prefix of this name and of no longer one. */
+  static byte[] exactly(String name) {
+    return concat(utf8(name), new byte[1]);
   }
 
   /** Null if there is none. */
@@ -412,28 +474,44 @@ final class ViewStore implements AutoCloseable {
     return handles.get(1);
   }
 
-  private ColumnFamilyHandle children() {
+  private ColumnFamilyHandle entries() {
     return handles.get(2);
   }
 
-  private ColumnFamilyHandle stripes() {
+  private ColumnFamilyHandle names() {
     return handles.get(3);
   }
 
-  private ColumnFamilyHandle due() {
+  private ColumnFamilyHandle stripes() {
     return handles.get(4);
   }
 
-  private ColumnFamilyHandle fast() {
+  private ColumnFamilyHandle due() {
     return handles.get(5);
+  }
+
+  private ColumnFamilyHandle fast() {
+    return handles.get(6);
   }
 
   private static byte[] key(long value) {
     return ByteBuffer.allocate(8).putLong(value).array();
   }
 
-  private static byte[] keys(long first, long second) {
-    return ByteBuffer.allocate(16).putLong(first).putLong(second).array();
+  private static byte[] entryKey(long parent, String name, long id) {
+    return concat(key(parent), exactly(name), key(id));
+  }
+
+  private static byte[] nameKey(String name, long id) {
+    return concat(exactly(name), key(id));
+  }
+
+  private static byte[] concat(byte[]... parts) {
+    ByteBuffer all = ByteBuffer.allocate(Arrays.stream(parts).mapToInt(p -> p.length).sum());
+    for (byte[] part : parts) {
+      all.put(part);
+    }
+    return all.array();
   }
 
   private static byte[] policyPrefix(String policy) {
@@ -455,7 +533,7 @@ final class ViewStore implements AutoCloseable {
     return ByteBuffer.wrap(key).getLong(key.length - 8 * (fromEnd + 1));
   }
 
-  private static byte[] utf8(String text) {
+  static byte[] utf8(String text) {
     return text.getBytes(StandardCharsets.UTF_8);
   }
 

@@ -91,15 +91,7 @@ public final class WorkingSet {
     files = new LinkedHashMap<>();
     stripes = new HashMap<>();
     nextGroup = new HashMap<>();
-    Set<Long> failed = new HashSet<>();
-    for (TransitionView transition : around.transitions()) {
-      if (transition.active() && transition.kind() != TransitionKindProto.REPAIR) {
-        transition.blocks().forEach(block -> addFile(block.ownerId()));
-        transition.stripeIds().forEach(this::addStripe);
-      } else if (!transition.active()) {
-        transition.blocks().forEach(block -> failed.add(block.ownerId()));
-      }
-    }
+    Set<Long> failed = addUnderWay(around);
     around.heat().keySet().forEach(this::addWithStripes);
     around.experience().reads().keySet().forEach(this::addWithStripes);
     for (PolicyRule rule : view.policies().rules()) {
@@ -110,6 +102,32 @@ public final class WorkingSet {
     }
     addGroups();
     return around.with(view.policies(), new ArrayList<>(files.values()), stripes, view.sums());
+  }
+
+  /** Takes a snapshot of what is under way and of what an operator names. */
+  public ClusterSnapshot takeNamed(
+      Surroundings around, Collection<Long> fileIds, Collection<Long> stripeIds) {
+    files = new LinkedHashMap<>();
+    stripes = new HashMap<>();
+    addUnderWay(around);
+    fileIds.forEach(this::addWithStripes);
+    stripeIds.forEach(this::addStripe);
+    addGroups();
+    return around.with(view.policies(), new ArrayList<>(files.values()), stripes, view.sums());
+  }
+
+  /** Returns the files whose encoding has failed. */
+  private Set<Long> addUnderWay(Surroundings around) {
+    Set<Long> failed = new HashSet<>();
+    for (TransitionView transition : around.transitions()) {
+      if (transition.active() && transition.kind() != TransitionKindProto.REPAIR) {
+        transition.blocks().forEach(block -> addFile(block.ownerId()));
+        transition.stripeIds().forEach(this::addStripe);
+      } else if (!transition.active()) {
+        transition.blocks().forEach(block -> failed.add(block.ownerId()));
+      }
+    }
+    return failed;
   }
 
   private void addFile(long id) {

@@ -525,6 +525,9 @@ public final class ModelNamenode implements CodingProtocol {
     if (request.hasChangeMark()) {
       marks.accept(request.getChangeMark());
     }
+    if (scrub != null) {
+      cluster.setScrub(scrub);
+    }
     return cluster
         .setChangesLost(changesLost)
         .setFiles(files.size())
@@ -637,9 +640,27 @@ public final class ModelNamenode implements CodingProtocol {
         .setAttempt(0);
   }
 
+  /** The parity scrub; null before its first pass. */
+  public ScrubStatusProto scrub;
+
   @Override
-  public ReportScrubResponseProto reportScrub(RpcController c, ReportScrubRequestProto request) {
-    throw new UnsupportedOperationException("the manager does not scrub");
+  public synchronized ReportScrubResponseProto reportScrub(
+      RpcController c, ReportScrubRequestProto request) throws ServiceException {
+    check();
+    scrub = scrub.toBuilder().setRequestedPass(request.getRequestedPass()).build();
+    return ReportScrubResponseProto.getDefaultInstance();
+  }
+
+  @Override
+  public synchronized CancelResponseProto cancel(RpcController c, CancelRequestProto request)
+      throws ServiceException {
+    check();
+    TransitionRow row = transitions.get(request.getTransitionId());
+    if (row.getState().getNumber() > TransitionStateProto.RUNNING_VALUE) {
+      return CancelResponseProto.newBuilder().setRefusal("it has ended").build();
+    }
+    fail(row.getId(), request.getReason());
+    return CancelResponseProto.getDefaultInstance();
   }
 
   @Override

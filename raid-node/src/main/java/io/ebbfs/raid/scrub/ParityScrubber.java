@@ -79,7 +79,7 @@ public final class ParityScrubber {
   }
 
   /**
-   * Checks the next page, if a pass is under way or due.
+   * Checks the next page, if a pass is under way, due or asked for.
    *
    * @return milliseconds until the next pass is due; 0 if a page was checked
    */
@@ -92,7 +92,7 @@ public final class ParityScrubber {
     if (cluster.getSafeMode()) {
       return SAFE_MODE_MILLIS;
     }
-    if (before != null && isOver(before)) {
+    if (before != null && isOver(before) && before.getRequestedPass() <= before.getPass()) {
       long due = Math.min(before.getPassStartedMillis(), now) + config.periodMillis();
       if (now < due) {
         return due - now;
@@ -113,6 +113,7 @@ public final class ParityScrubber {
     return status
         .setPass(status.getPass() + 1)
         .setPassStartedMillis(started)
+        .clearRequestedPass()
         .clearCursor()
         .setPassStripes(0)
         .setPassFindings(0);

@@ -99,6 +99,20 @@ final class ParityScrubberTest {
   }
 
   @Test
+  void aPassThatWasAskedForBeginsAtOnceAndOnce() throws Exception {
+    stripes.add(1, "PC(2x5)", random);
+    ParityScrubber scrub = scrub(0);
+    pass(scrub);
+    assertThat(scrub.step()).isPositive();
+    stripes.status = stripes.status.toBuilder().setRequestedPass(2).build();
+    finish(scrub);
+    assertThat(stripes.status.getPass()).isEqualTo(2);
+    assertThat(stripes.counters).containsEntry("stripes", 2L);
+    assertThat(scrub.step()).isPositive();
+    assertThat(stripes.status.getPass()).isEqualTo(2);
+  }
+
+  @Test
   void anotherProcessGoesOnWhereTheFirstStood() throws Exception {
     for (int i = 1; i <= 70; i++) {
       stripes.add(i, "PC(2x5)", random);

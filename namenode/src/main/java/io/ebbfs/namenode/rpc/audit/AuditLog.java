@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.rpc.audit;
 
+import io.ebbfs.common.files.RotatedFile;
 import io.ebbfs.namenode.rpc.server.CurrentCall;
 import io.ebbfs.namenode.rpc.server.MethodHandler;
 import java.io.IOException;
@@ -48,7 +49,7 @@ public final class AuditLog implements AutoCloseable {
    * @throws IOException with a message for the operator if the file cannot be written
    */
   public static AuditLog open(Path file) throws IOException {
-    AuditLog log = new AuditLog(RotatedFile.open(file));
+    AuditLog log = new AuditLog(RotatedFile.open(file, "auditLog in namenode.yaml"));
     log.writer.start();
     return log;
   }

@@ -27,6 +27,8 @@ import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings;
 import io.ebbfs.namenode.tasks.propose.ProposalService;
 import io.ebbfs.namenode.tasks.scan.RepairScanner;
 import io.ebbfs.protocol.CodingProtocol;
+import io.ebbfs.protocol.proto.CodingProtos.CancelRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.CancelResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.CommitRequestProto;
@@ -84,6 +86,7 @@ public final class CodingService implements CodingProtocol {
   private final ClaimService claims;
   private final CommitService commits;
   private final FailureService failures;
+  private final TransitionLifecycle lifecycle;
   private final TransitionScanner scanner;
   private final RepairScanner repairs;
   private final TransitionPruner pruning;
@@ -116,8 +119,7 @@ public final class CodingService implements CodingProtocol {
     TransitionIndex index = new TransitionIndex();
     index.load(store);
     this.scanner = new TransitionScanner(store, index);
-    TransitionLifecycle lifecycle =
-        new TransitionLifecycle(store, blocks, index, counters, clock, settings);
+    this.lifecycle = new TransitionLifecycle(store, blocks, index, counters, clock, settings);
     this.degradedReads = new DegradedReadPlanner(store, codes, cluster, converter, counters);
     this.files = new FileListing(store);
     this.stripeListing = new StripeListing(store, codes, cluster, converter);
@@ -277,6 +279,19 @@ public final class CodingService implements CodingProtocol {
   public FailResponseProto fail(RpcController controller, FailRequestProto request)
       throws ServiceException {
     return answer(() -> failures.fail(request));
+  }
+
+  @Override
+  public CancelResponseProto cancel(RpcController controller, CancelRequestProto request)
+      throws ServiceException {
+    return answer(
+        () -> {
+          CancelResponseProto.Builder response = CancelResponseProto.newBuilder();
+          lifecycle
+              .cancel(request.getTransitionId(), request.getReason())
+              .ifPresent(response::setRefusal);
+          return response.build();
+        });
   }
 
   @Override

@@ -76,6 +76,9 @@ final class ScrubReportService {
     if (request.hasStatus()) {
       keep(request.getStatus());
     }
+    if (request.hasRequestedPass()) {
+      keepRequest(request.getRequestedPass());
+    }
     return response.build();
   }
 
@@ -95,7 +98,27 @@ final class ScrubReportService {
                         && member.getGenerationStamp() == block.getGenerationStamp());
   }
 
-  private void keep(ScrubStatusProto next) throws IOException {
+  /** A request stays until its pass has begun, whatever the reports of other passes say. */
+  private synchronized void keep(ScrubStatusProto next) throws IOException {
+    long requested = status == null ? 0 : status.getRequestedPass();
+    put(
+        requested > next.getPass()
+            ? next.toBuilder().setRequestedPass(requested).build()
+            : next.toBuilder().clearRequestedPass().build());
+  }
+
+  private synchronized void keepRequest(long pass) throws IOException {
+    if (status == null) {
+      throw new IOException(
+          "no pass of the parity scrub was reported yet: the first one begins by itself; see that a"
+              + " raid-node runs and that scrub.period in its raid-node.yaml is not 0");
+    }
+    if (pass > status.getPass()) {
+      put(status.toBuilder().setRequestedPass(pass).build());
+    }
+  }
+
+  private void put(ScrubStatusProto next) throws IOException {
     SettingRow row =
         SettingRow.newBuilder().setValue(TextFormat.printer().printToString(next)).build();
     store.transact(

@@ -141,6 +141,40 @@ public final class TransitionLifecycle {
         reason);
   }
 
+  /**
+   * Ends an encoding or a conversion by order of an operator. It ends as FAILED, so that the
+   * manager leaves its data alone for a while.
+   *
+   * @return why nothing was cancelled; empty if the transition has ended
+   */
+  public Optional<String> cancel(long id, String reason) throws IOException {
+    Optional<TransitionStateProto> after =
+        end(
+            id,
+            row -> TransitionIndex.isActive(row.getState()) && isOrderedByManager(row),
+            row -> TransitionStateProto.FAILED,
+            reason);
+    return after.isPresent() ? Optional.empty() : Optional.of(whyNotCancelled(id));
+  }
+
+  private static boolean isOrderedByManager(TransitionRow row) {
+    return switch (row.getKind()) {
+      case ENCODE, UPCODE, DOWNCODE -> true;
+      case REPAIR, REWRITE, MOVE -> false;
+    };
+  }
+
+  private String whyNotCancelled(long id) throws IOException {
+    Optional<TransitionRow> row = read(id);
+    if (row.isEmpty()) {
+      return "there is no transition %d, or its row was deleted long after its end".formatted(id);
+    }
+    return isOrderedByManager(row.get())
+        ? "transition %d has ended as %s".formatted(id, row.get().getState())
+        : "transition %d is of kind %s: the namenode would plan it again at once"
+            .formatted(id, row.get().getKind());
+  }
+
   private interface Condition {
     boolean holds(TransitionRow row);
   }

@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.rpc.coding;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ebbfs.coding.code.Codes;
 import io.ebbfs.protocol.proto.CodingProtos.BadBlockProto;
@@ -13,6 +14,7 @@ import io.ebbfs.protocol.proto.CodingProtos.ScrubSuspectProto;
 import io.ebbfs.protocol.proto.CodingProtos.StoredMemberProto;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import java.io.IOException;
 import java.util.List;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 import org.junit.jupiter.api.BeforeEach;
@@ -135,5 +137,41 @@ class ScrubReportServiceTest {
     cluster.restart();
     assertThat(cluster.cluster().getScrub()).isEqualTo(status);
     assertThat(cluster.counter("scrub.stripes")).isEqualTo(7);
+  }
+
+  @Test
+  void aRequestStaysUntilItsPassHasBegun() throws Exception {
+    assertThatThrownBy(() -> request(1))
+        .hasRootCauseInstanceOf(IOException.class)
+        .hasMessageContaining("begins by itself");
+    report(pass(3));
+    request(4);
+    report(pass(3)); // a raid-node that did not see the request
+    cluster.restart();
+    assertThat(cluster.cluster().getScrub().getRequestedPass()).isEqualTo(4);
+    report(pass(4));
+    assertThat(cluster.cluster().getScrub().hasRequestedPass()).isFalse();
+    request(4); // it came late
+    assertThat(cluster.cluster().getScrub().hasRequestedPass()).isFalse();
+  }
+
+  private void request(long pass) throws Exception {
+    cluster.coding.reportScrub(
+        null, ReportScrubRequestProto.newBuilder().setRequestedPass(pass).build());
+  }
+
+  private void report(ScrubStatusProto status) throws Exception {
+    cluster.coding.reportScrub(
+        null, ReportScrubRequestProto.newBuilder().setStatus(status).build());
+  }
+
+  private static ScrubStatusProto pass(long pass) {
+    return ScrubStatusProto.newBuilder()
+        .setPass(pass)
+        .setPassStartedMillis(5)
+        .setPassStripes(7)
+        .setPassFindings(0)
+        .setPeriodMillis(9)
+        .build();
   }
 }

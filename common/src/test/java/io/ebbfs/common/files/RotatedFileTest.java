@@ -1,4 +1,4 @@
-package io.ebbfs.namenode.rpc.audit;
+package io.ebbfs.common.files;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -13,7 +13,7 @@ class RotatedFileTest {
   @Test
   void fullFilesAreRenamedAndTheOldestGoes() throws Exception {
     Path file = directory.resolve("log");
-    try (RotatedFile log = RotatedFile.open(file, 10)) {
+    try (RotatedFile log = RotatedFile.open(file, "a test", 10)) {
       for (int i = 0; i < 40; i++) {
         log.append("line %02d.\n".formatted(i));
       }
@@ -27,7 +27,7 @@ class RotatedFileTest {
   @Test
   void anotherStartGoesOnWithTheFile() throws Exception {
     Path file = Files.writeString(directory.resolve("log"), "before\n");
-    try (RotatedFile log = RotatedFile.open(file)) {
+    try (RotatedFile log = RotatedFile.open(file, "a test")) {
       log.append("after\n");
     }
     assertThat(file).hasContent("before\nafter\n");

@@ -1,4 +1,4 @@
-package io.ebbfs.namenode.rpc.audit;
+package io.ebbfs.common.files;
 
 import java.io.BufferedWriter;
 import java.io.IOException;
@@ -12,7 +12,7 @@ import java.nio.file.StandardOpenOption;
  * A file of lines. When it is full it is renamed to NAME.1, an earlier NAME.1 to NAME.2, and so on;
  * the oldest file goes. Not thread-safe.
  */
-final class RotatedFile implements AutoCloseable {
+public final class RotatedFile implements AutoCloseable {
   private static final long FULL_BYTES = 256L << 20;
   private static final int OLD_FILES = 10;
 
@@ -26,18 +26,24 @@ final class RotatedFile implements AutoCloseable {
     this.fullBytes = fullBytes;
   }
 
-  static RotatedFile open(Path file) throws IOException {
-    return open(file, FULL_BYTES);
+  /**
+   * Opens a file, which need not exist, to add lines.
+   *
+   * @param setting that names the file, for messages: "auditLog in namenode.yaml"
+   * @throws IOException with a message for the operator if the file cannot be written
+   */
+  public static RotatedFile open(Path file, String setting) throws IOException {
+    return open(file, setting, FULL_BYTES);
   }
 
-  static RotatedFile open(Path file, long fullBytes) throws IOException {
+  static RotatedFile open(Path file, String setting, long fullBytes) throws IOException {
     RotatedFile opened = new RotatedFile(file.toAbsolutePath(), fullBytes);
     try {
       opened.reopen();
     } catch (IOException e) {
       throw new IOException(
-          "'auditLog: %s' cannot be written (%s); make its directory, or change namenode.yaml"
-              .formatted(file, e),
+          "the file %s of %s cannot be written (%s); make its directory, or name another file"
+              .formatted(file, setting, e),
           e);
     }
     return opened;
@@ -55,7 +61,7 @@ final class RotatedFile implements AutoCloseable {
   }
 
   /** Adds a line, which ends with its line feed. */
-  void append(String line) throws IOException {
+  public void append(String line) throws IOException {
     if (out == null) {
       reopen();
     }
@@ -71,7 +77,8 @@ final class RotatedFile implements AutoCloseable {
     }
   }
 
-  void flush() throws IOException {
+  /** Writes all lines to the operating system. */
+  public void flush() throws IOException {
     if (out != null) {
       try {
         out.flush();

@@ -1,0 +1,576 @@
+package io.ebbfs.manager.api;
+
+import io.ebbfs.common.config.ConfigException;
+import io.ebbfs.common.config.Units;
+import io.ebbfs.manager.config.PolicyRule;
+import io.ebbfs.manager.config.PolicySet;
+import io.ebbfs.manager.policy.Decision;
+import io.ebbfs.manager.policy.OrderedConversion;
+import io.ebbfs.manager.schedule.DecisionProposer;
+import io.ebbfs.manager.schedule.Evaluator;
+import io.ebbfs.manager.view.FileView;
+import io.ebbfs.manager.view.PolicySums;
+import io.ebbfs.manager.view.TransitionView;
+import io.ebbfs.protocol.proto.CodingProtos.CountProto;
+import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ScrubStatusProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionBlockProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
+import io.ebbfs.protocol.words.TransitionKinds;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import org.rocksdb.RocksDBException;
+
+/**
+ * The answers of /actions: what an operator orders. Each order with {@code dryRun=true} only tells
+ * in numbers what it would do.
+ */
+final class ActionAnswers {
+  /** All files of one conversion are in memory at once. */
+  static final int MOST_FILES = 2_000;
+
+  private static final double CHECKSUMS_OF_DATA = 1.0 / 128;
+
+  private final ManagerState manager;
+
+  ActionAnswers(ManagerState manager) {
+    this.manager = manager;
+  }
+
+  /**
+   * What an order does, or did.
+   *
+   * @param summary for people, one sentence after the other
+   * @param figures the numbers of the summary; sizes are bytes
+   * @param refusals what the namenode did not accept; empty in a dry run
+   * @param transitionIds that were made
+   */
+  record Answer(
+      String action,
+      boolean dryRun,
+      List<String> summary,
+      Map<String, Number> figures,
+      List<String> refusals,
+      List<Long> transitionIds) {}
+
+  private Answer answer(
+      String action, boolean dryRun, List<String> summary, Map<String, Number> figures) {
+    return answer(action, dryRun, summary, figures, List.of());
+  }
+
+  private Answer answer(
+      String action,
+      boolean dryRun,
+      List<String> summary,
+      Map<String, Number> figures,
+      List<DecisionProposer.Outcome> outcomes) {
+    if (!dryRun) {
+      manager
+          .evaluator()
+          .history()
+          .noteAction(manager.nowMillis(), action, String.join(" ", summary));
+    }
+    return new Answer(
+        action,
+        dryRun,
+        summary,
+        figures,
+        outcomes.stream()
+            .map(DecisionProposer.Outcome::refusal)
+            .filter(refusal -> refusal != null)
+            .distinct()
+            .toList(),
+        outcomes.stream().flatMap(outcome -> outcome.transitionIds().stream()).toList());
+  }
+
+  // ---- pause and resume -------------------------------------------------------------------------
+
+  Answer pause(Query query) throws RocksDBException {
+    boolean dryRun = query.flag("dryRun");
+    if (manager.store().pausedSince().isPresent()) {
+      throw new ApiException(409, "proposing is paused already", "resume it, or do nothing");
+    }
+    List<TransitionRow> active = manager.transitions().active();
+    long running = count(active, TransitionStateProto.RUNNING);
+    long planned = count(active, TransitionStateProto.PLANNED);
+    if (!dryRun) {
+      manager.store().pause(manager.nowMillis());
+    }
+    return answer(
+        "pause",
+        dryRun,
+        List.of(
+            "The manager proposes no encoding and no conversion until proposing is resumed, also"
+                + " after a restart.",
+            "%,d running and %,d planned transitions go on, and so do repairs."
+                .formatted(running, planned)),
+        figures("running", running, "planned", planned));
+  }
+
+  private static long count(List<TransitionRow> rows, TransitionStateProto state) {
+    return rows.stream().filter(row -> row.getState() == state).count();
+  }
+
+  Answer resume(Query query) throws RocksDBException {
+    boolean dryRun = query.flag("dryRun");
+    OptionalLong since = manager.store().pausedSince();
+    if (since.isEmpty()) {
+      throw new ApiException(409, "proposing is not paused", "nothing to do");
+    }
+    Evaluator.Result last = manager.evaluator().last();
+    List<Decision> waiting = last == null ? List.of() : last.evaluation().decisions();
+    long bytes = waiting.stream().mapToLong(Decision::dataBytes).sum();
+    if (!dryRun) {
+      manager.store().resume();
+    }
+    return answer(
+        "resume",
+        dryRun,
+        List.of(
+            "The manager proposes again, after a pause of %s."
+                .formatted(Units.showMillis(manager.nowMillis() - since.getAsLong())),
+            "By the last evaluation it begins with %,d decisions about %s."
+                .formatted(waiting.size(), Units.showBytes(bytes))),
+        figures("decisions", waiting.size(), "dataBytes", bytes));
+  }
+
+  // ---- convert ----------------------------------------------------------------------------------
+
+  Answer convert(Query query) {
+    boolean dryRun = query.flag("dryRun");
+    String path =
+        query
+            .text("path")
+            .filter(text -> text.startsWith("/"))
+            .orElseThrow(
+                () -> new ApiException(400, "no absolute path is given", "add path=/DIRECTORY"));
+    boolean fast = isFast(query);
+    OrderedConversion.Plan plan = manager.evaluator().plan(() -> conversion(path, fast));
+    return order("convert", dryRun, plan, "%,d files at %s".formatted(plan.files(), path));
+  }
+
+  private Evaluator.Order conversion(String path, boolean fast) {
+    List<FileView> files = filesBelow(path);
+    PolicyRule rule = ruleOf(path, files);
+    Set<Long> stripes = new LinkedHashSet<>();
+    files.forEach(file -> stripes.addAll(file.stripeIds()));
+    return new Evaluator.Order(
+        rule,
+        fast ? rule.family().fast() : rule.family().compact(),
+        "ordered by an operator for " + path,
+        files.stream().map(FileView::id).toList(),
+        stripes);
+  }
+
+  private static boolean isFast(Query query) {
+    String to = query.text("to").orElse("");
+    if (!to.equals("fast") && !to.equals("compact")) {
+      throw new ApiException(400, "'to=" + to + "' is unknown", "write to=fast or to=compact");
+    }
+    return to.equals("fast");
+  }
+
+  private List<FileView> filesBelow(String path) {
+    List<FileView> files = new ArrayList<>();
+    manager.view().eachFileBelow(path, file -> files.add(file) && files.size() <= MOST_FILES);
+    if (files.isEmpty()) {
+      throw new ApiException(
+          404, "the manager knows no file at or below " + path, "name a path that exists");
+    }
+    if (files.size() > MOST_FILES) {
+      throw new ApiException(
+          400,
+          "there are more than %,d files below %s, and one order converts no more"
+              .formatted(MOST_FILES, path),
+          "name its subdirectories one after the other, or change the policy");
+    }
+    return files;
+  }
+
+  /** Files without a policy are taken out. */
+  private PolicyRule ruleOf(String path, List<FileView> files) {
+    PolicySet policies = manager.policies().current().policies();
+    Set<PolicyRule> rules = new LinkedHashSet<>();
+    files.removeIf(file -> file.policyOf(policies).isEmpty());
+    files.forEach(file -> rules.add(file.policyOf(policies).orElseThrow()));
+    if (rules.size() != 1) {
+      throw new ApiException(
+          400,
+          rules.isEmpty()
+              ? "no policy matches the files below " + path
+              : "several policies match files below %s: %s"
+                  .formatted(path, rules.stream().map(PolicyRule::name).toList()),
+          rules.isEmpty() ? "add its path to a policy" : "name a path of one policy alone");
+    }
+    PolicyRule rule = rules.iterator().next();
+    if (rule.isSingle()) {
+      throw new ApiException(
+          400,
+          "policy '%s' keeps its data in the single code %s"
+              .formatted(rule.name(), rule.family().fast()),
+          "give the policy a family of codes");
+    }
+    return rule;
+  }
+
+  private Answer order(String action, boolean dryRun, OrderedConversion.Plan plan, String what) {
+    if (plan.decisions().isEmpty()) {
+      throw new ApiException(
+          409,
+          "nothing of %s is to be encoded or converted to %s%s"
+              .formatted(what, plan.toCode(), showBusy(plan.busy(), ": ", "")),
+          plan.busy() > 0 ? "order it again when they are free" : "nothing to do");
+    }
+    if (!plan.isWithinBound()) {
+      throw new ApiException(
+          409,
+          String.format(
+              Locale.ROOT,
+              "policy '%s' would exceed its bound of %.2fx: its encoded data would store %.3fx,"
+                  + " or more until other transitions are done; nothing was proposed",
+              plan.rule().name(),
+              plan.rule().storageBound().orElseThrow(),
+              plan.overheadAtEnd()),
+          "order less, or raise the bound");
+    }
+    List<DecisionProposer.Outcome> outcomes = List.of();
+    if (!dryRun) {
+      outcomes = manager.evaluator().propose(plan);
+      manager.transitions().refresh(manager.namenode());
+    }
+    return answer(action, dryRun, summary(plan, what), figures(plan), outcomes);
+  }
+
+  private static List<String> summary(OrderedConversion.Plan plan, String what) {
+    PolicyRule rule = plan.rule();
+    List<String> lines = new ArrayList<>();
+    lines.add(
+        "Of %s, %s are encoded and %s are converted to %s in %,d proposals."
+            .formatted(
+                what,
+                Units.showBytes(plan.encodedBytes()),
+                Units.showBytes(plan.convertedBytes()),
+                plan.toCode(),
+                plan.decisions().size()));
+    if (plan.otherBytes() > 0) {
+      lines.add(
+          "%s of these belong to other files in the same stripes."
+              .formatted(Units.showBytes(plan.otherBytes())));
+    }
+    lines.add(
+        "About %s are read and written; %s %s."
+            .formatted(
+                Units.showBytes(Math.round(plan.movedBytes())),
+                Units.showBytes(Math.round(Math.abs(plan.storedDeltaBytes()))),
+                plan.storedDeltaBytes() > 0 ? "more are stored" : "are freed"));
+    lines.add(
+        String.format(
+            Locale.ROOT,
+            "The encoded data of policy '%s' stores %.3fx now and %.3fx then; its bound is %s.",
+            rule.name(),
+            plan.overheadNow(),
+            plan.overheadAtEnd(),
+            rule.storageBound().isPresent()
+                ? String.format(Locale.ROOT, "%.2fx", rule.storageBound().getAsDouble())
+                : "none"));
+    if (plan.busy() > 0) {
+      lines.add(showBusy(plan.busy(), "", "."));
+    }
+    lines.add("Later evaluations follow the policy again and may convert the data back.");
+    return lines;
+  }
+
+  private static String showBusy(long busy, String before, String after) {
+    return busy == 0
+        ? ""
+        : "%s%,d files or stripes are left out: they are being written, converted or repaired%s"
+            .formatted(before, busy, after);
+  }
+
+  private static Map<String, Number> figures(OrderedConversion.Plan plan) {
+    return figures(
+        "proposals", plan.decisions().size(),
+        "encodedBytes", plan.encodedBytes(),
+        "convertedBytes", plan.convertedBytes(),
+        "otherBytes", plan.otherBytes(),
+        "movedBytes", Math.round(plan.movedBytes()),
+        "storedDeltaBytes", Math.round(plan.storedDeltaBytes()),
+        "overheadNow", plan.overheadNow(),
+        "overheadAtEnd", plan.overheadAtEnd(),
+        "busy", plan.busy());
+  }
+
+  private static Map<String, Number> figures(Object... namesAndNumbers) {
+    Map<String, Number> figures = new LinkedHashMap<>();
+    for (int i = 0; i < namesAndNumbers.length; i += 2) {
+      figures.put((String) namesAndNumbers[i], (Number) namesAndNumbers[i + 1]);
+    }
+    return figures;
+  }
+
+  // ---- the bound --------------------------------------------------------------------------------
+
+  Answer bound(Query query) {
+    boolean dryRun = query.flag("dryRun");
+    PolicyRule rule = named(query.text("policy").orElse(""));
+    double bound = query.decimal("bound", 1, 100);
+    double before = rule.storageBound().orElse(Double.NaN);
+    try {
+      if (dryRun) {
+        manager.policies().checkBound(rule.name(), bound);
+      } else {
+        manager.policies().setBound(rule.name(), bound, manager.nowMillis());
+      }
+    } catch (ConfigException e) {
+      throw new ApiException(
+          400, e.getMessage().strip(), "correct this, and send the request again; nothing changed");
+    } catch (IOException e) {
+      throw new ApiException(
+          500,
+          "%s cannot be written (%s); nothing changed".formatted(manager.policies().path(), e),
+          "let the user of the control plane write the file and its directory");
+    }
+    return answer("bound", dryRun, boundSummary(rule, before, bound), boundFigures(rule, bound));
+  }
+
+  private PolicyRule named(String name) {
+    return manager
+        .policies()
+        .current()
+        .policies()
+        .named(name)
+        .orElseThrow(
+            () ->
+                new ApiException(
+                    404,
+                    "there is no policy '" + name + "'",
+                    "write policy= and one of "
+                        + manager.policies().current().policies().rules().stream()
+                            .map(PolicyRule::name)
+                            .toList()));
+  }
+
+  private List<String> boundSummary(PolicyRule rule, double before, double bound) {
+    Map<String, Number> figures = boundFigures(rule, bound);
+    long over = figures.get("overBytes").longValue();
+    long room = figures.get("roomBytes").longValue();
+    List<String> lines = new ArrayList<>();
+    lines.add(
+        String.format(
+            Locale.ROOT,
+            "The bound of policy '%s' is %sx instead of %s, in policies.yaml and at once in force.",
+            rule.name(),
+            bound,
+            Double.isNaN(before) ? "none" : before + "x"));
+    lines.add(
+        String.format(
+            Locale.ROOT,
+            "Its encoded data stores %.3fx now: %s.",
+            figures.get("overheadNow").doubleValue(),
+            over > 0
+                ? "%s too much, so about %s of the coldest fast data become compact"
+                    .formatted(
+                        Units.showBytes(over),
+                        Units.showBytes(figures.get("toCompactBytes").longValue()))
+                : "there is room for %s more, for data that is read often"
+                    .formatted(Units.showBytes(room))));
+    return lines;
+  }
+
+  /** By the sums of the policy, so the figures cost the same for any number of files. */
+  private Map<String, Number> boundFigures(PolicyRule rule, double bound) {
+    PolicySums sums = manager.view().sums().get(rule.name());
+    long live = sums == null ? 0 : sums.liveBytes();
+    long stored = sums == null ? 0 : sums.storedBytes();
+    long fast = sums == null ? 0 : sums.fastBytes();
+    double room = bound * live - stored;
+    double savedPerByte =
+        rule.family().fastCode().overhead() - rule.family().compactCode().overhead();
+    double toCompact = savedPerByte <= 0 ? 0 : Math.min(fast, Math.max(0, -room) / savedPerByte);
+    return figures(
+        "overheadNow", live == 0 ? 0.0 : (double) stored / live,
+        "roomBytes", Math.round(Math.max(0, room)),
+        "overBytes", Math.round(Math.max(0, -room)),
+        "toCompactBytes", Math.round(toCompact));
+  }
+
+  // ---- transitions ------------------------------------------------------------------------------
+
+  Answer cancel(Query query) {
+    boolean dryRun = query.flag("dryRun");
+    TransitionRow row = transition(query);
+    if (!isActive(row)) {
+      throw new ApiException(
+          409,
+          "transition %d has ended as %s".formatted(row.getId(), row.getState()),
+          "nothing to cancel");
+    }
+    refuseOtherKinds(row, "cancelled: the namenode would plan it again at once");
+    if (!dryRun) {
+      String reason = "cancelled by an operator";
+      String refusal = refusalOf(row.getId(), reason);
+      if (!refusal.isEmpty()) {
+        throw new ApiException(409, refusal, "see /api/v1/transitions");
+      }
+      manager.transitions().refresh(manager.namenode());
+    }
+    boolean running = row.getState() == TransitionStateProto.RUNNING;
+    long retryMillis = manager.config().limits().retryFailedAfterMillis();
+    return answer(
+        "cancel",
+        dryRun,
+        List.of(
+            "Transition %d (%s to %s, %s) ends as FAILED; it concerns %,d blocks and %,d stripes."
+                .formatted(
+                    row.getId(),
+                    TransitionKinds.show(row.getKind()),
+                    row.getToCode(),
+                    running ? "running" : "planned",
+                    row.getBlocksCount(),
+                    row.getStripesCount()),
+            running
+                ? "The %,d blocks that it has begun to write are deleted; the data stays as it is."
+                    .formatted(row.getOutputsCount())
+                : "Nothing was written for it; the data stays as it is.",
+            "The policy may propose the same again after %s, unless proposing is paused."
+                .formatted(Units.showMillis(retryMillis))),
+        figures(
+            "blocks", row.getBlocksCount(),
+            "stripes", row.getStripesCount(),
+            "writtenBlocks", row.getOutputsCount()));
+  }
+
+  private String refusalOf(long id, String reason) {
+    return manager.namenode().cancel(id, reason).getRefusal();
+  }
+
+  private static boolean isActive(TransitionRow row) {
+    return row.getState() == TransitionStateProto.PLANNED
+        || row.getState() == TransitionStateProto.RUNNING;
+  }
+
+  private TransitionRow transition(Query query) {
+    long id = query.number("id", -1, 0, Long.MAX_VALUE);
+    if (id < 0) {
+      throw new ApiException(400, "no transition is named", "add id=, see /api/v1/transitions");
+    }
+    return manager.namenode().transitions(List.of(id)).stream()
+        .findFirst()
+        .orElseThrow(
+            () ->
+                new ApiException(
+                    404,
+                    "there is no transition %d, or its row was deleted long after its end"
+                        .formatted(id),
+                    "see /api/v1/transitions"));
+  }
+
+  private static void refuseOtherKinds(TransitionRow row, String why) {
+    boolean ordered =
+        switch (row.getKind()) {
+          case ENCODE, UPCODE, DOWNCODE -> true;
+          case REPAIR, REWRITE, MOVE -> false;
+        };
+    if (!ordered) {
+      throw new ApiException(
+          409,
+          "a %s (transition %d) cannot be %s"
+              .formatted(TransitionKinds.show(row.getKind()), row.getId(), why),
+          "nothing to do: the namenode looks after repairs, rewrites and re-placements itself");
+    }
+  }
+
+  Answer retry(Query query) {
+    boolean dryRun = query.flag("dryRun");
+    TransitionRow row = transition(query);
+    if (!TransitionView.UNDONE.contains(row.getState())) {
+      throw new ApiException(
+          409,
+          "transition %d has not failed: it is %s".formatted(row.getId(), row.getState()),
+          "name a transition that is FAILED, NO_SPACE or NO_DOMAINS");
+    }
+    refuseOtherKinds(row, "tried again by an order");
+    PolicyRule rule = named(row.getPolicy());
+    boolean ofFamily =
+        row.getToCode().equals(rule.family().fast())
+            || row.getToCode().equals(rule.family().compact());
+    if (!ofFamily) {
+      throw new ApiException(
+          409,
+          "policy '%s' has no code %s any more".formatted(rule.name(), row.getToCode()),
+          "nothing to do: the policy decides anew");
+    }
+    OrderedConversion.Plan plan = manager.evaluator().plan(() -> again(rule, row));
+    return order("retry", dryRun, plan, "transition " + row.getId());
+  }
+
+  private static Evaluator.Order again(PolicyRule rule, TransitionRow row) {
+    return new Evaluator.Order(
+        rule,
+        row.getToCode(),
+        "tried again by an operator after the failure of transition " + row.getId(),
+        row.getBlocksList().stream().map(TransitionBlockProto::getOwnerId).distinct().toList(),
+        row.getStripesList().stream().map(TransitionStripeProto::getStripeId).toList());
+  }
+
+  // ---- scrub ------------------------------------------------------------------------------------
+
+  Answer scrub(Query query) {
+    boolean dryRun = query.flag("dryRun");
+    GetClusterResponseProto cluster = manager.namenode().cluster();
+    ScrubStatusProto scrub = cluster.getScrub();
+    if (!cluster.hasScrub()) {
+      throw new ApiException(
+          409,
+          "no pass of the parity scrub was reported yet",
+          "the first one begins by itself: see that a raid-node runs and that scrub.period in"
+              + " raid-node.yaml is not 0");
+    }
+    if (scrub.getEndedMillis() < scrub.getPassStartedMillis()) {
+      throw new ApiException(
+          409,
+          "pass %d of the parity scrub is under way: it has checked %,d stripes"
+              .formatted(scrub.getPass(), scrub.getPassStripes()),
+          "nothing to do");
+    }
+    long bytes =
+        cluster.getSpaceBytesList().stream()
+            .filter(count -> !count.getName().equals("replicated"))
+            .filter(count -> !count.getName().equals("reserved"))
+            .mapToLong(CountProto::getValue)
+            .sum();
+    long read = Math.round(bytes * CHECKSUMS_OF_DATA);
+    if (!dryRun) {
+      manager.namenode().requestScrub(scrub.getPass() + 1);
+    }
+    return answer(
+        "scrub",
+        dryRun,
+        List.of(
+            "Pass %d of the parity scrub begins within 10 seconds and checks all stripes."
+                .formatted(scrub.getPass() + 1),
+            "The last pass checked %,d stripes and found %,d."
+                .formatted(scrub.getEndedStripes(), scrub.getEndedFindings()),
+            "The stripes store %s; the checksum files are about %s, and the data of some stripes is"
+                    .formatted(Units.showBytes(bytes), Units.showBytes(read))
+                + " read as well, within the limits of raid-node.yaml."),
+        figures(
+            "pass",
+            scrub.getPass() + 1,
+            "lastStripes",
+            scrub.getEndedStripes(),
+            "stripeBytes",
+            bytes,
+            "checksumBytes",
+            read));
+  }
+}

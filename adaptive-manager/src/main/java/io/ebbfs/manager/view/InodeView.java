@@ -1,0 +1,28 @@
+package io.ebbfs.manager.view;
+
+import io.ebbfs.protocol.proto.ManagerProtos.ViewInodeRow;
+import java.util.Optional;
+
+/**
+ * A file or directory of the view.
+ *
+ * @param file null for a directory
+ */
+public record InodeView(String path, FileView file) {
+  static InodeView of(ViewInodeRow row) {
+    return row.hasFile()
+        ? new InodeView(row.getFile().getPath(), ViewReader.file(row.getFile()))
+        : new InodeView(row.getDirectory().getPath(), null);
+  }
+
+  /** "/", if the path means it. */
+  static Optional<InodeView> rootAt(String path) {
+    return path.chars().allMatch(c -> c == '/')
+        ? Optional.of(new InodeView("/", null))
+        : Optional.empty();
+  }
+
+  public boolean isDirectory() {
+    return file == null;
+  }
+}

@@ -1,0 +1,117 @@
+// What an operator orders: a dialog tells in numbers what an action would do, and does it when it is confirmed.
+'use strict';
+
+const TOKEN = 'ebbfs-api-token';
+const ORDERED_KINDS = ['ENCODE', 'UPCODE', 'DOWNCODE'];
+const UNDONE_STATES = ['FAILED', 'NO_SPACE', 'NO_DOMAINS'];
+
+// A button that opens the dialog of an action. The key finds the button again after a refresh.
+function actionButton(label, action) {
+  const key = [action.name, ...Object.values(action.parameters || {})].join(' ');
+  const button = h('button', {type: 'button', class: 'act', 'data-key': key,
+      'aria-label': action.title, 'aria-haspopup': 'dialog'}, label);
+  button.addEventListener('click', () => openAction(action));
+  return button;
+}
+
+const pauseButton = paused => paused
+    ? actionButton('Resume', {name: 'resume', title: 'Resume proposing', confirm: 'Resume proposing'})
+    : actionButton('Pause', {name: 'pause', title: 'Pause proposing', confirm: 'Pause proposing'});
+
+const boundButton = policy => actionButton('Change bound', {name: 'bound',
+    title: 'Change the bound of policy ' + policy.name, confirm: 'Change the bound', parameters: {policy: policy.name},
+    field: {name: 'bound', label: 'Stored bytes per byte of encoded data', value: policy.storageBound || 1.5}});
+
+const scrubButton = () => actionButton('Start now',
+    {name: 'scrub', title: 'Start a parity scrub', confirm: 'Start the scrub'});
+
+const convertButtons = path => ['fast', 'compact'].map(to => actionButton('Convert to ' + to, {name: 'convert',
+    title: 'Convert ' + path + ' to ' + to, confirm: 'Convert to ' + to, parameters: {path, to}}));
+
+// The button of a transition that can be cancelled or tried again; null for any other.
+function transitionButton(t) {
+  if (!ORDERED_KINDS.includes(t.kind)) return null;
+  if (t.state === 'PLANNED' || t.state === 'RUNNING') {
+    return actionButton('Cancel', {name: 'cancel', title: 'Cancel transition ' + t.id,
+        confirm: 'Cancel the transition', parameters: {id: t.id}});
+  }
+  return UNDONE_STATES.includes(t.state) ? actionButton('Retry', {name: 'retry',
+      title: 'Retry transition ' + t.id, confirm: 'Retry the transition', parameters: {id: t.id}}) : null;
+}
+
+// ---- the dialog -------------------------------------------------------------------------------
+
+let current = null;
+
+function openAction(action) {
+  current = {...action, parameters: {...action.parameters}, step: 'ask'};
+  $('action-title').textContent = action.title;
+  $('action-field').hidden = !action.field;
+  if (action.field) {
+    $('action-field-label').textContent = action.field.label;
+    $('action-value').value = action.field.value;
+  }
+  showStep('ask', []);
+  $('action').showModal();
+  if (!action.field && sessionStorage.getItem(TOKEN)) forward();
+}
+
+// The steps: 'ask' for value and token, 'confirm' what the dry run tells, 'done'.
+function showStep(step, lines, error) {
+  current.step = step;
+  $('action-ask').hidden = step !== 'ask';
+  $('action-token-row').hidden = !!sessionStorage.getItem(TOKEN);
+  $('action-summary').replaceChildren(...lines.map(line => h('li', {}, line)));
+  $('action-error').textContent = error || '';
+  $('action-go').hidden = step === 'done';
+  $('action-go').textContent = step === 'confirm' ? current.confirm : 'Show what it does';
+  $('action-close').textContent = step === 'done' ? 'Close' : 'Cancel';
+  if (step === 'done') $('action-close').focus();
+}
+
+async function forward() {
+  const step = current.step;
+  if (!sessionStorage.getItem(TOKEN)) {
+    if (!$('action-token').value.trim()) return showStep('ask', [], 'Enter the API token first.');
+    sessionStorage.setItem(TOKEN, $('action-token').value.trim());
+    $('action-token').value = '';
+  }
+  if (current.field && step === 'ask') current.parameters[current.field.name] = $('action-value').value;
+  $('action-go').disabled = true;
+  try {
+    const answer = await post('actions/' + current.name, {...current.parameters, dryRun: step === 'ask'});
+    if (step === 'ask') {
+      showStep('confirm', answer.summary);
+      $('action-go').disabled = false;
+      $('action-go').focus();
+    } else {
+      const made = answer.transitionIds.length;
+      showStep('done', ['Done.' + (made ? ' ' + count(made) + (made === 1 ? ' transition is' : ' transitions are')
+          + ' planned.' : ''), ...answer.refusals.map(refusal => 'The namenode refused: ' + refusal)]);
+      refresh();
+    }
+  } catch (error) {
+    if (error.status === 401) sessionStorage.removeItem(TOKEN);
+    showStep('ask', [], error.message);
+  } finally {
+    $('action-go').disabled = false;
+  }
+}
+
+async function post(path, parameters) {
+  const response = await fetch('api/v1/' + path + '?' + new URLSearchParams(parameters),
+      {method: 'POST', headers: {Authorization: 'Bearer ' + sessionStorage.getItem(TOKEN)}});
+  const body = await response.json();
+  if (!response.ok) {
+    throw Object.assign(new Error(body.error.message + ' → ' + body.error.remedy), {status: response.status});
+  }
+  return body;
+}
+
+function initActions() {
+  $('action-form').addEventListener('submit', event => {
+    event.preventDefault();
+    forward();
+  });
+  $('action-close').addEventListener('click', () => $('action').close());
+}

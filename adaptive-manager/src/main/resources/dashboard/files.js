@@ -1,0 +1,182 @@
+// The pages beside the overview: the file browser with its search, and the history.
+'use strict';
+
+const SEARCH_PAUSE_MILLIS = 250;
+const stateName = state => (STATES.find(([name]) => name === state) || [0, 'not evaluated yet'])[1];
+const fileLink = path => '#/file' + encodeURI(path).replaceAll('#', '%23');
+const directoryLink = path => '#/files' + encodeURI(path).replaceAll('#', '%23');
+
+// Each page has an address of its own, so that links and the back button work.
+function showPage() {
+  const address = location.hash.slice(1);
+  const page = address.startsWith('/file') ? 'files' : address === '/history' ? 'history' : 'overview';
+  for (const name of ['overview', 'files', 'history']) {
+    $(name).hidden = name !== page;
+    if (name === page) $('to-' + name).setAttribute('aria-current', 'page');
+    else $('to-' + name).removeAttribute('aria-current');
+  }
+  document.title = page === 'overview' ? 'EbbFS' : page[0].toUpperCase() + page.slice(1) + ' · EbbFS';
+  if (page === 'history') return showHistory();
+  if (page === 'overview') return refresh();
+  const path = decodeURI(address.replace(/^\/files?/, '').replaceAll('%23', '#')) || '/';
+  return address.startsWith('/files') ? showDirectory(path) : showFile(path);
+}
+
+// The latest request alone may draw: an earlier one may be answered later.
+let asked = 0;
+async function ask(path, draw, whenFailed) {
+  const mine = ++asked;
+  try {
+    const answer = await get(path);
+    if (mine === asked) draw(answer);
+  } catch (error) {
+    if (mine === asked) whenFailed.replaceChildren(h('p', {class: 'none', role: 'alert'}, error.message));
+  }
+}
+
+// ---- directories ------------------------------------------------------------------------------
+
+function crumbs(path, isFile) {
+  const names = path.split('/').filter(name => name);
+  const parts = [h('a', {href: directoryLink('/')}, '/')];
+  names.forEach((name, i) => {
+    const to = '/' + names.slice(0, i + 1).join('/');
+    const last = i === names.length - 1;
+    parts.push(last ? h('span', {'aria-current': 'location'}, name)
+        : h('a', {href: directoryLink(to)}, name), last ? '' : ' / ');
+  });
+  $('crumbs').replaceChildren(...parts);
+  $('file-actions').replaceChildren(...convertButtons(path));
+}
+
+function showDirectory(path) {
+  crumbs(path);
+  $('file').hidden = true;
+  $('entries').hidden = false;
+  listEntries('directory?limit=100&path=' + encodeURIComponent(path), entry => entry.name, 'This directory is empty.');
+}
+
+function listEntries(query, nameOf, whenEmpty) {
+  const list = $('entries');
+  const load = (cursor, first) => ask(query + (cursor ? '&cursor=' + cursor : ''), page => {
+    const rows = page.entries.map(entry => entryRow(entry, nameOf(entry)));
+    if (first) list.replaceChildren(...(rows.length ? [head(), ...rows] : [h('p', {class: 'none'}, whenEmpty)]));
+    else list.append(...rows);
+    if (page.nextCursor) list.append(more(list, () => load(page.nextCursor, false)));
+    else if (!first && rows.length) rows[0].querySelector('a').focus();
+  }, list);
+  load(null, true);
+}
+
+function more(list, load) {
+  const button = h('button', {type: 'button', class: 'more'}, 'Show more');
+  button.addEventListener('click', () => {
+    button.remove();
+    load();
+  });
+  return button;
+}
+
+const head = () => h('div', {class: 'entry head', role: 'row'}, ...['Name', 'State', 'Heat', 'Size', 'Stored']
+    .map(text => h('span', {role: 'columnheader'}, text)));
+
+function entryRow(entry, name) {
+  const cell = (style, text) => h('span', {class: style, role: 'cell'}, text);
+  if (entry.directory) {
+    return h('div', {class: 'entry', role: 'row'}, h('span', {class: 'name', role: 'cell'},
+        h('a', {href: directoryLink(entry.path)}, name + '/')), cell('state', 'directory'));
+  }
+  const file = entry.file;
+  return h('div', {class: 'entry', role: 'row'}, h('span', {class: 'name', role: 'cell'},
+      h('a', {href: fileLink(entry.path), title: file.reason}, name)),
+      cell('state', stateName(file.state)), cell('heat' + (file.hot ? ' hot' : ''), heat(file)),
+      cell('size', bytes(file.lengthBytes)), cell('stored', bytes(file.storedBytes)));
+}
+
+const heat = file => Charts.number(file.heat) + (file.hot ? ' hot' : '');
+
+// ---- one file ---------------------------------------------------------------------------------
+
+function showFile(path) {
+  crumbs(path, true);
+  $('entries').hidden = true;
+  $('file').hidden = false;
+  ask('file?path=' + encodeURIComponent(path), drawFile, $('file'));
+}
+
+function drawFile(answer) {
+  const file = answer.file;
+  const facts = [
+    ['State', stateName(file.state)], ['Why', file.reason],
+    ['Policy', file.policy || 'none'],
+    ['Heat', Charts.number(file.heat) + (file.hot ? ' reads, read-hot' : ' reads, read-cold')],
+    ['Size', bytes(file.lengthBytes) + ' in ' + count(file.blocks) + (file.blocks === 1 ? ' block' : ' blocks')],
+    ['In stripes', count(file.stripedBlocks) + ' of ' + count(file.blocks) + ' blocks'],
+    ['Changed', new Date(answer.modifiedMillis).toLocaleString()],
+  ];
+  $('file').replaceChildren(
+      h('dl', {class: 'facts'}, ...facts.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)])),
+      h('h3', {}, 'Stripes'),
+      answer.stripes.length ? h('ul', {class: 'plain'}, ...answer.stripes.map(stripe => h('li', {},
+          h('b', {}, stripe.code), ` stripe ${stripe.id}: ${bytes(stripe.liveBytes)} of data, ${bytes(stripe.parityBytes)} of parities`,
+          stripe.deadBytes ? `, ${bytes(stripe.deadBytes)} deleted` : '',
+          stripe.lostPositions.length ? h('em', {}, `, ${stripe.lostPositions.length} blocks lost`) : '',
+          stripe.transitionId ? `, in transition ${stripe.transitionId}` : '')))
+          : h('p', {class: 'none'}, 'The blocks of the file are replicated.'),
+      h('h3', {}, 'Transitions'),
+      answer.transitions.length ? h('ul', {class: 'plain'}, ...answer.transitions.map(t => h('li', {class: t.state},
+          h('b', {}, t.state.toLowerCase().replace('_', ' ')), ` to ${t.toCode}: ${t.reason} `,
+          t.failure && t.state !== 'DONE' ? h('em', {}, t.failure + ' ') : '', transitionButton(t))))
+          : h('p', {class: 'none'}, 'None is under way, and none ended recently.'));
+}
+
+// ---- search -----------------------------------------------------------------------------------
+
+function search(text) {
+  if (!text) return showPage();
+  $('file').hidden = true;
+  $('entries').hidden = false;
+  listEntries('search?limit=100&text=' + encodeURIComponent(text), entry => entry.path,
+      'No path or name begins with “' + text + '”. Upper and lower case differ.');
+}
+
+// ---- history ----------------------------------------------------------------------------------
+
+function showHistory() {
+  const list = $('history-list');
+  const load = (cursor, first) => ask('history?limit=50' + (cursor ? '&cursor=' + cursor : ''), page => {
+    const rows = page.entries.map(historyRow);
+    if (first) list.replaceChildren(...(rows.length ? rows : [h('li', {class: 'none'}, 'nothing was decided yet')]));
+    else list.append(...rows);
+    if (page.nextCursor) list.append(h('li', {class: 'more-row'}, more(list, () => {
+      list.querySelector('.more-row').remove();
+      load(page.nextCursor, false);
+    })));
+  }, list);
+  load(null, true);
+}
+
+function historyRow(entry) {
+  const made = entry.transitionIds.length;
+  return h('li', {}, h('time', {datetime: new Date(entry.atMillis).toISOString()}, new Date(entry.atMillis).toLocaleString()),
+      h('span', {class: 'what'}, entry.what.toLowerCase(), entry.toCode ? ' → ' + entry.toCode : ''),
+      h('span', {class: 'by'}, entry.by === 'operator' ? 'by an operator' : 'by policy ' + entry.policy),
+      h('span', {class: 'why'}, entry.reason, made ? ' · ' + count(made) + (made === 1 ? ' transition' : ' transitions') : '',
+          entry.refusal ? h('em', {}, 'refused: ' + entry.refusal) : null));
+}
+
+function initPages() {
+  let pause = 0;
+  $('search').addEventListener('input', () => {
+    clearTimeout(pause);
+    pause = setTimeout(() => search($('search').value.trim()), SEARCH_PAUSE_MILLIS);
+  });
+  $('search-form').addEventListener('submit', event => {
+    event.preventDefault();
+    search($('search').value.trim());
+  });
+  window.addEventListener('hashchange', () => {
+    $('search').value = '';
+    showPage();
+  });
+}

@@ -1,0 +1,308 @@
+package io.ebbfs.manager;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import io.ebbfs.protocol.proto.CodingProtos.ScrubStatusProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What an operator orders by the API, over the model of the namenode. */
+class ActionsTest {
+  private static final String POLICIES =
+      """
+      # The bound was agreed in May.
+      policies:
+        - name: cold   # archives
+          paths: [/cold]
+          family: product
+          storageBound: 1.5   # not more
+          writeColdAfter: 1s
+          readHot: {perMiB: 1}
+          fillWait: 0
+        - name: single
+          paths: [/single]
+          code: RS(6,3)
+      """;
+
+  @TempDir Path directory;
+  private ManagerRig rig;
+
+  @BeforeEach
+  void start() throws Exception {
+    rig = new ManagerRig(directory, POLICIES);
+    long past = System.currentTimeMillis() - 60_000;
+    for (int i = 0; i < 60; i++) {
+      rig.namenode.addFile("/cold/%s/file-%d".formatted(i < 30 ? "a" : "b", i), past, 1 << 20);
+    }
+    rig.namenode.addFile("/single/x", past, 5);
+    rig.start();
+  }
+
+  @AfterEach
+  void stop() {
+    rig.close();
+  }
+
+  private void encodeAll() throws Exception {
+    rig.evaluate();
+    rig.namenode.completeAll(new Random(1));
+    rig.evaluate();
+    rig.namenode.proposed.clear();
+  }
+
+  private TransitionRow only(TransitionStateProto state) {
+    List<TransitionRow> rows =
+        rig.namenode.transitions.values().stream().filter(r -> r.getState() == state).toList();
+    assertThat(rows).hasSize(1);
+    return rows.get(0);
+  }
+
+  // ---- pause ------------------------------------------------------------------------------------
+
+  @Test
+  void aPauseLastsOverARestartAndIsShown() throws Exception {
+    assertThat(rig.act("pause?dryRun=true").path("summary").toString()).contains("0 running");
+    assertThat(rig.get("/api/v1/health").has("pausedSinceMillis")).isFalse();
+    rig.act("pause");
+    rig.close();
+    rig.start();
+    JsonNode health = rig.get("/api/v1/health");
+    assertThat(health.path("pausedSinceMillis").asLong()).isPositive();
+    assertThat(health.path("messages").toString()).contains("proposing is paused since");
+    assertThat(rig.post("/api/v1/policies/evaluate").statusCode()).isEqualTo(409);
+    rig.manager.evaluator().evaluate(false);
+    assertThat(rig.namenode.proposed).isEmpty();
+    assertThat(rig.refused("pause", 409)).contains("paused already");
+
+    JsonNode resumed = rig.act("resume");
+    assertThat(resumed.path("figures").path("dataBytes").asLong()).isEqualTo(60L << 20);
+    assertThat(rig.refused("resume", 409)).contains("not paused");
+    rig.evaluate();
+    assertThat(rig.namenode.proposed).isNotEmpty();
+  }
+
+  // ---- convert ----------------------------------------------------------------------------------
+
+  @Test
+  void aPathIsEncodedNow() throws Exception {
+    JsonNode dry = rig.act("convert?path=/cold/a&to=compact&dryRun=true");
+    assertThat(dry.path("figures").path("encodedBytes").asLong()).isEqualTo(30L << 20);
+    assertThat(dry.path("figures").path("movedBytes").asDouble() / (30 << 20))
+        .isCloseTo(1.4, within(1e-6));
+    assertThat(dry.path("figures").path("storedDeltaBytes").asDouble() / (30 << 20))
+        .isCloseTo(1.4 - 3, within(1e-6));
+    assertThat(rig.namenode.proposed).isEmpty();
+
+    JsonNode done = rig.act("convert?path=/cold/a&to=compact");
+    assertThat(done.path("transitionIds").size()).isEqualTo(1);
+    assertThat(rig.namenode.proposed.get(0).getReason())
+        .isEqualTo("ordered by an operator for /cold/a");
+    assertThat(rig.namenode.proposed.get(0).getFileIdsCount()).isEqualTo(30);
+    assertThat(rig.refused("convert?path=/cold/a&to=compact", 409)).contains("30 files or stripes");
+  }
+
+  @Test
+  void aConversionToFastKeepsTheBoundAndTellsWhatOtherFilesTakePart() throws Exception {
+    encodeAll();
+    assertThat(rig.refused("convert?path=/cold&to=fast", 409))
+        .contains("would exceed its bound of 1.50x", "1.800x", "raise the bound");
+    assertThat(rig.namenode.proposed).isEmpty();
+    rig.act("bound?policy=cold&bound=1.7");
+    JsonNode dry = rig.act("convert?path=/cold/a/file-0&to=fast&dryRun=true");
+    assertThat(dry.path("figures").path("convertedBytes").asLong()).isEqualTo(30L << 20);
+    assertThat(dry.path("figures").path("otherBytes").asLong()).isEqualTo(29L << 20);
+    assertThat(dry.path("figures").path("overheadAtEnd").asDouble()).isCloseTo(1.6, within(1e-6));
+    rig.act("convert?path=/cold/a/file-0&to=fast");
+    assertThat(rig.namenode.proposed).hasSize(1);
+    assertThat(rig.namenode.proposed.get(0).getKind()).isEqualTo(TransitionKindProto.DOWNCODE);
+    // What is under way counts: the other stripe would exceed the bound now.
+    assertThat(rig.refused("convert?path=/cold/b&to=fast", 409)).contains("exceed its bound");
+
+    rig.namenode.completeAll(new Random(1));
+    rig.namenode.proposed.clear();
+    JsonNode back = rig.act("convert?path=/cold/a/file-0&to=compact");
+    assertThat(back.path("refusals").size()).isZero();
+    assertThat(rig.namenode.proposed.get(0).getKind()).isEqualTo(TransitionKindProto.UPCODE);
+    assertThat(rig.namenode.proposed.get(0).getStripeIdsCount()).isEqualTo(3);
+  }
+
+  @Test
+  void aBadOrderNamesTheValueAndTheRemedy() throws Exception {
+    assertThat(rig.refused("convert?to=fast", 400)).contains("add path=/DIRECTORY");
+    assertThat(rig.refused("convert?path=/cold&to=warm", 400)).contains("to=warm", "to=fast");
+    assertThat(rig.refused("convert?path=/none&to=fast", 404)).contains("/none");
+    rig.evaluate(); // the view has all files from here on
+    assertThat(rig.refused("convert?path=/&to=fast", 400)).contains("several policies");
+    assertThat(rig.refused("convert?path=/single&to=fast", 400)).contains("single code RS(6,3)");
+    for (int i = 0; i < 2_001; i++) {
+      rig.namenode.addFile("/cold/many/" + i, 0, 1);
+    }
+    rig.manager.evaluator().evaluate(true);
+    assertThat(rig.refused("convert?path=/cold/many&to=fast", 400)).contains("more than 2,000");
+  }
+
+  // ---- bound ------------------------------------------------------------------------------------
+
+  @Test
+  void aBoundIsWrittenAndTheCommentsStay() throws Exception {
+    encodeAll();
+    JsonNode dry = rig.act("bound?policy=cold&bound=1.6&dryRun=true");
+    assertThat(dry.path("figures").path("roomBytes").asDouble() / (60 << 20))
+        .isCloseTo(0.2, within(1e-6));
+    assertThat(Files.readString(rig.policies())).isEqualTo(POLICIES);
+    rig.act("bound?policy=cold&bound=1.6");
+    assertThat(Files.readString(rig.policies()))
+        .isEqualTo(POLICIES.replace("storageBound: 1.5 ", "storageBound: 1.6 "));
+    JsonNode policy = rig.get("/api/v1/policies").path("policies").get(0);
+    assertThat(policy.path("storageBound").asDouble()).isEqualTo(1.6);
+    assertThat(directory.resolve("policies.yaml.new")).doesNotExist();
+  }
+
+  @Test
+  void aRefusedBoundChangesNothing() throws Exception {
+    for (String bad : List.of("cold&bound=1.3", "cold&bound=x", "single&bound=2", "no&bound=2")) {
+      String error = rig.refused("bound?policy=" + bad, bad.startsWith("no") ? 404 : 400);
+      assertThat(error).as(bad).contains("remedy");
+    }
+    assertThat(rig.refused("bound?policy=cold&bound=1.3", 400)).contains("1.3", "1.400");
+    assertThat(Files.readString(rig.policies())).isEqualTo(POLICIES);
+    String broken = POLICIES.replace("product", "prodct");
+    Files.writeString(rig.policies(), broken);
+    assertThat(rig.refused("bound?policy=cold&bound=1.6", 400)).contains("prodct");
+    assertThat(Files.readString(rig.policies())).isEqualTo(broken);
+    assertThat(rig.get("/api/v1/policies").path("policies").get(0).path("storageBound").asDouble())
+        .isEqualTo(1.5);
+  }
+
+  // ---- transitions ------------------------------------------------------------------------------
+
+  @Test
+  void aTransitionIsCancelledAndTriedAgain() throws Exception {
+    rig.act("convert?path=/cold/a&to=compact");
+    long id = only(TransitionStateProto.PLANNED).getId();
+    assertThat(rig.act("cancel?dryRun=true&id=" + id).path("figures").path("blocks").asInt())
+        .isEqualTo(30);
+    assertThat(only(TransitionStateProto.PLANNED).getId()).isEqualTo(id);
+    rig.act("cancel?id=" + id);
+    assertThat(only(TransitionStateProto.FAILED).getFailure())
+        .isEqualTo("cancelled by an operator");
+    assertThat(rig.refused("cancel?id=" + id, 409)).contains("ended as FAILED");
+
+    rig.namenode.proposed.clear();
+    JsonNode dry = rig.act("retry?dryRun=true&id=" + id);
+    assertThat(dry.path("figures").path("encodedBytes").asLong()).isEqualTo(30L << 20);
+    rig.act("retry?id=" + id);
+    assertThat(rig.namenode.proposed).hasSize(1);
+    assertThat(rig.namenode.proposed.get(0).getReason()).endsWith("failure of transition " + id);
+    long again = only(TransitionStateProto.PLANNED).getId();
+    assertThat(rig.refused("retry?id=" + again, 409)).contains("has not failed");
+    assertThat(rig.refused("cancel?id=999999", 404)).contains("no transition 999999");
+    assertThat(rig.refused("cancel", 400)).contains("add id=");
+  }
+
+  @Test
+  void aRepairIsNotCancelled() throws Exception {
+    rig.namenode.transitions.put(
+        7_000L,
+        TransitionRow.newBuilder()
+            .setId(7_000)
+            .setKind(TransitionKindProto.REPAIR)
+            .setState(TransitionStateProto.RUNNING)
+            .setPolicy("cold")
+            .setToCode("PC(2x5)")
+            .setReason("lost")
+            .setCreatedMillis(1)
+            .setUpdatedMillis(1)
+            .setPriority(1)
+            .setAttempt(1)
+            .build());
+    assertThat(rig.refused("cancel?id=7000", 409)).contains("repair", "namenode looks after");
+  }
+
+  // ---- scrub ------------------------------------------------------------------------------------
+
+  @Test
+  void aScrubIsAskedForOnceThePassBeforeHasEnded() throws Exception {
+    assertThat(rig.refused("scrub", 409)).contains("no pass", "scrub.period");
+    ScrubStatusProto running =
+        ScrubStatusProto.newBuilder()
+            .setPass(3)
+            .setPassStartedMillis(50)
+            .setPassStripes(12)
+            .setPassFindings(0)
+            .setPeriodMillis(1)
+            .build();
+    rig.namenode.scrub = running;
+    assertThat(rig.refused("scrub", 409)).contains("pass 3", "12 stripes");
+    rig.namenode.scrub = running.toBuilder().setEndedMillis(60).setEndedStripes(40).build();
+    assertThat(rig.act("scrub?dryRun=true").path("figures").path("lastStripes").asInt())
+        .isEqualTo(40);
+    assertThat(rig.namenode.scrub.hasRequestedPass()).isFalse();
+    rig.act("scrub");
+    assertThat(rig.namenode.scrub.getRequestedPass()).isEqualTo(4);
+  }
+
+  // ---- who, and what is kept --------------------------------------------------------------------
+
+  @Test
+  void aPageOfAnotherSiteChangesNothing() throws Exception {
+    for (String[] header :
+        List.of(
+            new String[] {"Sec-Fetch-Site", "cross-site"},
+            new String[] {"Sec-Fetch-Site", "same-site"},
+            new String[] {"Origin", "http://evil.example"},
+            new String[] {"Origin", "null"})) {
+      assertThat(rig.post("/api/v1/actions/pause", header).statusCode()).isEqualTo(403);
+    }
+    assertThat(rig.get("/api/v1/health").has("pausedSinceMillis")).isFalse();
+    assertThat(rig.post("/api/v1/actions/pause", "Origin", rig.address()).statusCode())
+        .isEqualTo(200);
+  }
+
+  @Test
+  void theAuditLogHasEachActionAndEachRefusedCaller() throws Exception {
+    rig.act("pause?dryRun=true");
+    rig.act("pause");
+    rig.post("/api/v1/actions/resume", "Origin", "http://evil.example");
+    rig.refused("bound?policy=a%0Ab&bound=2", 404);
+    List<String> lines = Files.readAllLines(directory.resolve("data/audit.log"));
+    assertThat(lines).hasSize(3);
+    assertThat(lines.get(0))
+        .contains("allowed=true\tugi=operator", "ip=/127.0.0.1\tcmd=pause\tsrc=null", "proto=rest");
+    assertThat(lines.get(1)).contains("allowed=false\tugi=unknown", "cmd=resume");
+    assertThat(lines.get(2)).contains("cmd=bound\tsrc=policy=a%0Ab&bound=2\tdst");
+  }
+
+  @Test
+  void theHistoryIsPagedAndLastsOverARestart() throws Exception {
+    rig.act("pause");
+    rig.act("resume");
+    rig.evaluate();
+    rig.close();
+    rig.start();
+    List<String> seen = new ArrayList<>();
+    String cursor = "";
+    do {
+      JsonNode page = rig.get("/api/v1/history?limit=1" + cursor);
+      page.path("entries").forEach(e -> seen.add(e.path("what").asText()));
+      cursor = page.has("nextCursor") ? "&cursor=" + page.path("nextCursor").asText() : "";
+    } while (!cursor.isEmpty());
+    assertThat(seen).endsWith("resume", "pause").contains("ENCODE");
+    rig.act("pause");
+    JsonNode newest = rig.get("/api/v1/history").path("entries").get(0);
+    assertThat(newest.path("what").asText()).isEqualTo("pause");
+    assertThat(newest.path("by").asText()).isEqualTo("operator");
+  }
+}
