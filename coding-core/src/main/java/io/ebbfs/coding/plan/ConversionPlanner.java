@@ -23,13 +23,17 @@ import java.util.function.Function;
  * <p>It numbers the data of all stripes in order. Every block before and after the conversion is a
  * vector over the data blocks that exist. A new parity with the same vector as an old parity stays
  * where it is. For the other new parities {@link BasisSearch} finds the cheapest blocks to read.
- * Example: of 3 x PC(2x5) the row parities stay in PC(6x5), and 15 column parities are read. Not
- * thread-safe.
+ * Example: of 3 x PC(2x5) the row parities stay in PC(6x5), and 15 column parities are read.
+ *
+ * <p>Dead data is there before and not afterwards. So a subtraction is a conversion of a stripe to
+ * its own code. Not thread-safe.
  */
 final class ConversionPlanner {
   private final ErasureCode from;
   private final ErasureCode to;
+  // The numbers of the data blocks before, and of those that stay.
   private final int[] present;
+  private final Set<Integer> live;
   // By place before and after the conversion: the vector of each block over the present data.
   private final SortedMap<BlockRef, byte[]> before = new TreeMap<>();
   private final SortedMap<BlockRef, byte[]> after = new TreeMap<>();
@@ -37,7 +41,10 @@ final class ConversionPlanner {
   private final SortedMap<BlockRef, byte[]> wanted = new TreeMap<>();
 
   private ConversionPlanner(
-      ErasureCode from, ErasureCode to, List<? extends Collection<Integer>> occupied) {
+      ErasureCode from,
+      ErasureCode to,
+      List<? extends Collection<Integer>> occupied,
+      Set<BlockRef> dead) {
     this.from = from;
     this.to = to;
     Set<Integer> data = new TreeSet<>();
@@ -48,13 +55,15 @@ final class ConversionPlanner {
         }
       }
     }
-    if (data.isEmpty()) {
+    this.live = new TreeSet<>(data);
+    dead.forEach(ref -> live.remove(ref.stripe() * from.dataCount() + ref.position()));
+    if (live.isEmpty()) {
       throw new CannotPlanException(
           from + " to " + to + ": no data to convert; drop the stripe instead");
     }
     this.present = data.stream().mapToInt(Integer::intValue).toArray();
-    blocks(from, before);
-    blocks(to, after);
+    blocks(from, data, before);
+    blocks(to, live, after);
   }
 
   /**
@@ -77,6 +86,7 @@ final class ConversionPlanner {
       ErasureCode from,
       ErasureCode to,
       List<? extends Collection<Integer>> occupied,
+      Set<BlockRef> dead,
       Set<BlockRef> unavailable) {
     int most =
         stripes(from, to)
@@ -90,14 +100,14 @@ final class ConversionPlanner {
           "%d stripes of %s do not fit into one of %s; give at most %d"
               .formatted(occupied.size(), from, to, most));
     }
-    return new ConversionPlanner(from, to, occupied).plan(unavailable);
+    return new ConversionPlanner(from, to, occupied, dead).plan(unavailable);
   }
 
   /** Enters the vectors of all blocks; a parity over virtual zeros alone is no block. */
-  private void blocks(ErasureCode code, SortedMap<BlockRef, byte[]> blocks) {
+  private void blocks(ErasureCode code, Set<Integer> data, SortedMap<BlockRef, byte[]> blocks) {
     int k = code.dataCount();
     for (int i = 0; i < present.length; i++) {
-      for (int p = 0; p < code.size(); p++) {
+      for (int p = 0; data.contains(present[i]) && p < code.size(); p++) {
         int coefficient = code.generator().get(p, present[i] % k);
         if (coefficient != 0) {
           BlockRef ref = new BlockRef(present[i] / k, p);
@@ -166,15 +176,27 @@ final class ConversionPlanner {
   // ---- what stays -------------------------------------------------------------------------------
 
   private void keepData() {
-    for (int index : present) {
+    for (int index : live) {
       kept.put(
           new BlockRef(index / from.dataCount(), index % from.dataCount()),
           new BlockRef(index / to.dataCount(), index % to.dataCount()));
     }
   }
 
-  /** Keeps old parities with the vector of a new parity, if possible of the same kind. */
+  /**
+   * Keeps old parities with the vector of a new parity, if possible of the same kind. A stripe that
+   * keeps its code keeps its parities only where they are.
+   */
   private void keepParities() {
+    if (from.equals(to)) {
+      before.forEach(
+          (ref, vector) -> {
+            if (from.position(ref.position()).isParity() && Arrays.equals(vector, after.get(ref))) {
+              kept.put(ref, ref);
+            }
+          });
+      return;
+    }
     Map<String, Set<BlockRef>> holding = new HashMap<>();
     before.forEach(
         (ref, vector) -> {
@@ -210,7 +232,8 @@ final class ConversionPlanner {
    *   <li>parities that go away, data, parities that stay, and at the end the data of one wanted
    *       parity or of one resulting stripe;
    *   <li>parities that go away, parities that stay, data;
-   *   <li>data, and then parities: this encodes anew.
+   *   <li>data, and then parities: this encodes anew;
+   *   <li>dead data, parities that go away, parities that stay, live data: this subtracts.
    * </ul>
    */
   private Set<List<BlockRef>> orders(Set<BlockRef> readable) {
@@ -231,6 +254,10 @@ final class ConversionPlanner {
     }
     orders.add(concat(leaving, staying, data, List.of(), readable));
     orders.add(concat(data, leaving, staying, List.of(), readable));
+    List<BlockRef> dead = data.stream().filter(ref -> !kept.containsKey(ref)).toList();
+    if (!dead.isEmpty()) {
+      orders.add(concat(dead, leaving, staying, data, readable));
+    }
     return orders;
   }
 
@@ -325,6 +352,7 @@ final class ConversionPlanner {
         ErasureCode from,
         ErasureCode to,
         List<? extends Collection<Integer>> data,
+        Set<BlockRef> dead,
         Set<BlockRef> missing) {}
 
     private final Map<Key, Conversion> plans =
@@ -342,6 +370,7 @@ final class ConversionPlanner {
         ErasureCode from,
         ErasureCode to,
         List<? extends Collection<Integer>> occupied,
+        Set<BlockRef> dead,
         Set<BlockRef> unavailable) {
       List<Set<Integer>> data = new ArrayList<>();
       for (Collection<Integer> positions : occupied) {
@@ -349,14 +378,14 @@ final class ConversionPlanner {
         positions.stream().filter(p -> from.position(p).isData()).forEach(ofStripe::add);
         data.add(ofStripe);
       }
-      Key key = new Key(from, to, data, Set.copyOf(unavailable));
+      Key key = new Key(from, to, data, Set.copyOf(dead), Set.copyOf(unavailable));
       synchronized (plans) {
         Conversion known = plans.get(key);
         if (known != null) {
           return known;
         }
       }
-      Conversion planned = ConversionPlanner.plan(from, to, data, unavailable);
+      Conversion planned = ConversionPlanner.plan(from, to, data, dead, unavailable);
       synchronized (plans) {
         plans.put(key, planned);
       }

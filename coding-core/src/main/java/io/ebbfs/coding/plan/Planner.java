@@ -130,7 +130,23 @@ public final class Planner {
       ErasureCode to,
       List<? extends Collection<Integer>> occupied,
       Set<BlockRef> unavailable) {
-    return CONVERSIONS.plan(from, to, occupied, unavailable);
+    return CONVERSIONS.plan(from, to, occupied, Set.of(), unavailable);
+  }
+
+  /**
+   * Subtracts dead data from the parities of a stripe, which keeps its code: the dead positions are
+   * virtual zeros afterwards. Parities that cover no dead data stay, and parities over virtual
+   * zeros alone are dropped. The plan reads dead data and old parities, or live data where that is
+   * less.
+   *
+   * @param occupied the positions that hold a block; parity positions are ignored
+   * @param dead some of the data positions that hold a block, not all of them
+   */
+  public static Conversion subtract(
+      ErasureCode code, Collection<Integer> occupied, Collection<Integer> dead) {
+    Set<BlockRef> refs = new TreeSet<>();
+    dead.forEach(position -> refs.add(RepairPlanner.ref(position)));
+    return CONVERSIONS.plan(code, code, List.of(occupied), refs, Set.of());
   }
 
   /**

@@ -199,7 +199,7 @@ class ConversionTest {
       data.remove(random.nextInt(30));
       data.remove(random.nextInt(30));
       long start = clock.getCurrentThreadCpuTime();
-      ConversionPlanner.plan(compact, fast, List.of(data), Set.of());
+      ConversionPlanner.plan(compact, fast, List.of(data), Set.of(), Set.of());
       nanos.add(clock.getCurrentThreadCpuTime() - start);
     }
     List<Long> warm = nanos.subList(100, 200).stream().sorted().toList();

@@ -18,6 +18,7 @@ public final class TransitionKinds {
       case REPAIR -> "repair";
       case REWRITE -> "rewrite";
       case MOVE -> "re-placement";
+      case SUBTRACT -> "subtraction";
     };
   }
 }

@@ -35,6 +35,7 @@ public final class TransitionWorker {
           TransitionKindProto.UPCODE,
           TransitionKindProto.DOWNCODE,
           TransitionKindProto.REWRITE,
+          TransitionKindProto.SUBTRACT,
           TransitionKindProto.MOVE);
 
   /** Is told what a worker does. Called by many threads. */

@@ -22,6 +22,7 @@ import io.ebbfs.namenode.tasks.plan.EncodeAttemptPlanner;
 import io.ebbfs.namenode.tasks.plan.MoveAttemptPlanner;
 import io.ebbfs.namenode.tasks.plan.NotPlannableException;
 import io.ebbfs.namenode.tasks.plan.RepairAttemptPlanner;
+import io.ebbfs.namenode.tasks.plan.SubtractAttemptPlanner;
 import io.ebbfs.namenode.tasks.plan.TargetDiskChooser;
 import io.ebbfs.protocol.proto.CodingProtos.CheckProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimRequestProto;
@@ -80,6 +81,7 @@ public final class ClaimService {
   private final TransitionSettings settings;
   private final EncodeAttemptPlanner encodes;
   private final ConversionAttemptPlanner conversions;
+  private final SubtractAttemptPlanner subtractions;
   private final RepairAttemptPlanner repairs;
   private final MoveAttemptPlanner moves;
 
@@ -100,6 +102,7 @@ public final class ClaimService {
     TargetDiskChooser disks = new TargetDiskChooser(context.codes(), cluster, random);
     this.encodes = new EncodeAttemptPlanner(context.codes(), cluster, disks);
     this.conversions = new ConversionAttemptPlanner(context.codes(), cluster, disks);
+    this.subtractions = new SubtractAttemptPlanner(context.codes(), cluster, disks);
     this.repairs = new RepairAttemptPlanner(context.codes(), cluster, disks);
     this.moves = new MoveAttemptPlanner(context.codes(), cluster, disks);
     for (long id : index.running()) {
@@ -206,6 +209,7 @@ public final class ClaimService {
                 return switch (row.getKind()) {
                   case ENCODE, REWRITE -> encodes.plan(transaction, row);
                   case UPCODE, DOWNCODE -> conversions.plan(transaction, row);
+                  case SUBTRACT -> subtractions.plan(transaction, row);
                   case REPAIR -> repairs.plan(transaction, row);
                   case MOVE -> moves.plan(transaction, row);
                 };

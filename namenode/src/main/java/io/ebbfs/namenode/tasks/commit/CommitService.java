@@ -51,6 +51,7 @@ public final class CommitService {
   private final Clock clock;
   private final EncodeCommitWriter encode;
   private final ConversionCommitWriter conversion;
+  private final SubtractCommitWriter subtract;
   private final RepairCommitWriter repair;
 
   public CommitService(
@@ -72,6 +73,7 @@ public final class CommitService {
     this.clock = clock;
     this.encode = new EncodeCommitWriter(codes, blocks, cluster, clock);
     this.conversion = new ConversionCommitWriter(codes, blocks, cluster, clock);
+    this.subtract = new SubtractCommitWriter(codes, blocks, cluster);
     this.repair = new RepairCommitWriter(blocks, cluster);
   }
 
@@ -208,6 +210,7 @@ public final class CommitService {
     return switch (kind) {
       case ENCODE, REWRITE -> encode;
       case UPCODE, DOWNCODE -> conversion;
+      case SUBTRACT -> subtract;
       // A moved block keeps its id, as a repaired block does: only its replica rows change.
       case REPAIR, MOVE -> repair;
     };

@@ -116,13 +116,16 @@ final class EncodeCommitWriter implements CommitWriter {
   private Map<Integer, StripeRowWriter> writers(
       Transaction transaction, TransitionRow row, ErasureCode code, long firstStripeId) {
     Map<Integer, StripeRowWriter> writers = new TreeMap<>();
-    boolean grouped = !row.getSingle() && codes.stripesPerGroup(code) > 1;
+    int together = row.getSingle() ? 1 : codes.stripesPerGroup(code);
     for (TransitionBlockProto block : row.getBlocksList()) {
       int slot = block.getStripeIndex();
       if (!writers.containsKey(slot)) {
         StripeRowWriter writer =
             new StripeRowWriter(transaction, cluster, row, firstStripeId + slot, clock.millis());
-        writers.put(slot, grouped ? writer.group(firstStripeId, slot) : writer);
+        int groupSlot = slot % together;
+        writers.put(
+            slot,
+            together > 1 ? writer.group(firstStripeId + slot - groupSlot, groupSlot) : writer);
       }
     }
     return writers;

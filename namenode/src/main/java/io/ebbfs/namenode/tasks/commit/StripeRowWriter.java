@@ -15,8 +15,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Writes the rows of one new stripe: first the rows of its new parities, then, when all members are
- * collected, the row of the stripe.
+ * Writes the rows of one stripe that is new or gets new parities: first the rows of its new
+ * parities, then, when all members are collected, the row of the stripe.
  */
 final class StripeRowWriter {
   private final Transaction transaction;
@@ -43,6 +43,20 @@ final class StripeRowWriter {
     if (transition.getSingle()) {
       row.setSingle(true);
     }
+  }
+
+  private StripeRowWriter(Transaction transaction, ClusterView cluster, StripeRow.Builder row) {
+    this.transaction = transaction;
+    this.cluster = cluster;
+    this.row = row;
+  }
+
+  /** A writer for the next generation of a stripe, without members as yet. */
+  static StripeRowWriter next(Transaction transaction, ClusterView cluster, StripeRow stripe) {
+    return new StripeRowWriter(
+        transaction,
+        cluster,
+        stripe.toBuilder().clearMembers().setGeneration(stripe.getGeneration() + 1));
   }
 
   /** The stripe belongs to a group: the stripes at its slots may merge later. */
@@ -92,9 +106,14 @@ final class StripeRowWriter {
     if (tombstone) {
       member.setTombstone(true);
     }
-    if (members.put(block.getStripePosition(), member.build()) != null) {
+    keep(member.build());
+  }
+
+  /** Adds a block that is a member already. */
+  void keep(StripeMemberProto member) {
+    if (members.put(member.getPosition(), member) != null) {
       throw new IllegalStateException(
-          "two blocks at position %d of stripe %d".formatted(block.getStripePosition(), id()));
+          "two blocks at position %d of stripe %d".formatted(member.getPosition(), id()));
     }
   }
 

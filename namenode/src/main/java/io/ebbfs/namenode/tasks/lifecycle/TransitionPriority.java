@@ -9,13 +9,18 @@ import java.util.TreeSet;
 
 /**
  * The order in which transitions run; a lower number is earlier. Repairs come first, ordered by
- * risk; then conversions and encodings, then re-placements, then rewrites. Pure.
+ * risk; then conversions and encodings, then what frees the space of deleted data because a storage
+ * bound needs it, then re-placements, then the other rewrites. Pure.
  */
 public final class TransitionPriority {
   /** A rewrite of a stripe whose live data has no protection left: before every repair. */
   public static final int RESCUE = 0;
 
   private static final int CONVERSIONS = 1_000_000;
+
+  /** A rewrite or a subtraction that a storage bound needs. */
+  public static final int FOR_BOUND = CONVERSIONS + 3;
+
   private static final int MOVES = 1_500_000;
   private static final int REWRITES = 2_000_000;
   private static final int PER_MARGIN = 1_000;
@@ -30,6 +35,7 @@ public final class TransitionPriority {
       case DOWNCODE -> CONVERSIONS;
       case ENCODE -> CONVERSIONS + 1;
       case UPCODE -> CONVERSIONS + 2;
+      case SUBTRACT -> FOR_BOUND;
       case MOVE -> MOVES;
       case REWRITE -> REWRITES;
       case REPAIR -> throw new IllegalArgumentException("a repair's priority follows its risk");

@@ -70,6 +70,21 @@ public final class ConversionMapper {
     }
   }
 
+  /** The subtraction of the tombstones of a stripe from its parities. */
+  public static Conversion subtraction(CodeRegistry codes, StripeRow stripe)
+      throws NotPlannableException {
+    List<Integer> dead =
+        stripe.getMembersList().stream()
+            .filter(StripeMemberProto::getTombstone)
+            .map(StripeMemberProto::getPosition)
+            .toList();
+    try {
+      return Planner.subtract(codes.byName(stripe.getCode()), positions(stripe), dead);
+    } catch (CannotPlanException e) {
+      throw NotPlannableException.ever(e.getMessage());
+    }
+  }
+
   private static List<Integer> positions(StripeRow row) {
     return row.getMembersList().stream().map(StripeMemberProto::getPosition).toList();
   }

@@ -8,6 +8,7 @@ import io.ebbfs.coding.plan.Planner;
 import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.placement.Packing;
 import io.ebbfs.namenode.placement.Placement;
+import io.ebbfs.namenode.placement.PlacementDisk;
 import io.ebbfs.namenode.placement.StripeBlock;
 import io.ebbfs.namenode.placement.StripeGroup;
 import io.ebbfs.namenode.store.Tables;
@@ -70,26 +71,45 @@ public final class EncodeAttemptPlanner {
       // Only tombstones are left: the commit deletes the old stripes and makes no new ones.
       return new AttemptPlan(updated.build(), List.of(), List.of());
     }
-    Placement placement = place(code, stripes, row.getSingle());
-    stripes = arranged(stripes, placement);
     List<Step> steps = new ArrayList<>();
     List<Result> results = new ArrayList<>();
-    for (int s = 0; s < stripes.size(); s++) {
-      steps.add(step(code, s, stripes.get(s), placement));
-      results.add(result(row, code, s, stripes.get(s), placement));
-      for (Map.Entry<Integer, Data> entry : stripes.get(s).entrySet()) {
-        Data data = entry.getValue();
-        int position = entry.getKey();
-        updated.addBlocks(
-            data.block().toBuilder()
-                .setStripeIndex(s)
-                .setPosition(position)
-                .setKeepStorageUuid(placement.disk(s, position).storageUuid())
-                .setGenerationStamp(data.row().getGenerationStamp())
-                .setLengthBytes(data.row().getLengthBytes()));
+    int together = row.getSingle() ? 1 : codes.stripesPerGroup(code);
+    for (int first = 0; first < stripes.size(); first += together) {
+      List<SortedMap<Integer, Data>> group =
+          stripes.subList(first, Math.min(stripes.size(), first + together));
+      Placed placed = new Placed(place(code, group, row.getSingle()), first);
+      for (SortedMap<Integer, Data> stripe : arranged(group, placed.placement())) {
+        int s = steps.size();
+        steps.add(step(code, s, stripe, placed));
+        results.add(result(row, code, s, stripe, placed));
+        addBlocks(updated, s, stripe, placed);
       }
     }
     return new AttemptPlan(updated.build(), steps, results);
+  }
+
+  /** The disks of one group, whose first stripe has this index. */
+  private record Placed(Placement placement, int first) {
+    PlacementDisk disk(int stripe, int position) {
+      return placement.disk(stripe - first, position);
+    }
+
+    boolean moves(int stripe, int position) {
+      return placement.moves().contains(new BlockRef(stripe - first, position));
+    }
+  }
+
+  private static void addBlocks(
+      TransitionRow.Builder row, int index, SortedMap<Integer, Data> stripe, Placed placed) {
+    stripe.forEach(
+        (position, data) ->
+            row.addBlocks(
+                data.block().toBuilder()
+                    .setStripeIndex(index)
+                    .setPosition(position)
+                    .setKeepStorageUuid(placed.disk(index, position).storageUuid())
+                    .setGenerationStamp(data.row().getGenerationStamp())
+                    .setLengthBytes(data.row().getLengthBytes())));
   }
 
   /**
@@ -271,13 +291,13 @@ public final class EncodeAttemptPlanner {
       ErasureCode code,
       int stripe,
       SortedMap<Integer, Data> present,
-      Placement placement) {
+      Placed placed) {
     // The replica that stays is the one to verify: the commit deletes the other replicas.
     SortedMap<Integer, Source> stored = new TreeMap<>();
     present.forEach(
         (position, data) -> {
-          boolean moves = placement.moves().contains(new BlockRef(stripe, position));
-          String kept = placement.disk(stripe, position).storageUuid();
+          boolean moves = placed.moves(stripe, position);
+          String kept = placed.disk(stripe, position).storageUuid();
           stored.put(position, source(data, moves ? data.live() : List.of(kept)));
         });
     String name = "new stripe %d in %s of transition %d".formatted(stripe, code, row.getId());
@@ -296,7 +316,7 @@ public final class EncodeAttemptPlanner {
    * One combine: it reads each data block once, writes all parities, and copies blocks that move.
    */
   private static Step step(
-      ErasureCode code, int stripe, SortedMap<Integer, Data> present, Placement placement) {
+      ErasureCode code, int stripe, SortedMap<Integer, Data> present, Placed placed) {
     CombinePlan plan = Planner.encode(code, present.keySet());
     List<Source> sources = new ArrayList<>();
     for (int position : plan.inputPositions()) {
@@ -309,22 +329,21 @@ public final class EncodeAttemptPlanner {
           code.lengthBytes(
               position, d -> present.containsKey(d) ? present.get(d).row().getLengthBytes() : 0);
       outputs.add(
-          new Output(
-              stripe, position, 0, 0, length, placement.disk(stripe, position).storageUuid()));
+          new Output(stripe, position, 0, 0, length, placed.disk(stripe, position).storageUuid()));
     }
     return withCopies(
-        new Step(sources, outputs, plan.coefficients()), stripe, plan.inputPositions(), placement);
+        new Step(sources, outputs, plan.coefficients()), stripe, plan.inputPositions(), placed);
   }
 
   /** The step that also copies the data blocks that move: each copy is 1 times its source. */
   private static Step withCopies(
-      Step step, int stripe, List<Integer> sourcePositions, Placement placement) {
+      Step step, int stripe, List<Integer> sourcePositions, Placed placed) {
     List<Output> outputs = new ArrayList<>(step.outputs());
     byte[] coefficients = step.coefficients();
     int sources = step.sources().size();
     for (int i = 0; i < sources; i++) {
       int position = sourcePositions.get(i);
-      if (placement.moves().contains(new BlockRef(stripe, position))) {
+      if (placed.moves(stripe, position)) {
         Source source = step.sources().get(i);
         outputs.add(
             new Output(
@@ -333,7 +352,7 @@ public final class EncodeAttemptPlanner {
                 source.blockId(),
                 source.generationStamp(),
                 source.lengthBytes(),
-                placement.disk(stripe, position).storageUuid()));
+                placed.disk(stripe, position).storageUuid()));
         coefficients = Arrays.copyOf(coefficients, coefficients.length + sources);
         coefficients[coefficients.length - sources + i] = 1;
       }

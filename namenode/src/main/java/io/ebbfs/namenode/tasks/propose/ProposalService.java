@@ -24,12 +24,14 @@ public final class ProposalService {
   private final CodeDefinitionGuard codes;
   private final EncodeProposer encode;
   private final ConversionProposer conversion;
+  private final DeadDataProposer deadData;
 
   public ProposalService(TransitionContext context, CodeDefinitionGuard codes) {
     this.context = context;
     this.codes = codes;
     this.encode = new EncodeProposer(context);
     this.conversion = new ConversionProposer(context);
+    this.deadData = new DeadDataProposer(context);
   }
 
   /**
@@ -59,7 +61,8 @@ public final class ProposalService {
     return switch (decision.getKind()) {
       case ENCODE -> encode.propose(decision);
       case UPCODE, DOWNCODE -> conversion.propose(decision);
-      case REPAIR, REWRITE, MOVE ->
+      case REWRITE, SUBTRACT -> deadData.propose(decision);
+      case REPAIR, MOVE ->
           refusal(
               TransitionKinds.show(decision.getKind())
                   + " is planned by the namenode itself; nothing to propose");

@@ -1,10 +1,13 @@
 package io.ebbfs.namenode.tasks.scan;
 
+import io.ebbfs.coding.code.ErasureCode;
+import io.ebbfs.coding.packing.RewriteBatch;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.stripes.StripeState;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionContext;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionPriority;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionRegistrar;
+import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
@@ -19,14 +22,14 @@ import java.util.Optional;
 
 /**
  * Creates the transitions that rewrite mostly dead stripes: the live blocks of several stripes
- * become one new group, and the old parities and tombstones are deleted. {@link RepairDecider}
+ * become fewer new stripes, and the old parities and tombstones are deleted. {@link RepairDecider}
  * decides which stripes are rewritten. Used by one thread.
  */
 final class RewriteScheduler {
   private static final int MAX_CANDIDATES = 1_000;
 
   /** Stripes with equal keys may share a new group. */
-  private record Key(String code, String policy, boolean single) {}
+  private record Key(String code, String policy, boolean single, boolean rescue) {}
 
   private final TransitionContext context;
   private final Map<Long, StripeState> candidates = new LinkedHashMap<>();
@@ -45,14 +48,14 @@ final class RewriteScheduler {
     }
   }
 
-  /** Creates the rewrites: as many stripes with equal keys together as fill a new group. */
+  /** Creates the rewrites: as many stripes with equal keys together as fill new stripes well. */
   void flush() throws IOException {
     Map<Key, List<StripeState>> byKey = new LinkedHashMap<>();
     for (StripeState stripe : candidates.values()) {
       StripeRow row = stripe.row();
       byKey
           .computeIfAbsent(
-              new Key(stripe.code().name(), row.getPolicy(), row.getSingle()),
+              new Key(stripe.code().name(), row.getPolicy(), row.getSingle(), isRescue(stripe)),
               key -> new ArrayList<>())
           .add(stripe);
     }
@@ -64,30 +67,39 @@ final class RewriteScheduler {
     }
   }
 
-  /** Splits stripes so that the live blocks of each part fit into one new group. */
-  private List<List<StripeState>> batches(List<StripeState> stripes) {
-    StripeState any = stripes.get(0);
-    int together = any.row().getSingle() ? 1 : context.codes().stripesPerGroup(any.code());
-    int room = any.code().dataCount() * together;
+  /**
+   * Splits stripes so that the live blocks of each part fill the new stripes well. A stripe whose
+   * live data has no protection is rewritten by itself, because that is done soonest.
+   */
+  private static List<List<StripeState>> batches(List<StripeState> stripes) {
+    if (isRescue(stripes.get(0))) {
+      return stripes.stream().map(List::of).toList();
+    }
+    ErasureCode code = stripes.get(0).code();
+    List<RewriteBatch.Part> parts = stripes.stream().map(RewriteScheduler::part).toList();
     List<List<StripeState>> batches = new ArrayList<>();
-    int blocks = 0;
-    for (StripeState stripe : stripes) {
-      int live = liveBlocks(stripe);
-      if (batches.isEmpty() || blocks + live > room) {
-        batches.add(new ArrayList<>());
-        blocks = 0;
-      }
-      batches.get(batches.size() - 1).add(stripe);
-      blocks += live;
+    for (int from = 0; from < stripes.size(); ) {
+      int count = RewriteBatch.best(code, parts.subList(from, parts.size())).parts();
+      batches.add(stripes.subList(from, from + count));
+      from += count;
     }
     return batches;
   }
 
-  private static int liveBlocks(StripeState stripe) {
-    return (int)
-        stripe.members().values().stream()
-            .filter(member -> StripeState.isLiveData(stripe.code(), member))
-            .count();
+  private static boolean isRescue(StripeState stripe) {
+    return !stripe.lost().isEmpty();
+  }
+
+  private static RewriteBatch.Part part(StripeState stripe) {
+    List<Long> live = new ArrayList<>();
+    long stored = 0;
+    for (StripeMemberProto member : stripe.members().values()) {
+      stored += member.getLengthBytes();
+      if (StripeState.isLiveData(stripe.code(), member)) {
+        live.add(member.getLengthBytes());
+      }
+    }
+    return new RewriteBatch.Part(1, live, stored);
   }
 
   private void create(List<StripeState> stripes) throws IOException {
@@ -123,7 +135,7 @@ final class RewriteScheduler {
 
   private TransitionRow.Builder row(long id, List<StripeState> stripes) {
     StripeRow stripe = stripes.get(0).row();
-    boolean rescue = stripes.stream().anyMatch(s -> !s.lost().isEmpty());
+    boolean rescue = isRescue(stripes.get(0));
     long now = context.clock().millis();
     TransitionRow.Builder row =
         TransitionRow.newBuilder()

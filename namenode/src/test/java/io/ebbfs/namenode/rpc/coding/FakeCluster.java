@@ -40,6 +40,9 @@ final class FakeCluster implements ClusterView {
   /** Disks that turn out to be full while a block is written, whatever they say of their space. */
   Predicate<String> fillsUp = disk -> false;
 
+  /** Disks that say that they are full. */
+  final Set<String> full = ConcurrentHashMap.newKeySet();
+
   /** When a disk that is not in service was lost. */
   ToLongFunction<String> lostSince = disk -> 0;
 
@@ -330,7 +333,7 @@ final class FakeCluster implements ClusterView {
             failedDisks.contains(storageUuid),
             capacityBytes,
             used,
-            capacityBytes - used));
+            full.contains(storageUuid) ? 0 : capacityBytes - used));
   }
 
   @Override

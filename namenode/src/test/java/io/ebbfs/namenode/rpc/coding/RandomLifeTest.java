@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.ebbfs.coding.code.Codes;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
+import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -93,6 +94,9 @@ class RandomLifeTest {
     } else if (dice < 40) {
       TransitionKindProto kind =
           random.nextBoolean() ? TransitionKindProto.UPCODE : TransitionKindProto.DOWNCODE;
+      if (random.nextInt(3) == 0) {
+        return freeDead();
+      }
       cluster.propose(kind, any(CODES), List.of(), some(cluster.stripeIds()));
       return "propose " + kind;
     } else if (dice < 55) {
@@ -112,6 +116,23 @@ class RandomLifeTest {
     }
     cluster.coding.tick();
     return "tick";
+  }
+
+  private String freeDead() throws Exception {
+    TransitionKindProto kind =
+        random.nextBoolean() ? TransitionKindProto.SUBTRACT : TransitionKindProto.REWRITE;
+    List<StripeStatusProto> all = cluster.stripeList();
+    if (!all.isEmpty()) {
+      String code = any(all).getStripe().getCode();
+      List<Long> stripes =
+          all.stream()
+              .filter(stripe -> stripe.getStripe().getCode().equals(code))
+              .map(stripe -> stripe.getStripe().getId())
+              .limit(16)
+              .toList();
+      cluster.propose(kind, code, List.of(), stripes);
+    }
+    return "propose " + kind;
   }
 
   private String work() throws Exception {

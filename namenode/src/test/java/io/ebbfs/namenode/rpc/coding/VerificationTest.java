@@ -139,13 +139,20 @@ final class VerificationTest {
         cluster.servers.failDisk(cluster.live(file, 0).get(0));
         cluster.coding.tick();
       }
-      default -> makeHalfDead(fast);
+      case SUBTRACT -> {
+        deleteOf(compact, 1);
+        cluster.propose(kind, compact, List.of(), cluster.stripeIds().subList(0, 1));
+      }
+      default -> {
+        deleteOf(fast, 4);
+        cluster.coding.tick();
+      }
     }
     return cluster.claim(1).get(0);
   }
 
-  /** Stripes of many small files, of which most are deleted. */
-  private void makeHalfDead(String code) throws Exception {
+  /** Stripes of many small files, of which so many sixths are deleted. */
+  private void deleteOf(String code, int sixths) throws Exception {
     for (long file : cluster.fileIds()) {
       cluster.deleteFile(file);
     }
@@ -156,11 +163,10 @@ final class VerificationTest {
     cluster.propose(TransitionKindProto.ENCODE, code, files, List.of());
     cluster.runAll();
     for (int i = 0; i < files.size(); i++) {
-      if (i % 3 != 0) {
+      if (i % 6 < sixths) {
         cluster.deleteFile(files.get(i));
       }
     }
-    cluster.coding.tick();
   }
 
   private long done(TransitionKindProto kind) throws Exception {

@@ -1,0 +1,155 @@
+package io.ebbfs.namenode.tasks.propose;
+
+import io.ebbfs.coding.packing.RewriteBatch;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.namenode.stripes.StripeState;
+import io.ebbfs.namenode.tasks.lifecycle.TransitionContext;
+import io.ebbfs.namenode.tasks.lifecycle.TransitionPriority;
+import io.ebbfs.namenode.tasks.lifecycle.TransitionRegistrar;
+import io.ebbfs.protocol.proto.CodingProtos.DecisionProto;
+import io.ebbfs.protocol.proto.CodingProtos.ProposedProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
+import io.ebbfs.protocol.words.TransitionKinds;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * Creates the transitions that free the space of deleted data because a storage bound needs it: a
+ * SUBTRACT for each stripe, or one REWRITE of all stripes of a decision, whose live blocks become
+ * fewer stripes together.
+ */
+final class DeadDataProposer {
+  private final TransitionContext context;
+
+  DeadDataProposer(TransitionContext context) {
+    this.context = context;
+  }
+
+  ProposedProto propose(DecisionProto decision) throws IOException {
+    String what = TransitionKinds.show(decision.getKind());
+    boolean rewrite = decision.getKind() == TransitionKindProto.REWRITE;
+    if (decision.getStripeIdsCount() == 0) {
+      return ProposalService.refusal(what + " names no stripe: give the ids of stripes");
+    }
+    if (rewrite && decision.getStripeIdsCount() > RewriteBatch.MOST_STRIPES) {
+      return ProposalService.refusal(
+          "%s of %d stripes together: send at most %d in one decision"
+              .formatted(what, decision.getStripeIdsCount(), RewriteBatch.MOST_STRIPES));
+    }
+    List<String> refusals = new ArrayList<>();
+    // Stripes that keep their code for good are placed by themselves, so they are rewritten apart.
+    Map<Boolean, List<StripeRow>> bySingle = new TreeMap<>();
+    for (long stripeId : new LinkedHashSet<>(decision.getStripeIdsList())) {
+      find(stripeId, decision, refusals)
+          .ifPresent(
+              row -> bySingle.computeIfAbsent(row.getSingle(), s -> new ArrayList<>()).add(row));
+    }
+    List<Long> transitions = new ArrayList<>();
+    for (List<StripeRow> stripes : bySingle.values()) {
+      for (List<StripeRow> together : rewrite ? List.of(stripes) : oneByOne(stripes)) {
+        plan(decision, together, refusals).ifPresent(transitions::add);
+      }
+    }
+    return ProposalService.result(transitions, refusals);
+  }
+
+  private static List<List<StripeRow>> oneByOne(List<StripeRow> stripes) {
+    return stripes.stream().map(List::of).toList();
+  }
+
+  /** The row of a stripe that can be changed; otherwise a refusal is added. */
+  private Optional<StripeRow> find(long stripeId, DecisionProto decision, List<String> refusals)
+      throws IOException {
+    return context
+        .store()
+        .transact(
+            stripeId,
+            transaction -> {
+              Optional<StripeRow> row = transaction.get(Tables.STRIPE, Tables.stripe(stripeId));
+              Optional<String> objection =
+                  row.isEmpty()
+                      ? Optional.of("stripe " + stripeId + " does not exist (any more)")
+                      : objection(transaction, row.get(), decision);
+              objection.ifPresent(refusals::add);
+              return objection.isPresent() ? Optional.empty() : row;
+            });
+  }
+
+  private Optional<String> objection(
+      Transaction transaction, StripeRow stripe, DecisionProto decision) throws IOException {
+    String name = "stripe " + stripe.getId();
+    if (!stripe.getCode().equals(decision.getToCode())) {
+      return Optional.of(
+          "%s is in %s, not in %s: a %s keeps the code"
+              .formatted(
+                  name,
+                  stripe.getCode(),
+                  decision.getToCode(),
+                  TransitionKinds.show(decision.getKind())));
+    }
+    if (stripe.hasTransitionId()) {
+      return Optional.of(
+          "%s is in transition %d already".formatted(name, stripe.getTransitionId()));
+    }
+    if (decision.getKind() == TransitionKindProto.SUBTRACT
+        && stripe.getMembersList().stream().noneMatch(StripeMemberProto::getTombstone)) {
+      return Optional.of(name + " has no deleted block: there is nothing to subtract");
+    }
+    StripeState state = StripeState.read(transaction, context.codes(), context.cluster(), stripe);
+    return state.lost().isEmpty()
+        ? Optional.empty()
+        : Optional.of(
+            "%s has lost positions %s: they are repaired first".formatted(name, state.lost()));
+  }
+
+  private Optional<Long> plan(
+      DecisionProto decision, List<StripeRow> stripes, List<String> refusals) throws IOException {
+    long id = context.ids().transitions().next();
+    List<Long> stripeIds = stripes.stream().map(StripeRow::getId).toList();
+    Optional<TransitionRow> row =
+        context
+            .store()
+            .transact(
+                id,
+                transaction -> {
+                  TransitionRegistrar.lock(transaction, id, stripeIds);
+                  TransitionRow.Builder built =
+                      ProposalService.newRow(context, id, decision)
+                          .setFromCode(decision.getToCode())
+                          .setPriority(TransitionPriority.FOR_BOUND);
+                  if (stripes.get(0).getSingle()) {
+                    built.setSingle(true);
+                  }
+                  for (StripeRow stripe : stripes) {
+                    if (TransitionRegistrar.mark(transaction, id, stripe)) {
+                      built.addStripes(
+                          TransitionStripeProto.newBuilder()
+                              .setStripeId(stripe.getId())
+                              .setGeneration(stripe.getGeneration()));
+                    }
+                  }
+                  if (built.getStripesCount() == 0) {
+                    return Optional.empty();
+                  }
+                  transaction.put(Tables.TRANSITION, Tables.transition(id), built.build());
+                  return Optional.of(built.build());
+                });
+    if (row.isEmpty()) {
+      refusals.add(
+          "stripes %s changed while they were planned: propose them again".formatted(stripeIds));
+      return Optional.empty();
+    }
+    context.lifecycle().committed(row.get());
+    return Optional.of(id);
+  }
+}
