@@ -73,15 +73,84 @@ Status CheckBlocks(const ebbfs::CombineRequestProto& request, const CombineLimit
   return {};
 }
 
-// The longest slice, up to the requested length, whose buffers fit into the memory.
+Status CheckSourcesOfOutputCheck(const ebbfs::CombineRequestProto& request, std::size_t used,
+                                 std::uint64_t length) {
+  if (used != static_cast<std::size_t>(request.sources_size())) {
+    return Refuse(fmt::format(
+        "the combine has an outputCheck, and {} of its {} sources have coefficients; leave out the "
+        "others",
+        used, request.sources_size()));
+  }
+  for (const auto& source : request.sources()) {
+    if (source.block().numbytes() <= length) continue;
+    return Refuse(fmt::format(
+        "the outputCheck reads block {} as a whole, {} bytes, and the longest target has {}; leave "
+        "out the check",
+        source.block().blockid(), source.block().numbytes(), length));
+  }
+  return {};
+}
+
+Status CheckRowsOfOutputCheck(const ebbfs::OutputCheckProto& check,
+                              std::span<const std::uint8_t> rows, std::size_t sources) {
+  const auto targets = static_cast<std::size_t>(check.targets_size());
+  for (std::size_t r = 0; r * (targets + sources) < rows.size(); ++r) {
+    const auto row = rows.subspan(r * (targets + sources), targets + sources);
+    const std::uint32_t decoded = check.decodedsources(static_cast<int>(r));
+    if (decoded >= sources) {
+      return Refuse(fmt::format("the outputCheck decodes source {}; the combine has {} sources",
+                                decoded, sources));
+    }
+    if (row[targets + decoded] != 0) {
+      return Refuse(fmt::format(
+          "row {} of the outputCheck computes source {} from this source; set its coefficient to 0",
+          r, decoded));
+    }
+    if (std::ranges::all_of(row.first(targets), [](std::uint8_t c) { return c == 0; })) {
+      return Refuse(fmt::format("row {} of the outputCheck reads no output; leave it out", r));
+    }
+  }
+  return {};
+}
+
+Result<OutputCheck> MakeOutputCheck(const ebbfs::CombineRequestProto& request,
+                                    const CombineLimits& limits, std::size_t used,
+                                    std::uint64_t length) {
+  EBB_TRY(CheckSourcesOfOutputCheck(request, used, length));
+  const auto& check = request.outputcheck();
+  const auto decoded = static_cast<std::size_t>(check.decodedsources_size());
+  const auto width = static_cast<std::size_t>(check.targets_size()) + used;
+  if (decoded == 0 || decoded > limits.max_targets) {
+    return Refuse(fmt::format("the outputCheck decodes {} sources; from 1 to {} are accepted",
+                              decoded, limits.max_targets));
+  }
+  if (check.coefficients().size() != decoded * width) {
+    return Refuse(fmt::format("{} coefficients for {} rows of the outputCheck; send {}",
+                              check.coefficients().size(), decoded, decoded * width));
+  }
+  for (const std::uint32_t target : check.targets()) {
+    if (target < static_cast<std::size_t>(request.targets_size())) continue;
+    return Refuse(fmt::format("the outputCheck names target {}; the combine has {} targets", target,
+                              request.targets_size()));
+  }
+  const std::span rows(reinterpret_cast<const std::uint8_t*>(check.coefficients().data()),
+                       decoded * width);
+  EBB_TRY(CheckRowsOfOutputCheck(check, rows, used));
+  return OutputCheck({check.decodedsources().begin(), check.decodedsources().end()},
+                     {check.targets().begin(), check.targets().end()}, used, rows, limits.backend);
+}
+
+// The longest slice, up to the requested length, whose buffers fit into the memory beside the
+// scratch memory of the outputCheck.
 Result<std::size_t> ChooseSlice(const ebbfs::CombineRequestProto& request,
                                 const CombineLimits& limits, std::size_t sources,
-                                std::uint64_t length) {
+                                std::uint64_t length, std::size_t scratch) {
   const auto targets = static_cast<std::size_t>(request.targets_size());
   std::size_t slice = request.has_slicebytes() ? request.slicebytes() : limits.default_slice_bytes;
   const std::uint64_t whole = std::max<std::uint64_t>(1, length);
   slice = std::min<std::uint64_t>(slice, (whole + kPageBytes - 1) / kPageBytes * kPageBytes);
-  slice = std::min(slice, limits.max_combine_bytes / (SliceReader::kDepth * sources + targets));
+  const std::size_t buffers = limits.max_combine_bytes - std::min(scratch, limits.max_combine_bytes);
+  slice = std::min(slice, buffers / (SliceReader::kDepth * sources + targets));
   slice = std::min(slice, limits.max_slice_bytes) / kPageBytes * kPageBytes;
   if (slice >= limits.min_slice_bytes) return slice;
   if (request.has_slicebytes() && request.slicebytes() < limits.min_slice_bytes) {
@@ -116,10 +185,16 @@ Result<CheckedCombine> CheckCombine(const ebbfs::CombineRequestProto& request,
     length =
         std::max<std::uint64_t>(length, request.targets(static_cast<int>(t)).block().numbytes());
   }
-  EBB_ASSIGN(const std::size_t slice, ChooseSlice(request, limits, used.size(), length));
-  const std::size_t memory = SliceReader::MemoryBytes(used.size(), slice) + targets * slice;
+  std::optional<OutputCheck> check;
+  if (request.has_outputcheck()) {
+    EBB_ASSIGN(check, MakeOutputCheck(request, limits, used.size(), length));
+  }
+  const std::size_t scratch = check ? check->ScratchBytes() : 0;
+  EBB_ASSIGN(const std::size_t slice, ChooseSlice(request, limits, used.size(), length, scratch));
+  const std::size_t memory =
+      SliceReader::MemoryBytes(used.size(), slice) + targets * slice + scratch;
   gf::LinearMap map(matrix, used.size(), targets, limits.backend);
-  return CheckedCombine{std::move(used), std::move(map), length, slice, memory};
+  return CheckedCombine{std::move(used), std::move(map), std::move(check), length, slice, memory};
 }
 
 }  // namespace ebb

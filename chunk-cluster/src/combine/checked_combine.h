@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "chunk.pb.h"
+#include "combine/output_check.h"
 #include "common/error.h"
 #include "gf/linear_map.h"
 
@@ -31,6 +33,8 @@ struct CheckedCombine {
   std::vector<std::size_t> used;
   // Computes all targets from the used sources.
   gf::LinearMap map;
+  // Checks the outputs before they are written, if the request asks for it. All sources are used.
+  std::optional<OutputCheck> check;
   // The length of the longest target.
   std::uint64_t length_bytes;
   std::size_t slice_bytes;

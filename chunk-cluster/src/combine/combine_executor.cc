@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -52,7 +54,9 @@ class Run {
       : context_(context),
         request_(request),
         plan_(plan),
-        memory_(static_cast<std::size_t>(request.targets_size()) * plan.slice_bytes),
+        memory_(static_cast<std::size_t>(request.targets_size()) * plan.slice_bytes +
+                (plan.check ? plan.check->ScratchBytes() : 0)),
+        source_crcs_(plan.check ? plan.used.size() : 0),
         targets_(static_cast<std::size_t>(request.targets_size())),
         reader_(context.io, context.group, UsedSources(request, plan), 0, plan.length_bytes,
                 {plan.slice_bytes, context.options.threads, context.options.source_timeout},
@@ -124,6 +128,8 @@ class Run {
       const std::size_t length =
           std::min<std::uint64_t>(plan_.slice_bytes, plan_.length_bytes - at);
       plan_.map.Apply(*inputs, outputs_, length);
+      SumOutputs(at, length);
+      if (plan_.check && !CheckSlice(*inputs, at, length)) return false;
       for (std::size_t t = 0; t < targets_.size(); ++t) {
         if (!WriteSlice(t, at, length)) return false;
       }
@@ -137,12 +143,46 @@ class Run {
     return true;
   }
 
+  // The bytes that `block_bytes` leave for a slice.
+  static std::size_t Part(std::uint64_t block_bytes, std::uint64_t at, std::size_t length) {
+    return block_bytes <= at ? 0 : std::min<std::uint64_t>(length, block_bytes - at);
+  }
+
+  // The checksums are those of the bytes that the check sees. What happens to the bytes on their
+  // way to the disk shows, because the checksums of the disk then differ.
+  void SumOutputs(std::uint64_t at, std::size_t length) {
+    for (std::size_t t = 0; t < targets_.size(); ++t) {
+      const std::size_t part = Part(targets_[t].length, at, length);
+      targets_[t].crc = Crc32c(targets_[t].crc, {outputs_[t], part});
+    }
+  }
+
+  // What follows the end of a short output is not written and counts as zeros.
+  bool CheckSlice(std::span<const std::byte* const> inputs, std::uint64_t at, std::size_t length) {
+    for (std::size_t t = 0; t < targets_.size(); ++t) {
+      const std::size_t part = Part(targets_[t].length, at, length);
+      std::memset(outputs_[t] + part, 0, length - part);
+    }
+    for (std::size_t s = 0; s < inputs.size(); ++s) {
+      const auto& block = request_.sources(static_cast<int>(s)).block();
+      source_crcs_[s] = Crc32c(source_crcs_[s], {inputs[s], Part(block.numbytes(), at, length)});
+    }
+    std::byte* const scratch = memory_.data() + targets_.size() * plan_.slice_bytes;
+    const auto wrong = plan_.check->Find(inputs, outputs_, length, scratch);
+    if (!wrong) return true;
+    response_.set_status(ebbfs::COMBINE_OUTPUTS_WRONG);
+    wrong_ = fmt::format(
+        "block {}, decoded back from the outputs by {}, differs at byte {} from the block that was "
+        "read; no target was written",
+        request_.sources(static_cast<int>(wrong->source)).block().blockid(),
+        gf::Name(plan_.check->backend()), at + wrong->offset);
+    return false;
+  }
+
   bool WriteSlice(std::size_t t, std::uint64_t at, std::size_t length) {
     Target& target = targets_[t];
     if (at >= target.length) return true;
-    const std::span<const std::byte> data(outputs_[t],
-                                          std::min<std::uint64_t>(length, target.length - at));
-    target.crc = Crc32c(target.crc, data);
+    const std::span<const std::byte> data(outputs_[t], Part(target.length, at, length));
     if (auto status = target.sink->Write(data); !status) {
       SetTargetFailure(t, status.error());
       return false;
@@ -194,6 +234,7 @@ class Run {
 
   std::string Summary() const {
     if (response_.status() == ebbfs::COMBINE_BUSY) return "the chunk server is stopping";
+    if (response_.status() == ebbfs::COMBINE_OUTPUTS_WRONG) return wrong_;
     std::string text;
     for (const auto& failure : response_.failedsources()) {
       const auto& block = request_.sources(static_cast<int>(failure.index())).block();
@@ -218,6 +259,11 @@ class Run {
       if (!target.existing && !request_.check())
         (target.sink->local() ? local : remote) += target.written;
     }
+    for (std::size_t s = 0; s < source_crcs_.size(); ++s) {
+      auto* checked = response_.add_checkedsources();
+      checked->set_lengthbytes(request_.sources(static_cast<int>(s)).block().numbytes());
+      checked->set_crc32c(source_crcs_[s]);
+    }
     response_.set_byteswrittenlocal(local);
     response_.set_byteswrittenremote(remote);
   }
@@ -225,11 +271,15 @@ class Run {
   const CombineContext& context_;
   const ebbfs::CombineRequestProto& request_;
   const CheckedCombine& plan_;
+  // A slice of each output, then the scratch memory of the check.
   const PageBuffer memory_;
+  std::vector<std::uint32_t> source_crcs_;
   std::vector<std::byte*> outputs_;
   std::vector<Target> targets_;
   SliceReader reader_;
   CombineResponseProto response_;
+  // The difference that the check found.
+  std::string wrong_;
   fail_point::Half half_;
 };
 

@@ -25,7 +25,8 @@ struct CombineContext {
   CombineExecutorOptions options;
 };
 
-// Reads the sources and writes the targets. A check writes no targets. A failure before the first
+// Reads the sources and writes the targets. A check writes no targets. Each slice of the outputs
+// passes the outputCheck, if there is one, before any byte of it is written. A failure before the first
 // target is finished leaves no trace of any target. If finishing one target fails, other targets
 // may exist already: the namenode learns of them by block reports and removes them. `lease` covers
 // plan.memory_bytes.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "combine/combine_engine.h"
+#include "combine/decode_rows.h"
 #include "combine/fake_block_io.h"
 #include "common/crc32c.h"
 
@@ -152,6 +153,158 @@ TEST_F(CombineTest, ACheckIsDoneAnewEachTime) {
   const auto failed = engine_->Combine(request);
   EXPECT_EQ(failed.status(), ebbfs::COMBINE_SOURCE_FAILED);
   EXPECT_EQ(failed.failedsources(0).message(), "CORRUPT: chunk 8");
+}
+
+// ---- the check of the outputs in memory ----
+
+// Decodes as many sources as there are targets. The coefficients of the request become a Cauchy
+// matrix, so that any sources can be decoded.
+void AddOutputCheck(ebbfs::CombineRequestProto& request) {
+  const auto sources = static_cast<std::size_t>(request.sources_size());
+  const auto targets = static_cast<std::size_t>(request.targets_size());
+  std::vector<std::uint8_t> coefficients;
+  for (std::size_t t = 0; t < targets; ++t) {
+    for (std::size_t s = 0; s < sources; ++s) {
+      coefficients.push_back(gf::Inv(static_cast<std::uint8_t>(t ^ (targets + s))));
+    }
+  }
+  request.set_coefficients(std::string(coefficients.begin(), coefficients.end()));
+  std::vector<std::size_t> decoded;
+  auto& check = *request.mutable_outputcheck();
+  for (std::size_t t = 0; t < targets; ++t) {
+    decoded.push_back(t);
+    check.add_decodedsources(static_cast<std::uint32_t>(t));
+    check.add_targets(static_cast<std::uint32_t>(t));
+  }
+  const auto rows = DecodeRows(coefficients, sources, decoded);
+  check.set_coefficients(std::string(rows.begin(), rows.end()));
+}
+
+TEST_F(CombineTest, CheckedOutputsAreWrittenAndTheSourcesReported) {
+  SCOPED_TRACE(Seed());
+  for (int i = 0; i < 40 && !HasFatalFailure(); ++i) {
+    std::vector<std::size_t> sources(1 + Below(12));
+    for (auto& length : sources) length = Below(5) == 0 ? 0 : Below(40'000);
+    std::vector<std::size_t> targets(1 + Below(std::min<std::size_t>(sources.size(), 8)),
+                                     *std::ranges::max_element(sources));
+    auto request = Request(sources, targets);
+    AddOutputCheck(request);
+    request.set_id(fmt::format("checked {}", i));
+    const auto response = engine_->Combine(request);
+    ExpectOutputs(request, response);
+    ASSERT_EQ(response.checkedsources_size(), request.sources_size());
+    for (std::size_t s = 0; s < sources.size(); ++s) {
+      EXPECT_EQ(response.checkedsources(static_cast<int>(s)).lengthbytes(), sources[s]);
+      EXPECT_EQ(response.checkedsources(static_cast<int>(s)).crc32c(), Crc32c(0, data_[s]));
+    }
+    for (const auto& target : request.targets()) io_.Remove(target.block().blockid());
+  }
+}
+
+// A parity of short blocks is shorter than its siblings: what was not written counts as zeros.
+TEST_F(CombineTest, AShortOutputIsChecked) {
+  auto request = Request({10'000, 4'000}, {10'000, 4'000});
+  AddOutputCheck(request);
+  std::string coefficients = request.coefficients();
+  coefficients[2] = 0;  // target 1 covers the short source alone
+  request.set_coefficients(coefficients);
+  const std::vector<std::uint8_t> matrix(coefficients.begin(), coefficients.end());
+  auto rows = DecodeRows(matrix, 2, {0, 1});
+  request.mutable_outputcheck()->set_coefficients(std::string(rows.begin(), rows.end()));
+  ExpectOutputs(request, engine_->Combine(request));
+  for (std::uint64_t id : {101, 102}) io_.Remove(id);
+  // One byte is missing.
+  request.mutable_targets(1)->mutable_block()->set_numbytes(3'999);
+  request.set_id("too short");
+  EXPECT_EQ(engine_->Combine(request).status(), ebbfs::COMBINE_OUTPUTS_WRONG);
+  ExpectNoTrace(request);
+}
+
+TEST_F(CombineTest, AWrongCoefficientLeavesNoTrace) {
+  SCOPED_TRACE(Seed());
+  for (int i = 0; i < 30 && !HasFatalFailure(); ++i) {
+    auto request = Request({20'000, 20'000, 20'000, 15'000}, {20'000, 20'000});
+    AddOutputCheck(request);
+    std::string wrong = request.coefficients();
+    wrong[Below(wrong.size())] ^= static_cast<char>(1 + Below(255));
+    request.set_coefficients(wrong);
+    const auto response = engine_->Combine(request);
+    // A coefficient that became 0 may leave a source without use.
+    if (response.status() == ebbfs::COMBINE_REFUSED) continue;
+    ASSERT_EQ(response.status(), ebbfs::COMBINE_OUTPUTS_WRONG) << response.message();
+    EXPECT_NE(response.message().find("decoded back from the outputs"), std::string::npos);
+    EXPECT_EQ(response.targets_size() + response.checkedsources_size(), 0);
+    ExpectNoTrace(request);
+  }
+}
+
+// The request is right, and the kernel computes something else.
+TEST_F(CombineTest, AWrongKernelLeavesNoTrace) {
+  auto request = Request({20'000, 20'000, 20'000}, {20'000, 20'000});
+  AddOutputCheck(request);
+  auto plan = CheckCombine(request, options_.limits);
+  ASSERT_TRUE(plan) << plan.error().message;
+  std::vector<std::uint8_t> wrong(request.coefficients().begin(), request.coefficients().end());
+  wrong[4] ^= 1;
+  plan->map = gf::LinearMap(wrong, 3, 2);
+  MemoryBudget budget(plan->memory_bytes);
+  auto lease = budget.Acquire(plan->memory_bytes, 1s);
+  ASSERT_TRUE(lease);
+  ThreadGroup group;
+  const std::atomic<bool> stopping = false;
+  const auto response =
+      ExecuteCombine({io_, group, stopping, {}}, request, *plan, std::move(*lease));
+  EXPECT_EQ(response.status(), ebbfs::COMBINE_OUTPUTS_WRONG) << response.message();
+  ExpectNoTrace(request);
+}
+
+TEST_F(CombineTest, ARepeatedCheckedCombineReportsTheSourcesAgain) {
+  auto request = Request({20'000, 300}, {20'000});
+  AddOutputCheck(request);
+  const auto first = engine_->Combine(request);
+  ExpectOutputs(request, first);
+  EXPECT_EQ(first.SerializeAsString(), engine_->Combine(request).SerializeAsString());
+  Restart();
+  const auto again = engine_->Combine(request);
+  ExpectOutputs(request, again);
+  EXPECT_EQ(again.checkedsources_size(), 2);
+}
+
+TEST_F(CombineTest, RefusesChecksThatSayNothing) {
+  auto good = Request({1000, 1000}, {1000});
+  AddOutputCheck(good);
+  const auto refused = [&](std::string_view why, auto change) {
+    auto request = good;
+    change(request, *request.mutable_outputcheck());
+    const auto response = engine_->Combine(request);
+    EXPECT_EQ(response.status(), ebbfs::COMBINE_REFUSED) << request.ShortDebugString();
+    EXPECT_NE(response.message().find(why), std::string::npos) << response.message();
+  };
+  refused("decodes 0 sources", [](auto&, auto& c) { c.clear_decodedsources(); });
+  refused("send 3", [](auto&, auto& c) { c.set_coefficients("\1\1"); });
+  refused("decodes source 2", [](auto&, auto& c) { c.set_decodedsources(0, 2); });
+  refused("names target 1", [](auto&, auto& c) { c.set_targets(0, 1); });
+  refused("from this source", [](auto&, auto& c) { c.set_coefficients("\1\1\1"); });
+  refused("reads no output", [](auto&, auto& c) { c.set_coefficients(std::string("\0\0\1", 3)); });
+  refused("1 of its 2 sources",
+          [](auto& r, auto&) { r.set_coefficients(std::string("\1\0", 2)); });
+  refused("block 1 as a whole",
+          [](auto& r, auto&) { r.mutable_targets(0)->mutable_block()->set_numbytes(999); });
+  EXPECT_EQ(io_.sinks_opened(), 0);
+}
+
+// The scratch memory of the check counts.
+TEST_F(CombineTest, ACheckedCombineStaysWithinItsMemory) {
+  auto request = Request({100'000, 100'000}, {100'000});
+  AddOutputCheck(request);
+  options_.limits.max_combine_bytes = 64 << 10;
+  const auto plan = CheckCombine(request, options_.limits);
+  ASSERT_TRUE(plan) << plan.error().message;
+  EXPECT_LE(plan->memory_bytes, options_.limits.max_combine_bytes);
+  EXPECT_GE(plan->memory_bytes, 5 * plan->slice_bytes + plan->check->ScratchBytes());
+  options_.max_process_bytes = 64 << 10;
+  Restart();
+  ExpectOutputs(request, engine_->Combine(request));
 }
 
 TEST_F(CombineTest, MemoryIsGivenBack) {

@@ -29,4 +29,10 @@ inline constexpr std::array kAllBackends = {Backend::kIsal, Backend::kJerasure, 
 // vectors, or ISA-L without GFNI.
 [[nodiscard]] Backend DefaultBackend();
 
+// A backend that shares no code with `backend` and that every processor can run. A result of one is
+// checked by the other.
+[[nodiscard]] constexpr Backend UnlikeBackend(Backend backend) {
+  return backend == Backend::kIsal ? Backend::kJerasure : Backend::kIsal;
+}
+
 }  // namespace ebb::gf
