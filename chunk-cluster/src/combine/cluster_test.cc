@@ -14,6 +14,7 @@
 #include "combine/fake_block_io.h"
 #include "common/crc32c.h"
 #include "disk/block_store.h"
+#include "disk/composed_checksum.h"
 #include "disk/faulty_file_system.h"
 #include "transfer/cluster_block_io.h"
 #include "transfer/remote_source.h"
@@ -172,6 +173,68 @@ TEST_F(ClusterTest, CombinesBetweenServers) {
   EXPECT_EQ(response.bytesreadremote(), data_[0].size() + data_[1].size());
   EXPECT_EQ(response.byteswrittenlocal(), length);
   EXPECT_EQ(response.byteswrittenremote(), 2 * length);
+}
+
+// Flips a bit of every output on its way from the combine to the disk.
+class FlippingIo final : public BlockIo {
+ public:
+  explicit FlippingIo(BlockIo& io) : io_(io) {}
+  Result<std::unique_ptr<BlockSource>> OpenSource(const ebbfs::SourceProto& source,
+                                                  std::uint64_t offset,
+                                                  std::uint64_t end) override {
+    return io_.OpenSource(source, offset, end);
+  }
+  Result<std::unique_ptr<BlockSink>> OpenSink(const ebbfs::TargetProto& target) override {
+    EBB_ASSIGN(auto sink, io_.OpenSink(target));
+    return std::make_unique<Sink>(std::move(sink));
+  }
+
+ private:
+  class Sink final : public BlockSink {
+   public:
+    explicit Sink(std::unique_ptr<BlockSink> sink) : sink_(std::move(sink)) {}
+    Status Write(std::span<const std::byte> data) override {
+      Bytes flipped(data.begin(), data.end());
+      if (!flipped_) flipped[0] ^= std::byte{8};
+      flipped_ = true;
+      return sink_->Write(flipped);
+    }
+    Status Finish() override { return sink_->Finish(); }
+    bool local() const override { return sink_->local(); }
+
+   private:
+    std::unique_ptr<BlockSink> sink_;
+    bool flipped_ = false;
+  };
+  BlockIo& io_;
+};
+
+// The answer has the checksums of the outputs in memory. The checksum files, here and at the peers,
+// have those of the bytes that arrived: a difference shows without a look at the data.
+TEST_F(ClusterTest, WhatChangesBetweenMemoryAndDiskShowsInTheChecksumFile) {
+  SCOPED_TRACE(Seed());
+  const auto stored = [&](std::uint64_t id) {
+    const auto reader = HolderOf(id).store->OpenReader(id, kStamp);
+    EXPECT_TRUE(reader) << reader.error().message;
+    return **ComposeCrc32c(**reader);
+  };
+  for (const bool flips : {false, true}) {
+    FlippingIo flipping(*servers_[0]->io);
+    BlockIo& io = flips ? static_cast<BlockIo&>(flipping) : *servers_[0]->io;
+    CombineEngine engine(io, {});
+    auto request = Prepare(300'000);
+    request.set_id(flips ? "flips" : "right");
+    const auto response = engine.Combine(request);
+    ASSERT_EQ(response.status(), ebbfs::COMBINE_OK) << response.message();
+    for (int t = 0; t < 3; ++t) {
+      const std::uint64_t id = request.targets(t).block().blockid();
+      EXPECT_EQ(stored(id) != response.targets(t).crc32c(), flips) << "block " << id;
+      EXPECT_TRUE(Get(id, 300'000)) << "the checksums fit the bytes that arrived";
+    }
+    for (const std::uint64_t id : {1, 2, 4, 8, 9, 11}) {
+      EXPECT_TRUE(HolderOf(id).store->Delete(id, kStamp)) << id;
+    }
+  }
 }
 
 TEST_F(ClusterTest, ARepeatedCombineComparesWhatIsThere) {
