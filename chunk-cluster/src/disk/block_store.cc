@@ -4,6 +4,8 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <chrono>
+#include <thread>
 #include <utility>
 
 namespace ebb {
@@ -12,6 +14,10 @@ namespace {
 
 // Each attempt to open a replica fails only if another client has appended meanwhile.
 constexpr int kMaxOpenAttempts = 16;
+
+// So many replicas are visited under the mutex, and then others may take it.
+constexpr std::size_t kVisitsPerLock = 1024;
+constexpr std::chrono::microseconds kPauseOfVisits{50};
 
 }  // namespace
 
@@ -88,44 +94,64 @@ std::optional<ReplicaInfo> BlockStore::Find(std::uint64_t block_id) const {
   return Describe(block_id, *replica);
 }
 
+void BlockStore::VisitAfter(
+    std::uint64_t after,
+    const std::function<bool(std::uint64_t block_id, const Replica& replica)>& visit) const {
+  for (;;) {
+    {
+      const std::lock_guard lock(mutex_);
+      auto it = replicas_.upper_bound(after);
+      for (std::size_t visited = 0; visited < kVisitsPerLock; ++visited, ++it) {
+        if (it == replicas_.end() || !visit(it->first, it->second)) return;
+        after = it->first;
+      }
+    }
+    // A thread that waits for the mutex would not get it from a thread that takes it again at once.
+    std::this_thread::sleep_for(kPauseOfVisits);
+  }
+}
+
+void BlockStore::VisitFinalizedAfter(
+    const std::string& storage_uuid, std::uint64_t after,
+    const std::function<bool(std::uint64_t block_id, const Replica& replica)>& visit) const {
+  VisitAfter(after, [&](std::uint64_t block_id, const Replica& replica) {
+    const bool finalized = replica.state == ReplicaState::kFinalized && !replica.in_pipeline;
+    return !finalized || replica.disk->identity().storage_uuid != storage_uuid ||
+           visit(block_id, replica);
+  });
+}
+
 std::vector<ReplicaInfo> BlockStore::Replicas(const std::string& storage_uuid) const {
   std::vector<ReplicaInfo> found;
-  const std::lock_guard lock(mutex_);
-  for (const auto& [block_id, replica] : replicas_) {
-    if (replica.state == ReplicaState::kTemporary) continue;
-    if (replica.disk->identity().storage_uuid != storage_uuid) continue;
-    found.push_back(Describe(block_id, replica));
-  }
+  VisitAfter(0, [&](std::uint64_t block_id, const Replica& replica) {
+    if (replica.state != ReplicaState::kTemporary &&
+        replica.disk->identity().storage_uuid == storage_uuid) {
+      found.push_back(Describe(block_id, replica));
+    }
+    return true;
+  });
   return found;
 }
 
-BlockStore::Ahead BlockStore::FinalizedAfter(const std::string& storage_uuid, std::uint64_t after,
-                                             std::size_t limit) const {
-  // The `limit` blocks with the smallest ids so far: a heap whose top is the largest id.
-  using Entry = std::pair<std::uint64_t, const Replica*>;
-  std::vector<Entry> nearest;
-  Ahead ahead;
-  const std::lock_guard lock(mutex_);
-  for (const auto& [block_id, replica] : replicas_) {
-    if (block_id <= after || replica.state != ReplicaState::kFinalized || replica.in_pipeline ||
-        replica.disk->identity().storage_uuid != storage_uuid) {
-      continue;
-    }
-    ++ahead.count;
-    ahead.bytes += replica.length;
-    if (nearest.size() == limit) {
-      if (limit == 0 || nearest.front().first < block_id) continue;
-      std::ranges::pop_heap(nearest);
-      nearest.pop_back();
-    }
-    nearest.emplace_back(block_id, &replica);
-    std::ranges::push_heap(nearest);
-  }
-  std::ranges::sort_heap(nearest);
-  for (const auto& [block_id, replica] : nearest) {
-    ahead.blocks.push_back(Describe(block_id, *replica));
-  }
-  return ahead;
+std::vector<ReplicaInfo> BlockStore::FinalizedAfter(const std::string& storage_uuid,
+                                                    std::uint64_t after, std::size_t limit) const {
+  std::vector<ReplicaInfo> found;
+  VisitFinalizedAfter(storage_uuid, after, [&](std::uint64_t block_id, const Replica& replica) {
+    found.push_back(Describe(block_id, replica));
+    return found.size() < limit;
+  });
+  return found;
+}
+
+BlockStore::Amount BlockStore::CountFinalizedAfter(const std::string& storage_uuid,
+                                                   std::uint64_t after) const {
+  Amount amount;
+  VisitFinalizedAfter(storage_uuid, after, [&](std::uint64_t, const Replica& replica) {
+    ++amount.blocks;
+    amount.bytes += replica.length;
+    return true;
+  });
+  return amount;
 }
 
 bool BlockStore::Update(const ReplicaInPipeline& in_pipeline,
@@ -348,10 +374,19 @@ void BlockStore::DropHungDisks() {
 
 void BlockStore::FailDisk(Disk& disk, const std::string& why) {
   if (!disk.MarkFailed(why)) return;
+  // Nobody adds replicas of a failed disk.
+  std::vector<std::uint64_t> on_disk;
+  VisitAfter(0, [&](std::uint64_t block_id, const Replica& replica) {
+    if (replica.disk == &disk) on_disk.push_back(block_id);
+    return true;
+  });
   std::size_t lost = 0;
-  {
+  for (const std::uint64_t block_id : on_disk) {
     const std::lock_guard lock(mutex_);
-    lost = std::erase_if(replicas_, [&](const auto& item) { return item.second.disk == &disk; });
+    const auto it = replicas_.find(block_id);
+    if (it == replicas_.end() || it->second.disk != &disk) continue;
+    replicas_.erase(it);
+    ++lost;
   }
   spdlog::error(
       "disk {} has failed and is dropped with its {} blocks: {}; replace the disk and "

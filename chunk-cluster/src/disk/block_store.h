@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -12,7 +13,6 @@
 #include <stop_token>
 #include <string>
 #include <thread>
-#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -72,7 +72,8 @@ class BlockStore {
   [[nodiscard]] const std::string& server_uuid() const { return server_uuid_; }
   [[nodiscard]] const std::string& block_pool_id() const { return block_pool_id_; }
   [[nodiscard]] std::vector<DiskStatus> Disks() const;
-  // The replicas on the disk that belong in a block report: all but temporary ones.
+  // The replicas on the disk that belong in a block report: all but temporary ones. What changes during
+  // the call may be told as it was before or after its change.
   [[nodiscard]] std::vector<ReplicaInfo> Replicas(const std::string& storage_uuid) const;
   // Knows nothing until the store is ready. For callers that are told of a block by the store.
   [[nodiscard]] std::optional<ReplicaInfo> Find(std::uint64_t block_id) const;
@@ -80,17 +81,18 @@ class BlockStore {
   // kCannotTell: the replica may lie on a disk that has failed.
   [[nodiscard]] Result<ReplicaInfo> Locate(std::uint64_t block_id) const;
 
-  // The rest of a walk over the finalized blocks of a disk, in the order of their ids.
-  struct Ahead {
-    // The next blocks of the walk.
-    std::vector<ReplicaInfo> blocks;
-    // Number and bytes of all blocks that remain.
-    std::uint64_t count = 0;
+  // The next finalized blocks of the disk after block id `after`, in the order of their ids: as many
+  // as `limit`, unless there are fewer.
+  [[nodiscard]] std::vector<ReplicaInfo> FinalizedAfter(const std::string& storage_uuid,
+                                                        std::uint64_t after,
+                                                        std::size_t limit) const;
+  struct Amount {
+    std::uint64_t blocks = 0;
     std::uint64_t bytes = 0;
   };
-  // The walk after block id `after`. `blocks` holds at most `limit` of the remaining blocks.
-  [[nodiscard]] Ahead FinalizedAfter(const std::string& storage_uuid, std::uint64_t after,
-                                     std::size_t limit) const;
+  // How much all finalized blocks of the disk after block id `after` are. Visits them all.
+  [[nodiscard]] Amount CountFinalizedAfter(const std::string& storage_uuid,
+                                           std::uint64_t after) const;
 
   // kNotFound if the replica is not here. That includes a replica whose files turn out to be gone
   // or damaged: then the listener hears of it, and `*dropped` is set to true. Other errors as of
@@ -198,6 +200,14 @@ class BlockStore {
   [[nodiscard]] Status ScanBeingWritten(Disk& disk);
 
   [[nodiscard]] ReplicaInfo Describe(std::uint64_t block_id, const Replica& replica) const;
+  // Visits the replicas after block id `after` in the order of their ids, until `visit` returns
+  // false. Releases the mutex every now and then, so that nobody waits for a walk over millions.
+  void VisitAfter(
+      std::uint64_t after,
+      const std::function<bool(std::uint64_t block_id, const Replica& replica)>& visit) const;
+  void VisitFinalizedAfter(
+      const std::string& storage_uuid, std::uint64_t after,
+      const std::function<bool(std::uint64_t block_id, const Replica& replica)>& visit) const;
   [[nodiscard]] std::optional<Replica> Get(std::uint64_t block_id) const;
   [[nodiscard]] Result<Disk*> ChooseDisk(const WriteRequest& request);
   [[nodiscard]] Status MakeRoomFor(const WriteRequest& request);
@@ -232,7 +242,8 @@ class BlockStore {
   bool ready_ = false;
   std::condition_variable scan_ended_;
   mutable std::condition_variable_any became_ready_;
-  std::unordered_map<std::uint64_t, Replica> replicas_;
+  // In the order of the block ids, so that a walk can go on where it paused.
+  std::map<std::uint64_t, Replica> replicas_;
   // Forgotten replicas whose files are not removed yet.
   std::unordered_set<std::uint64_t> removing_;
   std::size_t next_disk_ = 0;

@@ -603,6 +603,60 @@ TEST_F(BlockStoreTest, ADiskThatFailsIsDroppedAndTheOtherGoesOn) {
   EXPECT_FALSE(exact.has_value());
 }
 
+TEST_F(BlockStoreTest, AWalkPausesAndMissesNothingThatStays) {
+  Open();
+  const auto disks = store_->Disks();
+  constexpr std::uint64_t kBlocks = 2500;
+  for (std::uint64_t id = 1; id <= kBlocks; ++id) {
+    StoreBlock(*store_, id, RandomBytes(id % 3, id), 1001, disks[id % 2].storage_uuid);
+  }
+  const auto leaves = [](std::uint64_t id) { return id % 5 == 0; };
+  std::thread remover([&] {
+    for (std::uint64_t id = 1; id <= kBlocks; ++id) {
+      if (leaves(id)) {
+        EXPECT_TRUE(store_->Delete(id, 1001));
+      }
+    }
+  });
+  for (std::uint64_t side = 0; side < 2; ++side) {
+    const auto& uuid = disks[side].storage_uuid;
+    std::vector<std::uint64_t> walked;
+    for (std::uint64_t after = 0;;) {
+      const auto next = store_->FinalizedAfter(uuid, after, 100);
+      if (next.empty()) break;
+      EXPECT_LE(next.size(), 100U);
+      for (const auto& block : next) walked.push_back(after = block.block_id);
+    }
+    EXPECT_TRUE(std::ranges::is_sorted(walked));
+    std::vector<std::uint64_t> reported;
+    for (const auto& block : store_->Replicas(uuid)) reported.push_back(block.block_id);
+    std::erase_if(walked, leaves);
+    std::erase_if(reported, leaves);
+    std::vector<std::uint64_t> stay;
+    for (std::uint64_t id = 1; id <= kBlocks; ++id) {
+      if (id % 2 == side && !leaves(id)) stay.push_back(id);
+    }
+    EXPECT_EQ(walked, stay);
+    EXPECT_EQ(reported, stay);
+  }
+  remover.join();
+  for (std::uint64_t side = 0; side < 2; ++side) {
+    BlockStore::Amount expected;
+    for (std::uint64_t id = 1201; id <= kBlocks; ++id) {
+      if (id % 2 != side || leaves(id)) continue;
+      ++expected.blocks;
+      expected.bytes += id % 3;
+    }
+    const auto counted = store_->CountFinalizedAfter(disks[side].storage_uuid, 1200);
+    EXPECT_EQ(counted.blocks, expected.blocks);
+    EXPECT_EQ(counted.bytes, expected.bytes);
+  }
+  files_.Set(Fault::kFailAll, directory_ / "a");
+  store_->ProbeDisks();
+  EXPECT_TRUE(store_->Replicas(disks[0].storage_uuid).empty());
+  EXPECT_EQ(store_->Replicas(disks[1].storage_uuid).size(), kBlocks / 2 - kBlocks / 10);
+}
+
 TEST_F(BlockStoreTest, ADirectoryThatVanishesIsAFailedDisk) {
   Open();
   const auto disks = store_->Disks();

@@ -27,8 +27,10 @@ using Steady = std::chrono::steady_clock;
 constexpr std::size_t kBatchBlocks = 256;
 constexpr std::uint64_t kStepChunks = 256;
 constexpr std::uint64_t kMaxStepBytes = 1 << 20;
-// After this time of sleep the remaining work is computed again, because blocks come and go.
+// After this time the remaining work is counted again, because blocks come and go.
 constexpr milliseconds kLongestNap = std::chrono::minutes(1);
+// Counting takes at most one part in so many of the time.
+constexpr int kCountShare = 1000;
 constexpr milliseconds kMostBetweenReports = std::chrono::minutes(10);
 
 std::uint64_t NowMillis() {
@@ -147,12 +149,13 @@ class Scrubber::DiskScrub {
 
   // Runs the pass to its end. False if the scrub must stop.
   bool RunPass() {
+    count_due_ = Steady::now();
     for (;;) {
-      const auto ahead = store_.FinalizedAfter(uuid_, cursor_.after_block_id, kBatchBlocks);
+      const auto blocks = store_.FinalizedAfter(uuid_, cursor_.after_block_id, kBatchBlocks);
       if (Failed()) return false;
-      remaining_ = ahead.bytes + ahead.count * ScrubPace::CostOf(0);
-      if (ahead.blocks.empty()) break;
-      for (const auto& block : ahead.blocks) {
+      if (blocks.empty()) break;
+      for (const auto& block : blocks) {
+        CountIfDue(0);
         if (!ScrubBlock(block)) return false;
         SaveIfDue();
       }
@@ -167,6 +170,17 @@ class Scrubber::DiskScrub {
   [[nodiscard]] double Average() const {
     const std::uint64_t now = std::max(NowMillis(), cursor_.pass_started_millis);
     return pace_.Average(remaining_, milliseconds(now - cursor_.pass_started_millis));
+  }
+
+  // Counts what remains of the pass, now and then: blocks come and go. `cost` is that of a block that
+  // was read and is still to be subtracted.
+  void CountIfDue(std::uint64_t cost) {
+    const auto start = Steady::now();
+    if (start < count_due_) return;
+    const auto ahead = store_.CountFinalizedAfter(uuid_, cursor_.after_block_id);
+    remaining_ = ahead.bytes + ahead.blocks * ScrubPace::CostOf(0) + cost;
+    const auto end = Steady::now();
+    count_due_ = end + std::max<Steady::duration>(kLongestNap, kCountShare * (end - start));
   }
 
   // Reads the block, then sleeps so long that the average rate is kept. False if the scrub must
@@ -187,9 +201,7 @@ class Scrubber::DiskScrub {
       if (!Nap(nap)) return false;
       if (nap < kLongestNap) break;
       debt -= rate * static_cast<double>(nap.count()) / 1000;
-      const auto ahead = store_.FinalizedAfter(uuid_, cursor_.after_block_id, 0);
-      remaining_ = ahead.bytes + ahead.count * ScrubPace::CostOf(0) +
-                   static_cast<std::uint64_t>(std::max(debt, 0.0));
+      CountIfDue(cost);
     }
     remaining_ -= std::min(remaining_, cost);
     return true;
@@ -338,6 +350,7 @@ class Scrubber::DiskScrub {
   // Used by the thread only.
   ScrubCursor cursor_;
   std::uint64_t remaining_ = 0;
+  Steady::time_point count_due_;
   Steady::time_point last_save_ = Steady::now();
   // The findings of an earlier process are reported at once.
   Steady::time_point last_report_ = Steady::now() - kMostBetweenReports;
