@@ -478,14 +478,14 @@ final class ActionAnswers {
     boolean ordered =
         switch (row.getKind()) {
           case ENCODE, UPCODE, DOWNCODE -> true;
-          case REPAIR, REWRITE, MOVE -> false;
+          case REPAIR, REWRITE, SUBTRACT, MOVE -> false;
         };
     if (!ordered) {
       throw new ApiException(
           409,
           "a %s (transition %d) cannot be %s"
               .formatted(TransitionKinds.show(row.getKind()), row.getId(), why),
-          "nothing to do: the namenode looks after repairs, rewrites and re-placements itself");
+          "nothing to do: the namenode looks after repairs, rewrites, subtractions and re-placements itself");
     }
   }
 

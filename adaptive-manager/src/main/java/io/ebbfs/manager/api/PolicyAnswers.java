@@ -243,6 +243,8 @@ final class PolicyAnswers {
       } else if (decision.kind() == TransitionKindProto.DOWNCODE) {
         toFast += bytes;
         moved += bytes * cost.toFast();
+      } else if (decision.kind() != TransitionKindProto.ENCODE) {
+        moved += decision.movedBytes();
       } else {
         encode += bytes;
         boolean fast = decision.toCode().equals(rule.family().fast());

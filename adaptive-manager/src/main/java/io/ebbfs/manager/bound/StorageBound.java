@@ -33,8 +33,8 @@ public final class StorageBound {
    * @param liveBytes encoded logical bytes that it adds
    */
   public record Change(double storedBytes, double liveBytes) {
-    /** A conversion: only the bytes of parities change. */
-    public static Change ofParities(double bytes) {
+    /** Parities or deleted data change, and live data does not. */
+    public static Change ofStored(double bytes) {
       return new Change(bytes, 0);
     }
   }

@@ -54,6 +54,14 @@ public record PairCost(CodeCost fast, CodeCost compact, double toCompact, double
     return fast.stored() - compact.stored();
   }
 
+  /**
+   * Moves for each block that a conversion to compact frees for the bound, if the data becomes fast
+   * again when there is room: 5.3 for the product codes. Infinite if it frees nothing.
+   */
+  public double pricePerFreedByte() {
+    return extraStored() <= 0 ? Double.POSITIVE_INFINITY : (toCompact + toFast) / extraStored();
+  }
+
   /** Moves that the fast code saves for each time that all blocks of a stripe are lost once. */
   public double repairsSaved() {
     return compact.repairMoves() - fast.repairMoves();

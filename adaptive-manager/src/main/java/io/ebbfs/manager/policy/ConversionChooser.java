@@ -17,6 +17,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 
 /**
@@ -30,7 +31,7 @@ import java.util.TreeMap;
  *       compact first.
  * </ul>
  *
- * <p>Stripes that lost a block or are in a transition are left alone.
+ * <p>Stripes that lost a block or are in a transition or in a decision are left alone.
  */
 final class ConversionChooser {
   private final PolicyRule rule;
@@ -41,6 +42,9 @@ final class ConversionChooser {
   private final ConversionForecast forecast;
   private final ConversionPace pace;
   private final Map<Long, String> waiting;
+
+  /** Stripes that are in a decision. */
+  private final Set<Long> taken;
 
   /** What the conversions for heat wait for that come after the limits of the run; null if none. */
   private String stopped;
@@ -66,7 +70,7 @@ final class ConversionChooser {
     }
 
     StorageBound.Change change() {
-      return StorageBound.Change.ofParities(parityDelta);
+      return StorageBound.Change.ofStored(parityDelta);
     }
   }
 
@@ -78,6 +82,7 @@ final class ConversionChooser {
       StorageBound bound,
       ProposalLimit limit,
       FailedTransitions failed,
+      Set<Long> taken,
       Map<Long, String> waiting) {
     this.rule = view.rule();
     this.bound = bound;
@@ -87,6 +92,7 @@ final class ConversionChooser {
     this.forecast = new ConversionForecast(rule.family());
     this.pace = new ConversionPace(view);
     this.waiting = waiting;
+    this.taken = taken;
     collectCandidates(view.stripes());
   }
 
@@ -113,7 +119,10 @@ final class ConversionChooser {
 
   private void addCandidate(
       List<StripeView> stripes, TransitionKindProto kind, List<Candidate> candidates) {
-    boolean free = stripes.stream().allMatch(s -> s.settled() && !failed.concernsStripe(s.id()));
+    boolean free =
+        stripes.stream()
+            .allMatch(
+                s -> s.settled() && !failed.concernsStripe(s.id()) && !taken.contains(s.id()));
     if (!free) {
       return;
     }
@@ -341,6 +350,7 @@ final class ConversionChooser {
   private void decide(
       Candidate candidate, TransitionKindProto kind, String reason, List<Decision> decisions) {
     bound.enter(candidate.change());
+    taken.addAll(candidate.ids());
     limit.take(candidate.liveBytes(), 1);
     pace.take(candidate.liveBytes());
     boolean toCompact = kind == UPCODE;
@@ -353,6 +363,7 @@ final class ConversionChooser {
             rule.name(),
             reason + "; " + Units.showBytes(candidate.liveBytes()),
             candidate.liveBytes(),
+            0,
             0,
             false));
   }

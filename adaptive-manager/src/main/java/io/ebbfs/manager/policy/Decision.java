@@ -5,10 +5,12 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.util.List;
 
 /**
- * Transitions to propose. ENCODE names files. UPCODE (to compact) and DOWNCODE (to fast) name
- * stripes.
+ * Transitions to propose. ENCODE names files; all other kinds name stripes: UPCODE (to compact),
+ * DOWNCODE (to fast), REWRITE (all of them together) and SUBTRACT (each by itself).
  *
  * @param longestBlocks for ENCODE: how many of the blocks are encoded, longest first; 0 for all
+ * @param movedBytes for REWRITE and SUBTRACT: bytes that are read and written; 0 for the kinds
+ *     whose price follows from the codes
  * @param single for ENCODE: the stripes keep their code, so they need not be placed for a merge
  */
 public record Decision(
@@ -20,7 +22,13 @@ public record Decision(
     String reason,
     long dataBytes,
     int longestBlocks,
+    long movedBytes,
     boolean single) {
+
+  /** Whether stripes get another code. */
+  public boolean isConversion() {
+    return kind == TransitionKindProto.UPCODE || kind == TransitionKindProto.DOWNCODE;
+  }
 
   /** The message to the namenode. */
   public DecisionProto toProto() {

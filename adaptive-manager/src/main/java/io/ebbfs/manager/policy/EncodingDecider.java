@@ -115,6 +115,7 @@ final class EncodingDecider {
         reason(batch, packing, code),
         packing.dataBytes(),
         all ? 0 : packing.blocks(),
+        0,
         rule.isSingle());
   }
 

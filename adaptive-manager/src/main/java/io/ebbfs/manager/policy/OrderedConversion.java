@@ -141,6 +141,7 @@ public final class OrderedConversion {
               reason,
               packing.dataBytes(),
               0,
+              0,
               rule.isSingle()));
     }
   }
@@ -184,7 +185,7 @@ public final class OrderedConversion {
     convertedBytes += bytes;
     movedBytes += bytes * (fast ? cost.toFast() : cost.toCompact());
     storedDeltaBytes += delta;
-    enter(StorageBound.Change.ofParities(delta));
+    enter(StorageBound.Change.ofStored(delta));
     decisions.add(
         new Decision(
             kind,
@@ -194,6 +195,7 @@ public final class OrderedConversion {
             rule.name(),
             reason,
             bytes,
+            0,
             0,
             false));
   }

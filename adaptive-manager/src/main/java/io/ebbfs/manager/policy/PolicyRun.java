@@ -2,13 +2,17 @@ package io.ebbfs.manager.policy;
 
 import io.ebbfs.manager.bound.StorageBound;
 import io.ebbfs.manager.config.PolicyRule;
+import io.ebbfs.manager.economics.PairCost;
+import io.ebbfs.manager.view.Wear;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
- * Runs one policy in one evaluation: encodings, conversions, then the states of the files. Not
- * thread-safe.
+ * Runs one policy in one evaluation: what frees space of deleted data, encodings, conversions, then
+ * the states of the files. Not thread-safe.
  */
 final class PolicyRun {
   private final PolicyView view;
@@ -54,9 +58,13 @@ final class PolicyRun {
       new EncodingChooser(view, bound, limit, failed, false, waiting).decide(decisions);
       return;
     }
+    Set<Long> taken = new HashSet<>();
+    ReclaimChooser reclaims = new ReclaimChooser(view, bound, limit, failed, taken);
+    reclaims.keepBound(PairCost.of(rule.family()).pricePerFreedByte(), decisions);
     ConversionChooser conversions =
-        new ConversionChooser(view, bound, limit, failed, waitingStripes);
+        new ConversionChooser(view, bound, limit, failed, taken, waitingStripes);
     conversions.keepBound(decisions);
+    reclaims.keepBound(Wear.MOST_PRICE, decisions);
     boolean canMakeRoom = conversions.canMakeRoom();
     double missing =
         new EncodingChooser(view, bound, limit, failed, canMakeRoom, waiting).decide(decisions);

@@ -2,17 +2,20 @@ package io.ebbfs.manager.policy;
 
 import io.ebbfs.coding.code.ErasureCode;
 import io.ebbfs.coding.packing.PackedStripe;
+import io.ebbfs.coding.packing.Reclaim;
 import io.ebbfs.manager.bound.ConversionForecast;
 import io.ebbfs.manager.bound.PackingForecast;
 import io.ebbfs.manager.bound.StorageBound;
 import io.ebbfs.manager.view.FileView;
 import io.ebbfs.manager.view.StripeView;
 import io.ebbfs.manager.view.TransitionView;
+import io.ebbfs.manager.view.Wear;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 
-/** Enters the encodings and conversions under way of a policy into its storage bound. */
+/** Enters the transitions under way of a policy into its storage bound. */
 final class TransitionsUnderWay {
   private final PolicyView view;
   private final StorageBound bound;
@@ -32,7 +35,9 @@ final class TransitionsUnderWay {
         bytes +=
             switch (transition.kind()) {
               case ENCODE -> enterEncoding(transition);
-              case REPAIR -> 0;
+              case REWRITE -> enterRewrite(transition);
+              case SUBTRACT -> enterSubtraction(transition);
+              case REPAIR, MOVE -> 0;
               default -> enterConversion(transition);
             };
       }
@@ -41,15 +46,42 @@ final class TransitionsUnderWay {
   }
 
   private long enterConversion(TransitionView transition) {
-    Map<Long, StripeView> byId = view.snapshot().stripes();
     List<StripeView> unconverted =
-        transition.stripeIds().stream()
-            .map(byId::get)
-            .filter(stripe -> stripe != null && !stripe.code().equals(transition.toCode()))
+        stripesOf(transition).stream()
+            .filter(stripe -> !stripe.code().equals(transition.toCode()))
             .toList();
     bound.enter(
-        StorageBound.Change.ofParities(conversions.parityDelta(transition.kind(), unconverted)));
+        StorageBound.Change.ofStored(conversions.parityDelta(transition.kind(), unconverted)));
     return unconverted.stream().mapToLong(StripeView::liveBytes).sum();
+  }
+
+  private long enterRewrite(TransitionView transition) {
+    List<StripeView> stripes = stripesOf(transition);
+    List<Long> lengths = stripes.stream().flatMap(s -> s.liveLengths().stream()).toList();
+    long stored = stripes.stream().mapToLong(StripeView::storedBytes).sum();
+    ErasureCode code = view.codes().byName(transition.toCode());
+    enter(Reclaim.rewrite(code, lengths, stored));
+    return stripes.stream().mapToLong(StripeView::liveBytes).sum();
+  }
+
+  private long enterSubtraction(TransitionView transition) {
+    ErasureCode code = view.codes().byName(transition.toCode());
+    List<StripeView> stripes = stripesOf(transition);
+    stripes.forEach(stripe -> enter(Wear.subtract(stripe, code)));
+    return stripes.stream().mapToLong(StripeView::liveBytes).sum();
+  }
+
+  /** A rewrite for another reason than the bound may store more, where it makes stripes short. */
+  private void enter(Reclaim reclaim) {
+    bound.enter(StorageBound.Change.ofStored(-reclaim.freedBytes()));
+  }
+
+  /** The stripes that still exist. */
+  private List<StripeView> stripesOf(TransitionView transition) {
+    return transition.stripeIds().stream()
+        .map(view.snapshot().stripes()::get)
+        .filter(Objects::nonNull)
+        .toList();
   }
 
   private long enterEncoding(TransitionView transition) {

@@ -5,7 +5,6 @@ import io.ebbfs.manager.heat.ManagerStore.OpenConversion;
 import io.ebbfs.manager.policy.Decision;
 import io.ebbfs.manager.view.NamenodeGateway;
 import io.ebbfs.manager.view.TransitionView;
-import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.util.HashMap;
@@ -35,7 +34,7 @@ final class ConversionBudget {
   void note(DecisionProposer.Outcome outcome) {
     Decision decision = outcome.decision();
     int count = outcome.transitionIds().size();
-    if (decision.kind() == TransitionKindProto.ENCODE) {
+    if (!decision.isConversion()) {
       return;
     }
     for (long id : outcome.transitionIds()) {

@@ -22,21 +22,25 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
  * The manager's own copy of the namespace. It has the files, directories and stripes with their
- * policies, two indexes in the order in which a run of the policies takes files and stripes, and
- * the sums over all files and stripes. A follower of the change stream puts each changed row into
- * the view. The view lies on disk, and its memory does not grow with the number of files.
- * Thread-safe.
+ * policies, indexes in the order in which a run of the policies takes files and stripes, and the
+ * sums over all files and stripes. A follower of the change stream puts each changed row into the
+ * view. The view lies on disk, and its memory does not grow with the number of files. Thread-safe.
  *
  * <p>Whoever fills it puts the stripes of a page or an event before the files, so that the state of
  * a file is known at once; the other order costs more and gives the same.
  */
 public final class NamespaceView implements AutoCloseable {
+  /** Changes when there are other indexes: a view of an earlier release is sorted anew. */
+  private static final String INDEXES = "due, fast, worn\n";
+
   private final ViewStore store;
   private final PathIndex paths;
   private final CodeRegistry codes;
@@ -103,7 +107,7 @@ public final class NamespaceView implements AutoCloseable {
 
   /** What of the policies tells where files and stripes belong. */
   private static String sortedBy(PolicySet policies) {
-    StringBuilder text = new StringBuilder();
+    StringBuilder text = new StringBuilder(INDEXES);
     for (PolicyRule rule : policies.rules()) {
       text.append(rule.name())
           .append(rule.files().show())
@@ -403,6 +407,7 @@ public final class NamespaceView implements AutoCloseable {
     if (isFast(stripe, rule)) {
       store.putFast(rule.name(), groupOf(stripe), stripe.id());
     }
+    price(stripe, rule).ifPresent(price -> store.putWorn(rule.name(), price, stripe.id()));
   }
 
   private void leave(StripeView stripe, ViewStripeRow row) {
@@ -411,6 +416,21 @@ public final class NamespaceView implements AutoCloseable {
     if (isFast(stripe, rule)) {
       store.deleteFast(rule.name(), groupOf(stripe), stripe.id());
     }
+    price(stripe, rule).ifPresent(price -> store.deleteWorn(rule.name(), price, stripe.id()));
+  }
+
+  /** What it costs to free space of a stripe, in thousandths; empty if none is to be freed. */
+  private OptionalLong price(StripeView stripe, PolicyRule rule) {
+    if (rule == null || rule.isSingle()) {
+      return OptionalLong.empty(); // without a bound
+    }
+    OptionalDouble price =
+        PolicySums.code(codes, stripe.code())
+            .map(code -> Wear.price(stripe, code))
+            .orElse(OptionalDouble.empty());
+    return price.isEmpty()
+        ? OptionalLong.empty()
+        : OptionalLong.of((long) (1_000 * price.getAsDouble()));
   }
 
   private static boolean isFast(StripeView stripe, PolicyRule rule) {
@@ -595,6 +615,11 @@ public final class NamespaceView implements AutoCloseable {
   /** Visits the fast stripes of a policy from a group on. */
   synchronized void eachFast(String policy, long fromGroup, ViewStore.FastVisitor visitor) {
     store.eachFast(policy, fromGroup, visitor);
+  }
+
+  /** The first stripes of a policy with space to free, the cheapest first. */
+  synchronized List<Long> worn(String policy, int most) {
+    return store.worn(policy, most);
   }
 
   /** Counts the files that have to be encoded and were written after a time. */

@@ -10,6 +10,7 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.TreeMap;
 
 /**
@@ -102,7 +103,7 @@ public final class PolicySums {
   }
 
   /** Empty for a code that the namenode knows and this process does not. */
-  private static Optional<ErasureCode> code(CodeRegistry codes, String name) {
+  static Optional<ErasureCode> code(CodeRegistry codes, String name) {
     try {
       return Optional.of(codes.byName(name));
     } catch (IllegalArgumentException e) {
@@ -131,6 +132,11 @@ public final class PolicySums {
   /** Of the stripes: live data, deleted data and parities. */
   public long storedBytes() {
     return storedBytes;
+  }
+
+  /** Whether the stripes store more than a bound allows; never without a bound. */
+  public boolean exceeds(OptionalDouble bound) {
+    return bound.isPresent() && storedBytes > bound.getAsDouble() * liveBytes;
   }
 
   /** The logical bytes in the fast code; 0 with a single code. */

@@ -4,6 +4,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /**
  * A stripe as the namenode listed it. Sizes are bytes as stored on disks.
@@ -53,6 +54,22 @@ public record StripeView(
       }
     }
     return lengths;
+  }
+
+  /** The positions of deleted blocks. */
+  public Set<Integer> tombstones() {
+    return members.stream()
+        .filter(Member::tombstone)
+        .map(Member::position)
+        .collect(Collectors.toSet());
+  }
+
+  /** Bytes of the live data blocks. */
+  public List<Long> liveLengths() {
+    return members.stream()
+        .filter(member -> member.isOwnedByFile(id))
+        .map(Member::lengthBytes)
+        .toList();
   }
 
   /** Whether the stripe is whole and in no transition. */

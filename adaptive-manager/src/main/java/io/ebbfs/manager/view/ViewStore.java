@@ -44,7 +44,8 @@ import org.slf4j.LoggerFactory;
  * policies that sorts, "format" -> its number), "inode" (id -> ViewInodeRow), "entry" (parent id,
  * name, 0, id -> nothing), "name" (name, 0, id -> nothing), "stripe" (id -> ViewStripeRow), "due"
  * (policy, 0, modified ms, file id -> length: files that have to be encoded), "fast" (policy, 0,
- * group, stripe id -> nothing: stripes in the fast code of their policy). Ids have 8 bytes,
+ * group, stripe id -> nothing: stripes in the fast code of their policy), "worn" (policy, 0, price,
+ * stripe id -> nothing: stripes with space to free, the price in thousandths). Ids have 8 bytes,
  * big-endian. Not thread-safe. All methods may throw UncheckedIOException.
  */
 final class ViewStore implements AutoCloseable {
@@ -56,7 +57,7 @@ final class ViewStore implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(ViewStore.class);
   private static final List<String> FAMILIES =
-      List.of("default", "inode", "entry", "name", "stripe", "due", "fast");
+      List.of("default", "inode", "entry", "name", "stripe", "due", "fast", "worn");
   private static final byte[] POSITION = utf8("position");
   private static final byte[] SORTED_BY = utf8("sortedBy");
   private static final byte[] FORMAT = utf8("format");
@@ -306,10 +307,29 @@ final class ViewStore implements AutoCloseable {
         (key, value) -> visitor.visit(lastLong(key, 1), lastLong(key, 0)));
   }
 
+  void putWorn(String policy, long price, long stripeId) {
+    put(worn(), policyKey(policy, price, stripeId), NOTHING);
+  }
+
+  void deleteWorn(String policy, long price, long stripeId) {
+    delete(worn(), policyKey(policy, price, stripeId));
+  }
+
+  /** The first stripes of a policy with space to free, the cheapest first. */
+  List<Long> worn(String policy, int most) {
+    List<Long> ids = new ArrayList<>();
+    each(
+        worn(),
+        policyPrefix(policy),
+        policyPrefix(policy),
+        (key, value) -> ids.size() < most && ids.add(lastLong(key, 0)));
+    return ids;
+  }
+
   void clearIndexes() {
     commit();
     try {
-      for (ColumnFamilyHandle family : List.of(due(), fast())) {
+      for (ColumnFamilyHandle family : List.of(due(), fast(), worn())) {
         db.deleteRange(family, write, NOTHING, new byte[] {(byte) 0xff});
       }
     } catch (RocksDBException e) {
@@ -492,6 +512,10 @@ final class ViewStore implements AutoCloseable {
 
   private ColumnFamilyHandle fast() {
     return handles.get(6);
+  }
+
+  private ColumnFamilyHandle worn() {
+    return handles.get(7);
   }
 
   private static byte[] key(long value) {

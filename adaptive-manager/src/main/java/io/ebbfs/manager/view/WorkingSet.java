@@ -16,15 +16,18 @@ import java.util.Set;
 /**
  * Takes from the {@link NamespaceView} what a run of the policies may decide about: of each policy
  * the files that were written first of those that have to be encoded, fast stripes that nobody
- * reads, all files that were read, with their stripes, and what transitions under way hold. So a
- * run costs more if more files were read or more may be decided, and not because more is stored.
- * Not thread-safe.
+ * reads, stripes that free space most cheaply if the policy is over its bound, all files that were
+ * read, with their stripes, and what transitions under way hold. So a run costs more if more files
+ * were read or more may be decided, and not because more is stored. Not thread-safe.
  */
 public final class WorkingSet {
   /** Fast stripes without reads that one run looks at; the next run looks at those that follow. */
   private static final int MOST_UNREAD_FAST = 2_000;
 
   private static final int MOST_FAST_LOOKED_AT = 20_000;
+
+  /** Stripes with space to free that one run looks at; what they free leads to the next. */
+  private static final int MOST_WORN = 2_000;
 
   /** Files that are looked at beside those that the limit of transitions allows. */
   private static final int MORE_FILES = 1_000;
@@ -94,14 +97,18 @@ public final class WorkingSet {
     Set<Long> failed = addUnderWay(around);
     around.heat().keySet().forEach(this::addWithStripes);
     around.experience().reads().keySet().forEach(this::addWithStripes);
+    Map<String, PolicySums> sums = view.sums();
     for (PolicyRule rule : view.policies().rules()) {
       addDue(rule, around, failed);
       if (!rule.isSingle()) {
         addUnreadFast(rule);
       }
+      if (sums.containsKey(rule.name()) && sums.get(rule.name()).exceeds(rule.storageBound())) {
+        view.worn(rule.name(), MOST_WORN).forEach(this::addStripe);
+      }
     }
     addGroups();
-    return around.with(view.policies(), new ArrayList<>(files.values()), stripes, view.sums());
+    return around.with(view.policies(), new ArrayList<>(files.values()), stripes, sums);
   }
 
   /** Takes a snapshot of what is under way and of what an operator names. */

@@ -175,6 +175,28 @@ public final class ModelNamenode implements CodingProtocol {
     stripes.values().removeIf(s -> s.live() == 0 && s.transition == 0);
   }
 
+  /** Deletes the file with a block at this data position of a stripe. */
+  public synchronized void deleteAt(long stripeId, int position) {
+    delete(stripes.get(stripeId).data.get(position).fileId);
+  }
+
+  /**
+   * Appends: the last block leaves its stripe, where a tombstone stays, and is longer afterwards.
+   */
+  public synchronized void append(long fileId, long bytes) {
+    ModelFile file = files.get(fileId);
+    int last = file.lengths.length - 1;
+    for (ModelStripe stripe : stripes.values()) {
+      stripe.data.replaceAll(
+          (p, d) ->
+              d.fileId == fileId && d.index == last ? new Data(fileId, last, d.length, true) : d);
+    }
+    stripes.values().removeIf(s -> s.live() == 0 && s.transition == 0);
+    file.lengths[last] += bytes;
+    file.stripeOfBlock[last] = 0;
+    file.modifiedMillis = nowMillis;
+  }
+
   public synchronized List<Long> activeIds() {
     return transitions.values().stream()
         .filter(t -> t.getState().getNumber() <= TransitionStateProto.RUNNING_VALUE)
@@ -266,6 +288,11 @@ public final class ModelNamenode implements CodingProtocol {
         data.values().removeIf(d -> !files.containsKey(d.fileId));
         addStripe(to, row.getPolicy(), group, slot, data);
       }
+    } else if (row.getKind() == TransitionKindProto.SUBTRACT) {
+      ModelStripe stripe = stripes.get(row.getStripes(0).getStripeId());
+      stripe.data.values().removeIf(Data::dead);
+    } else if (row.getKind() == TransitionKindProto.REWRITE) {
+      rewrite(row, to, family);
     } else if (row.getKind() == TransitionKindProto.UPCODE) {
       Map<Integer, Data> merged = new TreeMap<>();
       row.getStripesList()
@@ -301,6 +328,27 @@ public final class ModelNamenode implements CodingProtocol {
             .setBytesWritten(500)
             .setBlocksRead(3)
             .build());
+  }
+
+  private void rewrite(TransitionRow row, ErasureCode code, CodeFamily family) {
+    List<Data> live = new ArrayList<>();
+    for (TransitionStripeProto planned : row.getStripesList()) {
+      ModelStripe stripe = stripes.remove(planned.getStripeId());
+      stripe.data.values().stream().filter(d -> !d.dead).forEach(live::add);
+    }
+    live.sort(Comparator.comparingLong(Data::length).reversed());
+    int together = code == family.fastCode() ? family.groupSize() : 1;
+    long group = 0;
+    for (int s = 0; s * code.dataCount() < live.size(); s++) {
+      int first = s * code.dataCount();
+      List<Data> blocks = live.subList(first, Math.min(live.size(), first + code.dataCount()));
+      Map<Integer, Data> data = new TreeMap<>();
+      for (int i = 0; i < blocks.size(); i++) {
+        data.put(StripePacker.positionsFor(code, blocks.size()).get(i), blocks.get(i));
+      }
+      group = together > 1 && s % together == 0 ? nextId++ : group;
+      addStripe(code, row.getPolicy(), group, s % together, data);
+    }
   }
 
   private void addStripe(
@@ -613,6 +661,9 @@ public final class ModelNamenode implements CodingProtocol {
 
   private ProposedProto convert(DecisionProto decision) {
     TransitionRow.Builder row = row(decision);
+    if (decision.getKind() == TransitionKindProto.SUBTRACT && decision.getStripeIdsCount() != 1) {
+      return ProposedProto.newBuilder().setRefusal("the model subtracts of one stripe").build();
+    }
     for (long id : decision.getStripeIdsList()) {
       ModelStripe stripe = stripes.get(id);
       if (stripe == null || stripe.transition != 0 || stripe.lost) {

@@ -22,10 +22,13 @@ record KillCase(TransitionKindProto kind, FailPoint point, String also) {
   static final String NAMENODE = "namenode";
   static final String CONTROL = "control";
 
-  /** Kinds that are proposed from outside. The namenode proposes all other kinds itself. */
+  /** Kinds that the matrix proposes. The namenode proposes all other kinds itself. */
   static final Set<TransitionKindProto> PROPOSED =
       EnumSet.of(
-          TransitionKindProto.ENCODE, TransitionKindProto.UPCODE, TransitionKindProto.DOWNCODE);
+          TransitionKindProto.ENCODE,
+          TransitionKindProto.UPCODE,
+          TransitionKindProto.DOWNCODE,
+          TransitionKindProto.SUBTRACT);
 
   private static final Set<FailPoint> PROPOSAL_POINTS =
       EnumSet.of(FailPoint.NAMENODE_PROPOSE_BEFORE, FailPoint.NAMENODE_PROPOSE_ANSWER);

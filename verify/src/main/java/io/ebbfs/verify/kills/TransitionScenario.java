@@ -34,6 +34,7 @@ public final class TransitionScenario {
           TransitionKindProto.DOWNCODE,
           TransitionKindProto.REPAIR,
           TransitionKindProto.REWRITE,
+          TransitionKindProto.SUBTRACT,
           TransitionKindProto.MOVE);
 
   /** Families whose stripes on nine servers survive the loss of any two. */
@@ -116,7 +117,7 @@ public final class TransitionScenario {
   /** Writes blocks of about one length: one per file if files will be deleted, else several. */
   private void write() throws IOException {
     int blocks = blocks();
-    boolean single = kind == TransitionKindProto.REWRITE;
+    boolean single = kind == TransitionKindProto.REWRITE || kind == TransitionKindProto.SUBTRACT;
     int file = 0;
     while (blocks > 0) {
       int ofFile = single ? 1 : Math.min(blocks, 1 + random.nextInt(5));
@@ -147,7 +148,11 @@ public final class TransitionScenario {
       case UPCODE -> cluster.propose(conversion(family.compact()));
       case DOWNCODE -> cluster.propose(conversion(family.fast()));
       case REPAIR -> loseBlocks();
-      case REWRITE -> deleteSome();
+      case REWRITE -> deleteUntil(family.fastCode().dataCount() / 2 - 1);
+      case SUBTRACT -> {
+        deleteUntil(family.fastCode().dataCount() - 1);
+        cluster.propose(subtraction());
+      }
       case MOVE -> lateServers.join();
       default -> throw new VerifyException("nothing triggers a transition of kind " + kind);
     }
@@ -167,6 +172,14 @@ public final class TransitionScenario {
       if (!stripe.getStripe().getCode().equals(code)) {
         decision.addStripeIds(stripe.getStripe().getId());
       }
+    }
+    return decision.build();
+  }
+
+  private DecisionProto subtraction() throws IOException {
+    DecisionProto.Builder decision = decision(kind, family.fast());
+    for (StripeStatusProto stripe : cluster.probe().stripes()) {
+      decision.addStripeIds(stripe.getStripe().getId());
     }
     return decision.build();
   }
@@ -192,9 +205,8 @@ public final class TransitionScenario {
     losses.makeServersNotice();
   }
 
-  /** Deletes slightly more than half of the files. Each has one block. */
-  private void deleteSome() throws IOException {
-    int keep = family.fastCode().dataCount() / 2 - 1;
+  /** Deletes files until so many are left. Each has one block. */
+  private void deleteUntil(int keep) throws IOException {
     List<String> paths = new ArrayList<>(files.keySet());
     Collections.shuffle(paths, random);
     while (files.size() > keep) {
