@@ -91,9 +91,9 @@ record KillCase(TransitionKindProto kind, FailPoint point, String also) {
     return point.pointName().startsWith("chunk-") ? "chunk server" : role();
   }
 
-  /** Whether the point has one passing only, as the claim and the commit of a MOVE have. */
+  /** Whether the point has one passing only, as the claim and the commit of one stripe have. */
   boolean isPassedOnce() {
-    return kind == TransitionKindProto.MOVE
+    return (kind == TransitionKindProto.MOVE || kind == TransitionKindProto.SUBTRACT)
         && !point.pointName().startsWith("chunk-")
         && point != FailPoint.RAID_BEFORE_COMBINE
         && point != FailPoint.RAID_AFTER_COMBINE;

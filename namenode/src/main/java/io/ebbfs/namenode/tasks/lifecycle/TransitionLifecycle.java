@@ -160,7 +160,7 @@ public final class TransitionLifecycle {
   private static boolean isOrderedByManager(TransitionRow row) {
     return switch (row.getKind()) {
       case ENCODE, UPCODE, DOWNCODE -> true;
-      case REPAIR, REWRITE, MOVE -> false;
+      case REPAIR, REWRITE, SUBTRACT, MOVE -> false;
     };
   }
 
