@@ -87,7 +87,7 @@ def browse_and_convert(page):
     expect(rows).to_have_count(60)
     step("directory", page)
     page.get_by_role("button", name="Convert /cold to compact").click()
-    confirm(page, "Convert to compact", "60 files at /cold")
+    confirm(page, "Convert to compact", "/cold (files: 60)")
     page.get_by_role("link", name="file-07", exact=True).click()
     file = page.locator("#file")
     expect(file).to_contain_text("Why")
@@ -98,7 +98,7 @@ def browse_and_convert(page):
     page.reload()
     expect(file.get_by_role("button", name="Retry transition")).to_be_visible()
     file.get_by_role("button", name="Retry transition").click()
-    confirm(page, "Retry the transition", "Of transition")
+    confirm(page, "Retry the transition", "Transition ")
 
 
 def search(page):

@@ -304,7 +304,7 @@ class ManagerTest {
     Matcher asked = Pattern.compile("(?:src|href)=\"([^\"]*)\"").matcher(page);
     List<String> files = new ArrayList<>();
     while (asked.find()) {
-      if (!asked.group(1).startsWith("data:")) {
+      if (!asked.group(1).startsWith("data:") && !asked.group(1).startsWith("#")) {
         files.add(asked.group(1));
       }
     }

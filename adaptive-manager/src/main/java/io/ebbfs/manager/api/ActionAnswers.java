@@ -155,7 +155,7 @@ final class ActionAnswers {
                 () -> new ApiException(400, "no absolute path is given", "add path=/DIRECTORY"));
     boolean fast = isFast(query);
     OrderedConversion.Plan plan = manager.evaluator().plan(() -> conversion(path, fast));
-    return order("convert", dryRun, plan, "%,d files at %s".formatted(plan.files(), path));
+    return order("convert", dryRun, plan, "%s (files: %,d)".formatted(path, plan.files()));
   }
 
   private Evaluator.Order conversion(String path, boolean fast) {
@@ -254,13 +254,12 @@ final class ActionAnswers {
     PolicyRule rule = plan.rule();
     List<String> lines = new ArrayList<>();
     lines.add(
-        "Of %s, %s are encoded and %s are converted to %s in %,d proposals."
+        "%s: %s that are not encoded yet are encoded in %s, and %s in stripes are converted to it."
             .formatted(
                 what,
                 Units.showBytes(plan.encodedBytes()),
-                Units.showBytes(plan.convertedBytes()),
                 plan.toCode(),
-                plan.decisions().size()));
+                Units.showBytes(plan.convertedBytes())));
     if (plan.otherBytes() > 0) {
       lines.add(
           "%s of these belong to other files in the same stripes."
@@ -377,7 +376,7 @@ final class ActionAnswers {
             "Its encoded data stores %.3fx now: %s.",
             figures.get("overheadNow").doubleValue(),
             over > 0
-                ? "%s too much, so about %s of the coldest fast data become compact"
+                ? "that is %s too much, so about %s of the coldest fast data become compact"
                     .formatted(
                         Units.showBytes(over),
                         Units.showBytes(figures.get("toCompactBytes").longValue()))
@@ -510,7 +509,7 @@ final class ActionAnswers {
           "nothing to do: the policy decides anew");
     }
     OrderedConversion.Plan plan = manager.evaluator().plan(() -> again(rule, row));
-    return order("retry", dryRun, plan, "transition " + row.getId());
+    return order("retry", dryRun, plan, "Transition " + row.getId());
   }
 
   private static Evaluator.Order again(PolicyRule rule, TransitionRow row) {
