@@ -81,6 +81,7 @@ final class ConversionChooser {
       PolicyView view,
       StorageBound bound,
       ProposalLimit limit,
+      ConversionPace pace,
       FailedTransitions failed,
       Set<Long> taken,
       Map<Long, String> waiting) {
@@ -90,7 +91,7 @@ final class ConversionChooser {
     this.failed = failed;
     this.temperature = view.temperature();
     this.forecast = new ConversionForecast(rule.family());
-    this.pace = new ConversionPace(view);
+    this.pace = pace;
     this.waiting = waiting;
     this.taken = taken;
     collectCandidates(view.stripes());

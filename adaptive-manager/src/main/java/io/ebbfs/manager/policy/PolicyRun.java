@@ -54,15 +54,19 @@ final class PolicyRun {
 
   private void adapt(
       Map<Long, String> waiting, Map<Long, String> waitingStripes, List<Decision> decisions) {
+    ConversionPace pace = new ConversionPace(view);
+    RecodingChooser recodings =
+        new RecodingChooser(view, bound, limit, pace, failed, waitingStripes);
     if (rule.isSingle()) {
       new EncodingChooser(view, bound, limit, failed, false, waiting).decide(decisions);
+      recodings.decide(decisions);
       return;
     }
     Set<Long> taken = new HashSet<>();
     ReclaimChooser reclaims = new ReclaimChooser(view, bound, limit, failed, taken);
     reclaims.keepBound(PairCost.of(rule.family()).pricePerFreedByte(), decisions);
     ConversionChooser conversions =
-        new ConversionChooser(view, bound, limit, failed, taken, waitingStripes);
+        new ConversionChooser(view, bound, limit, pace, failed, taken, waitingStripes);
     conversions.keepBound(decisions);
     reclaims.keepBound(Wear.MOST_PRICE, decisions);
     boolean canMakeRoom = conversions.canMakeRoom();
@@ -73,6 +77,7 @@ final class PolicyRun {
     if (!limit.isUsed()) {
       conversions.makeRoomNow(missing, decisions);
     }
+    recodings.decide(decisions);
     conversions.forHeat(decisions);
   }
 }

@@ -5,6 +5,7 @@ import io.ebbfs.coding.packing.PackedStripe;
 import io.ebbfs.coding.packing.Reclaim;
 import io.ebbfs.manager.bound.ConversionForecast;
 import io.ebbfs.manager.bound.PackingForecast;
+import io.ebbfs.manager.bound.RecodingForecast;
 import io.ebbfs.manager.bound.StorageBound;
 import io.ebbfs.manager.view.FileView;
 import io.ebbfs.manager.view.StripeView;
@@ -20,11 +21,13 @@ final class TransitionsUnderWay {
   private final PolicyView view;
   private final StorageBound bound;
   private final ConversionForecast conversions;
+  private final RecodingForecast recodings;
 
   TransitionsUnderWay(PolicyView view, StorageBound bound) {
     this.view = view;
     this.bound = bound;
     this.conversions = new ConversionForecast(view.rule().family());
+    this.recodings = new RecodingForecast(view.codes());
   }
 
   /** Returns the logical bytes of the transitions. */
@@ -50,8 +53,7 @@ final class TransitionsUnderWay {
         stripesOf(transition).stream()
             .filter(stripe -> !stripe.code().equals(transition.toCode()))
             .toList();
-    bound.enter(
-        StorageBound.Change.ofStored(conversions.parityDelta(transition.kind(), unconverted)));
+    bound.enter(StorageBound.Change.ofStored(storedDelta(transition, unconverted)));
     return unconverted.stream().mapToLong(StripeView::liveBytes).sum();
   }
 
@@ -82,6 +84,15 @@ final class TransitionsUnderWay {
         .map(view.snapshot().stripes()::get)
         .filter(Objects::nonNull)
         .toList();
+  }
+
+  private double storedDelta(TransitionView transition, List<StripeView> unconverted) {
+    boolean within =
+        unconverted.stream().allMatch(stripe -> view.rule().family().has(stripe.code()));
+    return within
+        ? conversions.parityDelta(transition.kind(), unconverted)
+        : recodings.storedDelta(
+            transition.kind(), unconverted, view.codes().byName(transition.toCode()));
   }
 
   private long enterEncoding(TransitionView transition) {

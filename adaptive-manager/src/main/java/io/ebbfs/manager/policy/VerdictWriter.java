@@ -127,8 +127,8 @@ final class VerdictWriter {
     long lost = stripes.stream().filter(stripe -> !stripe.lostPositions().isEmpty()).count();
     String repair = lost == 0 ? "" : "; " + lost + " of its stripes wait for repair";
     if (state == FileState.OTHER_CODE) {
-      return "encoded as %s, which policy '%s' does not name%s"
-          .formatted(otherCode(stripes), rule.name(), repair);
+      return "encoded as %s, which policy '%s' does not name%s%s"
+          .formatted(otherCode(stripes), rule.name(), waits(stripes), repair);
     }
     if (state == FileState.ENCODED) {
       return "%s, the only code of policy '%s'%s"

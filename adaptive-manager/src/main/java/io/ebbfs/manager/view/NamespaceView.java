@@ -3,6 +3,7 @@ package io.ebbfs.manager.view;
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.config.PolicySet;
+import io.ebbfs.manager.view.ViewStore.StripeIndex;
 import io.ebbfs.protocol.proto.CodingProtos.DirectoryStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListFilesResponseProto;
@@ -404,18 +405,16 @@ public final class NamespaceView implements AutoCloseable {
 
   private void enterIndex(StripeView stripe, PolicyRule rule) {
     sumsOf(rule).add(stripe, rule, codes, 1);
-    if (isFast(stripe, rule)) {
-      store.putFast(rule.name(), groupOf(stripe), stripe.id());
-    }
+    indexOf(stripe, rule)
+        .ifPresent(index -> store.putStripe(index, rule.name(), groupOf(stripe), stripe.id()));
     price(stripe, rule).ifPresent(price -> store.putWorn(rule.name(), price, stripe.id()));
   }
 
   private void leave(StripeView stripe, ViewStripeRow row) {
     PolicyRule rule = ruleOf(row);
     sumsOf(rule).add(stripe, rule, codes, -1);
-    if (isFast(stripe, rule)) {
-      store.deleteFast(rule.name(), groupOf(stripe), stripe.id());
-    }
+    indexOf(stripe, rule)
+        .ifPresent(index -> store.deleteStripe(index, rule.name(), groupOf(stripe), stripe.id()));
     price(stripe, rule).ifPresent(price -> store.deleteWorn(rule.name(), price, stripe.id()));
   }
 
@@ -433,8 +432,15 @@ public final class NamespaceView implements AutoCloseable {
         : OptionalLong.of((long) (1_000 * price.getAsDouble()));
   }
 
-  private static boolean isFast(StripeView stripe, PolicyRule rule) {
-    return rule != null && !rule.isSingle() && stripe.code().equals(rule.family().fast());
+  private static Optional<StripeIndex> indexOf(StripeView stripe, PolicyRule rule) {
+    if (rule == null) {
+      return Optional.empty();
+    }
+    if (!rule.family().has(stripe.code())) {
+      return Optional.of(StripeIndex.OTHER_CODE);
+    }
+    boolean fast = !rule.isSingle() && stripe.code().equals(rule.family().fast());
+    return fast ? Optional.of(StripeIndex.FAST) : Optional.empty();
   }
 
   private static long groupOf(StripeView stripe) {
@@ -601,20 +607,26 @@ public final class NamespaceView implements AutoCloseable {
     store.eachDue(policy, -1, visitor);
   }
 
-  /** The fast stripes in the group of a stripe; empty if it is not fast. */
+  /** The stripes in the group of a stripe; empty if it cannot merge with them. */
   public synchronized List<Long> groupOf(long stripeId) {
     ViewStripeRow row = store.stripe(stripeId);
     List<Long> ids = new ArrayList<>();
     if (row != null && row.hasPolicy()) {
-      long group = groupOf(ViewReader.stripe(row.getStatus()));
-      store.eachFast(row.getPolicy(), group, (of, id) -> of == group && ids.add(id));
+      StripeView stripe = ViewReader.stripe(row.getStatus());
+      long group = groupOf(stripe);
+      indexOf(stripe, ruleOf(row))
+          .ifPresent(
+              index ->
+                  store.eachStripe(
+                      index, row.getPolicy(), group, (of, id) -> of == group && ids.add(id)));
     }
     return ids;
   }
 
-  /** Visits the fast stripes of a policy from a group on. */
-  synchronized void eachFast(String policy, long fromGroup, ViewStore.FastVisitor visitor) {
-    store.eachFast(policy, fromGroup, visitor);
+  /** Visits stripes of a policy from a group on. */
+  synchronized void eachStripe(
+      StripeIndex index, String policy, long fromGroup, ViewStore.StripeVisitor visitor) {
+    store.eachStripe(index, policy, fromGroup, visitor);
   }
 
   /** The first stripes of a policy with space to free, the cheapest first. */

@@ -57,7 +57,7 @@ final class ViewStore implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(ViewStore.class);
   private static final List<String> FAMILIES =
-      List.of("default", "inode", "entry", "name", "stripe", "due", "fast", "worn");
+      List.of("default", "inode", "entry", "name", "stripe", "due", "fast", "worn", "other");
   private static final byte[] POSITION = utf8("position");
   private static final byte[] SORTED_BY = utf8("sortedBy");
   private static final byte[] FORMAT = utf8("format");
@@ -284,24 +284,38 @@ final class ViewStore implements AutoCloseable {
             visitor.visit(lastLong(key, 1), lastLong(key, 0), ByteBuffer.wrap(value).getLong()));
   }
 
-  void putFast(String policy, long group, long stripeId) {
-    put(fast(), policyKey(policy, group, stripeId), NOTHING);
+  /** An index of stripes by policy and group. */
+  enum StripeIndex {
+    /** In the fast code of their policy. */
+    FAST(6),
+    /** In a code that their policy does not name. */
+    OTHER_CODE(8);
+
+    private final int handle;
+
+    StripeIndex(int handle) {
+      this.handle = handle;
+    }
   }
 
-  void deleteFast(String policy, long group, long stripeId) {
-    delete(fast(), policyKey(policy, group, stripeId));
+  void putStripe(StripeIndex index, String policy, long group, long stripeId) {
+    put(handles.get(index.handle), policyKey(policy, group, stripeId), NOTHING);
   }
 
-  /** A fast stripe and its group; return false to stop. */
+  void deleteStripe(StripeIndex index, String policy, long group, long stripeId) {
+    delete(handles.get(index.handle), policyKey(policy, group, stripeId));
+  }
+
+  /** A stripe and its group; return false to stop. */
   @FunctionalInterface
-  interface FastVisitor {
+  interface StripeVisitor {
     boolean visit(long group, long stripeId);
   }
 
-  /** Visits the fast stripes of a policy from a group on, a group after the other. */
-  void eachFast(String policy, long fromGroup, FastVisitor visitor) {
+  /** Visits stripes of a policy from a group on, a group after the other. */
+  void eachStripe(StripeIndex index, String policy, long fromGroup, StripeVisitor visitor) {
     each(
-        fast(),
+        handles.get(index.handle),
         policyKey(policy, fromGroup, 0),
         policyPrefix(policy),
         (key, value) -> visitor.visit(lastLong(key, 1), lastLong(key, 0)));
@@ -329,7 +343,7 @@ final class ViewStore implements AutoCloseable {
   void clearIndexes() {
     commit();
     try {
-      for (ColumnFamilyHandle family : List.of(due(), fast(), worn())) {
+      for (ColumnFamilyHandle family : List.of(due(), handles.get(6), worn(), handles.get(8))) {
         db.deleteRange(family, write, NOTHING, new byte[] {(byte) 0xff});
       }
     } catch (RocksDBException e) {
@@ -508,10 +522,6 @@ final class ViewStore implements AutoCloseable {
 
   private ColumnFamilyHandle due() {
     return handles.get(5);
-  }
-
-  private ColumnFamilyHandle fast() {
-    return handles.get(6);
   }
 
   private ColumnFamilyHandle worn() {

@@ -3,6 +3,7 @@ package io.ebbfs.manager.view;
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.economics.Experience;
+import io.ebbfs.manager.view.ViewStore.StripeIndex;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -15,16 +16,16 @@ import java.util.Set;
 
 /**
  * Takes from the {@link NamespaceView} what a run of the policies may decide about: of each policy
- * the files that were written first of those that have to be encoded, fast stripes that nobody
- * reads, stripes that free space most cheaply if the policy is over its bound, all files that were
+ * the files that were written first of those that have to be encoded, stripes in another
+ * code than their policy's, fast stripes that nobody reads, stripes that free space most cheaply if the policy is over its bound, all files that were
  * read, with their stripes, and what transitions under way hold. So a run costs more if more files
  * were read or more may be decided, and not because more is stored. Not thread-safe.
  */
 public final class WorkingSet {
-  /** Fast stripes without reads that one run looks at; the next run looks at those that follow. */
-  private static final int MOST_UNREAD_FAST = 2_000;
+  /** Stripes of an index without reads that one run looks at; the next run looks at those behind. */
+  private static final int MOST_UNREAD = 2_000;
 
-  private static final int MOST_FAST_LOOKED_AT = 20_000;
+  private static final int MOST_LOOKED_AT = 20_000;
 
   /** Stripes with space to free that one run looks at; what they free leads to the next. */
   private static final int MOST_WORN = 2_000;
@@ -33,23 +34,23 @@ public final class WorkingSet {
   private static final int MORE_FILES = 1_000;
 
   private final NamespaceView view;
-  private final int mostUnreadFast;
-  // Where this run begins to look at fast stripes, and where the next run does, by policy.
+  private final int mostUnread;
+  // Where this run begins to look at an index, and where the next run does, by index and policy.
   private Map<String, Long> fromGroup = Map.of();
   private Map<String, Long> nextGroup = new HashMap<>();
   private Map<Long, FileView> files = new LinkedHashMap<>();
   private Map<Long, StripeView> stripes = new HashMap<>();
 
   public WorkingSet(NamespaceView view) {
-    this(view, MOST_UNREAD_FAST);
+    this(view, MOST_UNREAD);
   }
 
   /**
-   * @param mostUnreadFast fast stripes without reads that one run looks at
+   * @param mostUnread stripes of an index without reads that one run looks at
    */
-  public WorkingSet(NamespaceView view, int mostUnreadFast) {
+  public WorkingSet(NamespaceView view, int mostUnread) {
     this.view = view;
-    this.mostUnreadFast = mostUnreadFast;
+    this.mostUnread = mostUnread;
   }
 
   /** What a snapshot has beside files and stripes. */
@@ -100,8 +101,9 @@ public final class WorkingSet {
     Map<String, PolicySums> sums = view.sums();
     for (PolicyRule rule : view.policies().rules()) {
       addDue(rule, around, failed);
+      addPart(rule, StripeIndex.OTHER_CODE);
       if (!rule.isSingle()) {
-        addUnreadFast(rule);
+        addPart(rule, StripeIndex.FAST);
       }
       if (sums.containsKey(rule.name()) && sums.get(rule.name()).exceeds(rule.storageBound())) {
         view.worn(rule.name(), MOST_WORN).forEach(this::addStripe);
@@ -206,26 +208,31 @@ public final class WorkingSet {
     due.forEach(this::addFile);
   }
 
-  /** The stripes that were read are there already, and hotter than all that were not. */
-  private void addUnreadFast(PolicyRule rule) {
-    long from = fromGroup.getOrDefault(rule.name(), 0L);
-    long next = addUnreadFast(rule, from);
+  /**
+   * Adds a part of an index, after the part of the run before. The stripes that were read are there
+   * already; of the fast ones they are hotter than all that were not.
+   */
+  private void addPart(PolicyRule rule, StripeIndex index) {
+    String part = index + " " + rule.name();
+    long from = fromGroup.getOrDefault(part, 0L);
+    long next = addPart(rule, index, from);
     if (next == 0 && from != 0) {
-      next = addUnreadFast(rule, 0);
+      next = addPart(rule, index, 0);
     }
-    nextGroup.put(rule.name(), next);
+    nextGroup.put(part, next);
   }
 
   /** Adds whole groups. Returns the group to begin the next run with; 0 if all were visited. */
-  private long addUnreadFast(PolicyRule rule, long from) {
+  private long addPart(PolicyRule rule, StripeIndex index, long from) {
     List<Long> found = new ArrayList<>();
     long[] next = {0, 0};
     int[] looked = {0};
-    view.eachFast(
+    view.eachStripe(
+        index,
         rule.name(),
         from,
         (group, id) -> {
-          boolean full = found.size() >= mostUnreadFast || looked[0] >= MOST_FAST_LOOKED_AT;
+          boolean full = found.size() >= mostUnread || looked[0] >= MOST_LOOKED_AT;
           if (full && group != next[1]) {
             next[0] = group;
             return false;

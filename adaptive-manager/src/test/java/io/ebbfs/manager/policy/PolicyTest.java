@@ -416,21 +416,6 @@ class PolicyTest {
     }
   }
 
-  @Test
-  void stripesThatWereMadeUnderAPairStayAsTheyAreUnderASingleCode() {
-    PolicyWorld changed = new PolicyWorld(PolicyWorld.rule("p", "rs", null));
-    List<Long> ids = new ArrayList<>();
-    for (int i = 0; i < 12; i++) {
-      ids.add(changed.file("/p/" + i, 1, 0));
-    }
-    changed.propose();
-    changed.completeAll();
-    assertThat(changed.state(ids.get(0))).isEqualTo(FileState.COMPACT);
-    changed.policies = new PolicyWorld(PolicyWorld.single("p", "RS(6,3)")).policies;
-    assertThat(changed.decide().decisions()).isEmpty();
-    assertThat(changed.state(ids.get(0))).isEqualTo(FileState.OTHER_CODE);
-  }
-
   /** A padded stripe takes room that the stripes behind it would make: none may wait for ever. */
   @Test
   void aPaddedStripeThatWaitsMakesTheColdestFastStripesCompact() {

@@ -26,7 +26,8 @@ import java.util.TreeMap;
 /**
  * Creates the transitions that free the space of deleted data because a storage bound needs it: a
  * SUBTRACT for each stripe, or one REWRITE of all stripes of a decision, whose live blocks become
- * fewer stripes together.
+ * fewer stripes together. A REWRITE with another code as its target also brings live data to a code
+ * to which no conversion leads.
  */
 final class DeadDataProposer {
   private final TransitionContext context;
@@ -52,7 +53,10 @@ final class DeadDataProposer {
     for (long stripeId : new LinkedHashSet<>(decision.getStripeIdsList())) {
       find(stripeId, decision, refusals)
           .ifPresent(
-              row -> bySingle.computeIfAbsent(row.getSingle(), s -> new ArrayList<>()).add(row));
+              row ->
+                  bySingle
+                      .computeIfAbsent(isSingle(row, decision), s -> new ArrayList<>())
+                      .add(row));
     }
     List<Long> transitions = new ArrayList<>();
     for (List<StripeRow> stripes : bySingle.values()) {
@@ -61,6 +65,14 @@ final class DeadDataProposer {
       }
     }
     return ProposalService.result(transitions, refusals);
+  }
+
+  private static boolean isRecoded(StripeRow stripe, DecisionProto decision) {
+    return !stripe.getCode().equals(decision.getToCode());
+  }
+
+  private static boolean isSingle(StripeRow stripe, DecisionProto decision) {
+    return isRecoded(stripe, decision) ? decision.getSingle() : stripe.getSingle();
   }
 
   private static List<List<StripeRow>> oneByOne(List<StripeRow> stripes) {
@@ -88,7 +100,7 @@ final class DeadDataProposer {
   private Optional<String> objection(
       Transaction transaction, StripeRow stripe, DecisionProto decision) throws IOException {
     String name = "stripe " + stripe.getId();
-    if (!stripe.getCode().equals(decision.getToCode())) {
+    if (isRecoded(stripe, decision) && decision.getKind() == TransitionKindProto.SUBTRACT) {
       return Optional.of(
           "%s is in %s, not in %s: a %s keeps the code"
               .formatted(
@@ -125,9 +137,11 @@ final class DeadDataProposer {
                   TransitionRegistrar.lock(transaction, id, stripeIds);
                   TransitionRow.Builder built =
                       ProposalService.newRow(context, id, decision)
-                          .setFromCode(decision.getToCode())
-                          .setPriority(TransitionPriority.FOR_BOUND);
-                  if (stripes.get(0).getSingle()) {
+                          .setFromCode(stripes.get(0).getCode());
+                  if (!isRecoded(stripes.get(0), decision)) {
+                    built.setPriority(TransitionPriority.FOR_BOUND);
+                  }
+                  if (isSingle(stripes.get(0), decision)) {
                     built.setSingle(true);
                   }
                   for (StripeRow stripe : stripes) {

@@ -569,6 +569,8 @@ class CodingServiceTest {
         .contains("names no stripe");
     assertThat(refusal(cluster, TransitionKindProto.REPAIR, Codes.PC_FAST, List.of(file)))
         .contains("itself");
+    assertThat(refusal(cluster, TransitionKindProto.REWRITE, Codes.PC_FAST, List.of()))
+        .contains("names no stripe");
     cluster.assertConsistent();
   }
 
@@ -603,6 +605,62 @@ class CodingServiceTest {
                     && t.getState() == TransitionStateProto.DONE);
     assertThat(cluster.stripeIds().size()).isLessThan(before);
     assertThat(cluster.stripeList()).allMatch(s -> s.getDeadBytes() <= s.getLiveBytes());
+  }
+
+  /** The live data of stripes comes to a code to which no conversion leads. */
+  @ParameterizedTest
+  @CsvSource({
+    "'RS(6,3)', PC(6x5), 10, 2",
+    "PC(6x5), 'LRC(12,2,2)', 2, 5",
+    "PC(2x5), 'LRC(12,2,2)', 6, 5",
+    "PC(6x5), 'RS(6,3)', 2, 10"
+  })
+  void rewritesStripesInAnotherCode(String from, String to, int before, int after)
+      throws Exception {
+    CodingCluster cluster = new CodingCluster(12, 6, 9);
+    long dead = cluster.createFile(1, BLOCK, true);
+    for (int i = 1; i < 60; i++) {
+      cluster.createFile(1, BLOCK, false);
+    }
+    encodeAll(cluster, from);
+    cluster.deleteFile(dead);
+    List<Long> stripes = cluster.stripeIds();
+    assertThat(stripes).hasSize(before);
+    ProposedProto proposed = cluster.propose(TransitionKindProto.REWRITE, to, List.of(), stripes);
+    assertThat(proposed.getRefusal()).isEmpty();
+    assertThat(proposed.getTransitionIdsList()).hasSize(1);
+    assertThat(
+            cluster.propose(TransitionKindProto.REWRITE, to, List.of(), stripes).getRefusal())
+        .contains("is in transition " + proposed.getTransitionIds(0) + " already");
+    cluster.runAll();
+    whole(cluster);
+    assertThat(cluster.stripeList())
+        .hasSize(after)
+        .allMatch(s -> s.getStripe().getCode().equals(to) && s.getDeadBytes() == 0);
+    assertThat(cluster.propose(TransitionKindProto.REWRITE, to, List.of(), stripes).getRefusal())
+        .contains("does not exist");
+  }
+
+  /** A file is deleted after the outputs were written: the commit is refused and planned anew. */
+  @Test
+  void aRewriteInAnotherCodeIsPlannedAnewIfAFileIsDeletedMeanwhile() throws Exception {
+    CodingCluster cluster = new CodingCluster(12, 6, 9);
+    List<Long> files = new ArrayList<>();
+    for (int i = 0; i < 12; i++) {
+      files.add(cluster.createFile(1, BLOCK, true));
+    }
+    encodeAll(cluster, "RS(6,3)");
+    cluster.propose(
+        TransitionKindProto.REWRITE, Codes.LRC_COMPACT, List.of(), cluster.stripeIds());
+    ClaimedTransitionProto first = cluster.claim(1).get(0);
+    var results = cluster.run(first);
+    cluster.deleteFile(files.get(0));
+    assertThat(cluster.commit(first, results).getRefusal()).contains("changed");
+    cluster.runAll();
+    whole(cluster);
+    assertThat(cluster.stripeList())
+        .singleElement()
+        .matches(s -> s.getStripe().getCode().equals(Codes.LRC_COMPACT) && s.getDeadBytes() == 0);
   }
 
   @Test
