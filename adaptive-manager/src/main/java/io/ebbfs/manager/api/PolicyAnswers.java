@@ -3,6 +3,7 @@ package io.ebbfs.manager.api;
 import io.ebbfs.coding.code.CodeFamily;
 import io.ebbfs.common.config.ConfigException;
 import io.ebbfs.common.config.ConfigProblem;
+import io.ebbfs.manager.bound.ClusterAccount;
 import io.ebbfs.manager.bound.PolicyAccount;
 import io.ebbfs.manager.config.LivePolicies;
 import io.ebbfs.manager.config.Pace;
@@ -116,8 +117,28 @@ final class PolicyAnswers {
     }
   }
 
+  /**
+   * The encoded data of the whole cluster.
+   *
+   * @param encodedOverhead stored bytes per logical byte, which the bound limits; 0 if nothing is
+   *     encoded
+   */
+  record ClusterAnswer(
+      Double bound, long liveBytes, long storedBytes, double encodedOverhead, double endOverhead) {
+    static ClusterAnswer of(ClusterAccount account) {
+      return new ClusterAnswer(
+          account.bound().isPresent() ? account.bound().getAsDouble() : null,
+          account.liveBytes(),
+          account.storedBytes(),
+          account.encodedOverhead(),
+          account.endOverhead());
+    }
+  }
+
+  /** The cluster is null before the first evaluation. */
   record Policies(
       long loadedMillis,
+      ClusterAnswer cluster,
       ExperienceAnswer experience,
       List<PolicyAnswer> policies,
       List<ConfigProblem> refusedEdit,
@@ -132,6 +153,7 @@ final class PolicyAnswers {
     }
     return new Policies(
         current.loadedMillis(),
+        last == null ? null : ClusterAnswer.of(last.evaluation().cluster()),
         ExperienceAnswer.of(manager.evaluator().failureRates()),
         current.policies().rules().stream()
             .map(rule -> answer(rule, accounts.get(rule.name())))

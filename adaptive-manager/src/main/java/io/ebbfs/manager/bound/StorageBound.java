@@ -18,10 +18,14 @@ import java.util.OptionalDouble;
  *       its bound, and fast stripes have to become compact.
  * </ul>
  *
- * <p>A policy without a bound has infinite room. Not thread-safe.
+ * <p>A policy without a bound has infinite room. The bound of a policy may lie within the bound of
+ * the whole cluster, which all changes of all policies enter. A change that adds fast data must fit
+ * into both. An encoding into the compact code asks the policy's own bound only: to make room in the
+ * cluster is up to the policies whose fast data is worth least. Not thread-safe.
  */
 public final class StorageBound {
   private final OptionalDouble bound;
+  private final StorageBound cluster;
   private double stored;
   private double live;
   private double roomNow;
@@ -44,32 +48,54 @@ public final class StorageBound {
    * @param storedBytes of the stripes of the policy, as they are now
    */
   public StorageBound(OptionalDouble bound, long storedBytes, long liveBytes) {
+    this(bound, storedBytes, liveBytes, null);
+  }
+
+  private StorageBound(
+      OptionalDouble bound, long storedBytes, long liveBytes, StorageBound cluster) {
     this.bound = bound;
+    this.cluster = cluster;
     this.stored = storedBytes;
     this.live = liveBytes;
     this.roomNow = room(storedBytes, liveBytes);
   }
 
+  /** The bound of a policy within this bound of the whole cluster. */
+  public StorageBound within(OptionalDouble ofPolicy, long storedBytes, long liveBytes) {
+    return new StorageBound(ofPolicy, storedBytes, liveBytes, this);
+  }
+
   /** Enters a transition that is under way or proposed. */
   public void enter(Change change) {
+    addAtEnd(change);
+    reserve(change);
+  }
+
+  private void addAtEnd(Change change) {
     stored += change.storedBytes;
     live += change.liveBytes;
-    reserve(change);
+    if (cluster != null) {
+      cluster.addAtEnd(change);
+    }
   }
 
   /** Keeps room for a change that is not proposed yet, so that no other change takes the room. */
   public void reserve(Change change) {
     roomNow -= Math.max(0, roomTakenBy(change));
+    if (cluster != null) {
+      cluster.reserve(change);
+    }
   }
 
   /** Whether a change may be proposed now. */
   public boolean fitsNow(Change change) {
-    return Math.max(0, roomTakenBy(change)) <= roomNow;
+    return Math.max(0, roomTakenBy(change)) <= roomNow
+        && (cluster == null || cluster.fitsNow(change));
   }
 
   /** Whether there is room for a change once all transitions under way or proposed are done. */
   public boolean fitsAtEnd(Change change) {
-    return roomTakenBy(change) <= roomAtEnd();
+    return lackingAtEnd(change) <= 0;
   }
 
   /**
@@ -95,6 +121,11 @@ public final class StorageBound {
     return roomAtEnd() < 0;
   }
 
+  /** Whether the policy or the whole cluster is over its bound when all transitions are done. */
+  public boolean isAnyExceededAtEnd() {
+    return isExceededAtEnd() || cluster != null && cluster.isExceededAtEnd();
+  }
+
   /** How many bytes of room a change lacks now; 0 or less if it fits. */
   public double lackingNow(Change change) {
     return Math.max(0, roomTakenBy(change)) - roomNow;
@@ -102,7 +133,8 @@ public final class StorageBound {
 
   /** How many bytes of room a change lacks at the end; negative if there is more than enough. */
   public double lackingAtEnd(Change change) {
-    return roomTakenBy(change) - roomAtEnd();
+    double lacking = roomTakenBy(change) - roomAtEnd();
+    return cluster == null ? lacking : Math.max(lacking, cluster.lackingAtEnd(change));
   }
 
   /** Stored bytes per live byte once all transitions are done; 0 if nothing is encoded. */
@@ -110,9 +142,13 @@ public final class StorageBound {
     return live == 0 ? 0 : stored / live;
   }
 
-  /** "1.50x", or "none". */
+  /** "1.50x", or "none", and the bound of the cluster if there is one. */
   public String show() {
-    return bound.isPresent() ? String.format(Locale.ROOT, "%.2fx", bound.getAsDouble()) : "none";
+    String own =
+        bound.isPresent() ? String.format(Locale.ROOT, "%.2fx", bound.getAsDouble()) : "none";
+    return cluster == null || cluster.bound.isEmpty()
+        ? own
+        : "%s (of the cluster: %s)".formatted(own, cluster.show());
   }
 
   /** How much room a change takes; negative if it makes room; 0 without a bound. */

@@ -124,6 +124,7 @@ final class BoundEdit {
                     rule.name().equals(name)
                         ? rule.withStorageBound(OptionalDouble.of(bound))
                         : rule)
-            .toList());
+            .toList(),
+        policies.storageBound());
   }
 }

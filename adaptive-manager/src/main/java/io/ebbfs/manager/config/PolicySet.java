@@ -12,6 +12,7 @@ import io.ebbfs.manager.economics.PairCost;
 import io.ebbfs.manager.economics.Prices;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -25,8 +26,13 @@ import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** All policies, read from {@code policies.yaml}. A file has at most one policy. Immutable. */
-public record PolicySet(List<PolicyRule> rules) {
+/**
+ * All policies, read from {@code policies.yaml}. A file has at most one policy. Immutable.
+ *
+ * @param storageBound most stored bytes per logical byte of the encoded data of the whole cluster;
+ *     empty for none
+ */
+public record PolicySet(List<PolicyRule> rules, OptionalDouble storageBound) {
   /** The file in the configuration directory. */
   public static final String FILE = "policies.yaml";
 
@@ -36,6 +42,16 @@ public record PolicySet(List<PolicyRule> rules) {
 
   public PolicySet {
     rules = List.copyOf(rules);
+  }
+
+  /** Policies without a bound for the whole cluster. */
+  public PolicySet(List<PolicyRule> rules) {
+    this(rules, OptionalDouble.empty());
+  }
+
+  /** The same policies without {@link PolicyRule#maxBytesPerRun}. */
+  public PolicySet withoutRunLimits() {
+    return new PolicySet(rules.stream().map(PolicyRule::withoutRunLimit).toList(), storageBound);
   }
 
   public static PolicySet load(Path directory, CodeRegistry codes) throws ConfigException {
@@ -89,7 +105,31 @@ public record PolicySet(List<PolicyRule> rules) {
     if (rules.isEmpty()) {
       top.problem("policies", "there is no policy", "add at least one entry below 'policies:'");
     }
-    return new PolicySet(rules);
+    return new PolicySet(rules, readClusterBound(top, rules));
+  }
+
+  private static OptionalDouble readClusterBound(Section top, List<PolicyRule> rules) {
+    OptionalDouble bound = top.number("storageBound", 1, 100);
+    ErasureCode least =
+        rules.stream()
+            .map(rule -> rule.family().compactCode())
+            .min(Comparator.comparingDouble(ErasureCode::overhead))
+            .orElse(null);
+    if (bound.isPresent() && least != null && bound.getAsDouble() < least.overhead()) {
+      top.problem(
+          "storageBound",
+          String.format(
+              Locale.ROOT,
+              "storageBound %s of the cluster is below what its policies can reach (%s stores %.3f)",
+              bound.getAsDouble(),
+              least.name(),
+              least.overhead()),
+          String.format(
+              Locale.ROOT,
+              "write at least %.2f, or give a policy a code that stores less",
+              Math.ceil(least.overhead() * 100 + 1) / 100));
+    }
+    return bound;
   }
 
   /** A pattern, its policy and all criteria of this policy, and its line in the file. */
@@ -298,7 +338,7 @@ public record PolicySet(List<PolicyRule> rules) {
     if (bound.isPresent() && bound.getAsDouble() < compact.overhead()) {
       CodeFamily least =
           codes.families().stream()
-              .min(java.util.Comparator.comparingDouble(f -> f.compactCode().overhead()))
+              .min(Comparator.comparingDouble(f -> f.compactCode().overhead()))
               .orElseThrow();
       section.problem(
           "storageBound",

@@ -246,6 +246,17 @@ public final class Health {
 
   private void evaluation(Evaluation evaluation) {
     evaluation.refusals().forEach(r -> error("policies", r.message(), r.remedy()));
+    if (evaluation.cluster().isOverBound()) {
+      warn(
+          "storage",
+          String.format(
+              Locale.ROOT,
+              "the cluster stores its encoded data %.3fx, over its bound of %.2fx",
+              evaluation.cluster().encodedOverhead(),
+              evaluation.cluster().bound().getAsDouble()),
+          "nothing to do while conversions are under way; otherwise raise storageBound at the top of"
+              + " policies.yaml, or give policies codes that store less");
+    }
     for (PolicyAccount account : evaluation.accounts()) {
       if (account.isOverBound()) {
         warn(

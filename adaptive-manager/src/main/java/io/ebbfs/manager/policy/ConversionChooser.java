@@ -7,6 +7,7 @@ import io.ebbfs.common.config.Units;
 import io.ebbfs.manager.bound.ConversionForecast;
 import io.ebbfs.manager.bound.StorageBound;
 import io.ebbfs.manager.config.PolicyRule;
+import io.ebbfs.manager.economics.PairCost;
 import io.ebbfs.manager.view.StripeView;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.util.ArrayDeque;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.TreeMap;
 
@@ -39,6 +41,8 @@ final class ConversionChooser {
   private final ProposalLimit limit;
   private final FailedTransitions failed;
   private final Temperature temperature;
+  private final ReadsOfStripes reads;
+  private final double readsSaved;
   private final ConversionForecast forecast;
   private final ConversionPace pace;
   private final Map<Long, String> waiting;
@@ -90,11 +94,15 @@ final class ConversionChooser {
     this.limit = limit;
     this.failed = failed;
     this.temperature = view.temperature();
+    this.reads = new ReadsOfStripes(view.snapshot());
+    this.readsSaved = PairCost.of(rule.family()).readsSaved();
     this.forecast = new ConversionForecast(rule.family());
     this.pace = pace;
     this.waiting = waiting;
     this.taken = taken;
-    collectCandidates(view.stripes());
+    if (!rule.isSingle()) {
+      collectCandidates(view.stripes());
+    }
   }
 
   private void collectCandidates(List<StripeView> stripes) {
@@ -138,9 +146,41 @@ final class ConversionChooser {
     }
   }
 
+  /** Leaves out stripes that are in a decision by now. */
+  void leaveTaken() {
+    fast.removeIf(candidate -> candidate.ids().stream().anyMatch(taken::contains));
+    compact.removeIf(candidate -> candidate.ids().stream().anyMatch(taken::contains));
+  }
+
   /** Whether fast stripes are left that could make room. */
   boolean canMakeRoom() {
     return !fast.isEmpty();
+  }
+
+  /**
+   * Reads that the fast code makes cheaper for each byte that it stores more, of the coldest fast
+   * stripes; empty if there are none, or if the limits do not allow their conversion.
+   */
+  OptionalDouble benefitOfColdest() {
+    if (fast.isEmpty() || !allowed(fast.get(0))) {
+      return OptionalDouble.empty();
+    }
+    Candidate coldest = fast.get(0);
+    double freedPerByte = -coldest.parityDelta / Math.max(1, coldest.liveBytes());
+    return OptionalDouble.of(reads.ofStripes(coldest.stripes) * readsSaved / freedPerByte);
+  }
+
+  /** Converts the coldest fast stripes to compact, since the cluster is over its bound. */
+  void giveWay(StorageBound cluster, List<Decision> decisions) {
+    Candidate coldest = fast.remove(0);
+    String reason =
+        String.format(
+            Locale.ROOT,
+            "storage of the cluster %.3fx is over its bound %s; fast stripes of least benefit at %s",
+            cluster.overheadAtEnd(),
+            cluster.show(),
+            temperature.show(coldest.heat));
+    decide(coldest, UPCODE, reason, decisions);
   }
 
   /** While the policy is over its bound, converts the coldest fast stripes to compact. */

@@ -1,5 +1,6 @@
 package io.ebbfs.manager.policy;
 
+import io.ebbfs.manager.bound.ClusterAccount;
 import io.ebbfs.manager.bound.PolicyAccount;
 import java.util.List;
 
@@ -14,6 +15,7 @@ public record Evaluation(
     List<Decision> decisions,
     Verdicts verdicts,
     List<PolicyAccount> accounts,
+    ClusterAccount cluster,
     List<Refusal> refusals) {
 
   /** A policy that is not applied. */

@@ -39,7 +39,8 @@ public final class OrderedConversion {
    * @param storedDeltaBytes by which the stored bytes grow at the end; negative if they shrink
    * @param overheadNow stored bytes per byte of the encoded data of the policy
    * @param overheadAtEnd the same once this and all that is under way are done
-   * @param isWithinBound whether the policy keeps its bound while and after this is done
+   * @param isWithinBound whether the policy and the cluster keep their bounds while and after this
+   *     is done
    * @param busy files and stripes that are left out: being written, converted or repaired
    */
   public record Plan(
@@ -80,7 +81,9 @@ public final class OrderedConversion {
     this.reason = reason;
     this.cost = PairCost.of(rule.family());
     this.bound =
-        new StorageBound(rule.storageBound(), view.sums().storedBytes(), view.sums().liveBytes());
+        new ClusterBoundKeeper(view.snapshot())
+            .bound()
+            .within(rule.storageBound(), view.sums().storedBytes(), view.sums().liveBytes());
   }
 
   /**

@@ -35,15 +35,15 @@ public final class Policy {
               });
     }
     Map<String, List<StripeView>> stripesByPolicy = stripesByPolicy(snapshot, ruleOfFile);
+    Verdicts verdicts = new Verdicts(snapshot);
     Evaluation result =
         new Evaluation(
-            snapshot.nowMillis(),
-            new ArrayList<>(),
-            new Verdicts(snapshot),
-            new ArrayList<>(),
-            new ArrayList<>());
-    long transitionsLeft =
-        snapshot.limits().maxPendingTransitions() - conversionsUnderWay(snapshot);
+            snapshot.nowMillis(), new ArrayList<>(), verdicts, List.of(), null, new ArrayList<>());
+    TransitionQuota transitions =
+        new TransitionQuota(
+            snapshot.limits().maxPendingTransitions() - conversionsUnderWay(snapshot));
+    ClusterBoundKeeper cluster = new ClusterBoundKeeper(snapshot);
+    List<PolicyRun> runs = new ArrayList<>();
     for (PolicyRule rule : snapshot.policies().rules()) {
       PolicyView view =
           new PolicyView(
@@ -53,15 +53,18 @@ public final class Policy {
               filesById,
               filesByPolicy.getOrDefault(rule.name(), List.of()),
               stripesByPolicy.getOrDefault(rule.name(), List.of()));
-      PolicyRun run = new PolicyRun(view, transitionsLeft);
-      run.decide(result);
-      transitionsLeft = run.transitionsLeft();
+      runs.add(new PolicyRun(view, cluster.bound(), transitions));
     }
+    cluster.keep(runs, result.decisions());
+    runs.forEach(run -> run.decide(result));
+    // Encodings have entered the bound, so the cluster may be over its bound now.
+    cluster.keep(runs, result.decisions());
     return new Evaluation(
         result.atMillis(),
         List.copyOf(result.decisions()),
-        result.verdicts(),
-        List.copyOf(result.accounts()),
+        verdicts,
+        runs.stream().map(PolicyRun::account).toList(),
+        cluster.account(),
         List.copyOf(result.refusals()));
   }
 

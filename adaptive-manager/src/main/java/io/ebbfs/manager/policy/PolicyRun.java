@@ -1,13 +1,16 @@
 package io.ebbfs.manager.policy;
 
+import io.ebbfs.manager.bound.PolicyAccount;
 import io.ebbfs.manager.bound.StorageBound;
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.economics.PairCost;
+import io.ebbfs.manager.view.PolicySums;
 import io.ebbfs.manager.view.Wear;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.Set;
 
 /**
@@ -20,41 +23,72 @@ final class PolicyRun {
   private final StorageBound bound;
   private final ProposalLimit limit;
   private final FailedTransitions failed;
+  private final ConversionPace pace;
+  private final ConversionChooser conversions;
+  private final Evaluation.Refusal refusal;
 
-  PolicyRun(PolicyView view, long transitionsLeft) {
+  /** Why nothing is decided; null if the policy is applied. */
+  private final String held;
+
+  private final Map<Long, String> waiting = new HashMap<>();
+  private final Map<Long, String> waitingStripes = new HashMap<>();
+
+  /** The stripes that are in a decision. */
+  private final Set<Long> taken = new HashSet<>();
+
+  /**
+   * Enters what is under way into the bounds.
+   *
+   * @param cluster the bound of the whole cluster
+   * @param transitions what all policies may still propose
+   */
+  PolicyRun(PolicyView view, StorageBound cluster, TransitionQuota transitions) {
     this.view = view;
     this.rule = view.rule();
-    this.bound =
-        new StorageBound(rule.storageBound(), view.sums().storedBytes(), view.sums().liveBytes());
+    PolicySums sums = view.sums();
+    this.bound = cluster.within(rule.storageBound(), sums.storedBytes(), sums.liveBytes());
     long bytesUnderWay = new TransitionsUnderWay(view, bound).enter();
-    this.limit = new ProposalLimit(rule.maxBytesPerRun(), bytesUnderWay, transitionsLeft);
+    this.limit = new ProposalLimit(rule.maxBytesPerRun(), bytesUnderWay, transitions);
     this.failed = new FailedTransitions(view.snapshot(), rule.name());
+    this.pace = new ConversionPace(view);
+    this.refusal = ClusterFit.check(rule, view.snapshot().cluster());
+    this.held =
+        refusal != null
+            ? refusal.message()
+            : view.snapshot().cluster().safeMode() ? "the namenode is in safe mode" : null;
+    this.conversions =
+        new ConversionChooser(view, bound, limit, pace, failed, taken, waitingStripes);
   }
 
-  long transitionsLeft() {
-    return limit.transitionsLeft();
+  /**
+   * What the fast code is worth for each stored byte of the coldest fast stripes that may become
+   * compact now; empty if there are none.
+   */
+  OptionalDouble benefitOfColdest() {
+    return held == null ? conversions.benefitOfColdest() : OptionalDouble.empty();
+  }
+
+  /** Converts the coldest fast stripes to compact for the sake of the bound of the cluster. */
+  void giveWay(StorageBound cluster, List<Decision> decisions) {
+    conversions.giveWay(cluster, decisions);
   }
 
   void decide(Evaluation result) {
-    Map<Long, String> waiting = new HashMap<>();
-    Map<Long, String> waitingStripes = new HashMap<>();
-    Evaluation.Refusal refusal = ClusterFit.check(rule, view.snapshot().cluster());
-    String held = null;
     if (refusal != null) {
       result.refusals().add(refusal);
-      held = refusal.message();
-    } else if (view.snapshot().cluster().safeMode()) {
-      held = "the namenode is in safe mode";
-    } else {
-      adapt(waiting, waitingStripes, result.decisions());
+    }
+    if (held == null) {
+      adapt(result.decisions());
     }
     result.verdicts().add(rule, new VerdictWriter(view, failed, waiting, waitingStripes, held));
-    result.accounts().add(AccountBuilder.account(view, bound.overheadAtEnd()));
   }
 
-  private void adapt(
-      Map<Long, String> waiting, Map<Long, String> waitingStripes, List<Decision> decisions) {
-    ConversionPace pace = new ConversionPace(view);
+  /** The account of the policy, once all has been decided. */
+  PolicyAccount account() {
+    return AccountBuilder.account(view, bound.overheadAtEnd());
+  }
+
+  private void adapt(List<Decision> decisions) {
     RecodingChooser recodings =
         new RecodingChooser(view, bound, limit, pace, failed, waitingStripes);
     if (rule.isSingle()) {
@@ -62,13 +96,12 @@ final class PolicyRun {
       recodings.decide(decisions);
       return;
     }
-    Set<Long> taken = new HashSet<>();
     ReclaimChooser reclaims = new ReclaimChooser(view, bound, limit, failed, taken);
     reclaims.keepBound(PairCost.of(rule.family()).pricePerFreedByte(), decisions);
-    ConversionChooser conversions =
-        new ConversionChooser(view, bound, limit, pace, failed, taken, waitingStripes);
+    conversions.leaveTaken();
     conversions.keepBound(decisions);
     reclaims.keepBound(Wear.MOST_PRICE, decisions);
+    conversions.leaveTaken();
     boolean canMakeRoom = conversions.canMakeRoom();
     double missing =
         new EncodingChooser(view, bound, limit, failed, canMakeRoom, waiting).decide(decisions);

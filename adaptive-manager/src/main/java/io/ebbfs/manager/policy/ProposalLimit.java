@@ -10,12 +10,12 @@ import io.ebbfs.common.config.Units;
 final class ProposalLimit {
   private final long limitBytes;
   private long usedBytes;
-  private long transitions;
+  private final TransitionQuota transitions;
 
-  ProposalLimit(long limitBytes, long bytesUnderWay, long transitionsLeft) {
+  ProposalLimit(long limitBytes, long bytesUnderWay, TransitionQuota transitions) {
     this.limitBytes = limitBytes;
     this.usedBytes = bytesUnderWay;
-    this.transitions = transitionsLeft;
+    this.transitions = transitions;
   }
 
   boolean allows(long bytes) {
@@ -25,12 +25,12 @@ final class ProposalLimit {
   /** Whether these bytes are allowed in addition to other bytes and their transitions. */
   boolean allows(long bytes, long otherBytes, long otherTransitions) {
     long before = usedBytes + otherBytes;
-    return transitions > otherTransitions && (before == 0 || before + bytes <= limitBytes);
+    return transitions.left() > otherTransitions && (before == 0 || before + bytes <= limitBytes);
   }
 
   void take(long bytes, long count) {
     usedBytes += bytes;
-    transitions -= count;
+    transitions.take(count);
   }
 
   /** Whether anything is under way or proposed. */
@@ -43,9 +43,5 @@ final class ProposalLimit {
     return "transitions under way: the limit of %s at once (maxBytesPerRun) or the limit of"
             .formatted(Units.showBytes(limitBytes))
         + " transitions (maxPendingTransitions) is reached";
-  }
-
-  long transitionsLeft() {
-    return transitions;
   }
 }

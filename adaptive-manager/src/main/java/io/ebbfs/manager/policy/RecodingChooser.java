@@ -86,7 +86,7 @@ final class RecodingChooser {
   void decide(List<Decision> decisions) {
     String stopped = null;
     for (Unit unit : units()) {
-      boolean forBound = bound.isExceededAtEnd() && unit.storedDelta < 0;
+      boolean forBound = bound.isAnyExceededAtEnd() && unit.storedDelta < 0;
       long bytes = unit.liveBytes();
       String hold = forBound ? null : pace.hold(bytes, 0).orElse(null);
       if (stopped == null && !limit.allows(bytes)) {

@@ -212,8 +212,7 @@ public final class Evaluator {
   public synchronized Evaluation preview(PolicySet edited) {
     List<TransitionView> transitions = SnapshotReader.transitions(namenode);
     follower.catchUp();
-    PolicySet unlimited =
-        new PolicySet(edited.rules().stream().map(PolicyRule::withoutRunLimit).toList());
+    PolicySet unlimited = edited.withoutRunLimits();
     long now = clock.millis();
     WorkingSet.Surroundings around = surroundings(now, unlimited, Integer.MAX_VALUE, transitions);
     List<FileView> files = new ArrayList<>();

@@ -194,6 +194,16 @@ class ConfigTest {
   }
 
   @Test
+  void theClusterHasABoundThatSomePolicyCanReach() throws Exception {
+    assertThat(sound(SOUND).storageBound()).isEmpty();
+    assertThat(sound("storageBound: 1.45\n" + SOUND).storageBound()).hasValue(1.45);
+    assertThat(problems("storageBound: 1.3\n" + SOUND).toString())
+        .contains("policies.yaml:1: storageBound 1.3 of the cluster is below what its policies")
+        .contains("(PC(6x5) stores 1.400)")
+        .contains("write at least 1.41");
+  }
+
+  @Test
   void allCriteriaOfAPolicyMustMatch() throws Exception {
     PolicySet policies = sound(owned("owners: [etl, ann], groups: [staff]"));
     assertThat(nameFor(policies, "/a/f", "etl", "staff")).isEqualTo("x");
