@@ -28,14 +28,14 @@ const scrubButton = () => actionButton('Start now',
 const convertButtons = path => ['fast', 'compact'].map(to => actionButton('Convert to ' + to, {name: 'convert',
     title: 'Convert ' + path + ' to ' + to, confirm: 'Convert to ' + to, parameters: {path, to}}));
 
-// The button of a transition that can be cancelled or tried again; null for any other.
-function transitionButton(t) {
+// The button of a transition that can be cancelled or tried again; null for any other. A row may stand for n alike.
+function transitionButton(t, n = 1) {
   if (!ORDERED_KINDS.includes(t.kind)) return null;
   if (t.state === 'PLANNED' || t.state === 'RUNNING') {
-    return actionButton('Cancel', {name: 'cancel', title: 'Cancel transition ' + t.id,
+    return actionButton(n > 1 ? 'Cancel one' : 'Cancel', {name: 'cancel', title: 'Cancel transition ' + t.id,
         confirm: 'Cancel the transition', parameters: {id: t.id}});
   }
-  return UNDONE_STATES.includes(t.state) ? actionButton('Retry', {name: 'retry',
+  return UNDONE_STATES.includes(t.state) ? actionButton(n > 1 ? 'Retry one' : 'Retry', {name: 'retry',
       title: 'Retry transition ' + t.id, confirm: 'Retry the transition', parameters: {id: t.id}}) : null;
 }
 

@@ -383,7 +383,7 @@ function drawTransitions(answer, cluster) {
       h('span', {class: 'why'}, t.reason,
           t.failure && t.state !== 'DONE' ? h('em', {}, 'attempt ' + t.attempt + ': ' + t.failure) : null),
       h('span', {class: 'state'}, h('b', {}, t.state.toLowerCase().replace('_', ' ')), ago(cluster.timeMillis - t.updatedMillis) + ' ago',
-          transitionButton(t))));
+          transitionButton(t, n))));
   const list = $('transitions');
   const scroll = list.scrollTop;
   list.replaceChildren(...refused, ...rows);
