@@ -4,6 +4,7 @@ import io.ebbfs.common.config.ConfigException;
 import io.ebbfs.common.config.Section;
 import io.ebbfs.common.config.YamlFile;
 import io.ebbfs.namenode.datanodes.ByteRate;
+import io.ebbfs.namenode.files.xattrs.XAttrLimits;
 import io.ebbfs.namenode.tasks.lifecycle.BackgroundLimits;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings.Verification;
@@ -58,6 +59,8 @@ import java.util.Optional;
  * @param httpPort a port for probes and metrics; 0 for none
  * @param auditLog a file with a line for each call of a client; empty for none
  * @param storeNodes host:port of nodes of a store that namenodes share; empty: an embedded store
+ * @param xattrsPerInode the most extended attributes of a file or directory
+ * @param xattrSize the longest name and value of an extended attribute, together
  * @param leaderTimeout a namenode takes over from one that has been silent for this long
  */
 public record NamenodeConfig(
@@ -98,6 +101,8 @@ public record NamenodeConfig(
     int httpPort,
     String auditLog,
     List<String> storeNodes,
+    int xattrsPerInode,
+    long xattrSize,
     long leaderTimeout) {
 
   public static NamenodeConfig defaults() {
@@ -140,6 +145,8 @@ public record NamenodeConfig(
         0,
         "",
         List.of(),
+        XAttrLimits.DEFAULT.perInode(),
+        XAttrLimits.DEFAULT.sizeBytes(),
         2_000);
   }
 
@@ -218,6 +225,8 @@ public record NamenodeConfig(
             top.integer("httpPort", otherwise.httpPort, 0, 65_535),
             top.text("auditLog").orElse(otherwise.auditLog),
             top.text("storeNodes").map(NamenodeConfig::list).orElse(otherwise.storeNodes),
+            top.integer("xattrsPerInode", otherwise.xattrsPerInode, 0, XAttrLimits.MOST_PER_INODE),
+            top.sizeBytes("xattrSize", otherwise.xattrSize),
             top.durationMillis("leaderTimeout", otherwise.leaderTimeout));
     config.check(top);
     return config;
@@ -294,6 +303,10 @@ public record NamenodeConfig(
       top.problem(
           "storeCache", "'storeCache: " + storeCache + "' is too small", "write 8MiB or more");
     }
+    if (xattrSize > XAttrLimits.LARGEST_SIZE_BYTES) {
+      top.problem(
+          "xattrSize", "'xattrSize: " + xattrSize + "' is too large", "write 32KiB or less");
+    }
     if (leaderTimeout < 500) {
       top.problem(
           "leaderTimeout",
@@ -358,6 +371,8 @@ public record NamenodeConfig(
         httpPort,
         auditLog,
         storeNodes,
+        xattrsPerInode,
+        xattrSize,
         leaderTimeout);
   }
 }

@@ -31,6 +31,8 @@ import io.ebbfs.namenode.files.tree.InodeLookup;
 import io.ebbfs.namenode.files.tree.MkdirService;
 import io.ebbfs.namenode.files.tree.PendingDeletionReaper;
 import io.ebbfs.namenode.files.tree.RenameService;
+import io.ebbfs.namenode.files.xattrs.XAttrLimits;
+import io.ebbfs.namenode.files.xattrs.XAttrService;
 import io.ebbfs.namenode.leader.ReadOnlyMark;
 import io.ebbfs.namenode.peers.ClusterViews;
 import io.ebbfs.namenode.replicas.BlockManager;
@@ -454,6 +456,8 @@ public final class NamenodeServer implements AutoCloseable {
     return new FileServices(
         new MkdirService(store, ids.inodes(), timeOfDay, limits),
         new AttributeService(store),
+        new XAttrService(
+            store, timeOfDay, new XAttrLimits(config.xattrsPerInode(), (int) config.xattrSize())),
         new InodeLookup(store),
         new RenameService(store, timeOfDay, limits, onPendingDeletion),
         new DeleteService(store, timeOfDay, onPendingDeletion),

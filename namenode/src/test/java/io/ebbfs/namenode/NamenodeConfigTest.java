@@ -61,10 +61,19 @@ class NamenodeConfigTest {
             1,
             "x",
             java.util.List.of(),
+            1,
+            1,
             2_000);
 
     assertThat(NamenodeConfig.parse(EXAMPLE, Files.readString(EXAMPLE), none))
         .isEqualTo(NamenodeConfig.defaults());
+  }
+
+  @Test
+  void anAttributeLargerThanHdfsAllowsIsRefused() throws Exception {
+    assertThatThrownBy(
+            () -> NamenodeConfig.parse(EXAMPLE, "xattrSize: 33KiB", NamenodeConfig.defaults()))
+        .hasMessageContaining("write 32KiB or less");
   }
 
   @Test

@@ -106,6 +106,8 @@ class StockDataNodesTest {
             0,
             "",
             java.util.List.of(),
+            d.xattrsPerInode(),
+            d.xattrSize(),
             2_000);
     return NamenodeServer.start(config, Clock.systemUTC(), new Random(1));
   }

@@ -330,7 +330,6 @@ class StockHdfsTest {
     assertThat(fs.getErasureCodingPolicy(path("plain"))).isNull();
     assertThat(fs.getEZForPath(path("plain"))).isNull();
     assertThat(fs.getAclStatus(path("plain")).getEntries()).isEmpty();
-    assertThat(fs.getXAttrs(path("plain"))).isEmpty();
     assertThat(fs.getStoragePolicies()).isNotEmpty();
     assertThat(fs.getServerDefaults(path("plain")).getBlockSize()).isEqualTo(BLOCK);
     assertThat(fs.getStatus().getCapacity()).isPositive();

@@ -16,11 +16,14 @@ import io.ebbfs.namenode.stripes.StripeState;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionIndex;
 import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.XAttrRow;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -73,6 +76,7 @@ public final class MetadataChecker {
     check.forAll(Tables.REPLICA, check::replica);
     check.forAll(Tables.STRIPE, check::stripe);
     check.forAll(Tables.TRANSITION, check::transition);
+    check.forAll(Tables.XATTR, check::xattrs);
     check.usage();
     return List.copyOf(check.findings);
   }
@@ -111,6 +115,27 @@ public final class MetadataChecker {
     if (!holds && findings.size() < limit) {
       findings.add(new Finding(severity, format.formatted(arguments)));
     }
+  }
+
+  // ---- extended attributes
+  // -----------------------------------------------------------------------
+
+  private void xattrs(Key key, XAttrRow attributes) throws IOException {
+    long inodeId = key.partition();
+    Optional<InodeNameRow> name = get(Tables.INODE_NAME, Tables.inodeName(inodeId));
+    Optional<InodeRow> inode = Optional.empty();
+    if (name.isPresent()) {
+      inode =
+          get(
+              Tables.INODE,
+              Tables.inode(name.get().getParentId(), name.get().getName().toByteArray()));
+    }
+    require(
+        inode.filter(row -> row.getId() == inodeId && row.getExtendedAttributes()).isPresent(),
+        "there are %d extended attributes of inode %d, whose row is %s",
+        attributes.getAttributesCount(),
+        inodeId,
+        inode);
   }
 
   // ---- blocks ----------------------------------------------------------------------------------

@@ -150,6 +150,9 @@ public final class KafkaChangePublisher implements ChangePublisher, AutoCloseabl
     for (long id : ids.stripes()) {
       records.next().addStripeIds(id);
     }
+    for (long id : ids.pinned()) {
+      records.next().addPinnedIds(id);
+    }
     return records.all();
   }
 

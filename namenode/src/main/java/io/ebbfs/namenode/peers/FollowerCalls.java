@@ -49,7 +49,16 @@ public final class FollowerCalls {
 
   /** Calls that change rows of the namespace alone. */
   private static final Set<String> CHANGES =
-      Set.of("mkdirs", "rename", "rename2", "delete", "setPermission", "setOwner", "setTimes");
+      Set.of(
+          "mkdirs",
+          "rename",
+          "rename2",
+          "delete",
+          "setPermission",
+          "setOwner",
+          "setTimes",
+          "setXAttr",
+          "removeXAttr");
 
   /**
    * Calls of a writer. Some of them end at the leader: because another writer's lease may have

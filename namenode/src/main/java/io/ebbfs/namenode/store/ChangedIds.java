@@ -14,11 +14,13 @@ public final class ChangedIds {
   private final long[] files;
   private final long[] directories;
   private final long[] stripes;
+  private final long[] pinned;
 
-  private ChangedIds(long[] files, long[] directories, long[] stripes) {
+  private ChangedIds(long[] files, long[] directories, long[] stripes, long[] pinned) {
     this.files = files;
     this.directories = directories;
     this.stripes = stripes;
+    this.pinned = pinned;
   }
 
   /** The files that were made, changed, moved or deleted, or whose blocks or replicas changed. */
@@ -38,8 +40,13 @@ public final class ChangedIds {
     return stripes;
   }
 
+  /** The directories whose pins have changed. */
+  public long[] pinned() {
+    return pinned;
+  }
+
   public int count() {
-    return files.length + directories.length + stripes.length;
+    return files.length + directories.length + stripes.length + pinned.length;
   }
 
   public boolean isEmpty() {
@@ -48,7 +55,10 @@ public final class ChangedIds {
 
   /** Whether a row tells of any change. */
   static boolean areIn(ChangeRow row) {
-    return row.getFileIdsCount() + row.getDirectoryIdsCount() + row.getStripeIdsCount() > 0;
+    return row.getFileIdsCount() > 0
+        || row.getDirectoryIdsCount() > 0
+        || row.getStripeIdsCount() > 0
+        || row.getPinnedIdsCount() > 0;
   }
 
   /** The ids of all rows. */
@@ -58,6 +68,7 @@ public final class ChangedIds {
       row.value().getFileIdsList().forEach(all.files::add);
       row.value().getDirectoryIdsList().forEach(all.directories::add);
       row.value().getStripeIdsList().forEach(all.stripes::add);
+      row.value().getPinnedIdsList().forEach(all.pinned::add);
     }
     return all.build();
   }
@@ -68,6 +79,7 @@ public final class ChangedIds {
       all.files.addAll(ids.files);
       all.directories.addAll(ids.directories);
       all.stripes.addAll(ids.stripes);
+      all.pinned.addAll(ids.pinned);
     }
     return all.build();
   }
@@ -82,6 +94,9 @@ public final class ChangedIds {
     for (long id : stripes) {
       row.addStripeIds(id);
     }
+    for (long id : pinned) {
+      row.addPinnedIds(id);
+    }
   }
 
   /** Collects ids, in any order and as often as they come. Not thread-safe. */
@@ -89,9 +104,11 @@ public final class ChangedIds {
     final Ids files = new Ids();
     final Ids directories = new Ids();
     final Ids stripes = new Ids();
+    final Ids pinned = new Ids();
 
     ChangedIds build() {
-      return new ChangedIds(files.distinct(), directories.distinct(), stripes.distinct());
+      return new ChangedIds(
+          files.distinct(), directories.distinct(), stripes.distinct(), pinned.distinct());
     }
   }
 

@@ -18,8 +18,8 @@ final class RowCache {
   private static final int MIN_SCAN = 16;
 
   /**
-   * Rows that only background work reads, or nobody but a new namenode; and rows of calls, which
-   * are read once, before they are written.
+   * Rows that only background work reads, or nobody but a new namenode; rows of calls, which are
+   * read once, before they are written; and extended attributes, which are large and rarely read.
    */
   private static final boolean[] UNCACHED =
       marked(
@@ -28,7 +28,8 @@ final class RowCache {
           Tables.INVALIDATION,
           Tables.LOST_DISK,
           Tables.CALL,
-          Tables.CHANGE);
+          Tables.CHANGE,
+          Tables.XATTR);
 
   /** Tables whose partitions calls of clients scan. */
   private static final boolean[] SCANNED = marked(Tables.INODE, Tables.BLOCK, Tables.REPLICA);

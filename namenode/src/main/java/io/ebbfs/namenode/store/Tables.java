@@ -18,6 +18,7 @@ import io.ebbfs.protocol.proto.StoreProtos.StorageReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.UsageRow;
+import io.ebbfs.protocol.proto.StoreProtos.XAttrRow;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -62,6 +63,8 @@ public final class Tables {
 
   public static final Table<UsageRow> USAGE = new Table<>("usage", 17, UsageRow.parser());
 
+  public static final Table<XAttrRow> XATTR = new Table<>("xattr", 18, XAttrRow.parser());
+
   /** The parent of deleted inodes. */
   public static final long PENDING_DELETIONS = 1;
 
@@ -85,13 +88,18 @@ public final class Tables {
           LOST_DISK,
           LEADER,
           CHANGE,
-          USAGE);
+          USAGE,
+          XATTR);
 
   public static Key inode(long parentId, byte[] name) {
     return Key.of(parentId, name);
   }
 
   public static Key inodeName(long inodeId) {
+    return Key.of(inodeId);
+  }
+
+  public static Key xattr(long inodeId) {
     return Key.of(inodeId);
   }
 

@@ -78,6 +78,13 @@ record TransactionChange(Usage usage, ChangedIds ids) {
       if (after != null && !stays) {
         add(after, false);
       }
+      if (stays && after.getKind() == InodeKindProto.DIRECTORY && !samePin(before, after)) {
+        ids.pinned.add(after.getId());
+      }
+    }
+
+    private static boolean samePin(InodeRow before, InodeRow after) {
+      return before.hasPin() == after.hasPin() && before.getPin() == after.getPin();
     }
 
     /** The row of a directory that stays is written for the sake of its times or its entries. */

@@ -69,6 +69,7 @@ class DirectCallsTest {
         new FileServices(
             real.mkdirs,
             real.attributes,
+            real.xattrs,
             real.inodes,
             real.renames,
             real.deletions,

@@ -24,6 +24,8 @@ import io.ebbfs.namenode.files.tree.InodeLookup;
 import io.ebbfs.namenode.files.tree.MkdirService;
 import io.ebbfs.namenode.files.tree.PendingDeletionReaper;
 import io.ebbfs.namenode.files.tree.RenameService;
+import io.ebbfs.namenode.files.xattrs.XAttrLimits;
+import io.ebbfs.namenode.files.xattrs.XAttrService;
 import io.ebbfs.namenode.replicas.BlockManager;
 import io.ebbfs.namenode.rpc.datanode.DatanodeFrontEnd;
 import io.ebbfs.namenode.store.IdGenerator;
@@ -60,6 +62,7 @@ final class NamespaceFixture {
   final BlockManager blocks;
   final MkdirService mkdirs;
   final AttributeService attributes;
+  final XAttrService xattrs;
   final InodeLookup inodes;
   final RenameService renames;
   final DeleteService deletions;
@@ -104,6 +107,7 @@ final class NamespaceFixture {
     monitor = new LeaseMonitor(store, leases, recovery);
     mkdirs = new MkdirService(store, ids.inodes(), clock, limits);
     attributes = new AttributeService(store);
+    xattrs = new XAttrService(store, clock, XAttrLimits.DEFAULT);
     inodes = new InodeLookup(store);
     renames = new RenameService(store, clock, limits, reaper::wake);
     deletions = new DeleteService(store, clock, reaper::wake);

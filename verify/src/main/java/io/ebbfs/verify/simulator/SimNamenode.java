@@ -25,6 +25,8 @@ import io.ebbfs.namenode.files.tree.InodeLookup;
 import io.ebbfs.namenode.files.tree.MkdirService;
 import io.ebbfs.namenode.files.tree.PendingDeletionReaper;
 import io.ebbfs.namenode.files.tree.RenameService;
+import io.ebbfs.namenode.files.xattrs.XAttrLimits;
+import io.ebbfs.namenode.files.xattrs.XAttrService;
 import io.ebbfs.namenode.peers.ClusterViews;
 import io.ebbfs.namenode.replicas.BlockManager;
 import io.ebbfs.namenode.replicas.BlockService;
@@ -236,6 +238,7 @@ final class SimNamenode implements SimNamenodes {
     return new FileServices(
         new MkdirService(store, ids.inodes(), timeOfDay, LIMITS),
         new AttributeService(store),
+        new XAttrService(store, timeOfDay, XAttrLimits.DEFAULT),
         new InodeLookup(store),
         new RenameService(store, timeOfDay, LIMITS, () -> {}),
         new DeleteService(store, timeOfDay, () -> {}),

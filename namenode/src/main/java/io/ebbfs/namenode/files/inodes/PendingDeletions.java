@@ -34,6 +34,9 @@ public final class PendingDeletions {
   public static void remove(Transaction transaction, Inode inode) {
     transaction.delete(Tables.INODE, inode.key());
     transaction.delete(Tables.INODE_NAME, Tables.inodeName(inode.id()));
+    if (inode.row().getExtendedAttributes()) {
+      transaction.delete(Tables.XATTR, Tables.xattr(inode.id()));
+    }
     if (inode.isUnderConstruction()) {
       LeaseRows.remove(transaction, inode.row().getUnderConstruction().getClientName(), inode.id());
     }

@@ -8,6 +8,7 @@ import io.ebbfs.namenode.files.inodes.NamespaceLimits;
 import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
+import io.ebbfs.namenode.files.xattrs.XAttrRows;
 import io.ebbfs.namenode.replicas.BlockPlaces;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.store.MetadataStore;
@@ -78,6 +79,7 @@ public final class FileReadService {
               PermissionChecker.checkTraverse(caller, path);
               Inode file = path.requireFile();
               PermissionChecker.checkAccess(caller, path, FsAction.READ);
+              XAttrRows.checkReadableBySuperuser(transaction, caller, file);
               return new Found(
                   file,
                   path.path(),

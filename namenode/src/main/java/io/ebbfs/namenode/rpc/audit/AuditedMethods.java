@@ -37,7 +37,11 @@ final class AuditedMethods {
           Map.entry("getContentSummary", "contentSummary"),
           Map.entry("isFileClosed", "isFileClosed"),
           Map.entry("recoverLease", "recoverLease"),
-          Map.entry("checkAccess", "checkAccess"));
+          Map.entry("checkAccess", "checkAccess"),
+          Map.entry("setXAttr", "setXAttr"),
+          Map.entry("removeXAttr", "removeXAttr"),
+          Map.entry("getXAttrs", "getXAttrs"),
+          Map.entry("listXAttrs", "listXAttrs"));
 
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss,SSS", Locale.ROOT)

@@ -28,6 +28,7 @@ import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.QuotaUsage;
 import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.fs.XAttr;
+import org.apache.hadoop.fs.XAttrSetFlag;
 import org.apache.hadoop.fs.permission.AclStatus;
 import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.fs.permission.FsPermission;
@@ -196,18 +197,24 @@ public final class ClientFrontEnd extends ClusterCalls {
   }
 
   @Override
+  public void setXAttr(String src, XAttr attribute, EnumSet<XAttrSetFlag> flags)
+      throws IOException {
+    files.xattrs().set(context.caller(), src, attribute, flags);
+  }
+
+  @Override
+  public void removeXAttr(String src, XAttr attribute) throws IOException {
+    files.xattrs().remove(context.caller(), src, attribute);
+  }
+
+  @Override
   public List<XAttr> getXAttrs(String src, List<XAttr> wanted) throws IOException {
-    files.inodes().get(context.caller(), src);
-    if (wanted != null && !wanted.isEmpty()) {
-      throw new IOException("At least one of the attributes provided was not found.");
-    }
-    return List.of();
+    return files.xattrs().get(context.caller(), src, wanted);
   }
 
   @Override
   public List<XAttr> listXAttrs(String src) throws IOException {
-    files.inodes().get(context.caller(), src);
-    return List.of();
+    return files.xattrs().list(context.caller(), src);
   }
 
   @Override

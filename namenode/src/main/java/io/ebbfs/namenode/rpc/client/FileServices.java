@@ -13,11 +13,13 @@ import io.ebbfs.namenode.files.tree.DeleteService;
 import io.ebbfs.namenode.files.tree.InodeLookup;
 import io.ebbfs.namenode.files.tree.MkdirService;
 import io.ebbfs.namenode.files.tree.RenameService;
+import io.ebbfs.namenode.files.xattrs.XAttrService;
 
 /** The services behind {@link ClientFrontEnd}. */
 public record FileServices(
     MkdirService mkdirs,
     AttributeService attributes,
+    XAttrService xattrs,
     InodeLookup inodes,
     RenameService renames,
     DeleteService deletions,

@@ -38,7 +38,9 @@ public final class ReadOnlyGuard implements InvocationHandler {
           "setPermission",
           "setOwner",
           "setTimes",
-          "setReplication");
+          "setReplication",
+          "setXAttr",
+          "removeXAttr");
 
   private final ClientProtocol calls;
   private final BooleanSupplier readOnly;

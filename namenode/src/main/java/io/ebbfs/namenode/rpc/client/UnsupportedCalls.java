@@ -6,8 +6,6 @@ import java.util.List;
 import org.apache.hadoop.fs.BatchedRemoteIterator;
 import org.apache.hadoop.fs.CacheFlag;
 import org.apache.hadoop.fs.StorageType;
-import org.apache.hadoop.fs.XAttr;
-import org.apache.hadoop.fs.XAttrSetFlag;
 import org.apache.hadoop.fs.permission.AclEntry;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.inotify.EventBatchList;
@@ -282,16 +280,6 @@ abstract class UnsupportedCalls implements ClientProtocol {
   public BatchedRemoteIterator.BatchedEntries<ZoneReencryptionStatus> listReencryptionStatus(
       long a0) throws IOException {
     throw unsupported("listReencryptionStatus");
-  }
-
-  @Override
-  public void setXAttr(String a0, XAttr a1, EnumSet<XAttrSetFlag> a2) throws IOException {
-    throw unsupported("setXAttr");
-  }
-
-  @Override
-  public void removeXAttr(String a0, XAttr a1) throws IOException {
-    throw unsupported("removeXAttr");
   }
 
   @Override

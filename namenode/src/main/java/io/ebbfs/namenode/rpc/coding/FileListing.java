@@ -201,11 +201,15 @@ final class FileListing {
                 Durability.RELAXED,
                 transaction -> status(transaction, inode, parentId, path)));
       } else {
-        message.addDirectories(
+        DirectoryStatusProto.Builder directory =
             DirectoryStatusProto.newBuilder()
                 .setDirectoryId(inode.getId())
                 .setParentId(parentId)
-                .setPath(path));
+                .setPath(path);
+        if (inode.hasPin()) {
+          directory.setPin(inode.getPin());
+        }
+        message.addDirectories(directory);
       }
     }
   }
@@ -251,6 +255,9 @@ final class FileListing {
             .setGroup(inode.getGroup())
             .setModifiedMillis(inode.getModifiedMillis())
             .setUnderConstruction(inode.hasUnderConstruction());
+    if (inode.hasPin()) {
+      status.setPin(inode.getPin());
+    }
     Set<Long> stripes = new TreeSet<>();
     long length = 0;
     long stored = 0;

@@ -1,0 +1,185 @@
+package io.ebbfs.namenode.files;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.store.ClientCall;
+import io.ebbfs.namenode.store.InMemoryStore;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.protocol.proto.StoreProtos.ChangeRow;
+import io.ebbfs.protocol.proto.StoreProtos.PinProto;
+import java.io.IOException;
+import java.util.EnumSet;
+import java.util.List;
+import org.apache.hadoop.fs.XAttr;
+import org.apache.hadoop.fs.XAttrSetFlag;
+import org.apache.hadoop.hdfs.XAttrHelper;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** The rows of extended attributes; {@code XAttrsAsHdfsTest} compares their calls with HDFS's. */
+class XAttrServiceTest {
+  private static final byte[] CLIENT = "sixteen bytes id".getBytes();
+  private static final EnumSet<XAttrSetFlag> CREATE = EnumSet.of(XAttrSetFlag.CREATE);
+  private static final EnumSet<XAttrSetFlag> BOTH = EnumSet.allOf(XAttrSetFlag.class);
+
+  private NamespaceFixture real;
+
+  @BeforeEach
+  void start() throws IOException {
+    real = new NamespaceFixture(new InMemoryStore());
+    real.mkdirs("/d");
+    real.touch("/d/f");
+  }
+
+  private void set(String path, String name, String value) throws IOException {
+    real.xattrs.set(real.root(), path, attribute(name, value), BOTH);
+  }
+
+  private void remove(String path, String name) throws IOException {
+    real.xattrs.remove(real.root(), path, XAttrHelper.buildXAttr(name));
+  }
+
+  private static XAttr attribute(String name, String value) {
+    return XAttrHelper.buildXAttr(name, value.getBytes());
+  }
+
+  private List<String> names(String path) throws IOException {
+    return real.xattrs.list(real.root(), path).stream().map(XAttrHelper::getPrefixedName).toList();
+  }
+
+  private Inode inode(String path) throws IOException {
+    return real.inodes.get(real.root(), path);
+  }
+
+  // ---- repetitions
+  // --------------------------------------------------------------------------------
+
+  private static void call(int callId, boolean repeated, ClientCall.Work<Void> work)
+      throws IOException {
+    ClientCall.run(ClientCall.of(CLIENT, callId, "ann", repeated).orElseThrow(), work);
+  }
+
+  private Void create(String name) throws IOException {
+    real.xattrs.set(real.root(), "/d/f", attribute(name, "1"), CREATE);
+    return null;
+  }
+
+  private Void removed(String name) throws IOException {
+    remove("/d/f", name);
+    return null;
+  }
+
+  @Test
+  void aRepeatedSetThatMustCreateSucceeds() throws IOException {
+    call(1, false, () -> create("user.a"));
+    call(1, true, () -> create("user.a"));
+    assertThatThrownBy(() -> call(2, true, () -> create("user.a")))
+        .hasMessageContaining("already exists");
+  }
+
+  @Test
+  void aRepeatedRemovalRemovesNothingElse() throws IOException {
+    set("/d/f", "user.a", "1");
+    call(1, false, () -> removed("user.a"));
+    set("/d/f", "user.a", "2");
+    call(1, true, () -> removed("user.a"));
+    assertThat(names("/d/f")).containsExactly("user.a");
+  }
+
+  // ---- rows
+  // ---------------------------------------------------------------------------------------
+
+  @Test
+  void theLastAttributeTakesTheRowAway() throws IOException {
+    set("/d/f", "user.a", "1");
+    set("/d/f", "user.b", "1");
+    remove("/d/f", "user.a");
+    assertThat(real.rows(Tables.XATTR)).isEqualTo(1);
+    assertThat(inode("/d/f").row().getExtendedAttributes()).isTrue();
+    remove("/d/f", "user.b");
+    assertThat(real.rows(Tables.XATTR)).isZero();
+    assertThat(inode("/d/f").row().getExtendedAttributes()).isFalse();
+  }
+
+  @Test
+  void attributesMoveWithTheirInode() throws IOException {
+    set("/d/f", "user.a", "1");
+    set("/d", "user.ebbfs.pin", "fast");
+    real.renames.rename2(real.root(), "/d", "/e", false);
+    assertThat(names("/e/f")).containsExactly("user.a");
+    assertThat(names("/e")).containsExactly("user.ebbfs.pin");
+  }
+
+  @Test
+  void attributesGoWithTheirInode() throws IOException {
+    set("/d", "user.a", "1");
+    set("/d/f", "user.a", "1");
+    real.touch("/replaced");
+    set("/replaced", "user.a", "1");
+    real.renames.rename2(real.root(), "/d/f", "/replaced", true);
+    assertThat(real.rows(Tables.XATTR)).isEqualTo(2);
+    real.touch(real.root(), "/replaced", true);
+    assertThat(real.rows(Tables.XATTR)).isEqualTo(1);
+    real.deletions.delete(real.root(), "/d", true);
+    real.reaper.reapAll();
+    assertThat(real.rows(Tables.XATTR)).isZero();
+  }
+
+  // ---- pins
+  // ---------------------------------------------------------------------------------------
+
+  @Test
+  void aPinIsAFieldOfTheInodeAndNeedsNoOtherRow() throws IOException {
+    set("/d", "user.ebbfs.pin", "compact");
+    assertThat(inode("/d").row().getPin()).isEqualTo(PinProto.COMPACT);
+    assertThat(real.rows(Tables.XATTR)).isZero();
+    set("/d", "user.a", "1");
+    set("/d", "user.ebbfs.pin", "replicas");
+    assertThat(names("/d")).containsExactly("user.a", "user.ebbfs.pin");
+    remove("/d", "user.ebbfs.pin");
+    assertThat(inode("/d").row().hasPin()).isFalse();
+    assertThat(names("/d")).containsExactly("user.a");
+  }
+
+  @Test
+  void aPinIsOneOfTheAttributesThatAreCounted() throws IOException {
+    for (int i = 0; i < 31; i++) {
+      set("/d", "user." + i, "1");
+    }
+    set("/d", "user.ebbfs.pin", "fast");
+    set("/d", "user.ebbfs.pin", "compact");
+    assertThatThrownBy(() -> set("/d", "user.more", "1")).hasMessageContaining("limit of 32");
+    remove("/d", "user.0");
+    set("/d", "user.more", "1");
+  }
+
+  @Test
+  void theChangeStreamTellsOfThePinOfADirectory() throws IOException {
+    long before = told(inode("/d").id());
+    set("/d", "user.a", "1");
+    assertThat(told(inode("/d").id())).isEqualTo(before);
+    set("/d", "user.ebbfs.pin", "fast");
+    assertThat(told(inode("/d").id())).isEqualTo(before + 1);
+    set("/d", "user.ebbfs.pin", "fast");
+    assertThat(told(inode("/d").id())).isEqualTo(before + 1);
+    remove("/d", "user.ebbfs.pin");
+    assertThat(told(inode("/d").id())).isEqualTo(before + 2);
+  }
+
+  private long told(long directoryId) throws IOException {
+    return real.store.scanAll(Tables.CHANGE, null, 1_000).stream()
+        .map(row -> (ChangeRow) row.value())
+        .filter(row -> row.getPinnedIdsList().contains(directoryId))
+        .count();
+  }
+
+  @Test
+  void whoMayNotWriteADirectoryMayNotPinIt() {
+    assertThatThrownBy(
+            () ->
+                real.xattrs.set(real.user("bob"), "/d", attribute("user.ebbfs.pin", "fast"), BOTH))
+        .hasMessageContaining("Permission denied: user=bob, access=WRITE");
+  }
+}
