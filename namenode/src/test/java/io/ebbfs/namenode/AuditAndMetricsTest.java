@@ -85,6 +85,10 @@ class AuditAndMetricsTest {
       client.create(path("/d/a\"\u00e9")).close();
       client.getFileStatus(path("/d"));
       client.listStatus(path("/d"));
+      client.setXAttr(path("/d"), "user.a", new byte[] {1});
+      client.getXAttrs(path("/d"));
+      client.listXAttrs(path("/d"));
+      client.removeXAttr(path("/d"), "user.a");
       client.rename(path("/d/a\"\u00e9"), path("/d/b"), Options.Rename.OVERWRITE);
       guest.doAs(
           (PrivilegedExceptionAction<Void>)
@@ -107,6 +111,10 @@ class AuditAndMetricsTest {
                 + ":supergroup:rw-r--r--",
             "allowed=true\tcmd=getfileinfo\tsrc=/d\tdst=null\tperm=null",
             "allowed=true\tcmd=listStatus\tsrc=/d\tdst=null\tperm=null",
+            "allowed=true\tcmd=setXAttr\tsrc=/d\tdst=null\tperm=null",
+            "allowed=true\tcmd=getXAttrs\tsrc=/d\tdst=null\tperm=null",
+            "allowed=true\tcmd=listXAttrs\tsrc=/d\tdst=null\tperm=null",
+            "allowed=true\tcmd=removeXAttr\tsrc=/d\tdst=null\tperm=null",
             "allowed=true\tcmd=rename (options=[OVERWRITE])\tsrc=/d/a\\\"\\u00E9\tdst=/d/b\tperm=null",
             "allowed=false\tcmd=delete\tsrc=/d/b\tdst=null\tperm=null",
             "allowed=true\tcmd=delete\tsrc=/d\tdst=null\tperm=null");

@@ -3,18 +3,28 @@ package io.ebbfs.namenode.files;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.namenode.audit.MetadataChecker;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.store.ClientCall;
 import io.ebbfs.namenode.store.InMemoryStore;
+import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.Table;
 import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.ChangeRow;
 import io.ebbfs.protocol.proto.StoreProtos.PinProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import io.ebbfs.protocol.proto.StoreProtos.XAttrRow;
 import java.io.IOException;
 import java.util.EnumSet;
 import java.util.List;
 import org.apache.hadoop.fs.XAttr;
 import org.apache.hadoop.fs.XAttrSetFlag;
 import org.apache.hadoop.hdfs.XAttrHelper;
+import org.apache.hadoop.hdfs.protocol.XAttrNotFoundException;
+import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -181,5 +191,91 @@ class XAttrServiceTest {
             () ->
                 real.xattrs.set(real.user("bob"), "/d", attribute("user.ebbfs.pin", "fast"), BOTH))
         .hasMessageContaining("Permission denied: user=bob, access=WRITE");
+  }
+
+  // ---- how a file is stored
+  // -----------------------------------------------------------------------
+
+  private String one(String path, String name) throws IOException {
+    List<XAttr> found =
+        real.xattrs.get(real.root(), path, List.of(XAttrHelper.buildXAttr("user.ebbfs." + name)));
+    return new String(found.get(0).getValue());
+  }
+
+  private void block(long index, long stripe) throws IOException {
+    long file = inode("/d/f").id();
+    BlockRow.Builder block =
+        BlockRow.newBuilder()
+            .setBlockId(100 + index)
+            .setGenerationStamp(1)
+            .setLengthBytes(1)
+            .setState(BlockStateProto.COMPLETE)
+            .setReplication(1);
+    if (stripe != 0) {
+      block.setStripeId(stripe);
+    }
+    put(Tables.BLOCK, Tables.block(file, index), block.build());
+  }
+
+  private void stripe(long id, String code) throws IOException {
+    put(
+        Tables.STRIPE,
+        Tables.stripe(id),
+        StripeRow.newBuilder()
+            .setId(id)
+            .setCode(code)
+            .setUnitLengthBytes(1)
+            .setGeneration(1)
+            .setPolicy("p")
+            .setCreatedMillis(1)
+            .build());
+  }
+
+  private <V extends MessageLite> void put(Table<V> table, Key key, V row) throws IOException {
+    real.store.transact(
+        key.partition(),
+        transaction -> {
+          transaction.put(table, key, row);
+          return null;
+        });
+  }
+
+  @Test
+  void aFileTellsHowItIsStored() throws IOException {
+    assertThat(one("/d/f", "state")).isEqualTo("replicas");
+    assertThatThrownBy(() -> one("/d/f", "code")).isInstanceOf(XAttrNotFoundException.class);
+    assertThatThrownBy(() -> one("/d", "state")).isInstanceOf(XAttrNotFoundException.class);
+    block(0, 0);
+    assertThat(one("/d/f", "state")).isEqualTo("replicas");
+    stripe(7, "PC(2x5)");
+    block(1, 7);
+    assertThat(one("/d/f", "state")).isEqualTo("partly encoded");
+    stripe(8, "LRC(12,2,2)");
+    block(0, 8);
+    assertThat(one("/d/f", "state")).isEqualTo("encoded");
+    assertThat(one("/d/f", "code")).isEqualTo("LRC(12,2,2),PC(2x5)");
+  }
+
+  /** A copy of all attributes would try to set it. */
+  @Test
+  void howAFileIsStoredIsNotAmongAllItsAttributes() throws IOException {
+    assertThat(real.xattrs.get(real.root(), "/d/f", List.of())).isEmpty();
+    assertThat(names("/d/f")).isEmpty();
+  }
+
+  // ---- the check of the rows
+  // ----------------------------------------------------------------------
+
+  @Test
+  void attributesWithoutTheirInodeAreFound() throws IOException {
+    set("/d/f", "user.a", "1");
+    assertThat(findings()).isEmpty();
+    long gone = inode("/d").id();
+    put(Tables.XATTR, Tables.xattr(gone), XAttrRow.getDefaultInstance());
+    assertThat(findings()).singleElement().asString().contains("attributes of inode " + gone);
+  }
+
+  private List<MetadataChecker.Finding> findings() throws IOException {
+    return MetadataChecker.run(CodeRegistry.builtIn(), real.store, real.cluster, 10);
   }
 }

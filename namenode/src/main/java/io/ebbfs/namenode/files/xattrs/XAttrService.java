@@ -160,7 +160,10 @@ public final class XAttrService {
           List<XAttr> present = XAttrRows.read(transaction, inode);
           List<XAttr> found = new ArrayList<>();
           for (XAttr attribute : wanted) {
-            found.add(find(present, attribute).orElseThrow(XAttrNotFoundException::new));
+            Optional<XAttr> one = find(present, attribute);
+            found.add(
+                (one.isPresent() ? one : CodingState.find(transaction, inode, attribute))
+                    .orElseThrow(XAttrNotFoundException::new));
           }
           return found;
         });

@@ -15,6 +15,7 @@ import io.ebbfs.protocol.proto.CodingProtos.ListFilesRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListFilesResponseProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import io.ebbfs.protocol.proto.StoreProtos.PinProto;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -74,6 +75,28 @@ class FileListingTest {
     ListFilesRequestProto.Builder request = ListFilesRequestProto.newBuilder();
     LongStream.of(ids).forEach(request::addInodeIds);
     return listing.list(request.build());
+  }
+
+  @Test
+  void aFileOrDirectoryHasItsOwnPinOnly() throws IOException {
+    assertThat(byId(A, FILE).getDirectories(0).hasPin()).isFalse();
+    pin(place(Inode.ROOT_ID, "a"), PinProto.FAST);
+    assertThat(byId(A, B, FILE).getDirectoriesList())
+        .extracting(d -> d.getDirectoryId() + " " + (d.hasPin() ? d.getPin() : "none"))
+        .containsExactlyInAnyOrder(A + " FAST", B + " none");
+    assertThat(byId(FILE).getFiles(0).hasPin()).isFalse();
+    pin(place(B, "file"), PinProto.REPLICAS);
+    assertThat(byId(FILE).getFiles(0).getPin()).isEqualTo(PinProto.REPLICAS);
+  }
+
+  private void pin(Key key, PinProto pin) throws IOException {
+    store.transact(
+        key.partition(),
+        transaction -> {
+          InodeRow row = transaction.get(Tables.INODE, key).orElseThrow();
+          transaction.put(Tables.INODE, key, row.toBuilder().setPin(pin).build());
+          return null;
+        });
   }
 
   private static List<String> files(List<FileStatusProto> files) {
