@@ -4,6 +4,7 @@ import io.ebbfs.manager.policy.Verdict;
 import io.ebbfs.manager.schedule.Evaluator;
 import io.ebbfs.manager.view.FileState;
 import io.ebbfs.manager.view.FileView;
+import io.ebbfs.manager.view.Pin;
 import io.ebbfs.manager.view.StripeView;
 import io.ebbfs.manager.view.ViewReader;
 import io.ebbfs.protocol.proto.CodingProtos.ListFilesResponseProto;
@@ -29,7 +30,10 @@ final class FileAnswers {
     this.manager = manager;
   }
 
-  /** state and policy are null for a file that was not evaluated yet. */
+  /**
+   * State and policy are null for a file that was not evaluated yet. The pin is that of the file or
+   * of the nearest directory above it that has one.
+   */
   record FileAnswer(
       long id,
       String path,
@@ -43,7 +47,8 @@ final class FileAnswers {
       Integer blocks,
       Integer stripedBlocks,
       List<Long> stripeIds,
-      Long transitionId) {}
+      Long transitionId,
+      Pin pin) {}
 
   /** evaluatedMillis is null before the first evaluation; nextCursor is null on the last page. */
   record FilePage(List<FileAnswer> files, String nextCursor, Long evaluatedMillis) {}
@@ -60,7 +65,10 @@ final class FileAnswers {
         manager.namenode().files(query.text("path").orElse(null), query.cursor(), limit);
     refreshLost(page.getFilesList().stream().flatMap(f -> f.getStripeIdsList().stream()).toList());
     return new FilePage(
-        page.getFilesList().stream().map(file -> answer(ViewReader.file(file), last)).toList(),
+        page.getFilesList().stream()
+            .map(file -> ViewReader.file(file).withPin(manager.view().pinOf(file)))
+            .map(file -> answer(file, last))
+            .toList(),
         page.hasCursor() ? Query.encode(page.getCursor().toByteArray()) : null,
         last == null ? null : last.evaluation().atMillis());
   }
@@ -98,7 +106,8 @@ final class FileAnswers {
         file.blocks(),
         file.stripedBlocks(),
         file.stripeIds(),
-        file.transitionId() == 0 ? null : file.transitionId());
+        file.transitionId() == 0 ? null : file.transitionId(),
+        file.pin());
   }
 
   private Verdict verdict(FileView file, Evaluator.Result last) {
@@ -192,6 +201,7 @@ final class FileAnswers {
         null,
         null,
         null,
-        null);
+        null,
+        v.pin());
   }
 }

@@ -1,6 +1,7 @@
 package io.ebbfs.manager.policy;
 
 import io.ebbfs.manager.view.FileView;
+import io.ebbfs.manager.view.Pin;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -38,6 +39,7 @@ final class EncodingCandidates {
   private static List<FileView> due(PolicyView view, FailedTransitions failed, EncodingAge age) {
     return view.files().stream()
         .filter(file -> !file.underConstruction() && file.unencodedBlocks() > 0)
+        .filter(file -> file.pin() != Pin.REPLICAS)
         .filter(file -> file.transitionId() == 0 && failed.ofFile(file.id()) == null)
         .filter(file -> file.lengthBytes() >= view.rule().minFileBytes() && age.isWriteCold(file))
         .sorted(Comparator.comparingLong(FileView::modifiedMillis).thenComparing(FileView::id))

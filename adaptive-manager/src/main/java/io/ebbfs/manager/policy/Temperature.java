@@ -13,9 +13,10 @@ import java.util.Optional;
 interface Temperature {
   /** The temperature that a policy asks for. */
   static Temperature of(PolicyView view) {
-    return view.rule().readHot().unit() == ReadHot.Unit.AUTO
-        ? new PricedTemperature(view)
-        : new ThresholdTemperature(view);
+    return new PinnedTemperature(
+        view.rule().readHot().unit() == ReadHot.Unit.AUTO
+            ? new PricedTemperature(view)
+            : new ThresholdTemperature(view));
   }
 
   double ofFile(FileView file);

@@ -1,13 +1,15 @@
 package io.ebbfs.manager.policy;
 
 import io.ebbfs.manager.view.FileState;
+import io.ebbfs.manager.view.Pin;
 
 /**
  * The state of one file, as the policy function sees it.
  *
  * @param policy the name of the file's policy; null for none
  * @param heat decayed reads
- * @param hot whether the file is read-hot by its policy
+ * @param hot whether the file is read-hot by its policy, or pinned fast
+ * @param pin what the user asks for
  */
 public record Verdict(
     long fileId,
@@ -18,4 +20,5 @@ public record Verdict(
     double heat,
     boolean hot,
     long lengthBytes,
-    long storedBytes) {}
+    long storedBytes,
+    Pin pin) {}

@@ -6,6 +6,7 @@ import io.ebbfs.manager.view.ClusterSnapshot;
 import io.ebbfs.manager.view.FileState;
 import io.ebbfs.manager.view.FileStates;
 import io.ebbfs.manager.view.FileView;
+import io.ebbfs.manager.view.Pin;
 import io.ebbfs.manager.view.StripeView;
 import io.ebbfs.manager.view.TransitionView;
 import java.util.HashMap;
@@ -59,6 +60,7 @@ final class VerdictWriter {
       case UNDER_CONSTRUCTION -> verdict(file, state, "open for writing");
       case TOO_SMALL -> verdict(file, state, tooSmall(file));
       case ENCODING -> verdict(file, state, encoding(file));
+      case PINNED -> verdict(file, state, "the file is not encoded");
       case WAITING -> unencoded(file);
       default -> verdict(file, state, encoded(file, state, stripes));
     };
@@ -167,10 +169,24 @@ final class VerdictWriter {
         file.path(),
         rule.name(),
         state,
-        reason,
+        reason + pin(file),
         snapshot.heatOf(file.id()),
         temperature.isHot(file),
         file.lengthBytes(),
-        file.storedBytes());
+        file.storedBytes(),
+        file.pin());
+  }
+
+  /** What the user of the file asks for, and why that has no effect, if it has none. */
+  private String pin(FileView file) {
+    if (file.pin() == Pin.NONE) {
+      return "";
+    }
+    String pinned = "; user.ebbfs.pin: " + file.pin().name().toLowerCase(Locale.ROOT);
+    boolean isEncoded = file.blocks() > 0 && file.unencodedBlocks() == 0;
+    if (file.pin() == Pin.REPLICAS) {
+      return isEncoded ? pinned + ", but what is encoded stays encoded" : pinned;
+    }
+    return rule.isSingle() ? pinned + ", but its policy has one code only" : pinned;
   }
 }

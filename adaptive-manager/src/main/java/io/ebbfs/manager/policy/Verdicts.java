@@ -53,7 +53,8 @@ public final class Verdicts {
         snapshot.heatOf(file.id()),
         false,
         file.lengthBytes(),
-        file.storedBytes());
+        file.storedBytes(),
+        file.pin());
   }
 
   /** The states of the files of the snapshot. */

@@ -10,6 +10,8 @@ public enum FileState {
   TOO_NEW,
   /** Empty, or below the policy's minimum size: the file stays replicated. */
   TOO_SMALL,
+  /** Its user wants replicas: the file is not encoded. */
+  PINNED,
   /** Due for encoding; the reason tells what the file waits for. */
   WAITING,
   /** A transition encodes the file. */

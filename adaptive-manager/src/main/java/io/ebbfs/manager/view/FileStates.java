@@ -30,7 +30,10 @@ public final class FileStates {
     if (file.transitionId() != 0) {
       return FileState.ENCODING;
     }
-    return file.lengthBytes() < rule.minFileBytes() ? FileState.TOO_SMALL : FileState.WAITING;
+    if (file.lengthBytes() < rule.minFileBytes()) {
+      return FileState.TOO_SMALL;
+    }
+    return file.pin() == Pin.REPLICAS ? FileState.PINNED : FileState.WAITING;
   }
 
   private static FileState encoded(

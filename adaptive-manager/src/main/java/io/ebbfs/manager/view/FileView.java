@@ -12,6 +12,7 @@ import java.util.Optional;
  * @param replicatedBytes of the unencoded blocks: they are replicated and in no stripe
  * @param replicatedStoredBytes of all replicas of the unencoded blocks
  * @param transitionId the transition that encodes the unencoded blocks; 0 for none
+ * @param pin of the file, or of the nearest directory above it that has one
  */
 public record FileView(
     long id,
@@ -27,7 +28,28 @@ public record FileView(
     long replicatedBytes,
     long replicatedStoredBytes,
     List<Long> stripeIds,
-    long transitionId) {
+    long transitionId,
+    Pin pin) {
+
+  /** The same file with another pin. */
+  public FileView withPin(Pin other) {
+    return new FileView(
+        id,
+        path,
+        owner,
+        group,
+        lengthBytes,
+        modifiedMillis,
+        underConstruction,
+        blocks,
+        stripedBlocks,
+        storedBytes,
+        replicatedBytes,
+        replicatedStoredBytes,
+        stripeIds,
+        transitionId,
+        other);
+  }
 
   /** The policy of the file; empty for none. */
   public Optional<PolicyRule> policyOf(PolicySet policies) {

@@ -11,7 +11,7 @@ import java.util.Optional;
 public record InodeView(String path, FileView file) {
   static InodeView of(ViewInodeRow row) {
     return row.hasFile()
-        ? new InodeView(row.getFile().getPath(), ViewReader.file(row.getFile()))
+        ? new InodeView(row.getFile().getPath(), ViewReader.file(row))
         : new InodeView(row.getDirectory().getPath(), null);
   }
 

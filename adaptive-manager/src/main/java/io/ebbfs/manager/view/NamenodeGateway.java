@@ -133,16 +133,6 @@ public final class NamenodeGateway {
     return call("listFiles", p -> p.listFiles(null, request.build()));
   }
 
-  /** All files, page after page. */
-  void eachFile(Consumer<ListFilesResponseProto> page) {
-    ByteString cursor = null;
-    do {
-      ListFilesResponseProto files = files(null, bytes(cursor), pageSize);
-      page.accept(files);
-      cursor = files.hasCursor() ? files.getCursor() : null;
-    } while (cursor != null);
-  }
-
   /** All stripes, page after page. */
   void eachStripe(Consumer<ListStripesResponseProto> page) {
     ByteString cursor = null;

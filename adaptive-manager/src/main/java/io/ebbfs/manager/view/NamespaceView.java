@@ -40,7 +40,8 @@ import java.util.function.Predicate;
  */
 public final class NamespaceView implements AutoCloseable {
   /** Changes when there are other indexes: a view of an earlier release is sorted anew. */
-  private static final String INDEXES = "due, fast, worn\n";
+  private static final String INDEXES = "due, fast, worn, other, pinned\n";
+  private static final byte[] NO_NAME = {};
 
   private final ViewStore store;
   private final PathIndex paths;
@@ -132,7 +133,7 @@ public final class NamespaceView implements AutoCloseable {
     store.eachStripe(
         row -> {
           reading = Math.max(reading, row.getReading());
-          StripeView stripe = ViewReader.stripe(row.getStatus());
+          StripeView stripe = ViewReader.stripe(row);
           if (sorted) {
             sumsOf(ruleOf(row)).add(stripe, ruleOf(row), codes, 1);
           } else {
@@ -148,9 +149,9 @@ public final class NamespaceView implements AutoCloseable {
             files++;
             if (sorted) {
               FileState state = FileState.valueOf(row.getState());
-              sumsOf(ruleOf(row)).add(ViewReader.file(row.getFile()), state, 1);
+              sumsOf(ruleOf(row)).add(ViewReader.file(row), state, 1);
             } else {
-              enter(row.getFile(), row.getReading());
+              enter(row.getFile(), row.getReading(), Pin.of(row.hasPin(), row.getPin()));
             }
           }
           return true;
@@ -192,6 +193,20 @@ public final class NamespaceView implements AutoCloseable {
     store.commit();
   }
 
+  /**
+   * Puts what the namenode has answered about directories whose pins have changed, and not their
+   * paths. What is below them is not visited: see {@link #spreadPins}.
+   */
+  public synchronized void putPins(Collection<Long> asked, ListFilesResponseProto answer) {
+    Set<Long> gone = new HashSet<>(asked);
+    for (DirectoryStatusProto directory : answer.getDirectoriesList()) {
+      gone.remove(directory.getDirectoryId());
+      put(directory, false);
+    }
+    gone.forEach(this::remove);
+    store.commit();
+  }
+
   /** Puts a page of a reading of everything. */
   public synchronized void putPage(ListFilesResponseProto page) {
     page.getDirectoriesList().forEach(directory -> put(directory, false));
@@ -227,12 +242,14 @@ public final class NamespaceView implements AutoCloseable {
 
   /** Puts a file in the place of its old row, which may be null, or of a directory. */
   private void change(ViewInodeRow old, FileStatusProto file, long rowReading) {
+    Pin pin = Pin.NONE;
     if (old != null && old.hasFile()) {
       leave(old);
+      pin = Pin.of(old.hasPin(), old.getPin());
     } else {
       files++;
     }
-    String policy = enter(file, rowReading);
+    String policy = enter(file, rowReading, pin);
     if (!policy.equals(old == null ? "" : old.getPolicy())) {
       bindStripes(file.getStripeIdsList());
     }
@@ -246,9 +263,13 @@ public final class NamespaceView implements AutoCloseable {
     return row.hasFile() ? row.getFile().getParentId() : row.getDirectory().getParentId();
   }
 
-  /** Adds a file to the sums and the index, and writes its row. Returns its policy, or "". */
-  private String enter(FileStatusProto status, long rowReading) {
-    FileView file = ViewReader.file(status);
+  /**
+   * Adds a file to the sums and the index, and writes its row. Returns its policy, or "".
+   *
+   * @param before the pin that its stripes know
+   */
+  private String enter(FileStatusProto status, long rowReading, Pin before) {
+    FileView file = ViewReader.file(status).withPin(pinOf(status));
     PolicyRule rule = file.policyOf(policies).orElse(null);
     FileState state = FileStates.of(file, rule, this::stripe);
     ViewInodeRow.Builder row =
@@ -256,7 +277,13 @@ public final class NamespaceView implements AutoCloseable {
     if (rule != null) {
       row.setPolicy(rule.name());
     }
+    if (file.pin() != Pin.NONE) {
+      row.setPin(file.pin().message());
+    }
     store.putInode(file.id(), row.build());
+    if (file.pin() != before) {
+      pinStripes(file.stripeIds());
+    }
     sumsOf(rule).add(file, state, 1);
     if (state == FileState.WAITING) {
       store.putDue(rule.name(), file.modifiedMillis(), file.id(), file.lengthBytes());
@@ -267,7 +294,7 @@ public final class NamespaceView implements AutoCloseable {
 
   /** Takes a file out of the sums and the index. */
   private void leave(ViewInodeRow row) {
-    FileView file = ViewReader.file(row.getFile());
+    FileView file = ViewReader.file(row);
     FileState state = FileState.valueOf(row.getState());
     sumsOf(ruleOf(row)).add(file, state, -1);
     if (state == FileState.WAITING) {
@@ -281,7 +308,7 @@ public final class NamespaceView implements AutoCloseable {
     ViewInodeRow row = store.inode(fileId);
     if (row != null && row.hasFile()) {
       leave(row);
-      enter(row.getFile(), row.getReading());
+      enter(row.getFile(), row.getReading(), Pin.of(row.hasPin(), row.getPin()));
     }
   }
 
@@ -299,6 +326,9 @@ public final class NamespaceView implements AutoCloseable {
     enterDirectory(old, directory.getParentId(), directory.getPath(), id);
     store.putInode(
         id, ViewInodeRow.newBuilder().setDirectory(directory).setReading(reading).build());
+    if (mayHoldOtherPin(old, directory)) {
+      store.putSpread(id, NO_NAME);
+    }
     if (walk || old != null && !old.getDirectory().getPath().equals(directory.getPath())) {
       for (long child : store.children(id)) {
         move(child, directory.getPath());
@@ -347,6 +377,129 @@ public final class NamespaceView implements AutoCloseable {
     }
   }
 
+  // ---- pins -------------------------------------------------------------------------------------
+
+  /** The pin that holds for a file: its own, or that of the nearest directory that has one. */
+  public synchronized Pin pinOf(FileStatusProto file) {
+    return PinResolver.of(file, this::directory);
+  }
+
+  private DirectoryStatusProto directory(long id) {
+    ViewInodeRow row = store.inode(id);
+    return row == null || row.hasFile() ? null : row.getDirectory();
+  }
+
+  /** Whether the entries of a directory may have another pin than by its old row, if any. */
+  private boolean mayHoldOtherPin(ViewInodeRow old, DirectoryStatusProto now) {
+    if (old == null || old.hasFile()) {
+      // Its entries may have been put before it.
+      return PinResolver.below(now.getDirectoryId(), this::directory) != Pin.NONE;
+    }
+    DirectoryStatusProto before = old.getDirectory();
+    return before.hasPin() != now.hasPin()
+        || before.getPin() != now.getPin()
+        || before.getParentId() != now.getParentId();
+  }
+
+  /**
+   * Gives files the pins of the directories above them that have changed: looks at so many entries
+   * of directories, and remembers on disk where to go on.
+   *
+   * @return whether entries are left
+   */
+  public synchronized boolean spreadPins(int mostEntries) {
+    int left = mostEntries;
+    ViewStore.Spread next = store.nextSpread();
+    while (next != null && left > 0) {
+      left -= spread(next, left);
+      next = store.nextSpread();
+    }
+    store.commit();
+    return next != null;
+  }
+
+  /** Returns how many entries it has looked at, and at least 1. */
+  private int spread(ViewStore.Spread from, int most) {
+    List<Long> entries = new ArrayList<>();
+    byte[][] last = {NO_NAME};
+    store.eachEntry(
+        from.directory(),
+        NO_NAME,
+        from.after(),
+        (name, id) -> {
+          last[0] = name;
+          return entries.add(id) && entries.size() < most;
+        });
+    entries.forEach(this::spreadTo);
+    if (entries.size() < most) {
+      store.deleteSpread(from.directory());
+    } else {
+      store.putSpread(from.directory(), last[0]);
+    }
+    return Math.max(1, entries.size());
+  }
+
+  private void spreadTo(long id) {
+    ViewInodeRow row = store.inode(id);
+    if (row == null) {
+      return;
+    }
+    if (!row.hasFile()) {
+      if (!row.getDirectory().hasPin()) {
+        store.putSpread(id, NO_NAME);
+      }
+    } else if (pinOf(row.getFile()) != Pin.of(row.hasPin(), row.getPin())) {
+      enterAgain(id);
+    }
+  }
+
+  /** The pin of a file of these stripes has changed. */
+  private void pinStripes(List<Long> stripeIds) {
+    for (long id : stripeIds) {
+      ViewStripeRow row = store.stripe(id);
+      if (row != null) {
+        StripeView stripe = ViewReader.stripe(row);
+        StripeView pinned = withPin(stripe);
+        if (pinned.pin() != stripe.pin()) {
+          leave(stripe, row);
+          ViewStripeRow.Builder changed = row.toBuilder().clearPin();
+          if (pinned.pin() != Pin.NONE) {
+            changed.setPin(pinned.pin().message());
+          }
+          store.putStripe(id, changed.build());
+          enterIndex(pinned, ruleOf(row));
+        }
+      }
+    }
+  }
+
+  /** The stripe with the pin that it has by the rows of its files. */
+  private StripeView withPin(StripeView stripe) {
+    List<Pin> pins = new ArrayList<>();
+    for (long id : stripe.fileIds()) {
+      ViewInodeRow row = store.inode(id);
+      if (row != null) {
+        pins.add(Pin.of(row.hasPin(), row.getPin()));
+      }
+    }
+    return stripe.withPin(StripeView.pinOf(pins));
+  }
+
+  /** Whether a stripe is in the one code of its policy and pinned to the other one. */
+  private static boolean isMisplaced(StripeView stripe, PolicyRule rule) {
+    if (rule == null || rule.isSingle() || stripe.pin() == Pin.NONE) {
+      return false;
+    }
+    return stripe
+        .code()
+        .equals(stripe.pin() == Pin.FAST ? rule.family().compact() : rule.family().fast());
+  }
+
+  /** Visits the stripes of a policy that are not in the code that they are pinned to. */
+  synchronized void eachPinned(String policy, long afterId, Predicate<Long> visit) {
+    store.eachPinned(policy, afterId, visit);
+  }
+
   // ---- stripes ----------------------------------------------------------------------------------
 
   /** Puts what the namenode has answered about these ids; an id without an answer is gone. */
@@ -361,20 +514,23 @@ public final class NamespaceView implements AutoCloseable {
   }
 
   private void put(StripeStatusProto status) {
-    StripeView stripe = ViewReader.stripe(status);
+    StripeView stripe = withPin(ViewReader.stripe(status));
     ViewStripeRow old = store.stripe(stripe.id());
     if (old != null) {
-      leave(ViewReader.stripe(old.getStatus()), old);
+      leave(ViewReader.stripe(old), old);
     }
     PolicyRule rule = ruleOf(stripe);
     ViewStripeRow.Builder row = ViewStripeRow.newBuilder().setStatus(status).setReading(reading);
     if (rule != null) {
       row.setPolicy(rule.name());
     }
+    if (stripe.pin() != Pin.NONE) {
+      row.setPin(stripe.pin().message());
+    }
     store.putStripe(stripe.id(), row.build());
     enterIndex(stripe, rule);
     if (old == null || !old.getStatus().getStripe().getCode().equals(stripe.code())) {
-      ownersOf(stripe).forEach(this::enterAgain);
+      stripe.fileIds().forEach(this::enterAgain);
     }
   }
 
@@ -408,6 +564,9 @@ public final class NamespaceView implements AutoCloseable {
     indexOf(stripe, rule)
         .ifPresent(index -> store.putStripe(index, rule.name(), groupOf(stripe), stripe.id()));
     price(stripe, rule).ifPresent(price -> store.putWorn(rule.name(), price, stripe.id()));
+    if (isMisplaced(stripe, rule)) {
+      store.putPinned(rule.name(), stripe.id());
+    }
   }
 
   private void leave(StripeView stripe, ViewStripeRow row) {
@@ -416,6 +575,9 @@ public final class NamespaceView implements AutoCloseable {
     indexOf(stripe, rule)
         .ifPresent(index -> store.deleteStripe(index, rule.name(), groupOf(stripe), stripe.id()));
     price(stripe, rule).ifPresent(price -> store.deleteWorn(rule.name(), price, stripe.id()));
+    if (isMisplaced(stripe, rule)) {
+      store.deletePinned(rule.name(), stripe.id());
+    }
   }
 
   /** What it costs to free space of a stripe, in thousandths; empty if none is to be freed. */
@@ -447,22 +609,12 @@ public final class NamespaceView implements AutoCloseable {
     return stripe.groupId() != 0 ? stripe.groupId() : -stripe.id();
   }
 
-  private static Set<Long> ownersOf(StripeView stripe) {
-    Set<Long> owners = new HashSet<>();
-    for (StripeView.Member member : stripe.members()) {
-      if (member.isOwnedByFile(stripe.id())) {
-        owners.add(member.ownerId());
-      }
-    }
-    return owners;
-  }
-
   /** The policy of a file has changed: stripes without a policy of their own follow their files. */
   private void bindStripes(List<Long> stripeIds) {
     for (long id : stripeIds) {
       ViewStripeRow row = store.stripe(id);
       if (row != null && ruleNamed(row.getStatus().getStripe().getPolicy()) == null) {
-        StripeView stripe = ViewReader.stripe(row.getStatus());
+        StripeView stripe = ViewReader.stripe(row);
         leave(stripe, row);
         enter(stripe, row);
       }
@@ -472,10 +624,10 @@ public final class NamespaceView implements AutoCloseable {
   private void removeStripe(long id) {
     ViewStripeRow row = store.stripe(id);
     if (row != null) {
-      StripeView stripe = ViewReader.stripe(row.getStatus());
+      StripeView stripe = ViewReader.stripe(row);
       leave(stripe, row);
       store.deleteStripe(id);
-      ownersOf(stripe).forEach(this::enterAgain);
+      stripe.fileIds().forEach(this::enterAgain);
     }
   }
 
@@ -520,13 +672,13 @@ public final class NamespaceView implements AutoCloseable {
   /** Null if there is no such file. */
   public synchronized FileView file(long id) {
     ViewInodeRow row = store.inode(id);
-    return row == null || !row.hasFile() ? null : ViewReader.file(row.getFile());
+    return row == null || !row.hasFile() ? null : ViewReader.file(row);
   }
 
   /** Null if there is no such stripe. */
   public synchronized StripeView stripe(long id) {
     ViewStripeRow row = store.stripe(id);
-    return row == null ? null : ViewReader.stripe(row.getStatus());
+    return row == null ? null : ViewReader.stripe(row);
   }
 
   /** The file or directory at a path; empty if there is none. "/" is a directory without an id. */
@@ -577,7 +729,7 @@ public final class NamespaceView implements AutoCloseable {
           last[1]++;
           last[0] = idOf(row);
           if (row.hasFile()) {
-            visitor.accept(ViewReader.file(row.getFile()));
+            visitor.accept(ViewReader.file(row));
           }
           return true;
         });
@@ -590,13 +742,13 @@ public final class NamespaceView implements AutoCloseable {
         -1,
         row -> {
           if (row.hasFile()) {
-            allFiles.add(ViewReader.file(row.getFile()));
+            allFiles.add(ViewReader.file(row));
           }
           return true;
         });
     store.eachStripe(
         row -> {
-          StripeView stripe = ViewReader.stripe(row.getStatus());
+          StripeView stripe = ViewReader.stripe(row);
           allStripes.put(stripe.id(), stripe);
           return true;
         });
@@ -612,7 +764,7 @@ public final class NamespaceView implements AutoCloseable {
     ViewStripeRow row = store.stripe(stripeId);
     List<Long> ids = new ArrayList<>();
     if (row != null && row.hasPolicy()) {
-      StripeView stripe = ViewReader.stripe(row.getStatus());
+      StripeView stripe = ViewReader.stripe(row);
       long group = groupOf(stripe);
       indexOf(stripe, ruleOf(row))
           .ifPresent(

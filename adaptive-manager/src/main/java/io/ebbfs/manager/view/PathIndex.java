@@ -100,7 +100,7 @@ final class PathIndex {
   void eachFileBelow(String path, Predicate<FileView> visitor) {
     Optional<ViewInodeRow> top = at(path);
     if (top.isPresent() && top.get().hasFile()) {
-      visitor.test(ViewReader.file(top.get().getFile()));
+      visitor.test(ViewReader.file(top.get()));
       return;
     }
     if (top.isEmpty() && !names(path).isEmpty()) {
@@ -117,7 +117,7 @@ final class PathIndex {
           (rest, id) -> {
             ViewInodeRow row = store.inode(id);
             if (row != null && row.hasFile()) {
-              wanted[0] = visitor.test(ViewReader.file(row.getFile()));
+              wanted[0] = visitor.test(ViewReader.file(row));
             } else if (row != null) {
               left.push(id);
             }

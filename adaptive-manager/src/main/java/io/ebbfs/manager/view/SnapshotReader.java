@@ -3,12 +3,16 @@ package io.ebbfs.manager.view;
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.economics.Experience;
+import io.ebbfs.protocol.proto.CodingProtos.DirectoryStatusProto;
+import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListFilesResponseProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import org.apache.hadoop.thirdparty.protobuf.ByteString;
 
 /** Reads from the namenode what a decision depends on. */
 public final class SnapshotReader {
@@ -30,15 +34,40 @@ public final class SnapshotReader {
       Map<Long, Double> heat,
       Experience experience) {
     List<TransitionView> transitions = transitions(namenode);
-    List<FileView> files = new ArrayList<>();
-    namenode.eachFile(page -> page.getFilesList().forEach(f -> files.add(ViewReader.file(f))));
+    List<FileView> files = files(namenode);
+    Map<Long, Pin> pins = new HashMap<>();
+    files.forEach(file -> pins.put(file.id(), file.pin()));
     Map<Long, StripeView> stripes = new HashMap<>();
     namenode.eachStripe(
         page ->
             page.getStripesList()
-                .forEach(s -> stripes.put(s.getStripe().getId(), ViewReader.stripe(s))));
+                .forEach(
+                    status -> {
+                      StripeView stripe = ViewReader.stripe(status);
+                      List<Pin> ofFiles =
+                          stripe.fileIds().stream()
+                              .map(id -> pins.getOrDefault(id, Pin.NONE))
+                              .toList();
+                      stripes.put(stripe.id(), stripe.withPin(StripeView.pinOf(ofFiles)));
+                    }));
     return surroundings(namenode.cluster(), transitions, nowMillis, limits, heat, experience)
         .with(policies, files, stripes, PolicySums.of(codes, policies, files, stripes));
+  }
+
+  /** All files with the pins that hold for them. */
+  private static List<FileView> files(NamenodeGateway namenode) {
+    List<FileStatusProto> listed = new ArrayList<>();
+    Map<Long, DirectoryStatusProto> directories = new HashMap<>();
+    ByteString cursor = null;
+    do {
+      ListFilesResponseProto page = namenode.inodes(cursor);
+      listed.addAll(page.getFilesList());
+      page.getDirectoriesList().forEach(d -> directories.put(d.getDirectoryId(), d));
+      cursor = page.hasCursor() ? page.getCursor() : null;
+    } while (cursor != null);
+    return listed.stream()
+        .map(file -> ViewReader.file(file).withPin(PinResolver.of(file, directories::get)))
+        .toList();
   }
 
   /** The transitions that are planned, running or failed. */

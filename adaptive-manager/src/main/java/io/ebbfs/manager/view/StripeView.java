@@ -1,5 +1,6 @@
 package io.ebbfs.manager.view;
 
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -13,6 +14,7 @@ import java.util.stream.Collectors;
  * @param groupId the same for all fast stripes that will merge into one compact stripe; 0 for none
  * @param createdMillis when the stripe was encoded or converted last
  * @param transitionId the transition that holds the stripe; 0 for none
+ * @param pin FAST if one of its files is pinned fast, else COMPACT if one is pinned compact
  */
 public record StripeView(
     long id,
@@ -27,7 +29,8 @@ public record StripeView(
     long groupId,
     int groupSlot,
     long createdMillis,
-    long transitionId) {
+    long transitionId,
+    Pin pin) {
 
   /** A block of the stripe; ownerId is the id of the file if the data is live. */
   public record Member(int position, long lengthBytes, long ownerId, boolean tombstone) {
@@ -35,6 +38,48 @@ public record StripeView(
     public boolean isOwnedByFile(long stripeId) {
       return !tombstone && ownerId != stripeId;
     }
+  }
+
+  /** The pin that a stripe has by the pins of its files. */
+  public static Pin pinOf(Iterable<Pin> files) {
+    Pin pin = Pin.NONE;
+    for (Pin file : files) {
+      if (file == Pin.FAST) {
+        return Pin.FAST;
+      }
+      pin = file == Pin.COMPACT ? Pin.COMPACT : pin;
+    }
+    return pin;
+  }
+
+  /** The same stripe with another pin. */
+  public StripeView withPin(Pin other) {
+    return new StripeView(
+        id,
+        code,
+        policy,
+        unitLengthBytes,
+        members,
+        liveBytes,
+        deadBytes,
+        parityBytes,
+        lostPositions,
+        groupId,
+        groupSlot,
+        createdMillis,
+        transitionId,
+        other);
+  }
+
+  /** The files that have data in the stripe. */
+  public Set<Long> fileIds() {
+    Set<Long> files = new HashSet<>();
+    for (Member member : members) {
+      if (member.isOwnedByFile(id)) {
+        files.add(member.ownerId());
+      }
+    }
+    return files;
   }
 
   public long storedBytes() {

@@ -48,6 +48,7 @@ public final class ViewFollower implements AutoCloseable {
   private static final ViewPositionRow NO_POSITION =
       ViewPositionRow.newBuilder().setNextOffset(0).setTopicId("").setChangesLost(0).build();
   private static final Duration POLL = Duration.ofMillis(200);
+  private static final Duration SHORT_POLL = Duration.ofMillis(20);
   private static final Duration PROBE_TIMEOUT = Duration.ofSeconds(5);
   private static final long CONNECT_EVERY_MILLIS = 2_000;
   private static final int BROKER_MILLIS = 500;
@@ -57,6 +58,9 @@ public final class ViewFollower implements AutoCloseable {
   private static final long MOST_MARK_MILLIS = 30_000;
   private static final int IDS_PER_CALL = 1_000;
   private static final int MOST_RECORDS = 100;
+
+  /** Entries of pinned directories that are looked at between two polls. */
+  private static final int PINS_PER_POLL = 1_000;
 
   /** Readings that nobody waits for take at most this part of the time. */
   private static final int READING_PART = 10;
@@ -90,6 +94,7 @@ public final class ViewFollower implements AutoCloseable {
   private long readings;
   private long changes;
   private long connectedAtMillis;
+  private boolean pinsSpread;
   // Under the monitor.
   private long wantedReading;
   private long doneReading;
@@ -265,6 +270,7 @@ public final class ViewFollower implements AutoCloseable {
           connectNowAndThen();
         }
         readIfWanted();
+        pinsSpread = view.spreadPins(PINS_PER_POLL);
       } catch (WakeupException e) {
         // close() woke the consumer; the loop ends.
       } catch (NamenodeException e) {
@@ -442,7 +448,7 @@ public final class ViewFollower implements AutoCloseable {
   private void poll() {
     ConsumerRecords<byte[], byte[]> records;
     try {
-      records = consumer.poll(POLL);
+      records = consumer.poll(pinsSpread ? SHORT_POLL : POLL);
     } catch (OffsetOutOfRangeException e) {
       LOG.warn("Kafka has deleted changes that were not read yet: everything is read again");
       view.setPosition(NO_POSITION);
@@ -454,6 +460,7 @@ public final class ViewFollower implements AutoCloseable {
     }
     Set<Long> inodes = new HashSet<>();
     Set<Long> stripes = new HashSet<>();
+    Set<Long> pinned = new HashSet<>();
     List<String> marks = new ArrayList<>();
     long next = 0;
     for (ConsumerRecord<byte[], byte[]> record : records) {
@@ -461,12 +468,15 @@ public final class ViewFollower implements AutoCloseable {
       inodes.addAll(change.getFileIdsList());
       inodes.addAll(change.getDirectoryIdsList());
       stripes.addAll(change.getStripeIdsList());
+      pinned.addAll(change.getPinnedIdsList());
       if (change.hasMark()) {
         marks.add(change.getMark());
       }
       next = record.offset() + 1;
     }
     read(inodes, stripes);
+    pinned.removeAll(inodes);
+    readPins(pinned);
     view.setPosition(view.position().orElseThrow().toBuilder().setNextOffset(next).build());
     synchronized (monitor) {
       awaitedMarks.removeAll(marks);
@@ -496,6 +506,16 @@ public final class ViewFollower implements AutoCloseable {
       progress++;
     }
     changes += inodes.size() + stripes.size();
+  }
+
+  private void readPins(Set<Long> directories) {
+    for (List<Long> ids : parts(directories)) {
+      synchronized (order) {
+        view.putPins(ids, namenode.inodes(ids));
+      }
+      progress++;
+    }
+    changes += directories.size();
   }
 
   /**

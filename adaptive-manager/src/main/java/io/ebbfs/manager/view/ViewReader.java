@@ -6,6 +6,8 @@ import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.StorageStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
+import io.ebbfs.protocol.proto.ManagerProtos.ViewInodeRow;
+import io.ebbfs.protocol.proto.ManagerProtos.ViewStripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
@@ -16,6 +18,17 @@ import java.util.Set;
 public final class ViewReader {
   private ViewReader() {}
 
+  /** A file of the view, with the pin that holds for it. */
+  static FileView file(ViewInodeRow row) {
+    return file(row.getFile()).withPin(Pin.of(row.hasPin(), row.getPin()));
+  }
+
+  /** A stripe of the view, with the pin that it has by its files. */
+  static StripeView stripe(ViewStripeRow row) {
+    return stripe(row.getStatus()).withPin(Pin.of(row.hasPin(), row.getPin()));
+  }
+
+  /** A file with its own pin. */
   public static FileView file(FileStatusProto file) {
     return new FileView(
         file.getFileId(),
@@ -31,9 +44,11 @@ public final class ViewReader {
         file.getReplicatedBytes(),
         file.getReplicatedStoredBytes(),
         List.copyOf(file.getStripeIdsList()),
-        file.getTransitionId());
+        file.getTransitionId(),
+        Pin.of(file.hasPin(), file.getPin()));
   }
 
+  /** A stripe without a pin: the pins of its files are not known here. */
   public static StripeView stripe(StripeStatusProto status) {
     StripeRow row = status.getStripe();
     long transition = status.hasTransitionId() ? status.getTransitionId() : row.getTransitionId();
@@ -55,7 +70,8 @@ public final class ViewReader {
         row.getGroupId(),
         row.getGroupSlot(),
         row.getCreatedMillis(),
-        transition);
+        transition,
+        Pin.NONE);
   }
 
   public static TransitionView transition(TransitionRow row) {

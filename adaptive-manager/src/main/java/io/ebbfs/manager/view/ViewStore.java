@@ -45,8 +45,11 @@ import org.slf4j.LoggerFactory;
  * name, 0, id -> nothing), "name" (name, 0, id -> nothing), "stripe" (id -> ViewStripeRow), "due"
  * (policy, 0, modified ms, file id -> length: files that have to be encoded), "fast" (policy, 0,
  * group, stripe id -> nothing: stripes in the fast code of their policy), "worn" (policy, 0, price,
- * stripe id -> nothing: stripes with space to free, the price in thousandths). Ids have 8 bytes,
- * big-endian. Not thread-safe. All methods may throw UncheckedIOException.
+ * stripe id -> nothing: stripes with space to free, the price in thousandths), "pinned" (policy, 0,
+ * 0, stripe id -> nothing: stripes that are not in the code that they are pinned to), "spread"
+ * (directory id -> name, 0, id: directories whose entries, from the one behind this name on, do not
+ * have the pin yet that holds for them). Ids have 8 bytes, big-endian. Not thread-safe. All methods
+ * may throw UncheckedIOException.
  */
 final class ViewStore implements AutoCloseable {
   /** Key and value of a row in an index; return false to stop. */
@@ -57,7 +60,9 @@ final class ViewStore implements AutoCloseable {
 
   private static final Logger LOG = LoggerFactory.getLogger(ViewStore.class);
   private static final List<String> FAMILIES =
-      List.of("default", "inode", "entry", "name", "stripe", "due", "fast", "worn", "other");
+      List.of(
+          "default", "inode", "entry", "name", "stripe", "due", "fast", "worn", "other", "pinned",
+          "spread");
   private static final byte[] POSITION = utf8("position");
   private static final byte[] SORTED_BY = utf8("sortedBy");
   private static final byte[] FORMAT = utf8("format");
@@ -234,6 +239,40 @@ final class ViewStore implements AutoCloseable {
     return concat(utf8(name), new byte[1]);
   }
 
+  // ---- directories whose pins spread --------------------------------------------------------
+
+  void putSpread(long directory, byte[] after) {
+    put(spread(), key(directory), after);
+  }
+
+  void deleteSpread(long directory) {
+    delete(spread(), key(directory));
+  }
+
+  /**
+   * A directory whose pin spreads.
+   *
+   * @param after the position in {@link #eachEntry} up to which the entries have the pin
+   */
+  record Spread(long directory, byte[] after) {}
+
+  /** Null if there is none. */
+  Spread nextSpread() {
+    Spread[] next = {null};
+    each(
+        spread(),
+        NOTHING,
+        NOTHING,
+        (key, value) -> {
+          next[0] = new Spread(lastLong(key, 0), value);
+          return false;
+        });
+    return next[0];
+  }
+
+  // ---- stripes ------------------------------------------------------------------------------
+
+
   /** Null if there is none. */
   ViewStripeRow stripe(long id) {
     return get(stripes(), key(id), ViewStripeRow.parser());
@@ -340,10 +379,28 @@ final class ViewStore implements AutoCloseable {
     return ids;
   }
 
+  void putPinned(String policy, long stripeId) {
+    put(pinned(), policyKey(policy, 0, stripeId), NOTHING);
+  }
+
+  void deletePinned(String policy, long stripeId) {
+    delete(pinned(), policyKey(policy, 0, stripeId));
+  }
+
+  /** Visits the stripes of a policy that are not in the code of their pin, behind an id. */
+  void eachPinned(String policy, long afterId, Predicate<Long> visit) {
+    each(
+        pinned(),
+        policyKey(policy, 0, afterId + 1),
+        policyPrefix(policy),
+        (key, value) -> visit.test(lastLong(key, 0)));
+  }
+
   void clearIndexes() {
     commit();
     try {
-      for (ColumnFamilyHandle family : List.of(due(), handles.get(6), worn(), handles.get(8))) {
+      for (ColumnFamilyHandle family :
+          List.of(due(), handles.get(6), worn(), handles.get(8), pinned())) {
         db.deleteRange(family, write, NOTHING, new byte[] {(byte) 0xff});
       }
     } catch (RocksDBException e) {
@@ -526,6 +583,14 @@ final class ViewStore implements AutoCloseable {
 
   private ColumnFamilyHandle worn() {
     return handles.get(7);
+  }
+
+  private ColumnFamilyHandle pinned() {
+    return handles.get(9);
+  }
+
+  private ColumnFamilyHandle spread() {
+    return handles.get(10);
   }
 
   private static byte[] key(long value) {

@@ -16,8 +16,9 @@ import java.util.Set;
 
 /**
  * Takes from the {@link NamespaceView} what a run of the policies may decide about: of each policy
- * the files that were written first of those that have to be encoded, stripes in another
- * code than their policy's, fast stripes that nobody reads, stripes that free space most cheaply if the policy is over its bound, all files that were
+ * the files that were written first of those that have to be encoded, stripes in another code than
+ * their policy's, fast stripes that nobody reads, stripes that free space most cheaply if the policy
+ * is over its bound, stripes in another code than their files are pinned to, all files that were
  * read, with their stripes, and what transitions under way hold. So a run costs more if more files
  * were read or more may be decided, and not because more is stored. Not thread-safe.
  */
@@ -30,6 +31,9 @@ public final class WorkingSet {
   /** Stripes with space to free that one run looks at; what they free leads to the next. */
   private static final int MOST_WORN = 2_000;
 
+  /** Stripes in another code than they are pinned to that one run looks at. */
+  private static final int MOST_PINNED = 2_000;
+
   /** Files that are looked at beside those that the limit of transitions allows. */
   private static final int MORE_FILES = 1_000;
 
@@ -38,6 +42,9 @@ public final class WorkingSet {
   // Where this run begins to look at an index, and where the next run does, by index and policy.
   private Map<String, Long> fromGroup = Map.of();
   private Map<String, Long> nextGroup = new HashMap<>();
+  // The last stripe that the runs before have looked at, of those that are pinned, by policy.
+  private final Map<String, Long> lastPinned = new HashMap<>();
+  private Map<String, Long> nextPinned = Map.of();
   private Map<Long, FileView> files = new LinkedHashMap<>();
   private Map<Long, StripeView> stripes = new HashMap<>();
 
@@ -88,6 +95,7 @@ public final class WorkingSet {
   /** The next snapshot is of another run: it looks at the fast stripes that follow. */
   public void nextRun() {
     fromGroup = Map.copyOf(nextGroup);
+    lastPinned.putAll(nextPinned);
   }
 
   /** Takes a snapshot for the policies that the view is sorted by. */
@@ -95,6 +103,7 @@ public final class WorkingSet {
     files = new LinkedHashMap<>();
     stripes = new HashMap<>();
     nextGroup = new HashMap<>();
+    nextPinned = new HashMap<>();
     Set<Long> failed = addUnderWay(around);
     around.heat().keySet().forEach(this::addWithStripes);
     around.experience().reads().keySet().forEach(this::addWithStripes);
@@ -103,6 +112,7 @@ public final class WorkingSet {
       addDue(rule, around, failed);
       addPart(rule, StripeIndex.OTHER_CODE);
       if (!rule.isSingle()) {
+        addPinned(rule);
         addPart(rule, StripeIndex.FAST);
       }
       if (sums.containsKey(rule.name()) && sums.get(rule.name()).exceeds(rule.storageBound())) {
@@ -206,6 +216,17 @@ public final class WorkingSet {
               && (bytes[0] <= rule.maxBytesPerRun() || counted[0] < MORE_FILES);
         });
     due.forEach(this::addFile);
+  }
+
+  /** Adds stripes in another code than they are pinned to; the next run goes on behind them. */
+  private void addPinned(PolicyRule rule) {
+    List<Long> found = new ArrayList<>();
+    view.eachPinned(
+        rule.name(),
+        lastPinned.getOrDefault(rule.name(), -1L),
+        id -> found.add(id) && found.size() < MOST_PINNED);
+    found.forEach(this::addStripe);
+    nextPinned.put(rule.name(), found.size() < MOST_PINNED ? -1L : found.get(found.size() - 1));
   }
 
   /**

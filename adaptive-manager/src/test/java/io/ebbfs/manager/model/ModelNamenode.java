@@ -8,6 +8,7 @@ import io.ebbfs.coding.packing.StripePacker;
 import io.ebbfs.protocol.CodingProtocol;
 import io.ebbfs.protocol.proto.CodingProtos.*;
 import io.ebbfs.protocol.proto.StoreProtos.*;
+import io.ebbfs.protocol.proto.StoreProtos.PinProto;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -36,6 +37,7 @@ public final class ModelNamenode implements CodingProtocol {
     public boolean underConstruction;
     public String owner = "o";
     public String group = "g";
+    public PinProto pin;
     final long[] stripeOfBlock;
     final long[] transitionOfBlock;
 
@@ -99,6 +101,9 @@ public final class ModelNamenode implements CodingProtocol {
 
   /** The ids of directories by path, the root left out; each has some file below it, or had. */
   public final Map<String, Long> directories = new TreeMap<>();
+
+  /** The pins of directories by id. */
+  public final Map<Long, PinProto> pins = new TreeMap<>();
 
   public final Map<Long, TransitionRow> transitions = new TreeMap<>();
   private final Map<Long, List<Map<Integer, Data>>> encodings = new TreeMap<>();
@@ -388,11 +393,15 @@ public final class ModelNamenode implements CodingProtocol {
     directories.forEach(
         (path, id) -> {
           if (request.getInodeIdsList().contains(id) || request.getWithDirectories() && after < 0) {
-            page.addDirectories(
+            DirectoryStatusProto.Builder directory =
                 DirectoryStatusProto.newBuilder()
                     .setDirectoryId(id)
                     .setParentId(directoryOf(path))
-                    .setPath(path));
+                    .setPath(path);
+            if (pins.containsKey(id)) {
+              directory.setPin(pins.get(id));
+            }
+            page.addDirectories(directory);
           }
         });
     if (request.getInodeIdsCount() > 0) {
@@ -437,6 +446,9 @@ public final class ModelNamenode implements CodingProtocol {
           status.setTransitionId(file.transitionOfBlock[i]);
         }
       }
+    }
+    if (file.pin != null) {
+      status.setPin(file.pin);
     }
     return status
         .setFileId(file.id)

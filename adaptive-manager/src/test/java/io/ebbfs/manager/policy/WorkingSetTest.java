@@ -25,6 +25,7 @@ import io.ebbfs.protocol.proto.CodingProtos.ListFilesResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListStripesRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListStripesResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
+import io.ebbfs.protocol.proto.StoreProtos.PinProto;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -152,8 +153,8 @@ class WorkingSetTest {
     private String act() throws Exception {
       List<Long> ids = new ArrayList<>(world.namenode.files.keySet());
       List<String> known = new ArrayList<>(world.namenode.directories.keySet());
-      switch (random.nextInt(12)) {
-        case 11 -> {
+      switch (random.nextInt(14)) {
+        case 13 -> {
           ids.stream()
               .filter(id -> random.nextInt(4) == 0)
               .forEach(id -> world.namenode.files.get(id).owner = random.nextBoolean() ? "o" : "x");
@@ -212,6 +213,9 @@ class WorkingSetTest {
           world.namenode.stripes.values().forEach(s -> s.lost = random.nextInt(10) == 0);
           return "losses";
         }
+        case 10, 11 -> {
+          return pin(ids, known);
+        }
         default -> {
           switch (random.nextInt(3)) {
             case 0 -> {
@@ -236,6 +240,26 @@ class WorkingSetTest {
           }
         }
       }
+    }
+
+    /** Sets or removes the pin of a file or a directory. */
+    private String pin(List<Long> ids, List<String> known) {
+      PinProto pin = random.nextInt(4) == 0 ? null : PinProto.forNumber(1 + random.nextInt(3));
+      if (random.nextInt(3) == 0 && !ids.isEmpty()) {
+        world.namenode.files.get(ids.get(random.nextInt(ids.size()))).pin = pin;
+        return "a file is pinned to " + pin;
+      }
+      if (known.isEmpty()) {
+        return "nothing";
+      }
+      String path = known.get(random.nextInt(known.size()));
+      long id = world.namenode.directories.get(path);
+      if (pin == null) {
+        world.namenode.pins.remove(id);
+      } else {
+        world.namenode.pins.put(id, pin);
+      }
+      return path + " is pinned to " + pin;
     }
 
     private void readEverything() throws Exception {
@@ -269,6 +293,13 @@ class WorkingSetTest {
       Set<Long> changed = differing(withoutPaths(filesBefore), withoutPaths(files));
       changed.addAll(moved(directoriesBefore, directories));
       List<Long> inodes = new ArrayList<>(changed);
+      Set<Long> pinned = differing(pins(directoriesBefore), pins(directories));
+      pinned.retainAll(directories.keySet());
+      pinned.removeAll(changed);
+      if (!pinned.isEmpty() && random.nextBoolean()) {
+        putPins(pinned);
+        pinned.clear();
+      }
       List<Long> changedStripes = new ArrayList<>(differing(stripesBefore, stripes));
       boolean stripesFirst = random.nextBoolean();
       for (int part = 0; part < 2; part++) {
@@ -289,6 +320,35 @@ class WorkingSetTest {
           putInodes(inodes.subList(first, inodes.size()));
         }
       }
+      if (!pinned.isEmpty()) {
+        putPins(pinned);
+      }
+      if (random.nextInt(10) == 0) { // the process ends in the middle
+        view.spreadPins(3);
+        view.close();
+        open();
+      }
+      while (view.spreadPins(1 + random.nextInt(20))) {
+        // Step after step.
+      }
+    }
+
+    private void putPins(Set<Long> ids) throws Exception {
+      view.putPins(
+          ids,
+          world.namenode.listFiles(
+              null, ListFilesRequestProto.newBuilder().addAllInodeIds(ids).build()));
+    }
+
+    private static Map<Long, PinProto> pins(Map<Long, DirectoryStatusProto> of) {
+      Map<Long, PinProto> pins = new HashMap<>();
+      of.forEach(
+          (id, directory) -> {
+            if (directory.hasPin()) {
+              pins.put(id, directory.getPin());
+            }
+          });
+      return pins;
     }
 
     private void putInodes(List<Long> ids) throws Exception {

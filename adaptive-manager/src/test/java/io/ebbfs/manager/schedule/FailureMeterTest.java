@@ -8,6 +8,7 @@ import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.economics.Experience;
 import io.ebbfs.manager.economics.FailureRates;
 import io.ebbfs.manager.view.ClusterSnapshot;
+import io.ebbfs.manager.view.Pin;
 import io.ebbfs.manager.view.PolicySums;
 import io.ebbfs.manager.view.StripeView;
 import java.util.List;
@@ -53,7 +54,8 @@ class FailureMeterTest {
         java.util.stream.IntStream.range(0, 10)
             .mapToObj(position -> new StripeView.Member(position, 1, 7, false))
             .toList();
-    StripeView stripe = new StripeView(1, "RS(6,3)", "p", 1, members, 10, 0, 0, lost, 0, 0, 0, 0);
+    StripeView stripe =
+        new StripeView(1, "RS(6,3)", "p", 1, members, 10, 0, 0, lost, 0, 0, 0, 0, Pin.NONE);
     PolicySet none = new PolicySet(List.of());
     Map<Long, StripeView> stripes = Map.of(1L, stripe);
     return new ClusterSnapshot(

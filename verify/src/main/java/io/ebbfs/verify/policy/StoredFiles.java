@@ -6,6 +6,7 @@ import io.ebbfs.coding.plan.Conversion;
 import io.ebbfs.coding.plan.Planner;
 import io.ebbfs.manager.policy.Decision;
 import io.ebbfs.manager.view.FileView;
+import io.ebbfs.manager.view.Pin;
 import io.ebbfs.manager.view.StripeView;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.util.ArrayList;
@@ -139,7 +140,8 @@ final class StoredFiles {
         group,
         slot,
         nowMillis,
-        0);
+        0,
+        Pin.NONE);
   }
 
   /** Counts an hour: storage, repairs of the lost share, and opens while a share is absent. */
@@ -224,7 +226,8 @@ final class StoredFiles {
               replicated,
               REPLICAS * replicated,
               List.copyOf(ids.get(file)),
-              0);
+              0,
+              Pin.NONE);
     }
   }
 }

@@ -9,6 +9,7 @@ import io.ebbfs.coding.tolerance.MinimumServers;
 import io.ebbfs.manager.bound.PackingForecast;
 import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.view.FileView;
+import io.ebbfs.manager.view.Pin;
 import io.ebbfs.namenode.placement.Packing;
 import io.ebbfs.namenode.placement.Placement;
 import io.ebbfs.namenode.placement.PlacementDisk;
@@ -74,7 +75,8 @@ class ManagerForecastTest {
               length,
               3 * length,
               List.of(),
-              0));
+              0,
+              Pin.NONE));
     }
     return files;
   }

@@ -1,0 +1,24 @@
+package io.ebbfs.manager.view;
+
+import io.ebbfs.protocol.proto.StoreProtos.PinProto;
+
+/**
+ * The code that a user asks for: the attribute user.ebbfs.pin of a file or a directory above it.
+ */
+public enum Pin {
+  /** Reads decide. */
+  NONE,
+  FAST,
+  COMPACT,
+  /** The file is not encoded. */
+  REPLICAS;
+
+  static Pin of(boolean isSet, PinProto pin) {
+    return isSet ? valueOf(pin.name()) : NONE;
+  }
+
+  /** Only for a pin that is set. */
+  PinProto message() {
+    return PinProto.valueOf(name());
+  }
+}
