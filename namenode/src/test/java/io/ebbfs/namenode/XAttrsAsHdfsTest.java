@@ -306,6 +306,20 @@ class XAttrsAsHdfsTest {
     assertThat(fs.listXAttrs(path("/pinned"))).isEmpty();
   }
 
+  /** What tells how a file is stored is read-only, and a copy must not set it. */
+  @Test
+  void aCopyWithAttributesHasThePinToo() throws Exception {
+    DistributedFileSystem fs = OURS.get(SUPERUSER);
+    fs.create(path("/original")).close();
+    fs.setXAttr(path("/original"), "user.ebbfs.pin", "compact".getBytes());
+    fs.setXAttr(path("/original"), "user.a", new byte[] {1});
+    assertThat(new String(fs.getXAttr(path("/original"), "user.ebbfs.state")))
+        .isEqualTo("replicas");
+    assertThat(shell("-cp", "-px", "/original", "/copy")).isZero();
+    assertThat(shown(fs.getXAttrs(path("/copy")))).isEqualTo(shown(fs.getXAttrs(path("/original"))));
+    assertThat(fs.listXAttrs(path("/copy"))).containsExactlyInAnyOrder("user.a", "user.ebbfs.pin");
+  }
+
   private static int shell(String... arguments) throws Exception {
     Configuration configuration = new Configuration();
     configuration.set("fs.defaultFS", "hdfs://127.0.0.1:" + ours.address().getPort());

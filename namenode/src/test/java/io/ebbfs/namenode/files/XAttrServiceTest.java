@@ -9,6 +9,7 @@ import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.store.ClientCall;
 import io.ebbfs.namenode.store.InMemoryStore;
 import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.Table;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
@@ -36,9 +37,13 @@ class XAttrServiceTest {
 
   private NamespaceFixture real;
 
+  MetadataStore store() {
+    return new InMemoryStore();
+  }
+
   @BeforeEach
   void start() throws IOException {
-    real = new NamespaceFixture(new InMemoryStore());
+    real = new NamespaceFixture(store());
     real.mkdirs("/d");
     real.touch("/d/f");
   }
