@@ -149,7 +149,8 @@ Result<std::size_t> ChooseSlice(const ebbfs::CombineRequestProto& request,
   std::size_t slice = request.has_slicebytes() ? request.slicebytes() : limits.default_slice_bytes;
   const std::uint64_t whole = std::max<std::uint64_t>(1, length);
   slice = std::min<std::uint64_t>(slice, (whole + kPageBytes - 1) / kPageBytes * kPageBytes);
-  const std::size_t buffers = limits.max_combine_bytes - std::min(scratch, limits.max_combine_bytes);
+  const std::size_t buffers =
+      limits.max_combine_bytes - std::min(scratch, limits.max_combine_bytes);
   slice = std::min(slice, buffers / (SliceReader::kDepth * sources + targets));
   slice = std::min(slice, limits.max_slice_bytes) / kPageBytes * kPageBytes;
   if (slice >= limits.min_slice_bytes) return slice;

@@ -26,10 +26,10 @@ struct CombineContext {
 };
 
 // Reads the sources and writes the targets. A check writes no targets. Each slice of the outputs
-// passes the outputCheck, if there is one, before any byte of it is written. A failure before the first
-// target is finished leaves no trace of any target. If finishing one target fails, other targets
-// may exist already: the namenode learns of them by block reports and removes them. `lease` covers
-// plan.memory_bytes.
+// passes the outputCheck, if there is one, before any byte of it is written. A failure before the
+// first target is finished leaves no trace of any target. If finishing one target fails, other
+// targets may exist already: the namenode learns of them by block reports and removes them. `lease`
+// covers plan.memory_bytes.
 [[nodiscard]] ebbfs::CombineResponseProto ExecuteCombine(const CombineContext& context,
                                                          const ebbfs::CombineRequestProto& request,
                                                          const CheckedCombine& plan,

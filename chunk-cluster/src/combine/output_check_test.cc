@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -48,7 +51,9 @@ class OutputCheckTest : public testing::TestWithParam<gf::Backend> {
 
   [[nodiscard]] std::optional<OutputCheck::Mismatch> Find() {
     std::vector<std::size_t> decoded(outputs_.size());
-    for (std::size_t k = 0; k < decoded.size(); ++k) decoded[k] = k * sources_.size() / decoded.size();
+    for (std::size_t k = 0; k < decoded.size(); ++k) {
+      decoded[k] = k * sources_.size() / decoded.size();
+    }
     std::vector<std::size_t> targets(outputs_.size());
     std::iota(targets.begin(), targets.end(), std::size_t{0});
     const OutputCheck check(decoded, targets, sources_.size(),
