@@ -19,6 +19,12 @@ public sealed interface StripeCheck {
   record Xor(Set<Integer> written, SortedSet<Integer> positions) implements StripeCheck {}
 
   /**
+   * The combine that writes these positions checks them in memory, see {@link CombineCheck}.
+   * Nothing is read for the check.
+   */
+  record InCombine(Set<Integer> written) implements StripeCheck {}
+
+  /**
    * Blocks that were stored before can be computed from the written blocks.
    *
    * @param plan its outputs are positions that were not written; the computed bytes must equal the

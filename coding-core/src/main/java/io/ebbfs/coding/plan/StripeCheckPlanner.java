@@ -5,7 +5,6 @@ import io.ebbfs.coding.code.ParityEquation;
 import io.ebbfs.coding.gf.Gf256;
 import io.ebbfs.coding.gf.GfMatrix;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.List;
@@ -20,11 +19,12 @@ import java.util.TreeSet;
  * Plans how to verify the blocks that a transition has written into a stripe. It chooses as many
  * independent parity check equations of the code as there are written blocks, so that all equations
  * hold only if every written block is right. An equation that is a plain sum is verified by
- * checksums. Any other equation is verified by decoding a block that was stored before.
+ * checksums. What no sum covers is verified by the combine that writes it, if this combine can do
+ * so, or else by decoding a block that was stored before.
  *
- * <p>Plain sums are preferred, then equations with blocks that the written blocks were not computed
- * from, then short equations. Example: a new column parity of PC(6x5) is verified by the checksums
- * of its column. Pure and thread safe.
+ * <p>Of the plain sums, the planner prefers those with blocks that the written blocks were not
+ * computed from, then short ones. Example: a new column parity of PC(6x5) is verified by the
+ * checksums of its column. Pure and thread safe.
  */
 public final class StripeCheckPlanner {
   private final ErasureCode code;
@@ -32,8 +32,9 @@ public final class StripeCheckPlanner {
   private final Set<Integer> present;
   private final List<Integer> written;
   private final Set<Integer> available;
-  private final Echelon chosenRank;
+  private final RowEchelon chosenRank;
   private final List<ParityEquation> chosen = new ArrayList<>();
+  private final Set<Integer> inCombines = new TreeSet<>();
 
   private StripeCheckPlanner(
       ErasureCode code, Set<Integer> occupied, Set<Integer> written, Set<Integer> unavailable) {
@@ -44,7 +45,7 @@ public final class StripeCheckPlanner {
     this.written = List.copyOf(new TreeSet<>(written));
     this.available = new TreeSet<>(occupied);
     available.removeAll(unavailable);
-    this.chosenRank = new Echelon();
+    this.chosenRank = new RowEchelon();
     if (!available.containsAll(written)) {
       throw new IllegalArgumentException(
           "%s: positions %s were written, of which %s has no block"
@@ -59,6 +60,9 @@ public final class StripeCheckPlanner {
    * @param written the positions that were written; all other blocks are assumed to be right
    * @param unavailable occupied positions that cannot be read
    * @param derivedFrom the positions from which the written blocks were computed
+   * @param combines the written positions that the combine which writes them can check: the written
+   *     positions in the equation that it checks, with their coefficients. Each equation has the
+   *     position itself, and the written blocks that the combine reads
    * @throws CannotPlanException if the other blocks do not determine the written blocks
    */
   public static List<StripeCheck> plan(
@@ -66,33 +70,45 @@ public final class StripeCheckPlanner {
       Set<Integer> occupied,
       Set<Integer> written,
       Set<Integer> unavailable,
-      Set<Integer> derivedFrom) {
+      Set<Integer> derivedFrom,
+      SortedMap<Integer, ParityEquation> combines) {
     StripeCheckPlanner planner = new StripeCheckPlanner(code, occupied, written, unavailable);
-    planner.choose(derivedFrom);
+    planner.choose(derivedFrom, combines);
     return planner.checks();
   }
 
   // ---- which parity checks ---------------------------------------------------------------------
 
-  private void choose(Set<Integer> derivedFrom) {
+  private void choose(Set<Integer> derivedFrom, SortedMap<Integer, ParityEquation> combines) {
     List<ParityEquation> candidates = parityEquations();
     Set<Integer> known = new TreeSet<>(derivedFrom);
     known.addAll(written);
     candidates.sort(
-        Comparator.comparing((ParityEquation e) -> !isSum(e))
-            .thenComparing(e -> known.containsAll(e.terms().keySet()))
+        Comparator.comparing((ParityEquation e) -> known.containsAll(e.terms().keySet()))
             .thenComparing(e -> e.terms().size()));
-    candidates.forEach(this::consider);
+    candidates.stream().filter(StripeCheckPlanner::isSum).forEach(this::consider);
+    combines.forEach(
+        (position, equation) -> {
+          if (chosenRank.add(columns(equation, written))) {
+            inCombines.add(position);
+          }
+        });
+    candidates.stream().filter(e -> !isSum(e)).forEach(this::consider);
     for (int position : written) {
-      if (chosen.size() < written.size()) {
+      if (isOpen()) {
         consider(expressed(position));
       }
     }
-    if (chosen.size() < written.size()) {
+    if (isOpen()) {
       throw new CannotPlanException(
           "%s: the written positions %s do not follow from %s: they cannot be checked"
               .formatted(code, written, stored()));
     }
+  }
+
+  /** Whether the chosen equations do not yet show that every written block is right. */
+  private boolean isOpen() {
+    return chosen.size() + inCombines.size() < written.size();
   }
 
   /** The equation of each parity, if the parity and all data that it covers can be read. */
@@ -164,6 +180,9 @@ public final class StripeCheckPlanner {
 
   private List<StripeCheck> checks() {
     List<StripeCheck> checks = new ArrayList<>();
+    if (!inCombines.isEmpty()) {
+      checks.add(new StripeCheck.InCombine(inCombines));
+    }
     List<ParityEquation> others = new ArrayList<>();
     for (ParityEquation equation : chosen) {
       if (isSum(equation)) {
@@ -186,7 +205,7 @@ public final class StripeCheckPlanner {
   private StripeCheck decode(List<ParityEquation> equations) {
     List<Integer> candidates = new ArrayList<>(stored());
     candidates.sort(Comparator.comparing(p -> code.position(p).isParity()));
-    Echelon rank = new Echelon();
+    RowEchelon rank = new RowEchelon();
     List<ParityEquation> together = new ArrayList<>();
     for (ParityEquation equation : List.copyOf(equations)) {
       if (rank.add(columns(equation, candidates))) {
@@ -232,34 +251,5 @@ public final class StripeCheckPlanner {
       solved.put(RepairPlanner.ref(known.get(k)), expression);
     }
     return solved;
-  }
-
-  /** Rows in echelon form. It tells whether a further row is independent of them. */
-  private static final class Echelon {
-    private final List<byte[]> rows = new ArrayList<>();
-    private final List<Integer> pivots = new ArrayList<>();
-
-    boolean add(byte[] row) {
-      byte[] rest = Arrays.copyOf(row, row.length);
-      for (int r = 0; r < rows.size(); r++) {
-        Gf256.addMultiple(rest, rest[pivots.get(r)] & 0xff, rows.get(r));
-      }
-      for (int c = 0; c < rest.length; c++) {
-        if (rest[c] != 0) {
-          int inverse = Gf256.inverse(rest[c] & 0xff);
-          for (int i = 0; i < rest.length; i++) {
-            rest[i] = (byte) Gf256.multiply(rest[i] & 0xff, inverse);
-          }
-          rows.add(rest);
-          pivots.add(c);
-          return true;
-        }
-      }
-      return false;
-    }
-
-    List<Integer> pivots() {
-      return pivots;
-    }
   }
 }

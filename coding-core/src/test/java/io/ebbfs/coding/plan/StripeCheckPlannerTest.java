@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.coding.code.Codes;
 import io.ebbfs.coding.code.ErasureCode;
+import io.ebbfs.coding.code.ParityEquation;
 import io.ebbfs.coding.gf.Gf256;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -12,6 +13,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -19,6 +22,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Checks hold of right blocks, and of no wrong one, however the errors of several agree. */
 final class StripeCheckPlannerTest {
+  private static final SortedMap<Integer, ParityEquation> NO_COMBINES = new TreeMap<>();
+
   private final long seed = Long.getLong("ebbfs.seed", 20_261_121L);
   private final Random random = new Random(seed);
 
@@ -60,7 +65,8 @@ final class StripeCheckPlannerTest {
       Set<Integer> unavailable,
       Set<Integer> derivedFrom) {
     List<StripeCheck> checks =
-        StripeCheckPlanner.plan(code, stripe.keySet(), written, unavailable, derivedFrom);
+        StripeCheckPlanner.plan(
+            code, stripe.keySet(), written, unavailable, derivedFrom, NO_COMBINES);
     Map<Integer, byte[]> readable = new HashMap<>(stripe);
     readable.keySet().removeAll(unavailable);
     assertThat(checks).as("seed %d", seed).allMatch(check -> holds(check, readable));
@@ -102,7 +108,9 @@ final class StripeCheckPlannerTest {
     Set<Integer> all = all(product.size());
     Set<Integer> parities = new TreeSet<>(all);
     parities.removeIf(p -> product.position(p).isData());
-    assertThat(StripeCheckPlanner.plan(product, all, parities, Set.of(), all(product.dataCount())))
+    assertThat(
+            StripeCheckPlanner.plan(
+                product, all, parities, Set.of(), all(product.dataCount()), NO_COMBINES))
         .hasSize(parities.size())
         .allMatch(check -> check instanceof StripeCheck.Xor);
   }
@@ -119,7 +127,8 @@ final class StripeCheckPlannerTest {
             all(product.size()),
             Set.of(0),
             Set.of(),
-            new TreeSet<>(repair.inputPositions()));
+            new TreeSet<>(repair.inputPositions()),
+            NO_COMBINES);
     assertThat(checks).hasSize(1);
     Set<Integer> members = ((StripeCheck.Xor) checks.get(0)).positions();
     assertThat(members).hasSize(6).contains(0).doesNotContainAnyElementsOf(repair.inputPositions());
@@ -129,7 +138,7 @@ final class StripeCheckPlannerTest {
   void otherParitiesAreDecodedBackTogether() {
     ErasureCode rs = Codes.byName("RS(6,3)");
     List<StripeCheck> checks =
-        StripeCheckPlanner.plan(rs, all(9), Set.of(6, 7, 8), Set.of(), all(6));
+        StripeCheckPlanner.plan(rs, all(9), Set.of(6, 7, 8), Set.of(), all(6), NO_COMBINES);
     List<StripeCheck.Decode> decodes =
         checks.stream()
             .filter(StripeCheck.Decode.class::isInstance)
@@ -138,6 +147,34 @@ final class StripeCheckPlannerTest {
     assertThat(decodes).hasSize(1);
     assertThat(decodes.get(0).plan().reads()).isEqualTo(6);
     assertThat(decodes.get(0).plan().inputPositions()).containsAll(decodes.get(0).written());
+  }
+
+  @Test
+  void aCombineChecksWhatNoSumCovers() {
+    ErasureCode rs = Codes.byName("RS(6,3)");
+    SortedMap<Integer, ParityEquation> combines = new TreeMap<>();
+    List.of(6, 7, 8).forEach(p -> combines.put(p, equation(p)));
+    assertThat(StripeCheckPlanner.plan(rs, all(9), Set.of(6, 7, 8), Set.of(), all(6), combines))
+        .hasSize(2)
+        .anyMatch(check -> check instanceof StripeCheck.Xor)
+        .contains(new StripeCheck.InCombine(Set.of(7, 8)));
+  }
+
+  /** Block 7 is computed from block 8: to know that 8 follows from 7 says nothing more. */
+  @Test
+  void equationsOfCombinesThatSayTheSameCountOnce() {
+    ErasureCode rs = Codes.byName("RS(6,3)");
+    SortedMap<Integer, ParityEquation> combines = new TreeMap<>();
+    combines.put(7, new ParityEquation(new TreeMap<>(Map.of(7, 1, 8, 5))));
+    combines.put(8, new ParityEquation(new TreeMap<>(Map.of(7, 2, 8, 10))));
+    List<StripeCheck> checks =
+        StripeCheckPlanner.plan(rs, all(9), Set.of(7, 8), Set.of(), all(6), combines);
+    assertThat(checks).hasSize(2).contains(new StripeCheck.InCombine(Set.of(7)));
+    assertThat(checks.get(1)).isInstanceOf(StripeCheck.Decode.class);
+  }
+
+  private static ParityEquation equation(int position) {
+    return new ParityEquation(new TreeMap<>(Map.of(position, 1)));
   }
 
   private static Set<Integer> all(int count) {

@@ -1,12 +1,15 @@
 package io.ebbfs.raid.executor;
 
 import io.ebbfs.coding.checksum.Crc32cAlgebra;
+import io.ebbfs.protocol.proto.ChunkProtos.CheckedSourceProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineRequestProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineResponseProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineStatusProto;
+import io.ebbfs.protocol.proto.ChunkProtos.CombinedTargetProto;
 import io.ebbfs.protocol.proto.ChunkProtos.SourceProto;
 import io.ebbfs.protocol.proto.CodingProtos.BadBlockProto;
 import io.ebbfs.protocol.proto.CodingProtos.CheckProto;
+import io.ebbfs.protocol.proto.CodingProtos.CombinedCheckProto;
 import io.ebbfs.protocol.proto.CodingProtos.StepProto;
 import io.ebbfs.raid.channel.ChunkChannel;
 import java.io.IOException;
@@ -16,8 +19,10 @@ import java.util.stream.Collectors;
 
 /**
  * Verifies the blocks that the combines of a transition have written, before the commit. XOR
- * equations are verified from checksum files alone. Other parities are verified by a combine that
- * computes stored blocks from the written ones and writes nothing.
+ * equations are verified from checksum files alone. Other parities were checked in memory by the
+ * combine that wrote them: the checksum files say whether the blocks on the disks are those that it
+ * checked. What no combine could check is verified by a combine that computes stored blocks from
+ * the written ones and writes nothing.
  */
 final class OutputVerifier {
   /** Lets a chunk server combine, within the limits of all combines. */
@@ -45,16 +50,26 @@ final class OutputVerifier {
   private final ChunkChannel chunks;
   private final Combines combines;
   private final ChecksumFetcher checksums;
+  private final List<CombineResponseProto> results;
   private int passed;
   private int blocksRead;
   private long bytesRead;
   private long bytesReadRemote;
   private final List<BadBlockProto> bad = new ArrayList<>();
 
-  /** For the checks of one transition. */
-  OutputVerifier(ChunkChannel chunks, ParallelCalls threads, Combines combines) {
+  /**
+   * For the checks of one transition.
+   *
+   * @param results the answers of its steps, in their order
+   */
+  OutputVerifier(
+      ChunkChannel chunks,
+      ParallelCalls threads,
+      Combines combines,
+      List<CombineResponseProto> results) {
     this.chunks = chunks;
     this.combines = combines;
+    this.results = results;
     this.checksums = new ChecksumFetcher(chunks, threads);
   }
 
@@ -73,7 +88,7 @@ final class OutputVerifier {
       }
       String wrong;
       try {
-        wrong = check.hasDecode() ? decode(check) : xor(check);
+        wrong = wrong(check);
       } catch (IOException e) {
         return result("check of %s: %s".formatted(check.getName(), e.getMessage()), false);
       }
@@ -88,6 +103,49 @@ final class OutputVerifier {
   private Result result(String failure, boolean wrong) {
     return new Result(
         failure, wrong, passed, blocksRead, bytesRead, bytesReadRemote, List.copyOf(bad));
+  }
+
+  /** Why a check does not hold; null if it holds. */
+  private String wrong(CheckProto check) throws IOException, InterruptedException {
+    if (check.hasDecode()) {
+      return decode(check);
+    }
+    return check.hasCombined() ? combined(check) : xor(check);
+  }
+
+  /** Null if the stored blocks are those that the combine has checked in memory. */
+  private String combined(CheckProto check) throws IOException {
+    CombinedCheckProto combined = check.getCombined();
+    List<Crc32cAlgebra.Sum> inMemory = new ArrayList<>();
+    if (combined.getStep() < results.size()) {
+      CombineResponseProto result = results.get(combined.getStep());
+      for (int target : combined.getTargetsList()) {
+        if (target < result.getTargetsCount()) {
+          CombinedTargetProto written = result.getTargets(target);
+          inMemory.add(new Crc32cAlgebra.Sum(written.getCrc32C(), written.getLengthBytes()));
+        }
+      }
+      for (CheckedSourceProto read : result.getCheckedSourcesList()) {
+        inMemory.add(new Crc32cAlgebra.Sum(read.getCrc32C(), read.getLengthBytes()));
+      }
+    }
+    if (inMemory.size() != check.getMembersCount()) {
+      throw new IOException(
+          "step %d has checked %d blocks in memory, the claim names %d: give chunk servers, raid-nodes and namenodes the same version"
+              .formatted(combined.getStep(), inMemory.size(), check.getMembersCount()));
+    }
+    for (int m = 0; m < inMemory.size(); m++) {
+      SourceProto member = check.getMembers(m);
+      if (!checksums.of(member).equals(inMemory.get(m))) {
+        return "in the memory of the combine of step %d it had %d bytes with crc32c %08x, stored is %s"
+            .formatted(
+                combined.getStep(),
+                inMemory.get(m).lengthBytes(),
+                inMemory.get(m).crc32c(),
+                show(member));
+      }
+    }
+    return null;
   }
 
   /** Null if the members add up to zeros. */

@@ -108,7 +108,7 @@ public final class TransitionExecutor {
     }
     FailPoint.RAID_BEFORE_CHECKS.reach();
     OutputVerifier.Result checked =
-        new OutputVerifier(chunks, threads, this::combine).run(claimed.getChecksList());
+        new OutputVerifier(chunks, threads, this::combine, results).run(claimed.getChecksList());
     work = work.plus(checked);
     if (checked.failure() != null) {
       return fail(
@@ -229,6 +229,13 @@ public final class TransitionExecutor {
   private FailRequestProto.Builder notDone(
       TransitionRow row, StepProto step, CombineResponseProto response) {
     CombineRequestProto request = step.getCombine();
+    if (response.getStatus() == CombineStatusProto.COMBINE_OUTPUTS_WRONG) {
+      return failure(
+              row,
+              "check of the outputs of %s failed: %s"
+                  .formatted(describe(step), response.getMessage()))
+          .setVerificationFailed(true);
+    }
     FailRequestProto.Builder failure =
         failure(row, describe(step) + ": " + reason(response))
             .addAllBadBlocks(new BadSourceFinder(chunks).among(request, response));
@@ -255,6 +262,8 @@ public final class TransitionExecutor {
             failures.stream()
                 .map(FailRequestProto.Builder::getReason)
                 .collect(Collectors.joining("; ")))
+        .setVerificationFailed(
+            failures.stream().anyMatch(FailRequestProto.Builder::getVerificationFailed))
         .addAllBadBlocks(distinct(failures, FailRequestProto.Builder::getBadBlocksList))
         .addAllFullTargets(distinct(failures, FailRequestProto.Builder::getFullTargetsList));
   }
@@ -297,6 +306,10 @@ public final class TransitionExecutor {
       return Optional.of(
           "%d results for %d targets"
               .formatted(response.getTargetsCount(), request.getTargetsCount()));
+    }
+    if (request.hasOutputCheck()
+        && response.getCheckedSourcesCount() != request.getSourcesCount()) {
+      return Optional.of("the server did not check its outputs: give it the namenode's version");
     }
     for (int i = 0; i < request.getTargetsCount(); i++) {
       long wanted = request.getTargets(i).getBlock().getNumBytes();

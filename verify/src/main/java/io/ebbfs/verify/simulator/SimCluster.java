@@ -5,11 +5,13 @@ import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.replicas.ReplicaVerifier;
 import io.ebbfs.protocol.proto.ChunkProtos.BlockHealthProto;
 import io.ebbfs.protocol.proto.ChunkProtos.BlockLocationProto;
+import io.ebbfs.protocol.proto.ChunkProtos.CheckedSourceProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineFailureProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineRequestProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineResponseProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineStatusProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombinedTargetProto;
+import io.ebbfs.protocol.proto.ChunkProtos.OutputCheckProto;
 import io.ebbfs.protocol.proto.ChunkProtos.SourceProto;
 import io.ebbfs.protocol.proto.ChunkProtos.TargetProto;
 import io.ebbfs.protocol.proto.CodingProtos.CheckProto;
@@ -294,8 +296,28 @@ final class SimCluster {
 
   private Optional<CombineResponseProto> write(
       SimServer executor, CombineRequestProto request, List<SimBlock> sources, int writes) {
+    List<SimBlock> outputs = new ArrayList<>();
+    for (int t = 0; t < request.getTargetsCount(); t++) {
+      SimBlock output = output(request, t, sources);
+      if (wrongOutputs > 0) {
+        wrongOutputs--;
+        output = wrong(output, sources);
+      }
+      outputs.add(output);
+    }
     CombineResponseProto.Builder response =
         CombineResponseProto.newBuilder().setStatus(CombineStatusProto.COMBINE_OK);
+    if (request.hasOutputCheck()) {
+      if (bug != PlantedBug.SWAPS_SOURCES && !holds(request.getOutputCheck(), sources, outputs)) {
+        events.add("fault caught by a combine");
+        return Optional.of(
+            response
+                .setStatus(CombineStatusProto.COMBINE_OUTPUTS_WRONG)
+                .setMessage("wrong")
+                .build());
+      }
+      sources.forEach(source -> response.addCheckedSources(checked(source)));
+    }
     for (int t = 0; t < request.getTargetsCount(); t++) {
       if (t == writes) {
         executor.crash();
@@ -318,18 +340,41 @@ final class SimCluster {
         events.add("fault disk full in a combine");
         return Optional.of(targetFailed(t, "NO_SPACE: " + disk.uuid, true));
       }
-      SimBlock output = output(request, t, sources);
-      if (wrongOutputs > 0) {
-        wrongOutputs--;
-        output = wrong(output, sources);
-      }
+      SimBlock output = outputs.get(t);
       if (!server.create(disk, output)) {
         return Optional.of(targetFailed(t, "the block is there already", false));
       }
       response.addTargets(
-          CombinedTargetProto.newBuilder().setLengthBytes(output.lengthBytes()).setCrc32C(0));
+          CombinedTargetProto.newBuilder()
+              .setLengthBytes(output.lengthBytes())
+              .setCrc32C(crc32c(output)));
     }
     return Optional.of(response.setBlocksRead(sources.size()).build());
+  }
+
+  /** Whether the sources follow from the outputs, as a server checks before it writes. */
+  private static boolean holds(
+      OutputCheckProto check, List<SimBlock> sources, List<SimBlock> outputs) {
+    List<SimBlock> columns = new ArrayList<>();
+    check.getTargetsList().forEach(target -> columns.add(outputs.get(target)));
+    columns.addAll(sources);
+    boolean holds = true;
+    for (int r = 0; r < check.getDecodedSourcesCount(); r++) {
+      BlockContent.Sum sum = new BlockContent.Sum();
+      for (int c = 0; c < columns.size(); c++) {
+        int coefficient = check.getCoefficients().byteAt(r * columns.size() + c) & 0xff;
+        sum.add(coefficient, columns.get(c).content());
+      }
+      holds &= sum.content().equals(sources.get(check.getDecodedSources(r)).content());
+    }
+    return holds;
+  }
+
+  private CheckedSourceProto checked(SimBlock source) {
+    return CheckedSourceProto.newBuilder()
+        .setLengthBytes(source.lengthBytes())
+        .setCrc32C(crc32c(source))
+        .build();
   }
 
   private static CombineResponseProto targetFailed(int target, String why, boolean noSpace) {
@@ -378,9 +423,10 @@ final class SimCluster {
   /**
    * Runs a check of a claim. It compares contents instead of checksums.
    *
+   * @param results the answers of the steps of the claim
    * @return whether the check holds; empty if one of its blocks cannot be read
    */
-  Optional<Boolean> holds(String raidNode, CheckProto check) {
+  Optional<Boolean> holds(String raidNode, CheckProto check, List<CombineResponseProto> results) {
     List<SimBlock> members =
         check.getMembersList().stream().map(member -> read(raidNode, member)).toList();
     List<SimBlock> sources =
@@ -389,6 +435,16 @@ final class SimCluster {
             .toList();
     if (members.contains(null) || sources.contains(null)) {
       return Optional.empty();
+    }
+    if (check.hasCombined()) {
+      CombineResponseProto result = results.get(check.getCombined().getStep());
+      List<Integer> inMemory = new ArrayList<>();
+      check
+          .getCombined()
+          .getTargetsList()
+          .forEach(t -> inMemory.add(result.getTargets(t).getCrc32C()));
+      result.getCheckedSourcesList().forEach(source -> inMemory.add(source.getCrc32C()));
+      return Optional.of(inMemory.equals(members.stream().map(this::crc32c).toList()));
     }
     if (!check.hasDecode()) {
       BlockContent.Sum sum = new BlockContent.Sum();

@@ -2,6 +2,7 @@ package io.ebbfs.verify.simulator;
 
 import io.ebbfs.protocol.proto.ChunkProtos.BlockHealthProto;
 import io.ebbfs.protocol.proto.ChunkProtos.BlockLocationProto;
+import io.ebbfs.protocol.proto.ChunkProtos.CheckedSourceProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineFailureProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineResponseProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineStatusProto;
@@ -227,6 +228,9 @@ final class SimWorker {
                       CombinedTargetProto.newBuilder()
                           .setLengthBytes(target.getBlock().getNumBytes())
                           .setCrc32C(0)));
+      if (step.getCombine().hasOutputCheck()) {
+        result.addCheckedSources(CheckedSourceProto.newBuilder().setLengthBytes(0).setCrc32C(0));
+      }
       job.results.add(result.build());
     }
     job.checksPassed = job.claimed.getChecksCount();
@@ -247,7 +251,7 @@ final class SimWorker {
     Optional<Boolean> holds =
         bug == PlantedBug.SKIPS_CHECKS || bug == PlantedBug.SWAPS_SOURCES
             ? Optional.of(true)
-            : cluster.holds(name, job.claimed.getChecks(job.checksPassed));
+            : cluster.holds(name, job.claimed.getChecks(job.checksPassed), job.results);
     if (holds.orElse(false)) {
       job.checksPassed++;
       return;

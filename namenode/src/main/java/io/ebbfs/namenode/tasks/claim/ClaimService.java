@@ -24,7 +24,7 @@ import io.ebbfs.namenode.tasks.plan.NotPlannableException;
 import io.ebbfs.namenode.tasks.plan.RepairAttemptPlanner;
 import io.ebbfs.namenode.tasks.plan.SubtractAttemptPlanner;
 import io.ebbfs.namenode.tasks.plan.TargetDiskChooser;
-import io.ebbfs.protocol.proto.CodingProtos.CheckProto;
+import io.ebbfs.protocol.proto.ChunkProtos.OutputCheckProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
@@ -41,6 +41,7 @@ import java.time.Clock;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -245,9 +246,9 @@ public final class ClaimService {
                     output.lengthBytes(),
                     output.storageUuid()));
       }
-      steps.add(new Step(step.sources(), outputs, step.coefficients()));
+      steps.add(new Step(step.code(), step.places(), step.sources(), outputs, step.coefficients()));
     }
-    return new AttemptPlan(plan.row(), steps, plan.results());
+    return new AttemptPlan(plan.row(), steps, plan.results(), plan.dead());
   }
 
   private Optional<ClaimedTransitionProto> start(
@@ -263,19 +264,19 @@ public final class ClaimService {
             .clearNotBeforeMillis()
             .clearOutputs();
     plan.steps().forEach(step -> step.outputs().forEach(output -> running.addOutputs(row(output))));
-    Optional<List<StepProto>> steps = messages(plan, before.getId(), running.getAttempt());
-    if (steps.isEmpty()) {
-      return serverWentAway(before);
-    }
     String name = "check-%d-%d".formatted(before.getId(), running.getAttempt());
-    Optional<List<CheckProto>> planned = checks.of(name, plan);
+    Optional<List<StepProto>> messages = messages(plan, before.getId(), running.getAttempt());
+    Optional<OutputCheckPlanner.Checks> planned =
+        messages.isEmpty() ? Optional.empty() : checks.of(name, plan);
     if (planned.isEmpty()) {
       return serverWentAway(before);
     }
-    Footprint footprint = Footprint.of(steps.get(), planned.get());
+    List<StepProto> steps = withChecks(messages.get(), planned.get().inSteps());
+    Footprint footprint = Footprint.of(steps, planned.get().checks());
     TransitionRow row =
         running
-            .setChecks(planned.get().size())
+            .setChecks(planned.get().checks().size())
+            .setCheckedCombines(planned.get().inSteps().size())
             .clearServerUses()
             .addAllServerUses(footprint.uses())
             .build();
@@ -301,8 +302,8 @@ public final class ClaimService {
     return Optional.of(
         ClaimedTransitionProto.newBuilder()
             .setTransition(row)
-            .addAllSteps(steps.get())
-            .addAllChecks(planned.get())
+            .addAllSteps(steps)
+            .addAllChecks(planned.get().checks())
             .build());
   }
 
@@ -318,6 +319,18 @@ public final class ClaimService {
       steps.add(step.get());
     }
     return Optional.of(steps);
+  }
+
+  private static List<StepProto> withChecks(
+      List<StepProto> steps, Map<Integer, OutputCheckProto> checks) {
+    List<StepProto> checked = new ArrayList<>(steps);
+    checks.forEach(
+        (index, check) -> {
+          StepProto.Builder step = steps.get(index).toBuilder();
+          step.getCombineBuilder().setOutputCheck(check);
+          checked.set(index, step.build());
+        });
+    return checked;
   }
 
   private Optional<ClaimedTransitionProto> serverWentAway(TransitionRow before) throws IOException {

@@ -9,25 +9,37 @@ import io.ebbfs.namenode.tasks.plan.AttemptPlan.Output;
 import io.ebbfs.namenode.tasks.plan.AttemptPlan.Result;
 import io.ebbfs.namenode.tasks.plan.AttemptPlan.Source;
 import io.ebbfs.namenode.tasks.plan.AttemptPlan.Step;
+import io.ebbfs.protocol.proto.ChunkProtos.OutputCheckProto;
 import io.ebbfs.protocol.proto.ChunkProtos.SourceProto;
 import io.ebbfs.protocol.proto.CodingProtos.CheckProto;
+import io.ebbfs.protocol.proto.CodingProtos.CombinedCheckProto;
 import io.ebbfs.protocol.proto.CodingProtos.StepProto;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.stream.Collectors;
 
 /**
- * Plans how a worker verifies the blocks that an attempt has written, before they are published. A
- * copied block must have the checksums of its source. For parities and rebuilt blocks {@link
- * StripeCheckPlanner} finds equations of the stripe that they must satisfy. Thread-safe.
+ * Plans how the blocks that an attempt writes are verified before they are published. A copied
+ * block must have the checksums of its source. For parities and rebuilt blocks {@link
+ * StripeCheckPlanner} finds equations of the stripe that they must satisfy: the worker verifies
+ * them, or the combine itself ({@link StepChecks}). Thread-safe.
  */
 final class OutputCheckPlanner {
+  /**
+   * The checks of an attempt.
+   *
+   * @param checks what the worker does after the combines
+   * @param inSteps what combines do in memory before they write, by the index of the step
+   */
+  record Checks(List<CheckProto> checks, Map<Integer, OutputCheckProto> inSteps) {}
+
   private final StepMessageBuilder messages;
   private final Verification verification;
 
@@ -48,19 +60,59 @@ final class OutputCheckPlanner {
    * @param plan its new blocks have their ids
    * @return empty if a server that a check needs is not in service any more
    */
-  Optional<List<CheckProto>> of(String name, AttemptPlan plan) {
-    List<CheckProto> checks = new ArrayList<>();
+  Optional<Checks> of(String name, AttemptPlan plan) {
     if (verification == Verification.OFF) {
-      return Optional.of(checks);
+      return Optional.of(new Checks(List.of(), Map.of()));
     }
     try {
+      StepChecks inSteps = new StepChecks(plan);
+      List<CheckProto> checks = new ArrayList<>();
+      Map<Long, Source> stored = new HashMap<>();
       for (Result result : plan.results()) {
-        new OfStripe(name, plan.row().getId(), result, outputs(plan, result)).addTo(checks);
+        OfStripe ofStripe = new OfStripe(name, plan.row().getId(), result, outputs(plan, result));
+        ofStripe.addTo(checks, inSteps);
+        ofStripe.blocks.values().forEach(block -> stored.put(block.blockId(), block));
       }
+      SortedMap<Integer, StepChecks.Check> planned = inSteps.planned();
+      Map<Integer, OutputCheckProto> protos = new TreeMap<>();
+      for (Map.Entry<Integer, StepChecks.Check> check : planned.entrySet()) {
+        protos.put(check.getKey(), check.getValue().proto());
+        checks.add(combined(plan, check.getKey(), check.getValue(), stored));
+      }
+      return Optional.of(new Checks(checks, protos));
     } catch (GoneException e) {
       return Optional.empty();
     }
-    return Optional.of(checks);
+  }
+
+  /**
+   * The comparison of what a combine has checked in memory with what is stored. A raid-node of an
+   * earlier version takes it for a sum of the members, which does not hold.
+   */
+  private CheckProto combined(
+      AttemptPlan plan, int index, StepChecks.Check check, Map<Long, Source> stored)
+      throws GoneException {
+    Step step = plan.steps().get(index);
+    CheckProto.Builder proto =
+        CheckProto.newBuilder()
+            .setName(check.name())
+            .setCombined(
+                CombinedCheckProto.newBuilder().setStep(index).addAllTargets(check.outputs()));
+    long longest = 0;
+    for (int target : check.outputs()) {
+      Output output = step.outputs().get(target);
+      proto.addMembers(message(stored.get(output.blockId())));
+      longest = Math.max(longest, output.lengthBytes());
+    }
+    for (Source source : step.sources()) {
+      proto.addMembers(message(stored.getOrDefault(source.blockId(), source)));
+      longest = Math.max(longest, source.lengthBytes());
+    }
+    return proto.setLengthBytes(longest).build();
+  }
+
+  private SourceProto message(Source source) throws GoneException {
+    return messages.source(source).orElseThrow(GoneException::new);
   }
 
   private static SortedMap<Integer, Source> outputs(AttemptPlan plan, Result result) {
@@ -99,7 +151,7 @@ final class OutputCheckPlanner {
       blocks.putAll(outputs);
     }
 
-    void addTo(List<CheckProto> checks) throws GoneException {
+    void addTo(List<CheckProto> checks, StepChecks inSteps) throws GoneException {
       Set<Integer> written = new TreeSet<>(outputs.keySet());
       for (int position : outputs.keySet()) {
         if (result.stored().containsKey(position)) {
@@ -114,10 +166,17 @@ final class OutputCheckPlanner {
       occupied.addAll(result.lost());
       for (StripeCheck check :
           StripeCheckPlanner.plan(
-              result.code(), occupied, written, result.lost(), result.derivedFrom())) {
+              result.code(),
+              occupied,
+              written,
+              result.lost(),
+              result.derivedFrom(),
+              inSteps.possible(result, written))) {
         if (check instanceof StripeCheck.Xor xor) {
           List<Source> members = xor.positions().stream().map(blocks::get).toList();
           checks.add(xor(named(xor.written()), members));
+        } else if (check instanceof StripeCheck.InCombine inCombine) {
+          inSteps.choose(result, inCombine.written());
         } else if (verification == Verification.ON) {
           checks.add(decode((StripeCheck.Decode) check, name + "-" + checks.size()));
         }
@@ -131,9 +190,7 @@ final class OutputCheckPlanner {
     }
 
     private String named(Collection<Integer> positions) {
-      return positions.stream()
-          .map(p -> result.code().position(p).name())
-          .collect(Collectors.joining(", ", "", " of " + result.name()));
+      return StepChecks.named(result, positions);
     }
 
     private CheckProto xor(String what, List<Source> members) throws GoneException {
@@ -165,7 +222,10 @@ final class OutputCheckPlanner {
       }
       StepProto step =
           messages
-              .check(combineName, transition, new Step(sources, targets, plan.coefficients()))
+              .check(
+                  combineName,
+                  transition,
+                  new Step(result.code(), plan.inputs(), sources, targets, plan.coefficients()))
               .orElseThrow(GoneException::new);
       CheckProto.Builder proto =
           CheckProto.newBuilder().setName(named(check.written())).setDecode(step);
@@ -173,10 +233,6 @@ final class OutputCheckPlanner {
         proto.addMembers(message(member));
       }
       return proto.build();
-    }
-
-    private SourceProto message(Source source) throws GoneException {
-      return messages.source(source).orElseThrow(GoneException::new);
     }
 
     private static long longest(List<Source> sources) {

@@ -174,11 +174,18 @@ public final class CommitService {
 
   /** Why the written blocks are not known to be right; empty if all checks passed. */
   private static Optional<String> unverified(TransitionRow row, CommitRequestProto request) {
-    return request.getChecksPassed() >= row.getChecks()
+    if (request.getChecksPassed() < row.getChecks()) {
+      return Optional.of(
+          "%d of %d checks of what transition %d has written were passed: run all of them"
+              .formatted(request.getChecksPassed(), row.getChecks(), row.getId()));
+    }
+    long checked =
+        request.getResultsList().stream().filter(r -> r.getCheckedSourcesCount() > 0).count();
+    return checked >= row.getCheckedCombines()
         ? Optional.empty()
         : Optional.of(
-            "%d of %d checks of what transition %d has written were passed: run all of them"
-                .formatted(request.getChecksPassed(), row.getChecks(), row.getId()));
+            "%d of %d combines of transition %d say that they have checked their outputs: give chunk servers and raid-nodes the namenode's version"
+                .formatted(checked, row.getCheckedCombines(), row.getId()));
   }
 
   private Outcome write(

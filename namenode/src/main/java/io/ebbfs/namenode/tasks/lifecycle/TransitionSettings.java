@@ -40,7 +40,7 @@ public record TransitionSettings(
   public enum Verification {
     /** Every written block. */
     ON,
-    /** Only blocks whose checksums follow from other checksums: no data is read to verify them. */
+    /** Every written block that can be verified without reading data. */
     CHECKSUMS,
     /** None. */
     OFF

@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.tasks.plan;
 
 import io.ebbfs.coding.code.ErasureCode;
+import io.ebbfs.coding.plan.BlockRef;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import java.util.List;
 import java.util.Set;
@@ -13,10 +14,29 @@ import java.util.SortedMap;
  *     replicas that stay, and with the generations of the stripes as they were read
  * @param steps the combines, in the order in which they run
  * @param results the stripes after the attempt, from which the checks of the outputs follow
+ * @param dead data that the parities cover before the attempt and not afterwards
  */
-public record AttemptPlan(TransitionRow row, List<Step> steps, List<Result> results) {
-  /** One combine. The coefficients are row-major, with a row for each output. */
-  public record Step(List<Source> sources, List<Output> outputs, byte[] coefficients) {}
+public record AttemptPlan(
+    TransitionRow row, List<Step> steps, List<Result> results, Set<BlockRef> dead) {
+  /** A plan after which the parities cover the same data as before. */
+  public AttemptPlan(TransitionRow row, List<Step> steps, List<Result> results) {
+    this(row, steps, results, Set.of());
+  }
+
+  /**
+   * One combine.
+   *
+   * @param code of the stripes of the sources
+   * @param places of the sources in these stripes. The data of these stripes, in order, is the data
+   *     of the results, in order
+   * @param coefficients row-major, with a row for each output
+   */
+  public record Step(
+      ErasureCode code,
+      List<BlockRef> places,
+      List<Source> sources,
+      List<Output> outputs,
+      byte[] coefficients) {}
 
   /**
    * A stripe after the attempt. A position that is not stored, no output and not lost is a virtual

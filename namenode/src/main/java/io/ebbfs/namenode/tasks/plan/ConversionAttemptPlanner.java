@@ -60,7 +60,7 @@ public final class ConversionAttemptPlanner {
     Placement placement = place(conversion, sources);
     List<Step> steps = new ArrayList<>();
     for (CombinePlan plan : conversion.plans()) {
-      steps.add(step(conversion.to(), plan, sources, kept, placement));
+      steps.add(step(conversion, plan, sources, kept, placement));
     }
     TransitionRow.Builder updated = row.toBuilder().clearStripes();
     sources
@@ -172,7 +172,7 @@ public final class ConversionAttemptPlanner {
   }
 
   private static Step step(
-      ErasureCode to,
+      Conversion conversion,
       CombinePlan plan,
       Map<Integer, StripeState> sources,
       Map<BlockRef, StripeMemberProto> kept,
@@ -185,12 +185,14 @@ public final class ConversionAttemptPlanner {
     List<Output> outputs = new ArrayList<>();
     for (BlockRef ref : plan.outputs()) {
       long length =
-          to.lengthBytes(
-              ref.position(),
-              d -> {
-                StripeMemberProto data = kept.get(new BlockRef(ref.stripe(), d));
-                return data == null ? 0 : data.getLengthBytes();
-              });
+          conversion
+              .to()
+              .lengthBytes(
+                  ref.position(),
+                  d -> {
+                    StripeMemberProto data = kept.get(new BlockRef(ref.stripe(), d));
+                    return data == null ? 0 : data.getLengthBytes();
+                  });
       outputs.add(
           new Output(
               ref.stripe(),
@@ -200,7 +202,7 @@ public final class ConversionAttemptPlanner {
               length,
               placement.disk(ref.stripe(), ref.position()).storageUuid()));
     }
-    return new Step(inputs, outputs, plan.coefficients());
+    return new Step(conversion.from(), plan.inputs(), inputs, outputs, plan.coefficients());
   }
 
   static Source source(StripeState stripe, int position) {

@@ -331,32 +331,32 @@ public final class EncodeAttemptPlanner {
       outputs.add(
           new Output(stripe, position, 0, 0, length, placed.disk(stripe, position).storageUuid()));
     }
-    return withCopies(
-        new Step(sources, outputs, plan.coefficients()), stripe, plan.inputPositions(), placed);
+    List<BlockRef> places =
+        plan.inputPositions().stream().map(position -> new BlockRef(stripe, position)).toList();
+    return withCopies(new Step(code, places, sources, outputs, plan.coefficients()), placed);
   }
 
   /** The step that also copies the data blocks that move: each copy is 1 times its source. */
-  private static Step withCopies(
-      Step step, int stripe, List<Integer> sourcePositions, Placed placed) {
+  private static Step withCopies(Step step, Placed placed) {
     List<Output> outputs = new ArrayList<>(step.outputs());
     byte[] coefficients = step.coefficients();
     int sources = step.sources().size();
     for (int i = 0; i < sources; i++) {
-      int position = sourcePositions.get(i);
-      if (placed.moves(stripe, position)) {
+      BlockRef place = step.places().get(i);
+      if (placed.moves(place.stripe(), place.position())) {
         Source source = step.sources().get(i);
         outputs.add(
             new Output(
-                stripe,
-                position,
+                place.stripe(),
+                place.position(),
                 source.blockId(),
                 source.generationStamp(),
                 source.lengthBytes(),
-                placed.disk(stripe, position).storageUuid()));
+                placed.disk(place.stripe(), place.position()).storageUuid()));
         coefficients = Arrays.copyOf(coefficients, coefficients.length + sources);
         coefficients[coefficients.length - sources + i] = 1;
       }
     }
-    return new Step(step.sources(), outputs, coefficients);
+    return new Step(step.code(), step.places(), step.sources(), outputs, coefficients);
   }
 }

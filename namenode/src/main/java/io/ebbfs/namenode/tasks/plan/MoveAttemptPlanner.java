@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.tasks.plan;
 
 import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.coding.plan.BlockRef;
 import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.placement.PlacementDisk;
 import io.ebbfs.namenode.placement.search.RePlacementPlanner;
@@ -80,6 +81,8 @@ public final class MoveAttemptPlanner {
             member.getLengthBytes(),
             target.storageUuid());
     return new Step(
+        stripe.code(),
+        List.of(new BlockRef(0, position)),
         List.of(ConversionAttemptPlanner.source(stripe, position)),
         List.of(output),
         new byte[] {1});

@@ -218,6 +218,6 @@ public final class RepairAttemptPlanner {
               member.getLengthBytes(),
               targets.get(position)));
     }
-    return new Step(sources, outputs, plan.coefficients());
+    return new Step(stripe.code(), plan.inputs(), sources, outputs, plan.coefficients());
   }
 }

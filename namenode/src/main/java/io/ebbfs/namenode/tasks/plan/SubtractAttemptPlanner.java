@@ -64,8 +64,10 @@ public final class SubtractAttemptPlanner {
     derivedFrom.retainAll(kept.keySet());
     Result result =
         new Result(0, "stripe " + stripe.id(), stripe.code(), kept, Set.of(), derivedFrom);
+    Set<BlockRef> dead = new TreeSet<>(subtraction.dropped());
+    dead.removeIf(ref -> stripe.code().position(ref.position()).isParity());
     return new AttemptPlan(
-        StripeAttemptRows.planned(row, stripe, List.of()), steps, List.of(result));
+        StripeAttemptRows.planned(row, stripe, List.of()), steps, List.of(result), dead);
   }
 
   /** The disk of each new parity, by position. */
@@ -120,6 +122,6 @@ public final class SubtractAttemptPlanner {
           code.lengthBytes(position, d -> kept.containsKey(d) ? kept.get(d).lengthBytes() : 0);
       outputs.add(new Output(0, position, 0, 0, length, targets.get(position)));
     }
-    return new Step(inputs, outputs, plan.coefficients());
+    return new Step(code, plan.inputs(), inputs, outputs, plan.coefficients());
   }
 }

@@ -4,11 +4,13 @@ import io.ebbfs.coding.gf.Gf256;
 import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.protocol.proto.ChunkProtos.BlockHealthProto;
 import io.ebbfs.protocol.proto.ChunkProtos.BlockLocationProto;
+import io.ebbfs.protocol.proto.ChunkProtos.CheckedSourceProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineFailureProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineRequestProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineResponseProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineStatusProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CombinedTargetProto;
+import io.ebbfs.protocol.proto.ChunkProtos.OutputCheckProto;
 import io.ebbfs.protocol.proto.ChunkProtos.SourceProto;
 import io.ebbfs.protocol.proto.ChunkProtos.TargetProto;
 import io.ebbfs.protocol.proto.ChunkProtos.VerifiedBlockProto;
@@ -56,9 +58,23 @@ final class FakeCluster implements ClusterView {
   private boolean safeMode;
   CombineFault combineFault = (request, sources, coefficients) -> {};
 
-  /** Something that goes wrong in the memory of a server between reading and writing. */
+  OutputFault outputFault = outputs -> {};
+  OutputFault diskFault = outputs -> {};
+
+  /** Chunk servers of an earlier version do not know the check of outputs. */
+  boolean ignoresOutputChecks;
+
+  /** Something that goes wrong in the memory of a server before it computes. */
   interface CombineFault {
     void apply(CombineRequestProto request, List<byte[]> sources, byte[] coefficients);
+  }
+
+  /**
+   * Something that happens to computed outputs: before the server checks them, or on their way to
+   * the disk.
+   */
+  interface OutputFault {
+    void apply(List<byte[]> outputs);
   }
 
   FakeCluster(int servers, int disksPerServer) {
@@ -157,11 +173,43 @@ final class FakeCluster implements ClusterView {
     if (!request.getCheck()) {
       combineFault.apply(request, sources, coefficients);
     }
+    List<byte[]> outputs = new ArrayList<>();
+    for (int t = 0; t < request.getTargetsCount(); t++) {
+      byte[] row = Arrays.copyOfRange(coefficients, t * sources.size(), (t + 1) * sources.size());
+      outputs.add(combine(sources, row, (int) request.getTargets(t).getBlock().getNumBytes()));
+    }
+    if (!request.getCheck()) {
+      outputFault.apply(outputs);
+    }
+    outputs.forEach(
+        out ->
+            response.addTargets(
+                CombinedTargetProto.newBuilder()
+                    .setLengthBytes(out.length)
+                    .setCrc32C(crc32c(out))));
+    if (request.hasOutputCheck() && !ignoresOutputChecks) {
+      Optional<String> wrong = wrongOutputs(request.getOutputCheck(), sources, outputs);
+      if (wrong.isPresent()) {
+        return CombineResponseProto.newBuilder()
+            .setStatus(CombineStatusProto.COMBINE_OUTPUTS_WRONG)
+            .setMessage(wrong.get())
+            .build();
+      }
+      sources.forEach(
+          source ->
+              response.addCheckedSources(
+                  CheckedSourceProto.newBuilder()
+                      .setLengthBytes(source.length)
+                      .setCrc32C(crc32c(source))));
+    }
+    if (!request.getCheck()) {
+      diskFault.apply(outputs);
+    }
     for (int t = 0; t < request.getTargetsCount(); t++) {
       TargetProto target = request.getTargets(t);
       String disk = target.getLocation().getStorageUuid();
       if (!request.getCheck() && !isLive(disk)) {
-        return response.setStatus(CombineStatusProto.COMBINE_TARGET_FAILED).build();
+        return response.clearTargets().setStatus(CombineStatusProto.COMBINE_TARGET_FAILED).build();
       }
       if (!request.getCheck() && fillsUp.test(disk)) {
         return response
@@ -174,10 +222,7 @@ final class FakeCluster implements ClusterView {
                     .setNoSpace(true))
             .build();
       }
-      byte[] row = Arrays.copyOfRange(coefficients, t * sources.size(), (t + 1) * sources.size());
-      byte[] out = combine(sources, row, (int) target.getBlock().getNumBytes());
-      response.addTargets(
-          CombinedTargetProto.newBuilder().setLengthBytes(out.length).setCrc32C(crc32c(out)));
+      byte[] out = outputs.get(t);
       if (!request.getCheck()) {
         content.get(disk).put(target.getBlock().getBlockId(), out);
         response.setBytesWrittenRemote(response.getBytesWrittenRemote() + out.length);
@@ -187,6 +232,27 @@ final class FakeCluster implements ClusterView {
         .setBlocksRead(sources.size())
         .setBytesReadRemote(sources.stream().mapToLong(b -> b.length).sum())
         .build();
+  }
+
+  /** The check of outputs, written as its definition. */
+  private static Optional<String> wrongOutputs(
+      OutputCheckProto check, List<byte[]> sources, List<byte[]> outputs) {
+    List<byte[]> columns = new ArrayList<>();
+    check.getTargetsList().forEach(target -> columns.add(outputs.get(target)));
+    columns.addAll(sources);
+    int length = columns.stream().mapToInt(c -> c.length).max().orElseThrow();
+    for (int r = 0; r < check.getDecodedSourcesCount(); r++) {
+      byte[] row =
+          check
+              .getCoefficients()
+              .substring(r * columns.size(), (r + 1) * columns.size())
+              .toByteArray();
+      byte[] read = sources.get(check.getDecodedSources(r));
+      if (!Arrays.equals(combine(columns, row, length), Arrays.copyOf(read, length))) {
+        return Optional.of("a block decoded back from the outputs differs");
+      }
+    }
+    return Optional.empty();
   }
 
   static int crc32c(byte[] bytes) {
@@ -228,6 +294,9 @@ final class FakeCluster implements ClusterView {
     }
     if (members.size() < check.getMembersCount()) {
       return true;
+    }
+    if (check.hasCombined()) {
+      return true; // the servers have checked the bytes before they wrote them
     }
     if (!check.hasDecode()) {
       byte[] ones = new byte[members.size()];

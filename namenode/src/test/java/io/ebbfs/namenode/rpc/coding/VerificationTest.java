@@ -30,7 +30,11 @@ final class VerificationTest {
   enum Fault {
     FLIPPED_COEFFICIENT,
     CORRUPT_SOURCE,
-    WRONG_BLOCK
+    WRONG_BLOCK,
+    /** A bit flips in an output in memory, before the server checks it. */
+    FLIPPED_OUTPUT,
+    /** A bit flips on the way from the checked memory to the disk. The disk's checksums fit it. */
+    FLIPPED_ON_THE_WAY
   }
 
   private final long seed = Long.getLong("ebbfs.seed", 20_261_121L);
@@ -63,14 +67,19 @@ final class VerificationTest {
     List<StripeStatusProto> before = cluster.stripeList();
     long committed = done(kind);
     boolean[] planted = new boolean[1];
-    cluster.servers.combineFault =
-        (request, sources, coefficients) -> planted[0] |= plant(fault, sources, coefficients);
+    switch (fault) {
+      case FLIPPED_OUTPUT -> cluster.servers.outputFault = outputs -> planted[0] = flip(outputs);
+      case FLIPPED_ON_THE_WAY -> cluster.servers.diskFault = outputs -> planted[0] = flip(outputs);
+      default ->
+          cluster.servers.combineFault =
+              (request, sources, coefficients) -> planted[0] |= plant(fault, sources, coefficients);
+    }
     TransitionOutcome outcome = cluster.execute(claimed);
     assertThat(planted[0]).as("seed %d", seed).isTrue();
     assertThat(outcome.result())
         .as("seed %d: %s", seed, outcome)
         .isEqualTo(TransitionOutcome.Result.FAILED);
-    assertThat(outcome.detail()).contains("check of ", " failed: ", "block", "crc32c");
+    assertThat(outcome.detail()).contains("check of ", " failed: ", "block");
     assertThat(cluster.counter("verificationsFailed." + kind)).isEqualTo(1);
     assertThat(done(kind)).isEqualTo(committed);
     TransitionRow row = cluster.transition(claimed.getTransition().getId());
@@ -82,6 +91,8 @@ final class VerificationTest {
     }
 
     cluster.servers.combineFault = (request, sources, coefficients) -> {};
+    cluster.servers.outputFault = outputs -> {};
+    cluster.servers.diskFault = outputs -> {};
     // To the block manager a rebuilt block or a copy that no commit has told of is corrupt: it
     // goes.
     claimed
@@ -169,6 +180,12 @@ final class VerificationTest {
     }
   }
 
+  private boolean flip(List<byte[]> outputs) {
+    byte[] output = outputs.get(random.nextInt(outputs.size()));
+    output[random.nextInt(output.length)] ^= (byte) (1 << random.nextInt(8));
+    return true;
+  }
+
   private long done(TransitionKindProto kind) throws Exception {
     return cluster.counter("transitions." + kind + ".DONE");
   }
@@ -191,6 +208,7 @@ final class VerificationTest {
         yield true;
       }
       case WRONG_BLOCK -> swap(sources, coefficients);
+      default -> throw new IllegalArgumentException(fault + " is planted in outputs");
     };
   }
 
@@ -250,19 +268,72 @@ final class VerificationTest {
       long file = cluster.createFile(12, BLOCK, true);
       cluster.propose(TransitionKindProto.ENCODE, Codes.LRC_FAST, List.of(file), List.of());
       List<CheckProto> checks = cluster.claim(1).get(0).getChecksList();
-      long decodes = checks.stream().filter(CheckProto::hasDecode).count();
       switch (verification) {
-        case ON -> {
-          assertThat(decodes).isEqualTo(1);
-          assertThat(checks).hasSizeGreaterThanOrEqualTo(7);
-        }
-        case CHECKSUMS -> {
-          assertThat(decodes).isZero();
-          assertThat(checks).hasSizeGreaterThanOrEqualTo(6);
+        case ON, CHECKSUMS -> {
+          assertThat(checks).filteredOn(CheckProto::hasCombined).hasSize(1);
+          assertThat(checks).noneMatch(CheckProto::hasDecode).hasSizeGreaterThanOrEqualTo(7);
         }
         default -> assertThat(checks).isEmpty();
       }
     }
+  }
+
+  /**
+   * Both rebuilt blocks are shorter than their siblings: the combine does not read its sources to
+   * their ends, so their checksums do not say whether it has read them right. One plain sum covers
+   * both blocks.
+   */
+  @Test
+  void whatACombineCannotCheckIsDecodedAfterwards() throws Exception {
+    for (Verification verification : List.of(Verification.ON, Verification.CHECKSUMS)) {
+      cluster =
+          new CodingCluster(14, 6, seed, CodingCluster.SETTINGS.with(0.5, verification, false));
+      long shorter = cluster.createFile(2, BLOCK / 2, true);
+      long file = cluster.createFile(4, BLOCK, true);
+      cluster.propose(TransitionKindProto.ENCODE, Codes.RS_FAST, List.of(shorter, file), List.of());
+      cluster.runAll();
+      for (int index = 0; index < 2; index++) {
+        cluster.servers.failDisk(cluster.live(shorter, index).get(0));
+      }
+      cluster.coding.tick();
+      ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+      assertThat(claimed.getTransition().getKind()).isEqualTo(TransitionKindProto.REPAIR);
+      long decodes = claimed.getChecksList().stream().filter(CheckProto::hasDecode).count();
+      assertThat(decodes).isEqualTo(verification == Verification.ON ? 1 : 0);
+      assertThat(cluster.execute(claimed).result()).isEqualTo(TransitionOutcome.Result.COMMITTED);
+    }
+  }
+
+  // ---- versions ---------------------------------------------------------------------------------
+
+  @Test
+  void aChunkServerThatDoesNotKnowTheCheckPublishesNothing() throws Exception {
+    cluster = new CodingCluster(14, 6, seed);
+    cluster.servers.ignoresOutputChecks = true;
+    long file = cluster.createFile(12, BLOCK, true);
+    cluster.propose(TransitionKindProto.ENCODE, Codes.LRC_FAST, List.of(file), List.of());
+    ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+    assertThat(cluster.commit(claimed, cluster.run(claimed)).getRefusal())
+        .contains("0 of 1 combines", "give chunk servers and raid-nodes the namenode's version");
+    TransitionOutcome outcome = cluster.execute(claimed);
+    assertThat(outcome.result()).isEqualTo(TransitionOutcome.Result.FAILED);
+    assertThat(outcome.detail()).contains("did not check its outputs", "namenode's version");
+    assertThat(cluster.stripeIds()).isEmpty();
+  }
+
+  /** It takes a check that it does not know for a sum of the members. */
+  @Test
+  void aRaidNodeThatDoesNotKnowTheCheckPublishesNothing() throws Exception {
+    cluster = new CodingCluster(14, 6, seed);
+    long file = cluster.createFile(12, BLOCK, true);
+    cluster.propose(TransitionKindProto.ENCODE, Codes.LRC_FAST, List.of(file), List.of());
+    ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+    ClaimedTransitionProto.Builder unknown = claimed.toBuilder();
+    unknown.getChecksBuilderList().forEach(CheckProto.Builder::clearCombined);
+    TransitionOutcome outcome = cluster.execute(unknown.build());
+    assertThat(outcome.result()).isEqualTo(TransitionOutcome.Result.FAILED);
+    assertThat(outcome.detail()).contains("check of ", " failed: ");
+    assertThat(cluster.stripeIds()).isEmpty();
   }
 
   @Test
