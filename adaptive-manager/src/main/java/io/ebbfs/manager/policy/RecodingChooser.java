@@ -216,6 +216,8 @@ final class RecodingChooser {
                 (double) stored / Math.max(1, bytes)),
             bytes,
             0,
+            // A rewrite reads the data and writes the new parities.
+            unit.kind == REWRITE ? Math.round(stored + unit.storedDelta) : 0,
             rule.isSingle()));
   }
 }
