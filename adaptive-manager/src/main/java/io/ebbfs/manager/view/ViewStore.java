@@ -23,6 +23,7 @@ import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.ColumnFamilyOptions;
 import org.rocksdb.CompressionType;
 import org.rocksdb.DBOptions;
+import org.rocksdb.IndexType;
 import org.rocksdb.LRUCache;
 import org.rocksdb.Options;
 import org.rocksdb.ReadOptions;
@@ -76,6 +77,10 @@ final class ViewStore implements AutoCloseable {
   static final byte[] FROM_START = NOTHING;
 
   private static final long CACHE_BYTES = 64L << 20;
+
+  /** Few shards: a block of an index or a filter takes a small part of its shard. */
+  private static final int CACHE_SHARD_BITS = 2;
+
   private static final int BATCH_BYTES = 1 << 20;
 
   private final Path directory;
@@ -104,7 +109,7 @@ final class ViewStore implements AutoCloseable {
   static ViewStore open(Path directory) throws IOException {
     Files.createDirectories(directory);
     dropOtherVersion(directory);
-    LRUCache cache = new LRUCache(CACHE_BYTES);
+    LRUCache cache = new LRUCache(CACHE_BYTES, CACHE_SHARD_BITS);
     BloomFilter bloom = new BloomFilter(10);
     ColumnFamilyOptions familyOptions =
         new ColumnFamilyOptions()
@@ -114,6 +119,10 @@ final class ViewStore implements AutoCloseable {
                 new BlockBasedTableConfig()
                     .setBlockCache(cache)
                     .setCacheIndexAndFilterBlocks(true)
+                    // In parts: else each point read may read the filter of a whole file.
+                    .setIndexType(IndexType.kTwoLevelIndexSearch)
+                    .setPartitionFilters(true)
+                    .setPinTopLevelIndexAndFilter(true)
                     .setFilterPolicy(bloom));
     DBOptions options =
         new DBOptions()
