@@ -25,11 +25,10 @@ record Route(
   }
 
   /** An action of an operator. All of them have the parameter dryRun. */
-  static Route action(String name, String summary, Answer answer, Parameter... parameters) {
+  static Route action(String path, String summary, Answer answer, Parameter... parameters) {
     List<Parameter> all = new ArrayList<>(List.of(parameters));
     all.add(new Parameter("dryRun", "boolean", "true: only tell in numbers what it would do"));
-    return new Route(
-        HandlerType.POST, "/api/v1/actions/" + name, summary, all, "application/json", answer);
+    return new Route(HandlerType.POST, path, summary, all, "application/json", answer);
   }
 
   static Route get(String path, String summary, Answer answer, Parameter... parameters) {

@@ -139,31 +139,39 @@ final class Routes {
     Parameter id = new Parameter("id", "integer", "the transition");
     routes.add(
         Route.action(
-            "pause",
+            "/api/v1/actions/pause",
             "The manager proposes nothing by itself until it is resumed, also after a restart",
             actions::pause));
-    routes.add(Route.action("resume", "The manager proposes again", actions::resume));
+    routes.add(
+        Route.action("/api/v1/actions/resume", "The manager proposes again", actions::resume));
     routes.add(
         Route.action(
-            "convert",
+            "/api/v1/actions/convert",
             "Encodes or converts all data below a path now, within the bound",
             actions::convert,
             new Parameter("path", "string", "a file or directory of at most 2,000 files"),
             new Parameter("to", "string", "fast or compact")));
     routes.add(
         Route.action(
-            "bound",
+            "/api/v1/actions/bound",
             "Changes the storageBound of a policy in policies.yaml",
             actions::bound,
             new Parameter("policy", "string", "the name of the policy"),
             new Parameter("bound", "number", "stored bytes per byte of encoded data")));
     routes.add(
         Route.action(
-            "cancel", "Ends a planned or running encoding or conversion", actions::cancel, id));
+            "/api/v1/actions/cancel",
+            "Ends a planned or running encoding or conversion",
+            actions::cancel,
+            id));
     routes.add(
         Route.action(
-            "retry", "Proposes a failed encoding or conversion again", actions::retry, id));
-    routes.add(Route.action("scrub", "Begins a pass of the parity scrub", actions::scrub));
+            "/api/v1/actions/retry",
+            "Proposes a failed encoding or conversion again",
+            actions::retry,
+            id));
+    routes.add(
+        Route.action("/api/v1/actions/scrub", "Begins a pass of the parity scrub", actions::scrub));
   }
 
   private static Route probe(String path, String description, Supplier<String> answer) {

@@ -281,7 +281,6 @@ final class ViewStore implements AutoCloseable {
 
   // ---- stripes ------------------------------------------------------------------------------
 
-
   /** Null if there is none. */
   ViewStripeRow stripe(long id) {
     return get(stripes(), key(id), ViewStripeRow.parser());
