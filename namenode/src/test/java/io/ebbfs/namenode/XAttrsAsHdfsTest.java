@@ -158,7 +158,7 @@ class XAttrsAsHdfsTest {
     Random random = new Random(seed);
     try {
       prepare();
-      for (int i = 0; i < 250; i++) {
+      for (int i = 0; i < 120; i++) {
         step(random);
       }
     } catch (AssertionError e) {
