@@ -78,8 +78,6 @@ public final class RecodingForecast {
   }
 
   private static List<StripeView.Member> liveData(StripeView stripe) {
-    return stripe.members().stream()
-        .filter(member -> member.isOwnedByFile(stripe.id()))
-        .toList();
+    return stripe.members().stream().filter(member -> member.isOwnedByFile(stripe.id())).toList();
   }
 }

@@ -20,8 +20,8 @@ import java.util.OptionalDouble;
  *
  * <p>A policy without a bound has infinite room. The bound of a policy may lie within the bound of
  * the whole cluster, which all changes of all policies enter. A change that adds fast data must fit
- * into both. An encoding into the compact code asks the policy's own bound only: to make room in the
- * cluster is up to the policies whose fast data is worth least. Not thread-safe.
+ * into both. An encoding into the compact code asks the policy's own bound only: to make room in
+ * the cluster is up to the policies whose fast data is worth least. Not thread-safe.
  */
 public final class StorageBound {
   private final OptionalDouble bound;

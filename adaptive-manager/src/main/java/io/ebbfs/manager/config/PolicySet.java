@@ -120,7 +120,8 @@ public record PolicySet(List<PolicyRule> rules, OptionalDouble storageBound) {
           "storageBound",
           String.format(
               Locale.ROOT,
-              "storageBound %s of the cluster is below what its policies can reach (%s stores %.3f)",
+              "storageBound %s of the cluster is below what its policies can reach (%s stores"
+                  + " %.3f)",
               bound.getAsDouble(),
               least.name(),
               least.overhead()),

@@ -150,8 +150,8 @@ public final class Health {
       warn(
           "namenode",
           "the namenode is in safe mode: nothing is converted",
-          "wait until the chunk servers have reported their blocks; if they never will, leave it with"
-              + " 'hdfs dfsadmin -safemode leave'");
+          "wait until the chunk servers have reported their blocks; if they never will, leave it"
+              + " with 'hdfs dfsadmin -safemode leave'");
     }
     blocks(cluster);
     placement(cluster);
@@ -176,8 +176,8 @@ public final class Health {
           "blocks",
           "%d replicas (%d bytes) belong to blocks that the metadata does not know"
               .formatted(cluster.getOrphanReplicas(), cluster.getOrphanBytes()),
-          "after a restore from a backup: stop the namenode before orphanWait is over, and restore a"
-              + " newer one; otherwise nothing to do: they are deleted then");
+          "after a restore from a backup: stop the namenode before orphanWait is over, and restore"
+              + " a newer one; otherwise nothing to do: they are deleted then");
     }
     long atRisk = cluster.getStripesByLossList().stream().mapToLong(Long::longValue).sum();
     if (atRisk > 0) {
@@ -254,8 +254,8 @@ public final class Health {
               "the cluster stores its encoded data %.3fx, over its bound of %.2fx",
               evaluation.cluster().encodedOverhead(),
               evaluation.cluster().bound().getAsDouble()),
-          "nothing to do while conversions are under way; otherwise raise storageBound at the top of"
-              + " policies.yaml, or give policies codes that store less");
+          "nothing to do while conversions are under way; otherwise raise storageBound at the top"
+              + " of policies.yaml, or give policies codes that store less");
     }
     for (PolicyAccount account : evaluation.accounts()) {
       if (account.isOverBound()) {

@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.OptionalDouble;
 
 /**
- * Keeps the storage bound of the whole cluster: while it is exceeded, that fast data of all policies
- * becomes compact whose fast code is worth least for each stored byte. Not thread-safe.
+ * Keeps the storage bound of the whole cluster: while it is exceeded, that fast data of all
+ * policies becomes compact whose fast code is worth least for each stored byte. Not thread-safe.
  */
 final class ClusterBoundKeeper {
   private final OptionalDouble limit;

@@ -176,7 +176,8 @@ final class ConversionChooser {
     String reason =
         String.format(
             Locale.ROOT,
-            "storage of the cluster %.3fx is over its bound %s; fast stripes of least benefit at %s",
+            "storage of the cluster %.3fx is over its bound %s; fast stripes of least benefit at"
+                + " %s",
             cluster.overheadAtEnd(),
             cluster.show(),
             temperature.show(coldest.heat));

@@ -11,7 +11,9 @@ import java.util.List;
  * @param longestBlocks for ENCODE: how many of the blocks are encoded, longest first; 0 for all
  * @param movedBytes for REWRITE and SUBTRACT: bytes that are read and written; 0 for the kinds
  *     whose price follows from the codes
- * @param single for ENCODE: the stripes keep their code, so they need not be placed for a merge
+ * @param single for ENCODE, and for a REWRITE in another code: the stripes keep their code, so they
+ *     need not be placed for a merge
+ * @param recodes for REWRITE: the stripes get another code
  */
 public record Decision(
     TransitionKindProto kind,
@@ -23,11 +25,38 @@ public record Decision(
     long dataBytes,
     int longestBlocks,
     long movedBytes,
-    boolean single) {
+    boolean single,
+    boolean recodes) {
+
+  /** A decision that encodes nothing again in another code. */
+  public Decision(
+      TransitionKindProto kind,
+      List<Long> fileIds,
+      List<Long> stripeIds,
+      String toCode,
+      String policy,
+      String reason,
+      long dataBytes,
+      int longestBlocks,
+      long movedBytes,
+      boolean single) {
+    this(
+        kind,
+        fileIds,
+        stripeIds,
+        toCode,
+        policy,
+        reason,
+        dataBytes,
+        longestBlocks,
+        movedBytes,
+        single,
+        false);
+  }
 
   /** Whether stripes get another code. */
   public boolean isConversion() {
-    return kind == TransitionKindProto.UPCODE || kind == TransitionKindProto.DOWNCODE;
+    return recodes || kind == TransitionKindProto.UPCODE || kind == TransitionKindProto.DOWNCODE;
   }
 
   /** The message to the namenode. */

@@ -218,6 +218,7 @@ final class RecodingChooser {
             0,
             // A rewrite reads the data and writes the new parities.
             unit.kind == REWRITE ? Math.round(stored + unit.storedDelta) : 0,
-            rule.isSingle()));
+            rule.isSingle(),
+            unit.kind == REWRITE));
   }
 }

@@ -564,8 +564,8 @@ final class ViewStore implements AutoCloseable {
                 + directory
                 + " fails ("
                 + e.getMessage()
-                + "): see that its disk has space and is well; the directory may be deleted while the"
-                + " manager is down",
+                + "): see that its disk has space and is well; the directory may be deleted while"
+                + " the manager is down",
             e));
   }
 

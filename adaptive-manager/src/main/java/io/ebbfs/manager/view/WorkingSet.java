@@ -23,7 +23,9 @@ import java.util.Set;
  * were read or more may be decided, and not because more is stored. Not thread-safe.
  */
 public final class WorkingSet {
-  /** Stripes of an index without reads that one run looks at; the next run looks at those behind. */
+  /**
+   * Stripes of an index without reads that one run looks at; the next run looks at those behind.
+   */
   private static final int MOST_UNREAD = 2_000;
 
   private static final int MOST_LOOKED_AT = 20_000;

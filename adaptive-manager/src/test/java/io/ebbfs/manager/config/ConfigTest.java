@@ -182,10 +182,10 @@ class ConfigTest {
 
   private static String owned(String criteria) {
     return """
-        policies:
-          - {name: all, paths: [/a], family: product, readHot: auto}
-          - {name: x, paths: [/a], %s, family: product, readHot: auto}
-        """
+    policies:
+      - {name: all, paths: [/a], family: product, readHot: auto}
+      - {name: x, paths: [/a], %s, family: product, readHot: auto}
+    """
         .formatted(criteria);
   }
 

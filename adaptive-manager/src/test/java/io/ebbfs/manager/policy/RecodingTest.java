@@ -67,6 +67,7 @@ class RecodingTest {
     assertThat(evaluation.decisions()).hasSize(1);
     Decision decision = evaluation.decisions().get(0);
     assertThat(decision.kind()).isEqualTo(TransitionKindProto.REWRITE);
+    assertThat(decision.isConversion()).as("it counts for the budget of the day").isTrue();
     assertThat(decision.stripeIds()).as("60 blocks fill 5 stripes of 12").hasSize(2);
     assertThat(decision.reason())
         .isEqualTo(
@@ -119,7 +120,12 @@ class RecodingTest {
     Evaluation first = world.propose();
     assertThat(first.decisions()).hasSize(1);
     assertThat(first.verdicts().ofSnapshot())
-        .filteredOn(v -> v.reason().contains("encoded as RS(6,3), which policy 'p' does not name; its conversion to PC(6x5) is due and waits for the budget: 10 MiB of 40 MiB"))
+        .filteredOn(
+            v ->
+                v.reason()
+                    .contains(
+                        "encoded as RS(6,3), which policy 'p' does not name; its conversion to"
+                            + " PC(6x5) is due and waits for the budget: 10 MiB of 40 MiB"))
         .hasSize(30);
     world.completeAll();
     world.experience =
@@ -137,8 +143,10 @@ class RecodingTest {
     PolicyWorld world = encodedBy(PolicyWorld.single("p", "RS(6,3)"), 0);
     Pace pace = new Pace(0, OptionalLong.of(1 << 20), Optional.empty());
     edit(world, family("product", 1.45, pace));
-    assertThat(world.propose().decisions()).hasSize(1).first().satisfies(
-        d -> assertThat(d.reason()).contains("stored 1.40x instead of 1.50x"));
+    assertThat(world.propose().decisions())
+        .hasSize(1)
+        .first()
+        .satisfies(d -> assertThat(d.reason()).contains("stored 1.40x instead of 1.50x"));
     world.completeAll();
     assertThat(world.overhead("p")).isEqualTo(1.45);
     assertThat(world.decide().decisions()).as("the bound holds").isEmpty();
@@ -159,7 +167,8 @@ class RecodingTest {
     assertThat(first.decisions()).hasSize(1);
     assertThat(first.decisions().get(0).stripeIds()).hasSize(5);
     assertThat(first.verdicts().ofSnapshot())
-        .filteredOn(v -> v.reason().contains("waits for further stripes that fill a stripe of PC(6x5)"))
+        .filteredOn(
+            v -> v.reason().contains("waits for further stripes that fill a stripe of PC(6x5)"))
         .hasSize(12);
     assertThat(world.propose().decisions()).as("while the others are under way").isEmpty();
     world.completeAll();

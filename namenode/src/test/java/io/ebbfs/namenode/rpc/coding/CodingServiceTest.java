@@ -629,8 +629,7 @@ class CodingServiceTest {
     ProposedProto proposed = cluster.propose(TransitionKindProto.REWRITE, to, List.of(), stripes);
     assertThat(proposed.getRefusal()).isEmpty();
     assertThat(proposed.getTransitionIdsList()).hasSize(1);
-    assertThat(
-            cluster.propose(TransitionKindProto.REWRITE, to, List.of(), stripes).getRefusal())
+    assertThat(cluster.propose(TransitionKindProto.REWRITE, to, List.of(), stripes).getRefusal())
         .contains("is in transition " + proposed.getTransitionIds(0) + " already");
     cluster.runAll();
     whole(cluster);
@@ -650,8 +649,7 @@ class CodingServiceTest {
       files.add(cluster.createFile(1, BLOCK, true));
     }
     encodeAll(cluster, "RS(6,3)");
-    cluster.propose(
-        TransitionKindProto.REWRITE, Codes.LRC_COMPACT, List.of(), cluster.stripeIds());
+    cluster.propose(TransitionKindProto.REWRITE, Codes.LRC_COMPACT, List.of(), cluster.stripeIds());
     ClaimedTransitionProto first = cluster.claim(1).get(0);
     var results = cluster.run(first);
     cluster.deleteFile(files.get(0));
