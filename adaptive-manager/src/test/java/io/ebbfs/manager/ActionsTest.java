@@ -272,6 +272,20 @@ class ActionsTest {
   }
 
   @Test
+  void aMisspelledDryRunIsRefusedAndNotExecuted() throws Exception {
+    for (String wrong :
+        List.of("dryrun=true", "dry_run=true", "dryRun", "dryRun=", "dryRun=1", "path=/cold")) {
+      assertThat(rig.refused("pause?" + wrong, 400)).contains(wrong.split("=")[0], "remedy");
+      assertThat(rig.post("/api/v1/policies/evaluate?" + wrong).statusCode()).isEqualTo(400);
+    }
+    assertThat(rig.refused("pause?dryRun=false&dryRun=true", 400)).contains("more than once");
+    assertThat(rig.postBody("/api/v1/actions/pause", "dryRun=true").statusCode()).isEqualTo(400);
+    assertThat(rig.get("/api/v1/health").has("pausedSinceMillis")).isFalse();
+    assertThat(rig.namenode.proposed).isEmpty();
+    assertThat(directory.resolve("data/audit.log")).isEmptyFile();
+  }
+
+  @Test
   void theAuditLogHasEachActionAndEachRefusedCaller() throws Exception {
     rig.act("pause?dryRun=true");
     rig.act("pause");

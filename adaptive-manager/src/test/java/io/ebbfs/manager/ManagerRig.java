@@ -76,9 +76,13 @@ final class ManagerRig implements AutoCloseable {
   }
 
   HttpResponse<String> post(String path, String... moreHeaders) throws Exception {
+    return postBody(path, "", moreHeaders);
+  }
+
+  HttpResponse<String> postBody(String path, String body, String... moreHeaders) throws Exception {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create(address() + path))
-            .POST(HttpRequest.BodyPublishers.noBody())
+            .POST(HttpRequest.BodyPublishers.ofString(body))
             .header("Authorization", "Bearer " + Files.readString(token).strip());
     if (moreHeaders.length > 0) {
       request.headers(moreHeaders);

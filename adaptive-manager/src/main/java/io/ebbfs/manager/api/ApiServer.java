@@ -143,7 +143,9 @@ public final class ApiServer implements AutoCloseable {
       log.note(false, context.ip(), command, context.queryString());
       throw e;
     }
-    if (!query.flag("dryRun") && !route.path().endsWith("/preview")) {
+    boolean isPreview = route.path().endsWith("/preview");
+    query.requireOnly(route.parameters(), isPreview);
+    if (!query.flag("dryRun") && !isPreview) {
       log.note(true, context.ip(), command, context.queryString());
     }
   }

@@ -3,6 +3,7 @@ package io.ebbfs.manager.api;
 import io.javalin.http.Context;
 import java.util.Arrays;
 import java.util.Base64;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -18,8 +19,42 @@ final class Query {
     return Optional.ofNullable(context.queryParam(name)).filter(value -> !value.isEmpty());
   }
 
+  /**
+   * Refuses what an order would otherwise ignore: a misspelled dryRun must not execute the order.
+   *
+   * @param known the parameters that the route reads
+   * @param readsBody whether the route reads the body of the request
+   */
+  void requireOnly(List<Route.Parameter> known, boolean readsBody) {
+    List<String> names = known.stream().map(Route.Parameter::name).toList();
+    context
+        .queryParamMap()
+        .forEach(
+            (name, values) -> {
+              if (!names.contains(name)) {
+                throw new ApiException(
+                    400,
+                    "there is no parameter '" + name + "'; nothing was done",
+                    names.isEmpty() ? "leave it out" : "write only " + String.join(", ", names));
+              }
+              if (values.size() > 1) {
+                throw new ApiException(
+                    400,
+                    "'" + name + "' is given more than once; nothing was done",
+                    "give it once");
+              }
+            });
+    if (!readsBody && !context.body().isEmpty()) {
+      throw new ApiException(
+          400,
+          "the request has a body, which would be ignored; nothing was done",
+          "write parameters into the address, after '?'");
+    }
+  }
+
+  /** False if the parameter is absent. A parameter without a value is refused. */
   boolean flag(String name) {
-    String value = text(name).orElse("false");
+    String value = Optional.ofNullable(context.queryParam(name)).orElse("false");
     if (!value.equals("true") && !value.equals("false")) {
       throw new ApiException(
           400, "'" + name + "=" + value + "' is not a flag", "write true or false");
