@@ -31,6 +31,10 @@ class ActionsTest {
           writeColdAfter: 1s
           readHot: {perMiB: 1}
           fillWait: 0
+        - name: other
+          paths: [/other]
+          family: product
+          fillWait: 0
         - name: single
           paths: [/single]
           code: RS(6,3)
@@ -210,6 +214,22 @@ class ActionsTest {
     assertThat(rig.refused("retry?id=" + again, 409)).contains("has not failed");
     assertThat(rig.refused("cancel?id=999999", 404)).contains("no transition 999999");
     assertThat(rig.refused("cancel", 400)).contains("add id=");
+  }
+
+  @Test
+  void filesAndStripesThatHaveLeftThePolicyAreLeftOut() throws Exception {
+    rig.act("convert?path=/cold/a&to=compact");
+    long id = only(TransitionStateProto.PLANNED).getId();
+    rig.act("cancel?id=" + id);
+    rig.namenode.rename("/cold/a", "/other/a");
+    assertThat(rig.refused("retry?id=" + id, 409))
+        .contains("30 files or stripes are left out", "do not belong to policy 'cold'");
+    rig.namenode.rename("/other/a", "/cold/a");
+    encodeAll();
+    rig.namenode.rename("/cold/a", "/other/a");
+    assertThat(rig.refused("convert?path=/other&to=fast", 409))
+        .contains("1 files or stripes are left out", "do not belong to policy 'other'");
+    assertThat(rig.namenode.proposed).isEmpty();
   }
 
   @Test

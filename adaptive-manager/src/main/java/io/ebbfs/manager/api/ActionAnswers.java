@@ -227,7 +227,10 @@ final class ActionAnswers {
       throw new ApiException(
           409,
           "nothing of %s is to be encoded or converted to %s%s"
-              .formatted(what, plan.toCode(), showBusy(plan.busy(), ": ", "")),
+              .formatted(
+                  what,
+                  plan.toCode(),
+                  showBusy(plan.busy(), ": ", "") + showForeign(plan, ": ", "")),
           plan.busy() > 0 ? "order it again when they are free" : "nothing to do");
     }
     if (!plan.isWithinBound()) {
@@ -284,6 +287,9 @@ final class ActionAnswers {
     if (plan.busy() > 0) {
       lines.add(showBusy(plan.busy(), "", "."));
     }
+    if (plan.foreign() > 0) {
+      lines.add(showForeign(plan, "", "."));
+    }
     lines.add("Later evaluations follow the policy again and may convert the data back.");
     return lines;
   }
@@ -293,6 +299,13 @@ final class ActionAnswers {
         ? ""
         : "%s%,d files or stripes are left out: they are being written, converted or repaired%s"
             .formatted(before, busy, after);
+  }
+
+  private static String showForeign(OrderedConversion.Plan plan, String before, String after) {
+    return plan.foreign() == 0
+        ? ""
+        : "%s%,d files or stripes are left out: they do not belong to policy '%s'%s"
+            .formatted(before, plan.foreign(), plan.rule().name(), after);
   }
 
   private static Map<String, Number> figures(OrderedConversion.Plan plan) {
@@ -305,7 +318,8 @@ final class ActionAnswers {
         "storedDeltaBytes", Math.round(plan.storedDeltaBytes()),
         "overheadNow", plan.overheadNow(),
         "overheadAtEnd", plan.overheadAtEnd(),
-        "busy", plan.busy());
+        "busy", plan.busy(),
+        "foreign", plan.foreign());
   }
 
   private static Map<String, Number> figures(Object... namesAndNumbers) {

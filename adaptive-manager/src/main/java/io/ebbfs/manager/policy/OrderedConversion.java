@@ -10,6 +10,7 @@ import io.ebbfs.manager.economics.CodeCost;
 import io.ebbfs.manager.economics.PairCost;
 import io.ebbfs.manager.view.ClusterSnapshot;
 import io.ebbfs.manager.view.FileView;
+import io.ebbfs.manager.view.PolicyOfStripe;
 import io.ebbfs.manager.view.StripeView;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.util.ArrayList;
@@ -19,6 +20,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -42,6 +44,7 @@ public final class OrderedConversion {
    * @param isWithinBound whether the policy and the cluster keep their bounds while and after this
    *     is done
    * @param busy files and stripes that are left out: being written, converted or repaired
+   * @param foreign files and stripes that are left out: they belong to another policy, or to none
    */
   public record Plan(
       PolicyRule rule,
@@ -56,7 +59,8 @@ public final class OrderedConversion {
       double overheadNow,
       double overheadAtEnd,
       boolean isWithinBound,
-      long busy) {}
+      long busy,
+      long foreign) {}
 
   private final PolicyView view;
   private final PolicyRule rule;
@@ -72,6 +76,7 @@ public final class OrderedConversion {
   private double storedDeltaBytes;
   private boolean fits = true;
   private long busy;
+  private long foreign;
 
   private OrderedConversion(PolicyView view, String toCode, String reason) {
     this.view = view;
@@ -92,8 +97,8 @@ public final class OrderedConversion {
    * @param snapshot with the files, their stripes, whole groups of stripes, and all that is under
    *     way
    * @param toCode a code of the family of the policy
-   * @param fileIds of this policy: their unencoded blocks are encoded
-   * @param stripeIds of this policy: those in the other code are converted
+   * @param fileIds their unencoded blocks are encoded; files of other policies are left out
+   * @param stripeIds those in the other code are converted; stripes of other policies are left out
    */
   public static Plan plan(
       CodeRegistry codes,
@@ -119,7 +124,9 @@ public final class OrderedConversion {
   private void encode(List<FileView> named) {
     List<FileView> free = new ArrayList<>();
     for (FileView file : named) {
-      if (file.underConstruction() || file.transitionId() != 0) {
+      if (!isOwn(file.policyOf(view.snapshot().policies()))) {
+        foreign++;
+      } else if (file.underConstruction() || file.transitionId() != 0) {
         busy++;
       } else if (file.unencodedBlocks() > 0) {
         free.add(file);
@@ -168,12 +175,31 @@ public final class OrderedConversion {
     together.values().forEach(this::convertTogether);
   }
 
+  private boolean isOwn(Optional<PolicyRule> other) {
+    return other.isPresent() && other.get().name().equals(rule.name());
+  }
+
+  private boolean isOwn(StripeView stripe) {
+    return isOwn(
+        PolicyOfStripe.find(
+            view.snapshot().policies(),
+            stripe,
+            id ->
+                Optional.ofNullable(view.filesById().get(id))
+                    .flatMap(file -> file.policyOf(view.snapshot().policies()))
+                    .orElse(null)));
+  }
+
   private long groupOf(StripeView stripe) {
     boolean merges = !fast && rule.family().groupSize() > 1 && stripe.groupId() != 0;
     return merges ? stripe.groupId() : -stripe.id();
   }
 
   private void convertTogether(List<StripeView> stripes) {
+    if (!stripes.stream().allMatch(this::isOwn)) {
+      foreign += stripes.size();
+      return;
+    }
     if (!stripes.stream().allMatch(StripeView::settled)) {
       busy += stripes.size();
       return;
@@ -231,6 +257,7 @@ public final class OrderedConversion {
         overheadNow,
         bound.overheadAtEnd(),
         fits,
-        busy);
+        busy,
+        foreign);
   }
 }
