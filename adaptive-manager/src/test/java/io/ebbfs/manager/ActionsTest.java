@@ -13,6 +13,9 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -140,6 +143,36 @@ class ActionsTest {
     assertThat(back.path("refusals").size()).isZero();
     assertThat(rig.namenode.proposed.get(0).getKind()).isEqualTo(TransitionKindProto.UPCODE);
     assertThat(rig.namenode.proposed.get(0).getStripeIdsCount()).isEqualTo(3);
+  }
+
+  /** Each order alone fits under the bound; any two of them together do not. */
+  @Test
+  void ordersAtTheSameTimeKeepTheBoundTogether() throws Exception {
+    encodeAll();
+    rig.act("bound?policy=cold&bound=1.7");
+    ExecutorService operators = Executors.newFixedThreadPool(8);
+    try {
+      for (int round = 0; round < 5; round++) {
+        List<Future<Integer>> answers = new ArrayList<>();
+        synchronized (rig.namenode) {
+          for (int i = 0; i < 8; i++) {
+            String path = "/api/v1/actions/convert?to=fast&path=/cold/" + (i % 2 == 0 ? "a" : "b");
+            answers.add(operators.submit(() -> rig.post(path).statusCode()));
+          }
+          Thread.sleep(200); // all of them wait for the namenode or for one another
+        }
+        int accepted = 0;
+        for (Future<Integer> answer : answers) {
+          accepted += answer.get() == 200 ? 1 : 0;
+        }
+        assertThat(accepted).isEqualTo(1);
+        assertThat(rig.namenode.proposed).hasSize(1);
+        rig.act("cancel?id=" + only(TransitionStateProto.PLANNED).getId());
+        rig.namenode.proposed.clear();
+      }
+    } finally {
+      operators.shutdownNow();
+    }
   }
 
   @Test

@@ -154,8 +154,9 @@ final class ActionAnswers {
             .orElseThrow(
                 () -> new ApiException(400, "no absolute path is given", "add path=/DIRECTORY"));
     boolean fast = isFast(query);
-    OrderedConversion.Plan plan = manager.evaluator().plan(() -> conversion(path, fast));
-    return order("convert", dryRun, plan, "%s (files: %,d)".formatted(path, plan.files()));
+    Evaluator.Ordered ordered = manager.evaluator().order(dryRun, () -> conversion(path, fast));
+    return answerOrder(
+        "convert", dryRun, ordered, "%s (files: %,d)".formatted(path, ordered.plan().files()));
   }
 
   private Evaluator.Order conversion(String path, boolean fast) {
@@ -222,7 +223,9 @@ final class ActionAnswers {
     return rule;
   }
 
-  private Answer order(String action, boolean dryRun, OrderedConversion.Plan plan, String what) {
+  private Answer answerOrder(
+      String action, boolean dryRun, Evaluator.Ordered ordered, String what) {
+    OrderedConversion.Plan plan = ordered.plan();
     if (plan.decisions().isEmpty()) {
       throw new ApiException(
           409,
@@ -245,12 +248,10 @@ final class ActionAnswers {
               plan.overheadAtEnd()),
           "order less, or raise the bound");
     }
-    List<DecisionProposer.Outcome> outcomes = List.of();
     if (!dryRun) {
-      outcomes = manager.evaluator().propose(plan);
       manager.transitions().refresh(manager.namenode());
     }
-    return answer(action, dryRun, summary(plan, what), figures(plan), outcomes);
+    return answer(action, dryRun, summary(plan, what), figures(plan), ordered.outcomes());
   }
 
   private static List<String> summary(OrderedConversion.Plan plan, String what) {
@@ -522,8 +523,8 @@ final class ActionAnswers {
           "policy '%s' has no code %s any more".formatted(rule.name(), row.getToCode()),
           "nothing to do: the policy decides anew");
     }
-    OrderedConversion.Plan plan = manager.evaluator().plan(() -> again(rule, row));
-    return order("retry", dryRun, plan, "Transition " + row.getId());
+    Evaluator.Ordered ordered = manager.evaluator().order(dryRun, () -> again(rule, row));
+    return answerOrder("retry", dryRun, ordered, "Transition " + row.getId());
   }
 
   private static Evaluator.Order again(PolicyRule rule, TransitionRow row) {

@@ -253,12 +253,27 @@ public final class Evaluator {
       Collection<Long> stripeIds) {}
 
   /**
-   * Plans an order, whatever the temperature of the data. Nothing is proposed.
+   * The plan of an order, and what the namenode answered to it.
    *
+   * @param outcomes empty if nothing was proposed
+   */
+  public record Ordered(OrderedConversion.Plan plan, List<DecisionProposer.Outcome> outcomes) {}
+
+  /**
+   * Plans an order, whatever the temperature of the data, and proposes it if it keeps the bound. No
+   * other order or evaluation takes the room under the bound in between.
+   *
+   * @param dryRun whether to propose nothing
    * @param order is made of the view once the view has all that was committed before
    * @throws NamenodeException if the namenode does not answer
    */
-  public synchronized OrderedConversion.Plan plan(Supplier<Order> order) {
+  public synchronized Ordered order(boolean dryRun, Supplier<Order> order) {
+    OrderedConversion.Plan plan = plan(order);
+    boolean proposes = !dryRun && plan.isWithinBound() && !plan.decisions().isEmpty();
+    return new Ordered(plan, proposes ? propose(plan) : List.of());
+  }
+
+  private OrderedConversion.Plan plan(Supplier<Order> order) {
     List<TransitionView> transitions = SnapshotReader.transitions(namenode);
     follower.catchUp();
     PolicySet rules = policies.current().policies();
@@ -273,8 +288,7 @@ public final class Evaluator {
         codes, snapshot, made.rule, made.toCode, made.reason, made.fileIds, made.stripeIds);
   }
 
-  /** Proposes what an operator has ordered. */
-  public synchronized List<DecisionProposer.Outcome> propose(OrderedConversion.Plan plan) {
+  private List<DecisionProposer.Outcome> propose(OrderedConversion.Plan plan) {
     List<DecisionProposer.Outcome> outcomes = proposer.propose(plan.decisions(), clock.millis());
     outcomes.forEach(outcome -> note(outcome, "operator"));
     return outcomes;
