@@ -104,7 +104,8 @@ final class ScrubReportService {
     put(
         requested > next.getPass()
             ? next.toBuilder().setRequestedPass(requested).build()
-            : next.toBuilder().clearRequestedPass().build());
+            : next.toBuilder().clearRequestedPass().build(),
+        Durability.RELAXED);
   }
 
   private synchronized void keepRequest(long pass) throws IOException {
@@ -114,16 +115,17 @@ final class ScrubReportService {
               + " raid-node runs and that scrub.period in its raid-node.yaml is not 0");
     }
     if (pass > status.getPass()) {
-      put(status.toBuilder().setRequestedPass(pass).build());
+      // Nobody repeats a request that was answered; the position is found again by the scrub.
+      put(status.toBuilder().setRequestedPass(pass).build(), Durability.SYNCED);
     }
   }
 
-  private void put(ScrubStatusProto next) throws IOException {
+  private void put(ScrubStatusProto next, Durability durability) throws IOException {
     SettingRow row =
         SettingRow.newBuilder().setValue(TextFormat.printer().printToString(next)).build();
     store.transact(
         0,
-        Durability.RELAXED,
+        durability,
         t -> {
           t.lock(List.of(RowLock.exclusive(Tables.SETTING, Tables.named(SETTING))));
           t.put(Tables.SETTING, Tables.named(SETTING), row);

@@ -4,6 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ebbfs.coding.code.Codes;
+import io.ebbfs.namenode.store.ChangeLog;
+import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.Table;
 import io.ebbfs.protocol.proto.CodingProtos.BadBlockProto;
 import io.ebbfs.protocol.proto.CodingProtos.CountProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListStripesRequestProto;
@@ -17,6 +22,7 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.io.IOException;
 import java.util.List;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
+import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -153,6 +159,41 @@ class ScrubReportServiceTest {
     assertThat(cluster.cluster().getScrub().hasRequestedPass()).isFalse();
     request(4); // it came late
     assertThat(cluster.cluster().getScrub().hasRequestedPass()).isFalse();
+  }
+
+  /** The last transaction of the report of a request is the one that stores the request. */
+  private final class WatchedStore implements MetadataStore {
+    private Durability last;
+
+    @Override
+    public <R> R transact(long hint, Durability durability, TransactionBody<R> body)
+        throws IOException {
+      last = durability;
+      return cluster.store.transact(hint, durability, body);
+    }
+
+    @Override
+    public <V extends MessageLite> List<Row<V>> scanAll(Table<V> table, Key after, int limit) {
+      return cluster.store.scanAll(table, after, limit);
+    }
+
+    @Override
+    public ChangeLog changes() {
+      return cluster.store.changes();
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  @Test
+  void aRequestIsOnDiskBeforeItIsAnswered() throws Exception {
+    WatchedStore watched = new WatchedStore();
+    cluster.restart(watched);
+    report(pass(3));
+    watched.last = null;
+    request(4);
+    assertThat(watched.last).isEqualTo(MetadataStore.Durability.SYNCED);
   }
 
   private void request(long pass) throws Exception {
