@@ -16,6 +16,7 @@ import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -98,6 +99,35 @@ class ActionsTest {
     assertThat(rig.refused("resume", 409)).contains("not paused");
     rig.evaluate();
     assertThat(rig.namenode.proposed).isNotEmpty();
+  }
+
+  @Test
+  void aPauseIsAnsweredOnceNoEvaluationProposesAnyMore() throws Exception {
+    Thread evaluation = new Thread(() -> rig.manager.evaluator().evaluate(false));
+    FutureTask<Void> paused =
+        new FutureTask<>(
+            () -> {
+              rig.manager.evaluator().pause(1);
+              return null;
+            });
+    Thread pause = new Thread(paused);
+    synchronized (rig.namenode) {
+      evaluation.start();
+      assertThat(isBlocked(evaluation)).as("waits for the namenode").isTrue();
+      pause.start();
+      assertThat(isBlocked(pause)).as("waits for the evaluation").isTrue();
+    }
+    evaluation.join();
+    paused.get();
+    assertThat(rig.namenode.proposed).as("the pause holds for this evaluation too").isEmpty();
+  }
+
+  /** Waits until a thread waits for a lock or has ended. */
+  private static boolean isBlocked(Thread thread) throws InterruptedException {
+    while (thread.isAlive() && thread.getState() != Thread.State.BLOCKED) {
+      Thread.sleep(1);
+    }
+    return thread.isAlive();
   }
 
   // ---- convert ----------------------------------------------------------------------------------

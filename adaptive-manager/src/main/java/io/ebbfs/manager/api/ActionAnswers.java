@@ -99,12 +99,12 @@ final class ActionAnswers {
     if (manager.store().pausedSince().isPresent()) {
       throw new ApiException(409, "proposing is paused already", "resume it, or do nothing");
     }
+    if (!dryRun) {
+      manager.evaluator().pause(manager.nowMillis());
+    }
     List<TransitionRow> active = manager.transitions().active();
     long running = count(active, TransitionStateProto.RUNNING);
     long planned = count(active, TransitionStateProto.PLANNED);
-    if (!dryRun) {
-      manager.store().pause(manager.nowMillis());
-    }
     return answer(
         "pause",
         dryRun,

@@ -230,6 +230,19 @@ public final class Evaluator {
     return history;
   }
 
+  /**
+   * Lets the manager propose nothing by itself until proposing is resumed. An evaluation under way
+   * may still propose, so this returns once the evaluation has ended.
+   *
+   * @throws RocksDBException if the pause cannot be stored; then proposing goes on
+   */
+  public void pause(long nowMillis) throws RocksDBException {
+    store.pause(nowMillis);
+    synchronized (this) {
+      LOG.info("Proposing is paused by an operator");
+    }
+  }
+
   /** Whether the manager proposes nothing by itself. A store that cannot tell counts as a pause. */
   private boolean isPaused() {
     try {
