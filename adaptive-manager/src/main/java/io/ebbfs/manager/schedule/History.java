@@ -4,8 +4,14 @@ import com.fasterxml.jackson.annotation.JsonIgnoreProperties;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import io.ebbfs.manager.heat.ManagerStore;
+import io.ebbfs.manager.policy.Decision;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.rocksdb.RocksDBException;
 import org.slf4j.Logger;
@@ -20,6 +26,7 @@ public final class History {
 
   private static final Logger LOG = LoggerFactory.getLogger(History.class);
   private static final int TRIM_EVERY = 1_000;
+  private static final int REMEMBERED_REFUSALS = 1_000;
   private static final ObjectMapper JSON = new ObjectMapper();
 
   /**
@@ -52,7 +59,18 @@ public final class History {
 
   private final ManagerStore store;
   private final AtomicLong number;
-  private String lastRefusal;
+
+  /** The latest refusals, those that came back last at the end. */
+  private final Set<Refusal> refusals =
+      Collections.newSetFromMap(
+          new LinkedHashMap<>(16, 0.75f, true) {
+            @Override
+            protected boolean removeEldestEntry(Map.Entry<Refusal, Boolean> eldest) {
+              return size() > REMEMBERED_REFUSALS;
+            }
+          });
+
+  private record Refusal(String by, TransitionKindProto kind, String policy, String text) {}
 
   public History(ManagerStore store) {
     this.store = store;
@@ -60,24 +78,23 @@ public final class History {
     this.number = new AtomicLong(latest.isEmpty() ? 0 : latest.get(0).number() + 1);
   }
 
-  /** Notes a decision. A refusal that repeats is noted once. */
+  /** Notes a decision. A refusal that repeats is noted once, also if others come in between. */
   synchronized void note(DecisionProposer.Outcome outcome, String by) {
-    boolean repeats =
-        outcome.transitionIds().isEmpty()
-            && outcome.refusal() != null
-            && outcome.refusal().equals(lastRefusal);
-    lastRefusal = outcome.refusal() == null ? lastRefusal : outcome.refusal();
-    if (!repeats) {
+    Decision decision = outcome.decision();
+    boolean isNew =
+        outcome.refusal() == null
+            || refusals.add(new Refusal(by, decision.kind(), decision.policy(), outcome.refusal()));
+    if (isNew || !outcome.transitionIds().isEmpty()) {
       add(
           new Entry(
               outcome.atMillis(),
-              outcome.decision().kind().name(),
+              decision.kind().name(),
               by,
-              outcome.decision().policy(),
-              outcome.decision().toCode(),
-              outcome.decision().reason(),
+              decision.policy(),
+              decision.toCode(),
+              decision.reason(),
               outcome.refusal(),
-              outcome.decision().dataBytes(),
+              decision.dataBytes(),
               outcome.transitionIds()));
     }
   }
