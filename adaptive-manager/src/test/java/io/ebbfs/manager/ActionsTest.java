@@ -333,7 +333,8 @@ class ActionsTest {
     assertThat(rig.act("scrub?dryRun=true").path("figures").path("lastStripes").asInt())
         .isEqualTo(40);
     assertThat(rig.namenode.scrub.hasRequestedPass()).isFalse();
-    rig.act("scrub");
+    assertThat(rig.act("scrub").path("summary").toString())
+        .contains("provided that a raid-node runs whose scrub.period is not 0");
     assertThat(rig.namenode.scrub.getRequestedPass()).isEqualTo(4);
   }
 

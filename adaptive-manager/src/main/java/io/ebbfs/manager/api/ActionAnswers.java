@@ -570,8 +570,9 @@ final class ActionAnswers {
         "scrub",
         dryRun,
         List.of(
-            "Pass %d of the parity scrub begins within 10 seconds and checks all stripes."
-                .formatted(scrub.getPass() + 1),
+            "Pass %d of the parity scrub begins within 10 seconds and checks all stripes, provided that"
+                    .formatted(scrub.getPass() + 1)
+                + " a raid-node runs whose scrub.period is not 0; else the request waits for one.",
             "The last pass checked %,d stripes and found %,d."
                 .formatted(scrub.getEndedStripes(), scrub.getEndedFindings()),
             "The stripes store %s; the checksum files are about %s, and the data of some stripes is"
