@@ -11,4 +11,7 @@ import org.apache.hadoop.ipc.ProtocolInfo;
 public interface CodingProtocol extends CodingProtocolService.BlockingInterface {
   String NAME = "io.ebbfs.protocol.CodingProtocol";
   long VERSION = 1;
+
+  /** The priority of a rewrite or a subtraction that the manager proposed for a storage bound. */
+  int PRIORITY_FOR_BOUND = 1_000_003;
 }

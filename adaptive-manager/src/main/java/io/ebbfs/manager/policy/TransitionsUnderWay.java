@@ -30,7 +30,10 @@ final class TransitionsUnderWay {
     this.recodings = new RecodingForecast(view.codes());
   }
 
-  /** Returns the logical bytes of the transitions. */
+  /**
+   * Returns the logical bytes of the transitions. The rewrites that the namenode planned by itself
+   * are left out: they come last, and would hold up all that the manager proposes.
+   */
   long enter() {
     long bytes = 0;
     for (TransitionView transition : view.snapshot().transitions()) {
@@ -63,7 +66,7 @@ final class TransitionsUnderWay {
     long stored = stripes.stream().mapToLong(StripeView::storedBytes).sum();
     ErasureCode code = view.codes().byName(transition.toCode());
     enter(Reclaim.rewrite(code, lengths, stored));
-    return stripes.stream().mapToLong(StripeView::liveBytes).sum();
+    return transition.ofNamenode() ? 0 : stripes.stream().mapToLong(StripeView::liveBytes).sum();
   }
 
   private long enterSubtraction(TransitionView transition) {

@@ -7,6 +7,7 @@ import java.util.List;
 /**
  * A transition that is planned, running, or failed.
  *
+ * @param ofNamenode whether it is a rewrite that the namenode planned by itself
  * @param lack what was missing in the cluster; null if the transition failed for another reason
  */
 public record TransitionView(
@@ -20,6 +21,7 @@ public record TransitionView(
     String failure,
     List<Block> blocks,
     List<Long> stripeIds,
+    boolean ofNamenode,
     Lack lack) {
   /** The states of a transition that failed after all attempts. */
   public static final List<TransitionStateProto> UNDONE =

@@ -1,5 +1,6 @@
 package io.ebbfs.manager.view;
 
+import io.ebbfs.protocol.CodingProtocol;
 import io.ebbfs.protocol.proto.CodingProtos.CountProto;
 import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
@@ -9,6 +10,7 @@ import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.ManagerProtos.ViewInodeRow;
 import io.ebbfs.protocol.proto.ManagerProtos.ViewStripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
 import java.util.List;
@@ -91,6 +93,7 @@ public final class ViewReader {
                         b.getStripeIndex(), b.getPosition(), b.getOwnerId(), b.getOwnerIndex()))
             .toList(),
         row.getStripesList().stream().map(TransitionStripeProto::getStripeId).toList(),
+        isRewriteOfNamenode(row),
         !row.hasClusterServers()
             ? null
             : new TransitionView.Lack(
@@ -100,6 +103,13 @@ public final class ViewReader {
                     row.getClusterDisks(),
                     row.getClusterFreeBytes(),
                     false)));
+  }
+
+  /** A rewrite that the manager proposed serves a storage bound or changes the code. */
+  private static boolean isRewriteOfNamenode(TransitionRow row) {
+    return row.getKind() == TransitionKindProto.REWRITE
+        && row.getPriority() != CodingProtocol.PRIORITY_FOR_BOUND
+        && row.getFromCode().equals(row.getToCode());
   }
 
   public static ClusterSnapshot.Cluster cluster(GetClusterResponseProto cluster) {

@@ -2,9 +2,12 @@ package io.ebbfs.manager.policy;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ebbfs.manager.config.PolicyRule;
+import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.model.ModelNamenode.ModelFile;
 import io.ebbfs.manager.model.ModelNamenode.ModelStripe;
 import io.ebbfs.manager.view.NamenodeGateway;
+import io.ebbfs.protocol.CodingProtocol;
 import io.ebbfs.protocol.proto.CodingProtos.DecisionProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.util.ArrayList;
@@ -255,6 +258,26 @@ class DeletedDataTest {
     return world.namenode.stripes.values().stream()
         .filter(stripe -> stripe.code.name().equals("LRC(12,6,2)"))
         .count();
+  }
+
+  /** The namenode's own rewrites run last, so encodings would wait for them for long. */
+  @Test
+  void aRewriteOfTheNamenodeHoldsUpNoEncoding() {
+    assertThat(encodesBesideRewriteOf(2_000_000)).isTrue();
+    assertThat(encodesBesideRewriteOf(CodingProtocol.PRIORITY_FOR_BOUND)).isFalse();
+  }
+
+  private static boolean encodesBesideRewriteOf(int priority) {
+    PolicyWorld world = compact("product", 1.5, 1, 3);
+    world.policies = new PolicySet(List.of(PolicyWorld.withBytesPerRun(10, rule("product"))));
+    ModelStripe stripe = world.namenode.stripes.values().iterator().next();
+    world.underWay(TransitionKindProto.REWRITE, stripe, stripe.code.name(), priority);
+    world.file("/product/new", 30, 0);
+    return kinds(world.decide()).contains(TransitionKindProto.ENCODE);
+  }
+
+  private static PolicyRule rule(String family) {
+    return PolicyWorld.rule(family, family, 1.5);
   }
 
   @Test

@@ -14,6 +14,10 @@ import io.ebbfs.manager.view.ClusterSnapshot;
 import io.ebbfs.manager.view.FileState;
 import io.ebbfs.manager.view.NamenodeGateway;
 import io.ebbfs.manager.view.SnapshotReader;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -92,6 +96,46 @@ final class PolicyWorld {
         rule.minServers(),
         rule.pace(),
         rule.prices());
+  }
+
+  /** The same policy that has so many bytes under way at once. */
+  static PolicyRule withBytesPerRun(long bytes, PolicyRule rule) {
+    return new PolicyRule(
+        rule.name(),
+        rule.files(),
+        rule.family(),
+        rule.storageBound(),
+        rule.writeColdAfterMillis(),
+        rule.readHot(),
+        rule.hysteresis(),
+        rule.minFileBytes(),
+        rule.fillWaitMillis(),
+        bytes,
+        rule.minServers(),
+        rule.pace(),
+        rule.prices());
+  }
+
+  /** Plans a transition of a stripe that the manager has not proposed. */
+  void underWay(
+      TransitionKindProto kind, ModelNamenode.ModelStripe stripe, String toCode, int priority) {
+    stripe.transition = 1_000_000 + stripe.id;
+    namenode.transitions.put(
+        stripe.transition,
+        TransitionRow.newBuilder()
+            .setId(stripe.transition)
+            .setKind(kind)
+            .setState(TransitionStateProto.PLANNED)
+            .setPolicy(stripe.policy)
+            .setFromCode(stripe.code.name())
+            .setToCode(toCode)
+            .setReason("not proposed")
+            .setCreatedMillis(now)
+            .setUpdatedMillis(now)
+            .setPriority(priority)
+            .setAttempt(0)
+            .addStripes(TransitionStripeProto.newBuilder().setStripeId(stripe.id).setGeneration(1))
+            .build());
   }
 
   /** A write-cold file with blocks of 1 MiB. */

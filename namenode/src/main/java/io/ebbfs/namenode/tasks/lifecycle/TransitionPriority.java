@@ -3,6 +3,7 @@ package io.ebbfs.namenode.tasks.lifecycle;
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.coding.code.ErasureCode;
 import io.ebbfs.namenode.stripes.StripeState;
+import io.ebbfs.protocol.CodingProtocol;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.util.Set;
 import java.util.TreeSet;
@@ -19,7 +20,7 @@ public final class TransitionPriority {
   private static final int CONVERSIONS = 1_000_000;
 
   /** A rewrite or a subtraction that a storage bound needs. */
-  public static final int FOR_BOUND = CONVERSIONS + 3;
+  public static final int FOR_BOUND = CodingProtocol.PRIORITY_FOR_BOUND;
 
   private static final int MOVES = 1_500_000;
   private static final int REWRITES = 2_000_000;
