@@ -38,39 +38,45 @@ final class TransitionsUnderWay {
     long bytes = 0;
     for (TransitionView transition : view.snapshot().transitions()) {
       if (transition.active() && transition.policy().equals(view.rule().name())) {
+        // What a transition to an unknown code stores is unknown, too.
         bytes +=
-            switch (transition.kind()) {
-              case ENCODE -> enterEncoding(transition);
-              case REWRITE -> enterRewrite(transition);
-              case SUBTRACT -> enterSubtraction(transition);
-              case REPAIR, MOVE -> 0;
-              default -> enterConversion(transition);
-            };
+            view.codes()
+                .find(transition.toCode())
+                .map(code -> enter(transition, code))
+                .orElse(0L);
       }
     }
     return bytes;
   }
 
-  private long enterConversion(TransitionView transition) {
+  private long enter(TransitionView transition, ErasureCode code) {
+    return switch (transition.kind()) {
+      case ENCODE -> enterEncoding(transition, code);
+      case REWRITE -> enterRewrite(transition, code);
+      case SUBTRACT -> enterSubtraction(transition, code);
+      case REPAIR, MOVE -> 0L;
+      default -> enterConversion(transition, code);
+    };
+  }
+
+  private long enterConversion(TransitionView transition, ErasureCode code) {
     List<StripeView> unconverted =
         stripesOf(transition).stream()
             .filter(stripe -> !stripe.code().equals(transition.toCode()))
             .toList();
-    bound.enter(StorageBound.Change.ofStored(storedDelta(transition, unconverted)));
+    bound.enter(StorageBound.Change.ofStored(storedDelta(transition, code, unconverted)));
     return unconverted.stream().mapToLong(StripeView::liveBytes).sum();
   }
 
-  private long enterRewrite(TransitionView transition) {
+  private long enterRewrite(TransitionView transition, ErasureCode code) {
     List<StripeView> stripes = stripesOf(transition);
     List<Long> lengths = stripes.stream().flatMap(s -> s.liveLengths().stream()).toList();
     long stored = stripes.stream().mapToLong(StripeView::storedBytes).sum();
-    ErasureCode code = view.codes().byName(transition.toCode());
     enter(Reclaim.rewrite(code, lengths, stored));
     return transition.ofNamenode() ? 0 : stripes.stream().mapToLong(StripeView::liveBytes).sum();
   }
 
-  private long enterSubtraction(TransitionView transition) {
-    ErasureCode code = view.codes().byName(transition.toCode());
+  private long enterSubtraction(TransitionView transition, ErasureCode code) {
     List<StripeView> stripes = stripesOf(transition);
     stripes.forEach(stripe -> enter(Wear.subtract(stripe, code)));
     return stripes.stream().mapToLong(StripeView::liveBytes).sum();
@@ -89,17 +95,17 @@ final class TransitionsUnderWay {
         .toList();
   }
 
-  private double storedDelta(TransitionView transition, List<StripeView> unconverted) {
+  private double storedDelta(
+      TransitionView transition, ErasureCode code, List<StripeView> unconverted) {
     boolean within =
         unconverted.stream().allMatch(stripe -> view.rule().family().has(stripe.code()));
     return within
         ? conversions.parityDelta(transition.kind(), unconverted)
         : recodings.storedDelta(
-            transition.kind(), unconverted, view.codes().byName(transition.toCode()));
+            transition.kind(), unconverted, code);
   }
 
-  private long enterEncoding(TransitionView transition) {
-    ErasureCode code = view.codes().byName(transition.toCode());
+  private long enterEncoding(TransitionView transition, ErasureCode code) {
     Map<Integer, Map<Integer, Long>> lengthsByStripe = new TreeMap<>();
     for (TransitionView.Block block : transition.blocks()) {
       FileView file = view.filesById().get(block.ownerId());

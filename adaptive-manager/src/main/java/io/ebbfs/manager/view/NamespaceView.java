@@ -586,7 +586,7 @@ public final class NamespaceView implements AutoCloseable {
       return OptionalLong.empty(); // without a bound
     }
     OptionalDouble price =
-        PolicySums.code(codes, stripe.code())
+        codes.find(stripe.code())
             .map(code -> Wear.price(stripe, code))
             .orElse(OptionalDouble.empty());
     return price.isEmpty()

@@ -9,7 +9,6 @@ import java.util.Collection;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.TreeMap;
 
@@ -85,7 +84,7 @@ public final class PolicySums {
     if (rule != null && !rule.isSingle() && stripe.code().equals(rule.family().fast())) {
       fastBytes += sign * stripe.liveBytes();
     }
-    code(codes, stripe.code())
+    codes.find(stripe.code())
         .ifPresent(
             code ->
                 packing.merge(
@@ -100,15 +99,6 @@ public final class PolicySums {
         stripe.liveBytes(),
         stripe.deadBytes(),
         stripe.parityBytes());
-  }
-
-  /** Empty for a code that the namenode knows and this process does not. */
-  static Optional<ErasureCode> code(CodeRegistry codes, String name) {
-    try {
-      return Optional.of(codes.byName(name));
-    } catch (IllegalArgumentException e) {
-      return Optional.empty();
-    }
   }
 
   PolicySums copy() {

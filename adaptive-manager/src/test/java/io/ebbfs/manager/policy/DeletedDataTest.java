@@ -281,6 +281,16 @@ class DeletedDataTest {
   }
 
   @Test
+  void aTransitionToACodeThatTheManagerDoesNotKnowStopsNoPolicy() {
+    for (TransitionKindProto kind : TransitionKindProto.values()) {
+      PolicyWorld world = compact("product", 1.5, 2, 5);
+      ModelStripe stripe = world.namenode.stripes.values().iterator().next();
+      world.underWay(kind, stripe, "OURS(4,2)", 2_000_000);
+      assertThat(kinds(world.decide())).as(kind.name()).contains(TransitionKindProto.SUBTRACT);
+    }
+  }
+
+  @Test
   void whatIsUnderWayIsNotProposedAgain() {
     PolicyWorld world = compact("product", 1.45, 10, 6);
     assertThat(world.propose().decisions()).isNotEmpty();

@@ -104,6 +104,15 @@ public final class CodeRegistry {
     return own != null ? own : Codes.byName(name, userDefined.keySet());
   }
 
+  /** The code of this name; empty for a code that another process knows and this one does not. */
+  public Optional<ErasureCode> find(String name) {
+    try {
+      return Optional.of(byName(name));
+    } catch (IllegalArgumentException e) {
+      return Optional.empty();
+    }
+  }
+
   /** The codes in common use, then the codes of the user. {@link #byName} knows other sizes too. */
   public List<ErasureCode> known() {
     List<ErasureCode> known = new ArrayList<>(Codes.builtIn());
