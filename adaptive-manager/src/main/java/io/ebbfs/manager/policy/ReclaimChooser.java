@@ -54,6 +54,13 @@ final class ReclaimChooser {
       return stripes.stream().mapToLong(StripeView::liveBytes).sum();
     }
 
+    /** What it takes of the limit: live data, of which a subtraction moves little. */
+    long limitedBytes() {
+      return kind == TransitionKindProto.SUBTRACT
+          ? Wear.subtract(stripes.get(0), code).movedBytes()
+          : liveBytes();
+    }
+
     List<Long> ids() {
       return stripes.stream().map(StripeView::id).toList();
     }
@@ -144,7 +151,7 @@ final class ReclaimChooser {
     int next = 0;
     while (next < candidates.size() && bound.isExceededAtEnd()) {
       Candidate cheapest = candidates.get(next);
-      if (cheapest.price > mostPrice || !limit.allows(cheapest.liveBytes())) {
+      if (cheapest.price > mostPrice || !limit.allows(cheapest.limitedBytes())) {
         return;
       }
       boolean chosen =
@@ -202,7 +209,7 @@ final class ReclaimChooser {
             Units.showBytes(reclaim.freedBytes()),
             reclaim.price());
     bound.enter(StorageBound.Change.ofStored(-reclaim.freedBytes()));
-    limit.take(candidate.liveBytes(), 1);
+    limit.take(candidate.limitedBytes(), 1);
     taken.addAll(candidate.ids());
     decisions.add(
         new Decision(

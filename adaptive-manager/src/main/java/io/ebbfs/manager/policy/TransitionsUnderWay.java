@@ -31,7 +31,7 @@ final class TransitionsUnderWay {
   }
 
   /**
-   * Returns the logical bytes of the transitions. The rewrites that the namenode planned by itself
+   * Returns the logical bytes of the transitions; of subtractions the bytes that they move. The rewrites that the namenode planned by itself
    * are left out: they come last, and would hold up all that the manager proposes.
    */
   long enter() {
@@ -78,8 +78,9 @@ final class TransitionsUnderWay {
 
   private long enterSubtraction(TransitionView transition, ErasureCode code) {
     List<StripeView> stripes = stripesOf(transition);
-    stripes.forEach(stripe -> enter(Wear.subtract(stripe, code)));
-    return stripes.stream().mapToLong(StripeView::liveBytes).sum();
+    List<Reclaim> reclaims = stripes.stream().map(s -> Wear.subtract(s, code)).toList();
+    reclaims.forEach(this::enter);
+    return reclaims.stream().mapToLong(Reclaim::movedBytes).sum();
   }
 
   /** A rewrite for another reason than the bound may store more, where it makes stripes short. */

@@ -290,6 +290,23 @@ class DeletedDataTest {
     }
   }
 
+  /** A subtraction of three blocks of PC(6x5) moves 17 MiB or so, not 27 MiB of live data. */
+  @Test
+  void aSubtractionTakesWhatItMovesOfTheLimit() {
+    PolicyWorld world = compact("product", 1.45, 6, 3);
+    long moved = world.decide().decisions().get(0).movedBytes();
+    assertThat(moved).isLessThan(27 * PolicyWorld.MIB);
+    world.policies = new PolicySet(List.of(limited(2 * moved)));
+    assertThat(world.propose().decisions()).hasSize(2);
+    assertThat(world.decide().decisions()).as("the limit is used up").isEmpty();
+    world.policies = new PolicySet(List.of(limited(3 * moved)));
+    assertThat(world.decide().decisions()).hasSize(1);
+  }
+
+  private static PolicyRule limited(long bytes) {
+    return PolicyWorld.withBytesPerRun(bytes, PolicyWorld.rule("product", "product", 1.45));
+  }
+
   @Test
   void whatIsUnderWayIsNotProposedAgain() {
     PolicyWorld world = compact("product", 1.45, 10, 6);
