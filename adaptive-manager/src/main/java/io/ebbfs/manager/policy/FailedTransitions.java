@@ -16,6 +16,7 @@ import java.util.Set;
 final class FailedTransitions {
   private final Map<Long, TransitionView> byFile = new HashMap<>();
   private final Set<Long> stripes = new HashSet<>();
+  private final Set<Long> subtractions = new HashSet<>();
 
   FailedTransitions(ClusterSnapshot snapshot, String policy) {
     for (TransitionView transition : snapshot.transitions()) {
@@ -24,7 +25,8 @@ final class FailedTransitions {
           && !transition.active()
           && !mayBeRetried(transition, snapshot)) {
         transition.blocks().forEach(block -> byFile.put(block.ownerId(), transition));
-        stripes.addAll(transition.stripeIds());
+        boolean subtraction = transition.kind() == TransitionKindProto.SUBTRACT;
+        (subtraction ? subtractions : stripes).addAll(transition.stripeIds());
       }
     }
   }
@@ -40,6 +42,12 @@ final class FailedTransitions {
     return byFile.get(fileId);
   }
 
+  /** Whether no dead blocks can be subtracted from a stripe; a rewrite may free them. */
+  boolean concernsSubtraction(long stripeId) {
+    return subtractions.contains(stripeId);
+  }
+
+  /** Whether another transition of the stripe than a subtraction failed. */
   boolean concernsStripe(long stripeId) {
     return stripes.contains(stripeId);
   }

@@ -132,8 +132,14 @@ final class ReclaimChooser {
             Math.min(subtract, rewrite)));
   }
 
-  /** Infinite if the stripe alone would exceed the bound after the subtraction. */
+  /**
+   * Infinite if the stripe alone would exceed the bound after the subtraction, or if its
+   * subtraction has failed.
+   */
   private double subtractionPrice(StripeView stripe, ErasureCode code) {
+    if (failed.concernsSubtraction(stripe.id())) {
+      return Double.POSITIVE_INFINITY;
+    }
     Reclaim reclaim = Wear.subtract(stripe, code);
     double most = rule.storageBound().orElseThrow() * stripe.liveBytes();
     return stripe.storedBytes() - reclaim.freedBytes() <= most

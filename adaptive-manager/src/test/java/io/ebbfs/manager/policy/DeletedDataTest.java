@@ -315,6 +315,16 @@ class DeletedDataTest {
   }
 
   @Test
+  void aStripeWhoseSubtractionFailedIsRewritten() {
+    PolicyWorld world = compact("product", 1.5, 1, 3);
+    assertThat(kinds(world.propose())).containsExactly(TransitionKindProto.SUBTRACT);
+    world.namenode.activeIds().forEach(id -> world.namenode.fail(id, "too crowded"));
+    assertThat(kinds(world.propose())).containsExactly(TransitionKindProto.REWRITE);
+    world.namenode.activeIds().forEach(id -> world.namenode.fail(id, "a server stalled"));
+    assertThat(world.decide().decisions()).isEmpty();
+  }
+
+  @Test
   void aStripeWhoseRewriteFailedIsLeftAlone() {
     PolicyWorld world = compact("product", 1.45, 10, 6);
     world.propose();
