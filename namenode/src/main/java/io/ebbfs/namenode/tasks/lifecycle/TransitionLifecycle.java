@@ -15,6 +15,7 @@ import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionBlockProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionOutputProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
@@ -277,6 +278,9 @@ public final class TransitionLifecycle {
       changed
           .setAttempt(attempt)
           .setNotBeforeMillis(clock.millis() + settings.backOffMillis(attempt));
+      if (row.getKind() == TransitionKindProto.REWRITE) {
+        giveUpHalf(transaction, changed);
+      }
     } else {
       clearMarks(transaction, row);
       shortage.ifPresent(missing -> describe(changed, reason, missing));
@@ -284,6 +288,23 @@ public final class TransitionLifecycle {
     TransitionRow after = changed.build();
     transaction.put(Tables.TRANSITION, key(row.getId()), after);
     return new Ended(after, orphans);
+  }
+
+  /**
+   * Leaves the second half of the stripes of a rewrite to later rewrites, unless only one is left.
+   * A deletion in any stripe refuses the commit, so fewer stripes are more likely to be rewritten.
+   */
+  private static void giveUpHalf(Transaction transaction, TransitionRow.Builder row)
+      throws IOException {
+    List<TransitionStripeProto> stripes = List.copyOf(row.getStripesList());
+    int half = (stripes.size() + 1) / 2;
+    TransitionRow rest =
+        TransitionRow.newBuilder()
+            .setId(row.getId())
+            .addAllStripes(stripes.subList(half, stripes.size()))
+            .buildPartial();
+    clearMarks(transaction, rest);
+    row.clearStripes().addAllStripes(stripes.subList(0, half));
   }
 
   private static void describe(
@@ -297,7 +318,8 @@ public final class TransitionLifecycle {
 
   /**
    * Locks the transition and the owners of the blocks that it copies or rebuilds. If the transition
-   * ends for good, it also locks all blocks and stripes with its mark.
+   * ends for good, it also locks all blocks and stripes with its mark. A rewrite gives up stripes
+   * when it fails, so it locks all its stripes.
    *
    * @return {@link #keptOutputs}
    */
@@ -310,7 +332,7 @@ public final class TransitionLifecycle {
     files.removeAll(stripes);
     if (forGood) {
       files.addAll(files(row));
-    } else {
+    } else if (row.getKind() != TransitionKindProto.REWRITE) {
       stripes.retainAll(owners);
     }
     OwnerLocks.lock(transaction, files, stripes, Set.of(row.getId()));

@@ -250,6 +250,42 @@ class DeadDataTest {
   }
 
   @Test
+  void aRewriteThatFailsGoesOnWithHalfOfItsStripes() throws Exception {
+    encode(Codes.RS_COMPACT, 5, true);
+    delete(4);
+    List<Long> stripes = cluster.stripeIds();
+    propose(TransitionKindProto.REWRITE, Codes.RS_COMPACT, stripes);
+    for (int left : List.of(3, 2, 1, 1)) {
+      ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+      var results = cluster.run(claimed);
+      cluster.deleteFile(ownerOfLast(stripes.get(0)));
+      assertThat(cluster.commit(claimed, results).getCommitted()).isFalse();
+      assertThat(cluster.active()).singleElement().matches(t -> t.getStripesCount() == left);
+      assertThat(cluster.stripeList().stream().filter(s -> s.getStripe().hasTransitionId()))
+          .hasSize(left);
+      cluster.assertConsistent();
+      cluster.assertAllReadable();
+      cluster.advance(60_000);
+    }
+    propose(TransitionKindProto.REWRITE, Codes.RS_COMPACT, stripes.subList(1, 5));
+    cluster.runAll();
+    whole();
+    assertThat(cluster.stripeList()).allMatch(s -> s.getDeadBytes() == 0);
+    assertThat(cluster.active()).isEmpty();
+  }
+
+  private long ownerOfLast(long stripeId) throws Exception {
+    return cluster.stripeList().stream()
+        .map(StripeStatusProto::getStripe)
+        .filter(stripe -> stripe.getId() == stripeId)
+        .flatMap(stripe -> stripe.getMembersList().stream())
+        .filter(member -> member.getOwnerId() != stripeId)
+        .reduce((first, last) -> last)
+        .orElseThrow()
+        .getOwnerId();
+  }
+
+  @Test
   void whatCannotBeFreedIsRefusedWithTheReason() throws Exception {
     encode(Codes.RS_COMPACT, 1, true);
     List<Long> stripes = cluster.stripeIds();
