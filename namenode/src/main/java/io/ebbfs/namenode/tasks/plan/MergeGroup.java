@@ -27,7 +27,8 @@ import java.util.TreeMap;
  */
 public record MergeGroup(StripeState stripe, int slot, Map<Integer, StripeState> others) {
   private static final Set<TransitionKindProto> CHANGES_PLACES =
-      EnumSet.of(TransitionKindProto.REPAIR, TransitionKindProto.MOVE);
+      EnumSet.of(
+          TransitionKindProto.REPAIR, TransitionKindProto.MOVE, TransitionKindProto.SUBTRACT);
 
   /** Reads the group. A stripe that was placed alone, or is in no fast code, has no others. */
   public static MergeGroup read(
@@ -54,7 +55,7 @@ public record MergeGroup(StripeState stripe, int slot, Map<Integer, StripeState>
     return new MergeGroup(stripe, row.getGroupSlot() - first, others);
   }
 
-  /** The stripe with its blocks that are being repaired or moved on their target disks. */
+  /** The stripe with its blocks that are being repaired, moved or replaced on their target disks. */
   private static StripeState withTargets(
       Transaction transaction, ClusterView cluster, StripeState stripe) throws IOException {
     if (!stripe.row().hasTransitionId()) {

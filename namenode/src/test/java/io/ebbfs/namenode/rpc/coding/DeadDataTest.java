@@ -5,12 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.coding.code.Codes;
 import io.ebbfs.coding.code.ErasureCode;
+import io.ebbfs.namenode.stripes.StripeState;
+import io.ebbfs.namenode.tasks.plan.MergeGroup;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposedProto;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionOutputProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.util.ArrayList;
@@ -195,6 +198,32 @@ class DeadDataTest {
     assertThat(after.keySet()).isEqualTo(before.keySet());
     assertThat(after).isNotEqualTo(before);
     whole();
+  }
+
+  @Test
+  void theGroupOfAStripeCountsTheNewParitiesOfItsOtherStripes() throws Exception {
+    encode(Codes.PC_FAST, 3, true);
+    delete(1);
+    List<StripeRow> group =
+        cluster.stripeList().stream().map(StripeStatusProto::getStripe).toList();
+    cluster.servers.full.addAll(parityDisks().values());
+    propose(TransitionKindProto.SUBTRACT, Codes.PC_FAST, List.of(group.get(0).getId()));
+    TransitionRow claimed = cluster.claim(1).get(0).getTransition();
+    MergeGroup seen =
+        cluster.store.transact(
+            0,
+            transaction ->
+                MergeGroup.read(
+                    transaction,
+                    cluster.codes,
+                    cluster.servers,
+                    StripeState.read(
+                        transaction, cluster.codes, cluster.servers, group.get(1))));
+    assertThat(claimed.getOutputsList()).isNotEmpty();
+    for (TransitionOutputProto output : claimed.getOutputsList()) {
+      assertThat(seen.others().get(0).locations().get(output.getPosition()))
+          .containsExactly(output.getStorageUuid());
+    }
   }
 
   private Map<Integer, String> parityDisks() throws Exception {
