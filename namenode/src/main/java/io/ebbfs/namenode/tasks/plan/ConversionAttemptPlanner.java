@@ -127,29 +127,9 @@ public final class ConversionAttemptPlanner {
     for (int s = 0; s < results; s++) {
       Map<Integer, PlacementDisk> whole = new TreeMap<>(members.get(s));
       whole.putAll(placement.disks().get(s));
-      survivesAnyServer(conversion.to(), whole);
+      disks.requireSurvivesAnyServer(conversion.to(), whole);
     }
     return placement;
-  }
-
-  /**
-   * Refuses a new stripe that would not survive the loss of a server. The members that stay can
-   * cause this: each old stripe was placed by itself, and a server may hold members of several of
-   * them.
-   */
-  private void survivesAnyServer(ErasureCode code, Map<Integer, PlacementDisk> members)
-      throws NotPlannableException {
-    Map<String, Set<Integer>> byServer = new TreeMap<>();
-    members.forEach(
-        (position, disk) ->
-            byServer.computeIfAbsent(disk.serverUuid(), s -> new TreeSet<>()).add(position));
-    for (Map.Entry<String, Set<Integer>> server : byServer.entrySet()) {
-      if (!code.decodes(server.getValue())) {
-        throw disks.crowded(
-            "the stripe in %s would not survive the loss of server %s, which has its positions %s"
-                .formatted(code, server.getKey(), server.getValue()));
-      }
-    }
   }
 
   private static List<Result> results(

@@ -55,6 +55,7 @@ public final class SubtractAttemptPlanner {
       kept.put(position, ConversionAttemptPlanner.source(stripe, position));
     }
     Map<Integer, String> targets = targets(transaction, stripe, subtraction);
+    requireSurvivesAnyServer(stripe, kept.keySet(), targets);
     List<Step> steps = new ArrayList<>();
     Set<Integer> derivedFrom = new TreeSet<>();
     for (CombinePlan plan : subtraction.plans()) {
@@ -68,6 +69,20 @@ public final class SubtractAttemptPlanner {
     dead.removeIf(ref -> stripe.code().position(ref.position()).isParity());
     return new AttemptPlan(
         StripeAttemptRows.planned(row, stripe, List.of()), steps, List.of(result), dead);
+  }
+
+  /** The commit would refuse such a stripe, too, but only after all has been read and written. */
+  private void requireSurvivesAnyServer(
+      StripeState stripe, Set<Integer> kept, Map<Integer, String> targets)
+      throws NotPlannableException {
+    Map<Integer, PlacementDisk> members = new TreeMap<>();
+    for (int position : kept) {
+      members.put(position, disks.disk(stripe.locations().get(position).get(0)));
+    }
+    for (Map.Entry<Integer, String> target : targets.entrySet()) {
+      members.put(target.getKey(), disks.disk(target.getValue()));
+    }
+    disks.requireSurvivesAnyServer(stripe.code(), members);
   }
 
   /** The disk of each new parity, by position. */

@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.random.RandomGenerator;
 
 /**
@@ -207,9 +208,24 @@ public final class TargetDiskChooser {
         () -> ShortageFinder.find(lengthBytes, disks, more -> isGood(ask.with(more), strict)));
   }
 
-  /** The refusal of a conversion because members that stay are too close together. */
-  NotPlannableException crowded(String reason) {
-    return NotPlannableException.noPlace(reason, () -> ShortageFinder.crowded(inService()));
+  /**
+   * Refuses a stripe that would not survive the loss of a server. The members that stay can cause
+   * this: a server may hold several of them.
+   */
+  void requireSurvivesAnyServer(ErasureCode code, Map<Integer, PlacementDisk> members)
+      throws NotPlannableException {
+    Map<String, Set<Integer>> byServer = new TreeMap<>();
+    members.forEach(
+        (position, disk) ->
+            byServer.computeIfAbsent(disk.serverUuid(), s -> new TreeSet<>()).add(position));
+    for (Map.Entry<String, Set<Integer>> server : byServer.entrySet()) {
+      if (!code.decodes(server.getValue())) {
+        throw NotPlannableException.noPlace(
+            "the stripe in %s would not survive the loss of server %s, which has its positions %s"
+                .formatted(code, server.getKey(), server.getValue()),
+            () -> ShortageFinder.crowded(inService()));
+      }
+    }
   }
 
   private static boolean isGood(PlacementResult result, boolean strict) {

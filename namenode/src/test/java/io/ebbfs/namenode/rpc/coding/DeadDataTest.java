@@ -200,6 +200,25 @@ class DeadDataTest {
     whole();
   }
 
+  /** Fifteen blocks on four servers: one server has four of them, one more than RS(12,3) may lose. */
+  @Test
+  void aSubtractionThatItsCommitWouldRefuseIsNotBegun() throws Exception {
+    CodingCluster small = new CodingCluster(5, 9, 9);
+    for (int i = 0; i < 12; i++) {
+      files.add(small.createFile(1, BLOCK, true));
+    }
+    small.propose(TransitionKindProto.ENCODE, Codes.RS_COMPACT, files, List.of());
+    small.runAll();
+    small.servers.kill(small.servers.servers().get(0));
+    small.runAll();
+    small.deleteFile(files.get(0));
+    small.propose(TransitionKindProto.SUBTRACT, Codes.RS_COMPACT, List.of(), small.stripeIds());
+    assertThat(small.claim(1)).isEmpty();
+    assertThat(small.active())
+        .singleElement()
+        .matches(t -> t.getFailure().contains("would not survive the loss of server"));
+  }
+
   @Test
   void theGroupOfAStripeCountsTheNewParitiesOfItsOtherStripes() throws Exception {
     encode(Codes.PC_FAST, 3, true);
