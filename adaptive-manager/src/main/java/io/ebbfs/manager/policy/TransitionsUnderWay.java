@@ -31,8 +31,9 @@ final class TransitionsUnderWay {
   }
 
   /**
-   * Returns the logical bytes of the transitions; of subtractions the bytes that they move. The rewrites that the namenode planned by itself
-   * are left out: they come last, and would hold up all that the manager proposes.
+   * Returns the logical bytes of the transitions; of subtractions the bytes that they move. The
+   * rewrites that the namenode planned by itself are left out: they come last, and would hold up
+   * all that the manager proposes.
    */
   long enter() {
     long bytes = 0;
@@ -40,10 +41,7 @@ final class TransitionsUnderWay {
       if (transition.active() && transition.policy().equals(view.rule().name())) {
         // What a transition to an unknown code stores is unknown, too.
         bytes +=
-            view.codes()
-                .find(transition.toCode())
-                .map(code -> enter(transition, code))
-                .orElse(0L);
+            view.codes().find(transition.toCode()).map(code -> enter(transition, code)).orElse(0L);
       }
     }
     return bytes;
@@ -102,8 +100,7 @@ final class TransitionsUnderWay {
         unconverted.stream().allMatch(stripe -> view.rule().family().has(stripe.code()));
     return within
         ? conversions.parityDelta(transition.kind(), unconverted)
-        : recodings.storedDelta(
-            transition.kind(), unconverted, code);
+        : recodings.storedDelta(transition.kind(), unconverted, code);
   }
 
   private long enterEncoding(TransitionView transition, ErasureCode code) {

@@ -41,6 +41,7 @@ import java.util.function.Predicate;
 public final class NamespaceView implements AutoCloseable {
   /** Changes when there are other indexes: a view of an earlier release is sorted anew. */
   private static final String INDEXES = "due, fast, worn, other, pinned\n";
+
   private static final byte[] NO_NAME = {};
 
   private final ViewStore store;
@@ -586,7 +587,8 @@ public final class NamespaceView implements AutoCloseable {
       return OptionalLong.empty(); // without a bound
     }
     OptionalDouble price =
-        codes.find(stripe.code())
+        codes
+            .find(stripe.code())
             .map(code -> Wear.price(stripe, code))
             .orElse(OptionalDouble.empty());
     return price.isEmpty()

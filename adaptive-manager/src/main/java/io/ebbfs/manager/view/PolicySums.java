@@ -84,7 +84,8 @@ public final class PolicySums {
     if (rule != null && !rule.isSingle() && stripe.code().equals(rule.family().fast())) {
       fastBytes += sign * stripe.liveBytes();
     }
-    codes.find(stripe.code())
+    codes
+        .find(stripe.code())
         .ifPresent(
             code ->
                 packing.merge(

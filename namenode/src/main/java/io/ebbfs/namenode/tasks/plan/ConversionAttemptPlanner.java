@@ -1,7 +1,6 @@
 package io.ebbfs.namenode.tasks.plan;
 
 import io.ebbfs.coding.code.CodeRegistry;
-import io.ebbfs.coding.code.ErasureCode;
 import io.ebbfs.coding.plan.BlockRef;
 import io.ebbfs.coding.plan.CombinePlan;
 import io.ebbfs.coding.plan.Conversion;

@@ -55,7 +55,9 @@ public record MergeGroup(StripeState stripe, int slot, Map<Integer, StripeState>
     return new MergeGroup(stripe, row.getGroupSlot() - first, others);
   }
 
-  /** The stripe with its blocks that are being repaired, moved or replaced on their target disks. */
+  /**
+   * The stripe with its blocks that are being repaired, moved or replaced on their target disks.
+   */
   private static StripeState withTargets(
       Transaction transaction, ClusterView cluster, StripeState stripe) throws IOException {
     if (!stripe.row().hasTransitionId()) {

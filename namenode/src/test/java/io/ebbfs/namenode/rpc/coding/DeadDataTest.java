@@ -200,7 +200,9 @@ class DeadDataTest {
     whole();
   }
 
-  /** Fifteen blocks on four servers: one server has four of them, one more than RS(12,3) may lose. */
+  /**
+   * Fifteen blocks on four servers: one server has four of them, one more than RS(12,3) may lose.
+   */
   @Test
   void aSubtractionThatItsCommitWouldRefuseIsNotBegun() throws Exception {
     CodingCluster small = new CodingCluster(5, 9, 9);
@@ -236,8 +238,7 @@ class DeadDataTest {
                     transaction,
                     cluster.codes,
                     cluster.servers,
-                    StripeState.read(
-                        transaction, cluster.codes, cluster.servers, group.get(1))));
+                    StripeState.read(transaction, cluster.codes, cluster.servers, group.get(1))));
     assertThat(claimed.getOutputsList()).isNotEmpty();
     for (TransitionOutputProto output : claimed.getOutputsList()) {
       assertThat(seen.others().get(0).locations().get(output.getPosition()))
