@@ -278,7 +278,8 @@ public final class TransitionLifecycle {
       changed
           .setAttempt(attempt)
           .setNotBeforeMillis(clock.millis() + settings.backOffMillis(attempt));
-      if (row.getKind() == TransitionKindProto.REWRITE) {
+      if (row.getKind() == TransitionKindProto.REWRITE
+          && row.getFromCode().equals(row.getToCode())) {
         giveUpHalf(transaction, changed);
       }
     } else {
@@ -292,7 +293,8 @@ public final class TransitionLifecycle {
 
   /**
    * Leaves the second half of the stripes of a rewrite to later rewrites, unless only one is left.
-   * A deletion in any stripe refuses the commit, so fewer stripes are more likely to be rewritten.
+   * A deletion in any stripe refuses the commit, so fewer stripes are more likely to be rewritten. A
+   * rewrite in another code keeps its stripes, which were chosen to fill stripes of that code.
    */
   private static void giveUpHalf(Transaction transaction, TransitionRow.Builder row)
       throws IOException {
