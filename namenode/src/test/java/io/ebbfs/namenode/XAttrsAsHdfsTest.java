@@ -316,7 +316,8 @@ class XAttrsAsHdfsTest {
     assertThat(new String(fs.getXAttr(path("/original"), "user.ebbfs.state")))
         .isEqualTo("replicas");
     assertThat(shell("-cp", "-px", "/original", "/copy")).isZero();
-    assertThat(shown(fs.getXAttrs(path("/copy")))).isEqualTo(shown(fs.getXAttrs(path("/original"))));
+    assertThat(shown(fs.getXAttrs(path("/copy"))))
+        .isEqualTo(shown(fs.getXAttrs(path("/original"))));
     assertThat(fs.listXAttrs(path("/copy"))).containsExactlyInAnyOrder("user.a", "user.ebbfs.pin");
   }
 

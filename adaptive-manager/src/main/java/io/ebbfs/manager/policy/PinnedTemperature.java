@@ -63,7 +63,9 @@ final class PinnedTemperature implements Temperature {
 
   /** A pin goes before what conversions for reads earn. */
   private Optional<Gain> gain(double heat, double wanted) {
-    return heat == wanted ? Optional.of(new Gain(Double.POSITIVE_INFINITY, show(heat))) : Optional.empty();
+    return heat == wanted
+        ? Optional.of(new Gain(Double.POSITIVE_INFINITY, show(heat)))
+        : Optional.empty();
   }
 
   /** The mean of several stripes is infinite, or no number, if one of them is pinned. */

@@ -17,10 +17,10 @@ import java.util.Set;
 /**
  * Takes from the {@link NamespaceView} what a run of the policies may decide about: of each policy
  * the files that were written first of those that have to be encoded, stripes in another code than
- * their policy's, fast stripes that nobody reads, stripes that free space most cheaply if the policy
- * is over its bound, stripes in another code than their files are pinned to, all files that were
- * read, with their stripes, and what transitions under way hold. So a run costs more if more files
- * were read or more may be decided, and not because more is stored. Not thread-safe.
+ * their policy's, fast stripes that nobody reads, stripes that free space most cheaply if the
+ * policy is over its bound, stripes in another code than their files are pinned to, all files that
+ * were read, with their stripes, and what transitions under way hold. So a run costs more if more
+ * files were read or more may be decided, and not because more is stored. Not thread-safe.
  */
 public final class WorkingSet {
   /**

@@ -293,8 +293,8 @@ public final class TransitionLifecycle {
 
   /**
    * Leaves the second half of the stripes of a rewrite to later rewrites, unless only one is left.
-   * A deletion in any stripe refuses the commit, so fewer stripes are more likely to be rewritten. A
-   * rewrite in another code keeps its stripes, which were chosen to fill stripes of that code.
+   * A deletion in any stripe refuses the commit, so fewer stripes are more likely to be rewritten.
+   * A rewrite in another code keeps its stripes, which were chosen to fill stripes of that code.
    */
   private static void giveUpHalf(Transaction transaction, TransitionRow.Builder row)
       throws IOException {

@@ -575,6 +575,8 @@ final class CodingCluster {
     assertThat(account.rows()).isEqualTo(onDisks);
     assertThat(account.reserved()).isZero();
     assertThat(account.leaving()).isZero();
+    // The sums count replicas on a failed disk until its walk ends, and nothing walks here.
+    long onFailed = SpaceAccount.of(codes, store, disk -> true).rows() - account.rows();
     coding.tick();
     Map<String, Long> space = new TreeMap<>();
     cluster().getSpaceBytesList().forEach(count -> space.put(count.getName(), count.getValue()));
@@ -582,9 +584,9 @@ final class CodingCluster {
         .containsEntry("live", account.live())
         .containsEntry("dead", account.dead())
         .containsEntry("parity", account.parity())
-        .containsEntry("replicated", account.replicated())
+        .containsEntry("replicated", account.replicated() + onFailed)
         .containsEntry("reserved", 0L);
-    assertThat(cluster().getStoredBytes()).isEqualTo(onDisks);
+    assertThat(cluster().getStoredBytes()).isEqualTo(onDisks + onFailed);
     assertThat(stripeList().stream().mapToLong(s -> s.getDeadBytes()).sum())
         .isEqualTo(account.dead());
     assertThat(stripeList().stream().mapToLong(s -> s.getParityBytes()).sum())
