@@ -154,7 +154,7 @@ class ActionsTest {
   void aConversionToFastKeepsTheBoundAndTellsWhatOtherFilesTakePart() throws Exception {
     encodeAll();
     assertThat(rig.refused("convert?path=/cold&to=fast", 409))
-        .contains("would exceed its bound of 1.50x", "1.800x", "raise the bound");
+        .contains("would exceed its bound (1.50x; cluster: none)", "1.800x", "raise the bound");
     assertThat(rig.namenode.proposed).isEmpty();
     rig.act("bound?policy=cold&bound=1.7");
     JsonNode dry = rig.act("convert?path=/cold/a/file-0&to=fast&dryRun=true");

@@ -26,6 +26,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.OptionalLong;
 import java.util.Set;
 import org.rocksdb.RocksDBException;
@@ -197,6 +198,10 @@ final class ActionAnswers {
     return files;
   }
 
+  private static String show(OptionalDouble bound) {
+    return bound.isPresent() ? String.format(Locale.ROOT, "%.2fx", bound.getAsDouble()) : "none";
+  }
+
   /** Files without a policy are taken out. */
   private PolicyRule ruleOf(String path, List<FileView> files) {
     PolicySet policies = manager.policies().current().policies();
@@ -241,10 +246,12 @@ final class ActionAnswers {
           409,
           String.format(
               Locale.ROOT,
-              "policy '%s' would exceed its bound of %.2fx: its encoded data would store %.3fx,"
-                  + " or more until other transitions are done; nothing was proposed",
+              "policy '%s' or the cluster would exceed its bound (%s; cluster: %s): the policy's"
+                  + " encoded data would store %.3fx, or more until other transitions are done;"
+                  + " nothing was proposed",
               plan.rule().name(),
-              plan.rule().storageBound().orElseThrow(),
+              show(plan.rule().storageBound()),
+              show(manager.policies().current().policies().storageBound()),
               plan.overheadAtEnd()),
           "order less, or raise the bound");
     }

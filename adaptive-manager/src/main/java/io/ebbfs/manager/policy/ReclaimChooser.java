@@ -10,7 +10,9 @@ import io.ebbfs.manager.view.StripeView;
 import io.ebbfs.manager.view.Wear;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
+import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -195,7 +197,9 @@ final class ReclaimChooser {
       return false;
     }
     List<Candidate> chosen = together.subList(0, choice.parts());
-    candidates.removeAll(chosen);
+    Set<Candidate> taken = Collections.newSetFromMap(new IdentityHashMap<>());
+    taken.addAll(chosen);
+    candidates.subList(first, candidates.size()).removeIf(taken::contains);
     List<StripeView> stripes = chosen.stream().flatMap(c -> c.stripes.stream()).toList();
     decide(
         new Candidate(cheapest.kind, cheapest.code, stripes, choice.reclaim().price()),
