@@ -57,8 +57,8 @@ class OutputCheck {
     std::shared_ptr<const gf::DenseRows> map;
   };
 
-  // What is decoded at once. The decoded bytes stay in the processor's cache until they are
-  // compared.
+  // So many bytes of each output are decoded at a time: they stay in the processor's cache until
+  // they are compared.
   static constexpr std::size_t kPieceBytes = std::size_t{16} << 10;
 
   std::vector<std::size_t> decoded_;

@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * The temperature of files and stripes, but what is pinned fast is hotter, and what is pinned
- * compact colder, than everything that reads could make so. So the storage bound goes before a pin:
- * pinned fast data gets its room first and gives it back last. Stripes of files with both pins are
- * fast. As thread-safe as the temperature by reads.
+ * The temperature of files and stripes with their pins. Data that is pinned fast is hotter than all
+ * data without a pin, and data that is pinned compact is colder. So the storage bound goes before a
+ * pin: pinned fast data gets room first and gives it back last. A stripe that holds files of both
+ * pins is pinned fast. As thread-safe as the temperature by reads.
  */
 final class PinnedTemperature implements Temperature {
   private static final double FAST = Double.POSITIVE_INFINITY;

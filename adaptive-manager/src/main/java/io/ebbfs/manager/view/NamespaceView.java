@@ -195,8 +195,8 @@ public final class NamespaceView implements AutoCloseable {
   }
 
   /**
-   * Puts what the namenode has answered about directories whose pins have changed, and not their
-   * paths. What is below them is not visited: see {@link #spreadPins}.
+   * Puts the namenode's answer about directories whose pins have changed. Their paths are the same.
+   * The entries of the directories are not visited here: {@link #spreadPins} does that.
    */
   public synchronized void putPins(Collection<Long> asked, ListFilesResponseProto answer) {
     Set<Long> gone = new HashSet<>(asked);

@@ -111,7 +111,10 @@ class RecodingTest {
     assertThat(files).allMatch(id -> world.state(id) == FileState.FAST);
   }
 
-  /** 40 MiB a day: of 60 MiB in ten stripes five are encoded again, and the others wait. */
+  /**
+   * The budget is 40 MiB a day. The ten stripes hold 60 MiB: five of them are encoded again today,
+   * and five wait.
+   */
   @Test
   void theBudgetOfTheDayHoldsItAndTheVerdictSaysSo() {
     PolicyWorld world = encodedBy(PolicyWorld.single("p", "RS(6,3)"), 0);
