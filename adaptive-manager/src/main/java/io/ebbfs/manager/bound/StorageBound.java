@@ -87,10 +87,10 @@ public final class StorageBound {
     }
   }
 
-  /** Whether a change may be proposed now. */
+  /** Whether a change may be proposed now. A change that needs no room always may. */
   public boolean fitsNow(Change change) {
-    return Math.max(0, roomTakenBy(change)) <= roomNow
-        && (cluster == null || cluster.fitsNow(change));
+    double taken = roomTakenBy(change);
+    return (taken <= 0 || taken <= roomNow) && (cluster == null || cluster.fitsNow(change));
   }
 
   /** Whether there is room for a change once all transitions under way or proposed are done. */

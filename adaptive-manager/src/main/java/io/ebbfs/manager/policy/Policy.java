@@ -70,7 +70,7 @@ public final class Policy {
 
   private static long conversionsUnderWay(ClusterSnapshot snapshot) {
     return snapshot.transitions().stream()
-        .filter(t -> t.active() && t.kind() != TransitionKindProto.REPAIR)
+        .filter(t -> t.active() && t.kind() != TransitionKindProto.REPAIR && !t.ofNamenode())
         .count();
   }
 

@@ -14,6 +14,7 @@ import io.ebbfs.protocol.proto.ManagerProtos.ViewPositionRow;
 import io.ebbfs.protocol.proto.ManagerProtos.ViewStripeRow;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -53,6 +54,8 @@ public final class NamespaceView implements AutoCloseable {
   private ViewPositionRow position;
   private long reading;
   private long files;
+  // Where the spreading of pins goes on.
+  private long spreadFrom;
 
   private NamespaceView(ViewStore store, CodeRegistry codes, PolicySet policies) {
     this.store = store;
@@ -404,40 +407,57 @@ public final class NamespaceView implements AutoCloseable {
 
   /**
    * Gives files the pins of the directories above them that have changed: looks at so many entries
-   * of directories, and remembers on disk where to go on.
+   * of directories, or at fewer if the time is over, and remembers on disk where to go on. Readers
+   * of the view wait meanwhile.
    *
    * @return whether entries are left
    */
-  public synchronized boolean spreadPins(int mostEntries) {
+  public synchronized boolean spreadPins(int mostEntries, Duration most) {
+    long end = System.nanoTime() + most.toNanos();
     int left = mostEntries;
-    ViewStore.Spread next = store.nextSpread();
-    while (next != null && left > 0) {
-      left -= spread(next, left);
-      next = store.nextSpread();
+    ViewStore.Spread next = nextSpread();
+    boolean goesOn = true;
+    while (next != null && left > 0 && goesOn) {
+      left -= spread(next, left, end);
+      next = nextSpread();
+      goesOn = System.nanoTime() < end;
     }
     store.commit();
     return next != null;
   }
 
+  /** Directories are taken in the order of their ids: what was deleted is not passed over again. */
+  private ViewStore.Spread nextSpread() {
+    ViewStore.Spread next = store.nextSpread(spreadFrom);
+    if (next == null && spreadFrom > 0) {
+      next = store.nextSpread(0);
+    }
+    spreadFrom = next == null ? 0 : next.directory();
+    return next;
+  }
+
   /** Returns how many entries it has looked at, and at least 1. */
-  private int spread(ViewStore.Spread from, int most) {
+  private int spread(ViewStore.Spread from, int most, long endNanos) {
     List<Long> entries = new ArrayList<>();
-    byte[][] last = {NO_NAME};
+    List<byte[]> names = new ArrayList<>();
     store.eachEntry(
         from.directory(),
         NO_NAME,
         from.after(),
         (name, id) -> {
-          last[0] = name;
+          names.add(name);
           return entries.add(id) && entries.size() < most;
         });
-    entries.forEach(this::spreadTo);
-    if (entries.size() < most) {
+    int looked = 0;
+    while (looked < entries.size() && (looked == 0 || System.nanoTime() < endNanos)) {
+      spreadTo(entries.get(looked++));
+    }
+    if (looked == entries.size() && looked < most) {
       store.deleteSpread(from.directory());
     } else {
-      store.putSpread(from.directory(), last[0]);
+      store.putSpread(from.directory(), names.get(looked - 1));
     }
-    return Math.max(1, entries.size());
+    return Math.max(1, looked);
   }
 
   private void spreadTo(long id) {
@@ -583,8 +603,8 @@ public final class NamespaceView implements AutoCloseable {
 
   /** What it costs to free space of a stripe, in thousandths; empty if none is to be freed. */
   private OptionalLong price(StripeView stripe, PolicyRule rule) {
-    if (rule == null || rule.isSingle()) {
-      return OptionalLong.empty(); // without a bound
+    if (rule == null || rule.isSingle() || !rule.family().has(stripe.code())) {
+      return OptionalLong.empty(); // without a bound, or on its way into another code
     }
     OptionalDouble price =
         codes

@@ -62,6 +62,8 @@ public final class ViewFollower implements AutoCloseable {
   /** Entries of pinned directories that are looked at between two polls. */
   private static final int PINS_PER_POLL = 1_000;
 
+  private static final Duration SPREAD_TIME = Duration.ofMillis(50);
+
   /** Readings that nobody waits for take at most this part of the time. */
   private static final int READING_PART = 10;
 
@@ -270,7 +272,10 @@ public final class ViewFollower implements AutoCloseable {
           connectNowAndThen();
         }
         readIfWanted();
-        pinsSpread = view.spreadPins(PINS_PER_POLL);
+        pinsSpread = view.spreadPins(PINS_PER_POLL, SPREAD_TIME);
+        if (pinsSpread) {
+          progress++; // who waits for a mark waits on
+        }
       } catch (WakeupException e) {
         // close() woke the consumer; the loop ends.
       } catch (NamenodeException e) {

@@ -265,12 +265,12 @@ final class ViewStore implements AutoCloseable {
    */
   record Spread(long directory, byte[] after) {}
 
-  /** Null if there is none. */
-  Spread nextSpread() {
+  /** The first one of a directory with at least this id; null if there is none. */
+  Spread nextSpread(long fromDirectory) {
     Spread[] next = {null};
     each(
         spread(),
-        NOTHING,
+        key(fromDirectory),
         NOTHING,
         (key, value) -> {
           next[0] = new Spread(lastLong(key, 0), value);

@@ -27,6 +27,7 @@ import io.ebbfs.protocol.proto.CodingProtos.ListStripesResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.PinProto;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
@@ -324,11 +325,11 @@ class WorkingSetTest {
         putPins(pinned);
       }
       if (random.nextInt(10) == 0) { // the process ends in the middle
-        view.spreadPins(3);
+        view.spreadPins(3, Duration.ofHours(1));
         view.close();
         open();
       }
-      while (view.spreadPins(1 + random.nextInt(20))) {
+      while (view.spreadPins(1 + random.nextInt(20), Duration.ofHours(1))) {
         // Step after step.
       }
     }

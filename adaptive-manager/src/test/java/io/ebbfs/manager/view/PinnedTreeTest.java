@@ -9,6 +9,7 @@ import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListFilesResponseProto;
 import io.ebbfs.protocol.proto.StoreProtos.PinProto;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -21,6 +22,7 @@ class PinnedTreeTest {
   private static final long DIRECTORY = 20_000;
   private static final long FIRST = 30_000;
   private static final int FILES = 500;
+  private static final Duration LONG = Duration.ofHours(1);
 
   @TempDir Path directory;
   private NamespaceView view;
@@ -88,13 +90,24 @@ class PinnedTreeTest {
   void aStepLooksAtSoManyFilesAndARestartGoesOn() throws Exception {
     pin(PinProto.FAST);
     assertThat(pinned(Pin.FAST)).isZero();
-    assertThat(view.spreadPins(100)).isTrue();
+    assertThat(view.spreadPins(100, LONG)).isTrue();
     assertThat(pinned(Pin.FAST)).isEqualTo(100);
     view.close();
     open();
     assertThat(pinned(Pin.FAST)).isEqualTo(100);
-    while (view.spreadPins(100)) {
+    while (view.spreadPins(100, LONG)) {
       // Step after step.
+    }
+    assertThat(pinned(Pin.FAST)).isEqualTo(FILES);
+  }
+
+  @Test
+  void aStepEndsWhenItsTimeIsOver() {
+    pin(PinProto.FAST);
+    assertThat(view.spreadPins(FILES + 1, Duration.ZERO)).isTrue();
+    assertThat(pinned(Pin.FAST)).isLessThan(FILES);
+    for (int steps = 0; view.spreadPins(FILES + 1, Duration.ZERO); steps++) {
+      assertThat(steps).isLessThan(FILES);
     }
     assertThat(pinned(Pin.FAST)).isEqualTo(FILES);
   }
@@ -102,12 +115,12 @@ class PinnedTreeTest {
   @Test
   void anotherPinBeginsAnew() {
     pin(PinProto.FAST);
-    view.spreadPins(100);
+    view.spreadPins(100, LONG);
     pin(PinProto.COMPACT);
-    assertThat(view.spreadPins(FILES + 1)).isFalse();
+    assertThat(view.spreadPins(FILES + 1, LONG)).isFalse();
     assertThat(pinned(Pin.COMPACT)).isEqualTo(FILES);
     pin(null);
-    assertThat(view.spreadPins(FILES + 1)).isFalse();
+    assertThat(view.spreadPins(FILES + 1, LONG)).isFalse();
     assertThat(pinned(Pin.NONE)).isEqualTo(FILES);
   }
 

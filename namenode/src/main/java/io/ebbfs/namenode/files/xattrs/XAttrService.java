@@ -58,14 +58,14 @@ public final class XAttrService {
         attribute,
         (inode, present) -> {
           OwnAttributes.checkPlace(attribute, inode);
-          if (XAttrPermissions.isUnreadableBySuperuser(attribute) && !inode.isFile()) {
-            throw new IOException(
-                "Can only set '" + XAttrPermissions.unreadableBySuperuser() + "' on a file.");
-          }
           XAttrSetFlag.validate(attribute.getName(), find(present, attribute).isPresent(), flags);
           List<XAttr> changed = without(present, attribute);
           changed.add(0, attribute);
           limits.checkNumber(changed);
+          if (XAttrPermissions.isUnreadableBySuperuser(attribute) && !inode.isFile()) {
+            throw new IOException(
+                "Can only set '" + XAttrPermissions.unreadableBySuperuser() + "' on a file.");
+          }
           return changed;
         });
   }

@@ -193,8 +193,9 @@ public final class ClaimService {
     }
     try {
       return start(row, withIds(plan), request);
-    } catch (CannotPlanException e) {
-      lifecycle.retryLater(id, row.getAttempt(), e.getMessage());
+    } catch (CannotPlanException | IllegalStateException | IllegalArgumentException e) {
+      // One transition that cannot be planned must not keep others from being claimed.
+      lifecycle.retryLater(id, row.getAttempt(), String.valueOf(e.getMessage()));
       return Optional.empty();
     }
   }

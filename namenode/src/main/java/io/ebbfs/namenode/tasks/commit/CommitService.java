@@ -105,7 +105,7 @@ public final class CommitService {
               request.getTransitionId(),
               transaction -> write(transaction, request, before.get(), firstStripeId));
     } catch (CommitRefusedException e) {
-      lifecycle.retryLater(request.getTransitionId(), request.getAttempt(), e.getMessage());
+      lifecycle.refused(request.getTransitionId(), request.getAttempt(), e.getMessage());
       return refused(e.getMessage());
     }
     FailPoint.NAMENODE_COMMIT_AFTER.reach();

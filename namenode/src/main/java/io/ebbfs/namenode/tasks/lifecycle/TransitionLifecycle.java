@@ -107,7 +107,23 @@ public final class TransitionLifecycle {
         row -> TransitionIndex.isActive(row.getState()) && row.getAttempt() == attempt,
         row -> afterFailure(row, shortage.map(PlacementShortage::endsAs)),
         reason,
-        shortage);
+        shortage,
+        false);
+  }
+
+  /**
+   * Ends an attempt as {@link #retryLater(long, int, String)} does, because its commit was refused.
+   * A rewrite goes on with half of its stripes: the fewer there are, the less likely another
+   * deletion refuses the next commit.
+   */
+  public void refused(long id, int attempt, String reason) throws IOException {
+    end(
+        id,
+        row -> TransitionIndex.isActive(row.getState()) && row.getAttempt() == attempt,
+        row -> afterFailure(row, Optional.empty()),
+        reason,
+        Optional.empty(),
+        true);
   }
 
   private TransitionStateProto afterFailure(
@@ -186,7 +202,7 @@ public final class TransitionLifecycle {
 
   private Optional<TransitionStateProto> end(
       long id, Condition condition, Outcome outcome, String reason) throws IOException {
-    return end(id, condition, outcome, reason, Optional.empty());
+    return end(id, condition, outcome, reason, Optional.empty(), false);
   }
 
   private Optional<TransitionStateProto> end(
@@ -194,7 +210,8 @@ public final class TransitionLifecycle {
       Condition condition,
       Outcome outcome,
       String reason,
-      Optional<PlacementShortage> shortage)
+      Optional<PlacementShortage> shortage,
+      boolean isRefused)
       throws IOException {
     Optional<Ended> ended =
         OptimisticTransactions.transact(
@@ -213,7 +230,13 @@ public final class TransitionLifecycle {
               }
               return Optional.of(
                   write(
-                      transaction, locked.get(), kept, outcome.of(locked.get()), reason, shortage));
+                      transaction,
+                      locked.get(),
+                      kept,
+                      outcome.of(locked.get()),
+                      reason,
+                      shortage,
+                      isRefused));
             });
     ended.ifPresent(
         e -> {
@@ -251,7 +274,8 @@ public final class TransitionLifecycle {
       Map<TransitionOutputProto, Long> keptOutputs,
       TransitionStateProto state,
       String reason,
-      Optional<PlacementShortage> shortage)
+      Optional<PlacementShortage> shortage,
+      boolean isRefused)
       throws IOException {
     for (Map.Entry<TransitionOutputProto, Long> kept : keptOutputs.entrySet()) {
       TransitionOutputProto output = kept.getKey();
@@ -278,7 +302,8 @@ public final class TransitionLifecycle {
       changed
           .setAttempt(attempt)
           .setNotBeforeMillis(clock.millis() + settings.backOffMillis(attempt));
-      if (row.getKind() == TransitionKindProto.REWRITE
+      if (isRefused
+          && row.getKind() == TransitionKindProto.REWRITE
           && row.getFromCode().equals(row.getToCode())) {
         giveUpHalf(transaction, changed);
       }
@@ -293,7 +318,6 @@ public final class TransitionLifecycle {
 
   /**
    * Leaves the second half of the stripes of a rewrite to later rewrites, unless only one is left.
-   * A deletion in any stripe refuses the commit, so fewer stripes are more likely to be rewritten.
    * A rewrite in another code keeps its stripes, which were chosen to fill stripes of that code.
    */
   private static void giveUpHalf(Transaction transaction, TransitionRow.Builder row)

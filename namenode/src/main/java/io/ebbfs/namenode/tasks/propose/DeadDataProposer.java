@@ -138,9 +138,8 @@ final class DeadDataProposer {
                   TransitionRow.Builder built =
                       ProposalService.newRow(context, id, decision)
                           .setFromCode(stripes.get(0).getCode());
-                  if (!isRecoded(stripes.get(0), decision)) {
-                    built.setPriority(TransitionPriority.FOR_BOUND);
-                  }
+                  // What the manager proposes takes a part of its limits until it is done.
+                  built.setPriority(TransitionPriority.FOR_BOUND);
                   if (isSingle(stripes.get(0), decision)) {
                     built.setSingle(true);
                   }

@@ -26,6 +26,9 @@ import java.util.Optional;
  * decides which stripes are rewritten. Used by one thread.
  */
 final class RewriteScheduler {
+  /** Rewrites at the same time, besides rescues: more would only wait for raid-nodes. */
+  private static final int MAX_ACTIVE = 64;
+
   private static final int MAX_CANDIDATES = 1_000;
 
   /** Stripes with equal keys may share a new group. */
@@ -103,7 +106,9 @@ final class RewriteScheduler {
   }
 
   private void create(List<StripeState> stripes) throws IOException {
-    if (context.index().activeCount() >= context.settings().maxActive()) {
+    if (context.index().activeCount() >= context.settings().maxActive()
+        || !isRescue(stripes.get(0))
+            && context.index().activeCount(TransitionKindProto.REWRITE) >= MAX_ACTIVE) {
       return; // a later scan finds the stripes again
     }
     long id = context.ids().transitions().next();
