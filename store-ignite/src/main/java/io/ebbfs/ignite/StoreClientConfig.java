@@ -14,7 +14,7 @@ import java.util.UUID;
  * @param lockTimeoutMillis how long a transaction waits for a row that this process has locked
  * @param patienceMillis how long a transaction repeats itself while other processes change its rows
  *     or nodes of the store are lost
- * @param joinMillis how long the start waits for the store
+ * @param joinMillis how long the start waits for the store, whose nodes may be starting, too
  * @param threads per pool
  * @param failureDetectionMillis after this time the store goes on without a silent namenode
  */
@@ -38,7 +38,7 @@ public record StoreClientConfig(
   /** A namenode with the usual settings. */
   public static StoreClientConfig of(Path scratch, String host, List<String> peers) {
     return new StoreClientConfig(
-        "namenode-" + UUID.randomUUID(), scratch, host, peers, 10_000, 10_000, 60_000, 4, 5_000);
+        "namenode-" + UUID.randomUUID(), scratch, host, peers, 10_000, 10_000, 150_000, 4, 5_000);
   }
 
   public StoreClientConfig withLockTimeout(long millis) {

@@ -270,6 +270,7 @@ class DeletedDataTest {
   private static boolean encodesBesideRewriteOf(int priority) {
     PolicyWorld world = compact("product", 1.5, 1, 3);
     world.policies = new PolicySet(List.of(PolicyWorld.withBytesPerRun(10, rule("product"))));
+    world.maxPending = 1;
     ModelStripe stripe = world.namenode.stripes.values().iterator().next();
     world.underWay(TransitionKindProto.REWRITE, stripe, stripe.code.name(), priority);
     world.file("/product/new", 30, 0);

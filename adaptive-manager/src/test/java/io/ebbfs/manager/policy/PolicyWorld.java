@@ -32,6 +32,7 @@ final class PolicyWorld {
   final Map<Long, Double> heat = new HashMap<>();
   Experience experience = Experience.NONE;
   long now = 1_000_000_000;
+  int maxPending = 100_000;
   PolicySet policies;
 
   PolicyWorld(PolicyRule... rules) {
@@ -158,7 +159,7 @@ final class PolicyWorld {
         CodeRegistry.builtIn(),
         now,
         policies,
-        new ClusterSnapshot.Limits(100_000, 60_000),
+        new ClusterSnapshot.Limits(maxPending, 60_000),
         Map.copyOf(heat),
         experience);
   }

@@ -7,6 +7,7 @@ import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.coding.code.Codes;
 import io.ebbfs.coding.code.ErasureCode;
 import io.ebbfs.namenode.audit.MetadataChecker.Severity;
+import io.ebbfs.protocol.CodingProtocol;
 import io.ebbfs.protocol.proto.ChunkProtos.SourceProto;
 import io.ebbfs.protocol.proto.ChunkProtos.TargetProto;
 import io.ebbfs.protocol.proto.CodingProtos.CheckProto;
@@ -651,6 +652,7 @@ class CodingServiceTest {
     encodeAll(cluster, "RS(6,3)");
     cluster.propose(TransitionKindProto.REWRITE, Codes.LRC_COMPACT, List.of(), cluster.stripeIds());
     ClaimedTransitionProto first = cluster.claim(1).get(0);
+    assertThat(first.getTransition().getPriority()).isEqualTo(CodingProtocol.PRIORITY_FOR_BOUND);
     var results = cluster.run(first);
     cluster.deleteFile(files.get(0));
     assertThat(cluster.commit(first, results).getRefusal()).contains("changed");
