@@ -426,7 +426,11 @@ public final class NamespaceView implements AutoCloseable {
     return next != null;
   }
 
-  /** Directories are taken in the order of their ids: what was deleted is not passed over again. */
+  /**
+   * The next directory in the order of ids, from the directory of the call before. A search from
+   * the first id would pass over the rows of all directories that are done: RocksDB keeps their
+   * marks of deletion for a while.
+   */
   private ViewStore.Spread nextSpread() {
     ViewStore.Spread next = store.nextSpread(spreadFrom);
     if (next == null && spreadFrom > 0) {

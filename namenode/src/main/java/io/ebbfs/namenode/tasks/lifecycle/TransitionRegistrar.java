@@ -5,6 +5,7 @@ import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
 import java.io.IOException;
 import java.util.Collection;
 import java.util.List;
@@ -36,6 +37,42 @@ public final class TransitionRegistrar {
     }
     transaction.put(Tables.STRIPE, key, seen.toBuilder().setTransitionId(id).build());
     return true;
+  }
+
+  /**
+   * Registers a transition over those of the stripes that have not changed, and makes it known.
+   *
+   * @param row the transition, without stripes
+   * @param seen the rows of the stripes as the transition was planned from them
+   * @return the transition with its stripes; empty if all have changed: then nothing is written
+   */
+  public static Optional<TransitionRow> registerUnchanged(
+      TransitionContext context, TransitionRow row, List<StripeRow> seen) throws IOException {
+    long id = row.getId();
+    Optional<TransitionRow> registered =
+        context
+            .store()
+            .transact(
+                id,
+                transaction -> {
+                  lock(transaction, id, seen.stream().map(StripeRow::getId).toList());
+                  TransitionRow.Builder built = row.toBuilder();
+                  for (StripeRow stripe : seen) {
+                    if (mark(transaction, id, stripe)) {
+                      built.addStripes(
+                          TransitionStripeProto.newBuilder()
+                              .setStripeId(stripe.getId())
+                              .setGeneration(stripe.getGeneration()));
+                    }
+                  }
+                  if (built.getStripesCount() == 0) {
+                    return Optional.empty();
+                  }
+                  transaction.put(Tables.TRANSITION, Tables.transition(id), built.build());
+                  return Optional.of(built.build());
+                });
+    registered.ifPresent(context.lifecycle()::committed);
+    return registered;
   }
 
   /**

@@ -13,7 +13,6 @@ import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
-import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
 import io.ebbfs.protocol.words.TransitionKinds;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -126,43 +125,21 @@ final class DeadDataProposer {
 
   private Optional<Long> plan(
       DecisionProto decision, List<StripeRow> stripes, List<String> refusals) throws IOException {
-    long id = context.ids().transitions().next();
-    List<Long> stripeIds = stripes.stream().map(StripeRow::getId).toList();
-    Optional<TransitionRow> row =
-        context
-            .store()
-            .transact(
-                id,
-                transaction -> {
-                  TransitionRegistrar.lock(transaction, id, stripeIds);
-                  TransitionRow.Builder built =
-                      ProposalService.newRow(context, id, decision)
-                          .setFromCode(stripes.get(0).getCode());
-                  // What the manager proposes takes a part of its limits until it is done.
-                  built.setPriority(TransitionPriority.FOR_BOUND);
-                  if (isSingle(stripes.get(0), decision)) {
-                    built.setSingle(true);
-                  }
-                  for (StripeRow stripe : stripes) {
-                    if (TransitionRegistrar.mark(transaction, id, stripe)) {
-                      built.addStripes(
-                          TransitionStripeProto.newBuilder()
-                              .setStripeId(stripe.getId())
-                              .setGeneration(stripe.getGeneration()));
-                    }
-                  }
-                  if (built.getStripesCount() == 0) {
-                    return Optional.empty();
-                  }
-                  transaction.put(Tables.TRANSITION, Tables.transition(id), built.build());
-                  return Optional.of(built.build());
-                });
-    if (row.isEmpty()) {
-      refusals.add(
-          "stripes %s changed while they were planned: propose them again".formatted(stripeIds));
-      return Optional.empty();
+    TransitionRow.Builder row =
+        ProposalService.newRow(context, context.ids().transitions().next(), decision)
+            .setFromCode(stripes.get(0).getCode())
+            // What the manager proposes takes a part of its limits until it is done.
+            .setPriority(TransitionPriority.FOR_BOUND);
+    if (isSingle(stripes.get(0), decision)) {
+      row.setSingle(true);
     }
-    context.lifecycle().committed(row.get());
-    return Optional.of(id);
+    Optional<TransitionRow> registered =
+        TransitionRegistrar.registerUnchanged(context, row.build(), stripes);
+    if (registered.isEmpty()) {
+      refusals.add(
+          "stripes %s changed while they were planned: propose them again"
+              .formatted(stripes.stream().map(StripeRow::getId).toList()));
+    }
+    return registered.map(TransitionRow::getId);
   }
 }

@@ -2,7 +2,6 @@ package io.ebbfs.namenode.tasks.scan;
 
 import io.ebbfs.coding.code.ErasureCode;
 import io.ebbfs.coding.packing.RewriteBatch;
-import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.stripes.StripeState;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionContext;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionPriority;
@@ -12,13 +11,11 @@ import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
-import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 
 /**
  * Creates the transitions that rewrite mostly dead stripes: the live blocks of several stripes
@@ -111,31 +108,9 @@ final class RewriteScheduler {
             && context.index().activeCount(TransitionKindProto.REWRITE) >= MAX_ACTIVE) {
       return; // a later scan finds the stripes again
     }
-    long id = context.ids().transitions().next();
-    List<Long> stripeIds = stripes.stream().map(StripeState::id).toList();
-    Optional<TransitionRow> row =
-        context
-            .store()
-            .transact(
-                id,
-                transaction -> {
-                  TransitionRegistrar.lock(transaction, id, stripeIds);
-                  TransitionRow.Builder built = row(id, stripes);
-                  for (StripeState stripe : stripes) {
-                    if (TransitionRegistrar.mark(transaction, id, stripe.row())) {
-                      built.addStripes(
-                          TransitionStripeProto.newBuilder()
-                              .setStripeId(stripe.id())
-                              .setGeneration(stripe.row().getGeneration()));
-                    }
-                  }
-                  if (built.getStripesCount() == 0) {
-                    return Optional.empty();
-                  }
-                  transaction.put(Tables.TRANSITION, Tables.transition(id), built.build());
-                  return Optional.of(built.build());
-                });
-    row.ifPresent(context.lifecycle()::committed);
+    TransitionRow row = row(context.ids().transitions().next(), stripes).build();
+    TransitionRegistrar.registerUnchanged(
+        context, row, stripes.stream().map(StripeState::row).toList());
   }
 
   private TransitionRow.Builder row(long id, List<StripeState> stripes) {
