@@ -7,7 +7,10 @@ import io.ebbfs.manager.config.HalfLives;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -82,35 +85,36 @@ class ReadCounterTest {
   private static void produce(TestBroker broker, int events, boolean withMalformed)
       throws Exception {
     Map<String, Object> settings =
-        Map.of("bootstrap.servers", broker.address(), "max.block.ms", 60_000);
+        Map.of("bootstrap.servers", broker.address(), "max.block.ms", 120_000);
+    List<Future<?>> sent = new ArrayList<>();
     try (KafkaProducer<String, byte[]> producer =
         new KafkaProducer<>(settings, new StringSerializer(), new ByteArraySerializer())) {
       for (int i = 0; i < events; i++) {
         int inode = 1 + i % 10;
-        send(
-            producer,
-            Integer.toString(inode),
-            "{\"inode\":"
-                + inode
-                + ",\"path\":\"/a/b\",\"time\":"
-                + System.currentTimeMillis()
-                + ",\"client\":\"c\",\"more\":1}");
+        sent.add(
+            send(
+                producer,
+                Integer.toString(inode),
+                "{\"inode\":"
+                    + inode
+                    + ",\"path\":\"/a/b\",\"time\":"
+                    + System.currentTimeMillis()
+                    + ",\"client\":\"c\",\"more\":1}"));
       }
       if (withMalformed) {
-        send(producer, "x", "not JSON");
-        send(producer, "1", "{\"inode\":-1}");
+        sent.add(send(producer, "x", "not JSON"));
+        sent.add(send(producer, "1", "{\"inode\":-1}"));
       }
       producer.flush();
+      // An event that the broker did not take must fail here, not as a count that is too small.
+      for (Future<?> event : sent) {
+        event.get();
+      }
     }
   }
 
-  private static void send(KafkaProducer<String, byte[]> producer, String key, String value)
-      throws Exception {
-    var sent =
-        producer.send(new ProducerRecord<>(TOPIC, key, value.getBytes(StandardCharsets.UTF_8)));
-    if (key.equals("x")) {
-      sent.get();
-    }
+  private static Future<?> send(KafkaProducer<String, byte[]> producer, String key, String value) {
+    return producer.send(new ProducerRecord<>(TOPIC, key, value.getBytes(StandardCharsets.UTF_8)));
   }
 
   private static void await(BooleanSupplier condition) throws InterruptedException {

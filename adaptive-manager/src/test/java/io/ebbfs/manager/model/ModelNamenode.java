@@ -699,8 +699,15 @@ public final class ModelNamenode implements CodingProtocol {
         .setReason(decision.getReason())
         .setCreatedMillis(nowMillis)
         .setUpdatedMillis(nowMillis)
-        .setPriority(100)
+        .setPriority(priority(decision))
         .setAttempt(0);
+  }
+
+  private static int priority(DecisionProto decision) {
+    return switch (decision.getKind()) {
+      case REWRITE, SUBTRACT -> CodingProtocol.PRIORITY_FOR_BOUND;
+      default -> 100;
+    };
   }
 
   /** The parity scrub; null before its first pass. */
