@@ -7,15 +7,14 @@ import java.util.Map;
  *
  * @param memoryHalfLifeMillis a remembered read counts half after this time
  * @param countedDays for how long reads have been counted, and none were lost
- * @param reads by file id: remembered opens, each of which stands for one read of each block; a
- *     file that is absent was not read
+ * @param reads remembered opens, each of which stands for one read of each block of the file
  * @param convertedBytes by policy: logical bytes that were converted within the last 24 hours
  */
 public record Experience(
     FailureRates rates,
     long memoryHalfLifeMillis,
     double countedDays,
-    Map<Long, Double> reads,
+    ReadCounts reads,
     Map<String, Long> convertedBytes) {
   /** Milliseconds. */
   public static final double DAY = 86_400_000;
@@ -28,11 +27,16 @@ public record Experience(
 
   /** Published failure rates; reads were counted for a year, with a half-life of a week. */
   public static Experience of(Map<Long, Double> reads) {
-    return new Experience(FailureRates.PRIOR, WEEK_MILLIS, 365, reads, Map.of());
+    return new Experience(FailureRates.PRIOR, WEEK_MILLIS, 365, ReadCounts.of(reads), Map.of());
   }
 
   public double readsOf(long fileId) {
-    return reads.getOrDefault(fileId, 0.0);
+    return reads.of(fileId);
+  }
+
+  /** The same, with other counts of reads. */
+  public Experience withReads(ReadCounts other) {
+    return new Experience(rates, memoryHalfLifeMillis, countedDays, other, convertedBytes);
   }
 
   /**

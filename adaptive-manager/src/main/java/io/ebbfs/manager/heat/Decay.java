@@ -19,6 +19,13 @@ record Decay(double count, long atMillis) {
     return new Decay(count + reads * factor(atMillis - timeMillis, halfLifeMillis), atMillis);
   }
 
+  /** Adds another count, or takes it away again; the count does not fall below 0. */
+  Decay plus(Decay other, long halfLifeMillis, int sign) {
+    long later = Math.max(atMillis, other.atMillis);
+    double sum = at(later, halfLifeMillis) + sign * other.at(later, halfLifeMillis);
+    return new Decay(Math.max(0, sum), later);
+  }
+
   private static double factor(long ageMillis, long halfLifeMillis) {
     return Math.pow(2, -(double) ageMillis / halfLifeMillis);
   }

@@ -2,20 +2,23 @@ package io.ebbfs.manager.heat;
 
 import io.ebbfs.manager.config.HalfLives;
 import io.ebbfs.manager.economics.FailureRates;
+import io.ebbfs.manager.economics.ReadCounts;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.function.BiConsumer;
 import java.util.function.LongPredicate;
-import java.util.function.ToDoubleFunction;
 import org.rocksdb.ColumnFamilyDescriptor;
 import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.ColumnFamilyOptions;
@@ -34,13 +37,14 @@ import org.rocksdb.WriteOptions;
  * remembered reads, time in ms; 8 bytes each; older rows lack the last two), "offset" (topic + '\n'
  * + partition -> next offset, 8 bytes), "sample" (time in ms, 8 bytes -> JSON), "history" (time in
  * ms, number; 8 bytes each -> JSON), "default" ("pausedSince" -> time in ms; "failureRates" -> the
- * three numbers of {@link FailureRates}; "countedSince" -> time in ms; byte 2, time in ms,
- * transition id and policy -> bytes of a conversion, and 1 byte: 0 open, 1 done; numbers have 8
- * bytes).
+ * three numbers of {@link FailureRates}; "countedSince" -> time in ms; "allReads" -> a row as in
+ * "heat", of all files together; "indexedBy" -> the half-lives of the indexes in ms; byte 2, time
+ * in ms, transition id and policy -> bytes of a conversion, and 1 byte: 0 open, 1 done; numbers
+ * have 8 bytes), "hottest" and "remembered" (see {@link ReadIndex}).
  */
 public final class ManagerStore implements AutoCloseable {
   private static final List<String> FAMILIES =
-      List.of("default", "heat", "offset", "sample", "history");
+      List.of("default", "heat", "offset", "sample", "history", "hottest", "remembered");
 
   private static final long DAY_MILLIS = 86_400_000;
   private static final byte[] FAILURE_RATES = utf8("failureRates");
@@ -50,6 +54,17 @@ public final class ManagerStore implements AutoCloseable {
   private static final byte OPEN = 0;
   private static final byte DONE = 1;
   private static final byte[] PAUSED_SINCE = utf8("pausedSince");
+  private static final byte[] ALL_READS = utf8("allReads");
+  private static final byte[] INDEXED_BY = utf8("indexedBy");
+  private static final Reads NO_READS = new Reads(Decay.NONE, Decay.NONE);
+  private static final int IDS_PER_LOOK_UP = 1_000;
+  private static final int BATCH_BYTES = 1 << 20;
+
+  /** Counts that one pruning drops because the files are read next to never. */
+  private static final int MOST_FORGOTTEN = 100_000;
+
+  /** Counts of which one pruning asks whether their files exist. */
+  private static final int LOOKED_FOR_DELETED = 20_000;
 
   private final RocksDB db;
   private final List<ColumnFamilyHandle> handles;
@@ -57,6 +72,13 @@ public final class ManagerStore implements AutoCloseable {
   private final DBOptions options;
   private final WriteOptions write = new WriteOptions();
   private final Object heatLock = new Object();
+  private final ReadIndex hottest;
+  private final ReadIndex remembered;
+  // By which half-lives the indexes are; null if that is not known yet.
+  private HalfLives indexedBy;
+  // The file that the next pruning begins at when it looks for deleted ones.
+  private long pruneFrom;
+  private long visited;
   private volatile boolean closed;
 
   static {
@@ -72,6 +94,8 @@ public final class ManagerStore implements AutoCloseable {
     this.handles = handles;
     this.familyOptions = familyOptions;
     this.options = options;
+    this.hottest = new ReadIndex(db, handles.get(5));
+    this.remembered = new ReadIndex(db, handles.get(6));
   }
 
   /**
@@ -117,18 +141,26 @@ public final class ManagerStore implements AutoCloseable {
       throws RocksDBException {
     synchronized (heatLock) {
       ensureOpen();
+      ensureIndexed(halfLives);
+      Map<Long, Reads> before = new HashMap<>();
       Map<Long, Reads> changed = new HashMap<>();
+      Reads all = decode(db.get(ALL_READS));
       for (OpenEvent event : events) {
-        Reads before = changed.get(event.fileId());
-        if (before == null) {
-          before = decode(db.get(heat(), key(event.fileId())));
+        if (!changed.containsKey(event.fileId())) {
+          Reads stored = decode(db.get(heat(), key(event.fileId())));
+          before.put(event.fileId(), stored);
+          changed.put(event.fileId(), stored);
         }
-        changed.put(event.fileId(), before.plus(event, halfLives));
+        changed.computeIfPresent(event.fileId(), (id, reads) -> reads.plus(event, halfLives));
+        all = all.plus(event, halfLives);
       }
       try (WriteBatch batch = new WriteBatch()) {
         for (Map.Entry<Long, Reads> entry : changed.entrySet()) {
-          batch.put(heat(), key(entry.getKey()), encode(entry.getValue()));
+          long id = entry.getKey();
+          batch.put(heat(), key(id), encode(entry.getValue()));
+          index(batch, id, before.get(id), entry.getValue(), halfLives);
         }
+        batch.put(ALL_READS, encode(all));
         batch.put(
             offsets(), positionKey(position.topic, position.partition), key(position.nextOffset));
         db.write(write, batch);
@@ -145,28 +177,159 @@ public final class ManagerStore implements AutoCloseable {
     }
   }
 
-  /** The read counts at a time, by file id. */
-  public Map<Long, Double> heatAt(long nowMillis, long halfLifeMillis) {
-    return readsAt(reads -> reads.heat().at(nowMillis, halfLifeMillis));
+  /**
+   * The counts of reads as of a time.
+   *
+   * @param heat for the temperature that thresholds are compared with
+   * @param remembered for weighing conversions
+   */
+  public record Counts(ReadCounts heat, ReadCounts remembered) {}
+
+  /** The counts at a time; they are read when they are asked for. */
+  public Counts counts(long nowMillis, HalfLives halfLives) {
+    return new Counts(
+        new StoredCounts(nowMillis, halfLives, true),
+        new StoredCounts(nowMillis, halfLives, false));
   }
 
-  private Map<Long, Double> readsAt(ToDoubleFunction<Reads> part) {
-    synchronized (heatLock) {
-      ensureOpen();
-      Map<Long, Double> counts = new HashMap<>();
-      try (RocksIterator iterator = db.newIterator(heat())) {
-        for (iterator.seekToFirst(); iterator.isValid(); iterator.next()) {
-          long id = ByteBuffer.wrap(iterator.key()).getLong();
-          counts.put(id, part.applyAsDouble(decode(iterator.value())));
+  /** Counts of this store, of one of the two kinds. */
+  private final class StoredCounts implements ReadCounts {
+    private final long nowMillis;
+    private final HalfLives halfLives;
+    private final boolean isHeat;
+
+    StoredCounts(long nowMillis, HalfLives halfLives, boolean isHeat) {
+      this.nowMillis = nowMillis;
+      this.halfLives = halfLives;
+      this.isHeat = isHeat;
+    }
+
+    private double at(Reads reads) {
+      return isHeat
+          ? reads.heat().at(nowMillis, halfLives.heatMillis())
+          : reads.memory().at(nowMillis, halfLives.memoryMillis());
+    }
+
+    @Override
+    public double of(long fileId) {
+      return of(List.of(fileId)).getOrDefault(fileId, 0.0);
+    }
+
+    @Override
+    public List<Long> mostRead(int limit) {
+      synchronized (heatLock) {
+        ensureOpen();
+        try {
+          ensureIndexed(halfLives);
+        } catch (RocksDBException e) {
+          throw failure(e);
+        }
+        return (isHeat ? hottest : remembered).most(limit);
+      }
+    }
+
+    @Override
+    public double all() {
+      synchronized (heatLock) {
+        ensureOpen();
+        try {
+          return at(decode(db.get(ALL_READS)));
+        } catch (RocksDBException e) {
+          throw failure(e);
         }
       }
+    }
+
+    /** Others may use the store between two parts of the answer. */
+    @Override
+    public Map<Long, Double> of(Collection<Long> fileIds) {
+      Map<Long, Double> counts = new HashMap<>();
+      List<Long> ids = List.copyOf(fileIds);
+      for (int from = 0; from < ids.size(); from += IDS_PER_LOOK_UP) {
+        lookUp(ids.subList(from, Math.min(ids.size(), from + IDS_PER_LOOK_UP)), counts);
+      }
       return counts;
+    }
+
+    private void lookUp(List<Long> ids, Map<Long, Double> counts) {
+      synchronized (heatLock) {
+        ensureOpen();
+        try {
+          List<byte[]> rows =
+              db.multiGetAsList(
+                  Collections.nCopies(ids.size(), heat()),
+                  ids.stream().map(ManagerStore::key).toList());
+          for (int i = 0; i < rows.size(); i++) {
+            if (rows.get(i) != null) {
+              counts.put(ids.get(i), at(decode(rows.get(i))));
+            }
+          }
+        } catch (RocksDBException e) {
+          throw failure(e);
+        }
+      }
+    }
+  }
+
+  private static UncheckedIOException failure(RocksDBException e) {
+    return new UncheckedIOException(
+        new IOException(
+            "The counts of reads cannot be read ("
+                + e.getMessage()
+                + "): see that the disk of the manager's store is well",
+            e));
+  }
+
+  /**
+   * Sorts all files by their counts, once: if an earlier version has counted, or if the half-lives
+   * in the configuration have changed.
+   */
+  private void ensureIndexed(HalfLives halfLives) throws RocksDBException {
+    if (halfLives.equals(indexedBy)) {
+      return;
+    }
+    byte[] wanted = keys(halfLives.heatMillis(), halfLives.memoryMillis());
+    if (!Arrays.equals(db.get(INDEXED_BY), wanted)) {
+      db.delete(write, INDEXED_BY);
+      hottest.clear();
+      remembered.clear();
+      Reads all = NO_READS;
+      try (WriteBatch batch = new WriteBatch();
+          RocksIterator iterator = db.newIterator(heat())) {
+        for (iterator.seekToFirst(); iterator.isValid(); iterator.next()) {
+          Reads reads = decode(iterator.value());
+          index(batch, ByteBuffer.wrap(iterator.key()).getLong(), NO_READS, reads, halfLives);
+          all = all.plus(reads, halfLives, 1);
+          if (batch.getDataSize() > BATCH_BYTES) {
+            db.write(write, batch);
+            batch.clear();
+          }
+        }
+        batch.put(ALL_READS, encode(all));
+        batch.put(INDEXED_BY, wanted);
+        db.write(write, batch);
+      }
+    }
+    indexedBy = halfLives;
+  }
+
+  private void index(WriteBatch batch, long fileId, Reads from, Reads to, HalfLives halfLives)
+      throws RocksDBException {
+    hottest.move(batch, fileId, from.heat, to.heat, halfLives.heatMillis());
+    remembered.move(batch, fileId, from.memory, to.memory, halfLives.memoryMillis());
+  }
+
+  /** How many rows of counts were visited by scans since the store was opened. */
+  public long visited() {
+    synchronized (heatLock) {
+      return visited + hottest.visited() + remembered.visited();
     }
   }
 
   /**
    * Drops the counts of files that are read next to never, and of deleted files. A file that was
-   * read after the listing began may be newer than the listing, so its count stays.
+   * read after the listing began may be newer than the listing, so its count stays. One call looks
+   * at some thousand files, and the next call goes on behind them.
    *
    * @return how many counts were dropped
    */
@@ -175,28 +338,57 @@ public final class ManagerStore implements AutoCloseable {
       throws RocksDBException {
     synchronized (heatLock) {
       ensureOpen();
-      int pruned = 0;
-      try (WriteBatch batch = new WriteBatch();
-          RocksIterator iterator = db.newIterator(heat())) {
-        for (iterator.seekToFirst(); iterator.isValid(); iterator.next()) {
-          Reads reads = decode(iterator.value());
-          boolean gone =
-              reads.heat().atMillis() < listedMillis
-                  && !exists.test(ByteBuffer.wrap(iterator.key()).getLong());
-          if (gone || reads.isForgotten(nowMillis, halfLives, below)) {
-            batch.delete(heat(), iterator.key());
-            pruned++;
-          }
+      ensureIndexed(halfLives);
+      Map<Long, Reads> dropped = new HashMap<>();
+      addForgotten(dropped, nowMillis, halfLives, below);
+      addDeleted(dropped, exists, listedMillis);
+      Reads all = decode(db.get(ALL_READS));
+      try (WriteBatch batch = new WriteBatch()) {
+        for (Map.Entry<Long, Reads> entry : dropped.entrySet()) {
+          batch.delete(heat(), key(entry.getKey()));
+          index(batch, entry.getKey(), entry.getValue(), NO_READS, halfLives);
+          all = all.plus(entry.getValue(), halfLives, -1);
         }
+        batch.put(ALL_READS, encode(all));
         db.write(write, batch);
       }
-      return pruned;
+      return dropped.size();
     }
   }
 
-  /** The remembered reads at a time, by file id. */
-  public Map<Long, Double> rememberedAt(long nowMillis, long halfLifeMillis) {
-    return readsAt(reads -> reads.memory().at(nowMillis, halfLifeMillis));
+  private void addForgotten(
+      Map<Long, Reads> dropped, long nowMillis, HalfLives halfLives, double below)
+      throws RocksDBException {
+    List<Long> cold = new ArrayList<>();
+    remembered.eachBelow(
+        below,
+        nowMillis,
+        halfLives.memoryMillis(),
+        id -> cold.add(id) && cold.size() < MOST_FORGOTTEN);
+    for (long id : cold) {
+      Reads reads = decode(db.get(heat(), key(id)));
+      if (reads.isForgotten(nowMillis, halfLives, below)) {
+        dropped.put(id, reads);
+      }
+    }
+  }
+
+  private void addDeleted(Map<Long, Reads> dropped, LongPredicate exists, long listedMillis) {
+    int looked = 0;
+    try (RocksIterator iterator = db.newIterator(heat())) {
+      for (iterator.seek(key(pruneFrom));
+          iterator.isValid() && looked < LOOKED_FOR_DELETED;
+          iterator.next()) {
+        looked++;
+        long id = ByteBuffer.wrap(iterator.key()).getLong();
+        Reads reads = decode(iterator.value());
+        if (reads.heat().atMillis() < listedMillis && !exists.test(id)) {
+          dropped.put(id, reads);
+        }
+      }
+      pruneFrom = iterator.isValid() ? ByteBuffer.wrap(iterator.key()).getLong() : 0;
+    }
+    visited += looked;
   }
 
   /** The failure rates that were kept last; the prior before. */
@@ -495,6 +687,13 @@ public final class ManagerStore implements AutoCloseable {
           memory.plusReads(event.count(), event.timeMillis(), halfLives.memoryMillis()));
     }
 
+    /** Adds the reads of another file, or takes them away again. */
+    Reads plus(Reads other, HalfLives halfLives, int sign) {
+      return new Reads(
+          heat.plus(other.heat, halfLives.heatMillis(), sign),
+          memory.plus(other.memory, halfLives.memoryMillis(), sign));
+    }
+
     boolean isForgotten(long nowMillis, HalfLives halfLives, double below) {
       return heat.at(nowMillis, halfLives.heatMillis()) < below
           && memory.at(nowMillis, halfLives.memoryMillis()) < below;
@@ -512,7 +711,7 @@ public final class ManagerStore implements AutoCloseable {
 
   private static Reads decode(byte[] value) {
     if (value == null) {
-      return new Reads(Decay.NONE, Decay.NONE);
+      return NO_READS;
     }
     ByteBuffer buffer = ByteBuffer.wrap(value);
     Decay heat = new Decay(buffer.getDouble(), buffer.getLong());

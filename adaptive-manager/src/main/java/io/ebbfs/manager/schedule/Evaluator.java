@@ -8,6 +8,7 @@ import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.config.ReadHot;
 import io.ebbfs.manager.economics.Experience;
 import io.ebbfs.manager.economics.FailureRates;
+import io.ebbfs.manager.economics.ReadCounts;
 import io.ebbfs.manager.heat.ManagerStore;
 import io.ebbfs.manager.policy.Evaluation;
 import io.ebbfs.manager.policy.OrderedConversion;
@@ -157,15 +158,14 @@ public final class Evaluator {
   }
 
   /** Remembered reads are left out if no policy asks for them. */
-  private Experience experienceAt(long nowMillis, PolicySet rules) {
-    long halfLife = config.heat().memoryMillis();
+  private Experience experienceAt(long nowMillis, PolicySet rules, ReadCounts remembered) {
     boolean weighs =
         rules.rules().stream().anyMatch(rule -> rule.readHot().unit() == ReadHot.Unit.AUTO);
     return new Experience(
         failures().rates(),
-        halfLife,
+        config.heat().memoryMillis(),
         countedDays(nowMillis),
-        weighs ? store.rememberedAt(nowMillis, halfLife) : Map.of(),
+        weighs ? remembered : ReadCounts.NONE,
         store.convertedWithinDay(nowMillis));
   }
 
@@ -319,13 +319,14 @@ public final class Evaluator {
       List<TransitionView> transitions) {
     GetClusterResponseProto cluster = namenode.cluster();
     follower.noteChangesLost(cluster.getChangesLost());
+    ManagerStore.Counts reads = store.counts(nowMillis, config.heat().halfLives());
     return SnapshotReader.surroundings(
         cluster,
         transitions,
         nowMillis,
         new ClusterSnapshot.Limits(maxPendingTransitions, config.limits().retryFailedAfterMillis()),
-        store.heatAt(nowMillis, config.heat().halfLifeMillis()),
-        experienceAt(nowMillis, rules));
+        reads.heat(),
+        experienceAt(nowMillis, rules, reads.remembered()));
   }
 
   /**

@@ -2,6 +2,7 @@ package io.ebbfs.manager.view;
 
 import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.economics.Experience;
+import io.ebbfs.manager.economics.ReadCounts;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
@@ -10,11 +11,12 @@ import java.util.Map;
  * Everything that a decision depends on, at one time. A snapshot of a large cluster holds those
  * files and stripes that a decision may concern, and the sums over all.
  *
- * @param files the files that may be encoded now, all that were read, and those of transitions
+ * @param files the files that may be encoded now, those that were read most, and those of
+ *     transitions
  * @param stripes by stripe id: the stripes of these files, fast stripes that may become compact,
  *     and those of transitions
  * @param sums over all files and stripes, by policy
- * @param heat decayed reads by file id; a file that is absent was not read
+ * @param heat decayed reads of files
  * @param repairedBlocks blocks of stripes that were rebuilt since the cluster was made
  * @param lostBlocks blocks of stripes without a live replica
  * @param experience remembered reads and failures, for policies that weigh conversions
@@ -28,7 +30,7 @@ public record ClusterSnapshot(
     Collection<FileView> files,
     Map<Long, StripeView> stripes,
     Map<String, PolicySums> sums,
-    Map<Long, Double> heat,
+    ReadCounts heat,
     long repairedBlocks,
     long lostBlocks,
     Experience experience,
@@ -48,6 +50,6 @@ public record ClusterSnapshot(
   }
 
   public double heatOf(long fileId) {
-    return heat.getOrDefault(fileId, 0.0);
+    return heat.of(fileId);
   }
 }

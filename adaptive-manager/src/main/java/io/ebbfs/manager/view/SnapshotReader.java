@@ -3,6 +3,7 @@ package io.ebbfs.manager.view;
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.economics.Experience;
+import io.ebbfs.manager.economics.ReadCounts;
 import io.ebbfs.protocol.proto.CodingProtos.DirectoryStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
@@ -31,7 +32,7 @@ public final class SnapshotReader {
       long nowMillis,
       PolicySet policies,
       ClusterSnapshot.Limits limits,
-      Map<Long, Double> heat,
+      ReadCounts heat,
       Experience experience) {
     List<TransitionView> transitions = transitions(namenode);
     List<FileView> files = files(namenode);
@@ -89,7 +90,7 @@ public final class SnapshotReader {
       List<TransitionView> transitions,
       long nowMillis,
       ClusterSnapshot.Limits limits,
-      Map<Long, Double> heat,
+      ReadCounts heat,
       Experience experience) {
     return new WorkingSet.Surroundings(
         nowMillis,

@@ -3,6 +3,7 @@ package io.ebbfs.manager.view;
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.economics.Experience;
+import io.ebbfs.manager.economics.ReadCounts;
 import io.ebbfs.manager.view.ViewStore.StripeIndex;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.util.ArrayList;
@@ -18,13 +19,14 @@ import java.util.Set;
  * Takes from the {@link NamespaceView} what a run of the policies may decide about: of each policy
  * the files that were written first of those that have to be encoded, stripes in another code than
  * their policy's, fast stripes that nobody reads, stripes that free space most cheaply if the
- * policy is over its bound, stripes in another code than their files are pinned to, all files that
- * were read, with their stripes, and what transitions under way hold. So a run costs more if more
- * files were read or more may be decided, and not because more is stored. Not thread-safe.
+ * policy is over its bound, stripes in another code than their files are pinned to, the files that
+ * were read most, with their stripes, and what transitions under way hold. So a run costs more if
+ * more may be decided, and not because more is stored or was read. Not thread-safe.
  */
 public final class WorkingSet {
   /**
-   * Stripes of an index without reads that one run looks at; the next run looks at those behind.
+   * Stripes of an index, beside those that were read most, that one run looks at; the next run
+   * looks at those behind.
    */
   private static final int MOST_UNREAD = 2_000;
 
@@ -36,11 +38,15 @@ public final class WorkingSet {
   /** Stripes in another code than they are pinned to that one run looks at. */
   private static final int MOST_PINNED = 2_000;
 
+  /** Files that were read most, by heat and by memory. */
+  private static final int MOST_READ = 10_000;
+
   /** Files that are looked at beside those that the limit of transitions allows. */
   private static final int MORE_FILES = 1_000;
 
   private final NamespaceView view;
   private final int mostUnread;
+  private final int mostRead;
   // Where this run begins to look at an index, and where the next run does, by index and policy.
   private Map<String, Long> fromGroup = Map.of();
   private Map<String, Long> nextGroup = new HashMap<>();
@@ -51,15 +57,18 @@ public final class WorkingSet {
   private Map<Long, StripeView> stripes = new HashMap<>();
 
   public WorkingSet(NamespaceView view) {
-    this(view, MOST_UNREAD);
+    this(view, MOST_UNREAD, MOST_READ);
   }
 
   /**
-   * @param mostUnread stripes of an index without reads that one run looks at
+   * @param mostUnread stripes of an index that one run looks at beside those of the files that were
+   *     read most
+   * @param mostRead files that were read most, by heat and by memory
    */
-  public WorkingSet(NamespaceView view, int mostUnread) {
+  public WorkingSet(NamespaceView view, int mostUnread, int mostRead) {
     this.view = view;
     this.mostUnread = mostUnread;
+    this.mostRead = mostRead;
   }
 
   /** What a snapshot has beside files and stripes. */
@@ -67,11 +76,23 @@ public final class WorkingSet {
       long nowMillis,
       ClusterSnapshot.Limits limits,
       ClusterSnapshot.Cluster cluster,
-      Map<Long, Double> heat,
+      ReadCounts heat,
       long repairedBlocks,
       long lostBlocks,
       Experience experience,
       List<TransitionView> transitions) {
+    Surroundings withReads(ReadCounts otherHeat, ReadCounts remembered) {
+      return new Surroundings(
+          nowMillis,
+          limits,
+          cluster,
+          otherHeat,
+          repairedBlocks,
+          lostBlocks,
+          experience.withReads(remembered),
+          transitions);
+    }
+
     /** A snapshot of these files and stripes. */
     public ClusterSnapshot with(
         PolicySet policies,
@@ -107,8 +128,8 @@ public final class WorkingSet {
     nextGroup = new HashMap<>();
     nextPinned = new HashMap<>();
     Set<Long> failed = addUnderWay(around);
-    around.heat().keySet().forEach(this::addWithStripes);
-    around.experience().reads().keySet().forEach(this::addWithStripes);
+    around.heat().mostRead(mostRead).forEach(this::addWithStripes);
+    around.experience().reads().mostRead(mostRead).forEach(this::addWithStripes);
     Map<String, PolicySums> sums = view.sums();
     for (PolicyRule rule : view.policies().rules()) {
       addDue(rule, around, failed);
@@ -122,7 +143,7 @@ public final class WorkingSet {
       }
     }
     addGroups();
-    return around.with(view.policies(), new ArrayList<>(files.values()), stripes, sums);
+    return snapshot(around, sums);
   }
 
   /** Takes a snapshot of what is under way and of what an operator names. */
@@ -134,7 +155,20 @@ public final class WorkingSet {
     fileIds.forEach(this::addWithStripes);
     stripeIds.forEach(this::addStripe);
     addGroups();
-    return around.with(view.policies(), new ArrayList<>(files.values()), stripes, view.sums());
+    return snapshot(around, view.sums());
+  }
+
+  /** Reads the counts of all that was taken, once. */
+  private ClusterSnapshot snapshot(Surroundings around, Map<String, PolicySums> sums) {
+    Set<Long> ids = new HashSet<>(files.keySet());
+    stripes.values().forEach(stripe -> ids.addAll(stripe.fileIds()));
+    ReadCounts heat = around.heat().fixed(ids);
+    ReadCounts remembered = around.experience().reads().fixed(ids);
+    // What was read weighs by its length, which the stripe does not tell.
+    ids.stream().filter(id -> heat.of(id) > 0).forEach(this::addFile);
+    return around
+        .withReads(heat, remembered)
+        .with(view.policies(), new ArrayList<>(files.values()), stripes, sums);
   }
 
   /** Returns the files whose encoding has failed. */
@@ -232,8 +266,8 @@ public final class WorkingSet {
   }
 
   /**
-   * Adds a part of an index, after the part of the run before. The stripes that were read are there
-   * already; of the fast ones they are hotter than all that were not.
+   * Adds a part of an index, after the part of the run before. The stripes that were read most are
+   * there already.
    */
   private void addPart(PolicyRule rule, StripeIndex index) {
     String part = index + " " + rule.name();

@@ -51,7 +51,7 @@ class WorthTest {
         new Worth(
             PRODUCT,
             Prices.DEFAULT,
-            new Experience(often, Experience.WEEK_MILLIS, 365, Map.of(), Map.of()));
+            new Experience(often, Experience.WEEK_MILLIS, 365, ReadCounts.NONE, Map.of()));
     assertThat(worth.toFast(0, 300).pays()).isTrue();
     assertThat(worth.toCompact(0, 300).pays()).isFalse();
   }
@@ -73,7 +73,7 @@ class WorthTest {
         PRODUCT,
         Prices.DEFAULT,
         new Experience(
-            FailureRates.PRIOR, Experience.WEEK_MILLIS, countedDays, Map.of(), Map.of()));
+            FailureRates.PRIOR, Experience.WEEK_MILLIS, countedDays, ReadCounts.NONE, Map.of()));
   }
 
   /** Whatever the prices and however long data has kept its code. */
@@ -94,7 +94,7 @@ class WorthTest {
                   FailureRates.PRIOR,
                   (long) (random.nextDouble() * 30 * Experience.DAY) + 1,
                   random.nextDouble() * 500,
-                  Map.of(),
+                  ReadCounts.NONE,
                   Map.of()));
       assertThat(worth.toFast(reads, days).pays() && worth.toCompact(reads, days).pays())
           .as("seed %d: %s reads, %s days, %s", seed, reads, days, prices)

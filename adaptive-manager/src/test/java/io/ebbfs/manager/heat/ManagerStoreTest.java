@@ -6,11 +6,16 @@ import static org.assertj.core.api.Assertions.within;
 
 import io.ebbfs.manager.config.HalfLives;
 import io.ebbfs.manager.economics.FailureRates;
+import io.ebbfs.manager.economics.ReadCounts;
 import io.ebbfs.manager.heat.ManagerStore.OpenConversion;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -22,6 +27,84 @@ class ManagerStoreTest {
 
   private static ManagerStore.Position at(long offset) {
     return new ManagerStore.Position("t", 0, offset);
+  }
+
+  private static ReadCounts heat(ManagerStore store, long nowMillis) {
+    return store.counts(nowMillis, BOTH).heat();
+  }
+
+  /** A random test that is compared with counting by hand; what is listed depends on ranks. */
+  @Test
+  void theFilesThatWereReadMostAreFoundWithoutLookingAtTheOthers() throws Exception {
+    long seed = System.nanoTime();
+    Random random = new Random(seed);
+    Map<Long, Double> byHand = new HashMap<>();
+    long now = 1_000 * HOUR;
+    try (ManagerStore store = ManagerStore.open(directory)) {
+      for (int batch = 0; batch < 50; batch++) {
+        List<OpenEvent> events = new ArrayList<>();
+        for (int i = 0; i < 200; i++) {
+          long id = 1 + random.nextInt(5_000);
+          long age = random.nextInt(20) * HOUR / 4;
+          long opens = 1 + random.nextInt(100);
+          events.add(new OpenEvent(id, now - age, opens));
+          byHand.merge(id, opens * Math.pow(2, -(double) age / HOUR), Double::sum);
+        }
+        store.count(events, at(batch), BOTH);
+      }
+      check(store, now, byHand, seed);
+      long before = store.visited();
+      heat(store, now).mostRead(20);
+      assertThat(store.visited() - before).as("seed %d", seed).isEqualTo(20);
+      int pruned = store.prune(now + 9 * HOUR, BOTH, 0.05, id -> true, now);
+      byHand.values().removeIf(reads -> reads / 512 < 0.05);
+      assertThat(pruned).as("seed %d", seed).isPositive();
+      check(store, now, byHand, seed);
+    }
+    try (ManagerStore store = ManagerStore.open(directory)) {
+      check(store, now, byHand, seed);
+      HalfLives others = new HalfLives(2 * HOUR, HOUR);
+      assertThat(store.counts(now, others).heat().mostRead(10_000))
+          .as("seed %d, other half-lives", seed)
+          .hasSize(byHand.size());
+    }
+  }
+
+  private static void check(ManagerStore store, long now, Map<Long, Double> byHand, long seed) {
+    ReadCounts heat = heat(store, now);
+    List<Long> most = heat.mostRead(100);
+    assertThat(most).as("seed %d", seed).hasSize(100).doesNotHaveDuplicates();
+    double least = most.stream().mapToDouble(byHand::get).min().orElseThrow();
+    byHand.forEach(
+        (id, reads) -> {
+          assertThat(heat.of(id)).as("seed %d", seed).isCloseTo(reads, within(1e-6));
+          if (!most.contains(id)) {
+            assertThat(reads).as("seed %d", seed).isLessThan(1.1 * least);
+          }
+        });
+    assertThat(heat.mostRead(10_000)).as("seed %d", seed).hasSize(byHand.size());
+    assertThat(heat.all())
+        .as("seed %d", seed)
+        .isCloseTo(byHand.values().stream().mapToDouble(r -> r).sum(), within(1e-3));
+  }
+
+  @Test
+  void aPruningLooksAtFewCountsAndTheNextOneGoesOnBehindThem() throws Exception {
+    try (ManagerStore store = ManagerStore.open(directory)) {
+      int files = 50_000;
+      List<OpenEvent> events = new ArrayList<>();
+      for (long id = 1; id <= files; id++) {
+        events.add(new OpenEvent(id, 100 * HOUR));
+      }
+      store.count(events, at(1), BOTH);
+      long before = store.visited();
+      int pruned = store.prune(101 * HOUR, BOTH, 0.01, id -> id <= files - 5, 101 * HOUR);
+      assertThat(pruned).isZero();
+      assertThat(store.visited() - before).isLessThan(files / 2);
+      store.prune(101 * HOUR, BOTH, 0.01, id -> id <= files - 5, 101 * HOUR);
+      pruned = store.prune(101 * HOUR, BOTH, 0.01, id -> id <= files - 5, 101 * HOUR);
+      assertThat(pruned).isEqualTo(5);
+    }
   }
 
   @Test
@@ -36,9 +119,9 @@ class ManagerStoreTest {
               new OpenEvent(2, now - 3 * HOUR)),
           at(4),
           BOTH);
-      assertThat(store.heatAt(now, HOUR).get(1L)).isCloseTo(1.75, within(1e-9));
-      assertThat(store.heatAt(now + HOUR, HOUR).get(1L)).isCloseTo(0.875, within(1e-9));
-      assertThat(store.heatAt(now, HOUR).get(2L)).isCloseTo(0.125, within(1e-9));
+      assertThat(heat(store, now).of(1L)).isCloseTo(1.75, within(1e-9));
+      assertThat(heat(store, now + HOUR).of(1L)).isCloseTo(0.875, within(1e-9));
+      assertThat(heat(store, now).of(2L)).isCloseTo(0.125, within(1e-9));
     }
   }
 
@@ -47,7 +130,7 @@ class ManagerStoreTest {
     try (ManagerStore store = ManagerStore.open(directory)) {
       long now = 100 * HOUR;
       store.count(List.of(new OpenEvent(1, now, 5), new OpenEvent(1, now - HOUR, 4)), at(2), BOTH);
-      assertThat(store.heatAt(now, HOUR).get(1L)).isCloseTo(7, within(1e-9));
+      assertThat(heat(store, now).of(1L)).isCloseTo(7, within(1e-9));
     }
   }
 
@@ -61,7 +144,7 @@ class ManagerStoreTest {
     try (ManagerStore store = ManagerStore.open(directory)) {
       assertThat(store.nextOffset("t", 0)).isEqualTo(42);
       assertThat(store.nextOffset("t", 1)).isEqualTo(-1);
-      assertThat(store.heatAt(HOUR, HOUR)).containsOnly(java.util.Map.entry(7L, 1.0));
+      assertThat(heat(store, HOUR).of(7L)).isEqualTo(1.0);
       assertThat(store.samplesSince(5)).containsExactly("{}");
       store.dropSamplesBefore(6);
       assertThat(store.samplesSince(0)).isEmpty();
@@ -74,8 +157,8 @@ class ManagerStoreTest {
     try (ManagerStore store = ManagerStore.open(directory)) {
       store.count(List.of(new OpenEvent(7, HOUR, 4)), at(1), both);
       long later = 11 * HOUR;
-      assertThat(store.heatAt(later, HOUR).get(7L)).isLessThan(0.01);
-      assertThat(store.rememberedAt(later, 10 * HOUR).get(7L)).isCloseTo(2, within(1e-9));
+      assertThat(heat(store, later).of(7L)).isLessThan(0.01);
+      assertThat(store.counts(later, both).remembered().of(7L)).isCloseTo(2, within(1e-9));
       assertThat(store.prune(later, both, 0.01, id -> true, later)).isZero();
       assertThat(store.prune(200 * HOUR, both, 0.01, id -> true, later)).isEqualTo(1);
     }
@@ -153,7 +236,8 @@ class ManagerStoreTest {
           at(4),
           BOTH);
       assertThat(store.prune(now, BOTH, 0.01, id -> id == 4, now - 50)).isEqualTo(2);
-      assertThat(store.heatAt(now, HOUR)).containsOnlyKeys(3L, 4L);
+      assertThat(heat(store, now).mostRead(9)).containsExactlyInAnyOrder(3L, 4L);
+      assertThat(heat(store, now).all()).isCloseTo(2, within(0.01));
     }
   }
 

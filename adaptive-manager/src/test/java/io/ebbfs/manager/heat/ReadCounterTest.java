@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import io.ebbfs.manager.config.HalfLives;
+import io.ebbfs.manager.economics.ReadCounts;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -54,7 +55,7 @@ class ReadCounterTest {
       await(() -> second.total() > 3_599.9);
       await(() -> second.consumer.status().connected());
       assertThat(second.total()).isCloseTo(3_600, within(0.1));
-      assertThat(second.store.heatAt(System.currentTimeMillis(), NEVER)).hasSize(10);
+      assertThat(second.heat().mostRead(100)).hasSize(10);
       second.close();
     }
   }
@@ -71,9 +72,11 @@ class ReadCounterTest {
     }
 
     double total() {
-      return store.heatAt(System.currentTimeMillis(), NEVER).values().stream()
-          .mapToDouble(Double::doubleValue)
-          .sum();
+      return heat().all();
+    }
+
+    ReadCounts heat() {
+      return store.counts(System.currentTimeMillis(), new HalfLives(NEVER, NEVER)).heat();
     }
 
     void close() {

@@ -7,6 +7,7 @@ import io.ebbfs.manager.config.Pace;
 import io.ebbfs.manager.config.ReadHot;
 import io.ebbfs.manager.economics.Experience;
 import io.ebbfs.manager.economics.FailureRates;
+import io.ebbfs.manager.economics.ReadCounts;
 import io.ebbfs.manager.view.FileState;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.util.ArrayList;
@@ -169,7 +170,7 @@ class AutoPolicyTest {
             FailureRates.PRIOR,
             Experience.WEEK_MILLIS,
             365,
-            Map.copyOf(hot),
+            ReadCounts.of(Map.copyOf(hot)),
             Map.of("p", converted));
     return paced;
   }

@@ -9,6 +9,7 @@ import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.config.ReadHot;
 import io.ebbfs.manager.economics.Experience;
 import io.ebbfs.manager.economics.Prices;
+import io.ebbfs.manager.economics.ReadCounts;
 import io.ebbfs.manager.model.ModelNamenode;
 import io.ebbfs.manager.view.ClusterSnapshot;
 import io.ebbfs.manager.view.FileState;
@@ -160,7 +161,7 @@ final class PolicyWorld {
         now,
         policies,
         new ClusterSnapshot.Limits(maxPending, 60_000),
-        Map.copyOf(heat),
+        ReadCounts.of(Map.copyOf(heat)),
         experience);
   }
 

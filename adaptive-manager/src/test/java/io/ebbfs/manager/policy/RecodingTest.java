@@ -9,6 +9,7 @@ import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.config.ReadHot;
 import io.ebbfs.manager.economics.Experience;
 import io.ebbfs.manager.economics.FailureRates;
+import io.ebbfs.manager.economics.ReadCounts;
 import io.ebbfs.manager.view.FileState;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.util.ArrayList;
@@ -133,7 +134,11 @@ class RecodingTest {
     world.completeAll();
     world.experience =
         new Experience(
-            FailureRates.PRIOR, Experience.WEEK_MILLIS, 365, Map.of(), Map.of("p", 30L << 20));
+            FailureRates.PRIOR,
+            Experience.WEEK_MILLIS,
+            365,
+            ReadCounts.NONE,
+            Map.of("p", 30L << 20));
     assertThat(world.decide().decisions()).isEmpty();
     world.experience = Experience.NONE;
     assertThat(settle(world)).isEqualTo(1);

@@ -48,6 +48,7 @@ import org.junit.jupiter.api.io.TempDir;
 class WorkingSetTest {
   private static final int WORLDS = 10;
   private static final int STEPS = 30;
+  private static final int ALL = 1_000_000;
   private static final List<String> DIRECTORIES =
       List.of("/p", "/q", "/p/x", "/q/x", "/p/x/y", "/o");
 
@@ -444,8 +445,8 @@ class WorkingSetTest {
 
     /** Stripes of a group convert together, also if only one of them was read. */
     private void checkGroups(ClusterSnapshot whole, String what) throws Exception {
-      Set<Long> taken = new WorkingSet(view, 0).take(around(whole)).stripes().keySet();
-      WorkingSet narrow = new WorkingSet(view, 1);
+      Set<Long> taken = new WorkingSet(view, 0, ALL).take(around(whole)).stripes().keySet();
+      WorkingSet narrow = new WorkingSet(view, 1, ALL);
       assertThat(narrow.take(around(whole)).stripes().keySet())
           .as("%s: the same run looks at the same stripes again", what)
           .isEqualTo(narrow.take(around(whole)).stripes().keySet());

@@ -7,6 +7,7 @@ import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.economics.Experience;
 import io.ebbfs.manager.economics.FailureRates;
+import io.ebbfs.manager.economics.ReadCounts;
 import io.ebbfs.manager.view.ClusterSnapshot;
 import io.ebbfs.manager.view.Pin;
 import io.ebbfs.manager.view.PolicySums;
@@ -66,7 +67,7 @@ class FailureMeterTest {
         List.of(),
         stripes,
         PolicySums.of(CodeRegistry.builtIn(), none, List.of(), stripes),
-        Map.of(),
+        ReadCounts.NONE,
         repaired,
         lost.size(),
         Experience.NONE,

@@ -3,6 +3,7 @@ package io.ebbfs.verify.policy;
 import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.economics.Experience;
 import io.ebbfs.manager.economics.FailureRates;
+import io.ebbfs.manager.economics.ReadCounts;
 import io.ebbfs.manager.policy.Decision;
 import io.ebbfs.manager.policy.Policy;
 import io.ebbfs.manager.view.ClusterSnapshot;
@@ -107,10 +108,11 @@ final class PolicySystemRun {
             fileViews,
             stripeViews,
             PolicySums.of(PolicySystem.CODES, policies, fileViews, stripeViews),
-            heatById,
+            ReadCounts.of(heatById),
             0,
             0,
-            new Experience(rates, Experience.WEEK_MILLIS, COUNTED_DAYS, reads, Map.of()),
+            new Experience(
+                rates, Experience.WEEK_MILLIS, COUNTED_DAYS, ReadCounts.of(reads), Map.of()),
             List.of());
     return Policy.decide(PolicySystem.CODES, snapshot).decisions();
   }

@@ -9,6 +9,7 @@ import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.config.ReadHot;
 import io.ebbfs.manager.economics.Experience;
 import io.ebbfs.manager.economics.Prices;
+import io.ebbfs.manager.economics.ReadCounts;
 import io.ebbfs.manager.policy.Decision;
 import io.ebbfs.manager.policy.Policy;
 import io.ebbfs.manager.view.ClusterSnapshot;
@@ -94,7 +95,7 @@ final class SimManager {
             clock.millis(),
             policies,
             new ClusterSnapshot.Limits(50, 10_000),
-            heat,
+            ReadCounts.of(heat),
             Experience.NONE);
     decisions =
         Policy.decide(SimCodes.REGISTRY, snapshot).decisions().stream()
