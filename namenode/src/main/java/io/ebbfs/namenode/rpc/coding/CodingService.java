@@ -122,7 +122,7 @@ public final class CodingService implements CodingProtocol {
     this.lifecycle = new TransitionLifecycle(store, blocks, index, counters, clock, settings);
     this.degradedReads = new DegradedReadPlanner(store, codes, cluster, converter, counters);
     this.files = new FileListing(store);
-    this.stripeListing = new StripeListing(store, codes, cluster, converter);
+    this.stripeListing = new StripeListing(store, codes, cluster, converter, index);
     this.store = store;
     this.changes = store.changes();
     this.transitions = index;

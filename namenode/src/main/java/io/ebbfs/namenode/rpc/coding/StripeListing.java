@@ -11,6 +11,7 @@ import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.namenode.stripes.ProtoConverter;
 import io.ebbfs.namenode.stripes.StripeState;
+import io.ebbfs.namenode.tasks.lifecycle.TransitionIndex;
 import io.ebbfs.protocol.proto.ChunkProtos.SourceProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListStripesRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListStripesResponseProto;
@@ -21,6 +22,7 @@ import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
@@ -29,20 +31,25 @@ import java.util.Optional;
 final class StripeListing {
   private static final int MOST_STRIPES = 1_000;
   private static final int MOST_TRANSITIONS = 10_000;
-  private static final int MOST_ROWS = 50_000;
-  private static final int PAGE = 1_000;
+  private static final int IDS_PER_READ = 1_000;
 
   private final MetadataStore store;
   private final CodeRegistry codes;
   private final ClusterView cluster;
   private final ProtoConverter converter;
+  private final TransitionIndex index;
 
   StripeListing(
-      MetadataStore store, CodeRegistry codes, ClusterView cluster, ProtoConverter converter) {
+      MetadataStore store,
+      CodeRegistry codes,
+      ClusterView cluster,
+      ProtoConverter converter,
+      TransitionIndex index) {
     this.store = store;
     this.codes = codes;
     this.cluster = cluster;
     this.converter = converter;
+    this.index = index;
   }
 
   /** The stripes with these ids. Ids that do not exist are left out. */
@@ -139,32 +146,51 @@ final class StripeListing {
       if (request.getTransitionIdsCount() > MOST_TRANSITIONS) {
         throw tooMany(request.getTransitionIdsCount(), MOST_TRANSITIONS);
       }
-      List<Key> keys = request.getTransitionIdsList().stream().map(Tables::transition).toList();
-      store
-          .transact(
-              0, Durability.RELAXED, transaction -> transaction.getAll(Tables.TRANSITION, keys))
-          .forEach(row -> row.ifPresent(response::addTransitions));
+      rows(request.getTransitionIdsList()).forEach(response::addTransitions);
       return response.build();
     }
     int limit = Cursor.limit(request.getLimit(), MOST_TRANSITIONS);
     Key after = Cursor.parse(request.hasCursor(), request.getCursor());
-    int rows = 0;
-    while (true) {
-      List<Row<TransitionRow>> page = store.scanAll(Tables.TRANSITION, after, PAGE);
-      for (Row<TransitionRow> row : page) {
-        after = row.key();
-        rows++;
-        if (request.getStatesCount() == 0
-            || request.getStatesList().contains(row.value().getState())) {
-          response.addTransitions(row.value());
-        }
-        if (response.getTransitionsCount() == limit || rows == MOST_ROWS) {
-          return response.setCursor(Cursor.of(after)).build();
-        }
-      }
-      if (page.size() < PAGE) {
+    return request.getStatesCount() == 0
+        ? allTransitions(after, limit)
+        : transitionsIn(request.getStatesList(), after == null ? 0 : after.partition(), limit);
+  }
+
+  private List<TransitionRow> rows(List<Long> ids) throws IOException {
+    List<Key> keys = ids.stream().map(Tables::transition).toList();
+    return store
+        .transact(0, Durability.RELAXED, transaction -> transaction.getAll(Tables.TRANSITION, keys))
+        .stream()
+        .flatMap(Optional::stream)
+        .toList();
+  }
+
+  private ListTransitionsResponseProto allTransitions(Key after, int limit) throws IOException {
+    ListTransitionsResponseProto.Builder response = ListTransitionsResponseProto.newBuilder();
+    List<Row<TransitionRow>> page = store.scanAll(Tables.TRANSITION, after, limit);
+    page.forEach(row -> response.addTransitions(row.value()));
+    if (page.size() == limit) {
+      response.setCursor(Cursor.of(page.get(limit - 1).key()));
+    }
+    return response.build();
+  }
+
+  /** Reads the rows that the index names, and no others. */
+  private ListTransitionsResponseProto transitionsIn(
+      List<TransitionStateProto> states, long afterId, int limit) throws IOException {
+    ListTransitionsResponseProto.Builder response = ListTransitionsResponseProto.newBuilder();
+    long last = afterId;
+    while (response.getTransitionsCount() < limit) {
+      int wanted = Math.min(limit - response.getTransitionsCount(), IDS_PER_READ);
+      List<Long> ids = index.inStates(states, last, wanted);
+      if (ids.isEmpty()) {
         return response.build();
       }
+      rows(ids).stream()
+          .filter(row -> states.contains(row.getState()))
+          .forEach(response::addTransitions);
+      last = ids.get(ids.size() - 1);
     }
+    return response.setCursor(Cursor.of(Tables.transition(last))).build();
   }
 }

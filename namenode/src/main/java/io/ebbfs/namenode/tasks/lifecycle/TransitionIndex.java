@@ -8,12 +8,15 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableSet;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.LongPredicate;
@@ -43,6 +46,9 @@ public final class TransitionIndex {
   private final Map<TransitionKindProto, Integer> activeByKind =
       new EnumMap<>(TransitionKindProto.class);
   private final Set<Long> finished = new LinkedHashSet<>();
+  private final Map<Long, TransitionStateProto> states = new HashMap<>();
+  private final Map<TransitionStateProto, NavigableSet<Long>> byState =
+      new EnumMap<>(TransitionStateProto.class);
   private long reservedBytes;
 
   /** Reads all rows. */
@@ -57,6 +63,8 @@ public final class TransitionIndex {
   /** Takes over a row as it was committed. */
   public synchronized void update(TransitionRow row) {
     remove(row.getId());
+    states.put(row.getId(), row.getState());
+    byState.computeIfAbsent(row.getState(), state -> new TreeSet<>()).add(row.getId());
     if (!isActive(row.getState())) {
       finished.add(row.getId());
       return;
@@ -93,6 +101,10 @@ public final class TransitionIndex {
 
   /** Forgets a transition whose row is gone. */
   public synchronized void remove(long id) {
+    TransitionStateProto state = states.remove(id);
+    if (state != null) {
+      byState.get(state).remove(id);
+    }
     Entry entry = active.remove(id);
     if (entry != null) {
       planned.remove(entry);
@@ -169,12 +181,29 @@ public final class TransitionIndex {
         .toList();
   }
 
+  /**
+   * The transitions in some states, by id. The row of one may be in another state meanwhile.
+   *
+   * @param afterId only transitions with a greater id
+   */
+  public synchronized List<Long> inStates(
+      Collection<TransitionStateProto> wanted, long afterId, int limit) {
+    NavigableSet<Long> ids = new TreeSet<>();
+    for (TransitionStateProto state : Set.copyOf(wanted)) {
+      byState.getOrDefault(state, Collections.emptyNavigableSet()).tailSet(afterId, false).stream()
+          .limit(limit)
+          .forEach(ids::add);
+    }
+    return ids.stream().limit(limit).toList();
+  }
+
   /** Removes and returns the oldest finished transitions beyond the number to keep. */
   synchronized List<Long> takeOldestFinished(int keep, int limit) {
     List<Long> taken = new ArrayList<>();
     while (finished.size() > keep && taken.size() < limit) {
       long oldest = finished.iterator().next();
       finished.remove(oldest);
+      remove(oldest);
       taken.add(oldest);
     }
     return taken;
