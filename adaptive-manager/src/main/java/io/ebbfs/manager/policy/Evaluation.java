@@ -2,7 +2,10 @@ package io.ebbfs.manager.policy;
 
 import io.ebbfs.manager.bound.ClusterAccount;
 import io.ebbfs.manager.bound.PolicyAccount;
+import io.ebbfs.manager.config.PolicySet;
+import io.ebbfs.manager.view.FileView;
 import java.util.List;
+import java.util.function.LongFunction;
 
 /**
  * The result of one evaluation.
@@ -17,6 +20,33 @@ public record Evaluation(
     List<PolicyAccount> accounts,
     ClusterAccount cluster,
     List<Refusal> refusals) {
+
+  /**
+   * The same evaluation with fewer decisions, while files are still being sorted by edited
+   * policies: an edit holds back at once what it may change. Decisions of policies that the edit
+   * leaves as they are stay, unless a file to encode belongs to another policy now.
+   *
+   * @param inUse the policies that have decided
+   * @param wanted the edited policies
+   * @param files gives a file by its id, or null
+   */
+  public Evaluation heldBackBy(PolicySet inUse, PolicySet wanted, LongFunction<FileView> files) {
+    if (inUse.equals(wanted)) {
+      return this;
+    }
+    List<Decision> kept =
+        decisions.stream()
+            .filter(one -> inUse.named(one.policy()).equals(wanted.named(one.policy())))
+            .filter(
+                one -> one.fileIds().stream().allMatch(id -> stays(one, files.apply(id), wanted)))
+            .toList();
+    return new Evaluation(atMillis, kept, verdicts, accounts, cluster, refusals);
+  }
+
+  private static boolean stays(Decision decision, FileView file, PolicySet wanted) {
+    return file != null
+        && file.policyOf(wanted).filter(rule -> rule.name().equals(decision.policy())).isPresent();
+  }
 
   /** A policy that is not applied. */
   public record Refusal(String policy, String message, String remedy) {}

@@ -114,15 +114,21 @@ public final class Evaluator {
   /**
    * Evaluates now, with all that was committed before. A dry run proposes nothing.
    *
-   * @throws NamenodeException if the namenode does not answer; the last evaluation stays
+   * @throws NamenodeException if the namenode does not answer, or if the view is still being sorted
+   *     by the first policies; the last evaluation stays
    */
   public synchronized Result evaluate(boolean dryRun) {
-    return evaluateView(
-        dryRun,
-        () -> {
-          follower.catchUp();
-          return true;
-        });
+    Result result =
+        evaluateView(
+            dryRun,
+            () -> {
+              follower.catchUp();
+              return true;
+            });
+    if (result == null) {
+      view.requireInUse(policies.current().policies());
+    }
+    return result;
   }
 
   /**
@@ -291,6 +297,7 @@ public final class Evaluator {
     follower.catchUp();
     PolicySet rules = policies.current().policies();
     view.usePolicies(rules);
+    view.requireInUse(rules);
     Order made = order.get();
     ClusterSnapshot snapshot =
         workingSet.takeNamed(
@@ -342,8 +349,12 @@ public final class Evaluator {
     if (!catchUp.getAsBoolean()) {
       return null;
     }
-    PolicySet rules = policies.current().policies();
-    view.usePolicies(rules);
+    PolicySet wanted = policies.current().policies();
+    view.usePolicies(wanted);
+    if (!view.isSorted()) {
+      return null;
+    }
+    PolicySet rules = view.policies();
     budget.settle(namenode, transitions, begin);
     WorkingSet.Surroundings around =
         surroundings(begin, rules, config.limits().maxPendingTransitions(), transitions);
@@ -353,7 +364,7 @@ public final class Evaluator {
       snapshot = workingSet.take(around);
     }
     observe(snapshot);
-    Evaluation evaluation = Policy.decide(codes, snapshot);
+    Evaluation evaluation = Policy.decide(codes, snapshot).heldBackBy(rules, wanted, view::file);
     List<DecisionProposer.Outcome> outcomes =
         dryRun || isPaused() || evaluation.decisions().isEmpty()
             ? List.of()

@@ -1,7 +1,6 @@
 package io.ebbfs.manager.view;
 
 import io.ebbfs.coding.code.CodeRegistry;
-import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.view.ViewStore.StripeIndex;
 import io.ebbfs.protocol.proto.CodingProtos.DirectoryStatusProto;
@@ -10,8 +9,10 @@ import io.ebbfs.protocol.proto.CodingProtos.ListFilesResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListStripesResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.ManagerProtos.ViewInodeRow;
+import io.ebbfs.protocol.proto.ManagerProtos.ViewPlacement;
 import io.ebbfs.protocol.proto.ManagerProtos.ViewPositionRow;
 import io.ebbfs.protocol.proto.ManagerProtos.ViewStripeRow;
+import io.ebbfs.protocol.proto.ManagerProtos.ViewSumsRow;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -19,16 +20,16 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
-import java.util.OptionalDouble;
-import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /**
  * The manager's own copy of the namespace. It has the files, directories and stripes with their
@@ -36,45 +37,71 @@ import java.util.function.Predicate;
  * sums over all files and stripes. A follower of the change stream puts each changed row into the
  * view. The view lies on disk, and its memory does not grow with the number of files. Thread-safe.
  *
+ * <p>Edited policies need another {@link Sorting}. It is made step by step, while the one before
+ * serves, and is used from the call of {@link #usePolicies} on that finds it whole.
+ *
  * <p>Whoever fills it puts the stripes of a page or an event before the files, so that the state of
  * a file is known at once; the other order costs more and gives the same.
  */
 public final class NamespaceView implements AutoCloseable {
-  /** Changes when there are other indexes: a view of an earlier release is sorted anew. */
-  private static final String INDEXES = "due, fast, worn, other, pinned\n";
+  /**
+   * Rows that the view sorts at once before it lets the caller wait for steps in the background.
+   */
+  private static final int SORTED_AT_ONCE = 2_000;
+
+  /** Rows that the end of a reading looks at while readers wait. */
+  private static final int DROP_STEP = 5_000;
 
   private static final byte[] NO_NAME = {};
 
   private final ViewStore store;
   private final PathIndex paths;
   private final CodeRegistry codes;
-  private final Map<String, PolicySums> sums = new HashMap<>();
-  private final Map<String, NewFiles> newFiles = new HashMap<>();
-  private PolicySet policies;
+  // The sorting in use; null while the first one is made.
+  private Sorting serving;
+  // The sorting that is being made; null for none.
+  private Sorting next;
+  // How far the sorting that is being made has come.
+  private long sortedStripes;
+  private long sortedInodes;
+  private boolean stripesAreSorted;
+  private boolean nextIsWhole;
   private ViewPositionRow position;
   private long reading;
-  private long files;
   // Where the spreading of pins goes on.
   private long spreadFrom;
 
-  private NamespaceView(ViewStore store, CodeRegistry codes, PolicySet policies) {
+  private NamespaceView(ViewStore store, CodeRegistry codes) {
     this.store = store;
     this.paths = new PathIndex(store);
     this.codes = codes;
-    this.policies = policies;
     this.position = store.position();
+    this.reading = store.reading();
   }
 
   /**
-   * Opens the view, and sorts its rows by the policies.
+   * Opens the view. If its rows are not sorted by these policies, or the process died in a change
+   * that was very large, the rows are sorted by steps.
    *
    * @throws IOException if the directory cannot be used
    */
   public static NamespaceView open(Path directory, PolicySet policies, CodeRegistry codes)
       throws IOException {
-    NamespaceView view = new NamespaceView(ViewStore.open(directory), codes, policies);
-    view.sort();
+    NamespaceView view = new NamespaceView(ViewStore.open(directory), codes);
+    view.restore(policies);
     return view;
+  }
+
+  private synchronized void restore(PolicySet policies) {
+    ViewSumsRow row = store.sums();
+    if (row != null && row.getSortedBy().equals(Sorting.sortedBy(policies))) {
+      serving = Sorting.restore(row, policies, store, codes);
+    }
+    long kept = serving == null ? -1 : serving.number();
+    if (kept != store.lastSorting()) {
+      store.dropSortingsBut(kept);
+    }
+    usePolicies(policies);
   }
 
   // ---- position ---------------------------------------------------------------------------------
@@ -85,99 +112,190 @@ public final class NamespaceView implements AutoCloseable {
   }
 
   /** All changes before this position are in the view. */
-  public synchronized void setPosition(ViewPositionRow next) {
-    position = next;
-    store.putPosition(next);
-    store.commit();
+  public synchronized void setPosition(ViewPositionRow newPosition) {
+    position = newPosition;
+    store.putPosition(newPosition);
+    settle();
   }
 
-  /** The number of files. */
+  private void settle() {
+    store.settle(() -> serving == null ? null : serving.message());
+  }
+
+  /** The number of files; of those that were counted so far, while the first sorting is made. */
   public synchronized long files() {
-    return files;
+    Sorting sorting = serving == null ? next : serving;
+    return sorting.files();
+  }
+
+  /** How many rows of the view were read since it was opened: what the work on it has cost. */
+  public synchronized long visited() {
+    return store.visited();
   }
 
   // ---- policies ---------------------------------------------------------------------------------
 
-  /** Sorts all rows by other policies, if they differ from those of now. */
-  public synchronized void usePolicies(PolicySet next) {
-    boolean sorted = sortedBy(next).equals(sortedBy(policies));
-    policies = next;
-    if (!sorted) {
-      sort();
+  /**
+   * Wants the rows sorted by these policies. The policies are in use at once if the rows are sorted
+   * by them, or if there are few rows. Else {@link #sortSome} sorts them, and a later call of this
+   * method puts them in use; until then the policies before are in use.
+   */
+  public synchronized void usePolicies(PolicySet wanted) {
+    if (serving != null && serving.takeOver(wanted)) {
+      dropNext();
+      return;
+    }
+    if (next == null || !next.takeOver(wanted)) {
+      dropNext();
+      store.putLastSorting(store.lastSorting() + 1);
+      store.commit();
+      next = new Sorting(store.lastSorting(), wanted, store, codes);
+    }
+    sortSome(SORTED_AT_ONCE, Duration.ofDays(1));
+    if (nextIsWhole) {
+      Sorting old = serving;
+      serving = next;
+      next = null;
+      dropNext();
+      if (old != null) {
+        store.dropSorting(old.number());
+      }
+      settle();
     }
   }
 
+  private void dropNext() {
+    if (next != null) {
+      store.dropSorting(next.number());
+    }
+    next = null;
+    nextIsWhole = false;
+    stripesAreSorted = false;
+    sortedStripes = -1;
+    sortedInodes = -1;
+  }
+
+  /** Whether there are policies in use. */
+  public synchronized boolean isSorted() {
+    return serving != null;
+  }
+
+  /** The policies in use, which may be older than those that are wanted; null for none. */
   public synchronized PolicySet policies() {
-    return policies;
+    return serving == null ? null : serving.policies();
   }
 
-  /** What of the policies tells where files and stripes belong. */
-  private static String sortedBy(PolicySet policies) {
-    StringBuilder text = new StringBuilder(INDEXES);
-    for (PolicyRule rule : policies.rules()) {
-      text.append(rule.name())
-          .append(rule.files().show())
-          .append(rule.showCodes())
-          .append(rule.minFileBytes())
-          .append('\n');
+  /**
+   * @throws NamenodeException if the rows are still being sorted by these policies
+   */
+  public synchronized void requireInUse(PolicySet wanted) {
+    if (!wanted.equals(policies())) {
+      throw new NamenodeException(
+          "the files are still being sorted by the edited policies (%s): ask again later"
+              .formatted(
+                  next == null ? "they are next" : "%,d files are sorted".formatted(next.files())));
     }
-    return text.toString();
   }
 
-  /** Sorts all rows anew unless the policies are those of before; only counts them then. */
-  private void sort() {
-    boolean sorted = store.sortedBy().equals(sortedBy(policies));
-    if (!sorted) {
-      store.putSortedBy(""); // so that a sort that a crash ends is begun again
-      store.clearIndexes();
+  /**
+   * How far the view has come with sorting the rows by edited policies.
+   *
+   * @param files that are sorted
+   * @param ofFiles how many files there are; 0 if that is not known yet
+   */
+  public record SortingProgress(long files, long ofFiles) {}
+
+  /** Empty if the rows are sorted by the policies that are wanted. */
+  public synchronized Optional<SortingProgress> sortingProgress() {
+    return next == null
+        ? Optional.empty()
+        : Optional.of(new SortingProgress(next.files(), serving == null ? 0 : serving.files()));
+  }
+
+  /**
+   * Sorts some rows by the policies that are wanted: so many, or fewer if the time is over. Readers
+   * of the view wait meanwhile.
+   *
+   * @return whether rows are left
+   */
+  public synchronized boolean sortSome(int mostRows, Duration most) {
+    if (next == null || nextIsWhole) {
+      return false;
     }
-    sums.clear();
-    newFiles.clear();
-    files = 0;
-    store.eachStripe(
-        row -> {
-          reading = Math.max(reading, row.getReading());
-          StripeView stripe = ViewReader.stripe(row);
-          if (sorted) {
-            sumsOf(ruleOf(row)).add(stripe, ruleOf(row), codes, 1);
-          } else {
-            enter(stripe, row);
-          }
-          return true;
-        });
-    store.eachInode(
-        -1,
-        row -> {
-          reading = Math.max(reading, row.getReading());
-          if (row.hasFile()) {
-            files++;
-            if (sorted) {
-              FileState state = FileState.valueOf(row.getState());
-              sumsOf(ruleOf(row)).add(ViewReader.file(row), state, 1);
-            } else {
-              enter(row.getFile(), row.getReading(), Pin.of(row.hasPin(), row.getPin()));
+    long end = System.nanoTime() + most.toNanos();
+    int[] left = {mostRows};
+    if (!stripesAreSorted) {
+      boolean[] all = {true};
+      store.eachStripe(
+          sortedStripes,
+          row -> {
+            all[0] = left[0]-- > 0 && System.nanoTime() < end;
+            if (all[0]) {
+              sortedStripes = row.getStatus().getStripe().getId();
+              sort(row);
             }
-          }
-          return true;
-        });
-    store.putSortedBy(sortedBy(policies));
-    store.commit();
+            return all[0];
+          });
+      stripesAreSorted = all[0];
+    }
+    if (stripesAreSorted) {
+      boolean[] all = {true};
+      store.eachInode(
+          sortedInodes,
+          row -> {
+            all[0] = left[0]-- > 0 && System.nanoTime() < end;
+            if (all[0]) {
+              sortedInodes = idOf(row);
+              sort(row);
+            }
+            return all[0];
+          });
+      nextIsWhole = all[0];
+    }
+    settle();
+    return !nextIsWhole;
   }
 
-  private PolicySums sumsOf(PolicyRule rule) {
-    return PolicySums.of(sums, rule);
+  private void sort(ViewStripeRow row) {
+    if (next.placementIn(row.getPlacementsList()) == null) {
+      ViewStripeRow.Builder sorted = row.toBuilder();
+      keepPlacements(row.getPlacementsList(), sorted.clearPlacements()::addPlacements);
+      sorted.addPlacements(next.enter(ViewReader.stripe(row), this::file));
+      store.putStripe(row.getStatus().getStripe().getId(), sorted.build());
+    }
   }
 
-  private PolicyRule ruleNamed(String name) {
-    return policies.named(name).orElse(null);
+  private void sort(ViewInodeRow row) {
+    if (row.hasFile() && next.placementIn(row.getPlacementsList()) == null) {
+      ViewInodeRow.Builder sorted = row.toBuilder();
+      keepPlacements(row.getPlacementsList(), sorted.clearPlacements()::addPlacements);
+      sorted.addPlacements(next.enter(ViewReader.file(row), this::stripe));
+      store.putInode(idOf(row), sorted.build());
+    }
   }
 
-  private PolicyRule ruleOf(ViewInodeRow row) {
-    return row.hasPolicy() ? ruleNamed(row.getPolicy()) : null;
+  /** Only the placement in use still means something. */
+  private void keepPlacements(List<ViewPlacement> placements, Consumer<ViewPlacement> kept) {
+    ViewPlacement placement = serving == null ? null : serving.placementIn(placements);
+    if (placement != null) {
+      kept.accept(placement);
+    }
   }
 
-  private PolicyRule ruleOf(ViewStripeRow row) {
-    return row.hasPolicy() ? ruleNamed(row.getPolicy()) : null;
+  /** The sorting in use and the one that is being made. */
+  private List<Sorting> sortings() {
+    return Stream.of(serving, next).filter(Objects::nonNull).toList();
+  }
+
+  /** Visits the placements of a row that mean something. */
+  private void eachPlacement(
+      List<ViewPlacement> placements, BiConsumer<Sorting, ViewPlacement> visit) {
+    for (Sorting sorting : sortings()) {
+      ViewPlacement placement = sorting.placementIn(placements);
+      if (placement != null) {
+        visit.accept(sorting, placement);
+      }
+    }
   }
 
   // ---- files and directories --------------------------------------------------------------------
@@ -194,7 +312,7 @@ public final class NamespaceView implements AutoCloseable {
       put(file);
     }
     gone.forEach(this::remove);
-    store.commit();
+    settle();
   }
 
   /**
@@ -208,14 +326,14 @@ public final class NamespaceView implements AutoCloseable {
       put(directory, false);
     }
     gone.forEach(this::remove);
-    store.commit();
+    settle();
   }
 
   /** Puts a page of a reading of everything. */
   public synchronized void putPage(ListFilesResponseProto page) {
     page.getDirectoriesList().forEach(directory -> put(directory, false));
     page.getFilesList().forEach(this::put);
-    store.commit();
+    settle();
   }
 
   private void put(FileStatusProto file) {
@@ -250,13 +368,24 @@ public final class NamespaceView implements AutoCloseable {
     if (old != null && old.hasFile()) {
       leave(old);
       pin = Pin.of(old.hasPin(), old.getPin());
-    } else {
-      files++;
     }
-    String policy = enter(file, rowReading, pin);
-    if (!policy.equals(old == null ? "" : old.getPolicy())) {
+    List<String> before = old == null ? List.of() : policiesOf(old.getPlacementsList());
+    if (!policiesOf(enter(file, rowReading, pin)).equals(before)) {
       bindStripes(file.getStripeIdsList());
     }
+  }
+
+  /** The policies of a file, with the number of the sorting. */
+  private List<String> policiesOf(List<ViewPlacement> placements) {
+    List<String> names = new ArrayList<>();
+    eachPlacement(
+        placements,
+        (sorting, placement) -> {
+          if (placement.hasPolicy()) {
+            names.add(sorting.number() + placement.getPolicy());
+          }
+        });
+    return names;
   }
 
   private static long idOf(ViewInodeRow row) {
@@ -268,19 +397,14 @@ public final class NamespaceView implements AutoCloseable {
   }
 
   /**
-   * Adds a file to the sums and the index, and writes its row. Returns its policy, or "".
+   * Adds a file to the sums and the indexes, and writes its row. Returns its placements.
    *
    * @param before the pin that its stripes know
    */
-  private String enter(FileStatusProto status, long rowReading, Pin before) {
+  private List<ViewPlacement> enter(FileStatusProto status, long rowReading, Pin before) {
     FileView file = ViewReader.file(status).withPin(pinOf(status));
-    PolicyRule rule = file.policyOf(policies).orElse(null);
-    FileState state = FileStates.of(file, rule, this::stripe);
-    ViewInodeRow.Builder row =
-        ViewInodeRow.newBuilder().setFile(status).setState(state.name()).setReading(rowReading);
-    if (rule != null) {
-      row.setPolicy(rule.name());
-    }
+    ViewInodeRow.Builder row = ViewInodeRow.newBuilder().setFile(status).setReading(rowReading);
+    sortings().forEach(sorting -> row.addPlacements(sorting.enter(file, this::stripe)));
     if (file.pin() != Pin.NONE) {
       row.setPin(file.pin().message());
     }
@@ -288,23 +412,13 @@ public final class NamespaceView implements AutoCloseable {
     if (file.pin() != before) {
       pinStripes(file.stripeIds());
     }
-    sumsOf(rule).add(file, state, 1);
-    if (state == FileState.WAITING) {
-      store.putDue(rule.name(), file.modifiedMillis(), file.id(), file.lengthBytes());
-      newFilesOf(rule.name()).note(file.modifiedMillis(), file.lengthBytes(), 1);
-    }
-    return row.getPolicy();
+    return row.getPlacementsList();
   }
 
-  /** Takes a file out of the sums and the index. */
+  /** Takes a file out of the sums and the indexes. */
   private void leave(ViewInodeRow row) {
     FileView file = ViewReader.file(row);
-    FileState state = FileState.valueOf(row.getState());
-    sumsOf(ruleOf(row)).add(file, state, -1);
-    if (state == FileState.WAITING) {
-      store.deleteDue(row.getPolicy(), file.modifiedMillis(), file.id());
-      newFilesOf(row.getPolicy()).note(file.modifiedMillis(), file.lengthBytes(), -1);
-    }
+    eachPlacement(row.getPlacementsList(), (sorting, placement) -> sorting.leave(file, placement));
   }
 
   /** The code of a stripe of this file has changed. */
@@ -324,7 +438,6 @@ public final class NamespaceView implements AutoCloseable {
     long id = directory.getDirectoryId();
     ViewInodeRow old = store.inode(id);
     if (old != null && old.hasFile()) {
-      files--;
       leave(old);
     }
     enterDirectory(old, directory.getParentId(), directory.getPath(), id);
@@ -375,7 +488,6 @@ public final class NamespaceView implements AutoCloseable {
       leaveDirectory(row, id);
       store.deleteInode(id);
       if (row.hasFile()) {
-        files--;
         leave(row);
       }
     }
@@ -422,7 +534,7 @@ public final class NamespaceView implements AutoCloseable {
       next = nextSpread();
       goesOn = System.nanoTime() < end;
     }
-    store.commit();
+    settle();
     return next != null;
   }
 
@@ -487,12 +599,7 @@ public final class NamespaceView implements AutoCloseable {
         StripeView pinned = withPin(stripe);
         if (pinned.pin() != stripe.pin()) {
           leave(stripe, row);
-          ViewStripeRow.Builder changed = row.toBuilder().clearPin();
-          if (pinned.pin() != Pin.NONE) {
-            changed.setPin(pinned.pin().message());
-          }
-          store.putStripe(id, changed.build());
-          enterIndex(pinned, ruleOf(row));
+          enter(pinned, row.getStatus(), row.getReading());
         }
       }
     }
@@ -510,19 +617,9 @@ public final class NamespaceView implements AutoCloseable {
     return stripe.withPin(StripeView.pinOf(pins));
   }
 
-  /** Whether a stripe is in the one code of its policy and pinned to the other one. */
-  private static boolean isMisplaced(StripeView stripe, PolicyRule rule) {
-    if (rule == null || rule.isSingle() || stripe.pin() == Pin.NONE) {
-      return false;
-    }
-    return stripe
-        .code()
-        .equals(stripe.pin() == Pin.FAST ? rule.family().compact() : rule.family().fast());
-  }
-
   /** Visits the stripes of a policy that are not in the code that they are pinned to. */
   synchronized void eachPinned(String policy, long afterId, Predicate<Long> visit) {
-    store.eachPinned(policy, afterId, visit);
+    serving.eachPinned(policy, afterId, visit);
   }
 
   // ---- stripes ----------------------------------------------------------------------------------
@@ -535,7 +632,7 @@ public final class NamespaceView implements AutoCloseable {
       put(stripe);
     }
     gone.forEach(this::removeStripe);
-    store.commit();
+    settle();
   }
 
   private void put(StripeStatusProto status) {
@@ -544,105 +641,36 @@ public final class NamespaceView implements AutoCloseable {
     if (old != null) {
       leave(ViewReader.stripe(old), old);
     }
-    PolicyRule rule = ruleOf(stripe);
-    ViewStripeRow.Builder row = ViewStripeRow.newBuilder().setStatus(status).setReading(reading);
-    if (rule != null) {
-      row.setPolicy(rule.name());
-    }
-    if (stripe.pin() != Pin.NONE) {
-      row.setPin(stripe.pin().message());
-    }
-    store.putStripe(stripe.id(), row.build());
-    enterIndex(stripe, rule);
+    enter(stripe, status, reading);
     if (old == null || !old.getStatus().getStripe().getCode().equals(stripe.code())) {
       stripe.fileIds().forEach(this::enterAgain);
     }
   }
 
-  /** Enters a stripe whose row exists, as its policy is now. */
-  private void enter(StripeView stripe, ViewStripeRow row) {
-    PolicyRule rule = ruleOf(stripe);
-    ViewStripeRow.Builder changed = row.toBuilder().clearPolicy();
-    if (rule != null) {
-      changed.setPolicy(rule.name());
+  /** Adds a stripe to the sums and the indexes, and writes its row. */
+  private void enter(StripeView stripe, StripeStatusProto status, long rowReading) {
+    ViewStripeRow.Builder row = ViewStripeRow.newBuilder().setStatus(status).setReading(rowReading);
+    sortings().forEach(sorting -> row.addPlacements(sorting.enter(stripe, this::file)));
+    if (stripe.pin() != Pin.NONE) {
+      row.setPin(stripe.pin().message());
     }
-    if (!changed.getPolicy().equals(row.getPolicy())) {
-      store.putStripe(stripe.id(), changed.build());
-    }
-    enterIndex(stripe, rule);
+    store.putStripe(stripe.id(), row.build());
   }
 
-  /** The policies of files follow from their rows, since a sort comes to their rows later. */
-  private PolicyRule ruleOf(StripeView stripe) {
-    return PolicyOfStripe.find(
-            policies,
-            stripe,
-            id -> {
-              FileView file = file(id);
-              return file == null ? null : file.policyOf(policies).orElse(null);
-            })
-        .orElse(null);
-  }
-
-  private void enterIndex(StripeView stripe, PolicyRule rule) {
-    sumsOf(rule).add(stripe, rule, codes, 1);
-    indexOf(stripe, rule)
-        .ifPresent(index -> store.putStripe(index, rule.name(), groupOf(stripe), stripe.id()));
-    price(stripe, rule).ifPresent(price -> store.putWorn(rule.name(), price, stripe.id()));
-    if (isMisplaced(stripe, rule)) {
-      store.putPinned(rule.name(), stripe.id());
-    }
-  }
-
+  /** Takes a stripe out of the sums and the indexes. */
   private void leave(StripeView stripe, ViewStripeRow row) {
-    PolicyRule rule = ruleOf(row);
-    sumsOf(rule).add(stripe, rule, codes, -1);
-    indexOf(stripe, rule)
-        .ifPresent(index -> store.deleteStripe(index, rule.name(), groupOf(stripe), stripe.id()));
-    price(stripe, rule).ifPresent(price -> store.deleteWorn(rule.name(), price, stripe.id()));
-    if (isMisplaced(stripe, rule)) {
-      store.deletePinned(rule.name(), stripe.id());
-    }
-  }
-
-  /** What it costs to free space of a stripe, in thousandths; empty if none is to be freed. */
-  private OptionalLong price(StripeView stripe, PolicyRule rule) {
-    if (rule == null || rule.isSingle() || !rule.family().has(stripe.code())) {
-      return OptionalLong.empty(); // without a bound, or on its way into another code
-    }
-    OptionalDouble price =
-        codes
-            .find(stripe.code())
-            .map(code -> Wear.price(stripe, code))
-            .orElse(OptionalDouble.empty());
-    return price.isEmpty()
-        ? OptionalLong.empty()
-        : OptionalLong.of((long) (1_000 * price.getAsDouble()));
-  }
-
-  private static Optional<StripeIndex> indexOf(StripeView stripe, PolicyRule rule) {
-    if (rule == null) {
-      return Optional.empty();
-    }
-    if (!rule.family().has(stripe.code())) {
-      return Optional.of(StripeIndex.OTHER_CODE);
-    }
-    boolean fast = !rule.isSingle() && stripe.code().equals(rule.family().fast());
-    return fast ? Optional.of(StripeIndex.FAST) : Optional.empty();
-  }
-
-  private static long groupOf(StripeView stripe) {
-    return stripe.groupId() != 0 ? stripe.groupId() : -stripe.id();
+    eachPlacement(
+        row.getPlacementsList(), (sorting, placement) -> sorting.leave(stripe, placement));
   }
 
   /** The policy of a file has changed: stripes without a policy of their own follow their files. */
   private void bindStripes(List<Long> stripeIds) {
     for (long id : stripeIds) {
       ViewStripeRow row = store.stripe(id);
-      if (row != null && ruleNamed(row.getStatus().getStripe().getPolicy()) == null) {
-        StripeView stripe = ViewReader.stripe(row);
+      StripeView stripe = row == null ? null : ViewReader.stripe(row);
+      if (row != null && sortings().stream().anyMatch(sorting -> sorting.followsFiles(stripe))) {
         leave(stripe, row);
-        enter(stripe, row);
+        enter(stripe, row.getStatus(), row.getReading());
       }
     }
   }
@@ -662,30 +690,54 @@ public final class NamespaceView implements AutoCloseable {
   /** Everything is going to be put, page by page; changes may be put meanwhile. */
   public synchronized void beginReading() {
     reading++;
+    store.putReading(reading);
+    store.commit();
   }
 
-  /** Ends a reading: removes the rows that the reading has not put. */
-  public synchronized void endReading() {
+  /** Ends a reading: removes the rows that the reading has not put, step by step. */
+  public void endReading() {
+    long after = -1;
+    do {
+      after = dropInodes(after);
+    } while (after >= 0);
+    do {
+      after = dropStripes(after);
+    } while (after >= 0);
+  }
+
+  /** Returns the id to go on after; -1 at the end. */
+  private synchronized long dropInodes(long after) {
     List<Long> gone = new ArrayList<>();
+    long[] last = {-1, 0};
     store.eachInode(
-        -1,
+        after,
         row -> {
+          last[0] = idOf(row);
           if (row.getReading() != reading) {
-            gone.add(idOf(row));
+            gone.add(last[0]);
           }
-          return true;
+          return ++last[1] < DROP_STEP;
         });
     gone.forEach(this::remove);
-    gone.clear();
+    settle();
+    return last[1] < DROP_STEP ? -1 : last[0];
+  }
+
+  private synchronized long dropStripes(long after) {
+    List<Long> gone = new ArrayList<>();
+    long[] last = {-1, 0};
     store.eachStripe(
+        after,
         row -> {
+          last[0] = row.getStatus().getStripe().getId();
           if (row.getReading() != reading) {
-            gone.add(row.getStatus().getStripe().getId());
+            gone.add(last[0]);
           }
-          return true;
+          return ++last[1] < DROP_STEP;
         });
     gone.forEach(this::removeStripe);
-    store.commit();
+    settle();
+    return last[1] < DROP_STEP ? -1 : last[0];
   }
 
   // ---- reads ------------------------------------------------------------------------------------
@@ -736,11 +788,9 @@ public final class NamespaceView implements AutoCloseable {
     paths.eachFileBelow(path, visitor);
   }
 
-  /** The sums by policy. */
+  /** The sums by policy, as the policies in use sort; empty while there are none. */
   public synchronized Map<String, PolicySums> sums() {
-    Map<String, PolicySums> copies = new HashMap<>();
-    sums.forEach((policy, of) -> copies.put(policy, of.copy()));
-    return copies;
+    return serving == null ? Map.of() : serving.sums();
   }
 
   /** Visits the files among so many inodes, by id. Returns the id to go on after; -1 at the end. */
@@ -773,6 +823,7 @@ public final class NamespaceView implements AutoCloseable {
           return true;
         });
     store.eachStripe(
+        -1,
         row -> {
           StripeView stripe = ViewReader.stripe(row);
           allStripes.put(stripe.id(), stripe);
@@ -782,83 +833,40 @@ public final class NamespaceView implements AutoCloseable {
 
   /** Visits the files of a policy that have to be encoded, the one that was written first first. */
   synchronized void eachDue(String policy, ViewStore.DueVisitor visitor) {
-    store.eachDue(policy, -1, visitor);
+    serving.eachDue(policy, visitor);
   }
 
   /** The stripes in the group of a stripe; empty if it cannot merge with them. */
   public synchronized List<Long> groupOf(long stripeId) {
     ViewStripeRow row = store.stripe(stripeId);
-    List<Long> ids = new ArrayList<>();
-    if (row != null && row.hasPolicy()) {
-      StripeView stripe = ViewReader.stripe(row);
-      long group = groupOf(stripe);
-      indexOf(stripe, ruleOf(row))
-          .ifPresent(
-              index ->
-                  store.eachStripe(
-                      index, row.getPolicy(), group, (of, id) -> of == group && ids.add(id)));
-    }
-    return ids;
+    ViewPlacement placement =
+        row == null || serving == null ? null : serving.placementIn(row.getPlacementsList());
+    return placement == null || !placement.hasPolicy()
+        ? List.of()
+        : serving.groupOf(ViewReader.stripe(row), placement);
   }
 
   /** Visits stripes of a policy from a group on. */
   synchronized void eachStripe(
       StripeIndex index, String policy, long fromGroup, ViewStore.StripeVisitor visitor) {
-    store.eachStripe(index, policy, fromGroup, visitor);
+    serving.eachStripe(index, policy, fromGroup, visitor);
   }
 
   /** The first stripes of a policy with space to free, the cheapest first. */
   synchronized List<Long> worn(String policy, int most) {
-    return store.worn(policy, most);
+    return serving.worn(policy, most);
   }
 
   /** Counts the files that have to be encoded and were written after a time. */
   public synchronized PolicySums.Count newerThan(String policy, long millis) {
-    return newFilesOf(policy).newerThan(millis);
-  }
-
-  private NewFiles newFilesOf(String policy) {
-    return newFiles.computeIfAbsent(policy, NewFiles::new);
-  }
-
-  /** Counts files that were written after a time that moves on; so each file is visited once. */
-  private final class NewFiles {
-    private final String policy;
-    private long sinceMillis = Long.MAX_VALUE;
-    private PolicySums.Count count = PolicySums.Count.NONE;
-
-    NewFiles(String policy) {
-      this.policy = policy;
-    }
-
-    void note(long modifiedMillis, long bytes, int sign) {
-      if (modifiedMillis > sinceMillis) {
-        count = count.plus(new PolicySums.Count(sign, sign * bytes));
-      }
-    }
-
-    PolicySums.Count newerThan(long millis) {
-      boolean onwards = millis >= sinceMillis;
-      PolicySums.Count[] sum = {onwards ? count : PolicySums.Count.NONE};
-      store.eachDue(
-          policy,
-          onwards ? sinceMillis : millis,
-          (modified, id, bytes) -> {
-            if (onwards && modified > millis) {
-              return false;
-            }
-            int sign = onwards ? -1 : 1;
-            sum[0] = sum[0].plus(new PolicySums.Count(sign, sign * bytes));
-            return true;
-          });
-      sinceMillis = millis;
-      count = sum[0];
-      return count;
-    }
+    return serving == null ? PolicySums.Count.NONE : serving.newerThan(policy, millis);
   }
 
   @Override
   public synchronized void close() {
+    if (!store.isClosed()) {
+      settle();
+    }
     store.close();
   }
 }

@@ -5,6 +5,9 @@ import io.ebbfs.coding.code.ErasureCode;
 import io.ebbfs.coding.packing.PackingCost;
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.config.PolicySet;
+import io.ebbfs.protocol.proto.ManagerProtos.ViewPackingSum;
+import io.ebbfs.protocol.proto.ManagerProtos.ViewPolicySums;
+import io.ebbfs.protocol.proto.ManagerProtos.ViewStateSum;
 import java.util.Collection;
 import java.util.EnumMap;
 import java.util.HashMap;
@@ -102,6 +105,60 @@ public final class PolicySums {
         stripe.parityBytes());
   }
 
+  ViewPolicySums message(String policy) {
+    ViewPolicySums.Builder message =
+        ViewPolicySums.newBuilder()
+            .setPolicy(policy)
+            .setLiveBytes(liveBytes)
+            .setStoredBytes(storedBytes)
+            .setFastBytes(fastBytes)
+            .setReplicatedBytes(replicatedBytes)
+            .setReplicatedStoredBytes(replicatedStoredBytes)
+            .setPositions(positions);
+    states.forEach(
+        (state, count) ->
+            message.addStates(
+                ViewStateSum.newBuilder()
+                    .setState(state.name())
+                    .setFiles(count.files)
+                    .setBytes(count.bytes)));
+    packing.forEach(
+        (code, cost) ->
+            message.addPacking(
+                ViewPackingSum.newBuilder()
+                    .setCode(code)
+                    .setLiveBytes(cost.liveBytes())
+                    .setOwnBytes(cost.ownBytes())
+                    .setPaddingBytes(cost.paddingBytes())
+                    .setUnfilledBytes(cost.unfilledBytes())
+                    .setDeadBytes(cost.deadBytes())));
+    return message.build();
+  }
+
+  static PolicySums of(ViewPolicySums message) {
+    PolicySums sums = new PolicySums();
+    sums.liveBytes = message.getLiveBytes();
+    sums.storedBytes = message.getStoredBytes();
+    sums.fastBytes = message.getFastBytes();
+    sums.replicatedBytes = message.getReplicatedBytes();
+    sums.replicatedStoredBytes = message.getReplicatedStoredBytes();
+    sums.positions = message.getPositions();
+    for (ViewStateSum sum : message.getStatesList()) {
+      sums.states.put(FileState.valueOf(sum.getState()), new Count(sum.getFiles(), sum.getBytes()));
+    }
+    for (ViewPackingSum sum : message.getPackingList()) {
+      sums.packing.put(
+          sum.getCode(),
+          new PackingCost(
+              sum.getLiveBytes(),
+              sum.getOwnBytes(),
+              sum.getPaddingBytes(),
+              sum.getUnfilledBytes(),
+              sum.getDeadBytes()));
+    }
+    return sums;
+  }
+
   PolicySums copy() {
     PolicySums copy = new PolicySums();
     copy.packing.putAll(packing);
@@ -153,6 +210,11 @@ public final class PolicySums {
   /** The costs of packing by code. */
   public Map<String, PackingCost> packing() {
     return Map.copyOf(packing);
+  }
+
+  /** Files in any state. */
+  long files() {
+    return states.values().stream().mapToLong(Count::files).sum();
   }
 
   /** Files in a state, as far as it depends on neither time nor heat. */

@@ -64,6 +64,11 @@ public final class ViewFollower implements AutoCloseable {
 
   private static final Duration SPREAD_TIME = Duration.ofMillis(50);
 
+  /** Rows that are sorted by edited policies between two polls; an answer may wait for them. */
+  private static final int ROWS_PER_POLL = 5_000;
+
+  private static final Duration SORT_TIME = Duration.ofMillis(40);
+
   /** Readings that nobody waits for take at most this part of the time. */
   private static final int READING_PART = 10;
 
@@ -96,7 +101,8 @@ public final class ViewFollower implements AutoCloseable {
   private long readings;
   private long changes;
   private long connectedAtMillis;
-  private boolean pinsSpread;
+  // Whether pins or edited policies are still being spread over the rows.
+  private boolean isBusy;
   // Under the monitor.
   private long wantedReading;
   private long doneReading;
@@ -272,8 +278,10 @@ public final class ViewFollower implements AutoCloseable {
           connectNowAndThen();
         }
         readIfWanted();
-        pinsSpread = view.spreadPins(PINS_PER_POLL, SPREAD_TIME);
-        if (pinsSpread) {
+        boolean pinsSpread = view.spreadPins(PINS_PER_POLL, SPREAD_TIME);
+        boolean rowsAreSorted = view.sortSome(ROWS_PER_POLL, SORT_TIME);
+        isBusy = pinsSpread || rowsAreSorted;
+        if (isBusy) {
           progress++; // who waits for a mark waits on
         }
       } catch (WakeupException e) {
@@ -346,7 +354,7 @@ public final class ViewFollower implements AutoCloseable {
       wanted = wantedReading > doneReading;
     }
     if (!wanted) {
-      pause(200);
+      pause((isBusy ? SHORT_POLL : POLL).toMillis());
     }
     if (now() - connectedAtMillis < CONNECT_EVERY_MILLIS) {
       return; // what somebody waits for is read without the stream
@@ -453,7 +461,7 @@ public final class ViewFollower implements AutoCloseable {
   private void poll() {
     ConsumerRecords<byte[], byte[]> records;
     try {
-      records = consumer.poll(pinsSpread ? SHORT_POLL : POLL);
+      records = consumer.poll(isBusy ? SHORT_POLL : POLL);
     } catch (OffsetOutOfRangeException e) {
       LOG.warn("Kafka has deleted changes that were not read yet: everything is read again");
       view.setPosition(NO_POSITION);

@@ -3,6 +3,7 @@ package io.ebbfs.manager.view;
 import io.ebbfs.protocol.proto.ManagerProtos.ViewInodeRow;
 import io.ebbfs.protocol.proto.ManagerProtos.ViewPositionRow;
 import io.ebbfs.protocol.proto.ManagerProtos.ViewStripeRow;
+import io.ebbfs.protocol.proto.ManagerProtos.ViewSumsRow;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -14,6 +15,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import org.apache.hadoop.thirdparty.protobuf.InvalidProtocolBufferException;
 import org.apache.hadoop.thirdparty.protobuf.Parser;
 import org.rocksdb.BlockBasedTableConfig;
@@ -23,6 +25,7 @@ import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.ColumnFamilyOptions;
 import org.rocksdb.CompressionType;
 import org.rocksdb.DBOptions;
+import org.rocksdb.FlushOptions;
 import org.rocksdb.IndexType;
 import org.rocksdb.LRUCache;
 import org.rocksdb.Options;
@@ -41,16 +44,17 @@ import org.slf4j.LoggerFactory;
  * are flushed together, so after a crash the rows and the position in the change stream are those
  * of one earlier moment, and the view follows the stream from there.
  *
- * <p>Column families: "default" ("position" -> ViewPositionRow, "sortedBy" -> the part of the
- * policies that sorts, "format" -> its number), "inode" (id -> ViewInodeRow), "entry" (parent id,
+ * <p>Column families: "default" ("position" -> ViewPositionRow, "sums" -> ViewSumsRow, "format",
+ * "reading" and "lastSorting" -> their numbers), "inode" (id -> ViewInodeRow), "entry" (parent id,
  * name, 0, id -> nothing), "name" (name, 0, id -> nothing), "stripe" (id -> ViewStripeRow), "due"
  * (policy, 0, modified ms, file id -> length: files that have to be encoded), "fast" (policy, 0,
  * group, stripe id -> nothing: stripes in the fast code of their policy), "worn" (policy, 0, price,
  * stripe id -> nothing: stripes with space to free, the price in thousandths), "pinned" (policy, 0,
  * 0, stripe id -> nothing: stripes that are not in the code that they are pinned to), "spread"
  * (directory id -> name, 0, id: directories whose entries, from the one behind this name on, do not
- * have the pin yet that holds for them). Ids have 8 bytes, big-endian. Not thread-safe. All methods
- * may throw UncheckedIOException.
+ * have the pin yet that holds for them). Before the name of a policy stands the number of a {@link
+ * Sorting} and a slash. Ids have 8 bytes, big-endian. Not thread-safe. All methods may throw
+ * UncheckedIOException.
  */
 final class ViewStore implements AutoCloseable {
   /** Key and value of a row in an index; return false to stop. */
@@ -65,13 +69,21 @@ final class ViewStore implements AutoCloseable {
           "default", "inode", "entry", "name", "stripe", "due", "fast", "worn", "other", "pinned",
           "spread");
   private static final byte[] POSITION = utf8("position");
-  private static final byte[] SORTED_BY = utf8("sortedBy");
+  private static final byte[] SUMS = utf8("sums");
+  private static final byte[] READING = utf8("reading");
+  private static final byte[] LAST_SORTING = utf8("lastSorting");
   private static final byte[] FORMAT = utf8("format");
 
   /** 2: rows of files have the owner and the group. */
   private static final long THIS_FORMAT = 2;
 
   private static final byte[] NOTHING = new byte[0];
+
+  /** Behind all names. */
+  private static final byte[] END = {(byte) 0xff};
+
+  /** Less than a write buffer: so RocksDB does not write one in the middle of a change. */
+  private static final long FLUSH_BYTES = 6L << 20;
 
   /** What to pass for the first page of names. */
   static final byte[] FROM_START = NOTHING;
@@ -89,6 +101,10 @@ final class ViewStore implements AutoCloseable {
   private final List<AutoCloseable> resources;
   private final WriteOptions write = new WriteOptions().setDisableWAL(true);
   private final WriteBatch batch = new WriteBatch();
+  // Whether the sums in the database agree with its rows and with the batch.
+  private boolean settled;
+  private long unflushedBytes;
+  private long visited;
   private boolean closed;
 
   static {
@@ -191,7 +207,7 @@ final class ViewStore implements AutoCloseable {
     delete(inodes(), key(id));
   }
 
-  /** Visits all inodes; the visit may write. */
+  /** Visits the inodes behind an id; the visit may write. */
   void eachInode(long after, Predicate<ViewInodeRow> visit) {
     each(
         inodes(),
@@ -294,11 +310,11 @@ final class ViewStore implements AutoCloseable {
     delete(stripes(), key(id));
   }
 
-  /** Visits all stripes; the visit may write. */
-  void eachStripe(Predicate<ViewStripeRow> visit) {
+  /** Visits the stripes behind an id; the visit may write. */
+  void eachStripe(long after, Predicate<ViewStripeRow> visit) {
     each(
         stripes(),
-        NOTHING,
+        key(after + 1),
         NOTHING,
         (key, value) -> visit.test(parse(value, ViewStripeRow.parser())));
   }
@@ -404,16 +420,118 @@ final class ViewStore implements AutoCloseable {
         (key, value) -> visit.test(lastLong(key, 0)));
   }
 
-  void clearIndexes() {
-    commit();
+  /** What the names of policies begin with in the indexes of a sorting. */
+  static String prefixOf(long sorting) {
+    return sorting + "/";
+  }
+
+  /** Drops the indexes of one sorting. */
+  void dropSorting(long sorting) {
+    byte[] prefix = utf8(prefixOf(sorting));
+    dropIndexes(prefix, successor(prefix));
+  }
+
+  /** Drops the indexes of all sortings but one, or of all if the number is negative. */
+  void dropSortingsBut(long sorting) {
+    if (sorting < 0) {
+      dropIndexes(NOTHING, END);
+      return;
+    }
+    byte[] prefix = utf8(prefixOf(sorting));
+    dropIndexes(NOTHING, prefix);
+    dropIndexes(successor(prefix), END);
+  }
+
+  private void dropIndexes(byte[] from, byte[] to) {
+    ensureOpen();
     try {
+      unsettle();
+      commit();
       for (ColumnFamilyHandle family :
           List.of(due(), handles.get(6), worn(), handles.get(8), pinned())) {
-        db.deleteRange(family, write, NOTHING, new byte[] {(byte) 0xff});
+        db.deleteRange(family, write, from, to);
       }
     } catch (RocksDBException e) {
       throw failure(e);
     }
+  }
+
+  // ---- numbers and sums -------------------------------------------------------------------------
+
+  /** The number of the last reading of everything; 2^32 if only an earlier version knows it. */
+  long reading() {
+    return number(READING, 1L << 32);
+  }
+
+  void putReading(long reading) {
+    put(handles.get(0), READING, key(reading));
+  }
+
+  /** The number of the last sorting that was begun; 0 for none. */
+  long lastSorting() {
+    return number(LAST_SORTING, 0);
+  }
+
+  void putLastSorting(long number) {
+    put(handles.get(0), LAST_SORTING, key(number));
+  }
+
+  private long number(byte[] name, long otherwise) {
+    commit();
+    try {
+      byte[] value = db.get(handles.get(0), name);
+      return value == null ? otherwise : ByteBuffer.wrap(value).getLong();
+    } catch (RocksDBException e) {
+      throw failure(e);
+    }
+  }
+
+  /** The sums, if they agree with all rows; else null. */
+  ViewSumsRow sums() {
+    ViewSumsRow row = get(handles.get(0), SUMS, ViewSumsRow.parser());
+    settled = row != null;
+    return row;
+  }
+
+  /**
+   * Commits, with sums that agree with all rows. Now and then the rows go to the disk: a process
+   * that is killed finds a moment there at which the sums agreed with the rows, unless one change
+   * was so large that RocksDB had to write in the middle of it.
+   *
+   * @param sums gives null if there are none
+   */
+  void settle(Supplier<ViewSumsRow> sums) {
+    ViewSumsRow row = settled ? null : sums.get();
+    if (row != null) {
+      put(handles.get(0), SUMS, row.toByteArray());
+      settled = true;
+    }
+    commit();
+    if (unflushedBytes > FLUSH_BYTES) {
+      flush();
+    }
+  }
+
+  private void flush() {
+    try (FlushOptions options = new FlushOptions().setWaitForFlush(false)) {
+      db.flush(options, handles);
+      unflushedBytes = 0;
+    } catch (RocksDBException e) {
+      throw failure(e);
+    }
+  }
+
+  /** The first change after the sums were written makes them wrong. */
+  private void unsettle() throws RocksDBException {
+    if (settled) {
+      settled = false;
+      batch.delete(handles.get(0), SUMS);
+    }
+  }
+
+  /** How many rows were read or visited since the view was opened. */
+  long visited() {
+    return visited;
   }
 
   // ---- the position -----------------------------------------------------------------------------
@@ -440,21 +558,6 @@ final class ViewStore implements AutoCloseable {
     }
   }
 
-  /** By which policies the rows are sorted; empty if they are not. */
-  String sortedBy() {
-    commit();
-    try {
-      byte[] value = db.get(handles.get(0), SORTED_BY);
-      return value == null ? "" : new String(value, StandardCharsets.UTF_8);
-    } catch (RocksDBException e) {
-      throw failure(e);
-    }
-  }
-
-  void putSortedBy(String policies) {
-    put(handles.get(0), SORTED_BY, utf8(policies));
-  }
-
   // ---- the database -----------------------------------------------------------------------------
 
   /**
@@ -468,6 +571,7 @@ final class ViewStore implements AutoCloseable {
 
   private <V> V get(ColumnFamilyHandle family, byte[] key, Parser<V> parser) {
     commit();
+    visited++;
     try {
       byte[] value = db.get(family, key);
       return value == null ? null : parse(value, parser);
@@ -487,6 +591,7 @@ final class ViewStore implements AutoCloseable {
   private void put(ColumnFamilyHandle family, byte[] key, byte[] value) {
     ensureOpen();
     try {
+      unsettle();
       batch.put(family, key, value);
       commitIfLong();
     } catch (RocksDBException e) {
@@ -497,6 +602,7 @@ final class ViewStore implements AutoCloseable {
   private void delete(ColumnFamilyHandle family, byte[] key) {
     ensureOpen();
     try {
+      unsettle();
       batch.delete(family, key);
       commitIfLong();
     } catch (RocksDBException e) {
@@ -518,6 +624,7 @@ final class ViewStore implements AutoCloseable {
     }
     try {
       db.write(write, batch);
+      unflushedBytes += batch.getDataSize();
       batch.clear();
     } catch (RocksDBException e) {
       throw failure(e);
@@ -535,7 +642,11 @@ final class ViewStore implements AutoCloseable {
       }
       try (RocksIterator iterator = db.newIterator(family, read)) {
         iterator.seek(from);
-        while (iterator.isValid() && visitor.visit(iterator.key(), iterator.value())) {
+        while (iterator.isValid()) {
+          visited++;
+          if (!visitor.visit(iterator.key(), iterator.value())) {
+            break;
+          }
           iterator.next();
         }
         iterator.status();
@@ -642,6 +753,10 @@ final class ViewStore implements AutoCloseable {
 
   static byte[] utf8(String text) {
     return text.getBytes(StandardCharsets.UTF_8);
+  }
+
+  boolean isClosed() {
+    return closed;
   }
 
   @Override

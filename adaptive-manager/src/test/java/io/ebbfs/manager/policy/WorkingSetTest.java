@@ -229,6 +229,9 @@ class WorkingSetTest {
               PolicyRule other = rule(random.nextBoolean() ? "q" : "r");
               world.policies = new PolicySet(List.of(world.policies.rules().get(0), other));
               view.usePolicies(world.policies);
+              assertThat(view.policies())
+                  .as("few rows are sorted at once")
+                  .isEqualTo(world.policies);
               return "edited policies";
             }
             default -> {
