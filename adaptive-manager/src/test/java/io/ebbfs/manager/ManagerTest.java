@@ -268,9 +268,7 @@ class ManagerTest {
     namenode.completeAll(new Random(1));
     namenode.proposed.clear();
     String edit = POLICIES.replace("perMiB: 1", "perMiB: 0").replace("1.5", "1.8");
-    HttpResponse<String> answer = post("/api/v1/policies/preview", edit);
-    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
-    JsonNode preview = json.readTree(answer.body());
+    JsonNode preview = preview(edit);
     JsonNode policy = preview.path("policies").get(0);
     assertThat(policy.path("toFastBytes").asLong()).isEqualTo(60L << 20);
     assertThat(policy.path("movedBytes").asDouble() / (60 << 20)).isCloseTo(1.433, within(1e-3));
@@ -286,6 +284,18 @@ class ManagerTest {
         post("/api/v1/policies/preview", POLICIES.replace("product", "prodct"));
     assertThat(refused.statusCode()).isEqualTo(400);
     assertThat(refused.body()).contains("unknown code family 'prodct'; did you mean 'product'?");
+  }
+
+  /** The result of a preview, which may come later than its answer. */
+  private JsonNode preview(String edit) throws Exception {
+    HttpResponse<String> answer = post("/api/v1/policies/preview", edit);
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+    JsonNode preview = json.readTree(answer.body());
+    while (!preview.path("done").asBoolean()) {
+      Thread.sleep(20);
+      preview = get("/api/v1/policies/previewed?job=" + preview.path("job").asLong());
+    }
+    return preview;
   }
 
   private HttpResponse<String> post(String path, String body) throws Exception {
@@ -362,6 +372,7 @@ class ManagerTest {
             "/api/v1/policies",
             "/api/v1/policies/evaluate",
             "/api/v1/policies/preview",
+            "/api/v1/policies/previewed",
             "/api/v1/transitions",
             "/api/v1/jobs",
             "/api/v1/health",
@@ -375,7 +386,7 @@ class ManagerTest {
       // A preview needs a body, and the other ones parameters. No scrub was reported yet.
       int expected =
           switch (path.substring(path.lastIndexOf('/') + 1)) {
-            case "preview", "search", "file", "convert", "cancel", "retry" -> 400;
+            case "preview", "previewed", "search", "file", "convert", "cancel", "retry" -> 400;
             case "bound" -> 404;
             case "scrub", "resume" -> 409;
             default -> 200;

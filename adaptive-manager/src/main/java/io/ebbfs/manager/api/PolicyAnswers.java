@@ -26,14 +26,20 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalDouble;
 import org.rocksdb.RocksDBException;
 
 /** The answers of /policies and /policies/evaluate. */
 final class PolicyAnswers {
-  /** All of them are in memory at once. */
-  private static final long MOST_PREVIEWED = 500_000;
+  /** Files that a preview has in memory at once. */
+  private static final long MOST_PREVIEWED = 100_000;
+
+  private static final long PREVIEW_WAIT_MILLIS = 150;
+  private static final int MOST_PREVIEWED_DECISIONS = 100;
 
   private final ManagerState manager;
+  // The preview that was asked for last; null for none.
+  private PreviewJob lastPreview;
 
   PolicyAnswers(ManagerState manager) {
     this.manager = manager;
@@ -110,10 +116,17 @@ final class PolicyAnswers {
    * @param lostPerDay share of all blocks that is lost and rebuilt in a day
    * @param unavailable share of the time in which a block cannot be read
    * @param observedDays for which the cluster was watched; the published rates count as 30 more
+   * @param readsLookedAt share of all reads that fell on files that the last evaluation looked at;
+   *     null before the first evaluation
    */
-  record ExperienceAnswer(double lostPerDay, double unavailable, double observedDays) {
-    static ExperienceAnswer of(FailureRates rates) {
-      return new ExperienceAnswer(rates.lostPerDay(), rates.unavailable(), rates.observedDays());
+  record ExperienceAnswer(
+      double lostPerDay, double unavailable, double observedDays, Double readsLookedAt) {
+    static ExperienceAnswer of(FailureRates rates, Evaluator.Result last) {
+      return new ExperienceAnswer(
+          rates.lostPerDay(),
+          rates.unavailable(),
+          rates.observedDays(),
+          last == null ? null : last.readsLookedAt());
     }
   }
 
@@ -135,12 +148,21 @@ final class PolicyAnswers {
     }
   }
 
-  /** The cluster is null before the first evaluation. */
+  /**
+   * Files are being sorted by edited policies, which decide nothing before that is done.
+   *
+   * @param sortedFiles so far
+   * @param files in all
+   */
+  record SortingAnswer(long sortedFiles, long files) {}
+
+  /** The cluster is null before the first evaluation. sorting is null if no edit waits. */
   record Policies(
       long loadedMillis,
       ClusterAnswer cluster,
       ExperienceAnswer experience,
       List<PolicyAnswer> policies,
+      SortingAnswer sorting,
       List<ConfigProblem> refusedEdit,
       List<Evaluation.Refusal> refusals) {}
 
@@ -154,10 +176,15 @@ final class PolicyAnswers {
     return new Policies(
         current.loadedMillis(),
         last == null ? null : ClusterAnswer.of(last.evaluation().cluster()),
-        ExperienceAnswer.of(manager.evaluator().failureRates()),
+        ExperienceAnswer.of(manager.evaluator().failureRates(), last),
         current.policies().rules().stream()
             .map(rule -> answer(rule, accounts.get(rule.name())))
             .toList(),
+        manager
+            .view()
+            .sortingProgress()
+            .map(progress -> new SortingAnswer(progress.files(), manager.view().files()))
+            .orElse(null),
         current.refused(),
         last == null ? List.of() : last.evaluation().refusals());
   }
@@ -205,6 +232,7 @@ final class PolicyAnswers {
    *
    * @param overhead stored bytes per byte of its encoded data now
    * @param endOverhead the same once all that is under way and decided is done
+   * @param margins null if all files were looked at
    */
   record PreviewAnswer(
       String policy,
@@ -214,79 +242,177 @@ final class PolicyAnswers {
       long movedBytes,
       double overhead,
       double endOverhead,
-      Double bound) {}
+      Double bound,
+      Margins margins) {}
 
-  /** filesWithoutPolicy counts files that no policy of the edit matches. */
+  /** How far the figures of a sample may be from those of all files, with a confidence of 95%. */
+  record Margins(
+      long encodeBytes,
+      long toCompactBytes,
+      long toFastBytes,
+      long movedBytes,
+      double overhead,
+      double endOverhead) {}
+
+  /**
+   * The fields after files are null until the preview is done.
+   *
+   * @param job for the question how far the preview has come
+   * @param looked files and directories that were looked at
+   * @param files of the cluster
+   * @param sampledShare of all files that the figures come from; 1 for all
+   * @param filesWithoutPolicy files that no policy of the edit matches
+   * @param decisionCount decisions about the files in the sample
+   * @param decisions the first ones
+   */
   record Preview(
+      long job,
+      boolean done,
+      long looked,
+      long files,
+      Double sampledShare,
       List<PreviewAnswer> policies,
-      long filesWithoutPolicy,
+      Long filesWithoutPolicy,
       List<Evaluation.Refusal> refusals,
+      Integer decisionCount,
       List<DecisionAnswer> decisions) {}
 
-  /** What the policies in the body of the request would do if they were in force. */
-  Preview preview(Query query) {
+  /**
+   * What the policies in the body of the request would do if they were in force. The answer comes
+   * soon: it has the result if there are few files, else the number of a job that goes on.
+   */
+  Preview preview(Query query) throws InterruptedException {
     PolicySet edited;
     try {
       edited = PolicySet.parse(Path.of(PolicySet.FILE), query.body(), manager.evaluator().codes());
     } catch (ConfigException e) {
       throw new ApiException(400, e.getMessage().strip(), "correct the policies; nothing changed");
     }
-    long files = manager.view().files();
-    if (files > MOST_PREVIEWED) {
-      throw new ApiException(
-          400,
-          "a preview looks at every file, at most %,d; there are %,d"
-              .formatted(MOST_PREVIEWED, files),
-          "put the policies in force with a small conversionBytesPerDay and maxBytesPerRun, and see"
-              + " what they decide");
+    PreviewJob job;
+    synchronized (this) {
+      if (lastPreview != null) {
+        lastPreview.stop();
+      }
+      long number = lastPreview == null ? 1 : lastPreview.number() + 1;
+      job = new PreviewJob(number, edited, MOST_PREVIEWED, manager.evaluator());
+      lastPreview = job;
     }
-    Evaluation evaluation = manager.evaluator().preview(edited);
-    return new Preview(
-        edited.rules().stream().map(rule -> preview(rule, evaluation)).toList(),
-        evaluation.verdicts().filesWithoutPolicy(),
-        evaluation.refusals(),
-        evaluation.decisions().stream().map(d -> DecisionAnswer.of(d, null)).toList());
+    job.start();
+    return answer(job, PREVIEW_WAIT_MILLIS);
   }
 
-  private static PreviewAnswer preview(PolicyRule rule, Evaluation evaluation) {
-    PairCost cost = PairCost.of(rule.family());
-    long encode = 0;
-    long toCompact = 0;
-    long toFast = 0;
-    double moved = 0;
-    for (Decision decision : evaluation.decisions()) {
-      if (!decision.policy().equals(rule.name())) {
-        continue;
-      }
-      long bytes = decision.dataBytes();
-      if (decision.kind() == TransitionKindProto.UPCODE) {
-        toCompact += bytes;
-        moved += bytes * cost.toCompact();
-      } else if (decision.kind() == TransitionKindProto.DOWNCODE) {
-        toFast += bytes;
-        moved += bytes * cost.toFast();
-      } else if (decision.kind() != TransitionKindProto.ENCODE) {
-        moved += decision.movedBytes();
-      } else {
-        encode += bytes;
-        boolean fast = decision.toCode().equals(rule.family().fast());
-        moved += bytes * (fast ? cost.fast() : cost.compact()).stored();
-      }
+  /** How far a preview has come, and its result once it is done. */
+  Preview previewed(Query query) throws InterruptedException {
+    long number = query.number("job", -1, 1, Long.MAX_VALUE);
+    if (number < 0) {
+      throw new ApiException(400, "no job is given", "add job=N, from the answer to the preview");
     }
-    PolicyAccount account =
-        evaluation.accounts().stream()
-            .filter(one -> one.policy().equals(rule.name()))
-            .findFirst()
-            .orElseThrow();
+    PreviewJob job;
+    synchronized (this) {
+      job = lastPreview;
+    }
+    if (job == null || job.number() != number) {
+      throw new ApiException(
+          404,
+          "preview %d is not kept".formatted(number),
+          "send the policies again; a newer preview ends the one before");
+    }
+    return answer(job, 0);
+  }
+
+  private Preview answer(PreviewJob job, long waitMillis) throws InterruptedException {
+    Evaluator.Preview result = job.await(waitMillis);
+    long files = manager.view().files();
+    if (result == null) {
+      return new Preview(
+          job.number(), false, job.looked(), files, null, null, null, null, null, null);
+    }
+    List<Evaluation> batches = result.batches();
+    List<DecisionAnswer> decisions =
+        batches.stream()
+            .flatMap(batch -> batch.decisions().stream())
+            .limit(MOST_PREVIEWED_DECISIONS)
+            .map(decision -> DecisionAnswer.of(decision, null))
+            .toList();
+    return new Preview(
+        job.number(),
+        true,
+        job.looked(),
+        files,
+        result.share(),
+        job.edited().rules().stream().map(rule -> preview(rule, result)).toList(),
+        Math.round(
+            Estimate.sum(batches, b -> b.verdicts().filesWithoutPolicy(), result.share()).value()),
+        batches.get(0).refusals(),
+        batches.stream().mapToInt(batch -> batch.decisions().size()).sum(),
+        decisions);
+  }
+
+  private static PreviewAnswer preview(PolicyRule rule, Evaluator.Preview result) {
+    List<Figures> batches =
+        result.batches().stream().map(batch -> Figures.of(rule, batch)).toList();
+    Estimate encode = Estimate.sum(batches, Figures::encode, result.share());
+    Estimate toCompact = Estimate.sum(batches, Figures::toCompact, result.share());
+    Estimate toFast = Estimate.sum(batches, Figures::toFast, result.share());
+    Estimate moved = Estimate.sum(batches, Figures::moved, result.share());
+    Estimate overhead = Estimate.mean(batches, b -> b.account.encodedOverhead());
+    Estimate endOverhead = Estimate.mean(batches, b -> b.account.endOverhead());
+    OptionalDouble bound = batches.get(0).account.bound();
     return new PreviewAnswer(
         rule.name(),
-        encode,
-        toCompact,
-        toFast,
-        Math.round(moved),
-        account.encodedOverhead(),
-        account.endOverhead(),
-        account.bound().isPresent() ? account.bound().getAsDouble() : null);
+        Math.round(encode.value()),
+        Math.round(toCompact.value()),
+        Math.round(toFast.value()),
+        Math.round(moved.value()),
+        overhead.value(),
+        endOverhead.value(),
+        bound.isPresent() ? bound.getAsDouble() : null,
+        result.share() == 1
+            ? null
+            : new Margins(
+                Math.round(encode.margin()),
+                Math.round(toCompact.margin()),
+                Math.round(toFast.margin()),
+                Math.round(moved.margin()),
+                overhead.margin(),
+                endOverhead.margin()));
+  }
+
+  /** What one policy decides in one batch, in bytes. */
+  private record Figures(
+      double encode, double toCompact, double toFast, double moved, PolicyAccount account) {
+    static Figures of(PolicyRule rule, Evaluation evaluation) {
+      PairCost cost = PairCost.of(rule.family());
+      long encode = 0;
+      long toCompact = 0;
+      long toFast = 0;
+      double moved = 0;
+      for (Decision decision : evaluation.decisions()) {
+        if (!decision.policy().equals(rule.name())) {
+          continue;
+        }
+        long bytes = decision.dataBytes();
+        if (decision.kind() == TransitionKindProto.UPCODE) {
+          toCompact += bytes;
+          moved += bytes * cost.toCompact();
+        } else if (decision.kind() == TransitionKindProto.DOWNCODE) {
+          toFast += bytes;
+          moved += bytes * cost.toFast();
+        } else if (decision.kind() != TransitionKindProto.ENCODE) {
+          moved += decision.movedBytes();
+        } else {
+          encode += bytes;
+          boolean fast = decision.toCode().equals(rule.family().fast());
+          moved += bytes * (fast ? cost.fast() : cost.compact()).stored();
+        }
+      }
+      PolicyAccount account =
+          evaluation.accounts().stream()
+              .filter(one -> one.policy().equals(rule.name()))
+              .findFirst()
+              .orElseThrow();
+      return new Figures(encode, toCompact, toFast, moved, account);
+    }
   }
 
   /** transitionIds and refusal are null in a dry run. */

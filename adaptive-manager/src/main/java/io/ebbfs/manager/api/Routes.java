@@ -57,10 +57,18 @@ final class Routes {
             HandlerType.POST,
             "/api/v1/policies/preview",
             "What the policies in the body (YAML, as in policies.yaml) would do now if they were in"
-                + " force: decisions, bytes to move, and where storage ends. Nothing changes",
+                + " force: decisions, bytes to move, and where storage ends. Nothing changes. With many"
+                + " files the answer has the number of a job",
             List.of(),
             "application/json",
             policies::preview));
+    routes.add(
+        Route.get(
+            "/api/v1/policies/previewed",
+            "How far a preview has come, and its result: of many files an estimate from a sample, with"
+                + " margins of 95% confidence",
+            policies::previewed,
+            new Parameter("job", "integer", "from the answer to the preview")));
     addBrowsing(new BrowseAnswers(manager, files));
     addActions(new ActionAnswers(manager));
     routes.add(

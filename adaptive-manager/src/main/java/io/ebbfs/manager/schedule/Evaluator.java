@@ -23,16 +23,19 @@ import io.ebbfs.manager.view.SnapshotReader;
 import io.ebbfs.manager.view.StripeView;
 import io.ebbfs.manager.view.TransitionView;
 import io.ebbfs.manager.view.ViewFollower;
+import io.ebbfs.manager.view.ViewSample;
 import io.ebbfs.manager.view.WorkingSet;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
-import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
-import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CancellationException;
 import java.util.function.BooleanSupplier;
+import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.rocksdb.RocksDBException;
@@ -48,16 +51,22 @@ public final class Evaluator {
   private static final Logger LOG = LoggerFactory.getLogger(Evaluator.class);
   private static final int MOST_REFRESHED = 500;
 
+  /** Of the sample of a preview: enough to tell how far the batches differ. */
+  private static final int BATCHES = 10;
+
   /**
    * An evaluation and its outcomes.
    *
    * @param outcomes of the decisions, in their order; empty in a dry run
    * @param states files and bytes by state and temperature
+   * @param readsLookedAt share of the decayed reads that fell on the files of the snapshot; 1 if
+   *     nothing was read
    */
   public record Result(
       Evaluation evaluation,
       List<DecisionProposer.Outcome> outcomes,
       List<StateCounts.Count> states,
+      double readsLookedAt,
       long tookMillis) {}
 
   private final LivePolicies policies;
@@ -210,23 +219,70 @@ public final class Evaluator {
   }
 
   /**
-   * What policies that are not in force would decide now, if nothing limited how much is under way
-   * at once. Nothing is proposed, and the last evaluation stays.
+   * What policies that are not in force would decide about the batches of a sample.
    *
-   * @throws NamenodeException if the namenode does not answer
+   * @param share of all files and stripes that is in the sample; 1 for all, in one batch
    */
-  public synchronized Evaluation preview(PolicySet edited) {
+  public record Preview(double share, List<Evaluation> batches) {}
+
+  /**
+   * What policies that are not in force would decide now, if nothing limited how much is under way
+   * at once. Nothing is proposed, and the last evaluation stays. Evaluations go on meanwhile. Of
+   * many files a random sample is taken.
+   *
+   * @param mostFiles that are in memory at once
+   * @param progress hears how many files were looked at
+   * @param stop whether nobody wants the preview any more
+   * @throws NamenodeException if the namenode does not answer
+   * @throws CancellationException if nobody wants it
+   */
+  public Preview preview(
+      PolicySet edited, long mostFiles, LongConsumer progress, BooleanSupplier stop) {
     List<TransitionView> transitions = SnapshotReader.transitions(namenode);
     follower.catchUp();
     PolicySet unlimited = edited.withoutRunLimits();
-    long now = clock.millis();
-    WorkingSet.Surroundings around = surroundings(now, unlimited, Integer.MAX_VALUE, transitions);
-    List<FileView> files = new ArrayList<>();
-    Map<Long, StripeView> stripes = new HashMap<>();
-    view.all(files, stripes);
+    WorkingSet.Surroundings around;
+    synchronized (this) {
+      around = surroundings(clock.millis(), unlimited, Integer.MAX_VALUE, transitions);
+    }
+    double share = Math.min(1, (double) mostFiles / Math.max(1, view.files()));
+    List<ViewSample.Batch> batches =
+        ViewSample.draw(view, share, share < 1 ? BATCHES : 1, progress, stop);
+    if (stop.getAsBoolean()) {
+      throw new CancellationException("a newer preview has taken the place of this one");
+    }
+    return new Preview(
+        share,
+        batches.stream().map(batch -> decide(unlimited, around, batch, share == 1)).toList());
+  }
+
+  private Evaluation decide(
+      PolicySet edited, WorkingSet.Surroundings around, ViewSample.Batch batch, boolean whole) {
+    Set<Long> ids = new HashSet<>();
+    batch.files().forEach(file -> ids.add(file.id()));
+    batch.stripes().values().forEach(stripe -> ids.addAll(stripe.fileIds()));
+    WorkingSet.Surroundings here =
+        around.withReads(around.heat().fixed(ids), around.experience().reads().fixed(ids));
+    List<FileView> more = ViewSample.filesOfStripes(view, edited, batch, here.heat());
+    List<FileView> files = new ArrayList<>(batch.files());
+    files.addAll(more);
+    List<TransitionView> transitions =
+        around.transitions().stream()
+            .filter(one -> whole || concerns(one, ids, batch.stripes().keySet()))
+            .toList();
     return Policy.decide(
         codes,
-        around.with(unlimited, files, stripes, PolicySums.of(codes, unlimited, files, stripes)));
+        here.withTransitions(transitions)
+            .with(
+                edited,
+                files,
+                batch.stripes(),
+                PolicySums.of(codes, edited, batch.files(), more, batch.stripes())));
+  }
+
+  private static boolean concerns(TransitionView transition, Set<Long> files, Set<Long> stripes) {
+    return transition.stripeIds().stream().anyMatch(stripes::contains)
+        || transition.blocks().stream().anyMatch(block -> files.contains(block.ownerId()));
   }
 
   // ---- orders of operators --------------------------------------------------------------------
@@ -371,7 +427,18 @@ public final class Evaluator {
             : proposer.propose(evaluation.decisions(), begin);
     outcomes.forEach(outcome -> note(outcome, "policy"));
     return new Result(
-        evaluation, outcomes, StateCounts.of(view, snapshot, evaluation), clock.millis() - begin);
+        evaluation,
+        outcomes,
+        StateCounts.of(view, snapshot, evaluation),
+        readsLookedAt(snapshot),
+        clock.millis() - begin);
+  }
+
+  private static double readsLookedAt(ClusterSnapshot snapshot) {
+    double all = snapshot.heat().all();
+    double lookedAt =
+        snapshot.files().stream().mapToDouble(file -> snapshot.heatOf(file.id())).sum();
+    return all <= 0 ? 1 : Math.min(1, lookedAt / all);
   }
 
   /** Stripes that had lost a block when they were read may be whole again. */

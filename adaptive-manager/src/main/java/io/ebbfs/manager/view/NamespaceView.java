@@ -28,6 +28,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.LongPredicate;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
@@ -794,41 +795,41 @@ public final class NamespaceView implements AutoCloseable {
   }
 
   /** Visits the files among so many inodes, by id. Returns the id to go on after; -1 at the end. */
-  public synchronized long eachFile(long afterId, int mostInodes, Consumer<FileView> visitor) {
+  public long eachFile(long afterId, int mostInodes, Consumer<FileView> visitor) {
+    return eachFile(afterId, mostInodes, id -> true, visitor);
+  }
+
+  /**
+   * Visits those files among so many inodes whose ids are wanted, by id. The rows of the others are
+   * not read. Returns the id to go on after; -1 at the end.
+   */
+  synchronized long eachFile(
+      long afterId, int mostInodes, LongPredicate wanted, Consumer<FileView> visitor) {
     long[] last = {-1, 0};
-    store.eachInode(
+    store.eachInodeId(
         afterId,
-        row -> {
-          if (last[1] == mostInodes) {
-            return false;
+        (id, row) -> {
+          last[0] = id;
+          ViewInodeRow inode = wanted.test(id) ? row.get() : null;
+          if (inode != null && inode.hasFile()) {
+            visitor.accept(ViewReader.file(inode));
           }
-          last[1]++;
-          last[0] = idOf(row);
-          if (row.hasFile()) {
-            visitor.accept(ViewReader.file(row));
-          }
-          return true;
+          return ++last[1] < mostInodes;
         });
     return last[1] < mostInodes ? -1 : last[0];
   }
 
-  /** All files and stripes at once: for small clusters. */
-  public synchronized void all(Collection<FileView> allFiles, Map<Long, StripeView> allStripes) {
-    store.eachInode(
-        -1,
-        row -> {
-          if (row.hasFile()) {
-            allFiles.add(ViewReader.file(row));
-          }
-          return true;
-        });
+  /** Visits so many stripes, by id. Returns the id to go on after; -1 at the end. */
+  synchronized long eachStripe(long afterId, int most, Consumer<StripeView> visitor) {
+    long[] last = {-1, 0};
     store.eachStripe(
-        -1,
+        afterId,
         row -> {
-          StripeView stripe = ViewReader.stripe(row);
-          allStripes.put(stripe.id(), stripe);
-          return true;
+          last[0] = row.getStatus().getStripe().getId();
+          visitor.accept(ViewReader.stripe(row));
+          return ++last[1] < most;
         });
+    return last[1] < most ? -1 : last[0];
   }
 
   /** Visits the files of a policy that have to be encoded, the one that was written first first. */

@@ -11,6 +11,7 @@ import io.ebbfs.protocol.proto.ManagerProtos.ViewStateSum;
 import java.util.Collection;
 import java.util.EnumMap;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
 import java.util.TreeMap;
@@ -47,8 +48,25 @@ public final class PolicySums {
       PolicySet policies,
       Collection<FileView> files,
       Map<Long, StripeView> stripes) {
+    return of(codes, policies, files, List.of(), stripes);
+  }
+
+  /**
+   * The sums by policy, of files and stripes that are all at hand.
+   *
+   * @param more files that do not count, but whose policies stripes may follow
+   */
+  public static Map<String, PolicySums> of(
+      CodeRegistry codes,
+      PolicySet policies,
+      Collection<FileView> files,
+      Collection<FileView> more,
+      Map<Long, StripeView> stripes) {
     Map<String, PolicySums> sums = new HashMap<>();
     Map<Long, PolicyRule> ruleOfFile = new HashMap<>();
+    for (FileView file : more) {
+      file.policyOf(policies).ifPresent(rule -> ruleOfFile.put(file.id(), rule));
+    }
     for (FileView file : files) {
       PolicyRule rule = file.policyOf(policies).orElse(null);
       if (rule != null) {

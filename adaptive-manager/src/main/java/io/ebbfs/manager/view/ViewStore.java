@@ -216,6 +216,21 @@ final class ViewStore implements AutoCloseable {
         (key, value) -> visit.test(parse(value, ViewInodeRow.parser())));
   }
 
+  /** An inode, whose row is read only if it is asked for; return false to stop. */
+  @FunctionalInterface
+  interface InodeVisitor {
+    boolean visit(long id, Supplier<ViewInodeRow> row);
+  }
+
+  /** Visits the inodes behind an id. */
+  void eachInodeId(long after, InodeVisitor visitor) {
+    each(
+        inodes(),
+        key(after + 1),
+        NOTHING,
+        (key, value) -> visitor.visit(lastLong(key, 0), () -> parse(value, ViewInodeRow.parser())));
+  }
+
   void putEntry(long parent, String name, long id) {
     put(entries(), entryKey(parent, name, id), NOTHING);
     put(names(), nameKey(name, id), NOTHING);

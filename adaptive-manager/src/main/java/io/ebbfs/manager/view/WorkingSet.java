@@ -81,7 +81,8 @@ public final class WorkingSet {
       long lostBlocks,
       Experience experience,
       List<TransitionView> transitions) {
-    Surroundings withReads(ReadCounts otherHeat, ReadCounts remembered) {
+    /** The same with other counts of reads. */
+    public Surroundings withReads(ReadCounts otherHeat, ReadCounts remembered) {
       return new Surroundings(
           nowMillis,
           limits,
@@ -91,6 +92,12 @@ public final class WorkingSet {
           lostBlocks,
           experience.withReads(remembered),
           transitions);
+    }
+
+    /** The same with fewer transitions. */
+    public Surroundings withTransitions(List<TransitionView> fewer) {
+      return new Surroundings(
+          nowMillis, limits, cluster, heat, repairedBlocks, lostBlocks, experience, fewer);
     }
 
     /** A snapshot of these files and stripes. */
