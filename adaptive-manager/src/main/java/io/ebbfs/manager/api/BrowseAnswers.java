@@ -6,6 +6,7 @@ import io.ebbfs.manager.view.InodeView;
 import io.ebbfs.manager.view.StripeView;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
@@ -69,18 +70,28 @@ final class BrowseAnswers {
   }
 
   private Entries entries(String path, InodePage page) {
+    Iterator<FileAnswers.FileAnswer> described =
+        files
+            .describe(
+                page.inodes().stream()
+                    .filter(inode -> !inode.isDirectory())
+                    .map(InodeView::file)
+                    .toList())
+            .iterator();
     return new Entries(
         path,
-        page.inodes().stream().map(this::entry).toList(),
+        page.inodes().stream()
+            .map(inode -> entry(inode, inode.isDirectory() ? null : described.next()))
+            .toList(),
         page.end() == null ? null : Query.encode(page.end()));
   }
 
-  private Entry entry(InodeView inode) {
+  private static Entry entry(InodeView inode, FileAnswers.FileAnswer file) {
     return new Entry(
         inode.path().substring(inode.path().lastIndexOf('/') + 1),
         inode.path(),
         inode.isDirectory(),
-        inode.isDirectory() ? null : files.describe(inode.file()));
+        file);
   }
 
   /** A text that begins with a slash is the begin of a path, any other one that of a name. */

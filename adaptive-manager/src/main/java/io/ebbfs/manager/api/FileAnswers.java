@@ -12,8 +12,11 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.function.LongFunction;
 
 /** The answers of /files. */
 final class FileAnswers {
@@ -64,10 +67,11 @@ final class FileAnswers {
     ListFilesResponseProto page =
         manager.namenode().files(query.text("path").orElse(null), query.cursor(), limit);
     refreshLost(page.getFilesList().stream().flatMap(f -> f.getStripeIdsList().stream()).toList());
+    LongFunction<StripeView> stripes = readOnce();
     return new FilePage(
         page.getFilesList().stream()
             .map(file -> ViewReader.file(file).withPin(manager.view().pinOf(file)))
-            .map(file -> answer(file, last))
+            .map(file -> answer(file, last, stripes))
             .toList(),
         page.hasCursor() ? Query.encode(page.getCursor().toByteArray()) : null,
         last == null ? null : last.evaluation().atMillis());
@@ -88,11 +92,27 @@ final class FileAnswers {
 
   /** A file of the view by the last evaluation. */
   FileAnswer describe(FileView file) {
-    return answer(file, manager.evaluator().last());
+    return describe(List.of(file)).get(0);
   }
 
-  private FileAnswer answer(FileView file, Evaluator.Result last) {
-    Verdict verdict = last == null ? null : verdict(file, last);
+  /** Files of the view by the last evaluation. A stripe that several files share is read once. */
+  List<FileAnswer> describe(List<FileView> files) {
+    Evaluator.Result last = manager.evaluator().last();
+    LongFunction<StripeView> stripes = readOnce();
+    return files.stream().map(file -> answer(file, last, stripes)).toList();
+  }
+
+  private LongFunction<StripeView> readOnce() {
+    Map<Long, Optional<StripeView>> known = new HashMap<>();
+    return id ->
+        known
+            .computeIfAbsent(id, key -> Optional.ofNullable(manager.view().stripe(key)))
+            .orElse(null);
+  }
+
+  private static FileAnswer answer(
+      FileView file, Evaluator.Result last, LongFunction<StripeView> stripes) {
+    Verdict verdict = last == null ? null : last.evaluation().verdicts().of(file, stripes);
     return new FileAnswer(
         file.id(),
         file.path(),
@@ -108,10 +128,6 @@ final class FileAnswers {
         file.stripeIds(),
         file.transitionId() == 0 ? null : file.transitionId(),
         file.pin());
-  }
-
-  private Verdict verdict(FileView file, Evaluator.Result last) {
-    return last.evaluation().verdicts().of(file, manager.view()::stripe);
   }
 
   /**
@@ -147,8 +163,9 @@ final class FileAnswers {
                   }
                 });
     List<FileAnswer> found = new ArrayList<>();
+    LongFunction<StripeView> stripes = readOnce();
     for (FileView file : files) {
-      Verdict verdict = verdict(file, last);
+      Verdict verdict = last.evaluation().verdicts().of(file, stripes);
       if (verdict.state() == state.orElseThrow()) {
         found.add(answer(verdict));
         if (found.size() == limit) {
@@ -160,7 +177,9 @@ final class FileAnswers {
     return new FilePage(found, end < 0 ? null : cursor(end), last.evaluation().atMillis());
   }
 
-  /** All files that were read are in the snapshot of the evaluation. */
+  /**
+   * The files that were read most are in the snapshot of the evaluation, and no others are listed.
+   */
   private FilePage hotFiles(
       Optional<FileState> state,
       String path,

@@ -74,7 +74,7 @@ public final class NamespaceView implements AutoCloseable {
 
   private NamespaceView(ViewStore store, CodeRegistry codes) {
     this.store = store;
-    this.paths = new PathIndex(store);
+    this.paths = new PathIndex(store.committed());
     this.codes = codes;
     this.position = store.position();
     this.reading = store.reading();
@@ -261,7 +261,7 @@ public final class NamespaceView implements AutoCloseable {
     if (next.placementIn(row.getPlacementsList()) == null) {
       ViewStripeRow.Builder sorted = row.toBuilder();
       keepPlacements(row.getPlacementsList(), sorted.clearPlacements()::addPlacements);
-      sorted.addPlacements(next.enter(ViewReader.stripe(row), this::file));
+      sorted.addPlacements(next.enter(ViewReader.stripe(row), this::fileInChange));
       store.putStripe(row.getStatus().getStripe().getId(), sorted.build());
     }
   }
@@ -270,7 +270,7 @@ public final class NamespaceView implements AutoCloseable {
     if (row.hasFile() && next.placementIn(row.getPlacementsList()) == null) {
       ViewInodeRow.Builder sorted = row.toBuilder();
       keepPlacements(row.getPlacementsList(), sorted.clearPlacements()::addPlacements);
-      sorted.addPlacements(next.enter(ViewReader.file(row), this::stripe));
+      sorted.addPlacements(next.enter(ViewReader.file(row), this::stripeInChange));
       store.putInode(idOf(row), sorted.build());
     }
   }
@@ -405,7 +405,7 @@ public final class NamespaceView implements AutoCloseable {
   private List<ViewPlacement> enter(FileStatusProto status, long rowReading, Pin before) {
     FileView file = ViewReader.file(status).withPin(pinOf(status));
     ViewInodeRow.Builder row = ViewInodeRow.newBuilder().setFile(status).setReading(rowReading);
-    sortings().forEach(sorting -> row.addPlacements(sorting.enter(file, this::stripe)));
+    sortings().forEach(sorting -> row.addPlacements(sorting.enter(file, this::stripeInChange)));
     if (file.pin() != Pin.NONE) {
       row.setPin(file.pin().message());
     }
@@ -651,7 +651,7 @@ public final class NamespaceView implements AutoCloseable {
   /** Adds a stripe to the sums and the indexes, and writes its row. */
   private void enter(StripeView stripe, StripeStatusProto status, long rowReading) {
     ViewStripeRow.Builder row = ViewStripeRow.newBuilder().setStatus(status).setReading(rowReading);
-    sortings().forEach(sorting -> row.addPlacements(sorting.enter(stripe, this::file)));
+    sortings().forEach(sorting -> row.addPlacements(sorting.enter(stripe, this::fileInChange)));
     if (stripe.pin() != Pin.NONE) {
       row.setPin(stripe.pin().message());
     }
@@ -743,25 +743,41 @@ public final class NamespaceView implements AutoCloseable {
 
   // ---- reads ------------------------------------------------------------------------------------
 
-  public synchronized boolean hasFile(long id) {
-    ViewInodeRow row = store.inode(id);
+  // These methods do not wait for whoever writes, and see the rows as they were written last.
+
+  public boolean hasFile(long id) {
+    ViewInodeRow row = store.committed().inode(id);
     return row != null && row.hasFile();
   }
 
   /** Null if there is no such file. */
-  public synchronized FileView file(long id) {
-    ViewInodeRow row = store.inode(id);
+  public FileView file(long id) {
+    return file(store.committed().inode(id));
+  }
+
+  private static FileView file(ViewInodeRow row) {
     return row == null || !row.hasFile() ? null : ViewReader.file(row);
   }
 
   /** Null if there is no such stripe. */
-  public synchronized StripeView stripe(long id) {
-    ViewStripeRow row = store.stripe(id);
+  public StripeView stripe(long id) {
+    return stripe(store.committed().stripe(id));
+  }
+
+  private static StripeView stripe(ViewStripeRow row) {
     return row == null ? null : ViewReader.stripe(row);
   }
 
+  private FileView fileInChange(long id) {
+    return file(store.inode(id));
+  }
+
+  private StripeView stripeInChange(long id) {
+    return stripe(store.stripe(id));
+  }
+
   /** The file or directory at a path; empty if there is none. "/" is a directory without an id. */
-  public synchronized Optional<InodeView> at(String path) {
+  public Optional<InodeView> at(String path) {
     return paths.at(path).map(InodeView::of).or(() -> InodeView.rootAt(path));
   }
 
@@ -771,7 +787,7 @@ public final class NamespaceView implements AutoCloseable {
    * @param begin only entries whose names begin so
    * @param after where the page before has ended; null for the first page
    */
-  public synchronized InodePage entries(String path, String begin, byte[] after, int limit) {
+  public InodePage entries(String path, String begin, byte[] after, int limit) {
     Optional<ViewInodeRow> directory = paths.at(path);
     boolean exists = directory.isPresent() || InodeView.rootAt(path).isPresent();
     return exists && directory.filter(ViewInodeRow::hasFile).isEmpty()
@@ -780,12 +796,12 @@ public final class NamespaceView implements AutoCloseable {
   }
 
   /** A page of the files and directories anywhere whose names begin so, by name. */
-  public synchronized InodePage named(String begin, byte[] after, int limit) {
+  public InodePage named(String begin, byte[] after, int limit) {
     return paths.named(begin, after == null ? ViewStore.FROM_START : after, limit);
   }
 
   /** Visits the files at and below a path; return false to stop. */
-  public synchronized void eachFileBelow(String path, Predicate<FileView> visitor) {
+  public void eachFileBelow(String path, Predicate<FileView> visitor) {
     paths.eachFileBelow(path, visitor);
   }
 

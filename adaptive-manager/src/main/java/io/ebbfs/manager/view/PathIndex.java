@@ -10,15 +10,15 @@ import java.util.function.Predicate;
 
 /**
  * Finds files and directories of the view by path, by directory and by the begin of their name. An
- * answer costs what it returns, whatever the namespace holds. Not thread-safe.
+ * answer costs what it returns, whatever the namespace holds, and waits for no writer. Thread-safe.
  */
 final class PathIndex {
   /** The inode of "/". */
   private static final long ROOT_ID = 16385;
 
-  private final ViewStore store;
+  private final ViewStore.Reader store;
 
-  PathIndex(ViewStore store) {
+  PathIndex(ViewStore.Reader store) {
     this.store = store;
   }
 

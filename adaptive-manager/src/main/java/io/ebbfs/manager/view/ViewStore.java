@@ -14,6 +14,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.ReadWriteLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.apache.hadoop.thirdparty.protobuf.InvalidProtocolBufferException;
@@ -53,8 +56,8 @@ import org.slf4j.LoggerFactory;
  * 0, stripe id -> nothing: stripes that are not in the code that they are pinned to), "spread"
  * (directory id -> name, 0, id: directories whose entries, from the one behind this name on, do not
  * have the pin yet that holds for them). Before the name of a policy stands the number of a {@link
- * Sorting} and a slash. Ids have 8 bytes, big-endian. Not thread-safe. All methods may throw
- * UncheckedIOException.
+ * Sorting} and a slash. Ids have 8 bytes, big-endian. Not thread-safe but for {@link #committed}.
+ * All methods may throw UncheckedIOException.
  */
 final class ViewStore implements AutoCloseable {
   /** Key and value of a row in an index; return false to stop. */
@@ -104,8 +107,10 @@ final class ViewStore implements AutoCloseable {
   // Whether the sums in the database agree with its rows and with the batch.
   private boolean settled;
   private long unflushedBytes;
-  private long visited;
-  private boolean closed;
+  private final LongAdder visited = new LongAdder();
+  private final ReadWriteLock closing = new ReentrantReadWriteLock();
+  private final Reader committed = new Reader();
+  private volatile boolean closed;
 
   static {
     RocksDB.loadLibrary();
@@ -259,19 +264,8 @@ final class ViewStore implements AutoCloseable {
 
   /** Visits the entries of a directory whose names begin with a prefix, in order. */
   void eachEntry(long parent, byte[] namePrefix, byte[] after, NameVisitor visitor) {
-    byte[] prefix = concat(key(parent), namePrefix);
-    byte[] from = after.length == 0 ? prefix : concat(key(parent), after, new byte[1]);
-    each(
-        entries(),
-        from,
-        prefix,
-        (key, value) -> visitor.visit(Arrays.copyOfRange(key, 8, key.length), lastLong(key, 0)));
-  }
-
-  /** Visits the names of the whole namespace that begin with a prefix, in order. */
-  void eachNamed(byte[] namePrefix, byte[] after, NameVisitor visitor) {
-    byte[] from = after.length == 0 ? namePrefix : concat(after, new byte[1]);
-    each(names(), from, namePrefix, (key, value) -> visitor.visit(key, lastLong(key, 0)));
+    commit();
+    committed.eachEntry(parent, namePrefix, after, visitor);
   }
 
   /** The prefix of this name and of no longer one. */
@@ -546,7 +540,7 @@ final class ViewStore implements AutoCloseable {
 
   /** How many rows were read or visited since the view was opened. */
   long visited() {
-    return visited;
+    return visited.sum();
   }
 
   // ---- the position -----------------------------------------------------------------------------
@@ -573,6 +567,45 @@ final class ViewStore implements AutoCloseable {
     }
   }
 
+  // ---- readers beside the writer ------------------------------------------------------------
+
+  /** Reads what is committed. */
+  Reader committed() {
+    return committed;
+  }
+
+  /** Reads committed rows while another thread writes. Thread-safe. */
+  final class Reader {
+    private Reader() {}
+
+    /** Null if there is none. */
+    ViewInodeRow inode(long id) {
+      return read(inodes(), key(id), ViewInodeRow.parser());
+    }
+
+    /** Null if there is none. */
+    ViewStripeRow stripe(long id) {
+      return read(stripes(), key(id), ViewStripeRow.parser());
+    }
+
+    /** Visits the entries of a directory whose names begin with a prefix, in order. */
+    void eachEntry(long parent, byte[] namePrefix, byte[] after, NameVisitor visitor) {
+      byte[] prefix = concat(key(parent), namePrefix);
+      byte[] from = after.length == 0 ? prefix : concat(key(parent), after, new byte[1]);
+      visitRows(
+          entries(),
+          from,
+          prefix,
+          (key, value) -> visitor.visit(Arrays.copyOfRange(key, 8, key.length), lastLong(key, 0)));
+    }
+
+    /** Visits the names of the whole namespace that begin with a prefix, in order. */
+    void eachNamed(byte[] namePrefix, byte[] after, NameVisitor visitor) {
+      byte[] from = after.length == 0 ? namePrefix : concat(after, new byte[1]);
+      visitRows(names(), from, namePrefix, (key, value) -> visitor.visit(key, lastLong(key, 0)));
+    }
+  }
+
   // ---- the database -----------------------------------------------------------------------------
 
   /**
@@ -586,12 +619,21 @@ final class ViewStore implements AutoCloseable {
 
   private <V> V get(ColumnFamilyHandle family, byte[] key, Parser<V> parser) {
     commit();
-    visited++;
+    return read(family, key, parser);
+  }
+
+  /** The database is not closed meanwhile. */
+  private <V> V read(ColumnFamilyHandle family, byte[] key, Parser<V> parser) {
+    closing.readLock().lock();
     try {
+      ensureOpen();
+      visited.increment();
       byte[] value = db.get(family, key);
       return value == null ? null : parse(value, parser);
     } catch (RocksDBException e) {
       throw failure(e);
+    } finally {
+      closing.readLock().unlock();
     }
   }
 
@@ -649,16 +691,24 @@ final class ViewStore implements AutoCloseable {
   /** Visits the rows from a key on that begin with a prefix, as they are before the visits. */
   private void each(ColumnFamilyHandle family, byte[] from, byte[] prefix, RowVisitor visitor) {
     commit();
+    visitRows(family, from, prefix, visitor);
+  }
+
+  /** The same, of what is committed. The database is not closed meanwhile. */
+  private void visitRows(
+      ColumnFamilyHandle family, byte[] from, byte[] prefix, RowVisitor visitor) {
     byte[] end = successor(prefix);
+    closing.readLock().lock();
     try (Slice upper = end == null ? null : new Slice(end);
         ReadOptions read = new ReadOptions()) {
+      ensureOpen();
       if (upper != null) {
         read.setIterateUpperBound(upper);
       }
       try (RocksIterator iterator = db.newIterator(family, read)) {
         iterator.seek(from);
         while (iterator.isValid()) {
-          visited++;
+          visited.increment();
           if (!visitor.visit(iterator.key(), iterator.value())) {
             break;
           }
@@ -668,6 +718,8 @@ final class ViewStore implements AutoCloseable {
       }
     } catch (RocksDBException e) {
       throw failure(e);
+    } finally {
+      closing.readLock().unlock();
     }
   }
 
@@ -780,7 +832,9 @@ final class ViewStore implements AutoCloseable {
       return;
     }
     commit();
+    closing.writeLock().lock();
     closed = true;
+    closing.writeLock().unlock();
     try {
       db.flush(new org.rocksdb.FlushOptions().setWaitForFlush(true), handles);
     } catch (RocksDBException e) {

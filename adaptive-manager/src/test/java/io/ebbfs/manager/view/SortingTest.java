@@ -13,6 +13,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -175,6 +177,23 @@ class SortingTest {
       }
     }
     view.putInodes(asked, answer.build());
+  }
+
+  /** A page of a directory costs what it shows, and waits for nobody who changes the view. */
+  @Test
+  void aPageOfALargeDirectoryReadsItsOwnRowsAndWaitsForNoWriter() throws Exception {
+    open(both());
+    fill();
+    long before = view.visited();
+    InodePage page = view.entries("/", "", null, 100);
+    assertThat(page.inodes()).hasSize(100);
+    assertThat(view.visited() - before).isLessThan(210);
+    synchronized (view) {
+      assertThat(
+              CompletableFuture.supplyAsync(() -> view.entries("/", "", page.end(), 100).inodes())
+                  .get(30, TimeUnit.SECONDS))
+          .hasSize(100);
+    }
   }
 
   @Test
