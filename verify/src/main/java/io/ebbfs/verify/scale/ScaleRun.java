@@ -1,10 +1,16 @@
 package io.ebbfs.verify.scale;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.common.config.ConfigException;
 import io.ebbfs.manager.Manager;
+import io.ebbfs.manager.config.HalfLives;
 import io.ebbfs.manager.config.ManagerConfig;
 import io.ebbfs.manager.config.ManagerOptions;
+import io.ebbfs.manager.config.PolicySet;
+import io.ebbfs.manager.heat.ManagerStore;
+import io.ebbfs.manager.heat.OpenEvent;
 import io.ebbfs.namenode.LoopMeter;
 import io.ebbfs.namenode.NamenodeConfig;
 import io.ebbfs.namenode.NamenodeConfig.Override;
@@ -13,6 +19,7 @@ import io.ebbfs.namenode.store.FailedSync;
 import io.ebbfs.namenode.store.RocksDbStore;
 import io.ebbfs.protocol.rpc.NamenodeClient;
 import io.ebbfs.protocol.rpc.RpcSettings;
+import io.ebbfs.protocol.rpc.SecretFile;
 import io.ebbfs.protocol.rpc.ServiceKey;
 import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ClusterException;
@@ -61,6 +68,13 @@ final class ScaleRun {
   private static final long REPORT_MILLIS = 6L * 3_600_000;
   private static final long EVALUATE_MILLIS = 10_000;
   private static final long FILL_SECONDS = 3_600;
+  private static final double SHOW_EVERY_NANOS = 10e9;
+
+  /** One of so many files was read, most of them seldom. */
+  private static final int READ_ONE_OF = 5;
+
+  private static final int EVENTS_PER_COUNT = 5_000;
+  private static final int TIMES = 20;
   private static final String POLICIES =
       """
       policies:
@@ -76,9 +90,11 @@ final class ScaleRun {
   /**
    * What a loop costs.
    *
-   * @param periodMillis how often it runs
-   * @param millisPerPeriod its CPU time, for calls the time of their handlers
-   * @param rowsPerPeriod rows of the store that its scans read; -1 if that is not counted
+   * @param periodMillis how often it runs; 0 for what somebody asks for, or what a start does
+   * @param millisPerPeriod its CPU time, for calls the time of their handlers; the time that passes
+   *     if periodMillis is 0
+   * @param rowsPerPeriod rows that it reads: for the namenode those of scans, for the manager all;
+   *     -1 if that is not counted
    */
   record Loop(String name, long periodMillis, double millisPerPeriod, double rowsPerPeriod) {}
 
@@ -107,6 +123,7 @@ final class ScaleRun {
   private ServerBlocks serverBlocks;
   private NamenodeServer namenode;
   private Manager manager;
+  private String token;
   private double heapMiB;
 
   /**
@@ -262,15 +279,21 @@ final class ScaleRun {
       hdfs.setSafeMode(SafeModeAction.LEAVE);
       manager = newManager(client, kafkaPort);
       time("manager's view is filled", this::startManager);
+      time("reads of a fifth of the files are counted", this::countReads);
       watch(hdfs);
       answers(hdfs);
+      prune();
+      preview();
       System.gc();
       Runtime runtime = Runtime.getRuntime();
       heapMiB = (runtime.totalMemory() - runtime.freeMemory()) / 1048576.0;
       out.printf("  %-42s %,12.0f MiB%n", "live heap of namenode and manager", heapMiB);
       manager.close();
+      long began = System.nanoTime();
       manager = newManager(client, kafkaPort);
       time("manager starts again", this::startManager);
+      loops.add(loop("manager: starts again", began, manager.view().visited()));
+      sort();
       if (servers.failures() > 0) {
         throw new IOException(servers.failures() + " heartbeats failed");
       }
@@ -289,6 +312,11 @@ final class ScaleRun {
       throws ConfigException, IOException {
     Path conf = Files.createDirectories(directory.resolve("conf"));
     Files.writeString(conf.resolve("policies.yaml"), POLICIES);
+    Path tokenFile = conf.resolve("api.token");
+    if (!Files.exists(tokenFile)) {
+      SecretFile.create(tokenFile);
+    }
+    token = Files.readString(tokenFile).strip();
     ManagerConfig defaults = ManagerConfig.defaults();
     return new Manager(
         new ManagerOptions(
@@ -298,7 +326,7 @@ final class ScaleRun {
             "127.0.0.1:" + kafkaPort,
             "127.0.0.1",
             0,
-            Optional.empty()),
+            Optional.of(tokenFile)),
         new ManagerConfig(
             defaults.heat(),
             new ManagerConfig.Schedule(3_600_000, 3_600_000, 3_600_000, 3_600_000),
@@ -312,12 +340,147 @@ final class ScaleRun {
   private void startManager() throws Exception {
     manager.start();
     long deadline = System.nanoTime() + FILL_SECONDS * 1_000_000_000L;
+    long shown = System.nanoTime();
     while (!manager.follower().status().complete() || !manager.follower().status().following()) {
       if (System.nanoTime() > deadline) {
         throw new IOException("the view is not complete: " + manager.follower().status());
       }
+      shown = show(shown, "files are in the view", manager.view().files());
       Thread.sleep(100);
     }
+  }
+
+  /** Prints how far something has come, now and then. Returns when that was done last. */
+  private long show(long shownNanos, String what, long done) {
+    if (System.nanoTime() - shownNanos < SHOW_EVERY_NANOS) {
+      return shownNanos;
+    }
+    out.printf("  %,d of %,d %s%n", done, files, what);
+    return System.nanoTime();
+  }
+
+  private Loop loop(String name, long beganNanos, long rows) {
+    Loop loop = new Loop(name, 0, (System.nanoTime() - beganNanos) / 1e6, rows);
+    out.printf(
+        "  %-42s %12.2f ms, %,.0f rows%n",
+        loop.name(), loop.millisPerPeriod(), loop.rowsPerPeriod());
+    return loop;
+  }
+
+  /** Few files are read often: the reads of the n-th file are about as 1 to n. */
+  private void countReads() throws Exception {
+    Random random = new Random(3);
+    HalfLives halfLives = ManagerConfig.defaults().heat().halfLives();
+    List<OpenEvent> events = new ArrayList<>();
+    long[] counted = {0, System.nanoTime()};
+    long after = -1;
+    do {
+      after =
+          manager
+              .view()
+              .eachFile(
+                  after,
+                  EVENTS_PER_COUNT,
+                  file -> {
+                    if (random.nextInt(READ_ONE_OF) == 0) {
+                      long reads = Math.round(Math.min(1e4, 1 / random.nextDouble()));
+                      events.add(new OpenEvent(file.id(), System.currentTimeMillis(), reads));
+                    }
+                  });
+      manager
+          .store()
+          .count(
+              events,
+              new ManagerStore.Position("synthetic", 0, counted[0] += events.size()),
+              halfLives);
+      events.clear();
+      counted[1] = show(counted[1], "files: reads are counted", counted[0] * READ_ONE_OF);
+    } while (after >= 0);
+  }
+
+  private long managerRows() {
+    return manager.view().visited() + manager.store().visited();
+  }
+
+  private void prune() throws Exception {
+    ManagerConfig.Heat heat = ManagerConfig.defaults().heat();
+    long rows = manager.store().visited();
+    long cpu = threadCpu();
+    long now = System.currentTimeMillis();
+    manager.store().prune(now, heat.halfLives(), heat.pruneBelow(), manager.view()::hasFile, now);
+    loops.add(
+        new Loop(
+            "manager: pruning of read counts",
+            heat.pruneEveryMillis(),
+            (threadCpu() - cpu) / 1e6,
+            manager.store().visited() - rows));
+  }
+
+  /** The answer to a preview, and how long the preview itself takes. */
+  private void preview() throws Exception {
+    String edit = POLICIES.replace("1.5", "1.45");
+    long rows = managerRows();
+    long began = System.nanoTime();
+    JsonNode answer = new ObjectMapper().readTree(post("/api/v1/policies/preview", edit));
+    answers.put("/api/v1/policies/preview", (System.nanoTime() - began) / 1e6);
+    long shown = System.nanoTime();
+    while (!answer.path("done").asBoolean()) {
+      Thread.sleep(50);
+      long asked = System.nanoTime();
+      String path = "/api/v1/policies/previewed?job=" + answer.path("job").asLong();
+      answer = new ObjectMapper().readTree(get(path));
+      answers.merge(
+          "/api/v1/policies/previewed",
+          (System.nanoTime() - asked) / 1e6,
+          (a, b) -> Math.max(a, b));
+      shown = show(shown, "rows are looked at by the preview", answer.path("looked").asLong());
+    }
+    loops.add(loop("manager: preview of edited policies", began, managerRows() - rows));
+    JsonNode policy = answer.path("policies").get(0);
+    out.printf(
+        "  a share of %.3f was sampled; to compact %,d bytes, within %,d%n",
+        answer.path("sampledShare").asDouble(),
+        policy.path("toCompactBytes").asLong(),
+        policy.path("margins").path("toCompactBytes").asLong());
+  }
+
+  /** Sorts all rows by edited policies, while answers are asked for. */
+  private void sort() throws Exception {
+    PolicySet edited =
+        PolicySet.parse(
+            Path.of(PolicySet.FILE),
+            POLICIES.replace("family: product", "family: lrc"),
+            CodeRegistry.builtIn());
+    long rows = manager.view().visited();
+    long began = System.nanoTime();
+    long cpu = threadCpu();
+    manager.view().usePolicies(edited);
+    answers.put("an edit of the policies", (System.nanoTime() - began) / 1e6);
+    loops.add(
+        new Loop(
+            "manager: first step of sorting by an edit",
+            0,
+            (threadCpu() - cpu) / 1e6,
+            manager.view().visited() - rows));
+    double slowest = 0;
+    long shown = System.nanoTime();
+    while (manager.view().sortingProgress().isPresent()) {
+      long asked = System.nanoTime();
+      get("/api/v1/directory?path=/data/d000000&limit=100");
+      get("/api/v1/policies");
+      slowest = Math.max(slowest, (System.nanoTime() - asked) / 1e6);
+      shown =
+          show(
+              shown,
+              "files are sorted",
+              manager.view().sortingProgress().map(p -> p.files()).orElse(0L));
+      Thread.sleep(100);
+      manager.view().usePolicies(edited);
+    }
+    once.put("all files are sorted by an edit", (System.nanoTime() - began) / 1e6);
+    answers.put("a page and the policies while files are sorted", slowest);
+    loops.add(
+        loop("manager: sorting of all files by an edit", began, manager.view().visited() - rows));
   }
 
   /** Watches the loops while a client makes files. */
@@ -328,6 +491,7 @@ final class ScaleRun {
     long cpuBefore = cpuOf("view-follower");
     long began = System.nanoTime();
     double evaluation = 0;
+    long evaluatedRows = 0;
     int evaluations = 0;
     int made = 0;
     while (System.nanoTime() - began < seconds * 1e9) {
@@ -338,8 +502,10 @@ final class ScaleRun {
       double at = (System.nanoTime() - began) / 1e9;
       if (at > (evaluations + 1) * seconds / 6.0) {
         long cpu = threadCpu();
+        long rows = managerRows();
         manager.evaluator().evaluateNowAndThen(true);
         evaluation += (threadCpu() - cpu) / 1e6;
+        evaluatedRows += managerRows() - rows;
         evaluations++;
       }
       long next = (long) (began + made * 1e9 / CREATES_PER_SECOND);
@@ -349,7 +515,10 @@ final class ScaleRun {
     loops(before, callsBefore, passed);
     loops.add(
         new Loop(
-            "manager: evaluation", EVALUATE_MILLIS, evaluation / Math.max(1, evaluations), -1));
+            "manager: evaluation",
+            EVALUATE_MILLIS,
+            evaluation / Math.max(1, evaluations),
+            (double) evaluatedRows / Math.max(1, evaluations)));
     long changes = manager.follower().status().changes() - changesBefore;
     loops.add(
         new Loop(
@@ -437,13 +606,30 @@ final class ScaleRun {
             "/api/v1/files?state=COMPACT&limit=100",
             "/api/v1/files?state=FAILED&limit=100",
             "/api/v1/files?hot=true",
+            "/api/v1/directory?path=/data/d000000&limit=100",
+            "/api/v1/directory?path=/data&limit=100",
+            "/api/v1/search?text=f00&limit=100",
             "/api/v1/policies",
             "/api/v1/transitions",
+            "/api/v1/transitions?state=RUNNING",
             "/api/v1/timeline",
             "/api/v1/health",
             "/metrics",
             "/")) {
       answer(path, () -> get(path));
+    }
+    for (String path : List.of("/data/d000000", "/data")) {
+      long rows = managerRows();
+      long began = System.nanoTime();
+      for (int i = 0; i < TIMES; i++) {
+        get("/api/v1/directory?limit=100&path=" + path);
+      }
+      loops.add(
+          new Loop(
+              "manager: page of directory " + path,
+              0,
+              (System.nanoTime() - began) / 1e6 / TIMES,
+              (double) (managerRows() - rows) / TIMES));
     }
     answer(
         "dfsadmin -report",
@@ -465,14 +651,26 @@ final class ScaleRun {
     out.printf("  %-42s %,12.0f ms%n", name, slowest);
   }
 
-  private void get(String path) throws IOException, InterruptedException {
+  private String get(String path) throws IOException, InterruptedException {
+    return send(path, HttpRequest.newBuilder().GET());
+  }
+
+  private String post(String path, String body) throws IOException, InterruptedException {
+    return send(path, HttpRequest.newBuilder().POST(HttpRequest.BodyPublishers.ofString(body)));
+  }
+
+  private String send(String path, HttpRequest.Builder request)
+      throws IOException, InterruptedException {
     HttpResponse<String> response =
         http.send(
-            HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + manager.httpPort() + path))
+            request
+                .uri(URI.create("http://127.0.0.1:" + manager.httpPort() + path))
+                .header("Authorization", "Bearer " + token)
                 .build(),
             HttpResponse.BodyHandlers.ofString());
     if (response.statusCode() != 200) {
       throw new IOException(path + " answers " + response.statusCode() + ": " + response.body());
     }
+    return response.body();
   }
 }
