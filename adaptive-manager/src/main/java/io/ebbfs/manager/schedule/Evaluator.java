@@ -59,8 +59,8 @@ public final class Evaluator {
    *
    * @param outcomes of the decisions, in their order; empty in a dry run
    * @param states files and bytes by state and temperature
-   * @param readsLookedAt share of the decayed reads that fell on the files of the snapshot; 1 if
-   *     nothing was read
+   * @param readsLookedAt share of the reads, remembered ones if a policy weighs them, that fell on
+   *     the files of the snapshot; 1 if nothing was read
    */
   public record Result(
       Evaluation evaluation,
@@ -435,9 +435,10 @@ public final class Evaluator {
   }
 
   private static double readsLookedAt(ClusterSnapshot snapshot) {
-    double all = snapshot.heat().all();
-    double lookedAt =
-        snapshot.files().stream().mapToDouble(file -> snapshot.heatOf(file.id())).sum();
+    ReadCounts remembered = snapshot.experience().reads();
+    ReadCounts reads = remembered.all() > 0 ? remembered : snapshot.heat();
+    double all = reads.all();
+    double lookedAt = snapshot.files().stream().mapToDouble(file -> reads.of(file.id())).sum();
     return all <= 0 ? 1 : Math.min(1, lookedAt / all);
   }
 

@@ -3,8 +3,6 @@ package io.ebbfs.manager.view;
 import io.ebbfs.manager.kafka.Consumers;
 import io.ebbfs.protocol.proto.CodingProtos.ChangesProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
-import io.ebbfs.protocol.proto.CodingProtos.ListFilesResponseProto;
-import io.ebbfs.protocol.proto.CodingProtos.ListStripesResponseProto;
 import io.ebbfs.protocol.proto.ManagerProtos.ViewPositionRow;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -18,7 +16,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.function.Function;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 import org.apache.hadoop.thirdparty.protobuf.InvalidProtocolBufferException;
 import org.apache.kafka.clients.admin.Admin;
@@ -59,6 +62,9 @@ public final class ViewFollower implements AutoCloseable {
   private static final int IDS_PER_CALL = 1_000;
   private static final int MOST_RECORDS = 100;
 
+  /** Pages of a reading that follow each other before others may read rows anew. */
+  private static final int PAGES_IN_ORDER = 4;
+
   /** Entries of pinned directories that are looked at between two polls. */
   private static final int PINS_PER_POLL = 1_000;
 
@@ -97,6 +103,13 @@ public final class ViewFollower implements AutoCloseable {
   // Held from a question to the namenode until its answer is in the view: of two answers about the
   // same row, the later one stays.
   private final Object order = new Object();
+  private final ExecutorService asking =
+      Executors.newSingleThreadExecutor(
+          task -> {
+            Thread asker = new Thread(task, "view-asker");
+            asker.setDaemon(true);
+            return asker;
+          });
   // Used by the thread alone.
   private long readings;
   private long changes;
@@ -584,20 +597,20 @@ public final class ViewFollower implements AutoCloseable {
     view.beginReading();
     ByteString cursor = null;
     do {
-      synchronized (order) {
-        ListStripesResponseProto page = namenode.stripes(cursor);
-        view.putStripes(List.of(), page);
-        cursor = page.hasCursor() ? page.getCursor() : null;
-      }
-      note();
+      cursor =
+          readPages(
+              cursor,
+              namenode::stripes,
+              page -> view.putStripes(List.of(), page),
+              page -> page.hasCursor() ? page.getCursor() : null);
     } while (cursor != null && !stopping);
     do {
-      synchronized (order) {
-        ListFilesResponseProto page = namenode.inodes(cursor);
-        view.putPage(page);
-        cursor = page.hasCursor() ? page.getCursor() : null;
-      }
-      note();
+      cursor =
+          readPages(
+              cursor,
+              namenode::inodes,
+              view::putPage,
+              page -> page.hasCursor() ? page.getCursor() : null);
     } while (cursor != null && !stopping);
     if (stopping) {
       return;
@@ -619,6 +632,42 @@ public final class ViewFollower implements AutoCloseable {
       lastReadingMillis = now();
       lastReadingTookMillis = took;
       monitor.notifyAll();
+    }
+  }
+
+  /**
+   * Reads some pages: the namenode makes the next page while this thread puts the one before.
+   *
+   * @param ask takes the cursor of the page before; null for the first page
+   * @return the cursor of the last page; null at the end
+   */
+  private <P> ByteString readPages(
+      ByteString first,
+      Function<ByteString, P> ask,
+      java.util.function.Consumer<P> put,
+      Function<P, ByteString> cursorOf) {
+    synchronized (order) {
+      P page = ask.apply(first);
+      for (int pages = 1; ; pages++) {
+        ByteString cursor = cursorOf.apply(page);
+        boolean isLast = cursor == null || pages == PAGES_IN_ORDER || stopping;
+        CompletableFuture<P> next =
+            isLast ? null : CompletableFuture.supplyAsync(() -> ask.apply(cursor), asking);
+        put.accept(page);
+        note();
+        if (isLast) {
+          return cursor;
+        }
+        page = answer(next);
+      }
+    }
+  }
+
+  private static <P> P answer(CompletableFuture<P> future) {
+    try {
+      return future.join();
+    } catch (CompletionException e) {
+      throw e.getCause() instanceof RuntimeException cause ? cause : e;
     }
   }
 
@@ -660,5 +709,6 @@ public final class ViewFollower implements AutoCloseable {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
+    asking.shutdown();
   }
 }

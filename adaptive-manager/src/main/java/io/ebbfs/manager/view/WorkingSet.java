@@ -2,6 +2,7 @@ package io.ebbfs.manager.view;
 
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.config.PolicySet;
+import io.ebbfs.manager.config.ReadHot;
 import io.ebbfs.manager.economics.Experience;
 import io.ebbfs.manager.economics.ReadCounts;
 import io.ebbfs.manager.view.ViewStore.StripeIndex;
@@ -38,8 +39,8 @@ public final class WorkingSet {
   /** Stripes in another code than they are pinned to that one run looks at. */
   private static final int MOST_PINNED = 2_000;
 
-  /** Files that were read most, by heat and by memory. */
-  private static final int MOST_READ = 10_000;
+  /** Files that were read most, by heat and by memory, as far as policies ask for these. */
+  private static final int MOST_READ = 3_000;
 
   /** Files that are looked at beside those that the limit of transitions allows. */
   private static final int MORE_FILES = 1_000;
@@ -135,7 +136,9 @@ public final class WorkingSet {
     nextGroup = new HashMap<>();
     nextPinned = new HashMap<>();
     Set<Long> failed = addUnderWay(around);
-    around.heat().mostRead(mostRead).forEach(this::addWithStripes);
+    if (isHeatAskedFor()) {
+      around.heat().mostRead(mostRead).forEach(this::addWithStripes);
+    }
     around.experience().reads().mostRead(mostRead).forEach(this::addWithStripes);
     Map<String, PolicySums> sums = view.sums();
     for (PolicyRule rule : view.policies().rules()) {
@@ -165,14 +168,22 @@ public final class WorkingSet {
     return snapshot(around, view.sums());
   }
 
+  /** Whether a policy has a threshold; the others weigh remembered reads. */
+  private boolean isHeatAskedFor() {
+    return view.policies().rules().stream()
+        .anyMatch(rule -> rule.readHot().unit() != ReadHot.Unit.AUTO);
+  }
+
   /** Reads the counts of all that was taken, once. */
   private ClusterSnapshot snapshot(Surroundings around, Map<String, PolicySums> sums) {
     Set<Long> ids = new HashSet<>(files.keySet());
     stripes.values().forEach(stripe -> ids.addAll(stripe.fileIds()));
     ReadCounts heat = around.heat().fixed(ids);
     ReadCounts remembered = around.experience().reads().fixed(ids);
-    // What was read weighs by its length, which the stripe does not tell.
-    ids.stream().filter(id -> heat.of(id) > 0).forEach(this::addFile);
+    if (isHeatAskedFor()) {
+      // What was read weighs by its length, which the stripe does not tell.
+      ids.stream().filter(id -> heat.of(id) > 0).forEach(this::addFile);
+    }
     return around
         .withReads(heat, remembered)
         .with(view.policies(), new ArrayList<>(files.values()), stripes, sums);

@@ -96,6 +96,7 @@ public final class ScaleComparison {
     out.printf(
         "%-40s %18.0f %18.0f %8.1f%n",
         "live heap, MiB", small.heapMiB(), large.heapMiB(), large.heapMiB() / small.heapMiB());
+    large.once().forEach((name, ms) -> out.printf("%-40s %,27.0f ms%n", name, ms));
     long slow = large.answers().values().stream().filter(ms -> ms > MOST_ANSWER_MILLIS).count();
     out.printf(
         "%d of %d answers take longer than %.0f ms%n",

@@ -279,6 +279,8 @@ final class ScaleRun {
       hdfs.setSafeMode(SafeModeAction.LEAVE);
       manager = newManager(client, kafkaPort);
       time("manager's view is filled", this::startManager);
+      once.put("manager's CPU for that", cpuOf("view-follower") / 1e6);
+      out.printf("  %-42s %,12.0f ms%n", "manager's CPU for that", cpuOf("view-follower") / 1e6);
       time("reads of a fifth of the files are counted", this::countReads);
       watch(hdfs);
       answers(hdfs);
