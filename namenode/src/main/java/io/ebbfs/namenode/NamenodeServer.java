@@ -24,6 +24,7 @@ import io.ebbfs.namenode.files.io.LeaseRecovery;
 import io.ebbfs.namenode.files.io.OpenListener;
 import io.ebbfs.namenode.files.io.ReplicationFactorService;
 import io.ebbfs.namenode.files.leases.LeaseManager;
+import io.ebbfs.namenode.files.quotas.QuotaService;
 import io.ebbfs.namenode.files.tree.AttributeService;
 import io.ebbfs.namenode.files.tree.ContentSummaryService;
 import io.ebbfs.namenode.files.tree.DeleteService;
@@ -458,6 +459,7 @@ public final class NamenodeServer implements AutoCloseable {
         new AttributeService(store),
         new XAttrService(
             store, timeOfDay, new XAttrLimits(config.xattrsPerInode(), (int) config.xattrSize())),
+        new QuotaService(store),
         new InodeLookup(store),
         new RenameService(store, timeOfDay, limits, onPendingDeletion),
         new DeleteService(store, timeOfDay, onPendingDeletion),

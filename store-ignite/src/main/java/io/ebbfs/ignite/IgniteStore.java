@@ -84,10 +84,11 @@ public final class IgniteStore implements MetadataStore {
     R result;
     try {
       result = body.run(transaction);
+      transaction.prepare();
     } catch (StaleReadException | ConflictException e) {
       throw e;
     } catch (IOException | RuntimeException e) {
-      transaction.check(); // perhaps the body failed because rows changed while it read them
+      transaction.check(); // perhaps it failed because rows changed while it read them
       throw e;
     }
     transaction.commit();

@@ -47,6 +47,7 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
   private final Set<RowId> shared = new HashSet<>();
   private final Set<RowId> exclusive = new TreeSet<>();
   private final ChangeLog changes;
+  private Optional<ChangeLog.Change> change = Optional.empty();
   private org.apache.ignite.transactions.Transaction open;
   // Whether some work of Ignite has not ended in time, and may never end.
   private boolean abandoned;
@@ -175,6 +176,16 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
   }
 
   /**
+   * Adds to the writes what follows from them: the row of the change, and the sums of quotas. The
+   * commit follows.
+   */
+  void prepare() throws IOException {
+    if (!buffered.writes().isEmpty()) {
+      change = changes.addTo(buffered, this);
+    }
+  }
+
+  /**
    * Writes everything, if no locked row has changed.
    *
    * @throws ConflictException if a locked row has changed; nothing is written
@@ -185,7 +196,6 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
       check();
       return;
     }
-    Optional<ChangeLog.Change> change = changes.addTo(buffered);
     begin();
     during(
         () -> {

@@ -78,6 +78,7 @@ public final class MetadataChecker {
     check.forAll(Tables.TRANSITION, check::transition);
     check.forAll(Tables.XATTR, check::xattrs);
     check.usage();
+    check.quotas();
     return List.copyOf(check.findings);
   }
 
@@ -405,6 +406,14 @@ public final class MetadataChecker {
         "transition %d is kept as %d",
         row.getId(),
         key.partition());
+  }
+
+  // ---- quotas ----------------------------------------------------------------------------------
+
+  private void quotas() throws IOException {
+    for (String finding : QuotaCheck.run(store)) {
+      require(false, "%s", finding);
+    }
   }
 
   // ---- sums ------------------------------------------------------------------------------------

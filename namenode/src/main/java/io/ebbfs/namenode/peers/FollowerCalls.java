@@ -57,6 +57,7 @@ public final class FollowerCalls {
           "setPermission",
           "setOwner",
           "setTimes",
+          "setQuota",
           "setXAttr",
           "removeXAttr");
 

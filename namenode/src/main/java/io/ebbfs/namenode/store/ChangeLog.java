@@ -60,13 +60,19 @@ public final class ChangeLog {
 
   /**
    * Adds the row of a change to a transaction that is about to commit; empty if its writes change
-   * no file, directory or stripe.
+   * no file, directory or stripe. Adds what the transaction changes in counted directories to their
+   * sums.
+   *
+   * @param locking the transaction as its body sees it, for locks and reads
+   * @throws StaleReadException if the transaction has to run again
    */
-  public Optional<Change> addTo(BufferedTransaction transaction) throws IOException {
+  public Optional<Change> addTo(BufferedTransaction transaction, Transaction locking)
+      throws IOException {
     if (copying) {
       return Optional.empty();
     }
     TransactionChange made = TransactionChange.of(transaction);
+    QuotaLedger.settle(locking, made.quotas());
     if (made.isNothing()) {
       return Optional.empty();
     }

@@ -65,7 +65,7 @@ public final class InMemoryStore implements MetadataStore {
     try (LockTable.Holder held = locks.holder()) {
       BufferedTransaction transaction = new BufferedTransaction(new CommittedRows(), held, hints);
       R result = body.run(transaction);
-      Optional<ChangeLog.Change> change = changes.addTo(transaction);
+      Optional<ChangeLog.Change> change = changes.addTo(transaction, transaction);
       commit(transaction.writes());
       change.ifPresent(changes::noteCommitted);
       return result;

@@ -102,7 +102,7 @@ public final class RocksDbStore implements MetadataStore {
         result = body.run(transaction);
         wrote = !transaction.writes().isEmpty();
         if (wrote) {
-          Optional<ChangeLog.Change> change = changes.addTo(transaction);
+          Optional<ChangeLog.Change> change = changes.addTo(transaction, transaction);
           position = commit(transaction);
           change.ifPresent(changes::noteCommitted);
         } else if (durability == Durability.SYNCED) {

@@ -11,6 +11,7 @@ import io.ebbfs.protocol.proto.StoreProtos.InvalidationRow;
 import io.ebbfs.protocol.proto.StoreProtos.LeaderRow;
 import io.ebbfs.protocol.proto.StoreProtos.LeaseRow;
 import io.ebbfs.protocol.proto.StoreProtos.LostDiskRow;
+import io.ebbfs.protocol.proto.StoreProtos.QuotaRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.ServerRow;
 import io.ebbfs.protocol.proto.StoreProtos.SettingRow;
@@ -65,6 +66,8 @@ public final class Tables {
 
   public static final Table<XAttrRow> XATTR = new Table<>("xattr", 18, XAttrRow.parser());
 
+  public static final Table<QuotaRow> QUOTA = new Table<>("quota", 19, QuotaRow.parser());
+
   /** The parent of deleted inodes. */
   public static final long PENDING_DELETIONS = 1;
 
@@ -89,7 +92,8 @@ public final class Tables {
           LEADER,
           CHANGE,
           USAGE,
-          XATTR);
+          XATTR,
+          QUOTA);
 
   public static Key inode(long parentId, byte[] name) {
     return Key.of(parentId, name);
@@ -101,6 +105,11 @@ public final class Tables {
 
   public static Key xattr(long inodeId) {
     return Key.of(inodeId);
+  }
+
+  /** A part of the sums of a counted directory. */
+  public static Key quota(long directoryId, int shard) {
+    return Key.of(directoryId, shard);
   }
 
   public static Key block(long ownerId, long index) {

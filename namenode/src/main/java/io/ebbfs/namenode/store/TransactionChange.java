@@ -15,8 +15,9 @@ import org.apache.hadoop.thirdparty.protobuf.MessageLite;
  * What a transaction is about to change, as its writes and the rows before it tell.
  *
  * @param usage the difference of the sums
+ * @param quotas the inodes that count in a counted directory
  */
-record TransactionChange(Usage usage, ChangedIds ids) {
+record TransactionChange(Usage usage, ChangedIds ids, QuotaChanges quotas) {
   static TransactionChange of(BufferedTransaction transaction) throws IOException {
     return new Reader(transaction).read();
   }
@@ -28,6 +29,7 @@ record TransactionChange(Usage usage, ChangedIds ids) {
   private static final class Reader {
     private final BufferedTransaction transaction;
     private final ChangedIds.Builder ids = new ChangedIds.Builder();
+    private final QuotaChanges quotas = new QuotaChanges();
     private Usage usage = Usage.NONE;
 
     Reader(BufferedTransaction transaction) {
@@ -39,7 +41,7 @@ record TransactionChange(Usage usage, ChangedIds ids) {
         compare(table);
       }
       addOwners();
-      return new TransactionChange(usage, ids.build());
+      return new TransactionChange(usage, ids.build(), quotas);
     }
 
     private <V extends MessageLite> void compare(Table<V> table) throws IOException {
@@ -63,6 +65,9 @@ record TransactionChange(Usage usage, ChangedIds ids) {
 
     private void compare(Table<?> table, Key key, MessageLite before, MessageLite after) {
       usage = usage.plus(Usage.of(table, key, after)).minus(Usage.of(table, key, before));
+      if (table == Tables.INODE) {
+        quotas.note((InodeRow) before, (InodeRow) after);
+      }
       if (table == Tables.INODE && key.rest().length > 0) { // the root has no name
         compareInodes((InodeRow) before, (InodeRow) after);
       } else if (table == Tables.STRIPE) {

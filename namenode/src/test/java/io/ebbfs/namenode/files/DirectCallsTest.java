@@ -70,6 +70,7 @@ class DirectCallsTest {
             real.mkdirs,
             real.attributes,
             real.xattrs,
+            real.quotas,
             real.inodes,
             real.renames,
             real.deletions,

@@ -17,6 +17,7 @@ import io.ebbfs.namenode.files.io.LeaseRecovery;
 import io.ebbfs.namenode.files.io.OpenListener;
 import io.ebbfs.namenode.files.io.ReplicationFactorService;
 import io.ebbfs.namenode.files.leases.LeaseManager;
+import io.ebbfs.namenode.files.quotas.QuotaService;
 import io.ebbfs.namenode.files.tree.AttributeService;
 import io.ebbfs.namenode.files.tree.ContentSummaryService;
 import io.ebbfs.namenode.files.tree.DeleteService;
@@ -63,6 +64,7 @@ final class NamespaceFixture {
   final MkdirService mkdirs;
   final AttributeService attributes;
   final XAttrService xattrs;
+  final QuotaService quotas;
   final InodeLookup inodes;
   final RenameService renames;
   final DeleteService deletions;
@@ -108,6 +110,7 @@ final class NamespaceFixture {
     mkdirs = new MkdirService(store, ids.inodes(), clock, limits);
     attributes = new AttributeService(store);
     xattrs = new XAttrService(store, clock, XAttrLimits.DEFAULT);
+    quotas = new QuotaService(store);
     inodes = new InodeLookup(store);
     renames = new RenameService(store, clock, limits, reaper::wake);
     deletions = new DeleteService(store, clock, reaper::wake);

@@ -18,6 +18,7 @@ import io.ebbfs.namenode.files.io.LeaseMonitor;
 import io.ebbfs.namenode.files.io.LeaseRecovery;
 import io.ebbfs.namenode.files.io.ReplicationFactorService;
 import io.ebbfs.namenode.files.leases.LeaseManager;
+import io.ebbfs.namenode.files.quotas.QuotaService;
 import io.ebbfs.namenode.files.tree.AttributeService;
 import io.ebbfs.namenode.files.tree.ContentSummaryService;
 import io.ebbfs.namenode.files.tree.DeleteService;
@@ -239,6 +240,7 @@ final class SimNamenode implements SimNamenodes {
         new MkdirService(store, ids.inodes(), timeOfDay, LIMITS),
         new AttributeService(store),
         new XAttrService(store, timeOfDay, XAttrLimits.DEFAULT),
+        new QuotaService(store),
         new InodeLookup(store),
         new RenameService(store, timeOfDay, LIMITS, () -> {}),
         new DeleteService(store, timeOfDay, () -> {}),

@@ -84,16 +84,16 @@ public final class DirectoryRows {
       Iterator<Long> ids) {
     Inode parent = above;
     for (int depth = firstDepth; depth <= lastDepth; depth++) {
-      InodeRow row =
+      InodeRow.Builder row =
           InodeRow.newBuilder()
               .setId(ids.next())
               .setKind(InodeKindProto.DIRECTORY)
               .setOwner(maker.user())
               .setGroup(parent.row().getGroup())
               .setPermission(depth == path.depth() ? permission : permission | 0300)
-              .setModifiedMillis(maker.nowMillis())
-              .build();
-      parent = put(transaction, Tables.inode(parent.id(), path.nameBytes(depth)), row);
+              .setModifiedMillis(maker.nowMillis());
+      Key key = Tables.inode(parent.id(), path.nameBytes(depth));
+      parent = put(transaction, key, QuotaMarks.entering(row, parent.row()).build());
     }
     return parent;
   }

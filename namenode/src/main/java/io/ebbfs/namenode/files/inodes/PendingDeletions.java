@@ -16,7 +16,9 @@ public final class PendingDeletions {
 
   /**
    * Moves a locked inode, with everything below it, from its directory to the pending deletions. A
-   * file without blocks is removed at once, because nothing is below it.
+   * file without blocks is removed at once, because nothing is below it. The inode counts in no
+   * quota any more; what lies in a directory that is not counted by itself does until the reaper
+   * removes it.
    *
    * @return whether the reaper has something to remove
    */
@@ -26,7 +28,7 @@ public final class PendingDeletions {
       return false;
     }
     transaction.delete(Tables.INODE, inode.key());
-    DirectoryRows.put(transaction, key(inode.id()), inode.row());
+    DirectoryRows.put(transaction, key(inode.id()), QuotaMarks.unmarked(inode.row()));
     return true;
   }
 

@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.files.io;
 
 import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.inodes.QuotaMarks;
 import io.ebbfs.namenode.files.leases.LeaseRows;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.store.Tables;
@@ -64,7 +65,7 @@ final class FileBlocks {
         Tables.BLOCK_OWNER,
         Tables.blockOwner(block.getBlockId()),
         BlockOwnerRow.newBuilder().setOwnerId(file.id()).setIndex(index).build());
-    put(file.row().toBuilder().setBlocks(index + 1).build());
+    put(counting(file.row().toBuilder().setBlocks(index + 1), QuotaMarks.bytes(block, file.row())));
   }
 
   /** Writes a changed row of the last block. */
@@ -73,14 +74,23 @@ final class FileBlocks {
   }
 
   private void replace(int back, BlockRow block) throws IOException {
-    long before = fromEnd(back).orElseThrow().getLengthBytes();
+    BlockRow before = fromEnd(back).orElseThrow();
     transaction.put(Tables.BLOCK, Tables.block(file.id(), count() - 1 - back), block);
-    if (before != block.getLengthBytes()) {
-      put(
-          file.row().toBuilder()
-              .setLengthBytes(file.row().getLengthBytes() - before + block.getLengthBytes())
-              .build());
+    long longer = block.getLengthBytes() - before.getLengthBytes();
+    long more = QuotaMarks.bytes(block, file.row()) - QuotaMarks.bytes(before, file.row());
+    if (longer != 0 || more != 0 && file.row().hasCountedIn()) {
+      InodeRow.Builder changed =
+          file.row().toBuilder().setLengthBytes(file.row().getLengthBytes() + longer);
+      put(counting(changed, more));
     }
+  }
+
+  /** The row with more bytes for a quota, if the file counts in one. */
+  private static InodeRow counting(InodeRow.Builder row, long bytes) {
+    if (row.hasCountedIn() && bytes != 0) {
+      row.setCountedBytes(row.getCountedBytes() + bytes * row.getReplication());
+    }
+    return row.build();
   }
 
   List<BlockService.Invalidation> removeLast() throws IOException {
@@ -88,11 +98,11 @@ final class FileBlocks {
     int index = count() - 1;
     List<BlockService.Invalidation> gone =
         blocks.release(transaction, file.id(), List.of((long) index));
-    put(
+    InodeRow.Builder shorter =
         file.row().toBuilder()
             .setBlocks(index)
-            .setLengthBytes(file.row().getLengthBytes() - last.getLengthBytes())
-            .build());
+            .setLengthBytes(file.row().getLengthBytes() - last.getLengthBytes());
+    put(counting(shorter, -QuotaMarks.bytes(last, file.row())));
     return gone;
   }
 

@@ -11,6 +11,7 @@ import io.ebbfs.namenode.files.inodes.PathErrors;
 import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PendingDeletions;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
+import io.ebbfs.namenode.files.inodes.QuotaMarks;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
 import io.ebbfs.namenode.files.leases.LeaseManager;
 import io.ebbfs.namenode.files.leases.LeaseRows;
@@ -193,9 +194,7 @@ public final class FileCreationService {
             ids);
     DirectoryRows.touch(transaction, above, maker.nowMillis());
     Key key = Tables.inode(parent.id(), path.nameBytes(path.depth()));
-    Inode file =
-        DirectoryRows.put(
-            transaction, key, row(ids.next(), request, maker, parent.row().getGroup()));
+    Inode file = DirectoryRows.put(transaction, key, row(ids.next(), request, maker, parent.row()));
     LeaseRows.add(transaction, request.clientName(), file.id(), maker.nowMillis());
     ClientCall.takeEffect(transaction, file.id(), maker.nowMillis());
     return file;
@@ -221,23 +220,25 @@ public final class FileCreationService {
     return locked.get(0);
   }
 
-  private static InodeRow row(long id, Request request, DirectoryRows.Maker maker, String group) {
-    return InodeRow.newBuilder()
-        .setId(id)
-        .setKind(InodeKindProto.FILE)
-        .setOwner(maker.user())
-        .setGroup(group)
-        .setPermission(request.permission())
-        .setModifiedMillis(maker.nowMillis())
-        .setAccessedMillis(maker.nowMillis())
-        .setBlockSizeBytes(request.blockSizeBytes())
-        .setReplication(request.replication())
-        .setLengthBytes(0)
-        .setBlocks(0)
-        .setUnderConstruction(
-            UnderConstructionProto.newBuilder()
-                .setClientName(request.clientName())
-                .setClientMachine(request.clientMachine()))
-        .build();
+  private static InodeRow row(
+      long id, Request request, DirectoryRows.Maker maker, InodeRow directory) {
+    InodeRow.Builder row =
+        InodeRow.newBuilder()
+            .setId(id)
+            .setKind(InodeKindProto.FILE)
+            .setOwner(maker.user())
+            .setGroup(directory.getGroup())
+            .setPermission(request.permission())
+            .setModifiedMillis(maker.nowMillis())
+            .setAccessedMillis(maker.nowMillis())
+            .setBlockSizeBytes(request.blockSizeBytes())
+            .setReplication(request.replication())
+            .setLengthBytes(0)
+            .setBlocks(0)
+            .setUnderConstruction(
+                UnderConstructionProto.newBuilder()
+                    .setClientName(request.clientName())
+                    .setClientMachine(request.clientMachine()));
+    return QuotaMarks.entering(row, directory).build();
   }
 }

@@ -6,6 +6,7 @@ import io.ebbfs.namenode.files.inodes.InodeLocks;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
 import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
+import io.ebbfs.namenode.files.inodes.QuotaMarks;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
@@ -78,8 +79,7 @@ public final class ReplicationFactorService {
             blocks.setReplication(transaction, file.id(), block.key().firstLong(), replication));
       }
     }
-    transaction.put(
-        Tables.INODE, file.key(), file.row().toBuilder().setReplication(replication).build());
+    transaction.put(Tables.INODE, file.key(), QuotaMarks.withReplication(file.row(), replication));
     return true;
   }
 }

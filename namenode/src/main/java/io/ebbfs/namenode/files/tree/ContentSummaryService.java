@@ -6,20 +6,23 @@ import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.PathErrors;
 import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
+import io.ebbfs.namenode.files.inodes.QuotaMarks;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.namenode.store.QuotaRows;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
-import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import io.ebbfs.protocol.proto.StoreProtos.QuotaLimitsProto;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import org.apache.hadoop.fs.permission.FsAction;
 
 /** Counts files, directories and bytes below a path, page by page: no snapshot. Thread-safe. */
@@ -27,7 +30,8 @@ public final class ContentSummaryService {
   private static final int PAGE = 1000;
 
   /**
-   * @param spaceBytes bytes of all replicas of the blocks of files, without parities
+   * @param spaceBytes bytes of all replicas, as quotas count them: by the replication of the files,
+   *     whether their blocks are encoded or not
    */
   public record Summary(long files, long directories, long lengthBytes, long spaceBytes) {
     Summary plus(Summary other) {
@@ -38,6 +42,13 @@ public final class ContentSummaryService {
           spaceBytes + other.spaceBytes);
     }
   }
+
+  /**
+   * What an inode holds, and its limits.
+   *
+   * @param names files and directories
+   */
+  public record Consumption(long names, long spaceBytes, QuotaLimitsProto limits) {}
 
   private record Below(Inode inode, FsPath path) {}
 
@@ -53,16 +64,56 @@ public final class ContentSummaryService {
    * @throws FileNotFoundException if the path does not exist
    */
   public Summary summarize(Caller caller, String src) throws IOException {
-    Below top =
-        read(
-            transaction -> {
-              ResolvedPath path = PathResolver.resolve(transaction, src);
-              PermissionChecker.checkTraverse(caller, path);
-              if (!path.exists()) {
-                throw PathErrors.notFound("File does not exist: " + path.path());
-              }
-              return new Below(path.lastFound(), path.path());
-            });
+    return summarize(caller, find(caller, src));
+  }
+
+  /**
+   * The limits of the directory at a path; none for a file.
+   *
+   * @throws FileNotFoundException if the path does not exist
+   */
+  public QuotaLimitsProto limits(Caller caller, String src) throws IOException {
+    Inode inode = find(caller, src).inode();
+    return read(transaction -> QuotaRows.totals(transaction, inode.id()))
+        .map(QuotaRows.Totals::limits)
+        .orElse(QuotaLimitsProto.getDefaultInstance());
+  }
+
+  /**
+   * The sums that are kept of a counted directory; else those of a count. Whoever is no superuser
+   * needs the right to count, too.
+   *
+   * @throws FileNotFoundException if the path does not exist
+   */
+  public Consumption consumption(Caller caller, String src) throws IOException {
+    Below top = find(caller, src);
+    Optional<QuotaRows.Totals> totals =
+        top.inode().row().getCounted()
+            ? read(transaction -> QuotaRows.totals(transaction, top.inode().id()))
+            : Optional.empty();
+    boolean isKept = totals.filter(QuotaRows.Totals::complete).isPresent();
+    Summary summary = isKept && caller.isSuperuser() ? null : summarize(caller, top);
+    return isKept
+        ? new Consumption(totals.get().names(), totals.get().bytes(), totals.get().limits())
+        : new Consumption(
+            summary.files() + summary.directories(),
+            summary.spaceBytes(),
+            QuotaLimitsProto.getDefaultInstance());
+  }
+
+  private Below find(Caller caller, String src) throws IOException {
+    return read(
+        transaction -> {
+          ResolvedPath path = PathResolver.resolve(transaction, src);
+          PermissionChecker.checkTraverse(caller, path);
+          if (!path.exists()) {
+            throw PathErrors.notFound("File does not exist: " + path.path());
+          }
+          return new Below(path.lastFound(), path.path());
+        });
+  }
+
+  private Summary summarize(Caller caller, Below top) throws IOException {
     if (top.inode().isFile()) {
       return read(transaction -> ofFile(transaction, top.inode()));
     }
@@ -104,10 +155,7 @@ public final class ContentSummaryService {
   }
 
   private static Summary ofFile(Transaction transaction, Inode file) throws IOException {
-    long space = 0;
-    for (Row<BlockRow> block : transaction.scan(Tables.BLOCK, file.id())) {
-      space += block.value().getLengthBytes() * block.value().getReplication();
-    }
-    return new Summary(1, 0, file.row().getLengthBytes(), space);
+    return new Summary(
+        1, 0, file.row().getLengthBytes(), QuotaMarks.bytes(transaction, file.row()));
   }
 }

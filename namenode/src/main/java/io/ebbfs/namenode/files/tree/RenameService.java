@@ -11,7 +11,9 @@ import io.ebbfs.namenode.files.inodes.PathErrors;
 import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PendingDeletions;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
+import io.ebbfs.namenode.files.inodes.QuotaMarks;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
+import io.ebbfs.namenode.files.quotas.TreeCounter;
 import io.ebbfs.namenode.store.ClientCall;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
@@ -29,7 +31,8 @@ import org.apache.hadoop.hdfs.DFSUtil;
 
 /**
  * Renames files and directories, in both forms of HDFS. A rename changes a handful of rows, however
- * large the tree is. Thread-safe.
+ * large the tree is. A directory that moves between trees with quotas is counted first.
+ * Thread-safe.
  *
  * <p>Two renames at once could make a directory its own ancestor: example, /a to /b/a and /b to
  * /a/b. So renames that give a directory another parent take turns: each locks one common row and
@@ -48,6 +51,7 @@ public final class RenameService {
   private final Clock clock;
   private final NamespaceLimits limits;
   private final Runnable onPendingDeletion;
+  private final TreeCounter counter;
 
   /**
    * @param onPendingDeletion called after a rename that leaves rows to the reaper; must not block
@@ -58,6 +62,7 @@ public final class RenameService {
     this.clock = clock;
     this.limits = limits;
     this.onPendingDeletion = onPendingDeletion;
+    this.counter = new TreeCounter(store);
   }
 
   /**
@@ -67,8 +72,10 @@ public final class RenameService {
    */
   public boolean rename(Caller caller, String src, String dst) throws IOException {
     refuseInvalid(dst);
-    return OptimisticTransactions.transact(
-        store, Inode.ROOT_ID, transaction -> rename(transaction, caller, src, dst));
+    return counter.countingFirst(
+        () ->
+            OptimisticTransactions.transact(
+                store, Inode.ROOT_ID, transaction -> rename(transaction, caller, src, dst)));
   }
 
   private boolean rename(Transaction transaction, Caller caller, String src, String dst)
@@ -114,10 +121,12 @@ public final class RenameService {
     Outcome outcome =
         EmptyDirectory.inRounds(
             () ->
-                OptimisticTransactions.transact(
-                    store,
-                    Inode.ROOT_ID,
-                    transaction -> rename2(transaction, caller, src, dst, overwrite)),
+                counter.countingFirst(
+                    () ->
+                        OptimisticTransactions.transact(
+                            store,
+                            Inode.ROOT_ID,
+                            transaction -> rename2(transaction, caller, src, dst, overwrite))),
             Outcome.BEGUN::equals);
     if (outcome == Outcome.REPLACED) {
       onPendingDeletion.run();
@@ -245,7 +254,10 @@ public final class RenameService {
       outcome = PendingDeletions.put(transaction, replaced) ? Outcome.REPLACED : Outcome.MOVED;
     }
     transaction.delete(Tables.INODE, moved.key());
-    DirectoryRows.put(transaction, target, locked.get(MOVED).row());
+    DirectoryRows.put(
+        transaction,
+        target,
+        QuotaMarks.moved(transaction, locked.get(MOVED), locked.get(NEW_PARENT).row()));
     long now = clock.millis();
     DirectoryRows.touch(transaction, locked.get(OLD_PARENT), now);
     if (toOtherParent) {

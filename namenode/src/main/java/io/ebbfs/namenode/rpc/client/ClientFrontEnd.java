@@ -8,7 +8,6 @@ import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.io.FileAppendService;
 import io.ebbfs.namenode.files.io.FileCreationService;
 import io.ebbfs.namenode.files.io.FileWriteService.Handle;
-import io.ebbfs.namenode.files.tree.ContentSummaryService.Summary;
 import io.ebbfs.namenode.leader.ReadOnlyMark;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Target;
@@ -162,27 +161,20 @@ public final class ClientFrontEnd extends ClusterCalls {
 
   @Override
   public ContentSummary getContentSummary(String src) throws IOException {
-    Summary summary = files.summaries().summarize(context.caller(), src);
-    return new ContentSummary.Builder()
-        .length(summary.lengthBytes())
-        .fileCount(summary.files())
-        .directoryCount(summary.directories())
-        .spaceConsumed(summary.spaceBytes())
-        .quota(-1)
-        .spaceQuota(-1)
-        .erasureCodingPolicy("Replicated")
-        .build();
+    return QuotaConverter.summary(
+        src,
+        files.summaries().summarize(context.caller(), src),
+        files.summaries().limits(context.caller(), src));
   }
 
   @Override
   public QuotaUsage getQuotaUsage(String src) throws IOException {
-    Summary summary = files.summaries().summarize(context.caller(), src);
-    return new QuotaUsage.Builder()
-        .fileAndDirectoryCount(summary.files() + summary.directories())
-        .spaceConsumed(summary.spaceBytes())
-        .quota(-1)
-        .spaceQuota(-1)
-        .build();
+    return QuotaConverter.usage(src, files.summaries().consumption(context.caller(), src));
+  }
+
+  @Override
+  public void setQuota(String src, long names, long bytes, StorageType type) throws IOException {
+    files.quotas().set(context.caller(), src, names, bytes, type);
   }
 
   @Override

@@ -7,6 +7,7 @@ import io.ebbfs.namenode.files.io.FileWriteService;
 import io.ebbfs.namenode.files.io.LeaseRecovery;
 import io.ebbfs.namenode.files.io.ReplicationFactorService;
 import io.ebbfs.namenode.files.leases.LeaseManager;
+import io.ebbfs.namenode.files.quotas.QuotaService;
 import io.ebbfs.namenode.files.tree.AttributeService;
 import io.ebbfs.namenode.files.tree.ContentSummaryService;
 import io.ebbfs.namenode.files.tree.DeleteService;
@@ -20,6 +21,7 @@ public record FileServices(
     MkdirService mkdirs,
     AttributeService attributes,
     XAttrService xattrs,
+    QuotaService quotas,
     InodeLookup inodes,
     RenameService renames,
     DeleteService deletions,

@@ -39,6 +39,7 @@ public final class ReadOnlyGuard implements InvocationHandler {
           "setOwner",
           "setTimes",
           "setReplication",
+          "setQuota",
           "setXAttr",
           "removeXAttr");
 

@@ -5,7 +5,6 @@ import java.util.EnumSet;
 import java.util.List;
 import org.apache.hadoop.fs.BatchedRemoteIterator;
 import org.apache.hadoop.fs.CacheFlag;
-import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.fs.permission.AclEntry;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.inotify.EventBatchList;
@@ -127,11 +126,6 @@ abstract class UnsupportedCalls implements ClientProtocol {
   @Override
   public void setBalancerBandwidth(long a0) throws IOException {
     throw unsupported("setBalancerBandwidth");
-  }
-
-  @Override
-  public void setQuota(String a0, long a1, long a2, StorageType a3) throws IOException {
-    throw unsupported("setQuota");
   }
 
   @Override

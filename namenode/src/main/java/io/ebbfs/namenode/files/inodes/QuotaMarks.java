@@ -1,0 +1,118 @@
+package io.ebbfs.namenode.files.inodes;
+
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import java.io.IOException;
+import java.util.Optional;
+
+/**
+ * Marks in the rows of inodes in which counted directory the inodes count, and with how many bytes.
+ * The store adds up what the marks say, in the transaction that writes them. Stateless.
+ */
+public final class QuotaMarks {
+  /** Not an inode: there is no counted directory. */
+  private static final long NOWHERE = 0;
+
+  private QuotaMarks() {}
+
+  /** The counted directory in which the entries of a directory count; 0 if they count nowhere. */
+  public static long homeOfEntries(InodeRow directory) {
+    return directory.getCounted() ? directory.getId() : directory.getCountedIn();
+  }
+
+  /**
+   * The counted directory in which an inode itself counts; a counted directory counts in itself.
+   */
+  public static long homeOfInode(InodeRow inode) {
+    return homeOfEntries(inode);
+  }
+
+  /** The mark of a new inode without blocks. */
+  public static InodeRow.Builder entering(InodeRow.Builder made, InodeRow directory) {
+    long home = homeOfEntries(directory);
+    return home == NOWHERE ? made : made.setCountedIn(home);
+  }
+
+  /**
+   * The row of an inode whose directory becomes another one. A directory takes along what lies in
+   * it, so all of that must be counted before.
+   *
+   * @param directory the new directory, read under its lock
+   * @throws UncountedTreeException if the inode is a directory that is to count elsewhere, and is
+   *     not counted as a whole
+   */
+  public static InodeRow moved(Transaction transaction, Inode inode, InodeRow directory)
+      throws IOException {
+    InodeRow row = inode.row();
+    long home = homeOfEntries(directory);
+    if (row.getCountedIn() == home) {
+      return row;
+    }
+    if (inode.isDirectory() && !isCountedWhole(transaction, row)) {
+      throw new UncountedTreeException(row.getId());
+    }
+    return home == NOWHERE ? unmarked(row) : counting(transaction, row, home);
+  }
+
+  private static boolean isCountedWhole(Transaction transaction, InodeRow directory)
+      throws IOException {
+    return directory.getCounted()
+        && transaction
+            .get(Tables.QUOTA, Tables.quota(directory.getId(), 0))
+            .filter(shard -> shard.getComplete())
+            .isPresent();
+  }
+
+  /** The row of an inode that counts nowhere any more, except in itself if it is counted. */
+  public static InodeRow unmarked(InodeRow row) {
+    return row.hasCountedIn() ? row.toBuilder().clearCountedIn().clearCountedBytes().build() : row;
+  }
+
+  /** The row of an inode that counts in a counted directory from now on. */
+  public static InodeRow counting(Transaction transaction, InodeRow row, long home)
+      throws IOException {
+    InodeRow.Builder marked = row.toBuilder().setCountedIn(home);
+    if (row.getBlocks() > 0 && !row.hasCountedIn()) {
+      marked.setCountedBytes(bytes(transaction, row));
+    }
+    return marked.build();
+  }
+
+  /**
+   * The bytes of all replicas of a file, by the replication of the file, also of blocks that are
+   * encoded. A block that is being written has the size of a full block.
+   */
+  public static long bytes(Transaction transaction, InodeRow file) throws IOException {
+    long bytes = file.getLengthBytes();
+    if (file.hasUnderConstruction() && file.getBlocks() > 0) {
+      Optional<BlockRow> last =
+          transaction.get(Tables.BLOCK, Tables.block(file.getId(), file.getBlocks() - 1));
+      if (last.isPresent()) {
+        bytes += bytes(last.get(), file) - last.get().getLengthBytes();
+      }
+    }
+    return bytes * file.getReplication();
+  }
+
+  /** The bytes with which one replica of a block counts. */
+  public static long bytes(BlockRow block, InodeRow file) {
+    boolean isWritten =
+        block.getState() == BlockStateProto.COMMITTED
+            || block.getState() == BlockStateProto.COMPLETE;
+    return isWritten
+        ? block.getLengthBytes()
+        : Math.max(block.getLengthBytes(), file.getBlockSizeBytes());
+  }
+
+  /** The row of a file with another replication. */
+  public static InodeRow withReplication(InodeRow file, int replication) {
+    InodeRow.Builder changed = file.toBuilder().setReplication(replication);
+    if (file.getCountedBytes() > 0) {
+      changed.setCountedBytes(file.getCountedBytes() / file.getReplication() * replication);
+    }
+    return changed.build();
+  }
+}

@@ -1,0 +1,221 @@
+package io.ebbfs.namenode.files.quotas;
+
+import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.inodes.PathResolver;
+import io.ebbfs.namenode.files.inodes.QuotaMarks;
+import io.ebbfs.namenode.files.inodes.UncountedTreeException;
+import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.namenode.store.NonBlocking;
+import io.ebbfs.namenode.store.OptimisticTransactions;
+import io.ebbfs.namenode.store.QuotaRows;
+import io.ebbfs.namenode.store.RowLock;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Deque;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Has everything in a directory counted, in small transactions, while clients change the tree. It
+ * marks inode by inode, from the directory downwards, and the store moves each inode to the sums of
+ * the directory in the transaction that marks it. What clients make meanwhile takes the mark of its
+ * directory. So each inode counts once at any moment. A walk that was broken off begins anew, and
+ * passes over what has its mark. Thread-safe.
+ */
+public final class TreeCounter {
+  private static final int PAGE = 200;
+  private static final int MOST_ROUNDS = 100;
+
+  private final MetadataStore store;
+
+  public TreeCounter(MetadataStore store) {
+    this.store = store;
+  }
+
+  /**
+   * Runs a change, and has trees counted that it moves between counted directories.
+   *
+   * @throws IOException from the change
+   */
+  public <R> R countingFirst(OptimisticTransactions.Attempt<R> change) throws IOException {
+    UncountedTreeException last = null;
+    for (int round = 0; round < MOST_ROUNDS; round++) {
+      try {
+        return change.run();
+      } catch (UncountedTreeException e) {
+        count(e.directoryId());
+        last = e;
+      }
+    }
+    throw new IOException(
+        "gave up after %d attempts, because other clients move the same directory: %s; try again"
+            .formatted(MOST_ROUNDS, last.getMessage()));
+  }
+
+  /**
+   * Has a directory counted with everything in it. Returns at once if it is. A directory that is
+   * removed meanwhile is left as it is.
+   */
+  void count(long directoryId) throws IOException {
+    NonBlocking.beforeWait(); // the tree may be large
+    if (begin(directoryId)) {
+      walk(directoryId);
+      OptimisticTransactions.transact(
+          store,
+          directoryId,
+          transaction -> {
+            if (QuotaRows.totals(transaction, directoryId).isPresent()) {
+              QuotaRows.complete(transaction, directoryId);
+            }
+            return null;
+          });
+    }
+  }
+
+  /** Makes a directory one that is counted; false if all of it is counted, or it does not exist. */
+  private boolean begin(long directoryId) throws IOException {
+    return OptimisticTransactions.transact(
+        store,
+        directoryId,
+        transaction -> {
+          Optional<Inode> found = lockToBegin(transaction, directoryId);
+          if (found.isEmpty()) {
+            return false;
+          }
+          Inode directory = found.get();
+          if (!directory.row().getCounted()) {
+            transaction.put(
+                Tables.INODE,
+                directory.key(),
+                directory.row().toBuilder().setCounted(true).build());
+            return true;
+          }
+          return QuotaRows.totals(transaction, directoryId).filter(t -> t.complete()).isEmpty();
+        });
+  }
+
+  /**
+   * A directory that is counted from now on is locked together with its name row. That orders the
+   * transaction after each one that has made an entry under the old mark: see {@link
+   * io.ebbfs.namenode.files.inodes.EmptyDirectory}.
+   */
+  private static Optional<Inode> lockToBegin(Transaction transaction, long directoryId)
+      throws IOException {
+    Optional<Key> key = PathResolver.attachedKey(transaction, directoryId);
+    if (key.isEmpty()) {
+      return Optional.empty();
+    }
+    transaction.lock(
+        List.of(
+            RowLock.exclusive(Tables.INODE, key.get()),
+            RowLock.exclusive(Tables.INODE_NAME, Tables.inodeName(directoryId))));
+    return inode(transaction, key.get(), directoryId);
+  }
+
+  private static Optional<Inode> inode(Transaction transaction, Key key, long id)
+      throws IOException {
+    return PathResolver.inodeAt(transaction, key).filter(found -> found.id() == id);
+  }
+
+  /** A directory on the way, and how far its entries are visited. */
+  private static final class Visit {
+    private final long directoryId;
+    private Key after;
+    private boolean ended;
+    private Iterator<Long> below = Collections.emptyIterator();
+
+    private Visit(long directoryId) {
+      this.directoryId = directoryId;
+    }
+  }
+
+  /** Keeps one page of each directory on the way from the top. */
+  private void walk(long top) throws IOException {
+    Deque<Visit> way = new ArrayDeque<>();
+    way.push(new Visit(top));
+    while (!way.isEmpty()) {
+      Visit visit = way.peek();
+      if (visit.below.hasNext()) {
+        way.push(new Visit(visit.below.next()));
+      } else if (visit.ended) {
+        way.pop();
+      } else {
+        List<Inode> page = page(visit);
+        visit.ended = page.size() < PAGE;
+        if (!page.isEmpty()) {
+          visit.after = page.get(page.size() - 1).key();
+          visit.below = mark(top, visit.directoryId, page).iterator();
+        }
+      }
+    }
+  }
+
+  private List<Inode> page(Visit visit) throws IOException {
+    return store
+        .transactInBackground(
+            visit.directoryId,
+            transaction -> transaction.scan(Tables.INODE, visit.directoryId, visit.after, PAGE))
+        .stream()
+        .map(row -> new Inode(row.key(), row.value()))
+        .toList();
+  }
+
+  /** Marks entries of a directory. Returns the directories among them, which are to be visited. */
+  private List<Long> mark(long top, long directoryId, List<Inode> entries) throws IOException {
+    return OptimisticTransactions.transact(
+        store,
+        directoryId,
+        Durability.RELAXED,
+        transaction -> {
+          Optional<Inode> directory = lock(transaction, directoryId, entries);
+          if (directory.isEmpty() || QuotaMarks.homeOfEntries(directory.get().row()) != top) {
+            return List.of(); // it was removed, or moved, or is counted by itself
+          }
+          List<Long> below = new ArrayList<>();
+          for (Inode seen : entries) {
+            Optional<Inode> entry = PathResolver.inodeAt(transaction, seen.key());
+            if (entry.isPresent()) {
+              mark(transaction, entry.get(), top);
+              if (entry.get().isDirectory() && !entry.get().row().getCounted()) {
+                below.add(entry.get().id());
+              }
+            }
+          }
+          return below;
+        });
+  }
+
+  /** Locks entries, and their directory so that nobody moves it. */
+  private static Optional<Inode> lock(
+      Transaction transaction, long directoryId, List<Inode> entries) throws IOException {
+    Optional<Key> key = PathResolver.attachedKey(transaction, directoryId);
+    if (key.isEmpty()) {
+      return Optional.empty();
+    }
+    List<RowLock> locks = new ArrayList<>();
+    locks.add(RowLock.shared(Tables.INODE, key.get()));
+    for (Inode entry : entries) {
+      locks.add(RowLock.exclusive(Tables.INODE, entry.key()));
+      if (entry.isDirectory()) {
+        locks.add(RowLock.exclusive(Tables.INODE_NAME, Tables.inodeName(entry.id())));
+      }
+    }
+    transaction.lock(locks);
+    return inode(transaction, key.get(), directoryId);
+  }
+
+  private static void mark(Transaction transaction, Inode entry, long top) throws IOException {
+    if (entry.row().getCountedIn() != top) {
+      InodeRow marked = QuotaMarks.counting(transaction, entry.row(), top);
+      transaction.put(Tables.INODE, entry.key(), marked);
+    }
+  }
+}
