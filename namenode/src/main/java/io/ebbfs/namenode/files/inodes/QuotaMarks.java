@@ -41,29 +41,33 @@ public final class QuotaMarks {
    * it, so all of that must be counted before.
    *
    * @param directory the new directory, read under its lock
-   * @throws UncountedTreeException if the inode is a directory that is to count elsewhere, and is
-   *     not counted as a whole
+   * @throws UncountedTreeException if the inode is a directory that is not counted as a whole, and
+   *     is to count elsewhere or lies in a tree that is being counted
    */
   public static InodeRow moved(Transaction transaction, Inode inode, InodeRow directory)
       throws IOException {
     InodeRow row = inode.row();
     long home = homeOfEntries(directory);
-    if (row.getCountedIn() == home) {
-      return row;
-    }
-    if (inode.isDirectory() && !isCountedWhole(transaction, row)) {
+    boolean stays = row.getCountedIn() == home;
+    // While a walk marks the tree around a directory, the walk could miss what the directory takes
+    // along.
+    boolean takesMarks = stays && (home == NOWHERE || isWhole(transaction, home));
+    if (inode.isDirectory()
+        && !takesMarks
+        && !(row.getCounted() && isWhole(transaction, row.getId()))) {
       throw new UncountedTreeException(row.getId());
+    }
+    if (stays) {
+      return row;
     }
     return home == NOWHERE ? unmarked(row) : counting(transaction, row, home);
   }
 
-  private static boolean isCountedWhole(Transaction transaction, InodeRow directory)
-      throws IOException {
-    return directory.getCounted()
-        && transaction
-            .get(Tables.QUOTA, Tables.quota(directory.getId(), 0))
-            .filter(shard -> shard.getComplete())
-            .isPresent();
+  private static boolean isWhole(Transaction transaction, long directoryId) throws IOException {
+    return transaction
+        .get(Tables.QUOTA, Tables.quota(directoryId, 0))
+        .filter(shard -> shard.getComplete())
+        .isPresent();
   }
 
   /** The row of an inode that counts nowhere any more, except in itself if it is counted. */

@@ -11,6 +11,7 @@ import io.ebbfs.namenode.store.NonBlocking;
 import io.ebbfs.namenode.store.OptimisticTransactions;
 import io.ebbfs.namenode.store.QuotaRows;
 import io.ebbfs.namenode.store.RowLock;
+import io.ebbfs.namenode.store.StaleReadException;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
@@ -19,9 +20,11 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /**
  * Has everything in a directory counted, in small transactions, while clients change the tree. It
@@ -66,8 +69,18 @@ public final class TreeCounter {
    */
   void count(long directoryId) throws IOException {
     NonBlocking.beforeWait(); // the tree may be large
-    if (begin(directoryId)) {
-      walk(directoryId);
+    count(directoryId, new HashSet<>());
+  }
+
+  /**
+   * A counted directory in the tree may itself not be counted as a whole yet. Then the walk counts
+   * it as well.
+   *
+   * @param begun the directories that this thread has begun to count
+   */
+  private void count(long directoryId, Set<Long> begun) throws IOException {
+    if (begun.add(directoryId) && begin(directoryId)) {
+      walk(directoryId, begun);
       OptimisticTransactions.transact(
           store,
           directoryId,
@@ -109,7 +122,7 @@ public final class TreeCounter {
    */
   private static Optional<Inode> lockToBegin(Transaction transaction, long directoryId)
       throws IOException {
-    Optional<Key> key = PathResolver.attachedKey(transaction, directoryId);
+    Optional<Key> key = place(transaction, directoryId);
     if (key.isEmpty()) {
       return Optional.empty();
     }
@@ -120,9 +133,24 @@ public final class TreeCounter {
     return inode(transaction, key.get(), directoryId);
   }
 
+  /**
+   * Where a directory is; empty if it is deleted. The directories above are not asked: one that has
+   * just moved out of a deleted directory would seem to be deleted.
+   */
+  private static Optional<Key> place(Transaction transaction, long directoryId) throws IOException {
+    return transaction
+        .get(Tables.INODE_NAME, Tables.inodeName(directoryId))
+        .filter(name -> name.getParentId() != Inode.PENDING_DELETION_ID)
+        .map(name -> Tables.inode(name.getParentId(), name.getName().toByteArray()));
+  }
+
   private static Optional<Inode> inode(Transaction transaction, Key key, long id)
       throws IOException {
-    return PathResolver.inodeAt(transaction, key).filter(found -> found.id() == id);
+    Optional<Inode> inode = PathResolver.inodeAt(transaction, key);
+    if (inode.filter(found -> found.id() == id).isEmpty()) {
+      throw new StaleReadException("directory " + id + " moved");
+    }
+    return inode;
   }
 
   /** A directory on the way, and how far its entries are visited. */
@@ -138,7 +166,7 @@ public final class TreeCounter {
   }
 
   /** Keeps one page of each directory on the way from the top. */
-  private void walk(long top) throws IOException {
+  private void walk(long top, Set<Long> begun) throws IOException {
     Deque<Visit> way = new ArrayDeque<>();
     way.push(new Visit(top));
     while (!way.isEmpty()) {
@@ -152,7 +180,11 @@ public final class TreeCounter {
         visit.ended = page.size() < PAGE;
         if (!page.isEmpty()) {
           visit.after = page.get(page.size() - 1).key();
-          visit.below = mark(top, visit.directoryId, page).iterator();
+          Found found = mark(top, visit.directoryId, page);
+          visit.below = found.below().iterator();
+          for (long counted : found.counted()) {
+            count(counted, begun);
+          }
         }
       }
     }
@@ -168,35 +200,47 @@ public final class TreeCounter {
         .toList();
   }
 
-  /** Marks entries of a directory. Returns the directories among them, which are to be visited. */
-  private List<Long> mark(long top, long directoryId, List<Inode> entries) throws IOException {
+  /**
+   * Directories that are still to be visited.
+   *
+   * @param counted those that are counted by themselves
+   */
+  private record Found(List<Long> below, List<Long> counted) {}
+
+  /** Marks entries of a directory. */
+  private Found mark(long top, long directoryId, List<Inode> entries) throws IOException {
     return OptimisticTransactions.transact(
         store,
         directoryId,
         Durability.RELAXED,
         transaction -> {
           Optional<Inode> directory = lock(transaction, directoryId, entries);
-          if (directory.isEmpty() || QuotaMarks.homeOfEntries(directory.get().row()) != top) {
-            return List.of(); // it was removed, or moved, or is counted by itself
+          if (directory.isEmpty()) {
+            return new Found(List.of(), List.of()); // it was removed
           }
-          List<Long> below = new ArrayList<>();
+          long home = QuotaMarks.homeOfEntries(directory.get().row());
+          if (home != top) {
+            return new Found(List.of(), List.of(home)); // somebody else counts it
+          }
+          Found found = new Found(new ArrayList<>(), new ArrayList<>());
           for (Inode seen : entries) {
             Optional<Inode> entry = PathResolver.inodeAt(transaction, seen.key());
             if (entry.isPresent()) {
               mark(transaction, entry.get(), top);
-              if (entry.get().isDirectory() && !entry.get().row().getCounted()) {
-                below.add(entry.get().id());
+              if (entry.get().isDirectory()) {
+                boolean isCounted = entry.get().row().getCounted();
+                (isCounted ? found.counted() : found.below()).add(entry.get().id());
               }
             }
           }
-          return below;
+          return found;
         });
   }
 
   /** Locks entries, and their directory so that nobody moves it. */
   private static Optional<Inode> lock(
       Transaction transaction, long directoryId, List<Inode> entries) throws IOException {
-    Optional<Key> key = PathResolver.attachedKey(transaction, directoryId);
+    Optional<Key> key = place(transaction, directoryId);
     if (key.isEmpty()) {
       return Optional.empty();
     }
