@@ -18,6 +18,7 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
+import org.apache.hadoop.hdfs.protocol.HdfsConstants;
 import org.apache.hadoop.security.AccessControlException;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.junit.jupiter.api.AfterEach;
@@ -85,6 +86,7 @@ class AuditAndMetricsTest {
       client.create(path("/d/a\"\u00e9")).close();
       client.getFileStatus(path("/d"));
       client.listStatus(path("/d"));
+      client.setQuota(path("/d"), HdfsConstants.QUOTA_DONT_SET, 1L << 30);
       client.setXAttr(path("/d"), "user.a", new byte[] {1});
       client.getXAttrs(path("/d"));
       client.listXAttrs(path("/d"));
@@ -111,6 +113,7 @@ class AuditAndMetricsTest {
                 + ":supergroup:rw-r--r--",
             "allowed=true\tcmd=getfileinfo\tsrc=/d\tdst=null\tperm=null",
             "allowed=true\tcmd=listStatus\tsrc=/d\tdst=null\tperm=null",
+            "allowed=true\tcmd=setSpaceQuota\tsrc=/d\tdst=null\tperm=null",
             "allowed=true\tcmd=setXAttr\tsrc=/d\tdst=null\tperm=null",
             "allowed=true\tcmd=getXAttrs\tsrc=/d\tdst=null\tperm=null",
             "allowed=true\tcmd=listXAttrs\tsrc=/d\tdst=null\tperm=null",

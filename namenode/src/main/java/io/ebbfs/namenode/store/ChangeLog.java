@@ -72,7 +72,7 @@ public final class ChangeLog {
       return Optional.empty();
     }
     TransactionChange made = TransactionChange.of(transaction);
-    QuotaLedger.settle(locking, made.quotas());
+    QuotaLedger.settle(locking, transaction, made.quotas());
     if (made.isNothing()) {
       return Optional.empty();
     }

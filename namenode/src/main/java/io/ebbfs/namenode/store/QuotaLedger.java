@@ -41,8 +41,11 @@ final class QuotaLedger {
   private static final long PROCESS = ThreadLocalRandom.current().nextLong();
   private static final long NOWHERE = 0;
   private static final int MAX_DEPTH = 10_000;
+  private static final int MOST_DELETED_LOOKED_AT = 200;
 
   private final Transaction transaction;
+  private final BufferedTransaction buffered;
+  private final QuotaChanges changes;
   // Spreads threads and processes over the shards.
   private final int shard =
       Math.floorMod(PROCESS + Thread.currentThread().getId(), QuotaRows.SHARDS);
@@ -55,7 +58,7 @@ final class QuotaLedger {
   private static final class Delta {
     private long names;
     private long bytes;
-    // The part that is new to the directory. Something that is replaced gives no room to it twice.
+    // The part that is added, also where as much is taken away.
     private long newNames;
     private long newBytes;
 
@@ -71,23 +74,28 @@ final class QuotaLedger {
   private record Move(
       long directoryId, List<Long> from, List<Long> to, long parent, boolean gone) {}
 
-  private QuotaLedger(Transaction transaction) {
+  private QuotaLedger(Transaction transaction, BufferedTransaction buffered, QuotaChanges changes) {
     this.transaction = transaction;
+    this.buffered = buffered;
+    this.changes = changes;
   }
 
   /**
    * Adds changes to the sums of counted directories.
    *
+   * @param transaction as its body sees it
+   * @param buffered the same, for the rows as they were before it
    * @throws QuotaExceededException if a limit would be exceeded; nothing must be committed
    * @throws StaleReadException if the rows have changed meanwhile
    */
-  static void settle(Transaction transaction, QuotaChanges changes) throws IOException {
+  static void settle(Transaction transaction, BufferedTransaction buffered, QuotaChanges changes)
+      throws IOException {
     if (!changes.isEmpty()) {
-      new QuotaLedger(transaction).settle(changes);
+      new QuotaLedger(transaction, buffered, changes).settle();
     }
   }
 
-  private void settle(QuotaChanges changes) throws IOException {
+  private void settle() throws IOException {
     for (QuotaChanges.Sides inode : changes.inodes()) {
       add(inode.before(), inode.after());
     }
@@ -309,14 +317,14 @@ final class QuotaLedger {
   /** Compares the sums with the limits, in the order in which HDFS does. */
   private void check(long directoryId, QuotaRows.Totals now, Delta delta) throws IOException {
     QuotaLimitsProto limits = now.limits();
-    if (delta.newNames > 0 && limits.hasNames() && now.names() > limits.getNames()) {
-      throw at(directoryId, new NSQuotaExceededException(limits.getNames(), now.names()));
+    if (limits.hasNames() && now.names() > limits.getNames() && addsNames(delta)) {
+      throw at(directoryId, new NSQuotaExceededException(limits.getNames(), reached(now, delta)));
     }
-    if (delta.newBytes > 0 && limits.hasBytes() && now.bytes() > limits.getBytes()) {
+    if (delta.bytes > 0 && limits.hasBytes() && now.bytes() > limits.getBytes()) {
       throw at(directoryId, new DSQuotaExceededException(limits.getBytes(), now.bytes()));
     }
     OptionalLong ofDisks = QuotaRows.typeLimit(limits, QuotaRows.DISK);
-    if (delta.newBytes > 0 && ofDisks.isPresent() && now.bytes() > ofDisks.getAsLong()) {
+    if (delta.bytes > 0 && ofDisks.isPresent() && now.bytes() > ofDisks.getAsLong()) {
       throw at(
           directoryId,
           new QuotaByStorageTypeExceededException(
@@ -324,8 +332,34 @@ final class QuotaLedger {
     }
   }
 
-  private QuotaExceededException at(long directoryId, QuotaExceededException exceeded)
-      throws IOException {
+  /** HDFS adds one inode after the other, and names the first number that is too high. */
+  private long reached(QuotaRows.Totals now, Delta delta) {
+    return moves.isEmpty()
+        ? Math.max(now.limits().getNames(), now.names() - delta.newNames) + 1
+        : now.names();
+  }
+
+  /**
+   * HDFS refuses a new file in the place of another one while there are too many names, but not a
+   * file that was renamed to it.
+   */
+  private boolean addsNames(Delta delta) throws IOException {
+    return delta.names > 0 || delta.newNames > 0 && makesInode();
+  }
+
+  private boolean makesInode() throws IOException {
+    for (QuotaChanges.Sides inode : changes.inodes()) {
+      if (inode.before() == null) {
+        Key name = Tables.inodeName(inode.after().getId());
+        if (buffered.committed(Tables.INODE_NAME, List.of(name)).get(0) == null) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  private IOException at(long directoryId, QuotaExceededException exceeded) throws IOException {
     StringBuilder path = new StringBuilder();
     long id = directoryId;
     for (int depth = 0; depth < MAX_DEPTH; depth++) {
@@ -337,6 +371,18 @@ final class QuotaLedger {
       id = name.get().getParentId();
     }
     exceeded.setPathName(path.isEmpty() ? "/" : path.toString());
-    return exceeded;
+    return holdsDeleted(directoryId) ? new DeletionsPendingException(exceeded) : exceeded;
+  }
+
+  /** Whether a deleted directory, or what was in it, still counts in a directory. */
+  private boolean holdsDeleted(long directoryId) throws IOException {
+    for (Row<InodeRow> row :
+        transaction.scan(
+            Tables.INODE, Tables.PENDING_DELETIONS, null, null, MOST_DELETED_LOOKED_AT)) {
+      if (row.value().hasCountedIn() && chain(row.value().getCountedIn()).contains(directoryId)) {
+        return true;
+      }
+    }
+    return false;
   }
 }

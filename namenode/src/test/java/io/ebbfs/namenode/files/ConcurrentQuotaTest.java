@@ -50,15 +50,22 @@ class ConcurrentQuotaTest {
   }
 
   private static void inParallel(List<Callable<Void>> tasks) throws Exception {
-    ExecutorService executor = Executors.newFixedThreadPool(tasks.size());
+    inParallel(tasks, () -> null);
+  }
+
+  private static void inParallel(List<Callable<Void>> tasks, Callable<Void> meanwhile)
+      throws Exception {
+    ExecutorService executor = Executors.newFixedThreadPool(tasks.size() + 1);
     try {
       List<Future<?>> running = new ArrayList<>();
       tasks.forEach(task -> running.add(executor.submit(task)));
+      executor.submit(meanwhile);
       for (Future<?> one : running) {
         one.get(120, TimeUnit.SECONDS);
       }
     } finally {
       executor.shutdownNow();
+      assertThat(executor.awaitTermination(60, TimeUnit.SECONDS)).isTrue();
     }
   }
 
@@ -174,7 +181,7 @@ class ConcurrentQuotaTest {
               return null;
             });
       }
-      inParallel(clients);
+      inParallel(clients, this::reap);
       String what = "seed " + seed + ", round " + round;
       assertThat(QuotaCheck.run(namenodes.get(0).store)).as(what).isEmpty();
       if (round % 5 == 4) {
@@ -184,6 +191,15 @@ class ConcurrentQuotaTest {
     }
     assertThat(accepted.get()).as("calls that changed something").isGreaterThan(500);
     assertThat(refused.get()).as("calls over a limit").isPositive();
+  }
+
+  /** A call over a limit waits until what is deleted is removed. */
+  private Void reap() throws IOException, InterruptedException {
+    while (!Thread.currentThread().isInterrupted()) {
+      namenodes.get(0).reaper.reapAll();
+      Thread.sleep(5);
+    }
+    return null;
   }
 
   private final AtomicInteger accepted = new AtomicInteger();

@@ -14,6 +14,10 @@ import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import org.apache.hadoop.fs.PathIsNotDirectoryException;
 import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.protocol.Block;
@@ -221,6 +225,36 @@ class QuotaServiceTest {
     real.reaper.reapAll();
     assertThat(used("/q").names()).isEqualTo(1);
     assertThat(real.rows(Tables.QUOTA)).isEqualTo(16);
+  }
+
+  @Test
+  void aCallWaitsForRoomThatADeletedTreeStillTakes() throws Exception {
+    real.touch("/q/t/a");
+    real.touch("/q/t/b");
+    limit("/q", 4, KEEP);
+    real.deletions.delete(real.root(), "/q/t", true);
+    CompletableFuture<Inode> made =
+        CompletableFuture.supplyAsync(
+            () -> {
+              try {
+                return real.touch("/q/c");
+              } catch (IOException e) {
+                throw new CompletionException(e);
+              }
+            });
+    assertThatThrownBy(() -> made.get(200, TimeUnit.MILLISECONDS))
+        .isInstanceOf(TimeoutException.class);
+    real.reaper.reapAll();
+    made.get(60, TimeUnit.SECONDS);
+    assertThat(used("/q").names()).isEqualTo(2);
+  }
+
+  @Test
+  void aCallIsRefusedIfADeletedTreeStays() throws Exception {
+    real.touch("/q/t/a");
+    limit("/q", 3, KEEP);
+    real.deletions.delete(real.root(), "/q/t", true);
+    assertThatThrownBy(() -> real.touch("/q/c")).isInstanceOf(NSQuotaExceededException.class);
   }
 
   // ---- bytes ------------------------------------------------------------------------------------

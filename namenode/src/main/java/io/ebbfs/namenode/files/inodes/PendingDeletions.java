@@ -4,6 +4,8 @@ import io.ebbfs.namenode.files.leases.LeaseRows;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import java.nio.ByteBuffer;
 
 /**
@@ -16,9 +18,7 @@ public final class PendingDeletions {
 
   /**
    * Moves a locked inode, with everything below it, from its directory to the pending deletions. A
-   * file without blocks is removed at once, because nothing is below it. The inode counts in no
-   * quota any more; what lies in a directory that is not counted by itself does until the reaper
-   * removes it.
+   * file without blocks is removed at once, because nothing is below it.
    *
    * @return whether the reaper has something to remove
    */
@@ -28,8 +28,17 @@ public final class PendingDeletions {
       return false;
     }
     transaction.delete(Tables.INODE, inode.key());
-    DirectoryRows.put(transaction, key(inode.id()), QuotaMarks.unmarked(inode.row()));
+    DirectoryRows.put(transaction, key(inode.id()), deleted(inode.row()));
     return true;
+  }
+
+  /**
+   * A file, and a directory that is counted by itself, stop to count in the quotas above at once. A
+   * directory and what lies in it count until their rows are removed; the mark tells where.
+   */
+  private static InodeRow deleted(InodeRow row) {
+    boolean isWhole = row.getKind() == InodeKindProto.FILE || row.getCounted();
+    return isWhole ? QuotaMarks.unmarked(row) : row;
   }
 
   /** Removes the rows of a locked inode that has no blocks and no entries. */

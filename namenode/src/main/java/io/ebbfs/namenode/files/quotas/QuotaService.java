@@ -45,7 +45,7 @@ public final class QuotaService {
     PermissionChecker.checkSuperuser(caller, operation(names, bytes));
     OptimisticTransactions.repeat(
         () -> {
-          Inode directory = directory(src, names, bytes, type);
+          Inode directory = directory(caller, src, names, bytes, type);
           if (isLimit(names) || isLimit(bytes)) {
             counter.count(directory.id());
           } else if (!directory.row().getCounted()) {
@@ -61,8 +61,8 @@ public final class QuotaService {
         });
   }
 
-  /** HDFS's names of the commands. */
-  private static String operation(long names, long bytes) {
+  /** HDFS's name of a call, by what it sets. */
+  public static String operation(long names, long bytes) {
     if (names == HdfsConstants.QUOTA_RESET && bytes == HdfsConstants.QUOTA_DONT_SET) {
       return "clearQuota";
     }
@@ -72,12 +72,14 @@ public final class QuotaService {
     return bytes == HdfsConstants.QUOTA_DONT_SET ? "setQuota" : "setSpaceQuota";
   }
 
-  private Inode directory(String src, long names, long bytes, StorageType type) throws IOException {
+  private Inode directory(Caller caller, String src, long names, long bytes, StorageType type)
+      throws IOException {
     ResolvedPath path =
         store.transact(
             Inode.ROOT_ID,
             Durability.RELAXED,
             transaction -> PathResolver.resolve(transaction, src));
+    PermissionChecker.checkTraverse(caller, path);
     if (isIllegal(names) || isIllegal(bytes)) {
       throw new IllegalArgumentException(
           "Illegal value for nsQuota or ssQuota : " + names + " and " + bytes);

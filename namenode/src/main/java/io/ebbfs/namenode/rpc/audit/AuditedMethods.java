@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.rpc.audit;
 
+import io.ebbfs.namenode.files.quotas.QuotaService;
 import java.io.IOException;
 import java.time.Instant;
 import java.time.ZoneId;
@@ -38,6 +39,7 @@ final class AuditedMethods {
           Map.entry("isFileClosed", "isFileClosed"),
           Map.entry("recoverLease", "recoverLease"),
           Map.entry("checkAccess", "checkAccess"),
+          Map.entry("setQuota", "setQuota"),
           Map.entry("setXAttr", "setXAttr"),
           Map.entry("removeXAttr", "removeXAttr"),
           Map.entry("getXAttrs", "getXAttrs"),
@@ -87,7 +89,15 @@ final class AuditedMethods {
 
   private static String command(String method, DynamicMessage request) {
     String command = COMMANDS.get(method);
+    if (method.equals("setQuota")) {
+      return QuotaService.operation(
+          number(request, "namespaceQuota"), number(request, "storagespaceQuota"));
+    }
     return method.equals("rename2") ? command + " (options=[" + options(request) + "])" : command;
+  }
+
+  private static long number(DynamicMessage request, String field) {
+    return (Long) request.getField(request.getDescriptorForType().findFieldByName(field));
   }
 
   private static String options(DynamicMessage rename) {

@@ -1,0 +1,540 @@
+package io.ebbfs.namenode;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.file.Path;
+import java.security.PrivilegedExceptionAction;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Random;
+import java.util.stream.Collectors;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.crypto.CryptoProtocolVersion;
+import org.apache.hadoop.fs.ContentSummary;
+import org.apache.hadoop.fs.CreateFlag;
+import org.apache.hadoop.fs.FileSystem;
+import org.apache.hadoop.fs.FsShell;
+import org.apache.hadoop.fs.Options;
+import org.apache.hadoop.fs.QuotaUsage;
+import org.apache.hadoop.fs.StorageType;
+import org.apache.hadoop.fs.permission.FsPermission;
+import org.apache.hadoop.hdfs.AddBlockFlag;
+import org.apache.hadoop.hdfs.DFSConfigKeys;
+import org.apache.hadoop.hdfs.DistributedFileSystem;
+import org.apache.hadoop.hdfs.protocol.ClientProtocol;
+import org.apache.hadoop.hdfs.protocol.ExtendedBlock;
+import org.apache.hadoop.hdfs.protocol.HdfsConstants;
+import org.apache.hadoop.hdfs.protocol.QuotaExceededException;
+import org.apache.hadoop.hdfs.server.namenode.NameNode;
+import org.apache.hadoop.hdfs.tools.DFSAdmin;
+import org.apache.hadoop.io.EnumSetWritable;
+import org.apache.hadoop.ipc.RemoteException;
+import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
+import org.apache.hadoop.security.UserGroupInformation;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.RepeatedTest;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * The same calls under quotas at HDFS's NameNode and at ours: what ends how, and how much is used
+ * after each call. The chunk servers are those of the test, because their bytes do not matter.
+ */
+class QuotasAsHdfsTest {
+  private static final long MIB = 1 << 20;
+  private static final long KEEP = HdfsConstants.QUOTA_DONT_SET;
+  private static final long NONE = HdfsConstants.QUOTA_RESET;
+
+  /** A namenode, its clients, and the files that are open for writing. */
+  private record Side(
+      DistributedFileSystem root,
+      DistributedFileSystem ann,
+      ReportingServers servers,
+      List<Writer> writers) {
+    static Side of(InetSocketAddress address) throws Exception {
+      return new Side(
+          client(address, Optional.empty()),
+          client(address, Optional.of("ann")),
+          new ReportingServers(address, 3),
+          new ArrayList<>());
+    }
+
+    ClientProtocol calls() {
+      return root.getClient().getNamenode();
+    }
+
+    void close() throws IOException {
+      root.close();
+      ann.close();
+      servers.close();
+    }
+  }
+
+  /** A file that is open for writing. */
+  private static final class Writer {
+    private final String path;
+    private final String client;
+    private final long fileId;
+    private ExtendedBlock last;
+
+    private Writer(String path, String client, long fileId) {
+      this.path = path;
+      this.client = client;
+      this.fileId = fileId;
+    }
+  }
+
+  @TempDir static Path directory;
+  private static NameNode hdfs;
+  private static NamenodeServer namenode;
+  private static Side theirs;
+  private static Side ours;
+
+  @BeforeAll
+  static void start() throws Exception {
+    DefaultMetricsSystem.setMiniClusterMode(true);
+    Configuration configuration = new Configuration();
+    configuration.set("fs.defaultFS", "hdfs://127.0.0.1:0");
+    configuration.set(
+        DFSConfigKeys.DFS_NAMENODE_NAME_DIR_KEY, directory.resolve("name").toString());
+    configuration.set(DFSConfigKeys.DFS_NAMENODE_HTTP_ADDRESS_KEY, "127.0.0.1:0");
+    configuration.setBoolean("dfs.namenode.redundancy.considerLoad", false);
+    NameNode.format(configuration);
+    hdfs = NameNode.createNameNode(new String[0], configuration);
+    NamenodeConfig config =
+        NamenodeConfig.of(
+            Optional.empty(),
+            List.of(
+                new NamenodeConfig.Override("test", "data", directory.resolve("data").toString()),
+                new NamenodeConfig.Override("test", "port", "0")),
+            Optional.empty());
+    namenode = NamenodeServer.start(config, Clock.systemUTC(), new Random(1));
+    theirs = Side.of(hdfs.getNameNodeAddress());
+    ours = Side.of(namenode.address());
+  }
+
+  private static DistributedFileSystem client(InetSocketAddress address, Optional<String> user)
+      throws Exception {
+    PrivilegedExceptionAction<DistributedFileSystem> open =
+        () ->
+            (DistributedFileSystem)
+                FileSystem.newInstance(
+                    URI.create("hdfs://127.0.0.1:" + address.getPort()), new Configuration());
+    return user.isEmpty()
+        ? open.run()
+        : UserGroupInformation.createRemoteUser(user.get()).doAs(open);
+  }
+
+  @AfterAll
+  static void stop() throws IOException {
+    theirs.close();
+    ours.close();
+    namenode.close();
+    hdfs.stop();
+  }
+
+  // ---- what is compared
+  // ---------------------------------------------------------------------------
+
+  private interface Call {
+    Object run(Side side) throws IOException;
+  }
+
+  /**
+   * The result of a call; of a failure by a quota the class and the message; of another failure
+   * that it failed.
+   */
+  private static String outcome(Side side, Call call) {
+    try {
+      return String.valueOf(call.run(side));
+    } catch (IOException | RuntimeException e) {
+      Exception cause = e instanceof RemoteException remote ? remote.unwrapRemoteException() : e;
+      return cause instanceof QuotaExceededException
+          ? cause.getClass().getName() + ": " + firstLine(cause)
+          : "failed";
+    }
+  }
+
+  private static String firstLine(Exception failure) {
+    return String.valueOf(failure.getMessage()).lines().findFirst().orElse("");
+  }
+
+  private static String same(String what, Call call) {
+    String wanted = outcome(theirs, call);
+    assertThat(outcome(ours, call)).as(what).isEqualTo(wanted);
+    return wanted;
+  }
+
+  private static final List<String> DIRECTORIES =
+      List.of("/q", "/q/a", "/q/a/b", "/q/c", "/r", "/r/d", "/r/d/e");
+
+  private static String usage(Side side) throws IOException {
+    StringBuilder all = new StringBuilder();
+    for (String path : DIRECTORIES) {
+      all.append(path).append(' ').append(outcome(side, it -> usage(it, path))).append('\n');
+    }
+    return all.toString();
+  }
+
+  private static String usage(Side side, String path) throws IOException {
+    ContentSummary summary = side.root().getContentSummary(path(path));
+    QuotaUsage usage = side.root().getQuotaUsage(path(path));
+    return "%d files, %d directories, %d and %d bytes, quota %d, %d, %d; kept %d names, %d bytes, quota %d, %d, %d"
+        .formatted(
+            summary.getFileCount(),
+            summary.getDirectoryCount(),
+            summary.getLength(),
+            summary.getSpaceConsumed(),
+            summary.getQuota(),
+            summary.getSpaceQuota(),
+            summary.getTypeQuota(StorageType.SSD),
+            usage.getFileAndDirectoryCount(),
+            usage.getSpaceConsumed(),
+            usage.getQuota(),
+            usage.getSpaceQuota(),
+            usage.getTypeQuota(StorageType.SSD));
+  }
+
+  /** What was deleted may count here for a moment. */
+  private static void sameUsage(String after) throws IOException {
+    String wanted = usage(theirs);
+    long deadline = System.nanoTime() + 10_000_000_000L;
+    while (!usage(ours).equals(wanted) && System.nanoTime() < deadline) {
+      try {
+        Thread.sleep(20);
+      } catch (InterruptedException e) {
+        throw new IOException(e);
+      }
+    }
+    assertThat(usage(ours)).as("after " + after).isEqualTo(wanted);
+  }
+
+  private static org.apache.hadoop.fs.Path path(String name) {
+    return new org.apache.hadoop.fs.Path(name);
+  }
+
+  // ---- calls
+  // --------------------------------------------------------------------------------------
+
+  @RepeatedTest(4)
+  void randomCallsEndAsAtHdfs() throws IOException {
+    long seed = new Random().nextLong();
+    System.out.println("seed " + seed);
+    Random random = new Random(seed);
+    int exceeded = 0;
+    try {
+      for (String top : List.of("/q", "/r")) {
+        same("clear", side -> side.root().delete(path(top), true));
+        same("mkdirs", side -> side.root().mkdirs(path(top)));
+      }
+      theirs.writers().clear();
+      ours.writers().clear();
+      for (int i = 0; i < 250; i++) {
+        String what = i + ": ";
+        exceeded += step(what, random).contains("QuotaExceededException") ? 1 : 0;
+      }
+    } catch (AssertionError e) {
+      throw new AssertionError("seed " + seed, e);
+    }
+    assertThat(exceeded).as("calls over a quota, seed " + seed).isPositive();
+  }
+
+  private static String any(List<String> all, Random random) {
+    return all.get(random.nextInt(all.size()));
+  }
+
+  private static String file(Random random) {
+    return any(DIRECTORIES, random) + "/f" + random.nextInt(3);
+  }
+
+  private static String anything(Random random) {
+    return random.nextInt(3) == 0 ? any(DIRECTORIES, random) : file(random);
+  }
+
+  private String step(String number, Random random) throws IOException {
+    String one = anything(random);
+    String other = anything(random);
+    String directory = any(DIRECTORIES, random);
+    String file = file(random);
+    int small = random.nextInt(8);
+    String what;
+    String outcome;
+    switch (random.nextInt(15)) {
+      case 0, 1 -> {
+        what = number + "mkdir " + directory;
+        outcome =
+            same(what, side -> side.calls().mkdirs(directory, FsPermission.getDirDefault(), false));
+      }
+      case 2, 3 -> {
+        what = number + "create " + file;
+        outcome =
+            same(
+                what,
+                side -> {
+                  side.root()
+                      .createNonRecursive(path(file), false, 1, (short) 1, MIB, null)
+                      .close();
+                  return "created";
+                });
+      }
+      case 4 -> {
+        Options.Rename option =
+            random.nextBoolean() ? Options.Rename.OVERWRITE : Options.Rename.NONE;
+        what = number + "rename2 " + one + " to " + other + " " + option;
+        outcome =
+            same(
+                what,
+                side -> {
+                  side.calls().rename2(one, other, option);
+                  return "renamed";
+                });
+      }
+      case 5 -> {
+        what = number + "rename " + one + " to " + other;
+        outcome = same(what, side -> side.root().rename(path(one), path(other)));
+      }
+      case 6 -> {
+        String deleted = random.nextInt(4) == 0 ? one : file;
+        what = number + "delete " + deleted;
+        outcome = same(what, side -> side.root().delete(path(deleted), true));
+        sameUsage(what);
+      }
+      case 7, 8 -> {
+        long names = random.nextInt(3) == 0 ? NONE : 1 + small;
+        what = number + "limit of " + names + " names for " + directory;
+        outcome = same(what, side -> setQuota(side, directory, names, KEEP, null));
+      }
+      case 9 -> {
+        long bytes = random.nextInt(3) == 0 ? NONE : small * 2 * MIB;
+        what = number + "limit of " + bytes + " bytes for " + directory;
+        outcome = same(what, side -> setQuota(side, directory, KEEP, bytes, null));
+      }
+      case 10 -> {
+        short replication = (short) (1 + random.nextInt(3));
+        what = number + "replication " + replication + " of " + file;
+        outcome = same(what, side -> side.root().setReplication(path(file), replication));
+      }
+      case 11 -> {
+        long bytes = random.nextBoolean() ? NONE : small * MIB;
+        what = number + "limit of " + bytes + " bytes on SSD for " + directory;
+        outcome = same(what, side -> setQuota(side, directory, KEEP, bytes, StorageType.SSD));
+      }
+      default -> {
+        what = number + "write to " + file;
+        outcome = write(what, file, random);
+      }
+    }
+    sameUsage(what);
+    return outcome;
+  }
+
+  private static String setQuota(Side side, String path, long names, long bytes, StorageType type)
+      throws IOException {
+    side.calls().setQuota(path, names, bytes, type);
+    return "set";
+  }
+
+  // ---- writing
+  // ------------------------------------------------------------------------------------
+
+  /** Opens a file, or adds a block to an open one, or gives a block up, or closes the file. */
+  private String write(String what, String file, Random random) {
+    if (theirs.writers().isEmpty() || random.nextInt(4) == 0) {
+      short replication = (short) (1 + random.nextInt(3));
+      return same(what + ": open", side -> open(side, file, replication));
+    }
+    int index = random.nextInt(theirs.writers().size());
+    int bytes = 1 + random.nextInt((int) MIB);
+    return switch (random.nextInt(4)) {
+      case 0 -> ended(index, same(what + ": close", side -> close(side, index, bytes)));
+      case 1 -> ended(index, same(what + ": give up", side -> giveUp(side, index, bytes)));
+      default -> {
+        String outcome = same(what + ": add a block", side -> add(side, index, bytes));
+        if (outcome.equals("added")) {
+          yield outcome;
+        }
+        // A client that may not write on closes what it has.
+        same(what + ": close", side -> close(side, index, bytes));
+        yield ended(index, outcome);
+      }
+    };
+  }
+
+  private static String ended(int index, String outcome) {
+    theirs.writers().remove(index);
+    ours.writers().remove(index);
+    return outcome;
+  }
+
+  private static String open(Side side, String path, short replication) throws IOException {
+    String client = "writer of " + path + System.nanoTime();
+    long fileId =
+        side.calls()
+            .create(
+                path,
+                FsPermission.getFileDefault(),
+                client,
+                new EnumSetWritable<>(EnumSet.of(CreateFlag.CREATE)),
+                false,
+                replication,
+                MIB,
+                CryptoProtocolVersion.supported(),
+                null,
+                null)
+            .getFileId();
+    side.writers().add(new Writer(path, client, fileId));
+    return "opened";
+  }
+
+  private static void finish(Side side, Writer writer, int bytes) throws IOException {
+    if (writer.last != null) {
+      writer.last.setNumBytes(bytes);
+      side.servers().report(ExtendedBlock.getLocalBlock(writer.last));
+    }
+  }
+
+  private static String add(Side side, int index, int bytes) throws IOException {
+    Writer writer = side.writers().get(index);
+    finish(side, writer, bytes);
+    writer.last =
+        side.calls()
+            .addBlock(
+                writer.path,
+                writer.client,
+                writer.last,
+                null,
+                writer.fileId,
+                null,
+                EnumSet.noneOf(AddBlockFlag.class))
+            .getBlock();
+    return "added";
+  }
+
+  private static String close(Side side, int index, int bytes) throws IOException {
+    Writer writer = side.writers().get(index);
+    finish(side, writer, bytes);
+    return "closed: "
+        + side.calls().complete(writer.path, writer.client, writer.last, writer.fileId);
+  }
+
+  private static String giveUp(Side side, int index, int bytes) throws IOException {
+    Writer writer = side.writers().get(index);
+    if (writer.last == null) {
+      return close(side, index, bytes);
+    }
+    side.calls().abandonBlock(writer.last, writer.fileId, writer.path, writer.client);
+    return "given up";
+  }
+
+  // ---- rules
+  // --------------------------------------------------------------------------------------
+
+  /** The class and the whole first line of what a call ends with. */
+  private static String exactly(DistributedFileSystem client, String path, long names, long bytes) {
+    try {
+      client.getClient().getNamenode().setQuota(path, names, bytes, null);
+      return "set";
+    } catch (IOException e) {
+      IOException cause = e instanceof RemoteException remote ? remote.unwrapRemoteException() : e;
+      return cause.getClass().getName() + ": " + firstLine(cause);
+    }
+  }
+
+  @Test
+  void setQuotaRefusesAsHdfs() throws IOException {
+    same(
+        "make",
+        side -> {
+          side.root().mkdirs(path("/rules/d"));
+          side.root().create(path("/rules/f")).close();
+          return "made";
+        });
+    for (String path : List.of("/rules/d", "/rules/f", "/rules/none", "/rules/f/below", "/")) {
+      for (long names : new long[] {KEEP, NONE, 0, 1_000_000, -7}) {
+        for (long bytes : new long[] {KEEP, NONE, 0, 1L << 50, -7}) {
+          String what = path + ", " + names + ", " + bytes;
+          assertThat(exactly(ours.root(), path, names, bytes))
+              .as(what) // HDFS ends its line before a stack trace
+              .startsWith(exactly(theirs.root(), path, names, bytes));
+          assertThat(exactly(ours.ann(), path, names, bytes))
+              .as(what + " by ann")
+              .startsWith(exactly(theirs.ann(), path, names, bytes));
+          assertThat(outcome(ours, side -> usage(side, path).replaceAll(".*, quota", "quota")))
+              .as(what)
+              .isEqualTo(
+                  outcome(theirs, side -> usage(side, path).replaceAll(".*, quota", "quota")));
+        }
+      }
+    }
+    same("reset", side -> setQuota(side, "/", NONE, NONE, null));
+    same("delete", side -> side.root().delete(path("/rules"), true));
+  }
+
+  // ---- stock commands
+  // -----------------------------------------------------------------------------
+
+  @Test
+  void theStockCommandsSayTheSame() throws Exception {
+    same("make", side -> side.root().mkdirs(path("/tools/d")));
+    for (String command :
+        List.of(
+            "admin -setQuota 5 /tools",
+            "admin -setSpaceQuota 10m /tools",
+            "admin -setSpaceQuota 20m -storageType DISK /tools",
+            "dfs -touchz /tools/a /tools/b /tools/c /tools/e",
+            "dfs -count -q -h -v /tools",
+            "dfs -count -q -u /tools",
+            "dfs -count -q -t DISK -v /tools",
+            "dfs -count -q /tools/d",
+            "admin -clrSpaceQuota -storageType DISK /tools",
+            "admin -clrSpaceQuota /tools",
+            "admin -clrQuota /tools",
+            "admin -setQuota 0 /tools",
+            "admin -setQuota 3 /tools/a",
+            "dfs -count -q -u /tools",
+            "dfs -rm -r -skipTrash /tools")) {
+      assertThat(shell(namenode.address(), command))
+          .as(command)
+          .isEqualTo(shell(hdfs.getNameNodeAddress(), command));
+    }
+  }
+
+  private static String shell(InetSocketAddress address, String command) throws Exception {
+    Configuration configuration = new Configuration();
+    configuration.set("fs.defaultFS", "hdfs://127.0.0.1:" + address.getPort());
+    List<String> words = List.of(command.split(" "));
+    String[] arguments = words.subList(1, words.size()).toArray(String[]::new);
+    PrintStream out = System.out;
+    PrintStream err = System.err;
+    ByteArrayOutputStream printed = new ByteArrayOutputStream();
+    System.setOut(new PrintStream(printed));
+    System.setErr(new PrintStream(printed));
+    int code;
+    try {
+      code =
+          words.get(0).equals("admin")
+              ? new DFSAdmin(configuration).run(arguments)
+              : new FsShell(configuration).run(arguments);
+    } finally {
+      System.setOut(out);
+      System.setErr(err);
+    }
+    return code
+        + "\n"
+        + printed
+            .toString()
+            .lines()
+            .filter(line -> !line.contains("log4j"))
+            .collect(Collectors.joining("\n"))
+            .replace(":" + address.getPort(), ":port");
+  }
+}

@@ -1,0 +1,122 @@
+package io.ebbfs.namenode;
+
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hdfs.protocol.Block;
+import org.apache.hadoop.hdfs.protocol.BlockListAsLongs;
+import org.apache.hadoop.hdfs.protocol.DatanodeID;
+import org.apache.hadoop.hdfs.protocolPB.DatanodeProtocolClientSideTranslatorPB;
+import org.apache.hadoop.hdfs.security.token.block.ExportedBlockKeys;
+import org.apache.hadoop.hdfs.server.common.HdfsServerConstants.NodeType;
+import org.apache.hadoop.hdfs.server.common.StorageInfo;
+import org.apache.hadoop.hdfs.server.protocol.BlockReportContext;
+import org.apache.hadoop.hdfs.server.protocol.DatanodeRegistration;
+import org.apache.hadoop.hdfs.server.protocol.DatanodeStorage;
+import org.apache.hadoop.hdfs.server.protocol.NamespaceInfo;
+import org.apache.hadoop.hdfs.server.protocol.ReceivedDeletedBlockInfo;
+import org.apache.hadoop.hdfs.server.protocol.ReceivedDeletedBlockInfo.BlockStatus;
+import org.apache.hadoop.hdfs.server.protocol.SlowDiskReports;
+import org.apache.hadoop.hdfs.server.protocol.SlowPeerReports;
+import org.apache.hadoop.hdfs.server.protocol.StorageBlockReport;
+import org.apache.hadoop.hdfs.server.protocol.StorageReceivedDeletedBlocks;
+import org.apache.hadoop.hdfs.server.protocol.StorageReport;
+import org.apache.hadoop.hdfs.server.protocol.VolumeFailureSummary;
+
+/**
+ * Chunk servers without bytes, of any namenode that speaks HDFS's protocol: they send heartbeats,
+ * and report the blocks that a test names.
+ */
+final class ReportingServers implements AutoCloseable {
+  private static final long CAPACITY = 1L << 40;
+
+  private final DatanodeProtocolClientSideTranslatorPB namenode;
+  private final NamespaceInfo namespace;
+  private final List<DatanodeRegistration> servers = new ArrayList<>();
+  private final ScheduledExecutorService heartbeats = Executors.newSingleThreadScheduledExecutor();
+
+  ReportingServers(InetSocketAddress address, int count) throws IOException {
+    namenode = new DatanodeProtocolClientSideTranslatorPB(address, new Configuration());
+    namespace = namenode.versionRequest();
+    for (int i = 0; i < count; i++) {
+      DatanodeRegistration server =
+          new DatanodeRegistration(
+              new DatanodeID(
+                  "127.0.0.1", "localhost", "server-" + i, 50_000 + i, 50_100 + i, 0, 50_200 + i),
+              new StorageInfo(
+                  namespace.getLayoutVersion(),
+                  namespace.getNamespaceID(),
+                  namespace.getClusterID(),
+                  namespace.getCTime(),
+                  NodeType.DATA_NODE),
+              ExportedBlockKeys.DUMMY_KEYS,
+              "3.5.0");
+      DatanodeRegistration registered = namenode.registerDatanode(server);
+      registered.setNamespaceInfo(namespace);
+      servers.add(registered);
+      beat(i);
+      namenode.blockReport(
+          servers.get(i),
+          namespace.getBlockPoolID(),
+          new StorageBlockReport[] {new StorageBlockReport(disk(i), BlockListAsLongs.EMPTY)},
+          new BlockReportContext(1, 0, i + 1, 0));
+    }
+    heartbeats.scheduleWithFixedDelay(this::beatAll, 1, 1, TimeUnit.SECONDS);
+  }
+
+  private static DatanodeStorage disk(int server) {
+    return new DatanodeStorage("disk-" + server);
+  }
+
+  private void beatAll() {
+    for (int i = 0; i < servers.size(); i++) {
+      try {
+        beat(i);
+      } catch (IOException e) {
+        return; // the namenode has ended
+      }
+    }
+  }
+
+  private void beat(int server) throws IOException {
+    namenode.sendHeartbeat(
+        servers.get(server),
+        new StorageReport[] {new StorageReport(disk(server), false, CAPACITY, 0, CAPACITY, 0, 0)},
+        0,
+        0,
+        0,
+        0,
+        0,
+        new VolumeFailureSummary(new String[0], 0, 0),
+        false,
+        SlowPeerReports.EMPTY_REPORT,
+        SlowDiskReports.EMPTY_REPORT);
+  }
+
+  /** All servers report that they have received a block. */
+  void report(Block block) throws IOException {
+    for (int i = 0; i < servers.size(); i++) {
+      namenode.blockReceivedAndDeleted(
+          servers.get(i),
+          namespace.getBlockPoolID(),
+          new StorageReceivedDeletedBlocks[] {
+            new StorageReceivedDeletedBlocks(
+                disk(i),
+                new ReceivedDeletedBlockInfo[] {
+                  new ReceivedDeletedBlockInfo(block, BlockStatus.RECEIVED_BLOCK, null)
+                })
+          });
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    heartbeats.shutdownNow();
+    namenode.close();
+  }
+}

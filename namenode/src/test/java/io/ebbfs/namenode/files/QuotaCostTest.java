@@ -1,0 +1,174 @@
+package io.ebbfs.namenode.files;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ebbfs.namenode.files.io.FileWriteService.Handle;
+import io.ebbfs.namenode.store.InMemoryStore;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.QuotaRows;
+import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.RowLock;
+import io.ebbfs.namenode.store.Table;
+import io.ebbfs.namenode.store.Tables;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+
+/** How many rows a change writes and locks, without quotas and with them. */
+class QuotaCostTest {
+  private static final long KEEP = QuotaServiceTest.KEEP;
+
+  private final NamespaceFixture real;
+
+  QuotaCostTest() throws IOException {
+    real = new NamespaceFixture(new InMemoryStore(2_000));
+    real.mkdirs("/d");
+    real.mkdirs("/e");
+  }
+
+  private interface Change {
+    void run() throws IOException;
+  }
+
+  /** The numbers of rows that a change adds, changes or deletes, by table. */
+  private Map<String, Integer> written(Change change) throws IOException {
+    Map<String, Map<Object, Object>> before = rows();
+    change.run();
+    Map<String, Map<Object, Object>> after = rows();
+    Map<String, Integer> written = new TreeMap<>();
+    for (String table : after.keySet()) {
+      Set<Object> same = new HashSet<>(before.get(table).entrySet());
+      same.retainAll(after.get(table).entrySet());
+      Set<Object> keys = new HashSet<>(before.get(table).keySet());
+      keys.addAll(after.get(table).keySet());
+      if (keys.size() > same.size()) {
+        written.put(table, keys.size() - same.size());
+      }
+    }
+    return written;
+  }
+
+  private Map<String, Map<Object, Object>> rows() throws IOException {
+    Map<String, Map<Object, Object>> all = new HashMap<>();
+    for (Table<?> table : Tables.ALL) {
+      Map<Object, Object> rows = new HashMap<>();
+      for (Row<?> row : real.store.scanAll(table, null, Integer.MAX_VALUE)) {
+        rows.put(row.key(), row.value());
+      }
+      all.put(table.name(), rows);
+    }
+    return all;
+  }
+
+  private Handle create(String path) throws IOException {
+    long id = real.creation.create(real.root(), real.request(path, "client", false)).id();
+    return new Handle(path, id, "client", "127.0.0.1");
+  }
+
+  @Test
+  void withoutAQuotaNoMoreRowsAreWrittenThanBefore() throws IOException {
+    real.clock.advance(1);
+    assertThat(written(() -> create("/d/f")))
+        .isEqualTo(Map.of("inode", 2, "inodeName", 1, "lease", 1, "change", 1));
+    real.clock.advance(1);
+    assertThat(written(() -> real.mkdirs("/d/sub")))
+        .isEqualTo(Map.of("inode", 2, "inodeName", 1, "change", 1));
+    real.clock.advance(1);
+    assertThat(written(() -> real.renames.rename2(real.root(), "/d/sub", "/e/sub", false)))
+        .isEqualTo(Map.of("inode", 4, "inodeName", 1, "change", 1));
+  }
+
+  @Test
+  void aQuotaAddsOneRowForEachDirectoryThatHasOne() throws IOException {
+    real.mkdirs("/d/in");
+    real.quotas.set(real.root(), "/d", 1_000, KEEP, null);
+    real.clock.advance(1);
+    assertThat(written(() -> create("/d/f")))
+        .isEqualTo(Map.of("inode", 2, "inodeName", 1, "lease", 1, "change", 1, "quota", 1));
+    real.quotas.set(real.root(), "/d/in", 1_000, KEEP, null);
+    real.clock.advance(1);
+    assertThat(written(() -> create("/d/in/f"))).containsEntry("quota", 2);
+    assertThat(written(() -> create("/e/f"))).doesNotContainKey("quota");
+  }
+
+  /** While somebody holds the rows of each quota that there could be, changes go on. */
+  @Test
+  void withoutAQuotaNoRowOfAQuotaIsLocked() throws Exception {
+    MetadataStore store = real.store;
+    List<RowLock> all = new ArrayList<>();
+    for (String path : List.of("/", "/d", "/e")) {
+      all.addAll(QuotaRows.locks(real.status(path).getFileId()));
+    }
+    all.sort(null);
+    CountDownLatch held = new CountDownLatch(1);
+    CountDownLatch end = new CountDownLatch(1);
+    CompletableFuture<Void> holder =
+        CompletableFuture.runAsync(
+            () -> {
+              try {
+                store.transact(
+                    0,
+                    transaction -> {
+                      transaction.lock(all);
+                      held.countDown();
+                      try {
+                        end.await(60, TimeUnit.SECONDS);
+                      } catch (InterruptedException e) {
+                        Thread.currentThread().interrupt();
+                      }
+                      return null;
+                    });
+              } catch (IOException e) {
+                throw new IllegalStateException(e);
+              }
+            });
+    held.await();
+    create("/d/f");
+    real.mkdirs("/d/sub");
+    real.renames.rename2(real.root(), "/d/sub", "/e/sub", false);
+    real.deletions.delete(real.root(), "/e/sub", true);
+    assertThat(holder).isNotDone();
+    end.countDown();
+    holder.get(60, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void manyClientsOfOneDirectoryDoNotShareARow() throws Exception {
+    real.quotas.set(real.root(), "/d", 1_000_000, KEEP, null);
+    Set<Object> shards = ConcurrentHashMap.newKeySet();
+    for (int i = 0; i < QuotaRows.SHARDS; i++) {
+      int number = i;
+      Thread client =
+          new Thread(
+              () -> {
+                try {
+                  Map<String, Map<Object, Object>> before = rows();
+                  real.touch("/d/" + number);
+                  rows()
+                      .get("quota")
+                      .forEach(
+                          (key, row) -> {
+                            if (!row.equals(before.get("quota").get(key))) {
+                              shards.add(key);
+                            }
+                          });
+                } catch (IOException e) {
+                  throw new IllegalStateException(e);
+                }
+              });
+      client.start();
+      client.join();
+    }
+    assertThat(shards).hasSizeGreaterThan(QuotaRows.SHARDS / 2);
+  }
+}
