@@ -24,6 +24,7 @@ import io.ebbfs.namenode.rpc.UnclearCalls;
 import io.ebbfs.namenode.rpc.audit.AuditLog;
 import io.ebbfs.namenode.rpc.client.ClientFrontEnd;
 import io.ebbfs.namenode.rpc.client.DirectCalls;
+import io.ebbfs.namenode.rpc.client.ExcludedReader;
 import io.ebbfs.namenode.rpc.client.FileServices;
 import io.ebbfs.namenode.rpc.client.ReadOnlyGuard;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
@@ -157,7 +158,8 @@ final class FollowerServer implements AutoCloseable {
                 NamenodeServer.defaults(config),
                 superuser,
                 NamenodeServer::refuseBackup,
-                ReadOnlyMark.NONE), // the leader enters safe mode
+                ReadOnlyMark.NONE, // the leader enters safe mode
+                ExcludedReader.of("")), // the leader drains servers
             this::isReadOnly));
     made.replaceClientMethods(
         ReadOnlyGuard.of(

@@ -39,6 +39,7 @@ import java.util.Optional;
  * @param topology the file with the racks of the servers; empty for none
  * @param topologyScript a program that prints racks, for servers that topology does not name; empty
  *     for none. Without both, all servers are in one rack
+ * @param excludeFile the file with the names of servers to drain; empty for none
  * @param storeCache memory of the metadata store, of which cached rows take half
  * @param verify the checks of the blocks that a transition writes, before its commit
  * @param rewriteDeadShare the share of deleted data from which a stripe is rewritten; a value over
@@ -82,6 +83,7 @@ public record NamenodeConfig(
     boolean mendPlacements,
     String topology,
     String topologyScript,
+    String excludeFile,
     long storeCache,
     Verification verify,
     double rewriteDeadShare,
@@ -123,6 +125,7 @@ public record NamenodeConfig(
         1_000,
         10_000,
         true,
+        "",
         "",
         "",
         256L << 20,
@@ -206,6 +209,7 @@ public record NamenodeConfig(
             top.flag("mendPlacements", otherwise.mendPlacements),
             top.text("topology").orElse(otherwise.topology),
             top.text("topologyScript").orElse(otherwise.topologyScript),
+            top.text("excludeFile").orElse(otherwise.excludeFile),
             top.sizeBytes("storeCache", otherwise.storeCache),
             verify(top, otherwise.verify),
             top.number("rewriteDeadShare", 0.05, 2).orElse(otherwise.rewriteDeadShare),
@@ -352,6 +356,7 @@ public record NamenodeConfig(
         mendPlacements,
         topology,
         topologyScript,
+        excludeFile,
         storeCache,
         verify,
         rewriteDeadShare,

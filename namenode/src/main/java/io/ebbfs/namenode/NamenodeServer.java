@@ -44,6 +44,7 @@ import io.ebbfs.namenode.rpc.audit.AuditLog;
 import io.ebbfs.namenode.rpc.client.BackupTaker;
 import io.ebbfs.namenode.rpc.client.ClientFrontEnd;
 import io.ebbfs.namenode.rpc.client.DirectCalls;
+import io.ebbfs.namenode.rpc.client.ExcludedReader;
 import io.ebbfs.namenode.rpc.client.FileServices;
 import io.ebbfs.namenode.rpc.client.ReadOnlyGuard;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
@@ -232,7 +233,8 @@ public final class NamenodeServer implements AutoCloseable {
             .withOrphanWait(config.orphanWait())
             .withSafeModeThreshold(config.safeModeThreshold())
             .withRepairDelay(config.repairDelay())
-            .withCopyRate(config.copyRate());
+            .withCopyRate(config.copyRate())
+            .withEnoughReplicas(config.replication());
     DatanodeRegistry cluster =
         new DatanodeRegistry(
             store,
@@ -265,7 +267,8 @@ public final class NamenodeServer implements AutoCloseable {
             blocks::orphanBytes,
             blocks::lostDisksToWalk,
             blocks::lostDiskBlocksExamined,
-            blocks::blocksOn);
+            blocks::blocksOn,
+            blocks::drain);
     IdGenerators ids = IdGenerators.of(store);
     RestoredStore.skipIds(store, ids);
     blocks.bind(ids);
@@ -319,7 +322,8 @@ public final class NamenodeServer implements AutoCloseable {
                 defaults(config),
                 superuser,
                 backups,
-                lead.readOnly()),
+                lead.readOnly(),
+                ExcludedReader.of(config.excludeFile())),
             cluster::isReadOnly);
     DatanodeFrontEnd datanodes =
         new DatanodeFrontEnd(

@@ -42,6 +42,7 @@ class NamenodeConfigTest {
             true,
             "x",
             "x",
+            "x",
             8 << 20,
             Verification.OFF,
             2,

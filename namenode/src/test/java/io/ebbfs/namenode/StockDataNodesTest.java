@@ -87,6 +87,7 @@ class StockDataNodesTest {
             d.mendPlacements(),
             d.topology(),
             d.topologyScript(),
+            d.excludeFile(),
             d.storeCache(),
             d.verify(),
             d.rewriteDeadShare(),

@@ -14,6 +14,11 @@ public interface ClusterView {
   /** Servers that are registered and whose heartbeats are recent. */
   List<Server> liveServers();
 
+  /** The live servers that take new blocks: those that are not drained. */
+  default List<Server> serversForBlocks() {
+    return liveServers().stream().filter(server -> !server.isLeaving()).toList();
+  }
+
   /** All servers that ever registered, live or not. */
   default List<Server> allServers() {
     return liveServers();
@@ -50,6 +55,23 @@ public interface ClusterView {
   }
 
   /**
+   * True if the disk is in service and its server is not drained: a replica there counts towards
+   * the wanted number.
+   */
+  default boolean isStaying(String storageUuid) {
+    return isLive(storageUuid) && !isLeaving(storageUuid);
+  }
+
+  /** True if the server of the disk is drained, or being drained. */
+  default boolean isLeaving(String storageUuid) {
+    return disk(storageUuid)
+        .map(Disk::serverUuid)
+        .flatMap(this::server)
+        .filter(Server::isLeaving)
+        .isPresent();
+  }
+
+  /**
    * When a disk went out of service, because it failed or its server was found dead, in
    * milliseconds of the registry's clock. 0 if the disk is in service, or if that was long ago.
    */
@@ -63,7 +85,21 @@ public interface ClusterView {
    */
   boolean inSafeMode();
 
-  /** A chunk server. */
+  /** Whether a server is to stay in the cluster. */
+  enum DrainState {
+    /** It stays, and takes new blocks. */
+    NONE,
+    /** It takes no new blocks, and its blocks get places elsewhere (HDFS: decommissioning). */
+    DRAINING,
+    /** Nothing depends on it any more (HDFS: decommissioned). */
+    DRAINED
+  }
+
+  /**
+   * A chunk server.
+   *
+   * @param drain whether it is to leave the cluster
+   */
   record Server(
       String uuid,
       String hostName,
@@ -75,7 +111,42 @@ public interface ClusterView {
       boolean live,
       long lastHeartbeatMillis,
       int activeTransfers,
-      List<Disk> disks) {}
+      List<Disk> disks,
+      DrainState drain) {
+
+    /** A server that stays. */
+    public Server(
+        String uuid,
+        String hostName,
+        String ipAddress,
+        int transferPort,
+        int infoPort,
+        int ipcPort,
+        String rack,
+        boolean live,
+        long lastHeartbeatMillis,
+        int activeTransfers,
+        List<Disk> disks) {
+      this(
+          uuid,
+          hostName,
+          ipAddress,
+          transferPort,
+          infoPort,
+          ipcPort,
+          rack,
+          live,
+          lastHeartbeatMillis,
+          activeTransfers,
+          disks,
+          DrainState.NONE);
+    }
+
+    /** Whether the server is drained, or being drained. */
+    public boolean isLeaving() {
+      return drain != DrainState.NONE;
+    }
+  }
 
   /** A disk of a chunk server: a failure domain of its own. */
   record Disk(

@@ -5,6 +5,7 @@ import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.protocol.proto.StoreProtos.DrainProto;
 import io.ebbfs.protocol.proto.StoreProtos.ServerRow;
 import io.ebbfs.protocol.proto.StoreProtos.StorageRow;
 import java.io.IOException;
@@ -53,7 +54,9 @@ public final class DatanodeRegistry implements ClusterView {
   private final Map<String, Server> servers = new ConcurrentHashMap<>();
   // Rises after each change of a server, so that the list of live servers is made only then.
   private final AtomicLong changes = new AtomicLong();
-  private volatile Snapshot live = new Snapshot(-1, List.of());
+  private volatile Snapshot live = new Snapshot(-1, List.of(), List.of());
+  // Of the last call of exclude(), whoever leads since.
+  private ExcludedServers excluded;
   private final Map<String, Disk> disks = new ConcurrentHashMap<>();
   // Servers that another namenode has taken for live, and that have not registered here.
   private final Set<String> presumed = ConcurrentHashMap.newKeySet();
@@ -89,6 +92,7 @@ public final class DatanodeRegistry implements ClusterView {
     this.clock = clock;
     this.settings = settings;
     this.safeMode = new SafeMode(clock, settings.graceMillis());
+    this.excluded = ExcludedServers.stored(store);
     store.eachRow(Tables.SERVER, (key, row) -> expect(toServer(row, false, 0)));
   }
 
@@ -103,17 +107,28 @@ public final class DatanodeRegistry implements ClusterView {
 
   @Override
   public List<Server> liveServers() {
+    return snapshot().servers();
+  }
+
+  @Override
+  public List<Server> serversForBlocks() {
+    return snapshot().forBlocks();
+  }
+
+  private Snapshot snapshot() {
     Snapshot known = live;
     long now = changes.get();
     if (known.change() != now) {
-      known = new Snapshot(now, servers.values().stream().filter(Server::live).toList());
+      List<Server> all = servers.values().stream().filter(Server::live).toList();
+      List<Server> staying = all.stream().filter(server -> !server.isLeaving()).toList();
+      known = new Snapshot(now, all, staying.size() == all.size() ? all : staying);
       live = known;
     }
-    return known.servers();
+    return known;
   }
 
-  /** The live servers after so many changes. */
-  private record Snapshot(long change, List<Server> servers) {}
+  /** The live servers after so many changes, and those of them that take new blocks. */
+  private record Snapshot(long change, List<Server> servers, List<Server> forBlocks) {}
 
   /** All servers, live or not. */
   public List<Server> allServers() {
@@ -290,7 +305,13 @@ public final class DatanodeRegistry implements ClusterView {
                   known.ipAddress(),
                   known.transferPort()));
     }
-    ServerRow row = update(id.getDatanodeUuid(), builder -> describe(builder, id, rack));
+    ServerRow row =
+        update(
+            id.getDatanodeUuid(),
+            builder -> {
+              describe(builder, id, rack);
+              applyExclusion(builder);
+            });
     row.getStoragesList().forEach(storage -> reported.remove(storage.getUuid()));
     presumed.remove(id.getDatanodeUuid());
     remember(toServer(row, true, clock.millis()));
@@ -372,6 +393,105 @@ public final class DatanodeRegistry implements ClusterView {
       lostSince.putIfAbsent(disk.storageUuid(), clock.millis());
     }
     return dead;
+  }
+
+  // ---- drains
+
+  /**
+   * Takes a list of excluded servers in place of the one before. Servers that it names are drained,
+   * now or when they register. A drain that a list began ends when the list names the server no
+   * more.
+   *
+   * @return the names that fit no server that ever registered
+   */
+  public synchronized Set<String> exclude(ExcludedServers list) throws IOException {
+    list.store(store);
+    excluded = list;
+    for (Server server : allServers()) {
+      remember(update(server.uuid(), this::applyExclusion));
+    }
+    return list.unknown(allServers());
+  }
+
+  private void applyExclusion(ServerRow.Builder row) {
+    boolean named = excluded.match(row.getHostName(), row.getIpAddress(), row.getTransferPort());
+    if (named && !row.hasDrain()) {
+      row.setDrain(DrainProto.newBuilder().setStartedMillis(clock.millis()).setByFile(true));
+    } else if (named && !row.getDrain().getByFile()) {
+      row.getDrainBuilder().setByFile(true);
+    } else if (!named && row.hasDrain() && row.getDrain().getByFile()) {
+      row.clearDrain();
+    }
+  }
+
+  /**
+   * Begins to drain a server that is not drained yet.
+   *
+   * @return whether it began now
+   * @throws IOException if no server has this uuid
+   */
+  public synchronized boolean startDrain(String serverUuid) throws IOException {
+    if (known(serverUuid).isLeaving()) {
+      return false;
+    }
+    LOG.info("chunk server {} is drained from now on", serverUuid);
+    remember(
+        update(
+            serverUuid,
+            row ->
+                row.setDrain(
+                    DrainProto.newBuilder().setStartedMillis(clock.millis()).setByFile(false))));
+    return true;
+  }
+
+  /**
+   * Takes a server back that is drained, or being drained.
+   *
+   * @return whether it was
+   * @throws IOException if no server has this uuid, or if the list of excluded servers names it
+   */
+  public synchronized boolean endDrain(String serverUuid) throws IOException {
+    Server server = known(serverUuid);
+    if (excluded.match(server.hostName(), server.ipAddress(), server.transferPort())) {
+      throw new IOException(
+          "the file of excluded servers names chunk server %s (%s:%d): take it out of the file, then run 'hdfs dfsadmin -refreshNodes'"
+              .formatted(serverUuid, server.hostName(), server.transferPort()));
+    }
+    if (!server.isLeaving()) {
+      return false;
+    }
+    LOG.info("chunk server {} is taken back and takes blocks from now on", serverUuid);
+    remember(update(serverUuid, ServerRow.Builder::clearDrain));
+    return true;
+  }
+
+  /** Nothing depends on a server that is being drained any more. */
+  public synchronized void finishDrain(String serverUuid) throws IOException {
+    LOG.info("chunk server {} is drained: nothing depends on it any more", serverUuid);
+    remember(
+        update(
+            serverUuid,
+            row -> {
+              if (row.hasDrain()) {
+                row.getDrainBuilder().setFinishedMillis(clock.millis());
+              }
+            }));
+  }
+
+  private Server known(String serverUuid) throws IOException {
+    return server(serverUuid)
+        .orElseThrow(
+            () ->
+                new IOException(
+                    "no chunk server has the uuid '%s': 'hdfs dfsadmin -report' and the dashboard list the servers"
+                        .formatted(serverUuid)));
+  }
+
+  private static DrainState drainOf(ServerRow row) {
+    if (!row.hasDrain()) {
+      return DrainState.NONE;
+    }
+    return row.getDrain().hasFinishedMillis() ? DrainState.DRAINED : DrainState.DRAINING;
   }
 
   // ---- disks
@@ -572,7 +692,8 @@ public final class DatanodeRegistry implements ClusterView {
         live,
         lastHeartbeatMillis,
         0,
-        List.copyOf(list));
+        List.copyOf(list),
+        drainOf(row));
   }
 
   private Server refreshed(Server s, boolean live, long heartbeatMillis, int activeTransfers) {
@@ -587,7 +708,8 @@ public final class DatanodeRegistry implements ClusterView {
         live,
         heartbeatMillis,
         activeTransfers,
-        disksOf(s));
+        disksOf(s),
+        s.drain());
   }
 
   private List<Disk> disksOf(String serverUuid) {

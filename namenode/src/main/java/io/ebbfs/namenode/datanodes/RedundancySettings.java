@@ -24,6 +24,8 @@ package io.ebbfs.namenode.datanodes;
  * @param repairDelayMillis after a disk or server was lost, re-replication waits this long for its
  *     return, unless the next failure would lose the block
  * @param copyRate bytes per second of re-replication
+ * @param enoughReplicas a server may leave once a block has so many replicas elsewhere, though more
+ *     are wanted and no server can take them (HDFS: dfs.replication)
  */
 public record RedundancySettings(
     long deadAfterMillis,
@@ -39,7 +41,8 @@ public record RedundancySettings(
     long orphanWaitMillis,
     double safeModeThreshold,
     long repairDelayMillis,
-    ByteRate copyRate) {
+    ByteRate copyRate,
+    int enoughReplicas) {
 
   // Three missing heartbeats of a chunk server that sends one every second.
   private static final long LEAST_STALE_MILLIS = 3_000;
@@ -52,6 +55,7 @@ public record RedundancySettings(
   private static final int BLOCKS_PER_TICK = 2_000;
   private static final int QUEUE_LIMIT = 200_000;
   private static final double SAFE_MODE_THRESHOLD = 0.999;
+  private static final int ENOUGH_REPLICAS = 3;
 
   public RedundancySettings {
     positive("deadAfterMillis", deadAfterMillis);
@@ -62,6 +66,7 @@ public record RedundancySettings(
     positive("scanIntervalMillis", scanIntervalMillis);
     positive("blocksPerTick", blocksPerTick);
     positive("queueLimit", queueLimit);
+    positive("enoughReplicas", enoughReplicas);
     if (graceMillis < 0
         || reportTravelMillis < 0
         || orphanWaitMillis < 0
@@ -98,34 +103,41 @@ public record RedundancySettings(
         0,
         SAFE_MODE_THRESHOLD,
         0,
-        ByteRate.UNLIMITED);
+        ByteRate.UNLIMITED,
+        ENOUGH_REPLICAS);
   }
 
   /** The same with another wait for replicas of unknown blocks. */
   public RedundancySettings withOrphanWait(long millis) {
-    return copy(millis, safeModeThreshold, repairDelayMillis, copyRate);
+    return copy(millis, safeModeThreshold, repairDelayMillis, copyRate, enoughReplicas);
   }
 
   /** The same with another share of blocks that must be readable before safe mode ends. */
   public RedundancySettings withSafeModeThreshold(double share) {
-    return copy(orphanWaitMillis, share, repairDelayMillis, copyRate);
+    return copy(orphanWaitMillis, share, repairDelayMillis, copyRate, enoughReplicas);
   }
 
   /** The same with another wait before re-replication begins. */
   public RedundancySettings withRepairDelay(long millis) {
-    return copy(orphanWaitMillis, safeModeThreshold, millis, copyRate);
+    return copy(orphanWaitMillis, safeModeThreshold, millis, copyRate, enoughReplicas);
   }
 
   /** The same with another limit of the bytes per second of re-replication. */
   public RedundancySettings withCopyRate(ByteRate rate) {
-    return copy(orphanWaitMillis, safeModeThreshold, repairDelayMillis, rate);
+    return copy(orphanWaitMillis, safeModeThreshold, repairDelayMillis, rate, enoughReplicas);
+  }
+
+  /** The same with another number of replicas that suffice elsewhere when a server leaves. */
+  public RedundancySettings withEnoughReplicas(int replicas) {
+    return copy(orphanWaitMillis, safeModeThreshold, repairDelayMillis, copyRate, replicas);
   }
 
   private RedundancySettings copy(
       long newOrphanWaitMillis,
       double newSafeModeThreshold,
       long newRepairDelayMillis,
-      ByteRate newCopyRate) {
+      ByteRate newCopyRate,
+      int newEnoughReplicas) {
     return new RedundancySettings(
         deadAfterMillis,
         staleAfterMillis,
@@ -140,7 +152,8 @@ public record RedundancySettings(
         newOrphanWaitMillis,
         newSafeModeThreshold,
         newRepairDelayMillis,
-        newCopyRate);
+        newCopyRate,
+        newEnoughReplicas);
   }
 
   /** A server is stale after a third of the time after which it is dead, within limits. */

@@ -1,10 +1,12 @@
 package io.ebbfs.namenode.peers;
 
 import io.ebbfs.namenode.datanodes.ClusterView.Disk;
+import io.ebbfs.namenode.datanodes.ClusterView.DrainState;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.protocol.proto.PeerProtos.ClusterViewProto;
 import io.ebbfs.protocol.proto.PeerProtos.ViewedDiskProto;
+import io.ebbfs.protocol.proto.PeerProtos.ViewedDrainProto;
 import io.ebbfs.protocol.proto.PeerProtos.ViewedServerProto;
 import java.time.Clock;
 import java.util.List;
@@ -35,6 +37,11 @@ public final class ClusterViews {
             .setLive(server.live())
             .setSilentMillis(Math.max(0, now - server.lastHeartbeatMillis()))
             .setActiveTransfers(server.activeTransfers());
+    switch (server.drain()) {
+      case NONE -> {}
+      case DRAINING -> message.setDrain(ViewedDrainProto.DRAINING);
+      case DRAINED -> message.setDrain(ViewedDrainProto.DRAINED);
+    }
     for (Disk disk : server.disks()) {
       // The disk by its uuid is newer than the server's list.
       message.addDisks(message(cluster.disk(disk.storageUuid()).orElse(disk)));
@@ -76,7 +83,18 @@ public final class ClusterViews {
         server.getLive(),
         now - server.getSilentMillis(),
         server.getActiveTransfers(),
-        server.getDisksList().stream().map(disk -> disk(disk, server.getUuid())).toList());
+        server.getDisksList().stream().map(disk -> disk(disk, server.getUuid())).toList(),
+        drain(server));
+  }
+
+  private static DrainState drain(ViewedServerProto server) {
+    if (!server.hasDrain()) {
+      return DrainState.NONE;
+    }
+    return switch (server.getDrain()) {
+      case DRAINING -> DrainState.DRAINING;
+      case DRAINED -> DrainState.DRAINED;
+    };
   }
 
   private static Disk disk(ViewedDiskProto disk, String serverUuid) {

@@ -7,6 +7,7 @@ package io.ebbfs.namenode.placement;
  * @param capacityBytes its size; 0 if not known
  * @param freeBytes how much can still be written to it
  * @param load how busy its server is: 0 is idle, at 1 it should not get busier
+ * @param leaving whether its server is drained: its blocks have to move
  */
 public record PlacementDisk(
     String storageUuid,
@@ -14,7 +15,20 @@ public record PlacementDisk(
     String rack,
     long capacityBytes,
     long freeBytes,
-    double load) {
+    double load,
+    boolean leaving) {
+
+  /** A disk of a server that stays. */
+  public PlacementDisk(
+      String storageUuid,
+      String serverUuid,
+      String rack,
+      long capacityBytes,
+      long freeBytes,
+      double load) {
+    this(storageUuid, serverUuid, rack, capacityBytes, freeBytes, load, false);
+  }
+
   /** The share of its space that is used, 0 to 1; 0 if its capacity is not known. */
   public double utilisation() {
     return capacityBytes <= 0 ? 0 : Math.max(0, 1 - (double) freeBytes / capacityBytes);

@@ -17,8 +17,10 @@ import java.util.List;
  * The state of a block and its replicas at one moment.
  *
  * @param live good replicas on live disks
- * @param trusted live replicas whose disk has sent a full report since its server registered; only
- *     these count when a replica is to be deleted
+ * @param counted the live replicas that count towards the wanted number: a replica of a block in no
+ *     stripe counts only if its server is not drained
+ * @param trusted counted replicas whose disk has sent a full report since its server registered;
+ *     only these count when a replica is to be deleted
  * @param wrong replicas on live disks that are corrupt, or of another generation or length, without
  *     the unverified outputs of a running transition
  * @param excess replicas on live disks that are to be deleted
@@ -29,6 +31,7 @@ record BlockAssessment(
     StoredBlock stored,
     List<Replica> all,
     List<Replica> live,
+    List<Replica> counted,
     List<Replica> trusted,
     List<Replica> wrong,
     List<Replica> excess,
@@ -42,6 +45,7 @@ record BlockAssessment(
         new BlockAssessment(
             stored,
             all,
+            new ArrayList<>(),
             new ArrayList<>(),
             new ArrayList<>(),
             new ArrayList<>(),
@@ -96,8 +100,11 @@ record BlockAssessment(
       excess.add(replica);
     } else if (ReplicaRows.isGood(block, replica.row())) {
       live.add(replica);
-      if (cluster.hasReported(replica.storageUuid())) {
-        trusted.add(replica);
+      if (striped() || !cluster.isLeaving(replica.storageUuid())) {
+        counted.add(replica);
+        if (cluster.hasReported(replica.storageUuid())) {
+          trusted.add(replica);
+        }
       }
     } else if (replica.row().getGenerationStamp() <= block.getGenerationStamp()
         || (isCorrupt(replica) && block.getState() == BlockStateProto.COMPLETE)) {
@@ -128,6 +135,13 @@ record BlockAssessment(
   /** True if the length of the block is final, and no report of a replica has been counted yet. */
   boolean committed() {
     return block().getState() == BlockStateProto.COMMITTED;
+  }
+
+  /** Whether the disk has a good replica, in service or not. */
+  boolean hasGoodOn(String storageUuid) {
+    return all.stream()
+        .filter(replica -> replica.storageUuid().equals(storageUuid))
+        .anyMatch(replica -> ReplicaRows.isGood(block(), replica.row()));
   }
 
   boolean striped() {

@@ -96,7 +96,10 @@ public final class BlockLocator {
     return new BlockPlaces(block, offsetBytes, places, false);
   }
 
-  /** Live good replicas: the client's machine first, overdue servers last, else in random order. */
+  /**
+   * Live good replicas: the client's machine first, else in random order. Servers that are drained
+   * come after all others, and overdue servers, which may not answer, last.
+   */
   private List<Place> good(BlockRow block, List<Replica> replicas, String machine) {
     List<Place> places = new ArrayList<>();
     for (Replica replica : replicas) {
@@ -107,6 +110,7 @@ public final class BlockLocator {
     random.shuffle(places);
     places.sort(
         Comparator.comparing((Place place) -> cluster.isOverdue(place.server()))
+            .thenComparing(place -> place.server().isLeaving())
             .thenComparing(place -> !ReplicaTargetChooser.isOn(place.server(), machine)));
     return places;
   }
@@ -255,6 +259,15 @@ public final class BlockLocator {
         blockPoolId, block.getBlockId(), block.getLengthBytes(), block.getGenerationStamp());
   }
 
+  /** The state of a server as HDFS names it. */
+  public static DatanodeInfo.AdminStates adminState(Server server) {
+    return switch (server.drain()) {
+      case NONE -> DatanodeInfo.AdminStates.NORMAL;
+      case DRAINING -> DatanodeInfo.AdminStates.DECOMMISSION_INPROGRESS;
+      case DRAINED -> DatanodeInfo.AdminStates.DECOMMISSIONED;
+    };
+  }
+
   /** A server as HDFS describes it to clients and other servers. */
   public static DatanodeInfo info(Server server) {
     long capacity = 0;
@@ -283,6 +296,7 @@ public final class BlockLocator {
         .setNonDfsUsed(Math.max(0, capacity - used - remaining))
         .setLastUpdate(server.lastHeartbeatMillis())
         .setXceiverCount(server.activeTransfers())
+        .setAdminState(adminState(server))
         .build();
   }
 }

@@ -263,6 +263,11 @@ public final class BlockManager implements BlockService {
     return redundancy.lostDiskBlocksExamined();
   }
 
+  /** How far the drain of a server is; empty if the server is not being drained. */
+  public Optional<DrainProgress> drain(String serverUuid) {
+    return redundancy.drain(serverUuid);
+  }
+
   /** Good replicas on a disk, as of the last full scan. */
   public long blocksOn(String storageUuid) {
     return scanner.blocksOn(storageUuid);

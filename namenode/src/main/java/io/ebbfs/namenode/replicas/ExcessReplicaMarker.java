@@ -54,7 +54,7 @@ final class ExcessReplicaMarker {
   }
 
   boolean hasWork(BlockAssessment block) {
-    return block.live().size() > block.wanted()
+    return block.counted().size() > block.wanted()
         || !block.wrong().isEmpty()
         || !block.excess().isEmpty();
   }
@@ -84,7 +84,7 @@ final class ExcessReplicaMarker {
       throws IOException {
     long blockId = block.block().getBlockId();
     List<Invalidation> gone = new ArrayList<>();
-    if (block.live().size() < block.wanted()) {
+    if (block.counted().size() < block.wanted()) {
       rescue(transaction, block);
     } else if (!block.pinned()) {
       for (Replica replica : choose(transaction, block)) {
@@ -115,10 +115,12 @@ final class ExcessReplicaMarker {
    * there.
    */
   private void rescue(Transaction transaction, BlockAssessment block) {
-    int lacking = block.wanted() - block.live().size();
+    int lacking = block.wanted() - block.counted().size();
     for (Replica replica : block.excess()) {
+      boolean helps = block.live().isEmpty() || !cluster.isLeaving(replica.storageUuid());
       boolean usable =
-          ReplicaRows.agrees(
+          helps
+              && ReplicaRows.agrees(
                   block.block(), replica.row().getGenerationStamp(), replica.row().getLengthBytes())
               && isStillThere(replica.storageUuid(), block.block().getBlockId());
       if (usable && lacking > 0) {
@@ -198,7 +200,7 @@ final class ExcessReplicaMarker {
   private boolean coverAllServers(List<Replica> replicas) {
     Set<String> occupied = new HashSet<>();
     replicas.forEach(replica -> occupied.add(serverOf(replica)));
-    return cluster.liveServers().stream().allMatch(server -> occupied.contains(server.uuid()));
+    return cluster.serversForBlocks().stream().allMatch(server -> occupied.contains(server.uuid()));
   }
 
   /** Whether an order to delete a replica, given some time ago, is still right. */
@@ -226,8 +228,9 @@ final class ExcessReplicaMarker {
 
   /**
    * Chooses excess replicas; the trusted replicas that remain are enough. A replica that shares a
-   * server with another replica is chosen first. Next come replicas that share a server or a disk
-   * with other members of the stripe, then replicas on the fullest disks.
+   * server with another replica is chosen first. Next come replicas on servers that are drained,
+   * then replicas that share a server or a disk with other members of the stripe, then replicas on
+   * the fullest disks.
    */
   List<Replica> choose(Transaction transaction, BlockAssessment block) throws IOException {
     List<Replica> kept = new ArrayList<>(block.trusted());
@@ -251,7 +254,8 @@ final class ExcessReplicaMarker {
     int together =
         neighbours.getOrDefault(serverOf(replica), 0)
             + 10 * neighbours.getOrDefault(replica.storageUuid(), 0);
-    return sharing * 10_000.0 + together * 10.0 + fullness(replica);
+    int leaving = cluster.isLeaving(replica.storageUuid()) ? 1 : 0;
+    return sharing * 10_000.0 + leaving * 5_000.0 + together * 10.0 + fullness(replica);
   }
 
   private double fullness(Replica replica) {

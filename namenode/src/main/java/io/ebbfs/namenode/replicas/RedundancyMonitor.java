@@ -5,6 +5,7 @@ import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.RedundancySettings;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
+import io.ebbfs.namenode.replicas.DrainMonitor.Need;
 import io.ebbfs.namenode.replicas.LostDiskWalker.Outcome;
 import io.ebbfs.namenode.replicas.ReplicaRows.Replica;
 import io.ebbfs.namenode.replicas.SuspectReplicas.Suspect;
@@ -18,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 
 /**
  * Keeps the number of replicas of each block right. Events name blocks to examine. The monitor then
@@ -42,6 +44,8 @@ public final class RedundancyMonitor {
   private final SuspectReplicas suspects;
   private final InvalidationRows invalidationRows;
   private final LostDiskWalker lostDisks;
+  private final DrainMonitor drains;
+  private final ReplicaTargetChooser chooser;
   private volatile StripeService stripes;
 
   RedundancyMonitor(
@@ -66,6 +70,8 @@ public final class RedundancyMonitor {
     this.queue = new RedundancyQueue(settings.queueLimit());
     this.replications =
         new ReplicationScheduler(cluster, commands, chooser, clock, settings, queue, this::assess);
+    this.chooser = chooser;
+    this.drains = new DrainMonitor(store, cluster, clock, settings, new BlocksOfDrainedServers());
     this.lostDisks = new LostDiskWalker(store, cluster, clock, settings, new BlocksOfLostDisks());
   }
 
@@ -120,6 +126,11 @@ public final class RedundancyMonitor {
     return lostDisks.examined();
   }
 
+  /** How far the drain of a server is; empty if the server is not being drained. */
+  Optional<DrainProgress> drain(String serverUuid) {
+    return drains.progress(serverUuid);
+  }
+
   /** A server is dead: its commands and its pending replications are void. */
   void serverDied(Server server) {
     commands.forget(server.uuid());
@@ -144,6 +155,7 @@ public final class RedundancyMonitor {
   void tick() throws IOException {
     replications.retryOverdue();
     lostDisks.tick();
+    drains.tick();
     for (long blockId : queue.take(settings.blocksPerTick(), clock.millis())) {
       examine(blockId);
     }
@@ -179,6 +191,82 @@ public final class RedundancyMonitor {
       return stripeId.isPresent()
           ? stripes != null && stripes.awaitsCheck(stripeId.getAsLong())
           : queue.isRepairable(blockId);
+    }
+  }
+
+  /** What the walks over servers that are drained do with the blocks that they find. */
+  private final class BlocksOfDrainedServers implements DrainMonitor.Blocks {
+    @Override
+    public DrainMonitor.Found look(StoredBlock stored, Disk disk) throws IOException {
+      long blockId = stored.block().getBlockId();
+      Optional<BlockAssessment> found = assess(blockId);
+      if (found.isEmpty() || !found.get().hasGoodOn(disk.storageUuid())) {
+        return new DrainMonitor.Found(Need.NONE, false, 0);
+      }
+      BlockAssessment block = found.get();
+      Need need = need(block, disk);
+      if (need != Need.NONE && block.striped()) {
+        checkStripe(block.block().getStripeId());
+      } else if (block.settled() && !block.striped()) {
+        replications.note(blockId, block);
+      }
+      return new DrainMonitor.Found(need, true, block.block().getLengthBytes());
+    }
+
+    private Need need(BlockAssessment block, Disk disk) {
+      long staying =
+          block.live().stream().filter(replica -> cluster.isStaying(replica.storageUuid())).count();
+      long enough =
+          block.striped() || !block.settled()
+              ? 1
+              : Math.min(block.wanted(), settings.enoughReplicas());
+      if (staying >= enough) {
+        return Need.NONE;
+      }
+      if (!block.settled()) {
+        return Need.OPEN;
+      }
+      boolean isElsewhere =
+          block.live().stream()
+              .anyMatch(
+                  replica ->
+                      !cluster
+                          .serversOf(List.of(replica.storageUuid()))
+                          .contains(disk.serverUuid()));
+      return isElsewhere ? Need.ELSEWHERE_TOO : Need.ONLY_HERE;
+    }
+
+    @Override
+    public Optional<String> whyStuck(long blockId) throws IOException {
+      Optional<BlockAssessment> found = assess(blockId);
+      if (found.isEmpty()) {
+        return Optional.empty();
+      }
+      BlockAssessment block = found.get();
+      if (!block.settled()) {
+        return Optional.of(
+            "block %d is being written, and no server that stays has a replica of it: it can leave once its file is closed"
+                .formatted(blockId));
+      }
+      if (block.striped()) {
+        long stripeId = block.block().getStripeId();
+        return Optional.ofNullable(stripes)
+            .flatMap(service -> service.whyStuck(stripeId))
+            .map(why -> "block %d of stripe %d: %s".formatted(blockId, stripeId, why));
+      }
+      if (block.live().isEmpty()) {
+        return Optional.of(
+            "block %d has no live replica: bring a server or disk back that holds one"
+                .formatted(blockId));
+      }
+      Set<String> holders =
+          cluster.serversOf(block.all().stream().map(Replica::storageUuid).toList());
+      return chooser
+          .whyNone(holders, block.block().getLengthBytes())
+          .map(
+              why ->
+                  "block %d has %d of %d replicas on servers that stay; %s"
+                      .formatted(blockId, block.counted().size(), block.wanted(), why));
     }
   }
 

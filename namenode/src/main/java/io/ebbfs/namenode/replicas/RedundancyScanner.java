@@ -100,11 +100,13 @@ final class RedundancyScanner {
 
   private void examine(BlockRow block, List<Replica> replicas) {
     int live = 0;
+    int staying = 0;
     boolean hasBadReplica = false;
     for (Replica replica : replicas) {
       boolean onLiveDisk = cluster.isLive(replica.storageUuid());
       if (onLiveDisk && ReplicaRows.isGood(block, replica.row())) {
         live++;
+        staying += cluster.isLeaving(replica.storageUuid()) ? 0 : 1;
         blocksByDisk.merge(replica.storageUuid(), 1L, Long::sum);
       } else {
         hasBadReplica |= onLiveDisk;
@@ -116,8 +118,8 @@ final class RedundancyScanner {
     if (block.getState() != BlockStateProto.COMPLETE) {
       return;
     }
-    int wanted = block.hasStripeId() ? 1 : block.getReplication();
-    if (hasBadReplica || live != wanted) {
+    boolean hasWantedNumber = block.hasStripeId() ? live == 1 : staying == block.getReplication();
+    if (hasBadReplica || !hasWantedNumber) {
       redundancy.check(block.getBlockId());
     }
     if (block.hasStripeId() && live == 0) {

@@ -53,7 +53,7 @@ final class ReplicaTargetChooser {
     }
   }
 
-  /** The live servers at one time, with what a choice among them needs. */
+  /** The servers that take blocks at one time, with what a choice among them needs. */
   private static final class Choice {
     private final List<Server> servers;
     private final ReplicaServerChooser chooser;
@@ -95,7 +95,7 @@ final class ReplicaTargetChooser {
 
   /** See {@link BlockService#chooseTargets}. */
   synchronized List<Target> choose(WriteRequest request) throws IOException {
-    List<Server> live = cluster.liveServers();
+    List<Server> live = cluster.serversForBlocks();
     if (choice.servers != live) {
       choice = new Choice(live);
     }
@@ -135,6 +135,23 @@ final class ReplicaTargetChooser {
       throw new IOException(noPlace(request, live, holders, now));
     }
     return targets;
+  }
+
+  /** Why no server can take another replica of a block; empty if one can. Places nothing. */
+  Optional<String> whyNone(Set<String> holderUuids, long lengthBytes) {
+    List<Server> servers = cluster.serversForBlocks();
+    List<Server> others =
+        servers.stream().filter(server -> !holderUuids.contains(server.uuid())).toList();
+    boolean fits =
+        others.stream()
+            .flatMap(server -> server.disks().stream())
+            .anyMatch(disk -> !disk.failed() && disk.remainingBytes() >= lengthBytes);
+    return fits
+        ? Optional.empty()
+        : Optional.of(
+            "of the %d servers that take blocks, %d hold it already, and %d have no disk with %d bytes free: add a server or disks, or take a server back"
+                .formatted(
+                    servers.size(), servers.size() - others.size(), others.size(), lengthBytes));
   }
 
   /** Replicas that {@link #choose} placed on a disk have been reported. */

@@ -95,7 +95,7 @@ final class ReplicationScheduler {
 
   /** Notes whether a settled block in no stripe is under-replicated. */
   void note(long blockId, BlockAssessment block) {
-    if (block.live().size() < block.wanted()) {
+    if (block.counted().size() < block.wanted()) {
       queue.underReplicated(blockId, block.live().size(), dueMillis(block));
     } else {
       notNeeded(blockId);
@@ -109,7 +109,7 @@ final class ReplicationScheduler {
   private long dueMillis(BlockAssessment block) {
     long soon = clock.millis() + DELAY_MILLIS;
     List<Long> ends = block.absentSince(cluster, clock.millis() - settings.repairDelayMillis());
-    boolean maySuffice = block.live().size() + ends.size() >= block.wanted();
+    boolean maySuffice = block.counted().size() + ends.size() >= block.wanted();
     return ends.isEmpty() || !maySuffice || isUrgent(block)
         ? soon
         : Math.max(soon, Collections.min(ends) + settings.repairDelayMillis());
@@ -208,7 +208,7 @@ final class ReplicationScheduler {
         .filter(disk -> cluster.isLive(disk.storageUuid()))
         .forEach(disk -> occupied.add(disk.serverUuid()));
     underWay.forEach(replication -> occupied.add(replication.targetUuid()));
-    int missing = block.wanted() - block.live().size() - underWay.size();
+    int missing = block.wanted() - block.counted().size() - underWay.size();
     for (int i = 0; i < missing; i++) {
       Optional<Server> source = source(blockId, block);
       Optional<Target> target = source.isEmpty() ? Optional.empty() : target(block, occupied);

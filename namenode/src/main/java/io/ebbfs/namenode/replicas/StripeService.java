@@ -7,6 +7,7 @@ import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
 
 /** The stripes, as seen by files and replicas. Thread-safe. */
 public interface StripeService {
@@ -46,6 +47,11 @@ public interface StripeService {
   /** Whether a request to check the stripe was taken and is not carried out. */
   default boolean awaitsCheck(long stripeId) {
     return false;
+  }
+
+  /** Why blocks of a stripe cannot leave a server that is drained; empty if they can. */
+  default Optional<String> whyStuck(long stripeId) {
+    return Optional.empty();
   }
 
   /**

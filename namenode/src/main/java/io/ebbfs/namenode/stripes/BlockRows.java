@@ -14,6 +14,7 @@ import io.ebbfs.protocol.proto.StoreProtos.StorageReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -69,7 +70,10 @@ public final class BlockRows {
     }
   }
 
-  /** By position of a stripe: the disks in service that hold the member whole. */
+  /**
+   * By position of a stripe: the disks in service that hold the member whole, those of drained
+   * servers last.
+   */
   static SortedMap<Integer, List<String>> liveStorages(
       Transaction transaction, ClusterView cluster, List<StripeMemberProto> members)
       throws IOException {
@@ -110,7 +114,10 @@ public final class BlockRows {
 
   private static List<String> live(
       ClusterView cluster, List<Row<ReplicaRow>> replicas, long generationStamp, long lengthBytes) {
-    return whole(replicas, generationStamp, lengthBytes).stream().filter(cluster::isLive).toList();
+    return whole(replicas, generationStamp, lengthBytes).stream()
+        .filter(cluster::isLive)
+        .sorted(Comparator.comparing(cluster::isLeaving))
+        .toList();
   }
 
   private static List<String> whole(

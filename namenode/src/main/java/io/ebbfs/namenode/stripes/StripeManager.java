@@ -22,8 +22,10 @@ import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Changes the rows of stripes when blocks are deleted, and keeps the hints which stripes the repair
@@ -37,6 +39,9 @@ public final class StripeManager implements StripeService {
   /** Hints of one kind in memory. */
   private static final int MAX_HINTS = 100_000;
 
+  /** Stripes of which it is remembered why they cannot leave a drained server. */
+  private static final int MAX_STUCK = 1_000;
+
   private final CodeRegistry codes;
   private final BlockService blocks;
   private final ClusterView cluster;
@@ -45,6 +50,7 @@ public final class StripeManager implements StripeService {
   private final Set<Long> toCheck = new LinkedHashSet<>();
   private final Set<Long> toCheckForRisk = new LinkedHashSet<>();
   private final Set<Long> inHand = new HashSet<>();
+  private final Map<Long, String> stuck = new ConcurrentHashMap<>();
 
   public StripeManager(CodeRegistry codes, BlockService blocks, ClusterView cluster) {
     this(codes, blocks, cluster, MAX_HINTS);
@@ -208,6 +214,23 @@ public final class StripeManager implements StripeService {
           || toCheckForRisk.contains(stripeId)
           || inHand.contains(stripeId);
     }
+  }
+
+  @Override
+  public Optional<String> whyStuck(long stripeId) {
+    return Optional.ofNullable(stuck.get(stripeId));
+  }
+
+  /** Notes why blocks of a stripe cannot leave a drained server. Some of the reasons are kept. */
+  public void noteStuck(long stripeId, String reason) {
+    if (stuck.size() < MAX_STUCK || stuck.containsKey(stripeId)) {
+      stuck.put(stripeId, reason);
+    }
+  }
+
+  /** Nothing keeps blocks of a stripe on a drained server, or the stripe is gone. */
+  public void noteNotStuck(long stripeId) {
+    stuck.remove(stripeId);
   }
 
   /**

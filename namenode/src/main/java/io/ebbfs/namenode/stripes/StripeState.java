@@ -98,6 +98,25 @@ public record StripeState(
         .anyMatch(entry -> !code.decodes(entry.getValue()));
   }
 
+  /** Positions whose block is on a server that is drained, and on no other server. */
+  public SortedSet<Integer> leaving(ClusterView cluster) {
+    SortedSet<Integer> leaving = new TreeSet<>();
+    locations.forEach(
+        (position, storages) -> {
+          if (!storages.isEmpty() && storages.stream().allMatch(cluster::isLeaving)) {
+            leaving.add(position);
+          }
+        });
+    return leaving;
+  }
+
+  /** The stripe as it would be if the blocks of these positions were lost. */
+  public StripeState without(Set<Integer> positions) {
+    SortedMap<Integer, List<String>> left = new TreeMap<>(locations);
+    positions.forEach(position -> left.put(position, List.of()));
+    return new StripeState(row, code, members, Collections.unmodifiableSortedMap(left));
+  }
+
   /** Whether every live data block is on a disk in service; parities and tombstones may be lost. */
   public boolean hasAllLiveData() {
     return members.values().stream()

@@ -121,7 +121,15 @@ class DirectCallsTest {
   private BlockingService translator(World world) throws IOException {
     ClientFrontEnd calls =
         new ClientFrontEnd(
-            world.files, world.real.blocks, null, world.real.cluster, null, superuser, null, null);
+            world.files,
+            world.real.blocks,
+            null,
+            world.real.cluster,
+            null,
+            superuser,
+            null,
+            null,
+            null);
     return ClientNamenodeProtocol.newReflectiveBlockingService(
         new ClientNamenodeProtocolServerSideTranslatorPB(
             ReadOnlyGuard.of(calls, world.real.cluster::isReadOnly)));

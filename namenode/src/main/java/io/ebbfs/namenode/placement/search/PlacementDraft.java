@@ -303,6 +303,9 @@ final class PlacementDraft {
     }
 
     boolean fits(int candidate) {
+      if (disks.get(candidate).leaving()) {
+        return false;
+      }
       if (choices != null && isNewOnServerOfReplica(candidate)) {
         return false;
       }

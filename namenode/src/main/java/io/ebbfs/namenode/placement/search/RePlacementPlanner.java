@@ -44,15 +44,20 @@ public final class RePlacementPlanner {
   /**
    * The moves that improve the placement of a stripe.
    *
-   * @param violations how many rules the stripe breaks: disks with two of its blocks, and servers,
-   *     racks and pairs of servers whose loss it does not survive
+   * @param violations how many rules the stripe breaks: blocks on servers that are drained, disks
+   *     with two of its blocks, and servers, racks and pairs of servers whose loss it does not
+   *     survive
    * @param left how many rules it breaks after the moves
+   * @param leaving how many of its blocks are on servers that are drained
+   * @param staying how many of these blocks the moves leave there
    * @param targets the new disk of each position that should move; empty if no moves help
    * @param violationsInWords the broken rules, for people
    */
   public record Moves(
       int violations,
       int left,
+      int leaving,
+      int staying,
       SortedMap<Integer, PlacementDisk> targets,
       String violationsInWords) {}
 
@@ -158,9 +163,11 @@ public final class RePlacementPlanner {
   /** Plans the moves. It may be called once: afterwards the draft contains the moves. */
   public Moves plan() {
     int before = violations();
+    int leaving = onLeavingServers();
+    int fatalBefore = fatalServers();
     String inWords = violationsInWords();
     if (before == 0) {
-      return new Moves(0, 0, new TreeMap<>(), inWords);
+      return new Moves(0, 0, 0, 0, new TreeMap<>(), inWords);
     }
     for (Item item : items.values()) {
       if (isMisplaced(item)) {
@@ -175,8 +182,10 @@ public final class RePlacementPlanner {
       fixPairs();
     }
     int left = violations();
+    // A server that is drained is left even if a rule of less weight is broken instead.
+    boolean drains = onLeavingServers() < leaving && fatalServers() <= fatalBefore;
     SortedMap<Integer, PlacementDisk> moves = new TreeMap<>();
-    if (left < before) {
+    if (left < before || drains) {
       items.forEach(
           (position, item) -> {
             if (item.isMove(item.disk())) {
@@ -184,7 +193,8 @@ public final class RePlacementPlanner {
             }
           });
     }
-    return new Moves(before, Math.min(before, left), moves, inWords);
+    int staying = moves.isEmpty() ? leaving : onLeavingServers();
+    return new Moves(before, Math.min(before, left), leaving, staying, moves, inWords);
   }
 
   /**
@@ -252,14 +262,20 @@ public final class RePlacementPlanner {
   }
 
   private boolean isMisplaced(Item item, View in) {
-    return in.countOnDisk(item.disk()) > 1
+    return draft.disk(item.disk()).leaving()
+        || in.countOnDisk(item.disk()) > 1
         || !in.survives(item.server())
         || keepsRacks && !in.survivesRack(draft.rackOf(item.server()));
   }
 
   /** How many rules the stripe breaks; searches no moves. */
   public int violations() {
-    return sharedDisks() + fatalServers() + fatalRacks() + fatalPairs();
+    return onLeavingServers() + sharedDisks() + fatalServers() + fatalRacks() + fatalPairs();
+  }
+
+  /** How many blocks of the stripe are on servers that are drained. */
+  private int onLeavingServers() {
+    return (int) items.values().stream().filter(item -> draft.disk(item.disk()).leaving()).count();
   }
 
   /** The sum over the stripe and the merged stripe. */
@@ -301,7 +317,7 @@ public final class RePlacementPlanner {
   }
 
   private String violationsInWords() {
-    return "%d disks with two blocks, %d servers, %d racks and %d pairs of servers whose loss is not survived"
-        .formatted(sharedDisks(), fatalServers(), fatalRacks(), fatalPairs());
+    return "%d blocks on servers that are drained, %d disks with two blocks, %d servers, %d racks and %d pairs of servers whose loss is not survived"
+        .formatted(onLeavingServers(), sharedDisks(), fatalServers(), fatalRacks(), fatalPairs());
   }
 }

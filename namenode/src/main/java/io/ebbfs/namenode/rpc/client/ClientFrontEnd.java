@@ -65,8 +65,9 @@ public final class ClientFrontEnd extends ClusterCalls {
       FsServerDefaults defaults,
       Caller.Superuser superuser,
       BackupTaker backups,
-      ReadOnlyMark readOnly) {
-    super(cluster, counts, defaults, new CallContext(superuser), backups, readOnly);
+      ReadOnlyMark readOnly,
+      ExcludedReader excluded) {
+    super(cluster, counts, defaults, new CallContext(superuser), backups, readOnly, excluded);
     this.files = files;
     this.blocks = blocks;
   }

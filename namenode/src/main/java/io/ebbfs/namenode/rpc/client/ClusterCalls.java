@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.rpc.client;
 
 import io.ebbfs.namenode.datanodes.ClusterView.Disk;
+import io.ebbfs.namenode.datanodes.ClusterView.DrainState;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
@@ -8,21 +9,27 @@ import io.ebbfs.namenode.leader.ReadOnlyMark;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
 import java.io.IOException;
 import java.util.List;
+import java.util.Set;
 import org.apache.hadoop.fs.FsServerDefaults;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.DatanodeReportType;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.SafeModeAction;
 import org.apache.hadoop.hdfs.protocol.ReplicatedBlockStats;
 import org.apache.hadoop.hdfs.server.protocol.DatanodeStorageReport;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** The calls of ClientProtocol about the cluster as a whole: its servers, sizes and safe mode. */
 abstract class ClusterCalls extends DisabledFeatureCalls {
+  private static final Logger LOG = LoggerFactory.getLogger(ClusterCalls.class);
+
   final DatanodeRegistry cluster;
   final CallContext context;
   private final BlockCounts counts;
   private final FsServerDefaults defaults;
   private final BackupTaker backups;
   private final ReadOnlyMark readOnly;
+  private final ExcludedReader excluded;
 
   ClusterCalls(
       DatanodeRegistry cluster,
@@ -30,13 +37,15 @@ abstract class ClusterCalls extends DisabledFeatureCalls {
       FsServerDefaults defaults,
       CallContext context,
       BackupTaker backups,
-      ReadOnlyMark readOnly) {
+      ReadOnlyMark readOnly,
+      ExcludedReader excluded) {
     this.cluster = cluster;
     this.counts = counts;
     this.defaults = defaults;
     this.context = context;
     this.backups = backups;
     this.readOnly = readOnly;
+    this.excluded = excluded;
   }
 
   @Override
@@ -51,9 +60,10 @@ abstract class ClusterCalls extends DisabledFeatureCalls {
     stats[GET_STATS_MISSING_BLOCKS_IDX] = counts.missingBlocks().getAsLong();
     for (Server server : cluster.liveServers()) {
       for (Disk disk : server.disks()) {
-        stats[GET_STATS_CAPACITY_IDX] += disk.capacityBytes();
+        // As in HDFS, the space of a server that is to leave does not count.
+        stats[GET_STATS_CAPACITY_IDX] += server.isLeaving() ? 0 : disk.capacityBytes();
         stats[GET_STATS_USED_IDX] += disk.usedBytes();
-        stats[GET_STATS_REMAINING_IDX] += disk.remainingBytes();
+        stats[GET_STATS_REMAINING_IDX] += server.isLeaving() ? 0 : disk.remainingBytes();
       }
     }
     return stats;
@@ -68,7 +78,9 @@ abstract class ClusterCalls extends DisabledFeatureCalls {
   @Override
   public DatanodeInfo[] getDatanodeReport(DatanodeReportType type) throws IOException {
     PermissionChecker.checkSuperuser(context.caller(), "datanodeReport");
-    return DatanodeInfoConverter.of(servers(type));
+    return servers(type).stream()
+        .map(server -> DatanodeInfoConverter.of(server, blocksOn(server)))
+        .toArray(DatanodeInfo[]::new);
   }
 
   @Override
@@ -85,8 +97,31 @@ abstract class ClusterCalls extends DisabledFeatureCalls {
       case ALL -> cluster.allServers();
       case LIVE -> cluster.liveServers();
       case DEAD -> cluster.allServers().stream().filter(server -> !server.live()).toList();
-      default -> List.of(); // nothing is ever decommissioned or in maintenance
+      case DECOMMISSIONING ->
+          cluster.allServers().stream()
+              .filter(server -> server.drain() == DrainState.DRAINING)
+              .toList();
+      default -> List.of(); // nothing is ever in maintenance
     };
+  }
+
+  private long blocksOn(Server server) {
+    return server.disks().stream()
+        .mapToLong(disk -> counts.blocksOn().applyAsLong(disk.storageUuid()))
+        .sum();
+  }
+
+  /**
+   * Reads the file of excluded servers again, drains those that it names, and takes others back.
+   */
+  @Override
+  public void refreshNodes() throws IOException {
+    PermissionChecker.checkSuperuser(context.caller(), "refreshNodes");
+    Set<String> unknown = cluster.exclude(excluded.read());
+    if (!unknown.isEmpty()) {
+      LOG.warn(
+          "The file of excluded servers names {}, but no such server has registered yet", unknown);
+    }
   }
 
   @Override

@@ -2,8 +2,8 @@ package io.ebbfs.namenode.rpc.client;
 
 import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
+import io.ebbfs.namenode.replicas.BlockLocator;
 import io.ebbfs.namenode.replicas.BlockService.Target;
-import java.util.List;
 import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo.DatanodeInfoBuilder;
@@ -17,6 +17,13 @@ final class DatanodeInfoConverter {
   private DatanodeInfoConverter() {}
 
   static DatanodeInfo of(Server server) {
+    return of(server, 0);
+  }
+
+  /**
+   * @param blocks good replicas on the server
+   */
+  static DatanodeInfo of(Server server, long blocks) {
     long capacity = server.disks().stream().mapToLong(Disk::capacityBytes).sum();
     long used = server.disks().stream().mapToLong(Disk::usedBytes).sum();
     long remaining = server.disks().stream().mapToLong(Disk::remainingBytes).sum();
@@ -36,17 +43,14 @@ final class DatanodeInfoConverter {
         .setNonDfsUsed(Math.max(0, capacity - used - remaining))
         .setLastUpdate(server.lastHeartbeatMillis())
         .setXceiverCount(server.activeTransfers())
-        .setAdminState(DatanodeInfo.AdminStates.NORMAL)
+        .setAdminState(BlockLocator.adminState(server))
+        .setNumBlocks((int) Math.min(Integer.MAX_VALUE, blocks))
         .build();
   }
 
   static DatanodeInfoWithStorage of(Target target) {
     return new DatanodeInfoWithStorage(
         of(target.server()), target.disk().storageUuid(), StorageType.DISK);
-  }
-
-  static DatanodeInfo[] of(List<Server> servers) {
-    return servers.stream().map(DatanodeInfoConverter::of).toArray(DatanodeInfo[]::new);
   }
 
   static DatanodeStorageReport withDisks(Server server) {

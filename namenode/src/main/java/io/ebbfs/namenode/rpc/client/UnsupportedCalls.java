@@ -43,15 +43,6 @@ abstract class UnsupportedCalls implements ClientProtocol {
   }
 
   @Override
-  public void refreshNodes() throws IOException {
-    throw new UnsupportedOperationException(
-        "EbbFS does not support the call refreshNodes of ClientProtocol: decommission is not"
-            + " implemented, so lists of included and excluded servers are not read; to retire a"
-            + " server, stop it and wait until its blocks are repaired on other servers, before you"
-            + " stop the next one");
-  }
-
-  @Override
   public void setStoragePolicy(String a0, String a1) throws IOException {
     throw unsupported("setStoragePolicy");
   }

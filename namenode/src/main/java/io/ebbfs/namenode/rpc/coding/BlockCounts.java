@@ -1,5 +1,8 @@
 package io.ebbfs.namenode.rpc.coding;
 
+import io.ebbfs.namenode.replicas.DrainProgress;
+import java.util.Optional;
+import java.util.function.Function;
 import java.util.function.LongSupplier;
 import java.util.function.ToLongFunction;
 
@@ -13,6 +16,7 @@ import java.util.function.ToLongFunction;
  * @param lostDisksToWalk disks out of service whose blocks are still to be examined
  * @param lostDiskBlocksExamined blocks of these disks that were examined
  * @param blocksOn replicas on the disk with this storage uuid
+ * @param drain how far the drain of the server with this uuid is; empty if it is not being drained
  */
 public record BlockCounts(
     LongSupplier underReplicatedBlocks,
@@ -21,12 +25,21 @@ public record BlockCounts(
     LongSupplier orphanBytes,
     LongSupplier lostDisksToWalk,
     LongSupplier lostDiskBlocksExamined,
-    ToLongFunction<String> blocksOn) {
-  /** Without orphans and lost disks. */
+    ToLongFunction<String> blocksOn,
+    Function<String, Optional<DrainProgress>> drain) {
+  /** Without orphans, lost disks and drains. */
   public BlockCounts(
       LongSupplier underReplicatedBlocks,
       LongSupplier missingBlocks,
       ToLongFunction<String> blocksOn) {
-    this(underReplicatedBlocks, missingBlocks, () -> 0, () -> 0, () -> 0, () -> 0, blocksOn);
+    this(
+        underReplicatedBlocks,
+        missingBlocks,
+        () -> 0,
+        () -> 0,
+        () -> 0,
+        () -> 0,
+        blocksOn,
+        server -> Optional.empty());
   }
 }

@@ -58,7 +58,7 @@ public final class RepairAttemptPlanner {
     }
     Map<Integer, Set<String>> barred = serversWithBadReplicas(transaction, stripe, lost);
     Set<Integer> rebuildable = placeable(rebuildable(stripe, lost), barred);
-    List<CombinePlan> plans = plans(stripe, lost, rebuildable);
+    List<CombinePlan> plans = plans(cluster, stripe, lost, rebuildable);
     Map<Integer, String> targets =
         place(transaction, stripe, rebuildable, union(rebuildable, barred));
     List<Step> steps = new ArrayList<>();
@@ -86,7 +86,8 @@ public final class RepairAttemptPlanner {
     return rebuildable;
   }
 
-  private List<CombinePlan> plans(StripeState stripe, Set<Integer> lost, Set<Integer> rebuildable)
+  static List<CombinePlan> plans(
+      ClusterView cluster, StripeState stripe, Set<Integer> lost, Set<Integer> rebuildable)
       throws NotPlannableException {
     Set<Integer> unavailable = new TreeSet<>(lost);
     unavailable.removeAll(rebuildable);
@@ -139,7 +140,7 @@ public final class RepairAttemptPlanner {
    */
   private Set<Integer> placeable(Set<Integer> rebuildable, Map<Integer, Set<String>> barred) {
     Set<String> live = new HashSet<>();
-    cluster.liveServers().forEach(server -> live.add(server.uuid()));
+    cluster.serversForBlocks().forEach(server -> live.add(server.uuid()));
     Set<Integer> positions = new TreeSet<>(rebuildable);
     while (positions.size() > 1 && union(positions, barred).containsAll(live)) {
       positions.remove(
@@ -176,7 +177,7 @@ public final class RepairAttemptPlanner {
     return barred;
   }
 
-  private static Result result(
+  static Result result(
       StripeState stripe, Set<Integer> lost, Set<Integer> rebuildable, List<CombinePlan> plans) {
     SortedMap<Integer, Source> stored = new TreeMap<>();
     for (int position : stripe.occupied()) {
@@ -191,7 +192,7 @@ public final class RepairAttemptPlanner {
     return new Result(0, "stripe " + stripe.id(), stripe.code(), stored, staysLost, read);
   }
 
-  private static Step step(StripeState stripe, CombinePlan plan, Map<Integer, String> targets) {
+  static Step step(StripeState stripe, CombinePlan plan, Map<Integer, String> targets) {
     List<Source> sources = new ArrayList<>();
     for (int position : plan.inputPositions()) {
       Source source = ConversionAttemptPlanner.source(stripe, position);

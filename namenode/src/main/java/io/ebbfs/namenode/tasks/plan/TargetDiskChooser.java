@@ -15,11 +15,13 @@ import io.ebbfs.namenode.stripes.StripeState;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.random.RandomGenerator;
@@ -99,14 +101,52 @@ public final class TargetDiskChooser {
         server.rack() == null ? "" : server.rack(),
         disk.capacityBytes(),
         disk.remainingBytes(),
-        server.activeTransfers() / BUSY_TRANSFERS);
+        server.activeTransfers() / BUSY_TRANSFERS,
+        server.isLeaving());
   }
 
-  /** The moves that would make the placement of a stripe better. */
+  /**
+   * The moves that would make the placement of a stripe better.
+   *
+   * @throws NotPlannableException if blocks have to leave a server that is drained, and no disk can
+   *     take them; the message says why
+   */
   public RePlacementPlanner.Moves planMoves(MergeGroup group) throws NotPlannableException {
     List<PlacementDisk> disks = inService();
-    return rePlacement(group, rules(group.stripe().code(), disks), disks, new Random(seed()))
-        .plan();
+    RePlacementPlanner.Moves moves =
+        rePlacement(group, rules(group.stripe().code(), disks), disks, new Random(seed())).plan();
+    return moves.staying() > 0 && moves.targets().isEmpty()
+        ? movesOffLeavingServers(group, moves)
+        : moves;
+  }
+
+  /** Places of their own for the blocks on drained servers, while all other blocks stay. */
+  private RePlacementPlanner.Moves movesOffLeavingServers(
+      MergeGroup group, RePlacementPlanner.Moves found) throws NotPlannableException {
+    StripeState stripe = group.stripe();
+    List<Map<Integer, PlacementDisk>> members = placeOf(group);
+    Set<Integer> leaving = new TreeSet<>();
+    members
+        .get(group.slot())
+        .forEach(
+            (position, disk) -> {
+              if (disk.leaving()) {
+                leaving.add(position);
+              }
+            });
+    List<Set<Integer>> missing = new ArrayList<>(Collections.nCopies(members.size(), Set.of()));
+    missing.set(group.slot(), leaving);
+    Placement placement =
+        placeMissing(stripe.code(), members, missing, longest(stripe), Set.of(), true);
+    SortedMap<Integer, PlacementDisk> targets = new TreeMap<>();
+    leaving.forEach(position -> targets.put(position, placement.disk(group.slot(), position)));
+    return new RePlacementPlanner.Moves(
+        found.violations(),
+        Math.max(0, found.violations() - leaving.size()),
+        leaving.size(),
+        0,
+        targets,
+        found.violationsInWords());
   }
 
   /**
@@ -176,14 +216,14 @@ public final class TargetDiskChooser {
         .orElse(0);
   }
 
-  /** All disks in service. */
+  /** All disks that take new blocks. */
   public List<PlacementDisk> inService() {
     return inService(Set.of());
   }
 
   private List<PlacementDisk> inService(Set<String> excludedServerUuids) {
     List<PlacementDisk> disks = new ArrayList<>();
-    for (Server server : cluster.liveServers()) {
+    for (Server server : cluster.serversForBlocks()) {
       if (!excludedServerUuids.contains(server.uuid())) {
         server.disks().stream().filter(d -> !d.failed()).forEach(d -> disks.add(disk(server, d)));
       }

@@ -2,6 +2,7 @@ package io.ebbfs.namenode.tasks.scan;
 
 import io.ebbfs.namenode.placement.search.RePlacementPlanner;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.namenode.stripes.StripeManager;
 import io.ebbfs.namenode.stripes.StripeState;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionContext;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionPriority;
@@ -23,30 +24,45 @@ import java.util.Random;
 /**
  * Creates the transitions that move members of misplaced stripes to better disks. A stripe is
  * misplaced if it breaks a rule of placement that the cluster could keep. Example: servers were
- * added, or a repaired block had to go to a server that held enough of its stripe already. {@link
- * RePlacementPlanner} finds the moves. Only a few stripes are re-placed at a time. Used by one
- * thread; {@link #violated} by any.
+ * added, or a repaired block had to go to a server that held enough of its stripe already. A stripe
+ * is misplaced as well if a server with one of its blocks is drained. {@link RePlacementPlanner}
+ * finds the moves. Only a few stripes are re-placed at a time, and some more if they leave drained
+ * servers. Used by one thread; {@link #violated} by any.
  */
 final class RePlacementScheduler {
   /** Stripes that are re-placed at the same time: more would take bandwidth from other work. */
   private static final int MAX_ACTIVE = 8;
 
+  /** With those that leave drained servers. */
+  private static final int MAX_ACTIVE_WITH_DRAINS = 64;
+
   private static final int MAX_WITHOUT_MOVES = 1_000_000;
 
-  private record Candidate(StripeState stripe, RePlacementPlanner.Moves moves) {}
+  /** A stripe that cannot leave a drained server is planned again after this time. */
+  private static final long STUCK_MILLIS = 30_000;
+
+  private record Candidate(StripeState stripe, RePlacementPlanner.Moves moves) {
+    boolean drains() {
+      return moves.leaving() > 0;
+    }
+  }
 
   private final TransitionContext context;
+  private final StripeManager stripes;
   private final TargetDiskChooser disks;
   private final StripeTally violated = new StripeTally();
   // Stripes for which no better place was found, with the cluster signature of that time.
   private final Map<Long, Integer> withoutMoves = new HashMap<>();
+  // Stripes that could not leave a drained server, and when they were planned.
+  private final Map<Long, Long> stuckSince = new HashMap<>();
   private final Map<Long, Candidate> candidates = new LinkedHashMap<>();
   // Of this run of the scan; null before its first stripe.
   private TargetDiskChooser.Survey survey;
   private Integer signature;
 
-  RePlacementScheduler(TransitionContext context) {
+  RePlacementScheduler(TransitionContext context, StripeManager stripes) {
     this.context = context;
+    this.stripes = stripes;
     // A fixed seed is enough: these moves only say that a stripe can improve. The claim searches
     // again with other numbers.
     this.disks = new TargetDiskChooser(context.codes(), context.cluster(), new Random(1));
@@ -65,6 +81,8 @@ final class RePlacementScheduler {
   void forget(long stripeId) {
     violated.remove(stripeId);
     withoutMoves.remove(stripeId);
+    stuckSince.remove(stripeId);
+    stripes.noteNotStuck(stripeId);
   }
 
   /** Looks at the placement of a stripe that is whole and in no transition. */
@@ -87,10 +105,11 @@ final class RePlacementScheduler {
         return;
       }
       violated.put(stripe.id(), violations);
-      if (mayPlanMore()
-          && !group.inTransition()
-          && group.others().values().stream().noneMatch(s -> candidates.containsKey(s.id()))
-          && !signature().equals(withoutMoves.get(stripe.id()))) {
+      if (!stripe.leaving(context.cluster()).isEmpty()) {
+        drain(stripe, group);
+        return;
+      }
+      if (mayPlanMore() && isFree(group) && !signature().equals(withoutMoves.get(stripe.id()))) {
         RePlacementPlanner.Moves moves = disks.planMoves(group);
         if (moves.targets().isEmpty()) {
           withoutMoves.put(stripe.id(), signature());
@@ -100,6 +119,34 @@ final class RePlacementScheduler {
       }
     } catch (NotPlannableException e) {
       return; // a disk has just gone: the stripe is not whole any more
+    }
+  }
+
+  /** Whether no other stripe of the group gets other places meanwhile. */
+  private boolean isFree(MergeGroup group) {
+    return !group.inTransition()
+        && group.others().values().stream().noneMatch(s -> candidates.containsKey(s.id()));
+  }
+
+  /** Plans how blocks of a stripe leave drained servers, or notes why they cannot. */
+  private void drain(StripeState stripe, MergeGroup group) {
+    long now = context.clock().millis();
+    Long since = stuckSince.get(stripe.id());
+    if (active() + candidates.size() >= MAX_ACTIVE_WITH_DRAINS
+        || !isFree(group)
+        || since != null && now - since < STUCK_MILLIS) {
+      return;
+    }
+    try {
+      candidates.put(stripe.id(), new Candidate(stripe, disks.planMoves(group)));
+      stuckSince.remove(stripe.id());
+      stripes.noteNotStuck(stripe.id());
+    } catch (NotPlannableException e) {
+      if (stuckSince.size() < MAX_WITHOUT_MOVES) {
+        stuckSince.put(stripe.id(), now);
+      }
+      String remedy = e.shortage().map(shortage -> "; " + shortage.remedy()).orElse("");
+      stripes.noteStuck(stripe.id(), e.getMessage() + remedy);
     }
   }
 
@@ -124,15 +171,17 @@ final class RePlacementScheduler {
                 Objects.hash(
                     server.uuid(),
                     server.rack(),
+                    server.drain(),
                     server.disks().stream().filter(disk -> !disk.failed()).count()))
         .sum();
   }
 
   /** Creates the collected re-placements, up to the limits. The next scan finds the rest again. */
   void flush() throws IOException {
-    int room = MAX_ACTIVE - active();
+    int active = active();
     for (Candidate candidate : candidates.values()) {
-      if (room-- > 0 && context.index().activeCount() < context.settings().maxActive()) {
+      int most = candidate.drains() ? MAX_ACTIVE_WITH_DRAINS : MAX_ACTIVE;
+      if (active++ < most && context.index().activeCount() < context.settings().maxActive()) {
         TransitionRow row = row(context.ids().transitions().next(), candidate);
         TransitionRegistrar.register(context, row, candidate.stripe().row());
       }
@@ -152,7 +201,7 @@ final class RePlacementScheduler {
         .setPolicy(stripe.getPolicy())
         .setFromCode(stripe.getCode())
         .setToCode(stripe.getCode())
-        .setReason("placed with " + candidate.moves().violationsInWords())
+        .setReason(reason(candidate))
         .setCreatedMillis(now)
         .setUpdatedMillis(now)
         .setPriority(TransitionPriority.of(TransitionKindProto.MOVE))
@@ -163,5 +212,10 @@ final class RePlacementScheduler {
                 .setGeneration(stripe.getGeneration())
                 .addAllPositions(candidate.moves().targets().keySet()))
         .build();
+  }
+
+  private static String reason(Candidate candidate) {
+    return (candidate.drains() ? "leaves servers that are drained: placed with " : "placed with ")
+        + candidate.moves().violationsInWords();
   }
 }

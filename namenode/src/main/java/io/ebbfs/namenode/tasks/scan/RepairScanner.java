@@ -49,7 +49,7 @@ public final class RepairScanner {
     this.context = context;
     this.stripes = stripes;
     this.rewrites = new RewriteScheduler(context);
-    this.rePlacements = new RePlacementScheduler(context);
+    this.rePlacements = new RePlacementScheduler(context, stripes);
   }
 
   /** The stripes that were not whole when last seen: how many lost positions each has. */
@@ -206,7 +206,7 @@ public final class RepairScanner {
     StripeState stripe = seen.stripe();
     Optional<Long> transition = seen.transition().map(TransitionRow::getId);
     switch (decision.action()) {
-      case NOTHING, WAIT_FOR_SERVER, WAIT_FOR_REPLICA -> {}
+      case NOTHING, WAIT_FOR_SERVER, WAIT_FOR_REPLICA -> noteWaiting(decision, seen);
       case CHECK_PLACEMENT -> rePlacements.consider(stripe);
       case REWRITE -> {
         rewrites.add(stripe);
@@ -223,6 +223,22 @@ public final class RepairScanner {
           lookAgain(seen);
         }
       }
+    }
+  }
+
+  /** Notes why blocks of a stripe stay on a drained server meanwhile. */
+  private void noteWaiting(RepairDecision decision, Seen seen) {
+    boolean moves =
+        seen.transition().filter(row -> row.getKind() == TransitionKindProto.MOVE).isPresent();
+    if (!moves && !seen.stripe().leaving(context.cluster()).isEmpty()) {
+      String state =
+          seen.transition()
+              .filter(row -> row.getState() == TransitionStateProto.PLANNED)
+              .map(row -> " and has not begun; the blocks leave once it has ended")
+              .orElse("");
+      stripes.noteStuck(seen.stripe().id(), decision.reason() + state);
+    } else {
+      stripes.noteNotStuck(seen.stripe().id());
     }
   }
 
