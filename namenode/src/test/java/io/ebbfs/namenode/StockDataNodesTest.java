@@ -2,9 +2,12 @@ package io.ebbfs.namenode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -18,8 +21,10 @@ import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.BlockLocation;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
+import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.DatanodeReportType;
 import org.apache.hadoop.hdfs.server.datanode.DataNode;
+import org.apache.hadoop.hdfs.tools.DFSAdmin;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -87,7 +92,7 @@ class StockDataNodesTest {
             d.mendPlacements(),
             d.topology(),
             d.topologyScript(),
-            d.excludeFile(),
+            dir.resolve("exclude").toString(),
             d.storeCache(),
             d.verify(),
             d.rewriteDeadShare(),
@@ -240,5 +245,93 @@ class StockDataNodesTest {
         });
     await(() -> everyBlockHas("/c", 3, Set.of()));
     await(() -> machines.replicas() == 3);
+  }
+
+  private String dfsadmin(String... args) throws Exception {
+    PrintStream before = System.out;
+    ByteArrayOutputStream printed = new ByteArrayOutputStream();
+    System.setOut(new PrintStream(printed, true, StandardCharsets.UTF_8));
+    try {
+      assertThat(new DFSAdmin(configuration()).run(args)).isZero();
+    } finally {
+      System.setOut(before);
+    }
+    return printed.toString(StandardCharsets.UTF_8);
+  }
+
+  private DatanodeInfo stats(int transferPort) throws IOException {
+    return Arrays.stream(client.getDataNodeStats(DatanodeReportType.ALL))
+        .filter(info -> info.getXferPort() == transferPort)
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @Test
+  void dfsadminDrainsAServerWhoseEndLosesNothingAndTakesItBack() throws Exception {
+    byte[] content = write("/d", 5 * BLOCK + 17);
+    await(() -> machines.replicas() == 18);
+    DataNode victim = dataNodes.get(0);
+    int port = victim.getXferPort();
+    BlockLocation[] before =
+        client.getFileBlockLocations(new org.apache.hadoop.fs.Path("/d"), 0, Long.MAX_VALUE);
+    int held = 0;
+    for (BlockLocation block : before) {
+      held += Arrays.asList(block.getNames()).contains("127.0.0.1:" + port) ? 1 : 0;
+    }
+    int expected = held;
+    await(() -> stats(port).getNumBlocks() == expected); // it is counted every few seconds
+    Files.writeString(dir.resolve("exclude"), "127.0.0.1:" + port + " # it is old\n");
+    assertThat(dfsadmin("-refreshNodes")).contains("Refresh nodes successful");
+    assertThat(stats(port).isDecommissionInProgress() || stats(port).isDecommissioned()).isTrue();
+    await(() -> stats(port).isDecommissioned());
+    assertThat(dfsadmin("-report", "-decommissioning")).contains("Decommissioning datanodes (0)");
+    assertThat(dfsadmin("-report"))
+        .contains("Decommission Status : Decommissioned")
+        .contains("Num of Blocks: " + held);
+    // Three other servers have all blocks; the fourth keeps its replicas until it is gone.
+    BlockLocation[] blocks =
+        client.getFileBlockLocations(new org.apache.hadoop.fs.Path("/d"), 0, Long.MAX_VALUE);
+    for (BlockLocation block : blocks) {
+      String[] names = block.getNames();
+      assertThat(names.length).isGreaterThanOrEqualTo(3);
+      assertThat(Arrays.asList(names).subList(0, 3)).noneMatch(name -> name.endsWith(":" + port));
+    }
+    write("/new", 3 * BLOCK);
+    await(() -> everyBlockHas("/new", 3, Set.of(port)));
+
+    dataNodes.remove(0);
+    victim.shutdown();
+    await(() -> everyBlockHas("/d", 3, Set.of(port)));
+    assertThat(read("/d")).isEqualTo(content);
+
+    dataNodes.add(startDataNode(0));
+    await(this::allAreBack);
+    Files.writeString(dir.resolve("exclude"), "");
+    dfsadmin("-refreshNodes");
+    await(
+        () ->
+            Arrays.stream(client.getDataNodeStats(DatanodeReportType.LIVE))
+                .allMatch(info -> info.getAdminState() == DatanodeInfo.AdminStates.NORMAL));
+    await(() -> machines.replicas() == 27);
+    assertThat(read("/d")).isEqualTo(content);
+  }
+
+  /** HDFS waits in the same way, and tells the same counts. */
+  @Test
+  void aServerThatOthersCannotReplaceStaysInProgress() throws Exception {
+    dataNodes.remove(3).shutdown();
+    byte[] content = write("/e", 2 * BLOCK);
+    await(() -> machines.replicas() == 6);
+    int port = dataNodes.get(0).getXferPort();
+    Files.writeString(dir.resolve("exclude"), "127.0.0.1:" + port);
+    dfsadmin("-refreshNodes");
+    await(() -> stats(port).getNumBlocks() == 2);
+    String report = dfsadmin("-report", "-decommissioning");
+    assertThat(report)
+        .contains("Decommissioning datanodes (1)")
+        .contains("Decommission Status : Decommission in progress")
+        .contains("Num of Blocks: 2");
+    assertThat(stats(port).isDecommissionInProgress()).isTrue();
+    assertThat(read("/e")).isEqualTo(content);
   }
 }

@@ -317,11 +317,10 @@ class StockHdfsTest {
   }
 
   @Test
-  void refreshNodesIsRefusedWithTheReasonAndARemedy() {
+  void refreshNodesWithoutAFileIsRefusedWithTheReasonAndARemedy() {
     assertThatThrownBy(() -> fs.refreshNodes())
-        .hasMessageContaining("does not support the call refreshNodes")
-        .hasMessageContaining("decommission is not implemented")
-        .hasMessageContaining("stop it");
+        .hasMessageContaining("excludeFile is not set in namenode.yaml")
+        .hasMessageContaining("set it and restart the namenode");
   }
 
   @Test

@@ -48,6 +48,9 @@ final class FakeCluster implements ClusterView {
   /** When a disk that is not in service was lost. */
   ToLongFunction<String> lostSince = disk -> 0;
 
+  /** Servers that are to leave. */
+  final Map<String, DrainState> drains = new ConcurrentHashMap<>();
+
   private final Map<String, List<String>> disksOf = new TreeMap<>();
   private final Map<String, String> serverOf = new TreeMap<>();
   private final Map<String, Long> numberOf = new TreeMap<>();
@@ -385,7 +388,8 @@ final class FakeCluster implements ClusterView {
         !dead.contains(uuid),
         silent.contains(uuid) ? 0 : 60_000,
         0,
-        disksOf.get(uuid).stream().map(disk -> disk(disk).orElseThrow()).toList());
+        disksOf.get(uuid).stream().map(disk -> disk(disk).orElseThrow()).toList(),
+        drains.getOrDefault(uuid, DrainState.NONE));
   }
 
   @Override

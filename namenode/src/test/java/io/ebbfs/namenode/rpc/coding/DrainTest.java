@@ -1,0 +1,238 @@
+package io.ebbfs.namenode.rpc.coding;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ebbfs.namenode.datanodes.ClusterView.DrainState;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.stripes.StripeState;
+import io.ebbfs.protocol.proto.ChunkProtos.CombineRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/** Members of stripes leave a server that is drained. */
+class DrainTest {
+  private static final int BLOCK = 64;
+  private static final String LEAVING = "server-00";
+
+  private CodingCluster cluster;
+
+  private void encoded(String code, int servers, int blocks) throws Exception {
+    cluster = new CodingCluster(servers, 12, 17, CodingCluster.SETTINGS);
+    for (int i = 0; i < blocks; i++) {
+      cluster.createFile(1, BLOCK, true);
+    }
+    cluster.propose(TransitionKindProto.ENCODE, code, cluster.fileIds(), List.of());
+    cluster.runAll();
+    assertThat(cluster.stripeIds()).isNotEmpty();
+    assertThat(membersOn(LEAVING)).isPositive();
+  }
+
+  private void drain() {
+    cluster.servers.drains.put(LEAVING, DrainState.DRAINING);
+  }
+
+  /** The members of stripes on the server. */
+  private long membersOn(String server) throws Exception {
+    long members = 0;
+    for (long stripeId : cluster.stripeIds()) {
+      members += serversOf(stripeId).stream().filter(server::equals).count();
+    }
+    return members;
+  }
+
+  /** By member of a stripe: the server that has it. */
+  private List<String> serversOf(long stripeId) throws Exception {
+    return cluster.store.transact(
+        stripeId,
+        t ->
+            StripeState.read(
+                    t,
+                    cluster.codes,
+                    cluster.servers,
+                    t.get(Tables.STRIPE, Tables.stripe(stripeId)).orElseThrow())
+                .locations()
+                .values()
+                .stream()
+                .flatMap(List::stream)
+                .map(cluster.servers::serverOf)
+                .toList());
+  }
+
+  private List<TransitionRow> moves() throws Exception {
+    return cluster.transitions().stream()
+        .filter(t -> t.getKind() == TransitionKindProto.MOVE)
+        .toList();
+  }
+
+  @ParameterizedTest
+  @CsvSource({
+    "'RS(6,3)', 10, 36",
+    "'LRC(12,2,2)', 10, 48",
+    "'PC(6x5)', 12, 60",
+    "'PC(2x5)', 9, 60"
+  })
+  void everyMemberMovesAndNothingElseIsWrong(String code, int servers, int blocks)
+      throws Exception {
+    encoded(code, servers, blocks);
+    drain();
+    for (int i = 0; i < 10 && membersOn(LEAVING) > 0; i++) {
+      cluster.coding.tick();
+      cluster.runAll();
+    }
+    assertThat(membersOn(LEAVING)).isZero();
+    assertThat(moves()).isNotEmpty().allMatch(t -> t.getReason().contains("are drained"));
+    assertThat(cluster.counter("placementViolations")).isZero();
+    cluster.assertConsistent();
+    cluster.assertNoOrphans();
+    cluster.servers.kill(LEAVING);
+    cluster.assertAllReadable();
+    cluster.coding.tick();
+    assertThat(cluster.active()).as("nothing is lost with the server").isEmpty();
+  }
+
+  /** Re-placement of misplaced stripes is switched off in this test's settings. */
+  @Test
+  void nothingMovesWithoutADrain() throws Exception {
+    encoded("RS(6,3)", 10, 36);
+    cluster.coding.tick();
+    assertThat(moves()).isEmpty();
+  }
+
+  @Test
+  void newStripesAvoidTheServerThoughItHasReplicas() throws Exception {
+    encoded("RS(6,3)", 12, 36);
+    drain();
+    List<Long> files = new ArrayList<>();
+    for (int i = 0; i < 18; i++) {
+      files.add(cluster.createFile(1, BLOCK, true));
+    }
+    Set<Long> before = Set.copyOf(cluster.stripeIds());
+    cluster.propose(TransitionKindProto.ENCODE, "RS(6,3)", files, List.of());
+    cluster.runAll();
+    List<Long> made = new ArrayList<>(cluster.stripeIds());
+    made.removeAll(before);
+    assertThat(made).hasSizeGreaterThanOrEqualTo(3);
+    for (long stripeId : made) {
+      assertThat(serversOf(stripeId)).hasSize(9).doesNotContain(LEAVING);
+    }
+  }
+
+  @Test
+  void whatCannotMoveSaysWhyAndMovesOnceAServerJoins() throws Exception {
+    // RS(6,3) survives the loss of any server on 3 servers: each holds three blocks.
+    cluster = new CodingCluster(4, 12, 17, CodingCluster.SETTINGS);
+    cluster.servers.kill("server-03");
+    for (int i = 0; i < 6; i++) {
+      cluster.createFile(1, BLOCK, true);
+    }
+    cluster.propose(TransitionKindProto.ENCODE, "RS(6,3)", cluster.fileIds(), List.of());
+    cluster.runAll();
+    long stripe = cluster.stripeIds().get(0);
+    long members = membersOn(LEAVING);
+    assertThat(members).isEqualTo(3);
+    drain();
+    cluster.coding.tick();
+    cluster.runAll();
+    assertThat(membersOn(LEAVING)).isEqualTo(members);
+    assertThat(cluster.stripes.whyStuck(stripe))
+        .hasValueSatisfying(
+            why ->
+                assertThat(why).contains("is on a server whose loss its stripe does not survive"));
+
+    cluster.servers.revive("server-03");
+    cluster.advance(30_001);
+    cluster.coding.tick();
+    cluster.runAll();
+    assertThat(membersOn(LEAVING)).isZero();
+    assertThat(cluster.stripes.whyStuck(stripe)).isEmpty();
+    cluster.assertConsistent();
+    cluster.assertAllReadable();
+  }
+
+  @Test
+  void aServerThatDoesNotAnswerIsNotReadFrom() throws Exception {
+    encoded("RS(6,3)", 11, 6);
+    drain();
+    cluster.coding.tick();
+    assertThat(moves()).isNotEmpty();
+    cluster.servers.silence(LEAVING);
+    List<ClaimedTransitionProto> claimed = cluster.claim(16);
+    assertThat(claimed).isNotEmpty();
+    for (ClaimedTransitionProto one : claimed) {
+      assertThat(one.getTransition().getKind()).isEqualTo(TransitionKindProto.MOVE);
+      assertThat(sources(one)).isNotEmpty().doesNotContain(LEAVING);
+      cluster.commit(one, cluster.run(one));
+    }
+    assertThat(membersOn(LEAVING)).isZero();
+    cluster.servers.kill(LEAVING);
+    cluster.assertAllReadable();
+    cluster.assertConsistent();
+  }
+
+  private static Set<String> sources(ClaimedTransitionProto claimed) {
+    return claimed.getStepsList().stream()
+        .map(step -> step.getCombine())
+        .map(CombineRequestProto::getSourcesList)
+        .flatMap(List::stream)
+        .flatMap(source -> source.getLocationsList().stream())
+        .map(at -> at.getServer().getDatanodeUuid())
+        .collect(Collectors.toSet());
+  }
+
+  @Test
+  void anOrdinaryRepairTakesOverWhenTheServerDies() throws Exception {
+    encoded("RS(6,3)", 11, 12);
+    drain();
+    cluster.coding.tick();
+    assertThat(moves()).isNotEmpty();
+    cluster.servers.kill(LEAVING);
+    cluster.runAll();
+    cluster.runAll(); // the moves were dropped, so that repairs could begin
+    assertThat(cluster.transitions())
+        .anyMatch(
+            t ->
+                t.getKind() == TransitionKindProto.REPAIR
+                    && t.getState() == TransitionStateProto.DONE);
+    assertThat(membersOn(LEAVING)).isZero();
+    cluster.assertConsistent();
+    cluster.assertAllReadable();
+  }
+
+  @Test
+  void aServerThatIsTakenBackKeepsWhatItHas() throws Exception {
+    encoded("RS(6,3)", 11, 12);
+    long members = membersOn(LEAVING);
+    drain();
+    cluster.coding.tick();
+    assertThat(moves()).isNotEmpty();
+    cluster.servers.drains.remove(LEAVING);
+    cluster.runAll();
+    assertThat(membersOn(LEAVING)).isEqualTo(members);
+    assertThat(cluster.active()).isEmpty();
+    cluster.assertConsistent();
+    cluster.assertAllReadable();
+  }
+
+  @Test
+  void aCommitOnADrainedServerIsRefused() throws Exception {
+    cluster = new CodingCluster(9, 12, 17, CodingCluster.SETTINGS);
+    cluster.createFile(6, BLOCK, true);
+    cluster.propose(TransitionKindProto.ENCODE, "RS(6,3)", cluster.fileIds(), List.of());
+    ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+    String target = claimed.getTransition().getOutputs(0).getStorageUuid();
+    cluster.servers.drains.put(cluster.servers.serverOf(target), DrainState.DRAINED);
+    cluster.run(claimed);
+    assertThat(cluster.execute(claimed).detail()).contains("belongs to a server that is drained");
+    assertThat(cluster.stripeIds()).isEmpty();
+    cluster.assertAllReadable();
+  }
+}
