@@ -25,6 +25,12 @@ const boundButton = policy => actionButton('Change bound', {name: 'bound',
 const scrubButton = () => actionButton('Start now',
     {name: 'scrub', title: 'Start a parity scrub', confirm: 'Start the scrub'});
 
+const drainButton = server => server.drain
+    ? actionButton('Take back', {name: 'undrain', title: 'Take server ' + server.name + ' back',
+        confirm: 'Take the server back', parameters: {server: server.uuid}})
+    : actionButton('Drain', {name: 'drain', title: 'Drain server ' + server.name, confirm: 'Drain the server',
+        parameters: {server: server.uuid}});
+
 const convertButtons = path => ['fast', 'compact'].map(to => actionButton('Convert to ' + to, {name: 'convert',
     title: 'Convert ' + path + ' to ' + to, confirm: 'Convert to ' + to, parameters: {path, to}}));
 

@@ -324,8 +324,24 @@ function drawServers(cluster) {
           })),
           h('div', {class: 'used'}, server.live
               ? bytes(server.disks.reduce((sum, disk) => sum + (disk.failed ? 0 : disk.usedBytes), 0)) + ' used'
-              : h('span', {class: 'down'}, 'down')))));
+              : h('span', {class: 'down'}, 'down')),
+          server.drain ? drainState(server.drain) : null,
+          h('div', {class: 'used'}, drainButton(server)))));
 }
+
+// How far the drain of a server is: what is left, and how long that takes at the speed of the last minutes.
+function drainState(drain) {
+  const left = drain.blocksLeft == null ? 'its blocks are being counted'
+      : count(drain.blocksLeft) + (drain.blocksLeft === 1 ? ' block, ' : ' blocks, ') + bytes(drain.bytesLeft) + ' left'
+          + (drain.bytesPerSecond ? ' at ' + bytes(drain.bytesPerSecond) + '/s' : '')
+          + (drain.secondsLeft ? ', about ' + timeLeft(drain.secondsLeft) : '');
+  return h('div', {class: 'used drain'},
+      drain.state === 'DRAINED' ? 'drained: it may be stopped' : 'draining: ' + left,
+      drain.stuck ? h('div', {class: 'down'}, drain.stuck) : null);
+}
+
+const timeLeft = seconds => seconds < 120 ? count(seconds) + ' s'
+    : seconds < 7200 ? count(Math.round(seconds / 60)) + ' min' : count(Math.round(seconds / 3600)) + ' h';
 
 // Explains why a live server holds no blocks while other servers do. The commit of a repair makes the old
 // replica an excess replica, so a server that returns after the repair deletes its repaired blocks.

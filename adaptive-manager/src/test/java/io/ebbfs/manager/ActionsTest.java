@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.ebbfs.protocol.proto.CodingProtos.DrainStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.ScrubStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
@@ -402,5 +403,53 @@ class ActionsTest {
     JsonNode newest = rig.get("/api/v1/history").path("entries").get(0);
     assertThat(newest.path("what").asText()).isEqualTo("pause");
     assertThat(newest.path("by").asText()).isEqualTo("operator");
+  }
+
+  // ---- drain ------------------------------------------------------------------------------------
+
+  private JsonNode drainOf(int server) throws Exception {
+    return rig.get("/api/v1/cluster").path("servers").get(server).path("drain");
+  }
+
+  @Test
+  void aServerIsDrainedAndTakenBack() throws Exception {
+    JsonNode plan = rig.act("drain?server=server-3:9003&dryRun=true");
+    assertThat(plan.path("summary").get(0).asText())
+        .contains("Server server-3:9003 takes no new blocks")
+        .contains("1,234 blocks (5 GiB)");
+    assertThat(plan.path("figures").path("bytes").asLong()).isEqualTo(5L << 30);
+    assertThat(rig.namenode.drains).isEmpty();
+    assertThat(drainOf(3).isMissingNode() || drainOf(3).isNull()).isTrue();
+
+    rig.act("drain?server=uuid-3");
+    assertThat(rig.namenode.drains).containsOnlyKeys("uuid-3");
+    assertThat(drainOf(3).path("state").asText()).isEqualTo("DRAINING");
+    assertThat(drainOf(3).has("blocksLeft") && !drainOf(3).path("blocksLeft").isNull()).isFalse();
+    assertThat(rig.refused("drain?server=uuid-3", 409)).contains("being drained already");
+    assertThat(Files.readString(directory.resolve("audit.log")))
+        .contains("cmd=drain\tsrc=server=uuid-3");
+
+    rig.namenode.drains.put(
+        "uuid-3",
+        DrainStatusProto.newBuilder()
+            .setDrained(false)
+            .setBlocks(1_234)
+            .setBlocksLeft(7)
+            .setBytesLeft(700)
+            .setOnlyHere(1)
+            .setOpenLeft(0)
+            .setBytesPerSecond(100)
+            .setSecondsLeft(7)
+            .setStuck("block 5 has no place")
+            .build());
+    JsonNode drain = drainOf(3);
+    assertThat(drain.path("blocksLeft").asLong()).isEqualTo(7);
+    assertThat(drain.path("secondsLeft").asLong()).isEqualTo(7);
+    assertThat(drain.path("stuck").asText()).isEqualTo("block 5 has no place");
+
+    rig.act("undrain?server=uuid-3");
+    assertThat(rig.namenode.drains).isEmpty();
+    assertThat(rig.refused("undrain?server=uuid-3", 409)).contains("it is not drained");
+    assertThat(rig.refused("drain?server=nobody", 404)).contains("0 servers have the name");
   }
 }

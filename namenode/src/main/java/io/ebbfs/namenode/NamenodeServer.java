@@ -281,6 +281,7 @@ public final class NamenodeServer implements AutoCloseable {
             blocks,
             counts,
             cluster,
+            cluster,
             stripes,
             clock,
             random,

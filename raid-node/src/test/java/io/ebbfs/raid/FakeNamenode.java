@@ -188,6 +188,11 @@ public final class FakeNamenode implements CodingProtocol {
   }
 
   @Override
+  public DrainResponseProto drain(RpcController c, DrainRequestProto r) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
   public CancelResponseProto cancel(RpcController c, CancelRequestProto r) {
     throw new UnsupportedOperationException();
   }

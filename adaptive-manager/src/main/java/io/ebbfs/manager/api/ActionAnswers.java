@@ -12,8 +12,10 @@ import io.ebbfs.manager.view.FileView;
 import io.ebbfs.manager.view.PolicySums;
 import io.ebbfs.manager.view.TransitionView;
 import io.ebbfs.protocol.proto.CodingProtos.CountProto;
+import io.ebbfs.protocol.proto.CodingProtos.DrainResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ScrubStatusProto;
+import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionBlockProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
@@ -594,5 +596,82 @@ final class ActionAnswers {
             bytes,
             "checksumBytes",
             read));
+  }
+
+  // ---- drain and undrain ------------------------------------------------------------------------
+
+  Answer drain(Query query) {
+    boolean dryRun = query.flag("dryRun");
+    ServerStatusProto server = server(query);
+    DrainResponseProto drain = order(server, false, dryRun);
+    String roughly = drain.getEstimated() ? "about " : "";
+    return answer(
+        "drain",
+        dryRun,
+        List.of(
+            "Server %s takes no new blocks from now on. Its %s%,d blocks (%s%s) get places on other servers: replicas are copied, and members of stripes are moved."
+                .formatted(
+                    name(server),
+                    roughly,
+                    drain.getBlocks(),
+                    roughly,
+                    Units.showBytes(drain.getBytes())),
+            "%d live servers stay, with %s free."
+                .formatted(
+                    drain.getServersThatStay(), Units.showBytes(drain.getFreeBytesThatStay())),
+            "Reads go on. Stop the server once it is drained; until then it can be taken back at any time."),
+        drainFigures(drain));
+  }
+
+  Answer undrain(Query query) {
+    boolean dryRun = query.flag("dryRun");
+    ServerStatusProto server = server(query);
+    DrainResponseProto drain = order(server, true, dryRun);
+    return answer(
+        "undrain",
+        dryRun,
+        List.of(
+            "Server %s takes new blocks again, and its %,d blocks count again."
+                .formatted(name(server), drain.getBlocks()),
+            "Replicas of them that were copied elsewhere are deleted where they are too many."),
+        drainFigures(drain));
+  }
+
+  private static Map<String, Number> drainFigures(DrainResponseProto drain) {
+    return figures(
+        "blocks", drain.getBlocks(),
+        "bytes", drain.getBytes(),
+        "serversThatStay", drain.getServersThatStay(),
+        "freeBytesThatStay", drain.getFreeBytesThatStay());
+  }
+
+  private DrainResponseProto order(ServerStatusProto server, boolean end, boolean dryRun) {
+    DrainResponseProto answer =
+        manager.namenode().drain(server.getServer().getDatanodeUuid(), end, dryRun);
+    if (answer.hasRefusal()) {
+      throw new ApiException(409, answer.getRefusal(), "nothing was changed");
+    }
+    return answer;
+  }
+
+  private static String name(ServerStatusProto server) {
+    return server.getServer().getHostName() + ":" + server.getServer().getXferPort();
+  }
+
+  private ServerStatusProto server(Query query) {
+    String name = query.text("server").orElse("");
+    List<ServerStatusProto> servers = manager.namenode().cluster().getServersList();
+    List<ServerStatusProto> found =
+        servers.stream()
+            .filter(s -> s.getServer().getDatanodeUuid().equals(name) || name(s).equals(name))
+            .toList();
+    if (found.size() != 1) {
+      throw new ApiException(
+          404,
+          "%d servers have the name or uuid '%s'".formatted(found.size(), name),
+          "write server= and the uuid or name of one of the %d servers that /api/v1/cluster lists"
+              .formatted(servers.size()));
+    }
+    return found.get(0);
   }
 }

@@ -5,6 +5,7 @@ import io.ebbfs.manager.schedule.Evaluator;
 import io.ebbfs.manager.schedule.StateCounts;
 import io.ebbfs.manager.schedule.Timeline;
 import io.ebbfs.protocol.proto.CodingProtos.CountProto;
+import io.ebbfs.protocol.proto.CodingProtos.DrainStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
@@ -47,13 +48,39 @@ final class ClusterAnswers {
       Map<String, Long> counters,
       Map<String, String> transitionKinds) {}
 
+  /**
+   * @param drain null if the server stays
+   */
   record Server(
       String name,
       String uuid,
       String rack,
       boolean live,
       long lastHeartbeatMillis,
-      List<Disk> disks) {}
+      List<Disk> disks,
+      Drain drain) {}
+
+  /**
+   * How far the drain of a server is. The numbers are null before all of its blocks were counted.
+   *
+   * @param state DRAINING or DRAINED
+   * @param blocksLeft blocks for which the server is still needed
+   * @param onlyHere of these, blocks that no other server has
+   * @param openLeft of these, blocks that a client still writes
+   * @param secondsLeft null as well if the speed is not known
+   * @param stuck names a block that cannot leave now, with the reason and a remedy; null if none is
+   *     known
+   */
+  record Drain(
+      String state,
+      Long blocks,
+      Long blocksLeft,
+      Long bytesLeft,
+      Long onlyHere,
+      Long openLeft,
+      Long bytesPerSecond,
+      Long secondsLeft,
+      String stuck) {}
 
   record Disk(
       String uuid,
@@ -125,7 +152,25 @@ final class ClusterAnswers {
         server.getRack(),
         server.getLive(),
         server.getLastHeartbeatMillis(),
-        disks);
+        disks,
+        server.hasDrain() ? drain(server.getDrain()) : null);
+  }
+
+  private static Drain drain(DrainStatusProto drain) {
+    String state = drain.getDrained() ? "DRAINED" : "DRAINING";
+    if (!drain.hasBlocksLeft()) {
+      return new Drain(state, null, null, null, null, null, null, null, null);
+    }
+    return new Drain(
+        state,
+        drain.getBlocks(),
+        drain.getBlocksLeft(),
+        drain.getBytesLeft(),
+        drain.getOnlyHere(),
+        drain.getOpenLeft(),
+        drain.getBytesPerSecond(),
+        drain.hasSecondsLeft() ? drain.getSecondsLeft() : null,
+        drain.hasStuck() ? drain.getStuck() : null);
   }
 
   private static long sum(List<Server> servers, java.util.function.ToLongFunction<Disk> what) {

@@ -178,6 +178,21 @@ final class Routes {
             "Proposes a failed encoding or conversion again",
             actions::retry,
             id));
+    Parameter server =
+        new Parameter(
+            "server", "string", "its name, host:port, or its uuid, as /cluster tells them");
+    routes.add(
+        Route.action(
+            "/api/v1/actions/drain",
+            "Empties a chunk server that is to leave: its blocks get places on other servers",
+            actions::drain,
+            server));
+    routes.add(
+        Route.action(
+            "/api/v1/actions/undrain",
+            "Takes a chunk server back that is drained, or being drained",
+            actions::undrain,
+            server));
     routes.add(
         Route.action("/api/v1/actions/scrub", "Begins a pass of the parity scrub", actions::scrub));
   }

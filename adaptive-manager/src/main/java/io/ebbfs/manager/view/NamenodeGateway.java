@@ -4,6 +4,8 @@ import io.ebbfs.protocol.CodingProtocol;
 import io.ebbfs.protocol.proto.CodingProtos.CancelRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.CancelResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.DecisionProto;
+import io.ebbfs.protocol.proto.CodingProtos.DrainRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.DrainResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListFilesRequestProto;
@@ -196,6 +198,22 @@ public final class NamenodeGateway {
     CancelRequestProto request =
         CancelRequestProto.newBuilder().setTransitionId(transitionId).setReason(reason).build();
     return call("cancel", p -> p.cancel(null, request));
+  }
+
+  /**
+   * Begins or ends the drain of a server.
+   *
+   * @param end takes the server back
+   * @param dryRun only tells what would be done
+   */
+  public DrainResponseProto drain(String serverUuid, boolean end, boolean dryRun) {
+    DrainRequestProto request =
+        DrainRequestProto.newBuilder()
+            .setServerUuid(serverUuid)
+            .setEnd(end)
+            .setDryRun(dryRun)
+            .build();
+    return call("drain", p -> p.drain(null, request));
   }
 
   /** Asks for a pass of the parity scrub; a raid-node begins it within some seconds. */

@@ -28,6 +28,9 @@ public final class ModelNamenode implements CodingProtocol {
   private static final int REPLICATION = 3;
   private static final long ROOT_ID = 16385;
 
+  /** By uuid: the servers that are to leave. */
+  public final Map<String, DrainStatusProto> drains = new TreeMap<>();
+
   /** A file. Its unencoded blocks are replicated, its other blocks are members of stripes. */
   public static final class ModelFile {
     public final long id;
@@ -560,6 +563,9 @@ public final class ModelNamenode implements CodingProtocol {
                       .setIpcPort(9100 + s))
               .setLive(s != deadServer)
               .setLastHeartbeatMillis(nowMillis);
+      if (drains.containsKey("uuid-" + s)) {
+        server.setDrain(drains.get("uuid-" + s));
+      }
       for (int d = 0; d < disksPerServer; d++) {
         server.addStorages(
             StorageStatusProto.newBuilder()
@@ -719,6 +725,34 @@ public final class ModelNamenode implements CodingProtocol {
     check();
     scrub = scrub.toBuilder().setRequestedPass(request.getRequestedPass()).build();
     return ReportScrubResponseProto.getDefaultInstance();
+  }
+
+  @Override
+  public synchronized DrainResponseProto drain(RpcController c, DrainRequestProto request)
+      throws ServiceException {
+    check();
+    DrainResponseProto.Builder response =
+        DrainResponseProto.newBuilder()
+            .setBlocks(1_234)
+            .setBytes(5L << 30)
+            .setEstimated(false)
+            .setServersThatStay(servers - 1 - drains.size())
+            .setFreeBytesThatStay(9L << 30);
+    boolean drained = drains.containsKey(request.getServerUuid());
+    if (request.getEnd() != drained) {
+      return response
+          .setRefusal(drained ? "it is being drained already" : "it is not drained")
+          .build();
+    }
+    if (request.getDryRun()) {
+      return response.build();
+    }
+    if (request.getEnd()) {
+      drains.remove(request.getServerUuid());
+    } else {
+      drains.put(request.getServerUuid(), DrainStatusProto.newBuilder().setDrained(false).build());
+    }
+    return response.build();
   }
 
   @Override

@@ -33,7 +33,7 @@ import org.slf4j.LoggerFactory;
  * <p>Thread-safe. Readers see immutable records. A heartbeat replaces the record of one server. A
  * change of an identity is rare; such changes go through the store one at a time.
  */
-public final class DatanodeRegistry implements ClusterView {
+public final class DatanodeRegistry implements ClusterView, ServerDrains {
   private static final Logger LOG = LoggerFactory.getLogger(DatanodeRegistry.class);
 
   /** What a heartbeat says about one disk. */
@@ -424,12 +424,7 @@ public final class DatanodeRegistry implements ClusterView {
     }
   }
 
-  /**
-   * Begins to drain a server that is not drained yet.
-   *
-   * @return whether it began now
-   * @throws IOException if no server has this uuid
-   */
+  @Override
   public synchronized boolean startDrain(String serverUuid) throws IOException {
     if (known(serverUuid).isLeaving()) {
       return false;
@@ -444,18 +439,12 @@ public final class DatanodeRegistry implements ClusterView {
     return true;
   }
 
-  /**
-   * Takes a server back that is drained, or being drained.
-   *
-   * @return whether it was
-   * @throws IOException if no server has this uuid, or if the list of excluded servers names it
-   */
+  @Override
   public synchronized boolean endDrain(String serverUuid) throws IOException {
     Server server = known(serverUuid);
-    if (excluded.match(server.hostName(), server.ipAddress(), server.transferPort())) {
-      throw new IOException(
-          "the file of excluded servers names chunk server %s (%s:%d): take it out of the file, then run 'hdfs dfsadmin -refreshNodes'"
-              .formatted(serverUuid, server.hostName(), server.transferPort()));
+    Optional<String> refusal = whyNotEnded(serverUuid);
+    if (refusal.isPresent()) {
+      throw new IOException(refusal.get());
     }
     if (!server.isLeaving()) {
       return false;
@@ -463,6 +452,21 @@ public final class DatanodeRegistry implements ClusterView {
     LOG.info("chunk server {} is taken back and takes blocks from now on", serverUuid);
     remember(update(serverUuid, ServerRow.Builder::clearDrain));
     return true;
+  }
+
+  @Override
+  public synchronized Optional<String> whyNotEnded(String serverUuid) {
+    return server(serverUuid)
+        .filter(s -> excluded.match(s.hostName(), s.ipAddress(), s.transferPort()))
+        .map(
+            s ->
+                "the file of excluded servers names chunk server %s (%s:%d): take it out of the file, then run 'hdfs dfsadmin -refreshNodes'"
+                    .formatted(serverUuid, s.hostName(), s.transferPort()));
+  }
+
+  @Override
+  public int enoughReplicas() {
+    return settings.enoughReplicas();
   }
 
   /** Nothing depends on a server that is being drained any more. */

@@ -91,6 +91,7 @@ class LostDiskWalkTest {
             f.manager,
             new BlockCounts(() -> 0, () -> 0, disk -> 0),
             f.cluster,
+            f.cluster,
             f.stripes,
             f.clock,
             random,

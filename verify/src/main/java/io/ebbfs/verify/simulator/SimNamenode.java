@@ -186,6 +186,7 @@ final class SimNamenode implements SimNamenodes {
             blocks,
             new BlockCounts(() -> 0, () -> 0, disk -> 0),
             view,
+            cluster,
             stripes,
             clock,
             random,

@@ -5,6 +5,7 @@ import io.ebbfs.coding.definitions.CodeDefinitions;
 import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
+import io.ebbfs.namenode.datanodes.ServerDrains;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.store.ChangeLog;
 import io.ebbfs.namenode.store.IdGenerators;
@@ -36,6 +37,8 @@ import io.ebbfs.protocol.proto.CodingProtos.CommitResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.CountProto;
 import io.ebbfs.protocol.proto.CodingProtos.DefinedCodeProto;
 import io.ebbfs.protocol.proto.CodingProtos.DefinedCodesProto;
+import io.ebbfs.protocol.proto.CodingProtos.DrainRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.DrainResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.FailRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.FailResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterRequestProto;
@@ -91,11 +94,13 @@ public final class CodingService implements CodingProtocol {
   private final RepairScanner repairs;
   private final TransitionPruner pruning;
   private final ScrubReportService scrubs;
+  private final DrainService drains;
 
   /**
    * Reads the transitions of the previous process, and checks the codes in use.
    *
    * @param blockPoolId the block pool of the cluster, which chunk servers expect with each block
+   * @param drains drains the servers of the cluster
    * @param stripes the stripes that the namenode asks for checks
    */
   public CodingService(
@@ -106,6 +111,7 @@ public final class CodingService implements CodingProtocol {
       BlockService blocks,
       BlockCounts blockCounts,
       ClusterView cluster,
+      ServerDrains drains,
       StripeManager stripes,
       Clock clock,
       RandomGenerator random,
@@ -136,6 +142,7 @@ public final class CodingService implements CodingProtocol {
     this.repairs = new RepairScanner(context, stripes);
     this.pruning = new TransitionPruner(store, index, settings);
     this.scrubs = new ScrubReportService(store, blocks, counters);
+    this.drains = new DrainService(store, codes, cluster, drains, blockCounts);
   }
 
   /**
@@ -300,6 +307,12 @@ public final class CodingService implements CodingProtocol {
     return answer(() -> scrubs.report(request));
   }
 
+  @Override
+  public DrainResponseProto drain(RpcController controller, DrainRequestProto request)
+      throws ServiceException {
+    return answer(() -> drains.drain(request));
+  }
+
   // ---- the cluster as a whole ------------------------------------------------------------------
 
   private GetClusterResponseProto clusterNow() {
@@ -376,6 +389,7 @@ public final class CodingService implements CodingProtocol {
             .setLive(server.live())
             .setRack(server.rack())
             .setLastHeartbeatMillis(server.lastHeartbeatMillis());
+    drains.status(server).ifPresent(status::setDrain);
     for (Disk disk : server.disks()) {
       status.addStorages(
           StorageStatusProto.newBuilder()

@@ -157,6 +157,7 @@ final class CodingCluster {
             blocks,
             new BlockCounts(() -> 0, () -> 0, storage -> 0),
             servers,
+            servers,
             stripes,
             clock,
             random,

@@ -7,6 +7,8 @@ import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.stripes.StripeState;
 import io.ebbfs.protocol.proto.ChunkProtos.CombineRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
+import io.ebbfs.protocol.proto.CodingProtos.DrainRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.DrainResponseProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
@@ -234,5 +236,74 @@ class DrainTest {
     assertThat(cluster.execute(claimed).detail()).contains("belongs to a server that is drained");
     assertThat(cluster.stripeIds()).isEmpty();
     cluster.assertAllReadable();
+  }
+
+  private DrainResponseProto order(String server, boolean end, boolean dryRun) throws Exception {
+    return cluster.coding.drain(
+        null,
+        DrainRequestProto.newBuilder().setServerUuid(server).setEnd(end).setDryRun(dryRun).build());
+  }
+
+  @Test
+  void aDryRunTellsWhatTheServerHoldsAndChangesNothing() throws Exception {
+    encoded("RS(6,3)", 10, 36);
+    cluster.createFile(1, BLOCK, true);
+    DrainResponseProto answer = order(LEAVING, false, true);
+    assertThat(answer.hasRefusal()).isFalse();
+    assertThat(answer.getEstimated()).isFalse();
+    assertThat(answer.getBlocks()).isGreaterThanOrEqualTo(membersOn(LEAVING));
+    assertThat(answer.getBytes()).isEqualTo(answer.getBlocks() * BLOCK);
+    assertThat(answer.getServersThatStay()).isEqualTo(9);
+    assertThat(cluster.servers.drains).isEmpty();
+
+    assertThat(order(LEAVING, true, true).getRefusal()).contains("is not drained");
+    assertThat(order(LEAVING, false, false).hasRefusal()).isFalse();
+    assertThat(cluster.servers.drains).containsOnlyKeys(LEAVING);
+    assertThat(order(LEAVING, false, true).getRefusal()).contains("is being drained already");
+    assertThat(order(LEAVING, true, true).hasRefusal()).isFalse();
+    assertThat(cluster.servers.drains).containsOnlyKeys(LEAVING);
+    assertThat(order(LEAVING, true, false).hasRefusal()).isFalse();
+    assertThat(cluster.servers.drains).isEmpty();
+  }
+
+  @Test
+  void aDrainIsRefusedIfTheOthersAreTooFewForACode() throws Exception {
+    encoded("RS(6,3)", 3, 6);
+    DrainResponseProto answer = order(LEAVING, false, false);
+    assertThat(answer.getRefusal())
+        .contains("stripes in RS(6,3) survive the loss of any server on 3 servers or more")
+        .contains("2 live servers stay");
+    assertThat(cluster.servers.drains).isEmpty();
+  }
+
+  @Test
+  void aDrainIsRefusedIfTheOthersAreTooFewForReplicasOrTooFull() throws Exception {
+    cluster = new CodingCluster(3, 2, 17, CodingCluster.SETTINGS);
+    cluster.createFile(1, BLOCK, true);
+    assertThat(order(LEAVING, false, false).getRefusal())
+        .contains("want 3 replicas, and 2 live servers stay");
+    cluster = new CodingCluster(5, 2, 17, CodingCluster.SETTINGS);
+    for (int i = 0; i < 10; i++) {
+      cluster.createFile(1, BLOCK, true);
+    }
+    cluster.servers.disks().stream()
+        .filter(disk -> !cluster.servers.serverOf(disk).equals(LEAVING))
+        .forEach(cluster.servers.full::add);
+    assertThat(order(LEAVING, false, false).getRefusal()).contains("have 0 free");
+    assertThat(cluster.servers.drains).isEmpty();
+  }
+
+  @Test
+  void theClusterTellsTheDrain() throws Exception {
+    encoded("RS(6,3)", 10, 36);
+    drain();
+    assertThat(cluster.cluster().getServersList())
+        .filteredOn(server -> server.hasDrain())
+        .singleElement()
+        .satisfies(
+            server -> {
+              assertThat(server.getServer().getDatanodeUuid()).isEqualTo(LEAVING);
+              assertThat(server.getDrain().getDrained()).isFalse();
+            });
   }
 }

@@ -2,6 +2,7 @@ package io.ebbfs.namenode.rpc.coding;
 
 import io.ebbfs.coding.gf.Gf256;
 import io.ebbfs.namenode.datanodes.ClusterView;
+import io.ebbfs.namenode.datanodes.ServerDrains;
 import io.ebbfs.protocol.proto.ChunkProtos.BlockHealthProto;
 import io.ebbfs.protocol.proto.ChunkProtos.BlockLocationProto;
 import io.ebbfs.protocol.proto.ChunkProtos.CheckedSourceProto;
@@ -36,7 +37,7 @@ import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.ExtendedBlockProto;
  * Chunk servers in memory: disks with the bytes of small blocks, and the combine that the real ones
  * do, written as its definition.
  */
-final class FakeCluster implements ClusterView {
+final class FakeCluster implements ClusterView, ServerDrains {
   long capacityBytes = 1L << 30;
 
   /** Disks that turn out to be full while a block is written, whatever they say of their space. */
@@ -92,6 +93,26 @@ final class FakeCluster implements ClusterView {
         content.put(disk, new ConcurrentSkipListMap<>());
       }
     }
+  }
+
+  @Override
+  public boolean startDrain(String serverUuid) {
+    return drains.putIfAbsent(serverUuid, DrainState.DRAINING) == null;
+  }
+
+  @Override
+  public boolean endDrain(String serverUuid) {
+    return drains.remove(serverUuid) != null;
+  }
+
+  @Override
+  public Optional<String> whyNotEnded(String serverUuid) {
+    return Optional.empty();
+  }
+
+  @Override
+  public int enoughReplicas() {
+    return 3;
   }
 
   @Override
