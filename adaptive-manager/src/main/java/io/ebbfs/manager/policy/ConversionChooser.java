@@ -397,16 +397,12 @@ final class ConversionChooser {
     pace.take(candidate.liveBytes());
     boolean toCompact = kind == UPCODE;
     decisions.add(
-        new Decision(
+        Decision.convert(
             kind,
-            List.of(),
-            candidate.ids(),
+            rule,
             toCompact ? rule.family().compact() : rule.family().fast(),
-            rule.name(),
+            candidate.ids(),
             reason + "; " + Units.showBytes(candidate.liveBytes()),
-            candidate.liveBytes(),
-            0,
-            0,
-            false));
+            candidate.liveBytes()));
   }
 }

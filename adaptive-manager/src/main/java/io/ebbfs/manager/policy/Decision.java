@@ -1,5 +1,11 @@
 package io.ebbfs.manager.policy;
 
+import static io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto.DOWNCODE;
+import static io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto.ENCODE;
+import static io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto.REWRITE;
+import static io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto.UPCODE;
+
+import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.protocol.proto.CodingProtos.DecisionProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.util.List;
@@ -28,35 +34,104 @@ public record Decision(
     boolean single,
     boolean recodes) {
 
-  /** A decision that encodes nothing again in another code. */
-  public Decision(
-      TransitionKindProto kind,
-      List<Long> fileIds,
-      List<Long> stripeIds,
+  /**
+   * Encodes unencoded blocks of files.
+   *
+   * @param dataBytes of the blocks that are encoded
+   * @param longestBlocks how many of the blocks are encoded, longest first; 0 for all
+   */
+  static Decision encode(
+      PolicyRule rule,
       String toCode,
-      String policy,
+      List<Long> fileIds,
       String reason,
       long dataBytes,
-      int longestBlocks,
-      long movedBytes,
-      boolean single) {
-    this(
-        kind,
+      int longestBlocks) {
+    return new Decision(
+        ENCODE,
         fileIds,
-        stripeIds,
+        List.of(),
         toCode,
-        policy,
+        rule.name(),
         reason,
         dataBytes,
         longestBlocks,
+        0,
+        rule.isSingle(),
+        false);
+  }
+
+  /**
+   * Converts stripes together between the two codes of a pair, by their parities.
+   *
+   * @param kind UPCODE or DOWNCODE
+   */
+  static Decision convert(
+      TransitionKindProto kind,
+      PolicyRule rule,
+      String toCode,
+      List<Long> stripeIds,
+      String reason,
+      long dataBytes) {
+    return ofStripes(kind, rule, toCode, stripeIds, reason, dataBytes, 0, rule.isSingle(), false);
+  }
+
+  /**
+   * Frees deleted data of stripes that keep their code.
+   *
+   * @param kind SUBTRACT or REWRITE
+   * @param dataBytes of the live data in the stripes
+   */
+  static Decision free(
+      TransitionKindProto kind,
+      PolicyRule rule,
+      String code,
+      List<Long> stripeIds,
+      String reason,
+      long dataBytes,
+      long movedBytes) {
+    return ofStripes(kind, rule, code, stripeIds, reason, dataBytes, movedBytes, false, false);
+  }
+
+  /** Encodes the live data of stripes again, in another code. */
+  static Decision recode(
+      PolicyRule rule,
+      String toCode,
+      List<Long> stripeIds,
+      String reason,
+      long dataBytes,
+      long movedBytes) {
+    return ofStripes(
+        REWRITE, rule, toCode, stripeIds, reason, dataBytes, movedBytes, rule.isSingle(), true);
+  }
+
+  private static Decision ofStripes(
+      TransitionKindProto kind,
+      PolicyRule rule,
+      String toCode,
+      List<Long> stripeIds,
+      String reason,
+      long dataBytes,
+      long movedBytes,
+      boolean single,
+      boolean recodes) {
+    return new Decision(
+        kind,
+        List.of(),
+        stripeIds,
+        toCode,
+        rule.name(),
+        reason,
+        dataBytes,
+        0,
         movedBytes,
         single,
-        false);
+        recodes);
   }
 
   /** Whether stripes get another code. */
   public boolean isConversion() {
-    return recodes || kind == TransitionKindProto.UPCODE || kind == TransitionKindProto.DOWNCODE;
+    return recodes || kind == UPCODE || kind == DOWNCODE;
   }
 
   /** The message to the namenode. */

@@ -6,7 +6,6 @@ import io.ebbfs.manager.bound.PackingForecast;
 import io.ebbfs.manager.bound.StorageBound;
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.view.FileView;
-import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -106,17 +105,13 @@ final class EncodingDecider {
 
   private Decision decision(
       List<FileView> batch, PackingForecast packing, ErasureCode code, boolean all) {
-    return new Decision(
-        TransitionKindProto.ENCODE,
-        batch.stream().map(FileView::id).toList(),
-        List.of(),
+    return Decision.encode(
+        rule,
         code.name(),
-        rule.name(),
+        batch.stream().map(FileView::id).toList(),
         reason(batch, packing, code),
         packing.dataBytes(),
-        all ? 0 : packing.blocks(),
-        0,
-        rule.isSingle());
+        all ? 0 : packing.blocks());
   }
 
   private String noRoom(List<PackingForecast> stripes, int count) {

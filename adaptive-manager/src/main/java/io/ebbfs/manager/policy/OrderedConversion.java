@@ -142,17 +142,13 @@ public final class OrderedConversion {
           packing.storedBytes() - batch.stream().mapToLong(FileView::replicatedStoredBytes).sum();
       enter(EncodingDecider.change(packing));
       decisions.add(
-          new Decision(
-              TransitionKindProto.ENCODE,
-              batch.stream().map(FileView::id).toList(),
-              List.of(),
+          Decision.encode(
+              rule,
               code.name(),
-              rule.name(),
+              batch.stream().map(FileView::id).toList(),
               reason,
               packing.dataBytes(),
-              0,
-              0,
-              rule.isSingle()));
+              0));
     }
   }
 
@@ -216,17 +212,13 @@ public final class OrderedConversion {
     storedDeltaBytes += delta;
     enter(StorageBound.Change.ofStored(delta));
     decisions.add(
-        new Decision(
+        Decision.convert(
             kind,
-            List.of(),
-            ordered.stream().map(StripeView::id).toList(),
+            rule,
             code.name(),
-            rule.name(),
+            ordered.stream().map(StripeView::id).toList(),
             reason,
-            bytes,
-            0,
-            0,
-            false));
+            bytes));
   }
 
   private void enter(StorageBound.Change change) {

@@ -222,16 +222,13 @@ final class ReclaimChooser {
     limit.take(candidate.limitedBytes(), 1);
     taken.addAll(candidate.ids());
     decisions.add(
-        new Decision(
+        Decision.free(
             candidate.kind,
-            List.of(),
-            candidate.ids(),
+            rule,
             candidate.code.name(),
-            rule.name(),
+            candidate.ids(),
             reason,
             candidate.liveBytes(),
-            0,
-            reclaim.movedBytes(),
-            false));
+            reclaim.movedBytes()));
   }
 }

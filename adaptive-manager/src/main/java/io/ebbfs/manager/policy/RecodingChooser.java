@@ -199,26 +199,21 @@ final class RecodingChooser {
     bound.enter(unit.change());
     limit.take(bytes, 1);
     pace.take(bytes);
+    List<Long> ids = unit.stripes.stream().map(StripeView::id).toList();
+    String reason =
+        String.format(
+            Locale.ROOT,
+            "%s is no code of the policy (%s); %s, stored %.2fx instead of %.2fx",
+            unit.stripes.get(0).code(),
+            rule.showCodes(),
+            Units.showBytes(bytes),
+            (stored + unit.storedDelta) / Math.max(1, bytes),
+            (double) stored / Math.max(1, bytes));
+    // A rewrite reads the data and writes the new parities.
+    long moved = Math.round(stored + unit.storedDelta);
     decisions.add(
-        new Decision(
-            unit.kind,
-            List.of(),
-            unit.stripes.stream().map(StripeView::id).toList(),
-            target.name(),
-            rule.name(),
-            String.format(
-                Locale.ROOT,
-                "%s is no code of the policy (%s); %s, stored %.2fx instead of %.2fx",
-                unit.stripes.get(0).code(),
-                rule.showCodes(),
-                Units.showBytes(bytes),
-                (stored + unit.storedDelta) / Math.max(1, bytes),
-                (double) stored / Math.max(1, bytes)),
-            bytes,
-            0,
-            // A rewrite reads the data and writes the new parities.
-            unit.kind == REWRITE ? Math.round(stored + unit.storedDelta) : 0,
-            rule.isSingle(),
-            unit.kind == REWRITE));
+        unit.kind == REWRITE
+            ? Decision.recode(rule, target.name(), ids, reason, bytes, moved)
+            : Decision.convert(unit.kind, rule, target.name(), ids, reason, bytes));
   }
 }

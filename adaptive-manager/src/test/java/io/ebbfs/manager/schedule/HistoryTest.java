@@ -16,7 +16,8 @@ class HistoryTest {
   private static DecisionProposer.Outcome outcome(
       TransitionKindProto kind, String policy, String refusal, Long... transitionIds) {
     Decision decision =
-        new Decision(kind, List.of(1L), List.of(), "RS(6,3)", policy, "cold", 1, 0, 0, false);
+        new Decision(
+            kind, List.of(1L), List.of(), "RS(6,3)", policy, "cold", 1, 0, 0, false, false);
     return new DecisionProposer.Outcome(1, decision, List.of(transitionIds), refusal);
   }
 
