@@ -4,13 +4,19 @@ import io.ebbfs.manager.bound.ClusterAccount;
 import io.ebbfs.manager.bound.StorageBound;
 import io.ebbfs.manager.view.ClusterSnapshot;
 import io.ebbfs.manager.view.PolicySums;
+import io.ebbfs.manager.view.Wear;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalDouble;
+import java.util.function.Function;
 
 /**
- * Keeps the storage bound of the whole cluster: while it is exceeded, that fast data of all
- * policies becomes compact whose fast code is worth least for each stored byte. Not thread-safe.
+ * Keeps the storage bound of the whole cluster. While it is exceeded, deleted data is freed, first
+ * where the fewest bytes move for each byte freed, and that fast data of all policies becomes
+ * compact whose fast code is worth least for each stored byte. Deleted data goes first as long as
+ * it is not dearer than the conversion. Data that is pinned fast becomes compact last. Not
+ * thread-safe.
  */
 final class ClusterBoundKeeper {
   private final OptionalDouble limit;
@@ -25,24 +31,40 @@ final class ClusterBoundKeeper {
     this.bound = new StorageBound(limit, storedBytes, liveBytes);
   }
 
-  /** The bound that the bounds of all policies lie within. */
-  StorageBound bound() {
-    return bound;
+  /** The bound of a policy within the bound of the cluster. */
+  StorageBound boundOf(PolicyView view) {
+    PolicySums sums = view.sums();
+    return bound.within(view.rule().storageBound(), sums.storedBytes(), sums.liveBytes());
   }
 
-  /** Converts fast data to compact until the bound holds, as far as the limits of the run allow. */
+  /** Frees space until the bound holds, as far as the limits of the run allow. */
   void keep(List<PolicyRun> runs, List<Decision> decisions) {
     while (bound.isExceededAtEnd()) {
-      PolicyRun least =
-          runs.stream()
-              .filter(run -> run.benefitOfColdest().isPresent())
-              .min(Comparator.comparingDouble(run -> run.benefitOfColdest().getAsDouble()))
-              .orElse(null);
-      if (least == null) {
+      Optional<PolicyRun> cheapest = least(runs, PolicyRun::priceOfDeletedData);
+      Optional<PolicyRun> coldest = least(runs, PolicyRun::benefitOfColdest);
+      double most = coldest.map(ClusterBoundKeeper::priceOfConversion).orElse(Wear.MOST_PRICE);
+      if (cheapest.isPresent() && cheapest.get().priceOfDeletedData().getAsDouble() <= most) {
+        cheapest.get().freeCheapest(bound, most, decisions);
+      } else if (coldest.isPresent()) {
+        coldest.get().giveWay(bound, decisions);
+      } else {
         return;
       }
-      least.giveWay(bound, decisions);
     }
+  }
+
+  /** The policy with the least value; a policy without a value is left out. */
+  private static Optional<PolicyRun> least(
+      List<PolicyRun> runs, Function<PolicyRun, OptionalDouble> value) {
+    return runs.stream()
+        .filter(run -> value.apply(run).isPresent())
+        .min(Comparator.comparingDouble(run -> value.apply(run).getAsDouble()));
+  }
+
+  /** The most bytes to move for a deleted byte before fast data of this policy gives way. */
+  private static double priceOfConversion(PolicyRun run) {
+    boolean pinned = run.benefitOfColdest().getAsDouble() == Double.POSITIVE_INFINITY;
+    return pinned ? Wear.MOST_PRICE : run.priceOfConversion();
   }
 
   ClusterAccount account() {

@@ -128,10 +128,7 @@ final class ConversionChooser {
 
   private void addCandidate(
       List<StripeView> stripes, TransitionKindProto kind, List<Candidate> candidates) {
-    boolean free =
-        stripes.stream()
-            .allMatch(
-                s -> s.settled() && !failed.concernsStripe(s.id()) && !taken.contains(s.id()));
+    boolean free = stripes.stream().allMatch(s -> s.settled() && !failed.concernsStripe(s.id()));
     if (!free) {
       return;
     }
@@ -146,26 +143,36 @@ final class ConversionChooser {
     }
   }
 
-  /** Leaves out stripes that are in a decision by now. */
-  void leaveTaken() {
-    fast.removeIf(candidate -> candidate.ids().stream().anyMatch(taken::contains));
-    compact.removeIf(candidate -> candidate.ids().stream().anyMatch(taken::contains));
-  }
-
   /** Whether fast stripes are left that could make room. */
   boolean canMakeRoom() {
+    return hasColdest();
+  }
+
+  /** Whether fast stripes are left. Those that are in a decision by now are taken out. */
+  private boolean hasColdest() {
+    while (!fast.isEmpty() && isTaken(fast.get(0))) {
+      fast.remove(0);
+    }
     return !fast.isEmpty();
+  }
+
+  private boolean isTaken(Candidate candidate) {
+    return candidate.ids().stream().anyMatch(taken::contains);
   }
 
   /**
    * Reads that the fast code makes cheaper for each byte that it stores more, of the coldest fast
-   * stripes; empty if there are none, or if the limits do not allow their conversion.
+   * stripes; infinite if they are pinned fast, and less than any other if they are pinned compact.
+   * Empty if there are none, or if the limits do not allow their conversion.
    */
   OptionalDouble benefitOfColdest() {
-    if (fast.isEmpty() || !allowed(fast.get(0))) {
+    if (!hasColdest() || !allowed(fast.get(0))) {
       return OptionalDouble.empty();
     }
     Candidate coldest = fast.get(0);
+    if (Double.isInfinite(coldest.heat)) {
+      return OptionalDouble.of(coldest.heat);
+    }
     double freedPerByte = -coldest.parityDelta / Math.max(1, coldest.liveBytes());
     return OptionalDouble.of(reads.ofStripes(coldest.stripes) * readsSaved / freedPerByte);
   }
@@ -186,7 +193,7 @@ final class ConversionChooser {
 
   /** While the policy is over its bound, converts the coldest fast stripes to compact. */
   void keepBound(List<Decision> decisions) {
-    while (bound.isExceededAtEnd() && !fast.isEmpty() && allowed(fast.get(0))) {
+    while (bound.isExceededAtEnd() && hasColdest() && allowed(fast.get(0))) {
       Candidate coldest = fast.remove(0);
       String reason =
           String.format(
@@ -208,7 +215,7 @@ final class ConversionChooser {
    * @param missing bytes of room to make; nothing is converted for 0
    */
   void makeRoomNow(double missing, List<Decision> decisions) {
-    while (missing > 0 && !fast.isEmpty() && allowed(fast.get(0))) {
+    while (missing > 0 && hasColdest() && allowed(fast.get(0))) {
       Candidate coldest = fast.remove(0);
       missing += coldest.parityDelta;
       String reason =
@@ -229,6 +236,8 @@ final class ConversionChooser {
    * budget and the limits of the run first.
    */
   void forHeat(List<Decision> decisions) {
+    fast.removeIf(this::isTaken);
+    compact.removeIf(this::isTaken);
     Deque<Paying> cold = new ArrayDeque<>(paying(fast, UPCODE));
     Deque<Paying> hot = new ArrayDeque<>(paying(compact, DOWNCODE));
     while (!cold.isEmpty() || hasRoomForFirst(hot)) {

@@ -78,17 +78,14 @@ public final class OrderedConversion {
   private long busy;
   private long foreign;
 
-  private OrderedConversion(PolicyView view, String toCode, String reason) {
+  private OrderedConversion(PolicyView view, StorageBound bound, String toCode, String reason) {
     this.view = view;
     this.rule = view.rule();
     this.code = view.codes().byName(toCode);
     this.fast = toCode.equals(rule.family().fast());
     this.reason = reason;
     this.cost = PairCost.of(rule.family());
-    this.bound =
-        new ClusterBoundKeeper(view.snapshot())
-            .bound()
-            .within(rule.storageBound(), view.sums().storedBytes(), view.sums().liveBytes());
+    this.bound = bound;
   }
 
   /**
@@ -111,14 +108,29 @@ public final class OrderedConversion {
     Map<Long, FileView> files = new HashMap<>();
     snapshot.files().forEach(file -> files.put(file.id(), file));
     PolicyView view = new PolicyView(codes, snapshot, rule, files, List.of(), List.of());
-    OrderedConversion order = new OrderedConversion(view, toCode, reason);
-    double before = order.bound.overheadAtEnd();
-    new TransitionsUnderWay(view, order.bound).enter();
+    ClusterBoundKeeper cluster = new ClusterBoundKeeper(snapshot);
+    StorageBound bound = cluster.boundOf(view);
+    double before = bound.overheadAtEnd();
+    OrderedConversion order = new OrderedConversion(view, bound, toCode, reason);
+    new TransitionsUnderWay(view, bound).enter();
+    enterOthers(view, cluster);
     order.encode(fileIds.stream().map(files::get).filter(file -> file != null).toList());
     if (!rule.isSingle()) {
       order.convert(stripeIds);
     }
     return order.finish(before, Set.copyOf(fileIds));
+  }
+
+  /** Enters what is under way for other policies into the bound of the cluster. */
+  private static void enterOthers(PolicyView own, ClusterBoundKeeper cluster) {
+    for (PolicyRule other : own.snapshot().policies().rules()) {
+      if (!other.name().equals(own.rule().name())) {
+        PolicyView view =
+            new PolicyView(
+                own.codes(), own.snapshot(), other, own.filesById(), List.of(), List.of());
+        new TransitionsUnderWay(view, cluster.boundOf(view)).enter();
+      }
+    }
   }
 
   private void encode(List<FileView> named) {
@@ -213,12 +225,7 @@ public final class OrderedConversion {
     enter(StorageBound.Change.ofStored(delta));
     decisions.add(
         Decision.convert(
-            kind,
-            rule,
-            code.name(),
-            ordered.stream().map(StripeView::id).toList(),
-            reason,
-            bytes));
+            kind, rule, code.name(), ordered.stream().map(StripeView::id).toList(), reason, bytes));
   }
 
   private void enter(StorageBound.Change change) {

@@ -53,12 +53,10 @@ public final class Policy {
               filesById,
               filesByPolicy.getOrDefault(rule.name(), List.of()),
               stripesByPolicy.getOrDefault(rule.name(), List.of()));
-      runs.add(new PolicyRun(view, cluster.bound(), transitions));
+      runs.add(new PolicyRun(view, cluster.boundOf(view), transitions));
     }
-    cluster.keep(runs, result.decisions());
-    runs.forEach(run -> run.decide(result));
-    // Encodings have entered the bound, so the cluster may be over its bound now.
-    cluster.keep(runs, result.decisions());
+    decide(runs, cluster, result.decisions());
+    runs.forEach(run -> run.report(result));
     return new Evaluation(
         result.atMillis(),
         List.copyOf(result.decisions()),
@@ -66,6 +64,17 @@ public final class Policy {
         runs.stream().map(PolicyRun::account).toList(),
         cluster.account(),
         List.copyOf(result.refusals()));
+  }
+
+  private static void decide(
+      List<PolicyRun> runs, ClusterBoundKeeper cluster, List<Decision> decisions) {
+    runs.forEach(run -> run.keepBound(decisions));
+    cluster.keep(runs, decisions);
+    runs.forEach(run -> run.encode(decisions));
+    runs.forEach(run -> run.recode(decisions));
+    // Encodings have entered the bound, so the cluster may be over its bound now.
+    cluster.keep(runs, decisions);
+    runs.forEach(run -> run.convert(decisions));
   }
 
   private static long conversionsUnderWay(ClusterSnapshot snapshot) {

@@ -4,7 +4,6 @@ import io.ebbfs.manager.bound.PolicyAccount;
 import io.ebbfs.manager.bound.StorageBound;
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.economics.PairCost;
-import io.ebbfs.manager.view.PolicySums;
 import io.ebbfs.manager.view.Wear;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -14,8 +13,10 @@ import java.util.OptionalDouble;
 import java.util.Set;
 
 /**
- * Runs one policy in one evaluation: what frees space of deleted data, encodings, conversions, then
- * the states of the files. Not thread-safe.
+ * Runs one policy in one evaluation: {@link #keepBound}, {@link #encode}, {@link #recode}, {@link
+ * #convert} and {@link #report}, in this order. Each step is run for all policies before the next
+ * one, so that no policy takes the room under the bound of the cluster that another policy needs
+ * for an earlier step. Not thread-safe.
  */
 final class PolicyRun {
   private final PolicyView view;
@@ -24,6 +25,7 @@ final class PolicyRun {
   private final ProposalLimit limit;
   private final FailedTransitions failed;
   private final ConversionPace pace;
+  private final ReclaimChooser reclaims;
   private final ConversionChooser conversions;
   private final Evaluation.Refusal refusal;
 
@@ -39,14 +41,13 @@ final class PolicyRun {
   /**
    * Enters what is under way into the bounds.
    *
-   * @param cluster the bound of the whole cluster
+   * @param bound of the policy, within the bound of the cluster
    * @param transitions what all policies may still propose
    */
-  PolicyRun(PolicyView view, StorageBound cluster, TransitionQuota transitions) {
+  PolicyRun(PolicyView view, StorageBound bound, TransitionQuota transitions) {
     this.view = view;
     this.rule = view.rule();
-    PolicySums sums = view.sums();
-    this.bound = cluster.within(rule.storageBound(), sums.storedBytes(), sums.liveBytes());
+    this.bound = bound;
     long bytesUnderWay = new TransitionsUnderWay(view, bound).enter();
     this.limit = new ProposalLimit(rule.maxBytesPerRun(), bytesUnderWay, transitions);
     this.failed = new FailedTransitions(view.snapshot(), rule.name());
@@ -56,6 +57,7 @@ final class PolicyRun {
         refusal != null
             ? refusal.message()
             : view.snapshot().cluster().safeMode() ? "the namenode is in safe mode" : null;
+    this.reclaims = new ReclaimChooser(view, bound, limit, failed, taken);
     this.conversions =
         new ConversionChooser(view, bound, limit, pace, failed, taken, waitingStripes);
   }
@@ -73,35 +75,41 @@ final class PolicyRun {
     conversions.giveWay(cluster, decisions);
   }
 
-  void decide(Evaluation result) {
-    if (refusal != null) {
-      result.refusals().add(refusal);
-    }
+  /**
+   * The most bytes to move for each byte of deleted data before fast data of the policy becomes
+   * compact: as many as a conversion to compact and back moves.
+   */
+  double priceOfConversion() {
+    return Math.min(Wear.MOST_PRICE, PairCost.of(rule.family()).pricePerFreedByte());
+  }
+
+  /**
+   * Bytes moved for each byte of deleted data that is freed most cheaply; empty if none may be
+   * freed now.
+   */
+  OptionalDouble priceOfDeletedData() {
+    return held == null ? reclaims.cheapest() : OptionalDouble.empty();
+  }
+
+  /** Frees deleted data for the sake of the bound of the cluster, unless it turns out dearer. */
+  void freeCheapest(StorageBound cluster, double mostPrice, List<Decision> decisions) {
+    reclaims.freeCheapest("storage of the cluster", cluster, mostPrice, decisions);
+  }
+
+  /** Frees space while the policy is over its own bound. */
+  void keepBound(List<Decision> decisions) {
     if (held == null) {
-      adapt(result.decisions());
+      reclaims.keepBound(priceOfConversion(), decisions);
+      conversions.keepBound(decisions);
+      reclaims.keepBound(Wear.MOST_PRICE, decisions);
     }
-    result.verdicts().add(rule, new VerdictWriter(view, failed, waiting, waitingStripes, held));
   }
 
-  /** The account of the policy, once all has been decided. */
-  PolicyAccount account() {
-    return AccountBuilder.account(view, bound.overheadAtEnd());
-  }
-
-  private void adapt(List<Decision> decisions) {
-    RecodingChooser recodings =
-        new RecodingChooser(view, bound, limit, pace, failed, waitingStripes);
-    if (rule.isSingle()) {
-      new EncodingChooser(view, bound, limit, failed, false, waiting).decide(decisions);
-      recodings.decide(decisions);
+  /** Encodes files that are due, and makes room for those that wait for it. */
+  void encode(List<Decision> decisions) {
+    if (held != null) {
       return;
     }
-    ReclaimChooser reclaims = new ReclaimChooser(view, bound, limit, failed, taken);
-    reclaims.keepBound(PairCost.of(rule.family()).pricePerFreedByte(), decisions);
-    conversions.leaveTaken();
-    conversions.keepBound(decisions);
-    reclaims.keepBound(Wear.MOST_PRICE, decisions);
-    conversions.leaveTaken();
     boolean canMakeRoom = conversions.canMakeRoom();
     double missing =
         new EncodingChooser(view, bound, limit, failed, canMakeRoom, waiting).decide(decisions);
@@ -110,7 +118,32 @@ final class PolicyRun {
     if (!limit.isUsed()) {
       conversions.makeRoomNow(missing, decisions);
     }
-    recodings.decide(decisions);
-    conversions.forHeat(decisions);
+  }
+
+  /** Brings stripes in a code that the policy does not name to a code of the policy. */
+  void recode(List<Decision> decisions) {
+    if (held == null) {
+      new RecodingChooser(view, bound, limit, pace, failed, waitingStripes).decide(decisions);
+    }
+  }
+
+  /** Converts stripes for their heat. */
+  void convert(List<Decision> decisions) {
+    if (held == null) {
+      conversions.forHeat(decisions);
+    }
+  }
+
+  /** Tells the states of the files, once all has been decided. */
+  void report(Evaluation result) {
+    if (refusal != null) {
+      result.refusals().add(refusal);
+    }
+    result.verdicts().add(rule, new VerdictWriter(view, failed, waiting, waitingStripes, held));
+  }
+
+  /** The account of the policy, once all has been decided. */
+  PolicyAccount account() {
+    return AccountBuilder.account(view, bound.overheadAtEnd());
   }
 }

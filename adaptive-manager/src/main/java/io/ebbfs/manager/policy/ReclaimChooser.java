@@ -10,18 +10,18 @@ import io.ebbfs.manager.view.StripeView;
 import io.ebbfs.manager.view.Wear;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.Comparator;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
- * While a policy is over its bound, frees the space of deleted data: first where the fewest bytes
- * move for each byte freed.
+ * Frees the space of deleted data while a policy or the whole cluster is over its bound: first
+ * where the fewest bytes move for each byte freed.
  *
  * <ul>
  *   <li>A subtraction frees the deleted blocks of a stripe, but leaves it with fewer data blocks
@@ -42,8 +42,8 @@ final class ReclaimChooser {
   private final FailedTransitions failed;
   private final Set<Long> taken;
 
-  /** What can free space, the cheapest first; chosen ones are taken out. */
-  private final List<Candidate> candidates = new ArrayList<>();
+  /** What can free space, the cheapest first; null until a bound is exceeded. */
+  private TreeSet<Candidate> candidates;
 
   /**
    * Stripes that are subtracted from or rewritten together.
@@ -90,9 +90,24 @@ final class ReclaimChooser {
     this.limit = limit;
     this.failed = failed;
     this.taken = taken;
-    if (view.sums().exceeds(rule.storageBound())) {
-      collectCandidates();
+  }
+
+  private TreeSet<Candidate> candidates() {
+    if (candidates == null) {
+      candidates =
+          new TreeSet<>(
+              Comparator.comparingDouble(Candidate::price).thenComparing(c -> c.ids().get(0)));
+      if (mayFree()) {
+        collectCandidates();
+      }
     }
+    return candidates;
+  }
+
+  /** Of a policy within the bounds, the working set does not look for deleted data. */
+  private boolean mayFree() {
+    return view.sums().exceeds(rule.storageBound())
+        || view.snapshot().policies().storageBound().isPresent();
   }
 
   private void collectCandidates() {
@@ -106,8 +121,6 @@ final class ReclaimChooser {
       }
     }
     fastGroups.values().forEach(group -> addCandidate(group, rule.family().fastCode()));
-    candidates.sort(
-        Comparator.comparingDouble(Candidate::price).thenComparing(c -> c.ids().get(0)));
   }
 
   private void addCandidate(List<StripeView> stripes, ErasureCode code) {
@@ -135,87 +148,128 @@ final class ReclaimChooser {
   }
 
   /**
-   * Infinite if the stripe alone would exceed the bound after the subtraction, or if its
-   * subtraction has failed.
+   * Infinite if the stripe alone would exceed a bound after the subtraction, or if its subtraction
+   * has failed.
    */
   private double subtractionPrice(StripeView stripe, ErasureCode code) {
     if (failed.concernsSubtraction(stripe.id())) {
       return Double.POSITIVE_INFINITY;
     }
     Reclaim reclaim = Wear.subtract(stripe, code);
-    double most = rule.storageBound().orElseThrow() * stripe.liveBytes();
+    double most = tightestBound() * stripe.liveBytes();
     return stripe.storedBytes() - reclaim.freedBytes() <= most
         ? reclaim.price()
         : Double.POSITIVE_INFINITY;
   }
 
+  private double tightestBound() {
+    return Math.min(
+        rule.storageBound().orElse(Double.POSITIVE_INFINITY),
+        view.snapshot().policies().storageBound().orElse(Double.POSITIVE_INFINITY));
+  }
+
+  /**
+   * Bytes moved for each byte freed, where that is cheapest; empty if there is nothing to free, or
+   * if the limits do not allow it.
+   */
+  OptionalDouble cheapest() {
+    while (!candidates().isEmpty() && isTaken(candidates.first())) {
+      candidates.pollFirst();
+    }
+    return candidates.isEmpty() || !limit.allows(candidates.first().limitedBytes())
+        ? OptionalDouble.empty()
+        : OptionalDouble.of(candidates.first().price);
+  }
+
+  private boolean isTaken(Candidate candidate) {
+    return candidate.ids().stream().anyMatch(taken::contains);
+  }
+
   /**
    * Frees space while the policy is over its bound.
    *
-   * @param mostPrice the most bytes to move for each byte freed
+   * @param mostPrice the most bytes to move for each byte freed; finite
    */
   void keepBound(double mostPrice, List<Decision> decisions) {
-    candidates.removeIf(candidate -> candidate.ids().stream().anyMatch(taken::contains));
-    int next = 0;
-    while (next < candidates.size() && bound.isExceededAtEnd()) {
-      Candidate cheapest = candidates.get(next);
-      if (cheapest.price > mostPrice || !limit.allows(cheapest.limitedBytes())) {
-        return;
-      }
-      boolean chosen =
-          cheapest.kind == TransitionKindProto.SUBTRACT
-              ? subtract(cheapest, decisions)
-              : rewrite(next, mostPrice, decisions);
-      next += chosen ? 0 : 1;
+    while (bound.isExceededAtEnd() && cheapest().orElse(Double.MAX_VALUE) <= mostPrice) {
+      freeCheapest("storage", bound, mostPrice, decisions);
     }
   }
 
-  private boolean subtract(Candidate candidate, List<Decision> decisions) {
-    candidates.remove(candidate);
-    decide(candidate, Wear.subtract(candidate.stripes.get(0), candidate.code), decisions);
-    return true;
+  /**
+   * Frees space where that is cheapest. A rewrite costs more than its price among many stripes if
+   * few are there to be rewritten with it. If it costs more than the most, it is not chosen, and
+   * comes later in the order.
+   *
+   * @param what the bound limits, for the reason
+   * @param exceeded the bound for which space is freed
+   * @param mostPrice the most bytes to move for each byte freed, at least that of the cheapest
+   */
+  void freeCheapest(
+      String what, StorageBound exceeded, double mostPrice, List<Decision> decisions) {
+    Candidate cheapest = candidates().pollFirst();
+    if (cheapest.kind == TransitionKindProto.SUBTRACT) {
+      Reclaim reclaim = Wear.subtract(cheapest.stripes.get(0), cheapest.code);
+      decide(cheapest, reclaim, what, exceeded, decisions);
+    } else {
+      rewrite(cheapest, what, exceeded, mostPrice, decisions);
+    }
   }
 
-  /** Rewrites the candidate with those that follow it; false if that frees too little. */
-  private boolean rewrite(int first, double mostPrice, List<Decision> decisions) {
-    Candidate cheapest = candidates.get(first);
-    List<Candidate> together = new ArrayList<>();
-    long bytes = 0;
-    for (Candidate other : candidates.subList(first, candidates.size())) {
-      bytes += other.liveBytes();
-      if (together.size() == RewriteBatch.MOST_STRIPES
-          || !together.isEmpty() && !limit.allows(bytes)) {
-        break;
+  /** Rewrites the candidate with those that follow it. */
+  private void rewrite(
+      Candidate cheapest,
+      String what,
+      StorageBound exceeded,
+      double mostPrice,
+      List<Decision> decisions) {
+    List<Candidate> together = together(cheapest);
+    RewriteBatch.Choice choice =
+        RewriteBatch.best(cheapest.code, together.stream().map(Candidate::part).toList());
+    double price = choice.reclaim().price();
+    if (price > mostPrice) {
+      if (price <= Wear.MOST_PRICE) {
+        candidates.add(new Candidate(cheapest.kind, cheapest.code, cheapest.stripes, price));
       }
-      if (other.kind == TransitionKindProto.REWRITE && other.code.equals(cheapest.code)) {
+      return;
+    }
+    List<Candidate> chosen = together.subList(0, choice.parts());
+    chosen.forEach(candidates::remove);
+    List<StripeView> stripes = chosen.stream().flatMap(c -> c.stripes.stream()).toList();
+    Candidate all = new Candidate(cheapest.kind, cheapest.code, stripes, price);
+    decide(all, choice.reclaim(), what, exceeded, decisions);
+  }
+
+  /** The candidate and those that can be rewritten with it, as many as the limits allow. */
+  private List<Candidate> together(Candidate cheapest) {
+    List<Candidate> together = new ArrayList<>(List.of(cheapest));
+    long bytes = cheapest.liveBytes();
+    for (Candidate other : candidates) {
+      boolean fits = other.kind == cheapest.kind && other.code.equals(cheapest.code);
+      if (fits && !isTaken(other)) {
+        bytes += other.liveBytes();
+        if (together.size() == RewriteBatch.MOST_STRIPES || !limit.allows(bytes)) {
+          break;
+        }
         together.add(other);
       }
     }
-    RewriteBatch.Choice choice =
-        RewriteBatch.best(cheapest.code, together.stream().map(Candidate::part).toList());
-    if (choice.reclaim().price() > mostPrice) {
-      return false;
-    }
-    List<Candidate> chosen = together.subList(0, choice.parts());
-    Set<Candidate> taken = Collections.newSetFromMap(new IdentityHashMap<>());
-    taken.addAll(chosen);
-    candidates.subList(first, candidates.size()).removeIf(taken::contains);
-    List<StripeView> stripes = chosen.stream().flatMap(c -> c.stripes.stream()).toList();
-    decide(
-        new Candidate(cheapest.kind, cheapest.code, stripes, choice.reclaim().price()),
-        choice.reclaim(),
-        decisions);
-    return true;
+    return together;
   }
 
-  private void decide(Candidate candidate, Reclaim reclaim, List<Decision> decisions) {
+  private void decide(
+      Candidate candidate,
+      Reclaim reclaim,
+      String what,
+      StorageBound exceeded,
+      List<Decision> decisions) {
     String reason =
         String.format(
             Locale.ROOT,
-            "storage %.3fx is over the bound %s; frees %s of deleted data, and moves %.1f bytes for"
-                + " each",
-            bound.overheadAtEnd(),
-            bound.show(),
+            "%s %.3fx is over the bound %s; frees %s of deleted data, and moves %.1f bytes for each",
+            what,
+            exceeded.overheadAtEnd(),
+            exceeded.show(),
             Units.showBytes(reclaim.freedBytes()),
             reclaim.price());
     bound.enter(StorageBound.Change.ofStored(-reclaim.freedBytes()));

@@ -25,7 +25,7 @@ import java.util.function.Predicate;
  */
 final class Sorting {
   /** Changes when there are other indexes: a view of an earlier release is sorted anew. */
-  private static final String INDEXES = "due, fast, worn, other, pinned\n";
+  private static final String INDEXES = "due, fast, worn of all policies, other, pinned\n";
 
   private final long number;
   private final ViewStore store;
@@ -195,8 +195,8 @@ final class Sorting {
 
   /** What it costs to free space of a stripe, in thousandths; empty if none is to be freed. */
   private OptionalLong price(StripeView stripe, PolicyRule rule) {
-    if (rule == null || rule.isSingle() || !rule.family().has(stripe.code())) {
-      return OptionalLong.empty(); // without a bound, or on its way into another code
+    if (rule == null || !rule.family().has(stripe.code())) {
+      return OptionalLong.empty(); // without a policy, or on its way into another code
     }
     OptionalDouble price =
         codes

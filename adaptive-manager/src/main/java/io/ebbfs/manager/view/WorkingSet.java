@@ -20,9 +20,10 @@ import java.util.Set;
  * Takes from the {@link NamespaceView} what a run of the policies may decide about: of each policy
  * the files that were written first of those that have to be encoded, stripes in another code than
  * their policy's, fast stripes that nobody reads, stripes that free space most cheaply if the
- * policy is over its bound, stripes in another code than their files are pinned to, the files that
- * were read most, with their stripes, and what transitions under way hold. So a run costs more if
- * more may be decided, and not because more is stored or was read. Not thread-safe.
+ * policy is over its bound or the cluster has one, stripes in another code than their files are
+ * pinned to, the files that were read most, with their stripes, and what transitions under way
+ * hold. So a run costs more if more may be decided, and not because more is stored or was read. Not
+ * thread-safe.
  */
 public final class WorkingSet {
   /**
@@ -148,12 +149,18 @@ public final class WorkingSet {
         addPinned(rule);
         addPart(rule, StripeIndex.FAST);
       }
-      if (sums.containsKey(rule.name()) && sums.get(rule.name()).exceeds(rule.storageBound())) {
+      if (mayFree(rule, sums)) {
         view.worn(rule.name(), MOST_WORN).forEach(this::addStripe);
       }
     }
     addGroups();
     return snapshot(around, sums);
+  }
+
+  /** Whether space of deleted data may have to be freed for a bound. */
+  private boolean mayFree(PolicyRule rule, Map<String, PolicySums> sums) {
+    return view.policies().storageBound().isPresent()
+        || sums.containsKey(rule.name()) && sums.get(rule.name()).exceeds(rule.storageBound());
   }
 
   /** Takes a snapshot of what is under way and of what an operator names. */

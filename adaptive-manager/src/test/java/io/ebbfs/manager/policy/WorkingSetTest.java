@@ -36,6 +36,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalDouble;
 import java.util.Random;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
@@ -76,11 +77,18 @@ class WorkingSetTest {
       this.seed = seed;
       this.random = new Random(seed);
       this.world = new PolicyWorld(rule("p"), rule("q"));
+      world.policies = new PolicySet(world.policies.rules(), clusterBound());
       this.viewDirectory = directory.resolve("view-" + seed);
       open();
       if (random.nextBoolean()) {
         readEverything();
       }
+    }
+
+    private OptionalDouble clusterBound() {
+      return random.nextBoolean()
+          ? OptionalDouble.empty()
+          : OptionalDouble.of(1.45 + random.nextDouble() / 5);
     }
 
     private PolicyRule rule(String name) {
@@ -227,7 +235,8 @@ class WorkingSetTest {
             }
             case 1 -> {
               PolicyRule other = rule(random.nextBoolean() ? "q" : "r");
-              world.policies = new PolicySet(List.of(world.policies.rules().get(0), other));
+              world.policies =
+                  new PolicySet(List.of(world.policies.rules().get(0), other), clusterBound());
               view.usePolicies(world.policies);
               assertThat(view.policies())
                   .as("few rows are sorted at once")
