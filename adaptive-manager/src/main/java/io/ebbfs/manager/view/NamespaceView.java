@@ -759,6 +759,25 @@ public final class NamespaceView implements AutoCloseable {
     return row == null || !row.hasFile() ? null : ViewReader.file(row);
   }
 
+  /**
+   * A file with the pin that holds for it now, though the pin of a directory may not have spread to
+   * its row yet. Null if there is no such file.
+   *
+   * @param pins what holds below the directories that were asked for before; receives more
+   */
+  synchronized FileView fileWithPin(long id, Map<Long, Pin> pins) {
+    ViewInodeRow row = store.inode(id);
+    if (row == null || !row.hasFile()) {
+      return null;
+    }
+    FileView file = ViewReader.file(row.getFile());
+    return row.getFile().hasPin()
+        ? file
+        : file.withPin(
+            pins.computeIfAbsent(
+                row.getFile().getParentId(), parent -> PinResolver.below(parent, this::directory)));
+  }
+
   /** Null if there is no such stripe. */
   public StripeView stripe(long id) {
     return stripe(store.committed().stripe(id));

@@ -57,6 +57,8 @@ public final class WorkingSet {
   private Map<String, Long> nextPinned = Map.of();
   private Map<Long, FileView> files = new LinkedHashMap<>();
   private Map<Long, StripeView> stripes = new HashMap<>();
+  // The pins that hold below directories.
+  private Map<Long, Pin> pins = new HashMap<>();
 
   public WorkingSet(NamespaceView view) {
     this(view, MOST_UNREAD, MOST_READ);
@@ -134,6 +136,7 @@ public final class WorkingSet {
   public ClusterSnapshot take(Surroundings around) {
     files = new LinkedHashMap<>();
     stripes = new HashMap<>();
+    pins = new HashMap<>();
     nextGroup = new HashMap<>();
     nextPinned = new HashMap<>();
     Set<Long> failed = addUnderWay(around);
@@ -168,6 +171,7 @@ public final class WorkingSet {
       Surroundings around, Collection<Long> fileIds, Collection<Long> stripeIds) {
     files = new LinkedHashMap<>();
     stripes = new HashMap<>();
+    pins = new HashMap<>();
     addUnderWay(around);
     fileIds.forEach(this::addWithStripes);
     stripeIds.forEach(this::addStripe);
@@ -210,8 +214,9 @@ public final class WorkingSet {
     return failed;
   }
 
+  /** A new pin holds before it has spread: otherwise a file may be encoded against its pin. */
   private void addFile(long id) {
-    FileView file = files.containsKey(id) ? null : view.file(id);
+    FileView file = files.containsKey(id) ? null : view.fileWithPin(id, pins);
     if (file != null) {
       files.put(id, file);
     }
