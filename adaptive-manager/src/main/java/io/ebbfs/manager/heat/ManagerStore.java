@@ -40,13 +40,18 @@ import org.rocksdb.WriteOptions;
  * three numbers of {@link FailureRates}; "countedSince" -> time in ms; "allReads" -> a row as in
  * "heat", of all files together; "indexedBy" -> the half-lives of the indexes in ms; byte 2, time
  * in ms, transition id and policy -> bytes of a conversion, and 1 byte: 0 open, 1 done; numbers
- * have 8 bytes), "hottest" and "remembered" (see {@link ReadIndex}).
+ * have 8 bytes. A conversion that counts on several days has a row for each of them, whose time may
+ * lie ahead), "hottest" and "remembered" (see {@link ReadIndex}).
  */
 public final class ManagerStore implements AutoCloseable {
   private static final List<String> FAMILIES =
       List.of("default", "heat", "offset", "sample", "history", "hottest", "remembered");
 
   private static final long DAY_MILLIS = 86_400_000;
+
+  /** For how many days a conversion larger than the budget of a day counts at most. */
+  static final int MOST_DAYS = 30;
+
   private static final byte[] FAILURE_RATES = utf8("failureRates");
   private static final byte[] COUNTED_SINCE = utf8("countedSince");
   private static final byte BYTES_OF_OLDER_VERSION = 1;
@@ -419,11 +424,26 @@ public final class ManagerStore implements AutoCloseable {
   }
 
   /** A conversion that was proposed within a day, and of which it is not known how it ended. */
-  public record OpenConversion(long transitionId, long atMillis, String policy, long bytes) {}
+  public record OpenConversion(long transitionId, long atMillis, String policy, long bytes) {
+    /** The part of the conversion that counts so many days later. */
+    private OpenConversion onDay(int days, long part) {
+      return new OpenConversion(transitionId, atMillis + days * DAY_MILLIS, policy, part);
+    }
+  }
 
-  /** Notes a conversion that was proposed, and forgets those of a day ago. */
-  public void addConversion(OpenConversion conversion) throws RocksDBException {
-    putConversion(conversion, OPEN);
+  /**
+   * Notes a conversion that was proposed, and forgets those of a day ago. A conversion that is
+   * larger than the budget of a day counts on the following days as well, at most for {@link
+   * #MOST_DAYS} days.
+   *
+   * @param bytesPerDay the most that counts on one day; at least 1
+   */
+  public void addConversion(OpenConversion conversion, long bytesPerDay) throws RocksDBException {
+    long left = conversion.bytes();
+    for (int day = 0; day < MOST_DAYS && (day == 0 || left > 0); day++) {
+      putConversion(conversion.onDay(day, Math.min(left, bytesPerDay)), OPEN);
+      left -= bytesPerDay;
+    }
     synchronized (heatLock) {
       ensureOpen();
       db.deleteRange(
@@ -441,9 +461,10 @@ public final class ManagerStore implements AutoCloseable {
     }
     synchronized (heatLock) {
       ensureOpen();
-      db.delete(
-          write,
-          conversionKey(conversion.atMillis(), conversion.transitionId(), conversion.policy()));
+      for (int day = 0; day < MOST_DAYS; day++) {
+        long at = conversion.atMillis() + day * DAY_MILLIS;
+        db.delete(write, conversionKey(at, conversion.transitionId(), conversion.policy()));
+      }
     }
   }
 

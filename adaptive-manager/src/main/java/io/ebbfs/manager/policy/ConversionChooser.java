@@ -273,7 +273,7 @@ final class ConversionChooser {
           kind == UPCODE
               ? temperature.toCompact(candidate.stripes, candidate.heat)
               : temperature.toFast(candidate.stripes.get(0), candidate.heat);
-      Optional<String> hold = pace.hold(candidate.liveBytes(), candidate.createdMillis());
+      Optional<String> hold = pace.hold(candidate.createdMillis());
       if (gain.isPresent() && hold.isPresent()) {
         waits(candidate, kind, hold.get());
       } else if (gain.isPresent()) {
@@ -357,7 +357,7 @@ final class ConversionChooser {
       if (missing <= 0 || !temperature.mayYield(colder.heat, hotter.heat) || !allowed(colder)) {
         break;
       }
-      if (pace.hold(colder.liveBytes(), colder.createdMillis()).isEmpty()) {
+      if (pace.hold(colder.createdMillis()).isEmpty()) {
         chosen.add(colder);
         bytes += colder.liveBytes();
         missing += colder.parityDelta;

@@ -30,12 +30,7 @@ final class ConversionPace {
    *
    * @param createdMillis when the youngest of them was encoded or converted last
    */
-  Optional<String> hold(long bytes, long createdMillis) {
-    if (bytes > pace.bytesLeft(0)) {
-      return Optional.of(
-          "a larger budget: its %s are more than conversionBytesPerDay (%s)"
-              .formatted(Units.showBytes(bytes), showBudget()));
-    }
+  Optional<String> hold(long createdMillis) {
     long stayEnds = createdMillis + pace.minimumStayMillis();
     if (nowMillis < stayEnds) {
       return Optional.of(
@@ -47,19 +42,20 @@ final class ConversionPace {
         : Optional.of("its hours, %s (conversionHours)".formatted(pace.hours().orElseThrow()));
   }
 
-  /** Whether the budget of the day has so many bytes left. */
+  /**
+   * Whether the budget of the day has so many bytes left. Stripes that are larger than the whole
+   * budget are converted alone, while nothing else counts.
+   */
   boolean hasLeft(long bytes) {
-    return bytes <= bytesLeft;
+    return bytes <= bytesLeft || bytesLeft == pace.bytesLeft(0);
   }
 
   /** What data waits for if the budget of the day has not enough left. */
   String budget() {
     return "the budget: %s of %s are left within 24 hours (conversionBytesPerDay)"
-        .formatted(Units.showBytes(Math.max(0, bytesLeft)), showBudget());
-  }
-
-  private String showBudget() {
-    return Units.showBytes(pace.bytesPerDay().orElse(Long.MAX_VALUE));
+        .formatted(
+            Units.showBytes(Math.max(0, bytesLeft)),
+            Units.showBytes(pace.bytesPerDay().orElse(Long.MAX_VALUE)));
   }
 
   void take(long bytes) {

@@ -88,7 +88,7 @@ final class RecodingChooser {
     for (Unit unit : units()) {
       boolean forBound = bound.isAnyExceededAtEnd() && unit.storedDelta < 0;
       long bytes = unit.liveBytes();
-      String hold = forBound ? null : pace.hold(bytes, 0).orElse(null);
+      String hold = forBound ? null : pace.hold(0).orElse(null);
       if (stopped == null && !limit.allows(bytes)) {
         stopped = limit.show();
       } else if (stopped == null && !forBound && hold == null && !pace.hasLeft(bytes)) {
@@ -178,11 +178,13 @@ final class RecodingChooser {
     }
   }
 
+  /** The rests of rewrites that the namenode planned by itself fill no stripe with others. */
   private boolean isRewriteUnderWay() {
     return view.snapshot().transitions().stream()
         .anyMatch(
             t ->
                 t.active()
+                    && !t.ofNamenode()
                     && t.kind() == REWRITE
                     && t.policy().equals(rule.name())
                     && t.toCode().equals(target.name()));

@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
 import org.rocksdb.RocksDBException;
 import org.slf4j.Logger;
@@ -18,7 +19,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Keeps the books of conversionBytesPerDay in the manager's store: each conversion counts from its
- * proposal on, and no longer once it has ended without converting anything. Not thread-safe.
+ * proposal on, and no longer once it has ended without converting anything. One that is larger than
+ * the budget counts until as many days have paid for it. Not thread-safe.
  */
 final class ConversionBudget {
   private static final Logger LOG = LoggerFactory.getLogger(ConversionBudget.class);
@@ -30,8 +32,12 @@ final class ConversionBudget {
     this.store = store;
   }
 
-  /** Notes what was proposed. */
-  void note(DecisionProposer.Outcome outcome) {
+  /**
+   * Notes what was proposed.
+   *
+   * @param bytesPerDay the budget of the policy; empty for none
+   */
+  void note(DecisionProposer.Outcome outcome, OptionalLong bytesPerDay) {
     Decision decision = outcome.decision();
     int count = outcome.transitionIds().size();
     if (!decision.isConversion()) {
@@ -41,7 +47,8 @@ final class ConversionBudget {
       try {
         store.addConversion(
             new OpenConversion(
-                id, outcome.atMillis(), decision.policy(), decision.dataBytes() / count));
+                id, outcome.atMillis(), decision.policy(), decision.dataBytes() / count),
+            bytesPerDay.orElse(Long.MAX_VALUE));
       } catch (RocksDBException e) {
         LOG.warn("A conversion is missing in the budget of the day: {}", e.getMessage());
       }

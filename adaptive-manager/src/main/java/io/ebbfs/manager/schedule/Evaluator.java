@@ -32,6 +32,8 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.function.BooleanSupplier;
@@ -207,7 +209,14 @@ public final class Evaluator {
 
   private void note(DecisionProposer.Outcome outcome, String by) {
     history.note(outcome, by);
-    budget.note(outcome);
+    OptionalLong bytesPerDay =
+        policies
+            .current()
+            .policies()
+            .named(outcome.decision().policy())
+            .map(rule -> rule.pace().bytesPerDay())
+            .orElse(OptionalLong.empty());
+    budget.note(outcome, bytesPerDay);
   }
 
   private void observe(ClusterSnapshot snapshot) {

@@ -192,10 +192,10 @@ class ManagerStoreTest {
   void theConversionsOfADayAreSummedByPolicy() throws Exception {
     long day = 24 * HOUR;
     try (ManagerStore store = ManagerStore.open(directory)) {
-      store.addConversion(new OpenConversion(1, HOUR, "a", 1));
-      store.addConversion(new OpenConversion(2, 2 * HOUR, "a", 10));
-      store.addConversion(new OpenConversion(3, 2 * HOUR, "a", 100));
-      store.addConversion(new OpenConversion(4, 2 * HOUR, "b", 7));
+      store.addConversion(new OpenConversion(1, HOUR, "a", 1), Long.MAX_VALUE);
+      store.addConversion(new OpenConversion(2, 2 * HOUR, "a", 10), Long.MAX_VALUE);
+      store.addConversion(new OpenConversion(3, 2 * HOUR, "a", 100), Long.MAX_VALUE);
+      store.addConversion(new OpenConversion(4, 2 * HOUR, "b", 7), Long.MAX_VALUE);
     }
     try (ManagerStore store = ManagerStore.open(directory)) {
       assertThat(store.convertedWithinDay(2 * HOUR))
@@ -213,13 +213,43 @@ class ManagerStoreTest {
       OpenConversion done = new OpenConversion(2, HOUR, "a", 10);
       OpenConversion open = new OpenConversion(3, HOUR, "a", 100);
       for (OpenConversion conversion : List.of(failed, done, open)) {
-        store.addConversion(conversion);
+        store.addConversion(conversion, Long.MAX_VALUE);
       }
       store.endConversion(failed, false);
       store.endConversion(failed, false);
       store.endConversion(done, true);
       assertThat(store.openConversions(HOUR)).containsExactly(open);
       assertThat(store.convertedWithinDay(HOUR)).containsOnly(java.util.Map.entry("a", 110L));
+    }
+  }
+
+  /** 25 bytes with a budget of 10 count 10, 10 and 5. */
+  @Test
+  void aConversionLargerThanTheBudgetCountsOnTheFollowingDaysToo() throws Exception {
+    long day = 24 * HOUR;
+    OpenConversion large = new OpenConversion(1, HOUR, "a", 25);
+    try (ManagerStore store = ManagerStore.open(directory)) {
+      store.addConversion(large, 10);
+      store.endConversion(store.openConversions(HOUR).get(0), true);
+    }
+    try (ManagerStore store = ManagerStore.open(directory)) {
+      store.addConversion(new OpenConversion(2, 2 * HOUR, "b", 7), 10);
+      assertThat(store.convertedWithinDay(2 * HOUR).get("a")).isEqualTo(10);
+      assertThat(store.convertedWithinDay(day + 2 * HOUR).get("a")).isEqualTo(10);
+      assertThat(store.convertedWithinDay(2 * day + 2 * HOUR).get("a")).isEqualTo(5);
+      assertThat(store.convertedWithinDay(3 * day + 2 * HOUR)).isEmpty();
+      store.endConversion(store.openConversions(day + 2 * HOUR + 1).get(0), false);
+      assertThat(store.convertedWithinDay(2 * day + 2 * HOUR)).as("it failed").isEmpty();
+    }
+  }
+
+  @Test
+  void theDebtOfAConversionIsLimited() throws Exception {
+    try (ManagerStore store = ManagerStore.open(directory)) {
+      store.addConversion(new OpenConversion(1, HOUR, "a", Long.MAX_VALUE), 1);
+      long last = HOUR + (ManagerStore.MOST_DAYS - 1) * 24 * HOUR;
+      assertThat(store.convertedWithinDay(last + 1)).containsOnly(java.util.Map.entry("a", 1L));
+      assertThat(store.convertedWithinDay(last + 24 * HOUR + 1)).isEmpty();
     }
   }
 

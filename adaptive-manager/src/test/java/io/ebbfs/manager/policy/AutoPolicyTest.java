@@ -135,8 +135,10 @@ class AutoPolicyTest {
     assertThat(verdictAfter(DAY, budget, noon, 11 << 20))
         .endsWith("the budget: 29 MiB of 40 MiB are left within 24 hours (conversionBytesPerDay)");
     Pace small = new Pace(0, OptionalLong.of(29 << 20), Optional.empty());
-    assertThat(verdictAfter(DAY, small, noon, 0))
-        .endsWith("its 30 MiB are more than conversionBytesPerDay (29 MiB)");
+    assertThat(conversionsAfter(DAY, small, noon, 0)).as("larger than the budget").isEqualTo(1);
+    assertThat(conversionsAfter(DAY, small, noon, 1)).as("the budget is not full").isZero();
+    assertThat(verdictAfter(DAY, small, noon, 1))
+        .endsWith("29 MiB are left within 24 hours (conversionBytesPerDay)");
     Pace night = new Pace(0, OptionalLong.empty(), Optional.of(new Pace.Hours(22, 6)));
     assertThat(conversionsAfter(DAY, night, noon, 0)).isZero();
     assertThat(verdictAfter(DAY, night, noon, 0)).endsWith("its hours, 22-6 (conversionHours)");

@@ -10,7 +10,10 @@ import io.ebbfs.manager.config.ReadHot;
 import io.ebbfs.manager.economics.Experience;
 import io.ebbfs.manager.economics.FailureRates;
 import io.ebbfs.manager.economics.ReadCounts;
+import io.ebbfs.manager.model.ModelNamenode.ModelStripe;
 import io.ebbfs.manager.view.FileState;
+import io.ebbfs.manager.view.NamenodeGateway;
+import io.ebbfs.protocol.CodingProtocol;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.util.ArrayList;
 import java.util.List;
@@ -157,6 +160,7 @@ class RecodingTest {
         .satisfies(d -> assertThat(d.reason()).contains("stored 1.40x instead of 1.50x"));
     world.completeAll();
     assertThat(world.overhead("p")).isEqualTo(1.45);
+    converted(world, 1 << 20);
     assertThat(world.decide().decisions()).as("the bound holds").isEmpty();
     edit(world, family("product", 1.41, pace));
     assertThat(settle(world)).isEqualTo(1);
@@ -183,5 +187,66 @@ class RecodingTest {
     assertThat(world.propose().decisions()).hasSize(1);
     world.completeAll();
     assertThat(files).allMatch(id -> world.state(id) == FileState.COMPACT);
+  }
+
+  /** Each unit holds 30 MiB, and the budget of the day 10 MiB. */
+  @Test
+  void aUnitLargerThanTheBudgetIsEncodedAloneOnceTheBudgetIsFull() {
+    PolicyWorld world = encodedBy(PolicyWorld.single("p", "RS(6,3)"), 0);
+    edit(world, family("product", null, new Pace(0, OptionalLong.of(10 << 20), Optional.empty())));
+    converted(world, 1);
+    assertThat(world.decide().decisions()).as("the budget is not full").isEmpty();
+    converted(world, 0);
+    Evaluation evaluation = world.propose();
+    assertThat(evaluation.decisions())
+        .singleElement()
+        .matches(decision -> decision.dataBytes() == 30 * PolicyWorld.MIB);
+    assertThat(evaluation.verdicts().ofSnapshot())
+        .filteredOn(v -> v.reason().contains("of 10 MiB are left within 24 hours"))
+        .hasSize(30);
+    world.completeAll();
+    converted(world, 10 << 20);
+    assertThat(world.decide().decisions()).as("its debt").isEmpty();
+    converted(world, 0);
+    assertThat(settle(world)).isEqualTo(1);
+  }
+
+  private static void converted(PolicyWorld world, long bytes) {
+    world.experience =
+        new Experience(
+            FailureRates.PRIOR, Experience.WEEK_MILLIS, 365, Map.of(), Map.of("p", bytes));
+  }
+
+  /** Such a rewrite comes last, so that the rest would wait for long. */
+  @Test
+  void aRestWaitsForNoRewriteOfTheNamenode() {
+    assertThat(restIsEncodedBesideRewriteOf(2_000_000)).isTrue();
+    assertThat(restIsEncodedBesideRewriteOf(CodingProtocol.PRIORITY_FOR_BOUND)).isFalse();
+  }
+
+  /** Two stripes of RS(6,3) fill no stripe of PC(6x5), beside a stripe that is rewritten. */
+  private static boolean restIsEncodedBesideRewriteOf(int priority) {
+    PolicyWorld world = new PolicyWorld(PolicyWorld.single("p", "RS(6,3)"));
+    for (int i = 0; i < 12; i++) {
+      world.file("/p/" + i, 1, 0);
+    }
+    world.propose();
+    world.completeAll();
+    edit(world, PolicyWorld.rule("p", "product", null));
+    world.file("/p/new", 30, 0);
+    new NamenodeGateway(() -> world.namenode, 7)
+        .propose(
+            world.decide().decisions().stream()
+                .filter(decision -> decision.kind() == TransitionKindProto.ENCODE)
+                .map(Decision::toProto)
+                .toList());
+    world.completeAll();
+    ModelStripe full =
+        world.namenode.stripes.values().stream()
+            .filter(stripe -> stripe.code.name().equals("PC(6x5)"))
+            .findFirst()
+            .orElseThrow();
+    world.underWay(TransitionKindProto.REWRITE, full, "PC(6x5)", priority);
+    return !world.decide().decisions().isEmpty();
   }
 }
