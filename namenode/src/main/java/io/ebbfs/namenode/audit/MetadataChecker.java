@@ -41,8 +41,6 @@ import org.apache.hadoop.thirdparty.protobuf.MessageLite;
  * that a second run repeats counts.
  */
 public final class MetadataChecker {
-  private static final int PAGE = 1_000;
-
   /** How bad a finding is. */
   public enum Severity {
     /** Rows contradict each other. */
@@ -89,7 +87,7 @@ public final class MetadataChecker {
   private <V extends MessageLite> void forAll(Table<V> table, Visit<V> visit) throws IOException {
     Key after = null;
     while (true) {
-      List<Row<V>> page = store.scanAll(table, after, PAGE);
+      List<Row<V>> page = store.scanAll(table, after, table.rowsOfAPage());
       for (Row<V> row : page) {
         if (findings.size() >= limit) {
           return;
@@ -97,7 +95,7 @@ public final class MetadataChecker {
         visit.row(row.key(), row.value());
         after = row.key();
       }
-      if (page.size() < PAGE) {
+      if (page.size() < table.rowsOfAPage()) {
         return;
       }
     }

@@ -16,9 +16,6 @@ import org.apache.hadoop.thirdparty.protobuf.MessageLite;
  * one place.
  */
 public interface MetadataStore extends AutoCloseable {
-  /** How many rows {@link #eachRow} reads at once. */
-  int ROWS_OF_A_PAGE = 1_000;
-
   /** The failures that a commit survives. */
   enum Durability {
     /** The commit is on disk before {@link #transact} returns; concurrent commits share a sync. */
@@ -74,12 +71,12 @@ public interface MetadataStore extends AutoCloseable {
     Key after = null;
     List<Row<V>> page;
     do {
-      page = scanAll(table, after, ROWS_OF_A_PAGE);
+      page = scanAll(table, after, table.rowsOfAPage());
       for (Row<V> row : page) {
         visitor.visit(row.key(), row.value());
         after = row.key();
       }
-    } while (page.size() == ROWS_OF_A_PAGE);
+    } while (page.size() == table.rowsOfAPage());
   }
 
   /**

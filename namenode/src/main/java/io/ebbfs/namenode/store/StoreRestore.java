@@ -4,6 +4,7 @@ import io.ebbfs.protocol.proto.StoreProtos.LeaderRow;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 import org.slf4j.Logger;
@@ -18,7 +19,11 @@ public final class StoreRestore {
   private static final Logger LOG = LoggerFactory.getLogger(StoreRestore.class);
   private static final long LOCK_TIMEOUT_MILLIS = 1_000;
   private static final long CACHE_BYTES = 64L << 20;
-  private static final int PAGE = 500;
+
+  /** A transaction ends once it has so many rows or bytes. */
+  private static final int MOST_ROWS = 500;
+
+  private static final long MOST_BYTES = 8 << 20;
 
   /** No cluster changes its leader so often between two backups. */
   private static final long SKIPPED_TERMS = 1_000_000;
@@ -131,19 +136,32 @@ public final class StoreRestore {
     long rows = 0;
     Key after = null;
     List<Row<V>> page;
+    List<Row<V>> batch = new ArrayList<>();
+    long bytes = 0;
     do {
       page = page(copy, table, after);
-      put(table, page.stream().filter(row -> isCopied(table, row.key())).toList());
-      rows += page.stream().filter(row -> !RestoredStore.isNote(table, row.key())).count();
-      after = page.isEmpty() ? null : page.get(page.size() - 1).key();
-    } while (page.size() == PAGE);
+      for (Row<V> row : page) {
+        after = row.key();
+        rows += RestoredStore.isNote(table, row.key()) ? 0 : 1;
+        if (isCopied(table, row.key())) {
+          batch.add(row);
+          bytes += row.value().getSerializedSize();
+        }
+        if (batch.size() == MOST_ROWS || bytes >= MOST_BYTES) {
+          put(table, batch);
+          batch.clear();
+          bytes = 0;
+        }
+      }
+    } while (page.size() == table.rowsOfAPage());
+    put(table, batch);
     return rows;
   }
 
   private <V extends MessageLite> List<Row<V>> page(MetadataStore copy, Table<V> table, Key after)
       throws IOException {
     try {
-      return copy.scanAll(table, after, PAGE);
+      return copy.scanAll(table, after, table.rowsOfAPage());
     } catch (IOException | CorruptRowException e) {
       throw damaged(e.getMessage(), e);
     }

@@ -10,8 +10,18 @@ import org.apache.hadoop.thirdparty.protobuf.Parser;
  * @param name the durable name
  * @param order the place in the total order of locks
  * @param parser parses the rows
+ * @param rowsOfAPage how many rows are read at once by whoever visits all of them: few if a row may
+ *     be large
  */
-public record Table<V extends MessageLite>(String name, int order, Parser<V> parser) {
+public record Table<V extends MessageLite>(
+    String name, int order, Parser<V> parser, int rowsOfAPage) {
+  private static final int SMALL_ROWS_OF_A_PAGE = 1_000;
+
+  /** A table whose rows are small. */
+  public Table(String name, int order, Parser<V> parser) {
+    this(name, order, parser, SMALL_ROWS_OF_A_PAGE);
+  }
+
   /** Cheap, because a transaction looks up rows and locks by table many times. */
   @Override
   public int hashCode() {

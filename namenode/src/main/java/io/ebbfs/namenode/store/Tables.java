@@ -64,7 +64,8 @@ public final class Tables {
 
   public static final Table<UsageRow> USAGE = new Table<>("usage", 17, UsageRow.parser());
 
-  public static final Table<XAttrRow> XATTR = new Table<>("xattr", 18, XAttrRow.parser());
+  /** A row has at most 4 MiB, so a page has at most 64 MiB. */
+  public static final Table<XAttrRow> XATTR = new Table<>("xattr", 18, XAttrRow.parser(), 16);
 
   public static final Table<QuotaRow> QUOTA = new Table<>("quota", 19, QuotaRow.parser());
 

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.namenode.audit.MetadataChecker;
 import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.xattrs.XAttrLimits;
 import io.ebbfs.namenode.store.ClientCall;
 import io.ebbfs.namenode.store.InMemoryStore;
 import io.ebbfs.namenode.store.Key;
@@ -278,6 +279,19 @@ class XAttrServiceTest {
     long gone = inode("/d").id();
     put(Tables.XATTR, Tables.xattr(gone), XAttrRow.getDefaultInstance());
     assertThat(findings()).singleElement().asString().contains("attributes of inode " + gone);
+  }
+
+  /** The rows of all pages are checked, and a page of the largest rows fits into memory. */
+  @Test
+  void theAttributesOfManyInodesAreCheckedPageByPage() throws IOException {
+    int inodes = 3 * Tables.XATTR.rowsOfAPage() + 1;
+    for (long id = 1_000_000; id < 1_000_000 + inodes; id++) {
+      put(Tables.XATTR, Tables.xattr(id), XAttrRow.getDefaultInstance());
+    }
+    assertThat(MetadataChecker.run(CodeRegistry.builtIn(), real.store, real.cluster, 1_000))
+        .hasSize(inodes);
+    long largestRow = (long) XAttrLimits.MOST_PER_INODE * XAttrLimits.LARGEST_SIZE_BYTES;
+    assertThat(Tables.XATTR.rowsOfAPage() * largestRow).isLessThanOrEqualTo(64 << 20);
   }
 
   private List<MetadataChecker.Finding> findings() throws IOException {

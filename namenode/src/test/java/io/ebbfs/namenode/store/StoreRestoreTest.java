@@ -7,10 +7,17 @@ import io.ebbfs.common.time.ManualClock;
 import io.ebbfs.namenode.leader.LeaderTimes;
 import io.ebbfs.namenode.leader.Leadership;
 import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
+import io.ebbfs.protocol.proto.StoreProtos.ExtendedAttributeProto;
+import io.ebbfs.protocol.proto.StoreProtos.XAttrNamespaceProto;
+import io.ebbfs.protocol.proto.StoreProtos.XAttrRow;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Collection;
+import java.util.List;
 import java.util.stream.Stream;
+import org.apache.hadoop.thirdparty.protobuf.ByteString;
+import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -115,6 +122,79 @@ class StoreRestoreTest {
         .hasMessageContaining("empty the nodes of the store and restore again");
     assertThatThrownBy(() -> StoreRestore.run(backup, store))
         .hasMessageContaining("move the directories of the nodes away");
+  }
+
+  /** Keeps the most rows and bytes that one transaction writes. */
+  private static final class MeasuringStore implements MetadataStore {
+    private final InMemoryStore rows = InMemoryStore.shared();
+    private long mostBytes;
+    private long mostRows;
+
+    @Override
+    public <R> R transact(long hint, Durability durability, TransactionBody<R> body)
+        throws IOException {
+      return rows.transact(
+          hint,
+          durability,
+          transaction -> {
+            R result = body.run(transaction);
+            Collection<MessageLite> written = ((BufferedTransaction) transaction).writes().values();
+            mostRows = Math.max(mostRows, written.size());
+            mostBytes =
+                Math.max(
+                    mostBytes, written.stream().mapToLong(MessageLite::getSerializedSize).sum());
+            return result;
+          });
+    }
+
+    @Override
+    public <V extends MessageLite> List<Row<V>> scanAll(Table<V> table, Key after, int limit) {
+      return rows.scanAll(table, after, limit);
+    }
+
+    @Override
+    public ChangeLog changes() {
+      return rows.changes();
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  /** 50 MiB of attributes in 50 rows, which one transaction of 500 rows would hold. */
+  @Test
+  void aTransactionOfARestoreHasFewBytes() throws IOException {
+    int large = 50;
+    try (RocksDbStore rows = RocksDbStore.open(directory.resolve("store"))) {
+      for (int i = 0; i < large; i++) {
+        XAttrRow row = attributes(1 << 20);
+        long id = i;
+        rows.transact(
+            id,
+            MetadataStore.Durability.RELAXED,
+            transaction -> {
+              transaction.put(Tables.XATTR, Tables.xattr(id), row);
+              return null;
+            });
+      }
+      backup = new StoreBackups(rows, directory.resolve("large"), 0, 3, new ManualClock()).take();
+    }
+    MeasuringStore measured = new MeasuringStore();
+    StoreRestore.run(backup, measured);
+    assertThat(measured.scanAll(Tables.XATTR, null, 1_000)).hasSize(large);
+    assertThat(measured.scanAll(Tables.BLOCK_OWNER, null, 2 * ROWS)).hasSize(ROWS);
+    assertThat(measured.mostBytes).isBetween(2L << 20, 10L << 20);
+    assertThat(measured.mostRows).as("small rows").isBetween(100L, 500L);
+  }
+
+  private static XAttrRow attributes(int bytes) {
+    return XAttrRow.newBuilder()
+        .addAttributes(
+            ExtendedAttributeProto.newBuilder()
+                .setNamespace(XAttrNamespaceProto.USER)
+                .setName("a")
+                .setValue(ByteString.copyFrom(new byte[bytes])))
+        .build();
   }
 
   private void assertRefused(String reason) {
