@@ -7,6 +7,7 @@ import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
@@ -31,12 +32,20 @@ public final class TransitionRegistrar {
    * @return false if the row has changed since; then nothing is written
    */
   public static boolean mark(Transaction transaction, long id, StripeRow seen) throws IOException {
-    var key = Tables.stripe(seen.getId());
-    if (!transaction.get(Tables.STRIPE, key).equals(Optional.of(seen))) {
-      return false;
+    boolean unchanged = isUnchanged(transaction, seen);
+    if (unchanged) {
+      putMark(transaction, id, seen);
     }
-    transaction.put(Tables.STRIPE, key, seen.toBuilder().setTransitionId(id).build());
-    return true;
+    return unchanged;
+  }
+
+  private static boolean isUnchanged(Transaction transaction, StripeRow seen) throws IOException {
+    return transaction.get(Tables.STRIPE, Tables.stripe(seen.getId())).equals(Optional.of(seen));
+  }
+
+  private static void putMark(Transaction transaction, long id, StripeRow seen) throws IOException {
+    transaction.put(
+        Tables.STRIPE, Tables.stripe(seen.getId()), seen.toBuilder().setTransitionId(id).build());
   }
 
   /**
@@ -48,6 +57,27 @@ public final class TransitionRegistrar {
    */
   public static Optional<TransitionRow> registerUnchanged(
       TransitionContext context, TransitionRow row, List<StripeRow> seen) throws IOException {
+    return register(context, row, seen, 1);
+  }
+
+  /**
+   * Registers a transition over all of the stripes, and makes it known.
+   *
+   * @param row the transition, without stripes
+   * @param seen the rows of the stripes as the transition was planned from them
+   * @return the transition with its stripes; empty if one has changed: then nothing is written
+   */
+  public static Optional<TransitionRow> registerAll(
+      TransitionContext context, TransitionRow row, List<StripeRow> seen) throws IOException {
+    return register(context, row, seen, seen.size());
+  }
+
+  /**
+   * @param fewest how many stripes must not have changed
+   */
+  private static Optional<TransitionRow> register(
+      TransitionContext context, TransitionRow row, List<StripeRow> seen, int fewest)
+      throws IOException {
     long id = row.getId();
     Optional<TransitionRow> registered =
         context
@@ -56,23 +86,39 @@ public final class TransitionRegistrar {
                 id,
                 transaction -> {
                   lock(transaction, id, seen.stream().map(StripeRow::getId).toList());
-                  TransitionRow.Builder built = row.toBuilder();
-                  for (StripeRow stripe : seen) {
-                    if (mark(transaction, id, stripe)) {
-                      built.addStripes(
-                          TransitionStripeProto.newBuilder()
-                              .setStripeId(stripe.getId())
-                              .setGeneration(stripe.getGeneration()));
-                    }
-                  }
-                  if (built.getStripesCount() == 0) {
-                    return Optional.empty();
-                  }
-                  transaction.put(Tables.TRANSITION, Tables.transition(id), built.build());
-                  return Optional.of(built.build());
+                  List<StripeRow> unchanged = unchanged(transaction, seen);
+                  // What a body has written is committed even if the body returns nothing.
+                  return unchanged.size() < fewest
+                      ? Optional.empty()
+                      : Optional.of(write(transaction, row, unchanged));
                 });
     registered.ifPresent(context.lifecycle()::committed);
     return registered;
+  }
+
+  private static List<StripeRow> unchanged(Transaction transaction, List<StripeRow> seen)
+      throws IOException {
+    List<StripeRow> unchanged = new ArrayList<>();
+    for (StripeRow stripe : seen) {
+      if (isUnchanged(transaction, stripe)) {
+        unchanged.add(stripe);
+      }
+    }
+    return unchanged;
+  }
+
+  private static TransitionRow write(
+      Transaction transaction, TransitionRow row, List<StripeRow> stripes) throws IOException {
+    TransitionRow.Builder built = row.toBuilder();
+    for (StripeRow stripe : stripes) {
+      putMark(transaction, row.getId(), stripe);
+      built.addStripes(
+          TransitionStripeProto.newBuilder()
+              .setStripeId(stripe.getId())
+              .setGeneration(stripe.getGeneration()));
+    }
+    transaction.put(Tables.TRANSITION, Tables.transition(row.getId()), built.build());
+    return built.build();
   }
 
   /**

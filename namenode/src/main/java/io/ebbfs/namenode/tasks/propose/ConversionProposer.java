@@ -2,19 +2,17 @@ package io.ebbfs.namenode.tasks.propose;
 
 import io.ebbfs.coding.code.ErasureCode;
 import io.ebbfs.coding.plan.Planner;
-import io.ebbfs.namenode.store.OptimisticTransactions;
-import io.ebbfs.namenode.store.OwnerLocks;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.namenode.stripes.StripeState;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionContext;
+import io.ebbfs.namenode.tasks.lifecycle.TransitionRegistrar;
 import io.ebbfs.namenode.tasks.plan.ConversionMapper;
 import io.ebbfs.protocol.proto.CodingProtos.DecisionProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposedProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
-import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
 import io.ebbfs.protocol.words.TransitionKinds;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -173,44 +171,16 @@ final class ConversionProposer {
   private Optional<Long> plan(
       DecisionProto decision, String fromCode, List<StripeRow> stripes, List<String> refusals)
       throws IOException {
-    long id = context.ids().transitions().next();
-    List<Long> stripeIds = stripes.stream().map(StripeRow::getId).toList();
-    Optional<TransitionRow> row =
-        OptimisticTransactions.transact(
-            context.store(),
-            id,
-            transaction -> {
-              OwnerLocks.lock(transaction, List.of(), stripeIds, List.of(id));
-              TransitionRow.Builder built =
-                  ProposalService.newRow(context, id, decision).setFromCode(fromCode);
-              // All stripes are checked before the first is marked: what a body has written is
-              // committed even if the body returns nothing.
-              for (StripeRow stripe : stripes) {
-                Optional<StripeRow> now =
-                    transaction.get(Tables.STRIPE, Tables.stripe(stripe.getId()));
-                if (!now.equals(Optional.of(stripe))) {
-                  return Optional.empty();
-                }
-              }
-              for (StripeRow stripe : stripes) {
-                transaction.put(
-                    Tables.STRIPE,
-                    Tables.stripe(stripe.getId()),
-                    stripe.toBuilder().setTransitionId(id).build());
-                built.addStripes(
-                    TransitionStripeProto.newBuilder()
-                        .setStripeId(stripe.getId())
-                        .setGeneration(stripe.getGeneration()));
-              }
-              transaction.put(Tables.TRANSITION, Tables.transition(id), built.build());
-              return Optional.of(built.build());
-            });
-    if (row.isEmpty()) {
+    TransitionRow row =
+        ProposalService.newRow(context, context.ids().transitions().next(), decision)
+            .setFromCode(fromCode)
+            .build();
+    Optional<TransitionRow> registered = TransitionRegistrar.registerAll(context, row, stripes);
+    if (registered.isEmpty()) {
       refusals.add(
-          "stripes %s changed while they were planned: propose them again".formatted(stripeIds));
-      return Optional.empty();
+          "stripes %s changed while they were planned: propose them again"
+              .formatted(stripes.stream().map(StripeRow::getId).toList()));
     }
-    context.lifecycle().committed(row.get());
-    return Optional.of(id);
+    return registered.map(TransitionRow::getId);
   }
 }
