@@ -8,6 +8,7 @@ import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.WouldBlockException;
 import io.ebbfs.namenode.stripes.ProtoConverter;
 import io.ebbfs.namenode.tasks.lifecycle.PlacementShortage;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionContext;
@@ -46,6 +47,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.random.RandomGenerator;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Hands transitions out to workers (a claim), prolongs their leases, and takes back the transitions
@@ -53,6 +56,8 @@ import java.util.random.RandomGenerator;
  * takes no locks: the commit checks every row that the plan relied on. Thread-safe.
  */
 public final class ClaimService {
+  private static final Logger LOG = LoggerFactory.getLogger(ClaimService.class);
+
   private static final long MIN_LEASE_MILLIS = 1_000;
 
   /**
@@ -200,7 +205,24 @@ public final class ClaimService {
     }
   }
 
+  /**
+   * Plans an attempt. Whatever the planning throws concerns this transition only, for example
+   * because its rows are damaged: it must not keep others from being claimed.
+   */
   private AttemptPlan plan(TransitionRow row) throws IOException, NotPlannableException {
+    try {
+      return planUnchecked(row);
+    } catch (CannotPlanException | IllegalStateException | IllegalArgumentException e) {
+      throw NotPlannableException.now(e.getMessage());
+    } catch (WouldBlockException e) {
+      throw e;
+    } catch (RuntimeException e) {
+      LOG.warn("Transition {} cannot be planned", row.getId(), e);
+      throw NotPlannableException.now("its planning fails: " + e);
+    }
+  }
+
+  private AttemptPlan planUnchecked(TransitionRow row) throws IOException, NotPlannableException {
     NotPlannableException[] failure = new NotPlannableException[1];
     AttemptPlan plan =
         store.transact(
@@ -217,10 +239,6 @@ public final class ClaimService {
                 };
               } catch (NotPlannableException e) {
                 failure[0] = e;
-                return null;
-              } catch (CannotPlanException | IllegalStateException e) {
-                // This plan failed its check. Other transitions of the claim go on.
-                failure[0] = NotPlannableException.now(e.getMessage());
                 return null;
               }
             });
