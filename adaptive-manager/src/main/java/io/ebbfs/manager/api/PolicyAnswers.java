@@ -47,7 +47,8 @@ final class PolicyAnswers {
 
   /**
    * A policy with a family has family, fastCode and compactCode. A policy with a single code has
-   * code. The other fields are null. A policy with a threshold has no prices.
+   * code. The other fields are null. A policy with a threshold has no prices and no
+   * waitWhileReadMillis.
    *
    * @param degradedReadBlocks by code: how many blocks a degraded read of a data block reads, on
    *     average over the data blocks of a full stripe
@@ -68,6 +69,7 @@ final class PolicyAnswers {
       double hysteresis,
       long minFileBytes,
       long fillWaitMillis,
+      Long waitWhileReadMillis,
       long maxBytesPerRun,
       int minServers,
       long minimumStayMillis,
@@ -191,6 +193,7 @@ final class PolicyAnswers {
 
   private PolicyAnswer answer(PolicyRule rule, AccountAnswer account) {
     boolean pair = !rule.isSingle();
+    boolean isAuto = rule.readHot().unit() == ReadHot.Unit.AUTO;
     return new PolicyAnswer(
         rule.name(),
         rule.files().paths().stream().map(PathPattern::text).toList(),
@@ -207,12 +210,13 @@ final class PolicyAnswers {
         rule.hysteresis(),
         rule.minFileBytes(),
         rule.fillWaitMillis(),
+        isAuto ? rule.waitWhileReadMillis() : null,
         rule.maxBytesPerRun(),
         rule.minServers(),
         rule.pace().minimumStayMillis(),
         rule.pace().bytesPerDay().isPresent() ? rule.pace().bytesPerDay().getAsLong() : null,
         rule.pace().hours().map(Pace.Hours::toString).orElse(null),
-        rule.readHot().unit() == ReadHot.Unit.AUTO ? rule.prices() : null,
+        isAuto ? rule.prices() : null,
         degradedReadBlocks(rule.family()),
         account);
   }

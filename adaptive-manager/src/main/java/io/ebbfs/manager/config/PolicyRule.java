@@ -12,6 +12,8 @@ import java.util.OptionalDouble;
  * @param storageBound most stored bytes per logical byte of encoded data; empty for none
  * @param hysteresis hot data becomes cold below threshold / hysteresis
  * @param fillWaitMillis how long blocks wait for further blocks that fill a stripe with them
+ * @param waitWhileReadMillis how long after their last write files may stay replicated because they
+ *     are read, if readHot is auto
  * @param maxBytesPerRun most logical bytes that are encoded or converted at once; a single larger
  *     stripe or file is allowed
  * @param minServers live servers that the policy asks for
@@ -28,6 +30,7 @@ public record PolicyRule(
     double hysteresis,
     long minFileBytes,
     long fillWaitMillis,
+    long waitWhileReadMillis,
     long maxBytesPerRun,
     int minServers,
     Pace pace,
@@ -64,6 +67,7 @@ public record PolicyRule(
         hysteresis,
         minFileBytes,
         fillWaitMillis,
+        waitWhileReadMillis,
         otherMaxBytesPerRun,
         minServers,
         pace,

@@ -36,6 +36,7 @@ public record PolicySet(List<PolicyRule> rules, OptionalDouble storageBound) {
   /** The file in the configuration directory. */
   public static final String FILE = "policies.yaml";
 
+  private static final long WAIT_WHILE_READ_MILLIS = 2L * 86_400_000;
   private static final Pattern HOURS = Pattern.compile("(\\d{1,2})-(\\d{1,2})");
   private static final Pattern OWNER = Pattern.compile("[^\\s:/*?,]+");
   private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,63}");
@@ -150,6 +151,7 @@ public record PolicySet(List<PolicyRule> rules, OptionalDouble storageBound) {
         readHysteresis(section, hot),
         section.sizeBytes("minFileSize", 0),
         section.durationMillis("fillWait", 600_000),
+        readWaitWhileRead(section, hot),
         readMaxBytes(section),
         readServers(section, name, family),
         readPace(section),
@@ -408,6 +410,16 @@ public record PolicySet(List<PolicyRule> rules, OptionalDouble storageBound) {
           "leave it out, or write a threshold such as 'readHot: {perFile: 5}'");
     }
     return section.number("hysteresis", 1, 100).orElse(2);
+  }
+
+  private static long readWaitWhileRead(Section section, ReadHot hot) {
+    if (section.has("waitWhileRead") && hot.unit() != ReadHot.Unit.AUTO) {
+      section.problem(
+          "waitWhileRead",
+          "waitWhileRead has no effect with a threshold or a single code",
+          "write 'readHot: auto' and a family, or leave it out");
+    }
+    return section.durationMillis("waitWhileRead", WAIT_WHILE_READ_MILLIS);
   }
 
   private static Pace readPace(Section section) {

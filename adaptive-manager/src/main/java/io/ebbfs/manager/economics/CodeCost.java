@@ -30,6 +30,11 @@ public record CodeCost(double stored, double repairMoves, double degradedReads) 
             .orElseThrow());
   }
 
+  /** The cost of replicas, each of which is copied from another one. */
+  public static CodeCost replicated(double replicas) {
+    return new CodeCost(replicas, 2 * replicas, 1);
+  }
+
   private static int repairMoves(ErasureCode code, int lost) {
     return Planner.repair(code, all(code), Set.of(lost), Set.of(), ReadCost.UNIFORM).stream()
         .mapToInt(plan -> plan.reads() + plan.writes())

@@ -54,17 +54,47 @@ public final class Worth {
     return Math.min(Math.max(windowDays, daysInCode), countedDays);
   }
 
+  /** The days for which the reads of data of this age are known. */
+  private double observedDays(double ageDays) {
+    return Math.min(windowDays, ageDays);
+  }
+
   /**
    * Data is encoded for the first time, into the fast code. That writes more parities than the
    * compact code has, and some day the data becomes compact.
+   *
+   * @param ageDays since the data was written; reads are expected to go on for as long, at most for
+   *     as long as the memory covers
    */
-  public Sides first(double reads) {
-    return new Sides(perDay(reads) * windowDays, cost.extraStored() + cost.toCompact(), windowDays);
+  public Sides first(double reads, double ageDays) {
+    double days = observedDays(ageDays);
+    return new Sides(
+        perRead() * reads - perDay() * days, cost.extraStored() + cost.toCompact(), days);
   }
 
-  /** From so many remembered reads on, data is encoded into the fast code. */
-  public double firstReads() {
-    return (perDay() * windowDays + cost.extraStored() + cost.toCompact()) / perRead();
+  /** From so many remembered reads on, data of this age is encoded into the fast code. */
+  public double firstReads(double ageDays) {
+    return (perDay() * observedDays(ageDays) + cost.extraStored() + cost.toCompact()) / perRead();
+  }
+
+  /**
+   * Data stays replicated for another while instead of becoming compact. A read of an absent block
+   * copies one block then, and replicas store more. Nothing is moved, so whatever is earned pays.
+   *
+   * @param replicas stored bytes per byte
+   */
+  public Sides stayReplicated(double reads, double ageDays, double replicas) {
+    CodeCost replicated = CodeCost.replicated(replicas);
+    CodeCost compact = cost.compact();
+    double days = observedDays(ageDays);
+    double earnsPerRead =
+        rates.unavailable()
+            * (compact.degradedReads() - replicated.degradedReads())
+            * (1 + prices.reader());
+    double costsPerDay =
+        prices.storage() * (replicated.stored() - compact.stored())
+            - rates.lostPerDay() * (compact.repairMoves() - replicated.repairMoves());
+    return new Sides(earnsPerRead * reads, costsPerDay * days, days);
   }
 
   /** Compact data becomes fast. Some day it becomes compact again, so both ways are paid for. */

@@ -20,8 +20,8 @@ import java.util.stream.Collectors;
  * If transitions under way will make room for more of them, these hot files wait for it, and the
  * first hot files wait with them for a while: short blocks of many files pack better than short
  * blocks of few. All other files go into the compact code. A policy with a single code encodes all
- * files into it. {@link StripeFiller} tells which files fill stripes, and {@link EncodingDecider}
- * makes the decisions.
+ * files into it. {@link EncodingCandidates} tells which files are due, {@link StripeFiller} which
+ * of them fill stripes, and {@link EncodingDecider} makes the decisions.
  */
 final class EncodingChooser {
   private final PolicyView view;
@@ -100,13 +100,17 @@ final class EncodingChooser {
         && fit.stream().noneMatch(age::isOverdueTwice);
   }
 
-  /** Chooses the files that fill fast stripes. Overdue files that do not are added to cold. */
+  /**
+   * Chooses the files that fill fast stripes. Overdue files that do not are added to cold, but for
+   * those that still earn more as replicas.
+   */
   private List<FileView> fillFast(List<FileView> hot, List<FileView> cold) {
     ErasureCode code = rule.family().fastCode();
     List<FileView> fast = new StripeFiller(code, fastUnitBlocks(), true, age, waiting).choose(hot);
     Set<Long> chosen = fast.stream().map(FileView::id).collect(Collectors.toSet());
     hot.stream()
         .filter(file -> !chosen.contains(file.id()) && age.isOverdue(file))
+        .filter(file -> temperature.waitsReplicated(file).isEmpty())
         .forEach(cold::add);
     return fast;
   }

@@ -52,6 +52,11 @@ final class PinnedTemperature implements Temperature {
   }
 
   @Override
+  public Optional<String> waitsReplicated(FileView file) {
+    return file.pin() == Pin.NONE ? byReads.waitsReplicated(file) : Optional.empty();
+  }
+
+  @Override
   public Optional<Gain> toCompact(Collection<StripeView> stripes, double heat) {
     return Double.isInfinite(heat) ? gain(heat, COMPACT) : byReads.toCompact(stripes, heat);
   }

@@ -17,10 +17,12 @@ import java.util.concurrent.ConcurrentHashMap;
 final class PricedTemperature implements Temperature {
   private final ClusterSnapshot snapshot;
   private final Worth worth;
+  private final double waitDays;
   private final Map<Long, Double> readsOfStripes = new ConcurrentHashMap<>();
 
   PricedTemperature(PolicyView view) {
     this.snapshot = view.snapshot();
+    this.waitDays = view.rule().waitWhileReadMillis() / Experience.DAY;
     this.worth =
         new Worth(PairCost.of(view.rule().family()), view.rule().prices(), snapshot.experience());
   }
@@ -32,7 +34,23 @@ final class PricedTemperature implements Temperature {
 
   @Override
   public boolean isHot(FileView file) {
-    return worth.first(ofFile(file)).pays();
+    return worth.first(ofFile(file), ageDays(file)).pays();
+  }
+
+  @Override
+  public Optional<String> waitsReplicated(FileView file) {
+    double days = ageDays(file);
+    double replicas = (double) file.replicatedStoredBytes() / Math.max(1, file.replicatedBytes());
+    Worth.Sides sides = worth.stayReplicated(ofFile(file), days, replicas);
+    return sides.pays() && days < waitDays
+        ? Optional.of(
+            "%s in %s days: its replicas serve them for less than the compact code, and may wait until an age of %s days (waitWhileRead)"
+                .formatted(show(ofFile(file)), number(days), number(waitDays)))
+        : Optional.empty();
+  }
+
+  private double ageDays(FileView file) {
+    return Math.max(0, snapshot.nowMillis() - file.modifiedMillis()) / Experience.DAY;
   }
 
   /** The mean of the files' reads, weighted by their bytes in the stripes. */
@@ -122,8 +140,10 @@ final class PricedTemperature implements Temperature {
 
   @Override
   public String showHot() {
-    return "new data is worth the fast code from %s remembered reads on"
-        .formatted(number(Math.max(0, worth.firstReads())));
+    return "new data is worth the fast code from %s remembered reads on, old data from %s"
+        .formatted(
+            number(Math.max(0, worth.firstReads(0))),
+            number(Math.max(0, worth.firstReads(snapshot.experience().memoryDays()))));
   }
 
   /** Three digits, or all of a larger number. */

@@ -28,6 +28,11 @@ interface Temperature {
   boolean isHot(FileView file);
 
   /**
+   * Why a write-cold file is worth more as replicas than in the compact code for now; empty if not.
+   */
+  Optional<String> waitsReplicated(FileView file);
+
+  /**
    * Why stripes are converted.
    *
    * @param benefit what the conversion earns less what it costs, in block moves per block. A

@@ -71,6 +71,12 @@ final class ThresholdTemperature implements Temperature {
         : reads * MIB / divisor;
   }
 
+  /** A threshold knows no costs. */
+  @Override
+  public Optional<String> waitsReplicated(FileView file) {
+    return Optional.empty();
+  }
+
   @Override
   public Optional<Gain> toCompact(Collection<StripeView> stripes, double heat) {
     double cold = rule.readHot().threshold() / rule.hysteresis();

@@ -256,7 +256,8 @@ public final class WorkingSet {
   }
 
   /**
-   * Files whose encoding has failed are looked at beside the others, since they may be left out.
+   * Files whose encoding has failed, and files that are read, are looked at beside the others: they
+   * may be left out or stay replicated, and must not keep the files behind them away.
    */
   private void addDue(PolicyRule rule, Surroundings around, Set<Long> failed) {
     long coldMillis = around.nowMillis() - rule.writeColdAfterMillis();
@@ -273,7 +274,7 @@ public final class WorkingSet {
             return false;
           }
           due.add(id);
-          if (!failed.contains(id)) {
+          if (!failed.contains(id) && !around.experience().reads().containsKey(id)) {
             counted[0]++;
             bytes[0] += length;
           }

@@ -75,6 +75,7 @@ class ConfigTest {
             "hysteresis",
             "minFileSize",
             "fillWait",
+            "waitWhileRead",
             "maxBytesPerRun",
             "minimumStay",
             "conversionBytesPerDay",
@@ -328,6 +329,7 @@ class ConfigTest {
           minimumStay: 2h
           conversionBytesPerDay: 1TiB
           conversionHours: 22-6
+          waitWhileRead: 36h
       """;
 
   @Test
@@ -338,6 +340,13 @@ class ConfigTest {
     assertThat(rule.pace())
         .isEqualTo(
             new Pace(7_200_000, OptionalLong.of(1L << 40), Optional.of(new Pace.Hours(22, 6))));
+    assertThat(rule.waitWhileReadMillis()).isEqualTo(36 * 3_600_000L);
+    assertThat(
+            sound(PACED.replace("    waitWhileRead: 36h\n", ""))
+                .rules()
+                .get(0)
+                .waitWhileReadMillis())
+        .isEqualTo(48 * 3_600_000L);
     assertThat(sound(PACED + "    readHot: auto\n").rules().get(0).readHot())
         .isEqualTo(ReadHot.AUTO);
   }
@@ -360,9 +369,11 @@ class ConfigTest {
   @Test
   void whatHasNoEffectIsRefused() {
     assertThat(problems(PACED + "    hysteresis: 3\n").toString())
-        .contains("policies.yaml:9: hysteresis has no effect with 'readHot: auto'");
+        .contains("policies.yaml:10: hysteresis has no effect with 'readHot: auto'");
     assertThat(problems(PACED + "    readHot: {perFile: 2}\n").toString())
-        .contains("policies.yaml:5: prices have no effect with a threshold");
+        .contains(
+            "policies.yaml:5: prices have no effect with a threshold",
+            "policies.yaml:9: waitWhileRead has no effect with a threshold");
     assertThat(problems(PACED.replace("lrc", "rs-lrc")).toString())
         .contains("no reads are worth the fast code of rs-lrc");
     assertThat(problems(PACED.replace("1TiB", "0")).toString())
@@ -371,7 +382,7 @@ class ConfigTest {
       assertThat(problems(PACED.replace("22-6", hours)).toString())
           .contains("policies.yaml:8: 'conversionHours: " + hours + "' does not name hours");
     }
-    assertThat(problems(PACED + "    readHot: auot\n").toString()).contains("policies.yaml:9");
+    assertThat(problems(PACED + "    readHot: auot\n").toString()).contains("policies.yaml:10");
   }
 
   @Test

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.manager.config.Pace;
+import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.config.ReadHot;
 import io.ebbfs.manager.economics.Experience;
 import io.ebbfs.manager.economics.FailureRates;
@@ -50,13 +51,75 @@ class AutoPolicyTest {
 
   @Test
   void newDataGoesToTheFastCodeWhereItsReadsAreWorthTheStorage() {
-    files(world, "hot", 30, 79);
-    files(world, "cold", 30, 78);
+    files(world, "hot", 30, 62);
+    files(world, "cold", 30, 61);
     assertThat(world.propose().decisions())
         .extracting(Decision::toCode, d -> d.fileIds().size())
         .containsExactlyInAnyOrder(
             org.assertj.core.groups.Tuple.tuple("PC(2x5)", 30),
             org.assertj.core.groups.Tuple.tuple("PC(6x5)", 30));
+  }
+
+  private static PolicyWorld waiting() {
+    PolicyWorld made = world(null);
+    made.policies =
+        new PolicySet(List.of(PolicyWorld.waitingWhileRead(2 * DAY, made.policies.rules().get(0))));
+    return made;
+  }
+
+  /** 6.4 reads a day are worth three replicas instead of PC(6x5): one read, for 3 h 45 min. */
+  @Test
+  void aReadFileStaysReplicatedWhileItsReadsAreWorthIt() {
+    PolicyWorld waiting = waiting();
+    List<Long> ids = files(waiting, "f", 30, 1);
+    long written = waiting.now - 12_000;
+    waiting.now = written + DAY / 24 * 3;
+    Evaluation no = waiting.decide();
+    assertThat(no.decisions()).isEmpty();
+    assertThat(waiting.verdict(no, ids.get(0)).reason())
+        .contains("1.00 remembered reads in 0.125 days", "until an age of 2.00 days");
+    waiting.now = written + DAY / 24 * 4;
+    assertThat(waiting.decide().decisions())
+        .extracting(Decision::toCode)
+        .containsExactly("PC(6x5)");
+  }
+
+  @Test
+  void aFileThatWaitsBecomesFastOnceItsReadsAreWorthIt() {
+    PolicyWorld waiting = waiting();
+    List<Long> ids = files(waiting, "f", 30, 40);
+    waiting.now += DAY / 2;
+    assertThat(waiting.decide().decisions()).isEmpty();
+    ids.forEach(id -> read(waiting, id, 63));
+    assertThat(waiting.decide().decisions())
+        .extracting(Decision::toCode)
+        .containsExactly("PC(2x5)");
+  }
+
+  /** The storage bound does not count replicas, so only time ends the wait of a read file. */
+  @Test
+  void aReadFileWaitsForALimitedTime() {
+    PolicyWorld waiting = waiting();
+    files(waiting, "f", 30, 40);
+    waiting.now += 2 * DAY - 20_000;
+    assertThat(waiting.decide().decisions()).isEmpty();
+    waiting.now += 20_000;
+    assertThat(waiting.decide().decisions())
+        .extracting(Decision::toCode)
+        .containsExactly("PC(6x5)");
+  }
+
+  /** A file that is worth the fast code is not worth a stripe of its own yet. */
+  @Test
+  void aHotFileThatWaitsForOthersIsNotEncodedCompact() {
+    PolicyWorld waiting = waiting();
+    files(waiting, "few", 3, 70);
+    files(waiting, "cold", 30, 0);
+    waiting.now += DAY / 2;
+    Evaluation evaluation = waiting.decide();
+    assertThat(evaluation.decisions()).hasSize(1);
+    assertThat(evaluation.decisions().get(0).toCode()).isEqualTo("PC(6x5)");
+    assertThat(evaluation.decisions().get(0).fileIds()).hasSize(30);
   }
 
   @Test

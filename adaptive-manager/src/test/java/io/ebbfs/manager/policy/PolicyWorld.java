@@ -76,10 +76,30 @@ final class PolicyWorld {
         2,
         0,
         fillWaitMillis,
+        0,
         Long.MAX_VALUE / 4,
         6,
         pace,
         Prices.DEFAULT);
+  }
+
+  /** The same policy, by which read files may stay replicated for so long. */
+  static PolicyRule waitingWhileRead(long millis, PolicyRule rule) {
+    return new PolicyRule(
+        rule.name(),
+        rule.files(),
+        rule.family(),
+        rule.storageBound(),
+        rule.writeColdAfterMillis(),
+        rule.readHot(),
+        rule.hysteresis(),
+        rule.minFileBytes(),
+        rule.fillWaitMillis(),
+        millis,
+        rule.maxBytesPerRun(),
+        rule.minServers(),
+        rule.pace(),
+        rule.prices());
   }
 
   /** The same policy for files of one owner only. */
@@ -94,6 +114,7 @@ final class PolicyWorld {
         rule.hysteresis(),
         rule.minFileBytes(),
         rule.fillWaitMillis(),
+        rule.waitWhileReadMillis(),
         rule.maxBytesPerRun(),
         rule.minServers(),
         rule.pace(),
@@ -112,6 +133,7 @@ final class PolicyWorld {
         rule.hysteresis(),
         rule.minFileBytes(),
         rule.fillWaitMillis(),
+        rule.waitWhileReadMillis(),
         bytes,
         rule.minServers(),
         rule.pace(),

@@ -62,6 +62,30 @@ class WorkingSetTest {
     }
   }
 
+  /** Read files that wait as replicas are looked at beside the limit of a run. */
+  @Test
+  void filesThatWaitWhileTheyAreReadKeepNoOtherFileAway() throws Exception {
+    PolicyRule rule =
+        PolicyWorld.rule("p", CodeRegistry.builtIn().family("product"), null, ReadHot.AUTO, 0);
+    Run run = new Run(1, List.of(PolicyWorld.waitingWhileRead(86_400_000, rule)));
+    run.world.maxPending = 1;
+    for (int i = 0; i < 1_100; i++) {
+      long modified = run.world.now - 50_000;
+      long id = run.world.namenode.addFile("/p/read" + i, modified, PolicyWorld.MIB).id;
+      run.world.heat.put(id, 5.0);
+    }
+    run.world.experience = Experience.of(Map.copyOf(run.world.heat));
+    Set<Long> unread = new HashSet<>();
+    for (int i = 0; i < 30; i++) {
+      unread.add(run.world.file("/p/unread" + i, 1, 0));
+    }
+    run.follow();
+    ClusterSnapshot taken = run.workingSet.take(run.around(run.world.snapshot()));
+    assertThat(Policy.decide(CodeRegistry.builtIn(), taken).decisions())
+        .extracting(decision -> Set.copyOf(decision.fileIds()))
+        .containsExactly(unread);
+  }
+
   private final class Run {
     private final int seed;
     private final Random random;
@@ -74,10 +98,22 @@ class WorkingSetTest {
     private Map<Long, StripeStatusProto> stripes = new HashMap<>();
 
     Run(int seed) throws Exception {
+      this(seed, List.of());
+    }
+
+    /**
+     * @param rules empty for two random policies
+     */
+    Run(int seed, List<PolicyRule> rules) throws Exception {
       this.seed = seed;
       this.random = new Random(seed);
-      this.world = new PolicyWorld(rule("p"), rule("q"));
-      world.policies = new PolicySet(world.policies.rules(), clusterBound());
+      this.world =
+          rules.isEmpty()
+              ? new PolicyWorld(rule("p"), rule("q"))
+              : new PolicyWorld(rules.toArray(PolicyRule[]::new));
+      if (rules.isEmpty()) {
+        world.policies = new PolicySet(world.policies.rules(), clusterBound());
+      }
       this.viewDirectory = directory.resolve("view-" + seed);
       open();
       if (random.nextBoolean()) {
@@ -92,7 +128,7 @@ class WorkingSetTest {
     }
 
     private PolicyRule rule(String name) {
-      PolicyRule rule = ruleOfAll(name);
+      PolicyRule rule = PolicyWorld.waitingWhileRead(1_000L * random.nextInt(60), ruleOfAll(name));
       return random.nextBoolean() ? rule : PolicyWorld.ofOwner("o", rule);
     }
 

@@ -17,8 +17,8 @@ final class FutureOracle {
   private static final int STATES = 3;
   private static final double READER = 1;
 
-  /** Each file is encoded by this hour at the latest; no policy is earlier than two hours. */
-  private static final int ENCODED_BY = 6;
+  /** Each file is encoded by this hour: a read file may wait, and an encoding takes a while. */
+  private static final int ENCODED_BY = PolicySystem.WAIT_WHILE_READ_HOURS + 4;
 
   private static final int EARLIEST = 1;
   private static final int BISECTIONS = 30;

@@ -32,6 +32,9 @@ record PolicySystem(String name, Optional<PolicyRule> rule) {
       adaptive("threshold", new ReadHot(ReadHot.Unit.PER_FILE, 10), OptionalDouble.of(BOUND));
   static final PolicySystem AUTO_BOUND = adaptive(AUTO, ReadHot.AUTO, OptionalDouble.of(BOUND));
 
+  /** How long a read file may stay replicated: the default of the manager. */
+  static final int WAIT_WHILE_READ_HOURS = 48;
+
   private static final long HOUR_MILLIS = 3_600_000;
 
   /** All systems but the oracles. */
@@ -71,6 +74,7 @@ record PolicySystem(String name, Optional<PolicyRule> rule) {
                 2,
                 0,
                 0,
+                WAIT_WHILE_READ_HOURS * HOUR_MILLIS,
                 Long.MAX_VALUE / 4,
                 1,
                 Pace.FREE,

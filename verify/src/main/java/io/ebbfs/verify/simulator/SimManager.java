@@ -60,6 +60,7 @@ final class SimManager {
                     1.5,
                     0,
                     random.nextInt(5_000),
+                    0,
                     SimWorld.ROOMY,
                     Math.max(servers(pair.fast(), pair), servers(pair.compact(), pair)),
                     Pace.FREE,
