@@ -6,12 +6,24 @@ import io.ebbfs.coding.packing.PackedStripe;
 import io.ebbfs.manager.view.StripeView;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Estimates how many parity bytes a conversion between two codes of a family adds or saves. */
+/**
+ * Estimates how many parity bytes a conversion between two codes of a family adds or saves. Most
+ * stripes are full of blocks of one length, so what was estimated once is remembered. Not
+ * thread-safe.
+ */
 public final class ConversionForecast {
+  /** Estimates that are remembered; stripes of many lengths would fill the memory. */
+  private static final int MOST_KNOWN = 1_000;
+
   private final CodeFamily family;
+  private final Map<Map<Integer, Long>, ParityBytes> known = new HashMap<>();
+
+  /** The parities of the same data in either code. */
+  private record ParityBytes(double compact, double fast) {}
 
   public ConversionForecast(CodeFamily family) {
     this.family = family;
@@ -35,19 +47,31 @@ public final class ConversionForecast {
       return 0;
     }
     long now = stripes.stream().mapToLong(StripeView::parityBytes).sum();
-    double asCompact = PackedStripe.of(compact, merged).parityBytes();
-    double asFast = fastParityBytes(merged);
+    ParityBytes as = parityBytes(merged);
     return switch (kind) {
-      case UPCODE -> asFast == 0 ? 0 : now * (asCompact / asFast - 1);
-      case DOWNCODE -> asCompact == 0 ? 0 : now * (asFast / asCompact - 1);
+      case UPCODE -> as.fast == 0 ? 0 : now * (as.compact / as.fast - 1);
+      case DOWNCODE -> as.compact == 0 ? 0 : now * (as.fast / as.compact - 1);
       default -> 0;
     };
+  }
+
+  private ParityBytes parityBytes(Map<Integer, Long> merged) {
+    ParityBytes before = known.get(merged);
+    if (before != null) {
+      return before;
+    }
+    double compact = PackedStripe.of(family.compactCode(), merged).parityBytes();
+    ParityBytes found = new ParityBytes(compact, fastParityBytes(merged));
+    if (known.size() < MOST_KNOWN) {
+      known.put(merged, found);
+    }
+    return found;
   }
 
   /** The data lengths by their position in the compact stripe. */
   private Map<Integer, Long> mergedDataLengths(Collection<StripeView> stripes) {
     ErasureCode fast = family.fastCode();
-    Map<Integer, Long> merged = new TreeMap<>();
+    Map<Integer, Long> merged = new HashMap<>();
     for (StripeView stripe : stripes) {
       boolean isFast = stripe.code().equals(fast.name());
       int offset = isFast ? stripe.groupSlot() * fast.dataCount() : 0;
