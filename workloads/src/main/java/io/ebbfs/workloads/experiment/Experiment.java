@@ -112,6 +112,8 @@ public record Experiment(
    * @param diskLosses disks that fail, each after the repair of the one before
    * @param readersDuringRepair clients that read whole files during further repairs of servers and
    *     during the timetable
+   * @param convertDuringFaults whether the policies apply again during the timetable: the data has
+   *     cooled by then, so faults meet conversions. Otherwise codes stay frozen
    * @param grep the workload whose files a MapReduce job reads; empty for none
    */
   public record Measure(
@@ -120,6 +122,7 @@ public record Experiment(
       int readsPerCode,
       int diskLosses,
       int readersDuringRepair,
+      boolean convertDuringFaults,
       Optional<String> grep) {}
 
   /** The configuration files of a system's cluster, by path below {@code conf}. */

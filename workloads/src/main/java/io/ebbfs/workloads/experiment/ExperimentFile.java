@@ -283,6 +283,7 @@ public final class ExperimentFile {
             layers.of("readsPerCode").integer("readsPerCode", 8, 1, 1000),
             layers.of("diskLosses").integer("diskLosses", 5, 0, 100),
             layers.of("readersDuringRepair").integer("readersDuringRepair", 2, 0, 16),
+            layers.of("convertDuringFaults").flag("convertDuringFaults", false),
             grep);
     layers.end();
     return measure;

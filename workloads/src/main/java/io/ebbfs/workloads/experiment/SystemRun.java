@@ -205,12 +205,16 @@ final class SystemRun {
    * would cool down meanwhile and be converted.
    */
   private void freeze() throws IOException, InterruptedException {
-    Path policies = bench.cluster().directory().resolve("conf").resolve(Configuration.POLICIES);
-    Path draft = policies.resolveSibling("." + Configuration.POLICIES);
-    Files.writeString(draft, Configuration.NO_POLICIES);
-    Files.move(draft, policies, StandardCopyOption.ATOMIC_MOVE);
+    apply(Configuration.NO_POLICIES);
     Thread.sleep(POLICIES_MILLIS);
     awaitQuiet(CALM_MILLIS);
+  }
+
+  private void apply(String text) throws IOException {
+    Path policies = bench.cluster().directory().resolve("conf").resolve(Configuration.POLICIES);
+    Path draft = policies.resolveSibling("." + Configuration.POLICIES);
+    Files.writeString(draft, text);
+    Files.move(draft, policies, StandardCopyOption.ATOMIC_MOVE);
   }
 
   private void awaitQuiet(long quietMillis) throws IOException, InterruptedException {
@@ -370,6 +374,14 @@ final class SystemRun {
     return foreground.endMillis();
   }
 
+  private long conversionsDone() throws IOException {
+    return new StateSummary(experiment, bench, data)
+        .conversions().stream()
+            .filter(c -> c.kind().equals("UPCODE") || c.kind().equals("DOWNCODE"))
+            .mapToLong(Conversion::count)
+            .sum();
+  }
+
   /** Plays the timetable of faults while clients read, then compares all files. */
   private void timetable() throws IOException, ClusterException, InterruptedException {
     if (experiment.faults().entries().isEmpty()) {
@@ -381,6 +393,12 @@ final class SystemRun {
             data.filesToRead(),
             Math.max(1, experiment.measure().readersDuringRepair()),
             random);
+    boolean converts = experiment.measure().convertDuringFaults();
+    long before = conversionsDone();
+    if (converts) {
+      apply(experiment.configuration(system).get(Configuration.POLICIES));
+      Thread.sleep(POLICIES_MILLIS);
+    }
     List<Fired> fired;
     try (FaultPlayer player =
         new FaultPlayer(experiment.faults(), new FaultInjector(bench.cluster(), random))) {
@@ -389,6 +407,12 @@ final class SystemRun {
       fired = player.fired();
     }
     duringIncidents.addAll(foreground.end());
+    if (converts) {
+      freeze();
+      notes.add(
+          "%d conversions ended while the timetable was played"
+              .formatted(conversionsDone() - before));
+    }
     for (Fired one : fired) {
       incidents.add(new Incident(one.atMillis() / 1000.0, one.what(), one.error()));
     }

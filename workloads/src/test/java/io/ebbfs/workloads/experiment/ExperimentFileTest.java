@@ -12,6 +12,8 @@ import java.nio.file.Path;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 class ExperimentFileTest {
   private static final String EXAMPLE =
@@ -51,6 +53,24 @@ class ExperimentFileTest {
     assertThat(read.systems().get(1).info().adapts()).isFalse();
     assertThat(read.systems().get(2).codes()).isEmpty();
     assertThat(read.systems()).extracting(Variant::halfLifeMillis).containsOnly(10_000L);
+  }
+
+  static Stream<Path> published() throws IOException {
+    return Files.list(Path.of("../conf/experiments"));
+  }
+
+  @ParameterizedTest
+  @MethodSource("published")
+  void eachPublishedExperimentCanBeRead(Path file) throws Exception {
+    assertThat(ExperimentFile.read(file, false, null).systems()).isNotEmpty();
+    assertThat(ExperimentFile.read(file, true, null).systems()).isNotEmpty();
+  }
+
+  @Test
+  void faultsMeetConversionsOnlyIfAskedFor() throws Exception {
+    assertThat(read(EXAMPLE, false).measure().convertDuringFaults()).isFalse();
+    String asked = EXAMPLE.replace("{repetitions: 3}", "{convertDuringFaults: true}");
+    assertThat(read(asked, false).measure().convertDuringFaults()).isTrue();
   }
 
   @Test
