@@ -2,7 +2,9 @@ package io.ebbfs.cli.verify;
 
 import io.ebbfs.cli.options.HelpOption;
 import io.ebbfs.verify.cluster.RunFiles;
+import io.ebbfs.verify.policy.ComparedPolicies;
 import io.ebbfs.verify.policy.PolicyComparison;
+import io.ebbfs.verify.policy.PolicySweep;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
@@ -41,7 +43,8 @@ final class PolicyCommand implements Callable<Integer> {
       paramLabel = "W",
       split = ",",
       description =
-          "Workloads: CC1 to CC4, FB, trace, zipf-daily, flash, flap, flap-auto (default: all).")
+          "Workloads: CC1 to CC4, trace, zipf-daily, zipf-tail, flash, flap, flap-auto, flap-new"
+              + " (default: all). A sweep takes one (default: CC1).")
   private List<String> workloads = List.of();
 
   @Option(
@@ -50,8 +53,26 @@ final class PolicyCommand implements Callable<Integer> {
       description = "A recorded trace in the format of SWIM, for the workload 'trace'.")
   private Path trace;
 
-  @Option(names = "--json", paramLabel = "FILE", description = "Writes the figures to this file.")
+  @Option(
+      names = "--json",
+      paramLabel = "FILE",
+      description = "Writes the figures to this file, compressed if its name ends with .gz.")
   private Path json;
+
+  @Option(
+      names = "--from",
+      paramLabel = "FILE",
+      description = "Prints the tables of figures that --json has written, and runs nothing.")
+  private Path from;
+
+  @Option(
+      names = "--sweep",
+      paramLabel = "KIND",
+      description = {
+        "Varies a setting instead: region (loss rate and read rate),",
+        "rs_region (the same for the RS pair), threshold, memory."
+      })
+  private PolicySweep.Kind sweep;
 
   @Override
   public Integer call() throws IOException {
@@ -64,11 +85,35 @@ final class PolicyCommand implements Callable<Integer> {
             "no workload '%s': choose among %s".formatted(name, PolicyComparison.workloads()));
       }
     }
-    PolicyComparison comparison =
-        new PolicyComparison(
-            new PolicyComparison.Options(seed, seeds, days, workloads, Optional.ofNullable(trace)));
-    RunFiles.write(Optional.ofNullable(json).map(Path::toAbsolutePath), comparison.run(System.out));
+    if (from != null) {
+      ComparedPolicies.read(from).print(System.out);
+      return 0;
+    }
+    PolicyComparison.Options options =
+        new PolicyComparison.Options(seed, seeds, days, workloads, Optional.ofNullable(trace));
+    if (sweep != null) {
+      RunFiles.write(
+          Optional.ofNullable(json).map(Path::toAbsolutePath),
+          new PolicySweep(sweepable(options)).run(sweep, System.out));
+      return 0;
+    }
+    ComparedPolicies compared = new PolicyComparison(options).run(System.out);
+    compared.print(System.out);
+    if (json != null) {
+      compared.write(json);
+    }
     return 0;
+  }
+
+  /** A sweep varies the reads of a profile or of zipf-daily. */
+  private PolicyComparison.Options sweepable(PolicyComparison.Options options) {
+    if (options.workloads().size() > 1 || !PolicySweep.workloads().containsAll(workloads)) {
+      throw new ParameterException(
+          command.commandLine(),
+          "--workload %s does not go with --sweep: give one of %s"
+              .formatted(workloads, PolicySweep.workloads()));
+    }
+    return options;
   }
 
   private void positive(String option, int number) {

@@ -15,18 +15,22 @@ final class Adversary {
   /** Just above what a threshold of 10 asks for in one hour. */
   private static final int OPENS = 11;
 
-  /** Before this hour nothing is encoded, and the adversary waits. */
-  private static final int FIRST_HOUR = 12;
+  /** The first hour of an adversary of encoded data: all data is encoded by then. */
+  static final int WHEN_ENCODED = 12;
 
   private Adversary() {}
 
-  static Traffic read(String name, int[] blocks, PolicySystem target, FailureDraws failures) {
+  /**
+   * @param firstHour before which the adversary reads nothing; 0 to attack new data
+   */
+  static Traffic read(
+      String name, int[] blocks, PolicySystem target, FailureDraws failures, int firstHour) {
     PolicySystemRun run = new PolicySystemRun(target, blocks, failures);
     int attacked = (int) (blocks.length * PART);
     int[][] opens = new int[failures.hours()][blocks.length];
     boolean heating = true;
     for (int hour = 0; hour < failures.hours(); hour++) {
-      if (hour >= FIRST_HOUR) {
+      if (hour >= firstHour) {
         double fast = fastShare(run.stored(), attacked);
         heating = heating ? fast < 0.5 : fast < 0.1;
         for (int file = 0; heating && file < attacked; file++) {

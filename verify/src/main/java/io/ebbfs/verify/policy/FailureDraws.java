@@ -20,18 +20,22 @@ record FailureDraws(double[] lost, double[] absent) {
   private static final double OUTAGE_HOURS = 0.25;
   private static final double BURST_SHARE = 0.1;
 
+  static FailureDraws draw(int hours, long seed) {
+    return draw(hours, seed, LOST_PER_DAY, ABSENT);
+  }
+
   /**
    * Deaths and outages of single servers, and bursts that take a tenth of the blocks away for an
    * hour. Single outages and bursts each make half of the absence.
    */
-  static FailureDraws draw(int hours, long seed) {
+  static FailureDraws draw(int hours, long seed, double lostPerDay, double absentShare) {
     Random random = new Random(seed * 31 + 17);
     double[] lost = new double[hours];
     double[] absent = new double[hours];
     for (int hour = 0; hour < hours; hour++) {
-      lost[hour] = Draws.poisson(LOST_PER_DAY / 24 * SERVERS, random) / (double) SERVERS;
-      int outages = Draws.poisson(ABSENT / 2 * SERVERS / OUTAGE_HOURS, random);
-      boolean burst = random.nextDouble() < ABSENT / 2 / BURST_SHARE;
+      lost[hour] = Draws.poisson(lostPerDay / 24 * SERVERS, random) / (double) SERVERS;
+      int outages = Draws.poisson(absentShare / 2 * SERVERS / OUTAGE_HOURS, random);
+      boolean burst = random.nextDouble() < absentShare / 2 / BURST_SHARE;
       absent[hour] = Math.min(1, outages * OUTAGE_HOURS / SERVERS + (burst ? BURST_SHARE : 0));
     }
     return new FailureDraws(lost, absent);

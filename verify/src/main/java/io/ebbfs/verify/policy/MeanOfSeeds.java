@@ -10,14 +10,19 @@ import java.util.function.ToDoubleFunction;
  */
 record MeanOfSeeds(double mean, double half) {
   private static final double[] STUDENT = {
-    0, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262
+    0, 12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160,
+    2.145, 2.131, 2.120, 2.110, 2.101, 2.093
   };
   private static final double MANY = 1.96;
 
   static MeanOfSeeds of(List<Ledger.Figures> seeds, ToDoubleFunction<Ledger.Figures> figure) {
+    return of(seeds.stream().map(figure::applyAsDouble).toList());
+  }
+
+  static MeanOfSeeds of(List<Double> seeds) {
     int n = seeds.size();
-    double mean = seeds.stream().mapToDouble(figure).average().orElse(0);
-    double squares = seeds.stream().mapToDouble(figure).map(v -> (v - mean) * (v - mean)).sum();
+    double mean = seeds.stream().mapToDouble(v -> v).average().orElse(0);
+    double squares = seeds.stream().mapToDouble(v -> (v - mean) * (v - mean)).sum();
     if (n < 2) {
       return new MeanOfSeeds(mean, 0);
     }

@@ -39,32 +39,15 @@ public final class PolicyComparison {
     return TrafficSource.names();
   }
 
-  /** The figures of a workload: by system, one for each seed. */
-  record Result(String workload, Map<String, List<Ledger.Figures>> systems) {}
-
-  /** Runs, prints tables and goals, and returns the figures for JSON. */
-  public Map<String, Object> run(PrintStream out) throws IOException {
+  /** Runs all workloads with all seeds. */
+  public ComparedPolicies run(PrintStream out) throws IOException {
     List<String> names = names(out);
-    List<Result> results;
     try {
-      results = results(names);
+      return new ComparedPolicies(
+          ComparedPolicies.FORMAT, options.seed, options.seeds, options.days, results(names));
     } catch (UncheckedIOException e) {
       throw e.getCause();
     }
-    out.printf(
-        "Redundancy policies, %d simulated days, seeds %d to %d. Bytes are per stored byte and day,"
-            + " x 1000.%n",
-        options.days, options.seed, options.seed + options.seeds - 1);
-    results.forEach(result -> PolicyTable.print(result, out));
-    List<PolicyGoals.Goal> goals = PolicyGoals.judge(results);
-    PolicyTable.print(goals, out);
-    Map<String, Object> json = new LinkedHashMap<>();
-    json.put("seed", options.seed);
-    json.put("seeds", options.seeds);
-    json.put("days", options.days);
-    json.put("workloads", results.stream().map(PolicyTable::json).toList());
-    json.put("goals", goals);
-    return json;
   }
 
   private List<String> names(PrintStream out) {
@@ -77,13 +60,13 @@ public final class PolicyComparison {
   }
 
   /** Runs all workloads with all seeds, several at a time. */
-  private List<Result> results(List<String> names) {
+  private List<ComparedPolicies.Result> results(List<String> names) {
     List<Map<String, Ledger.Figures>> runs =
         IntStream.range(0, names.size() * options.seeds)
             .parallel()
             .mapToObj(i -> compare(names.get(i / options.seeds), options.seed + i % options.seeds))
             .toList();
-    List<Result> results = new ArrayList<>();
+    List<ComparedPolicies.Result> results = new ArrayList<>();
     for (int i = 0; i < names.size(); i++) {
       Map<String, List<Ledger.Figures>> figures = new LinkedHashMap<>();
       runs.subList(i * options.seeds, (i + 1) * options.seeds)
@@ -92,7 +75,7 @@ public final class PolicyComparison {
                   run.forEach(
                       (name, one) ->
                           figures.computeIfAbsent(name, n -> new ArrayList<>()).add(one)));
-      results.add(new Result(names.get(i), figures));
+      results.add(new ComparedPolicies.Result(names.get(i), figures));
     }
     return results;
   }

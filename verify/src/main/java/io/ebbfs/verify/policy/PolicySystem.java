@@ -15,10 +15,14 @@ import java.util.OptionalDouble;
  * A system that is compared.
  *
  * @param rule its policy; empty for three replicas
+ * @param memory how it forgets reads
  */
-record PolicySystem(String name, Optional<PolicyRule> rule) {
+record PolicySystem(String name, Optional<PolicyRule> rule, Memory memory) {
   /** Stored bytes per logical byte of encoded data. */
   static final double BOUND = 1.5;
+
+  /** The same for the pairs of LRC and of convertible Reed-Solomon codes. */
+  static final double LOWER_BOUND = 1.4;
 
   static final CodeRegistry CODES = CodeRegistry.builtIn();
   static final CodeFamily FAMILY = CODES.familyOf("PC(2x5)").orElseThrow();
@@ -28,39 +32,67 @@ record PolicySystem(String name, Optional<PolicyRule> rule) {
   static final String AUTO = "auto";
   static final String AUTO_UNBOUND = "auto, no bound";
 
-  static final PolicySystem THRESHOLD =
-      adaptive("threshold", new ReadHot(ReadHot.Unit.PER_FILE, 10), OptionalDouble.of(BOUND));
-  static final PolicySystem AUTO_BOUND = adaptive(AUTO, ReadHot.AUTO, OptionalDouble.of(BOUND));
+  static final String RS_PAIR = "auto, RS pair";
+  static final String RS_FAST = "RS(6,3)";
+
+  static final PolicySystem THRESHOLD = threshold("threshold", 10, Memory.USUAL);
+  static final PolicySystem AUTO_BOUND = auto(AUTO, FAMILY, BOUND);
+  static final PolicySystem AUTO_RS_PAIR = auto(RS_PAIR, CODES.family("rs"), LOWER_BOUND);
 
   /** How long a read file may stay replicated: the default of the manager. */
   static final int WAIT_WHILE_READ_HOURS = 48;
 
   private static final long HOUR_MILLIS = 3_600_000;
 
+  /**
+   * After which time a read counts half.
+   *
+   * @param heatHours for a threshold
+   * @param days for prices
+   */
+  record Memory(double heatHours, double days) {
+    /** The defaults of the manager. */
+    static final Memory USUAL = new Memory(1, 7);
+  }
+
   /** All systems but the oracles. */
   static List<PolicySystem> all() {
     return List.of(
-        new PolicySystem(REPLICAS, Optional.empty()),
-        single("RS(6,3)", "RS(6,3)"),
+        new PolicySystem(REPLICAS, Optional.empty(), Memory.USUAL),
+        single(RS_FAST, RS_FAST),
         single("RS(10,4)", "RS(10,4)"),
         single("LRC(12,2,2)", "LRC(12,2,2)"),
         single(COMPACT, FAMILY.compact()),
         single(FAST, FAMILY.fast()),
         THRESHOLD,
         AUTO_BOUND,
-        adaptive(AUTO_UNBOUND, ReadHot.AUTO, OptionalDouble.empty()));
+        of(AUTO_UNBOUND, FAMILY, ReadHot.AUTO, OptionalDouble.empty(), Memory.USUAL),
+        auto("auto, LRC pair", CODES.family("lrc"), LOWER_BOUND),
+        AUTO_RS_PAIR);
+  }
+
+  /** The policy that converts at so many decayed opens of a file. */
+  static PolicySystem threshold(String name, double opens, Memory memory) {
+    ReadHot hot = new ReadHot(ReadHot.Unit.PER_FILE, opens);
+    return of(name, FAMILY, hot, OptionalDouble.of(BOUND), memory);
+  }
+
+  private static PolicySystem auto(String name, CodeFamily family, double bound) {
+    return of(name, family, ReadHot.AUTO, OptionalDouble.of(bound), Memory.USUAL);
+  }
+
+  /** The same system with another memory. */
+  PolicySystem with(String otherName, Memory other) {
+    return new PolicySystem(otherName, rule, other);
   }
 
   static PolicySystem single(String name, String code) {
-    return of(name, CodeFamily.single(CODES.byName(code)), ReadHot.NEVER, OptionalDouble.empty());
-  }
-
-  private static PolicySystem adaptive(String name, ReadHot readHot, OptionalDouble bound) {
-    return of(name, FAMILY, readHot, bound);
+    CodeFamily family = CodeFamily.single(CODES.byName(code));
+    return of(name, family, ReadHot.NEVER, OptionalDouble.empty(), Memory.USUAL);
   }
 
   private static PolicySystem of(
-      String name, CodeFamily family, ReadHot readHot, OptionalDouble bound) {
+      String name, CodeFamily family, ReadHot readHot, OptionalDouble bound, Memory memory) {
     return new PolicySystem(
         name,
         Optional.of(
@@ -78,7 +110,8 @@ record PolicySystem(String name, Optional<PolicyRule> rule) {
                 Long.MAX_VALUE / 4,
                 1,
                 Pace.FREE,
-                Prices.DEFAULT)));
+                Prices.DEFAULT)),
+        memory);
   }
 
   boolean isSingle() {

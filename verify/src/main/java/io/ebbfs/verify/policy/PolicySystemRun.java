@@ -21,9 +21,6 @@ import java.util.Map;
  */
 final class PolicySystemRun {
   private static final long HOUR_MILLIS = 3_600_000;
-  private static final double HEAT_PER_HOUR = 0.5;
-  private static final double MEMORY_PER_HOUR =
-      Math.pow(0.5, (double) HOUR_MILLIS / Experience.WEEK_MILLIS);
 
   /** The data is new, the cluster is not. */
   private static final double COUNTED_DAYS = 365;
@@ -31,6 +28,8 @@ final class PolicySystemRun {
   private final PolicySystem system;
   private final int files;
   private final FailureDraws failures;
+  private final double heatPerHour;
+  private final double memoryPerHour;
   private final StoredFiles stored;
   private final Ledger ledger;
   private final double[] heat;
@@ -38,10 +37,15 @@ final class PolicySystemRun {
   private FailureRates rates = FailureRates.PRIOR;
   private List<Decision> decided = List.of();
 
+  /** The sums of what is stored; null once a decision was carried out. */
+  private Map<String, PolicySums> sums;
+
   PolicySystemRun(PolicySystem system, int[] blocks, FailureDraws failures) {
     this.system = system;
     this.files = blocks.length;
     this.failures = failures;
+    this.heatPerHour = Math.pow(0.5, 1 / system.memory().heatHours());
+    this.memoryPerHour = Math.pow(0.5, 1 / system.memory().days() / 24);
     this.stored = new StoredFiles(PolicySystem.CODES, blocks);
     long total = 0;
     for (int count : blocks) {
@@ -70,15 +74,18 @@ final class PolicySystemRun {
   }
 
   void hour(int hour, int[] opens) {
-    decided.forEach(decision -> stored.apply(decision, hour * HOUR_MILLIS, ledger));
+    for (Decision decision : decided) {
+      stored.apply(decision, hour * HOUR_MILLIS, ledger);
+      sums = null;
+    }
     double lost = failures.lost()[hour];
     double absent = failures.absent()[hour];
     stored.count(opens, lost, absent, ledger);
     rates = rates.plus(1.0 / 24, lost, absent);
     long now = (hour + 1) * HOUR_MILLIS;
     for (int file = 0; file < files; file++) {
-      heat[file] = heat[file] * HEAT_PER_HOUR + opens[file];
-      remembered[file] = remembered[file] * MEMORY_PER_HOUR + opens[file];
+      heat[file] = heat[file] * heatPerHour + opens[file];
+      remembered[file] = remembered[file] * memoryPerHour + opens[file];
     }
     decided = mayDecide() ? decide(now) : List.of();
   }
@@ -99,6 +106,9 @@ final class PolicySystemRun {
     PolicySet policies = new PolicySet(List.of(system.rule().orElseThrow()));
     Collection<FileView> fileViews = stored.fileViews();
     Map<Long, StripeView> stripeViews = stored.stripeViews();
+    if (sums == null) {
+      sums = PolicySums.of(PolicySystem.CODES, policies, fileViews, stripeViews);
+    }
     ClusterSnapshot snapshot =
         new ClusterSnapshot(
             now,
@@ -107,12 +117,16 @@ final class PolicySystemRun {
             new ClusterSnapshot.Cluster(100, 100, Long.MAX_VALUE / 4, false),
             fileViews,
             stripeViews,
-            PolicySums.of(PolicySystem.CODES, policies, fileViews, stripeViews),
+            sums,
             ReadCounts.of(heatById),
             0,
             0,
             new Experience(
-                rates, Experience.WEEK_MILLIS, COUNTED_DAYS, ReadCounts.of(reads), Map.of()),
+                rates,
+                (long) (system.memory().days() * Experience.DAY),
+                COUNTED_DAYS,
+                ReadCounts.of(reads),
+                Map.of()),
             List.of());
     return Policy.decide(PolicySystem.CODES, snapshot).decisions();
   }

@@ -1,9 +1,7 @@
 package io.ebbfs.verify.policy;
 
 import java.io.PrintStream;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.function.ToDoubleFunction;
 
 /** The tables and the JSON of the comparison. */
@@ -12,7 +10,7 @@ final class PolicyTable {
 
   private PolicyTable() {}
 
-  static void print(PolicyComparison.Result result, PrintStream out) {
+  static void print(ComparedPolicies.Result result, PrintStream out) {
     out.printf("%n%s%n", result.workload());
     out.printf(
         "%-17s %8s %7s %9s %8s %8s %8s %8s %8s %9s %7s %9s%n",
@@ -60,32 +58,5 @@ final class PolicyTable {
 
   static double mean(List<Ledger.Figures> seeds, ToDoubleFunction<Ledger.Figures> figure) {
     return MeanOfSeeds.of(seeds, figure).mean();
-  }
-
-  static Map<String, Object> json(PolicyComparison.Result result) {
-    Map<String, Object> json = new LinkedHashMap<>();
-    json.put("name", result.workload());
-    json.put(
-        "systems",
-        result.systems().entrySet().stream().map(e -> json(e.getKey(), e.getValue())).toList());
-    return json;
-  }
-
-  private static Map<String, Object> json(String name, List<Ledger.Figures> seeds) {
-    Map<String, Object> json = new LinkedHashMap<>();
-    MeanOfSeeds net = MeanOfSeeds.of(seeds, Ledger.Figures::net);
-    json.put("name", name);
-    json.put("netBytesPerByteDay", net.mean());
-    json.put("netHalfWidth95", net.half());
-    json.put("netAndWaitPerByteDay", mean(seeds, Ledger.Figures::objective));
-    json.put("degradedReadMillis", mean(seeds, Ledger.Figures::degradedMillis));
-    json.put("storedPerByte", mean(seeds, Ledger.Figures::stored));
-    json.put("ingest", mean(seeds, Ledger.Figures::ingest));
-    json.put("encode", mean(seeds, Ledger.Figures::encode));
-    json.put("convert", mean(seeds, Ledger.Figures::convert));
-    json.put("repair", mean(seeds, Ledger.Figures::repair));
-    json.put("degraded", mean(seeds, Ledger.Figures::degraded));
-    json.put("conversionsPerFileDay", mean(seeds, Ledger.Figures::conversions));
-    return json;
   }
 }

@@ -8,7 +8,6 @@ import io.ebbfs.manager.policy.Decision;
 import io.ebbfs.manager.view.FileView;
 import io.ebbfs.manager.view.Pin;
 import io.ebbfs.manager.view.StripeView;
-import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -58,11 +57,24 @@ final class StoredFiles {
   void apply(Decision decision, long atMillis, Ledger ledger) {
     nowMillis = atMillis;
     ErasureCode to = codes.byName(decision.toCode());
-    if (decision.kind() == TransitionKindProto.ENCODE) {
-      encode(decision, to, ledger);
-    } else {
-      convert(decision, to, ledger);
+    switch (decision.kind()) {
+      case ENCODE -> encode(decision, to, ledger);
+      case REWRITE -> rewrite(decision, to, ledger);
+      case UPCODE, DOWNCODE -> convert(decision, to, ledger);
+      default ->
+          throw new IllegalStateException(
+              "nothing is deleted here, so a %s has nothing to do".formatted(decision.kind()));
     }
+  }
+
+  /** Encodes the data of short stripes again into full ones; the moves count as conversions. */
+  private void rewrite(Decision decision, ErasureCode to, Ledger ledger) {
+    List<Integer> members = new ArrayList<>();
+    decision.stripeIds().forEach(id -> members.addAll(stripes.remove(id).files()));
+    for (List<Integer> stripe : addStripes(to, members, decision)) {
+      ledger.convert += StripeCost.of(to, stripe.size()).encode();
+    }
+    ledger.conversions += new HashSet<>(members).size();
   }
 
   private void encode(Decision decision, ErasureCode code, Ledger ledger) {

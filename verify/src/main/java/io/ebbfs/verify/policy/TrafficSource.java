@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -19,16 +20,24 @@ import java.util.Random;
  *
  * @param files how many files a workload has
  * @param trace a recorded trace in the format of SWIM, if there is one
+ * @param readsPerDay opens of a file a day, on average over the files; not for flash, the trace and
+ *     the adversaries
  */
-record TrafficSource(int files, int days, Optional<Path> trace) {
+record TrafficSource(int files, int days, Optional<Path> trace, double readsPerDay) {
   static final String TRACE = "trace";
   private static final List<String> OWN =
-      List.of(TRACE, "zipf-daily", "flash", "flap", "flap-auto");
+      List.of(TRACE, "zipf-daily", "zipf-tail", "flash", "flap", "flap-auto", "flap-new");
+
+  /** FB has the same known properties as CC1, so it would tell the same twice. */
+  private static final String TWIN = "FB";
 
   /** The number of files of the comparison. */
   static final int FILES = 200;
 
-  private static final int READS_PER_FILE_AND_DAY = 8;
+  /** Files of zipf-tail, most of which are hardly ever read. */
+  private static final int TAIL_FILES = 1000;
+
+  static final double READS_PER_DAY = 8;
   private static final long DAY_MILLIS = 86_400_000;
   private static final int MEAN_BLOCKS = 4;
 
@@ -42,8 +51,13 @@ record TrafficSource(int files, int days, Optional<Path> trace) {
   /** All names, those of the profiles first. */
   static List<String> names() {
     List<String> names = new ArrayList<>(Profile.all().stream().map(Profile::name).toList());
+    names.remove(TWIN);
     names.addAll(OWN);
     return names;
+  }
+
+  TrafficSource(int files, int days, Optional<Path> trace) {
+    this(files, days, trace, READS_PER_DAY);
   }
 
   int hours() {
@@ -54,18 +68,36 @@ record TrafficSource(int files, int days, Optional<Path> trace) {
     Random random = new Random(seed * 1_000_003 + 7);
     return switch (name.toLowerCase(Locale.ROOT)) {
       case TRACE -> recorded(random);
-      case "zipf-daily" -> zipf(random);
+      case "zipf-daily" -> zipf(name, random);
+      case "zipf-tail" ->
+          new TrafficSource(files * TAIL_FILES / FILES, days, trace, readsPerDay)
+              .zipf(name, random);
       case "flash" -> flash(random);
-      case "flap" -> Adversary.read(name, lengths(random), PolicySystem.THRESHOLD, failures);
-      case "flap-auto" -> Adversary.read(name, lengths(random), PolicySystem.AUTO_BOUND, failures);
+      case "flap" -> flap(name, PolicySystem.THRESHOLD, failures, Adversary.WHEN_ENCODED, random);
+      case "flap-auto" ->
+          flap(name, PolicySystem.AUTO_BOUND, failures, Adversary.WHEN_ENCODED, random);
+      case "flap-new" -> flap(name, PolicySystem.AUTO_BOUND, failures, 0, random);
       default -> profile(Profile.of(name), seed);
     };
   }
 
+  private Traffic flap(
+      String name, PolicySystem target, FailureDraws failures, int firstHour, Random random) {
+    return Adversary.read(name, lengths(random), target, failures, firstHour);
+  }
+
+  /** The generator makes whole reads per file and day; of these a random part is kept. */
   private Traffic profile(Profile profile, long seed) {
     Generator generator =
         new Generator(
-            files, MEAN_BLOCKS * StoredFiles.BLOCK, days, READS_PER_FILE_AND_DAY, DAY_MILLIS, seed);
+            files,
+            MEAN_BLOCKS * StoredFiles.BLOCK,
+            days,
+            (int) Math.ceil(readsPerDay),
+            DAY_MILLIS,
+            seed);
+    double kept = readsPerDay / Math.ceil(readsPerDay);
+    Random random = new Random(seed * 31 + 5);
     Workload workload = generator.generate(profile);
     int[] all = new int[files];
     for (int file = 0; file < files; file++) {
@@ -73,21 +105,21 @@ record TrafficSource(int files, int days, Optional<Path> trace) {
           (int) ((workload.files().get(file).bytes() + StoredFiles.BLOCK - 1) / StoredFiles.BLOCK);
     }
     int[][] opens = new int[hours()][files];
-    workload
-        .reads()
-        .forEach(read -> opens[(int) (read.atMillis() / (DAY_MILLIS / 24))][read.file()]++);
+    for (Workload.Read read : workload.reads()) {
+      if (random.nextDouble() < kept) {
+        opens[(int) (read.atMillis() / (DAY_MILLIS / 24))][read.file()]++;
+      }
+    }
     return new Traffic(profile.name(), filling(all), opens);
   }
 
-  /** A random part of the paths; the recorded time is stretched over the days. */
+  /**
+   * A random part of the paths, chosen by the number of their reads: most paths of a trace are read
+   * once and would tell nothing. The recorded time is stretched over the days.
+   */
   private Traffic recorded(Random random) throws IOException {
     Workload workload = new SwimTrace(1, 1, 1).read(trace.orElseThrow());
-    List<Integer> chosen = new ArrayList<>();
-    for (int file = 0; file < workload.files().size(); file++) {
-      chosen.add(file);
-    }
-    Collections.shuffle(chosen, random);
-    chosen = chosen.subList(0, Math.min(files, chosen.size()));
+    List<Integer> chosen = chooseByReads(workload, random);
     double mean =
         chosen.stream().mapToLong(f -> workload.files().get(f).bytes()).average().orElse(1);
     int[] all = new int[chosen.size()];
@@ -108,8 +140,25 @@ record TrafficSource(int files, int days, Optional<Path> trace) {
     return new Traffic(TRACE, filling(all), opens);
   }
 
+  /**
+   * Draws files one after the other without replacement, each with a chance in proportion to its
+   * reads (Efraimidis and Spirakis, 2006: the greatest u^(1/weight) come first).
+   */
+  private List<Integer> chooseByReads(Workload workload, Random random) {
+    int[] reads = new int[workload.files().size()];
+    workload.reads().forEach(read -> reads[read.file()]++);
+    double[] keys = new double[reads.length];
+    List<Integer> all = new ArrayList<>();
+    for (int file = 0; file < reads.length; file++) {
+      keys[file] = Math.log(1 - random.nextDouble()) / reads[file];
+      all.add(file);
+    }
+    all.sort(Comparator.comparingDouble((Integer file) -> -keys[file]));
+    return all.subList(0, Math.min(files, all.size()));
+  }
+
   /** Popularity by rank, and twice the mean rate at noon but none at midnight. */
-  private Traffic zipf(Random random) {
+  private Traffic zipf(String name, Random random) {
     int[] blocks = lengths(random);
     List<Integer> ranks = new ArrayList<>();
     double weights = 0;
@@ -121,12 +170,12 @@ record TrafficSource(int files, int days, Optional<Path> trace) {
     int[][] opens = new int[hours()][blocks.length];
     for (int hour = 0; hour < hours(); hour++) {
       double cycle = 1 - Math.cos(2 * Math.PI * hour / 24);
-      double all = READS_PER_FILE_AND_DAY * blocks.length / 24.0 * cycle;
+      double all = readsPerDay * blocks.length / 24.0 * cycle;
       for (int file = 0; file < blocks.length; file++) {
         opens[hour][file] = Draws.poisson(all / ranks.get(file) / weights, random);
       }
     }
-    return new Traffic("zipf-daily", blocks, opens);
+    return new Traffic(name, blocks, opens);
   }
 
   private Traffic flash(Random random) {

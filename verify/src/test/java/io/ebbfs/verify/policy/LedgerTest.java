@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 /** A case that is counted by hand: one file of 30 blocks, two days, known reads and losses. */
 class LedgerTest {
@@ -30,6 +32,28 @@ class LedgerTest {
     assertThat(figures.degraded() * blockDays).isCloseTo(5 * 30 * ABSENT * 5, within(1e-9));
     assertThat(figures.degradedMillis()).isCloseTo(5 * Ledger.MILLIS_PER_BLOCK, within(1e-6));
     assertThat(figures.stored()).isCloseTo((3 + 47 * 1.4) / 48, within(1e-9));
+  }
+
+  /**
+   * RS(12,3) writes a quarter of a block less than RS(6,3) at the encoding. A loss of all blocks of
+   * a stripe moves 16.25 and 10.5 blocks per data block, and a degraded read 12 and 6. So RS(12,3)
+   * moves less over some days only if 0.25 > (5.75 L + 6 u R) x days.
+   */
+  @ParameterizedTest
+  @CsvSource({"0.0004,0,0", "0.0045,0,0", "0.0002,0.001,0.5", "0.0002,0.001,8"})
+  void theCompactCodeOfTheConvertiblePairWinsOnlyWhereLossesAndReadsAreRare(
+      double lostPerDay, double absent, double opensPerDay) {
+    int days = 28;
+    FailureDraws rare = FailureDraws.steady(days * 24, lostPerDay, absent);
+    int[][] opens = new int[days * 24][1];
+    for (int open = 0; open < opensPerDay * days; open++) {
+      opens[24 + (int) (open * 24 / opensPerDay) % (days * 24 - 24)][0]++;
+    }
+    Traffic traffic = new Traffic("tiny", new int[] {60}, opens);
+    double compact = PolicySystemRun.of(PolicySystem.single("c", "RS(12,3)"), traffic, rare).net();
+    double fast = PolicySystemRun.of(PolicySystem.single("f", "RS(6,3)"), traffic, rare).net();
+    double saved = 0.25 - (5.75 * lostPerDay + 6 * absent * opensPerDay) * days;
+    assertThat((fast - compact) * days).isCloseTo(saved, within(0.01));
   }
 
   @Test
