@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.store;
 
+import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.protocol.proto.StoreProtos.SettingRow;
 import java.io.IOException;
 import java.util.List;
@@ -11,7 +12,13 @@ import java.util.Optional;
  * they refuse a table that they do not know.
  */
 public final class StoreFormat {
-  static final int CURRENT = 1;
+  /** The format of a new store. */
+  private static final int FIRST = 1;
+
+  /** The store has counted directories: whoever writes inodes keeps the sums of quotas. */
+  private static final int WITH_QUOTAS = 2;
+
+  private static final int NEWEST = WITH_QUOTAS;
 
   /** Instead of a number, while the rows of a backup are being written. */
   private static final String RESTORING = "a restore that has not ended";
@@ -40,7 +47,7 @@ public final class StoreFormat {
         backup
             .transact(KEY.partition(), transaction -> transaction.get(Tables.SETTING, KEY))
             .map(SettingRow::getValue)
-            .orElse(String.valueOf(CURRENT));
+            .orElse(String.valueOf(FIRST));
     refuseUnknown(found);
     return found;
   }
@@ -51,10 +58,10 @@ public final class StoreFormat {
           "the metadata store has a part of the rows of a backup: wait until the restore ends; if it failed, empty the nodes of the store and restore again",
           null);
     }
-    if (!found.matches("[0-9]{1,9}") || Integer.parseInt(found) > CURRENT) {
+    if (!found.matches("[0-9]{1,9}") || Integer.parseInt(found) > NEWEST) {
       throw new StoreOpenException(
           "the metadata store has the format '%s', and this version of EbbFS knows formats up to %d: start the version that wrote the store, or a newer one"
-              .formatted(found, CURRENT),
+              .formatted(found, NEWEST),
           null);
     }
   }
@@ -65,9 +72,31 @@ public final class StoreFormat {
     if (row.isPresent()) {
       return row.get().getValue();
     }
-    String current = String.valueOf(CURRENT);
-    put(transaction, current);
-    return current;
+    String first = String.valueOf(FIRST);
+    put(transaction, first);
+    return first;
+  }
+
+  /**
+   * To be called before a directory is counted. Versions that know no quotas refuse the store from
+   * then on.
+   */
+  public static void raiseToQuotas(MetadataStore store) throws IOException {
+    String wanted = String.valueOf(WITH_QUOTAS);
+    Optional<SettingRow> seen =
+        store.transact(
+            KEY.partition(),
+            Durability.RELAXED,
+            transaction -> transaction.get(Tables.SETTING, KEY));
+    if (seen.filter(row -> row.getValue().equals(wanted)).isEmpty()) {
+      store.transact(
+          KEY.partition(),
+          transaction -> {
+            transaction.lock(List.of(RowLock.exclusive(Tables.SETTING, KEY)));
+            put(transaction, wanted);
+            return null;
+          });
+    }
   }
 
   /** Has namenodes refuse an empty store, unless one of them has taken the store already. */

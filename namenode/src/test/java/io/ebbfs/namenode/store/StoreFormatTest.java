@@ -31,8 +31,19 @@ class StoreFormatTest {
     StoreFormat.check(store);
   }
 
+  @Test
+  void aStoreWithQuotasHasAFormatThatOlderVersionsRefuse() throws IOException {
+    StoreFormat.check(store);
+    StoreFormat.raiseToQuotas(store);
+    StoreFormat.raiseToQuotas(store);
+    assertThat(store.scanAll(Tables.SETTING, null, 10))
+        .singleElement()
+        .satisfies(row -> assertThat(row.value().getValue()).isEqualTo("2"));
+    StoreFormat.check(store);
+  }
+
   @ParameterizedTest
-  @ValueSource(strings = {"2", "1234567890123", "", "two"})
+  @ValueSource(strings = {"3", "1234567890123", "", "two"})
   void aStoreOfANewerFormatIsRefused(String format) throws IOException {
     write(format);
     assertThatThrownBy(() -> StoreFormat.check(store))

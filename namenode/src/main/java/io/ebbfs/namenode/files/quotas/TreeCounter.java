@@ -12,6 +12,7 @@ import io.ebbfs.namenode.store.OptimisticTransactions;
 import io.ebbfs.namenode.store.QuotaRows;
 import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.StaleReadException;
+import io.ebbfs.namenode.store.StoreFormat;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
@@ -69,6 +70,7 @@ public final class TreeCounter {
    */
   void count(long directoryId) throws IOException {
     NonBlocking.beforeWait(); // the tree may be large
+    StoreFormat.raiseToQuotas(store);
     count(directoryId, new HashSet<>());
   }
 
