@@ -16,6 +16,7 @@ import java.util.function.LongFunction;
 public final class Verdicts {
   private final ClusterSnapshot snapshot;
   private final Map<String, VerdictWriter> byPolicy = new HashMap<>();
+  private List<Verdict> ofSnapshot;
 
   Verdicts(ClusterSnapshot snapshot) {
     this.snapshot = snapshot;
@@ -57,9 +58,13 @@ public final class Verdicts {
         file.pin());
   }
 
-  /** The states of the files of the snapshot. */
-  public List<Verdict> ofSnapshot() {
-    return snapshot.files().stream().map(file -> of(file, snapshot.stripes()::get)).toList();
+  /** The states of the files of the snapshot, once all policies have decided. Made once. */
+  public synchronized List<Verdict> ofSnapshot() {
+    if (ofSnapshot == null) {
+      ofSnapshot =
+          snapshot.files().stream().map(file -> of(file, snapshot.stripes()::get)).toList();
+    }
+    return ofSnapshot;
   }
 
   /** How many files no policy matches, open files left out. */

@@ -20,6 +20,7 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -27,6 +28,7 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongPredicate;
 import java.util.function.Predicate;
@@ -67,6 +69,8 @@ public final class NamespaceView implements AutoCloseable {
   private long sortedInodes;
   private boolean stripesAreSorted;
   private boolean nextIsWhole;
+  // Stripes that the work under way has read; null if it reads them anew.
+  private Map<Long, Optional<StripeView>> stripesReadOnce;
   private ViewPositionRow position;
   private long reading;
   // Where the spreading of pins goes on.
@@ -225,36 +229,46 @@ public final class NamespaceView implements AutoCloseable {
     }
     long end = System.nanoTime() + most.toNanos();
     int[] left = {mostRows};
+    BooleanSupplier goesOn = () -> left[0]-- > 0 && System.nanoTime() < end;
     if (!stripesAreSorted) {
-      boolean[] all = {true};
-      store.eachStripe(
-          sortedStripes,
-          row -> {
-            all[0] = left[0]-- > 0 && System.nanoTime() < end;
-            if (all[0]) {
-              sortedStripes = row.getStatus().getStripe().getId();
-              sort(row);
-            }
-            return all[0];
-          });
-      stripesAreSorted = all[0];
+      stripesAreSorted = sortStripes(goesOn);
     }
     if (stripesAreSorted) {
-      boolean[] all = {true};
-      store.eachInode(
-          sortedInodes,
-          row -> {
-            all[0] = left[0]-- > 0 && System.nanoTime() < end;
-            if (all[0]) {
-              sortedInodes = idOf(row);
-              sort(row);
-            }
-            return all[0];
-          });
-      nextIsWhole = all[0];
+      withStripesReadOnce(() -> nextIsWhole = sortInodes(goesOn));
     }
     settle();
     return !nextIsWhole;
+  }
+
+  /** Returns whether all are sorted. */
+  private boolean sortStripes(BooleanSupplier goesOn) {
+    boolean[] all = {true};
+    store.eachStripe(
+        sortedStripes,
+        row -> {
+          all[0] = goesOn.getAsBoolean();
+          if (all[0]) {
+            sortedStripes = row.getStatus().getStripe().getId();
+            sort(row);
+          }
+          return all[0];
+        });
+    return all[0];
+  }
+
+  private boolean sortInodes(BooleanSupplier goesOn) {
+    boolean[] all = {true};
+    store.eachInode(
+        sortedInodes,
+        row -> {
+          all[0] = goesOn.getAsBoolean();
+          if (all[0]) {
+            sortedInodes = idOf(row);
+            sort(row);
+          }
+          return all[0];
+        });
+    return all[0];
   }
 
   private void sort(ViewStripeRow row) {
@@ -270,7 +284,7 @@ public final class NamespaceView implements AutoCloseable {
     if (row.hasFile() && next.placementIn(row.getPlacementsList()) == null) {
       ViewInodeRow.Builder sorted = row.toBuilder();
       keepPlacements(row.getPlacementsList(), sorted.clearPlacements()::addPlacements);
-      sorted.addPlacements(next.enter(ViewReader.file(row), this::stripeInChange));
+      sorted.addPlacements(next.enter(ViewReader.file(row), this::stripeForState));
       store.putInode(idOf(row), sorted.build());
     }
   }
@@ -332,9 +346,34 @@ public final class NamespaceView implements AutoCloseable {
 
   /** Puts a page of a reading of everything. */
   public synchronized void putPage(ListFilesResponseProto page) {
-    page.getDirectoriesList().forEach(directory -> put(directory, false));
-    page.getFilesList().forEach(this::put);
+    withStripesReadOnce(
+        () -> {
+          page.getDirectoriesList().forEach(directory -> put(directory, false));
+          page.getFilesList().forEach(this::put);
+        });
     settle();
+  }
+
+  /**
+   * Does work on many files that changes no stripe but its pin. Files that follow each other often
+   * share a stripe, which is read once for the states of all of them.
+   */
+  private void withStripesReadOnce(Runnable work) {
+    stripesReadOnce = new HashMap<>();
+    try {
+      work.run();
+    } finally {
+      stripesReadOnce = null;
+    }
+  }
+
+  /** A stripe as far as its code; null if there is none. */
+  private StripeView stripeForState(long id) {
+    return stripesReadOnce == null
+        ? stripeInChange(id)
+        : stripesReadOnce
+            .computeIfAbsent(id, key -> Optional.ofNullable(stripeInChange(key)))
+            .orElse(null);
   }
 
   private void put(FileStatusProto file) {
@@ -405,7 +444,7 @@ public final class NamespaceView implements AutoCloseable {
   private List<ViewPlacement> enter(FileStatusProto status, long rowReading, Pin before) {
     FileView file = ViewReader.file(status).withPin(pinOf(status));
     ViewInodeRow.Builder row = ViewInodeRow.newBuilder().setFile(status).setReading(rowReading);
-    sortings().forEach(sorting -> row.addPlacements(sorting.enter(file, this::stripeInChange)));
+    sortings().forEach(sorting -> row.addPlacements(sorting.enter(file, this::stripeForState)));
     if (file.pin() != Pin.NONE) {
       row.setPin(file.pin().message());
     }

@@ -86,7 +86,7 @@ final class ViewStore implements AutoCloseable {
   private static final byte[] END = {(byte) 0xff};
 
   /** Less than a write buffer: so RocksDB does not write one in the middle of a change. */
-  private static final long FLUSH_BYTES = 6L << 20;
+  private static final long FLUSH_BYTES = 12L << 20;
 
   /** What to pass for the first page of names. */
   static final byte[] FROM_START = NOTHING;
@@ -134,7 +134,7 @@ final class ViewStore implements AutoCloseable {
     BloomFilter bloom = new BloomFilter(10);
     ColumnFamilyOptions familyOptions =
         new ColumnFamilyOptions()
-            .setWriteBufferSize(16 << 20)
+            .setWriteBufferSize(32 << 20)
             .setCompressionType(CompressionType.LZ4_COMPRESSION)
             .setTableFormatConfig(
                 new BlockBasedTableConfig()

@@ -40,6 +40,12 @@ public final class WorkingSet {
   /** Stripes in another code than they are pinned to that one run looks at. */
   private static final int MOST_PINNED = 2_000;
 
+  /**
+   * Fast stripes that were the coldest of those that runs have looked at, and that the next run
+   * looks at again. So a run knows the coldest ones of all, although it looks at a part.
+   */
+  private static final int MOST_COLDEST = 1_000;
+
   /** Files that were read most, by heat and by memory, as far as policies ask for these. */
   private static final int MOST_READ = 3_000;
 
@@ -49,30 +55,36 @@ public final class WorkingSet {
   private final NamespaceView view;
   private final int mostUnread;
   private final int mostRead;
+  private final int mostColdest;
   // Where this run begins to look at an index, and where the next run does, by index and policy.
   private Map<String, Long> fromGroup = Map.of();
   private Map<String, Long> nextGroup = new HashMap<>();
   // The last stripe that the runs before have looked at, of those that are pinned, by policy.
   private final Map<String, Long> lastPinned = new HashMap<>();
   private Map<String, Long> nextPinned = Map.of();
+  // The coldest fast stripes that were found, by policy: for this run, and for the next one.
+  private Map<String, List<Long>> coldest = Map.of();
+  private Map<String, List<Long>> nextColdest = new HashMap<>();
   private Map<Long, FileView> files = new LinkedHashMap<>();
   private Map<Long, StripeView> stripes = new HashMap<>();
   // The pins that hold below directories.
   private Map<Long, Pin> pins = new HashMap<>();
 
   public WorkingSet(NamespaceView view) {
-    this(view, MOST_UNREAD, MOST_READ);
+    this(view, MOST_UNREAD, MOST_READ, MOST_COLDEST);
   }
 
   /**
    * @param mostUnread stripes of an index that one run looks at beside those of the files that were
    *     read most
    * @param mostRead files that were read most, by heat and by memory
+   * @param mostColdest fast stripes that the next run looks at again
    */
-  public WorkingSet(NamespaceView view, int mostUnread, int mostRead) {
+  public WorkingSet(NamespaceView view, int mostUnread, int mostRead, int mostColdest) {
     this.view = view;
     this.mostUnread = mostUnread;
     this.mostRead = mostRead;
+    this.mostColdest = mostColdest;
   }
 
   /** What a snapshot has beside files and stripes. */
@@ -129,6 +141,7 @@ public final class WorkingSet {
   /** The next snapshot is of another run: it looks at the fast stripes that follow. */
   public void nextRun() {
     fromGroup = Map.copyOf(nextGroup);
+    coldest = Map.copyOf(nextColdest);
     lastPinned.putAll(nextPinned);
   }
 
@@ -150,6 +163,7 @@ public final class WorkingSet {
       addPart(rule, StripeIndex.OTHER_CODE);
       if (!rule.isSingle()) {
         addPinned(rule);
+        coldest.getOrDefault(rule.name(), List.of()).forEach(this::addStripe);
         addPart(rule, StripeIndex.FAST);
       }
       if (mayFree(rule, sums)) {
@@ -157,7 +171,42 @@ public final class WorkingSet {
       }
     }
     addGroups();
-    return snapshot(around, sums);
+    ClusterSnapshot snapshot = snapshot(around, sums);
+    nextColdest = coldestOf(snapshot);
+    return snapshot;
+  }
+
+  private Map<String, List<Long>> coldestOf(ClusterSnapshot snapshot) {
+    Map<String, List<Long>> found = new HashMap<>();
+    for (PolicyRule rule : snapshot.policies().rules()) {
+      Map<Long, Double> reads = new HashMap<>();
+      for (StripeView stripe : rule.isSingle() ? List.<StripeView>of() : stripes.values()) {
+        if (stripe.policy().equals(rule.name()) && stripe.code().equals(rule.family().fast())) {
+          reads.put(stripe.id(), readsPerByte(stripe, rule, snapshot));
+        }
+      }
+      found.put(
+          rule.name(),
+          reads.entrySet().stream()
+              .sorted(Map.Entry.<Long, Double>comparingByValue().thenComparing(Map.Entry::getKey))
+              .limit(mostColdest)
+              .map(Map.Entry::getKey)
+              .toList());
+    }
+    return found;
+  }
+
+  private static double readsPerByte(StripeView stripe, PolicyRule rule, ClusterSnapshot snapshot) {
+    boolean remembered = rule.readHot().unit() == ReadHot.Unit.AUTO;
+    double reads = 0;
+    for (StripeView.Member member : stripe.members()) {
+      if (member.isOwnedByFile(stripe.id())) {
+        long id = member.ownerId();
+        double ofFile = remembered ? snapshot.experience().readsOf(id) : snapshot.heatOf(id);
+        reads += ofFile * member.lengthBytes();
+      }
+    }
+    return reads / Math.max(1, stripe.liveBytes());
   }
 
   /** Whether space of deleted data may have to be freed for a bound. */

@@ -7,6 +7,7 @@ import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.config.ReadHot;
 import io.ebbfs.manager.economics.Experience;
+import io.ebbfs.manager.economics.ReadCounts;
 import io.ebbfs.manager.model.ModelNamenode;
 import io.ebbfs.manager.view.ClusterSnapshot;
 import io.ebbfs.manager.view.FileState;
@@ -84,6 +85,73 @@ class WorkingSetTest {
     assertThat(Policy.decide(CodeRegistry.builtIn(), taken).decisions())
         .extracting(decision -> Set.copyOf(decision.fileIds()))
         .containsExactly(unread);
+  }
+
+  /** Though each run looks at a few stripes, the runs together find the coldest and the hottest. */
+  @Test
+  void runsThatLookAtAPartFindTheColdestAndTheHottestOfAll() throws Exception {
+    long seed = System.nanoTime();
+    Random random = new Random(seed);
+    PolicyRule rule =
+        PolicyWorld.rule("p", CodeRegistry.builtIn().family("product"), null, ReadHot.AUTO, 0);
+    PolicyWorld world = new PolicyWorld(rule);
+    for (int i = 0; i < 600; i++) {
+      world.heat.put(
+          world.namenode.addFile("/p/f" + i, world.now - 100_000, PolicyWorld.MIB).id, 1e4);
+    }
+    world.experience = Experience.of(Map.copyOf(world.heat));
+    world.namenode.nowMillis = world.now;
+    world.propose();
+    world.completeAll();
+    Map<Long, Double> reads = new HashMap<>();
+    try (NamespaceView view =
+        NamespaceView.open(directory, world.policies, CodeRegistry.builtIn())) {
+      view.putStripes(
+          List.of(),
+          world.namenode.listStripes(
+              null, ListStripesRequestProto.newBuilder().setLimit(1_000_000).build()));
+      view.putPage(
+          world.namenode.listFiles(
+              null,
+              ListFilesRequestProto.newBuilder()
+                  .setLimit(10_000)
+                  .setWithDirectories(true)
+                  .build()));
+      Map<Long, Double> ofStripes = new HashMap<>();
+      for (StripeView stripe : world.snapshot().stripes().values()) {
+        assertThat(stripe.code()).isEqualTo("PC(2x5)");
+        double ofFile = 1 + random.nextInt(1_000_000);
+        stripe.fileIds().forEach(id -> reads.put(id, ofFile));
+        ofStripes.put(stripe.id(), ofFile);
+      }
+      List<Long> byReads =
+          ofStripes.entrySet().stream()
+              .sorted(Map.Entry.comparingByValue())
+              .map(Map.Entry::getKey)
+              .toList();
+      assertThat(byReads).hasSizeGreaterThan(50);
+      WorkingSet narrow = new WorkingSet(view, 6, 10, 5);
+      ClusterSnapshot taken = null;
+      for (int run = 0; run < 20; run++) {
+        narrow.nextRun();
+        taken =
+            narrow.take(
+                SnapshotReader.surroundings(
+                    world.namenode.getCluster(null, GetClusterRequestProto.getDefaultInstance()),
+                    List.of(),
+                    world.now,
+                    world.snapshot().limits(),
+                    ReadCounts.NONE,
+                    Experience.of(reads)));
+        assertThat(taken.stripes().size())
+            .as("seed %d", seed)
+            .isLessThanOrEqualTo(3 * (6 + 5 + 10));
+      }
+      assertThat(taken.stripes().keySet()).as("seed %d", seed).containsAll(byReads.subList(0, 5));
+      assertThat(taken.stripes().keySet())
+          .as("seed %d", seed)
+          .contains(byReads.get(byReads.size() - 1));
+    }
   }
 
   private final class Run {
@@ -493,8 +561,8 @@ class WorkingSetTest {
 
     /** Stripes of a group convert together, also if only one of them was read. */
     private void checkGroups(ClusterSnapshot whole, String what) throws Exception {
-      Set<Long> taken = new WorkingSet(view, 0, ALL).take(around(whole)).stripes().keySet();
-      WorkingSet narrow = new WorkingSet(view, 1, ALL);
+      Set<Long> taken = new WorkingSet(view, 0, ALL, ALL).take(around(whole)).stripes().keySet();
+      WorkingSet narrow = new WorkingSet(view, 1, ALL, ALL);
       assertThat(narrow.take(around(whole)).stripes().keySet())
           .as("%s: the same run looks at the same stripes again", what)
           .isEqualTo(narrow.take(around(whole)).stripes().keySet());
