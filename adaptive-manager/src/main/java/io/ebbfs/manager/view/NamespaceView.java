@@ -73,6 +73,9 @@ public final class NamespaceView implements AutoCloseable {
   private Map<Long, Optional<StripeView>> stripesReadOnce;
   private ViewPositionRow position;
   private long reading;
+  // As of the end of the last change, for readers that do not wait for whoever writes.
+  private volatile long fileCount;
+  private volatile SortingProgress progress;
   // Where the spreading of pins goes on.
   private long spreadFrom;
 
@@ -123,18 +126,28 @@ public final class NamespaceView implements AutoCloseable {
     settle();
   }
 
+  /** Ends a change: what it has changed is committed, with the sums. */
   private void settle() {
     store.settle(() -> serving == null ? null : serving.message());
+    noteProgress();
+  }
+
+  private void noteProgress() {
+    Sorting sorting = serving == null ? next : serving;
+    fileCount = sorting == null ? 0 : sorting.files();
+    progress =
+        next == null
+            ? null
+            : new SortingProgress(next.files(), serving == null ? 0 : serving.files());
   }
 
   /** The number of files; of those that were counted so far, while the first sorting is made. */
-  public synchronized long files() {
-    Sorting sorting = serving == null ? next : serving;
-    return sorting.files();
+  public long files() {
+    return fileCount;
   }
 
   /** How many rows of the view were read since it was opened: what the work on it has cost. */
-  public synchronized long visited() {
+  public long visited() {
     return store.visited();
   }
 
@@ -178,6 +191,7 @@ public final class NamespaceView implements AutoCloseable {
     stripesAreSorted = false;
     sortedStripes = -1;
     sortedInodes = -1;
+    noteProgress();
   }
 
   /** Whether there are policies in use. */
@@ -211,10 +225,8 @@ public final class NamespaceView implements AutoCloseable {
   public record SortingProgress(long files, long ofFiles) {}
 
   /** Empty if the rows are sorted by the policies that are wanted. */
-  public synchronized Optional<SortingProgress> sortingProgress() {
-    return next == null
-        ? Optional.empty()
-        : Optional.of(new SortingProgress(next.files(), serving == null ? 0 : serving.files()));
+  public Optional<SortingProgress> sortingProgress() {
+    return Optional.ofNullable(progress);
   }
 
   /**
@@ -877,32 +889,35 @@ public final class NamespaceView implements AutoCloseable {
    * Visits those files among so many inodes whose ids are wanted, by id. The rows of the others are
    * not read. Returns the id to go on after; -1 at the end.
    */
-  synchronized long eachFile(
-      long afterId, int mostInodes, LongPredicate wanted, Consumer<FileView> visitor) {
+  long eachFile(long afterId, int mostInodes, LongPredicate wanted, Consumer<FileView> visitor) {
     long[] last = {-1, 0};
-    store.eachInodeId(
-        afterId,
-        (id, row) -> {
-          last[0] = id;
-          ViewInodeRow inode = wanted.test(id) ? row.get() : null;
-          if (inode != null && inode.hasFile()) {
-            visitor.accept(ViewReader.file(inode));
-          }
-          return ++last[1] < mostInodes;
-        });
+    store
+        .committed()
+        .eachInodeId(
+            afterId,
+            (id, row) -> {
+              last[0] = id;
+              ViewInodeRow inode = wanted.test(id) ? row.get() : null;
+              if (inode != null && inode.hasFile()) {
+                visitor.accept(ViewReader.file(inode));
+              }
+              return ++last[1] < mostInodes;
+            });
     return last[1] < mostInodes ? -1 : last[0];
   }
 
   /** Visits so many stripes, by id. Returns the id to go on after; -1 at the end. */
-  synchronized long eachStripe(long afterId, int most, Consumer<StripeView> visitor) {
+  long eachStripe(long afterId, int most, Consumer<StripeView> visitor) {
     long[] last = {-1, 0};
-    store.eachStripe(
-        afterId,
-        row -> {
-          last[0] = row.getStatus().getStripe().getId();
-          visitor.accept(ViewReader.stripe(row));
-          return ++last[1] < most;
-        });
+    store
+        .committed()
+        .eachStripe(
+            afterId,
+            row -> {
+              last[0] = row.getStatus().getStripe().getId();
+              visitor.accept(ViewReader.stripe(row));
+              return ++last[1] < most;
+            });
     return last[1] < most ? -1 : last[0];
   }
 

@@ -18,7 +18,7 @@ import java.util.function.LongConsumer;
  * the stripes that it may merge with. All are drawn with the same probability.
  */
 public final class ViewSample {
-  /** Rows that are looked at while others wait for the view. */
+  /** Rows that are looked at between two looks whether the sample is still wanted. */
   private static final int PAGE = 5_000;
 
   /**

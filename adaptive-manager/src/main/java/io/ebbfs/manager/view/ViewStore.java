@@ -227,15 +227,6 @@ final class ViewStore implements AutoCloseable {
     boolean visit(long id, Supplier<ViewInodeRow> row);
   }
 
-  /** Visits the inodes behind an id. */
-  void eachInodeId(long after, InodeVisitor visitor) {
-    each(
-        inodes(),
-        key(after + 1),
-        NOTHING,
-        (key, value) -> visitor.visit(lastLong(key, 0), () -> parse(value, ViewInodeRow.parser())));
-  }
-
   void putEntry(long parent, String name, long id) {
     put(entries(), entryKey(parent, name, id), NOTHING);
     put(names(), nameKey(name, id), NOTHING);
@@ -586,6 +577,25 @@ final class ViewStore implements AutoCloseable {
     /** Null if there is none. */
     ViewStripeRow stripe(long id) {
       return read(stripes(), key(id), ViewStripeRow.parser());
+    }
+
+    /** Visits the inodes behind an id. */
+    void eachInodeId(long after, InodeVisitor visitor) {
+      visitRows(
+          inodes(),
+          key(after + 1),
+          NOTHING,
+          (key, value) ->
+              visitor.visit(lastLong(key, 0), () -> parse(value, ViewInodeRow.parser())));
+    }
+
+    /** Visits the stripes behind an id. */
+    void eachStripe(long after, Predicate<ViewStripeRow> visit) {
+      visitRows(
+          stripes(),
+          key(after + 1),
+          NOTHING,
+          (key, value) -> visit.test(parse(value, ViewStripeRow.parser())));
     }
 
     /** Visits the entries of a directory whose names begin with a prefix, in order. */
