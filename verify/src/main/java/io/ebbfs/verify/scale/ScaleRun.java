@@ -189,7 +189,7 @@ final class ScaleRun {
                 if (done % 100_000 == 0) {
                   fold(store);
                 }
-                if (System.nanoTime() - shown[0] > 30e9) {
+                if (System.nanoTime() - shown[0] > SHOW_EVERY_NANOS) {
                   shown[0] = System.nanoTime();
                   out.printf("  %,d of %,d files are written%n", done, files);
                 }
