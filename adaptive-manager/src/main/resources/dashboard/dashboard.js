@@ -104,6 +104,9 @@ function scrubTile(scrub, now) {
       h('span', {}, note + ' ', isOver ? scrubButton() : null), null, scrub.suspectStripes ? 'bad' : '');
 }
 
+// A server that is drained may be stopped.
+const isDown = server => !server.live && (!server.drain || server.drain.state !== 'DRAINED');
+
 function drawTiles(cluster, jobs, transitions, scrub) {
   const files = hot => cluster.filesByState.filter(c => c.hot === hot)
       .reduce((sum, c) => sum + c.files, 0);
@@ -124,7 +127,7 @@ function drawTiles(cluster, jobs, transitions, scrub) {
       tile('Transitions', count(running), 'running', count(jobs.waiting) + ' planned'),
       tile('Servers', live.length + '', 'of ' + cluster.servers.length,
           good + ' of ' + disks.length + ' disks work', null,
-          live.length < cluster.servers.length || good < disks.length ? 'bad' : ''),
+          cluster.servers.some(isDown) || good < disks.length ? 'bad' : ''),
       tile('At risk', count(risk.all), '', risk.all ? 'blocks and stripes, see below'
           : 'every block is safe', null, risk.fatal ? 'bad' : risk.all ? '' : 'good'),
       scrubTile(scrub, cluster.timeMillis));
@@ -312,7 +315,7 @@ function drawServers(cluster) {
   const scale = fullest > 0 && fullest < 0.1 ? fullest : 1;
   $('scale').textContent = scale === 1 ? 'used of capacity' : 'used, against the fullest disk';
   $('servers').replaceChildren(...cluster.servers.map(server =>
-      h('div', {class: 'server' + (server.live ? '' : ' dead'), title: server.uuid},
+      h('div', {class: 'server' + (isDown(server) ? ' dead' : ''), title: server.uuid},
           h('div', {class: 'name'}, server.name + (racks > 1 ? ' ' + server.rack : '')),
           h('div', {class: 'disks'}, ...server.disks.map(disk => {
             const level = h('i', {});
@@ -324,7 +327,7 @@ function drawServers(cluster) {
           })),
           h('div', {class: 'used'}, server.live
               ? bytes(server.disks.reduce((sum, disk) => sum + (disk.failed ? 0 : disk.usedBytes), 0)) + ' used'
-              : h('span', {class: 'down'}, 'down')),
+              : h('span', {class: isDown(server) ? 'down' : ''}, 'down')),
           server.drain ? drainState(server.drain) : null,
           h('div', {class: 'used'}, drainButton(server)))));
 }

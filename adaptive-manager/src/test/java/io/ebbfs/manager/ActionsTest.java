@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.ebbfs.manager.view.ViewReader;
 import io.ebbfs.protocol.proto.CodingProtos.DrainStatusProto;
+import io.ebbfs.protocol.proto.CodingProtos.GetClusterRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ScrubStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
@@ -426,7 +428,13 @@ class ActionsTest {
     assertThat(drainOf(3).path("state").asText()).isEqualTo("DRAINING");
     assertThat(drainOf(3).has("blocksLeft") && !drainOf(3).path("blocksLeft").isNull()).isFalse();
     assertThat(rig.refused("drain?server=uuid-3", 409)).contains("being drained already");
-    assertThat(Files.readString(directory.resolve("audit.log")))
+    assertThat(
+            ViewReader.cluster(
+                    rig.namenode.getCluster(null, GetClusterRequestProto.getDefaultInstance()))
+                .liveServers())
+        .as("policies count the servers that take blocks")
+        .isEqualTo(rig.namenode.servers - 1);
+    assertThat(Files.readString(directory.resolve("data/audit.log")))
         .contains("cmd=drain\tsrc=server=uuid-3");
 
     rig.namenode.drains.put(
@@ -446,6 +454,15 @@ class ActionsTest {
     assertThat(drain.path("blocksLeft").asLong()).isEqualTo(7);
     assertThat(drain.path("secondsLeft").asLong()).isEqualTo(7);
     assertThat(drain.path("stuck").asText()).isEqualTo("block 5 has no place");
+    assertThat(rig.get("/api/v1/health").path("messages").toString())
+        .contains("the drain of chunk server server-3:9003 cannot end: block 5 has no place");
+
+    rig.namenode.deadServer = 3;
+    assertThat(rig.get("/api/v1/health").toString()).contains("server-3:9003 is down");
+    rig.namenode.drains.put("uuid-3", DrainStatusProto.newBuilder().setDrained(true).build());
+    assertThat(rig.get("/api/v1/health").toString())
+        .as("a drained server may be stopped")
+        .doesNotContain("server-3:9003");
 
     rig.act("undrain?server=uuid-3");
     assertThat(rig.namenode.drains).isEmpty();

@@ -3,6 +3,7 @@ package io.ebbfs.namenode;
 import io.ebbfs.common.http.PrometheusText;
 import io.ebbfs.common.http.StatusServer;
 import io.ebbfs.namenode.datanodes.ClusterView;
+import io.ebbfs.namenode.datanodes.ClusterView.DrainState;
 import io.ebbfs.namenode.rpc.coding.CodingService;
 import io.ebbfs.namenode.rpc.server.CallCounters;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterRequestProto;
@@ -88,9 +89,22 @@ record NamenodeStatus(
 
   private void servers(PrometheusText text) {
     int live = cluster.liveServers().size();
-    text.family("ebbfs_namenode_chunk_servers", "gauge", "Chunk servers by liveness");
+    long dead =
+        cluster.allServers().stream()
+            .filter(server -> !server.live() && server.drain() != DrainState.DRAINED)
+            .count();
+    text.family(
+        "ebbfs_namenode_chunk_servers",
+        "gauge",
+        "Chunk servers by liveness; a drained server that was stopped does not count as dead");
     text.line("ebbfs_namenode_chunk_servers", "state", "live", live);
-    text.line("ebbfs_namenode_chunk_servers", "state", "dead", cluster.allServers().size() - live);
+    text.line("ebbfs_namenode_chunk_servers", "state", "dead", dead);
+    text.gauge(
+        "ebbfs_namenode_draining_servers",
+        "Chunk servers that are being drained",
+        cluster.allServers().stream()
+            .filter(server -> server.drain() == DrainState.DRAINING)
+            .count());
     text.gauge(
         "ebbfs_namenode_failed_disks",
         "Disks of live chunk servers that have failed",

@@ -91,7 +91,11 @@ final class Metrics {
     family("ebbfs_servers", "gauge", "Chunk servers by liveness");
     long live = cluster.getServersList().stream().filter(s -> s.getLive()).count();
     line("ebbfs_servers", label("state", "live"), live);
-    line("ebbfs_servers", label("state", "dead"), cluster.getServersCount() - live);
+    long drained =
+        cluster.getServersList().stream()
+            .filter(s -> !s.getLive() && s.getDrain().getDrained())
+            .count();
+    line("ebbfs_servers", label("state", "dead"), cluster.getServersCount() - live - drained);
     family("ebbfs_namenode_counter_total", "counter", "Counters of the namenode by name");
     for (Map.Entry<String, Long> entry : ClusterAnswers.counters(cluster).entrySet()) {
       line("ebbfs_namenode_counter_total", label("name", entry.getKey()), entry.getValue());

@@ -196,6 +196,16 @@ public final class Health {
 
   private void server(ServerStatusProto server) {
     String name = server.getServer().getHostName() + ":" + server.getServer().getXferPort();
+    if (server.getDrain().hasStuck()) {
+      warn(
+          "drain",
+          "the drain of chunk server %s cannot end: %s"
+              .formatted(name, server.getDrain().getStuck()),
+          "do what the message says, or take the server back");
+    }
+    if (server.getDrain().getDrained() && !server.getLive()) {
+      return; // it may be stopped
+    }
     if (!server.getLive()) {
       warn("servers", "chunk server " + name + " is down", "start it again");
       return;

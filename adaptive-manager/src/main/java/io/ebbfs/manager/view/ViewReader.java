@@ -112,12 +112,13 @@ public final class ViewReader {
         && row.getFromCode().equals(row.getToCode());
   }
 
+  /** The servers that take blocks: they are live, and they are not drained. */
   public static ClusterSnapshot.Cluster cluster(GetClusterResponseProto cluster) {
     int servers = 0;
     int disks = 0;
     long free = 0;
     for (ServerStatusProto server : cluster.getServersList()) {
-      if (server.getLive()) {
+      if (server.getLive() && !server.hasDrain()) {
         servers++;
         for (StorageStatusProto disk : server.getStoragesList()) {
           disks += disk.getFailed() ? 0 : 1;

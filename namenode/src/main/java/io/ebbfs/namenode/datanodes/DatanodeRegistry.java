@@ -96,8 +96,12 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
     store.eachRow(Tables.SERVER, (key, row) -> expect(toServer(row, false, 0)));
   }
 
+  /** A server that is drained may be gone for good, so safe mode does not wait for it. */
   private void expect(Server server) {
     remember(server);
+    if (server.drain() == DrainState.DRAINED) {
+      return;
+    }
     server.disks().stream()
         .filter(disk -> !disk.failed())
         .forEach(disk -> safeMode.awaitDisk(disk.storageUuid()));

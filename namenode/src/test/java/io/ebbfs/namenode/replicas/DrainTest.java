@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ebbfs.namenode.datanodes.ClusterView.DrainState;
 import io.ebbfs.namenode.datanodes.ExcludedServers;
+import io.ebbfs.namenode.peers.ClusterViews;
 import io.ebbfs.namenode.replicas.BlockService.WriteRequest;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import java.io.IOException;
@@ -319,5 +320,36 @@ class DrainTest {
     assertThat(state()).isEqualTo(DrainState.DRAINING);
     assertThatThrownBy(() -> f.cluster.startDrain("nobody"))
         .hasMessageContaining("no chunk server has the uuid 'nobody'");
+  }
+
+  @Test
+  void safeModeDoesNotWaitForAServerThatIsDrained() throws IOException {
+    start(5, 20, 3);
+    f.cluster.startDrain(LEAVING);
+    drainedWithin(60);
+    f.servers.get(LEAVING).kill();
+    f.startNamenode();
+    for (SimulatedServer server : f.servers.values()) {
+      if (server.up) {
+        server.register(f.frontEnd);
+        server.heartbeat(f.frontEnd);
+      }
+    }
+    f.deliverAll();
+    assertThat(f.cluster.inSafeMode()).isFalse();
+  }
+
+  @Test
+  void otherNamenodesLearnOfADrain() throws IOException {
+    start(3, 0, 1);
+    f.cluster.startDrain(LEAVING);
+    assertThat(ClusterViews.servers(ClusterViews.of(f.cluster, f.clock), f.clock))
+        .filteredOn(server -> server.drain() == DrainState.DRAINING)
+        .extracting(server -> server.uuid())
+        .containsExactly(LEAVING);
+    f.cluster.finishDrain(LEAVING);
+    assertThat(ClusterViews.servers(ClusterViews.of(f.cluster, f.clock), f.clock))
+        .filteredOn(server -> server.drain() == DrainState.DRAINED)
+        .hasSize(1);
   }
 }

@@ -37,6 +37,7 @@ final class AuditedMethods {
           Map.entry("getFileLinkInfo", "getfileinfo"),
           Map.entry("getContentSummary", "contentSummary"),
           Map.entry("isFileClosed", "isFileClosed"),
+          Map.entry("refreshNodes", "refreshNodes"),
           Map.entry("recoverLease", "recoverLease"),
           Map.entry("checkAccess", "checkAccess"),
           Map.entry("setQuota", "setQuota"),
