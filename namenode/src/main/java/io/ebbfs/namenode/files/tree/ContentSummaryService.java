@@ -74,9 +74,11 @@ public final class ContentSummaryService {
    */
   public QuotaLimitsProto limits(Caller caller, String src) throws IOException {
     Inode inode = find(caller, src).inode();
-    return read(transaction -> QuotaRows.totals(transaction, inode.id()))
-        .map(QuotaRows.Totals::limits)
-        .orElse(QuotaLimitsProto.getDefaultInstance());
+    Optional<QuotaRows.Totals> totals =
+        inode.row().getCounted()
+            ? read(transaction -> QuotaRows.totals(transaction, inode.id()))
+            : Optional.empty();
+    return totals.map(QuotaRows.Totals::limits).orElse(QuotaLimitsProto.getDefaultInstance());
   }
 
   /**
