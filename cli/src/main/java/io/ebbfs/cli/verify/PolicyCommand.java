@@ -8,6 +8,7 @@ import io.ebbfs.verify.policy.PolicySweep;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
@@ -68,11 +69,10 @@ final class PolicyCommand implements Callable<Integer> {
   @Option(
       names = "--sweep",
       paramLabel = "KIND",
-      description = {
-        "Varies a setting instead: region (loss rate and read rate),",
-        "rs_region (the same for the RS pair), threshold, memory."
-      })
-  private PolicySweep.Kind sweep;
+      description =
+          "Varies a setting instead: region (loss and read rates), rs_region (the same for the RS"
+              + " pair), threshold or memory.")
+  private String sweep;
 
   @Override
   public Integer call() throws IOException {
@@ -94,7 +94,7 @@ final class PolicyCommand implements Callable<Integer> {
     if (sweep != null) {
       RunFiles.write(
           Optional.ofNullable(json).map(Path::toAbsolutePath),
-          new PolicySweep(sweepable(options)).run(sweep, System.out));
+          new PolicySweep(sweepable(options)).run(kind(), System.out));
       return 0;
     }
     ComparedPolicies compared = new PolicyComparison(options).run(System.out);
@@ -103,6 +103,17 @@ final class PolicyCommand implements Callable<Integer> {
       compared.write(json);
     }
     return 0;
+  }
+
+  private PolicySweep.Kind kind() {
+    for (PolicySweep.Kind kind : PolicySweep.Kind.values()) {
+      if (kind.name().toLowerCase(Locale.ROOT).equals(sweep)) {
+        return kind;
+      }
+    }
+    throw new ParameterException(
+        command.commandLine(),
+        "no sweep '%s': choose region, rs_region, threshold or memory".formatted(sweep));
   }
 
   /** A sweep varies the reads of a profile or of zipf-daily. */
