@@ -500,7 +500,7 @@ final class ActionAnswers {
   private static void refuseOtherKinds(TransitionRow row, String why) {
     boolean ordered =
         switch (row.getKind()) {
-          case ENCODE, UPCODE, DOWNCODE -> true;
+          case ENCODE, UPCODE, DOWNCODE, RELEASE -> true;
           case REPAIR, REWRITE, SUBTRACT, MOVE -> false;
         };
     if (!ordered) {

@@ -19,6 +19,7 @@ public final class TransitionKinds {
       case REWRITE -> "rewrite";
       case MOVE -> "re-placement";
       case SUBTRACT -> "subtraction";
+      case RELEASE -> "release to replicas";
     };
   }
 }

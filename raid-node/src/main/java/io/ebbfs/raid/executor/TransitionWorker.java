@@ -36,6 +36,7 @@ public final class TransitionWorker {
           TransitionKindProto.DOWNCODE,
           TransitionKindProto.REWRITE,
           TransitionKindProto.SUBTRACT,
+          TransitionKindProto.RELEASE,
           TransitionKindProto.MOVE);
 
   /** Is told what a worker does. Called by many threads. */

@@ -135,7 +135,7 @@ public final class CodingService implements CodingProtocol {
     TransitionContext context =
         new TransitionContext(codes, store, ids, cluster, lifecycle, index, clock, settings);
     this.proposals = new ProposalService(context, CodeDefinitionGuard.open(codes, store));
-    this.claims = new ClaimService(context, converter, random);
+    this.claims = new ClaimService(context, blocks, converter, random);
     this.commits =
         new CommitService(codes, store, ids, blocks, stripes, cluster, lifecycle, counters, clock);
     this.failures = new FailureService(codes, blocks, cluster, lifecycle, counters);

@@ -254,9 +254,13 @@ final class FileListing {
             .setOwner(inode.getOwner())
             .setGroup(inode.getGroup())
             .setModifiedMillis(inode.getModifiedMillis())
+            .setReplication(inode.getReplication())
             .setUnderConstruction(inode.hasUnderConstruction());
     if (inode.hasPin()) {
       status.setPin(inode.getPin());
+    }
+    if (inode.hasReleasedMillis()) {
+      status.setReleasedMillis(inode.getReleasedMillis());
     }
     Set<Long> stripes = new TreeSet<>();
     long length = 0;

@@ -3,6 +3,7 @@ package io.ebbfs.namenode.tasks.claim;
 import io.ebbfs.coding.plan.CannotPlanException;
 import io.ebbfs.common.failpoint.FailPoint;
 import io.ebbfs.namenode.datanodes.ClusterView;
+import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.store.IdGenerators;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
@@ -22,6 +23,7 @@ import io.ebbfs.namenode.tasks.plan.ConversionAttemptPlanner;
 import io.ebbfs.namenode.tasks.plan.EncodeAttemptPlanner;
 import io.ebbfs.namenode.tasks.plan.MoveAttemptPlanner;
 import io.ebbfs.namenode.tasks.plan.NotPlannableException;
+import io.ebbfs.namenode.tasks.plan.ReleaseAttemptPlanner;
 import io.ebbfs.namenode.tasks.plan.RepairAttemptPlanner;
 import io.ebbfs.namenode.tasks.plan.SubtractAttemptPlanner;
 import io.ebbfs.namenode.tasks.plan.TargetDiskChooser;
@@ -88,11 +90,16 @@ public final class ClaimService {
   private final EncodeAttemptPlanner encodes;
   private final ConversionAttemptPlanner conversions;
   private final SubtractAttemptPlanner subtractions;
+  private final ReleaseAttemptPlanner releases;
   private final RepairAttemptPlanner repairs;
   private final MoveAttemptPlanner moves;
 
   /** Reads the transitions that run, since their servers are not free. */
-  public ClaimService(TransitionContext context, ProtoConverter converter, RandomGenerator random)
+  public ClaimService(
+      TransitionContext context,
+      BlockService blocks,
+      ProtoConverter converter,
+      RandomGenerator random)
       throws IOException {
     this.store = context.store();
     this.ids = context.ids();
@@ -109,6 +116,7 @@ public final class ClaimService {
     this.encodes = new EncodeAttemptPlanner(context.codes(), cluster, disks);
     this.conversions = new ConversionAttemptPlanner(context.codes(), cluster, disks);
     this.subtractions = new SubtractAttemptPlanner(context.codes(), cluster, disks);
+    this.releases = new ReleaseAttemptPlanner(context.codes(), cluster, blocks, subtractions);
     this.repairs = new RepairAttemptPlanner(context.codes(), cluster, disks);
     this.moves = new MoveAttemptPlanner(context.codes(), cluster, disks);
     for (long id : index.running()) {
@@ -234,6 +242,7 @@ public final class ClaimService {
                   case ENCODE, REWRITE -> encodes.plan(transaction, row);
                   case UPCODE, DOWNCODE -> conversions.plan(transaction, row);
                   case SUBTRACT -> subtractions.plan(transaction, row);
+                  case RELEASE -> releases.plan(transaction, row);
                   case REPAIR -> repairs.plan(transaction, row);
                   case MOVE -> moves.plan(transaction, row);
                 };

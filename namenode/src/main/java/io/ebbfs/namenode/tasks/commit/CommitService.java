@@ -52,6 +52,7 @@ public final class CommitService {
   private final EncodeCommitWriter encode;
   private final ConversionCommitWriter conversion;
   private final SubtractCommitWriter subtract;
+  private final ReleaseCommitWriter release;
   private final RepairCommitWriter repair;
 
   public CommitService(
@@ -74,6 +75,7 @@ public final class CommitService {
     this.encode = new EncodeCommitWriter(codes, blocks, cluster, clock);
     this.conversion = new ConversionCommitWriter(codes, blocks, cluster, clock);
     this.subtract = new SubtractCommitWriter(codes, blocks, cluster);
+    this.release = new ReleaseCommitWriter(codes, blocks, cluster, subtract, clock);
     this.repair = new RepairCommitWriter(blocks, cluster);
   }
 
@@ -218,6 +220,7 @@ public final class CommitService {
       case ENCODE, REWRITE -> encode;
       case UPCODE, DOWNCODE -> conversion;
       case SUBTRACT -> subtract;
+      case RELEASE -> release;
       // A moved block keeps its id, as a repaired block does: only its replica rows change.
       case REPAIR, MOVE -> repair;
     };

@@ -43,6 +43,17 @@ final class PublicationGuard {
     }
   }
 
+  /** Refuses a block outside of stripes that would be on fewer servers than that. */
+  void requireServers(long blockId, Collection<String> storages, int fewest)
+      throws CommitRefusedException {
+    Set<String> servers = cluster.serversOf(heard(storages));
+    if (servers.size() < fewest) {
+      throw new CommitRefusedException(
+          "block %d would leave its stripe with replicas on %d servers that were heard lately, and %d are needed: its disks are %s"
+              .formatted(blockId, servers.size(), fewest, storages));
+    }
+  }
+
   private List<String> heard(Collection<String> storages) {
     return storages.stream().filter(cluster::isLive).filter(s -> !silent.hasDisk(s)).toList();
   }

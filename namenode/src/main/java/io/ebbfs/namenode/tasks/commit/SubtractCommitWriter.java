@@ -47,12 +47,34 @@ final class SubtractCommitWriter implements CommitWriter {
   @Override
   public Written write(Transaction transaction, TransitionRow row, long firstStripeId)
       throws IOException {
-    StripeState stripe =
-        StripeState.read(
-            transaction, codes, cluster, unchanged(transaction, row.getStripes(0), row));
-    Conversion subtraction = subtraction(stripe.row());
-    requireProtected(row, stripe, subtraction);
-    List<Long> dropped = subtraction.dropped().stream().map(ref -> (long) ref.position()).toList();
+    StripeState stripe = unchanged(transaction, row);
+    Conversion subtraction;
+    try {
+      subtraction = ConversionMapper.subtraction(codes, stripe.row());
+    } catch (NotPlannableException e) {
+      throw new CommitRefusedException(e.getMessage());
+    }
+    return publish(transaction, stripe, subtraction, row.getOutputsList());
+  }
+
+  /**
+   * Replaces the parities of a stripe, and deletes what the stripe owns and does not keep.
+   *
+   * @param parities what the attempt has written
+   */
+  Written publish(
+      Transaction transaction,
+      StripeState stripe,
+      Conversion subtraction,
+      List<TransitionOutputProto> parities)
+      throws IOException {
+    requireProtected(stripe, subtraction, parities);
+    List<Long> dropped =
+        subtraction.dropped().stream()
+            .map(BlockRef::position)
+            .filter(position -> stripe.members().get(position).getOwnerId() == stripe.id())
+            .map(position -> (long) position)
+            .toList();
     List<Invalidation> gone = blocks.release(transaction, stripe.id(), dropped);
     StripeRowWriter writer = StripeRowWriter.next(transaction, cluster, stripe.row());
     long dataBytes = 0;
@@ -61,11 +83,17 @@ final class SubtractCommitWriter implements CommitWriter {
       writer.keep(member);
       dataBytes += StripeState.isLiveData(stripe.code(), member) ? member.getLengthBytes() : 0;
     }
-    for (TransitionOutputProto output : row.getOutputsList()) {
-      writer.addParity(output);
+    for (TransitionOutputProto parity : parities) {
+      writer.addParity(parity);
     }
     writer.write();
     return new Written(gone, Set.of(stripe.id()), dataBytes, stripe.code().name());
+  }
+
+  /** The stripe of the attempt, if it has not changed since the attempt was planned. */
+  StripeState unchanged(Transaction transaction, TransitionRow row) throws IOException {
+    return StripeState.read(
+        transaction, codes, cluster, unchanged(transaction, row.getStripes(0), row));
   }
 
   private static StripeRow unchanged(
@@ -78,23 +106,16 @@ final class SubtractCommitWriter implements CommitWriter {
         .orElseThrow(
             () ->
                 new CommitRefusedException(
-                    "stripe %d changed while its deleted blocks were subtracted"
+                    "stripe %d changed while its parities were computed"
                         .formatted(planned.getStripeId())));
   }
 
-  private Conversion subtraction(StripeRow stripe) throws CommitRefusedException {
-    try {
-      return ConversionMapper.subtraction(codes, stripe);
-    } catch (NotPlannableException e) {
-      throw new CommitRefusedException(e.getMessage());
-    }
-  }
-
   /** Refuses a stripe whose members do not all live: the old parities may be what it needs. */
-  private void requireProtected(TransitionRow row, StripeState stripe, Conversion subtraction)
+  private void requireProtected(
+      StripeState stripe, Conversion subtraction, List<TransitionOutputProto> parities)
       throws CommitRefusedException {
     PublicationGuard guard = new PublicationGuard(cluster);
-    guard.requireOutputs(row.getOutputsList());
+    guard.requireOutputs(parities);
     Map<Integer, List<String>> storages = new TreeMap<>();
     for (Conversion.Kept block : subtraction.kept()) {
       BlockRef ref = block.before();
@@ -102,8 +123,8 @@ final class SubtractCommitWriter implements CommitWriter {
       guard.requireAnyHeard(stripe.members().get(ref.position()).getBlockId(), disks);
       storages.put(ref.position(), disks);
     }
-    for (TransitionOutputProto output : row.getOutputsList()) {
-      storages.put(output.getPosition(), List.of(output.getStorageUuid()));
+    for (TransitionOutputProto parity : parities) {
+      storages.put(parity.getPosition(), List.of(parity.getStorageUuid()));
     }
     guard.requireSurvivesAnyServer(stripe.code(), storages);
   }

@@ -159,8 +159,8 @@ public final class TransitionLifecycle {
   }
 
   /**
-   * Ends an encoding or a conversion by order of an operator. It ends as FAILED, so that the
-   * manager leaves its data alone for a while.
+   * Ends an encoding, a conversion or a release by order of an operator. It ends as FAILED, so that
+   * the manager leaves its data alone for a while.
    *
    * @return why nothing was cancelled; empty if the transition has ended
    */
@@ -176,7 +176,7 @@ public final class TransitionLifecycle {
 
   private static boolean isOrderedByManager(TransitionRow row) {
     return switch (row.getKind()) {
-      case ENCODE, UPCODE, DOWNCODE -> true;
+      case ENCODE, UPCODE, DOWNCODE, RELEASE -> true;
       case REPAIR, REWRITE, SUBTRACT, MOVE -> false;
     };
   }

@@ -10,8 +10,8 @@ import java.util.TreeSet;
 
 /**
  * The order in which transitions run; a lower number is earlier. Repairs come first, ordered by
- * risk; then conversions and encodings, then what frees the space of deleted data because a storage
- * bound needs it, then re-placements, then the other rewrites. Pure.
+ * risk; then conversions, encodings and releases, then what frees the space of deleted data because
+ * a storage bound needs it, then re-placements, then the other rewrites. Pure.
  */
 public final class TransitionPriority {
   /** A rewrite of a stripe whose live data has no protection left: before every repair. */
@@ -35,7 +35,7 @@ public final class TransitionPriority {
     return switch (kind) {
       case DOWNCODE -> CONVERSIONS;
       case ENCODE -> CONVERSIONS + 1;
-      case UPCODE -> CONVERSIONS + 2;
+      case UPCODE, RELEASE -> CONVERSIONS + 2;
       case SUBTRACT -> FOR_BOUND;
       case MOVE -> MOVES;
       case REWRITE -> REWRITES;

@@ -73,9 +73,20 @@ public final class ConversionMapper {
   /** The subtraction of the tombstones of a stripe from its parities. */
   public static Conversion subtraction(CodeRegistry codes, StripeRow stripe)
       throws NotPlannableException {
+    return subtraction(codes, stripe, Set.of());
+  }
+
+  /**
+   * The subtraction of the tombstones of a stripe, and of the blocks that leave it, from its
+   * parities.
+   *
+   * @param leaving positions of data
+   */
+  public static Conversion subtraction(CodeRegistry codes, StripeRow stripe, Set<Integer> leaving)
+      throws NotPlannableException {
     List<Integer> dead =
         stripe.getMembersList().stream()
-            .filter(StripeMemberProto::getTombstone)
+            .filter(m -> m.getTombstone() || leaving.contains(m.getPosition()))
             .map(StripeMemberProto::getPosition)
             .toList();
     try {

@@ -28,7 +28,10 @@ import java.util.TreeMap;
 public record MergeGroup(StripeState stripe, int slot, Map<Integer, StripeState> others) {
   private static final Set<TransitionKindProto> CHANGES_PLACES =
       EnumSet.of(
-          TransitionKindProto.REPAIR, TransitionKindProto.MOVE, TransitionKindProto.SUBTRACT);
+          TransitionKindProto.REPAIR,
+          TransitionKindProto.MOVE,
+          TransitionKindProto.SUBTRACT,
+          TransitionKindProto.RELEASE);
 
   /** Reads the group. A stripe that was placed alone, or is in no fast code, has no others. */
   public static MergeGroup read(
@@ -70,7 +73,11 @@ public record MergeGroup(StripeState stripe, int slot, Map<Integer, StripeState>
     }
     SortedMap<Integer, List<String>> locations = new TreeMap<>(stripe.locations());
     for (TransitionOutputProto output : transition.get().getOutputsList()) {
-      if (cluster.isLive(output.getStorageUuid())) {
+      // The copy of a block that leaves is no member of the stripe.
+      boolean leaves =
+          transition.get().getKind() == TransitionKindProto.RELEASE
+              && stripe.code().position(output.getPosition()).isData();
+      if (!leaves && cluster.isLive(output.getStorageUuid())) {
         locations.put(output.getPosition(), List.of(output.getStorageUuid()));
       }
     }

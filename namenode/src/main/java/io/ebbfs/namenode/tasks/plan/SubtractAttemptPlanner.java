@@ -43,12 +43,34 @@ public final class SubtractAttemptPlanner {
   public AttemptPlan plan(Transaction transaction, TransitionRow row)
       throws IOException, NotPlannableException {
     StripeState stripe = StripeAttemptRows.stripe(transaction, codes, cluster, row);
+    requireWhole(stripe);
+    Subtraction subtraction =
+        subtract(transaction, stripe, ConversionMapper.subtraction(codes, stripe.row()));
+    return new AttemptPlan(
+        StripeAttemptRows.planned(row, stripe, List.of()),
+        subtraction.steps(),
+        List.of(subtraction.result()),
+        subtraction.dead());
+  }
+
+  static void requireWhole(StripeState stripe) throws NotPlannableException {
     if (!stripe.lost().isEmpty()) {
       throw NotPlannableException.ever(
           "stripe %d has lost positions %s: they are repaired first"
               .formatted(stripe.id(), stripe.lost()));
     }
-    Conversion subtraction = ConversionMapper.subtraction(codes, stripe.row());
+  }
+
+  /**
+   * How new parities are computed.
+   *
+   * @param dead the data that they no longer cover
+   */
+  record Subtraction(List<Step> steps, Result result, Set<BlockRef> dead) {}
+
+  /** Plans the new parities of a stripe, of which no block is lost. */
+  Subtraction subtract(Transaction transaction, StripeState stripe, Conversion subtraction)
+      throws IOException, NotPlannableException {
     SortedMap<Integer, Source> kept = new TreeMap<>();
     for (Conversion.Kept block : subtraction.kept()) {
       int position = block.before().position();
@@ -67,8 +89,7 @@ public final class SubtractAttemptPlanner {
         new Result(0, "stripe " + stripe.id(), stripe.code(), kept, Set.of(), derivedFrom);
     Set<BlockRef> dead = new TreeSet<>(subtraction.dropped());
     dead.removeIf(ref -> stripe.code().position(ref.position()).isParity());
-    return new AttemptPlan(
-        StripeAttemptRows.planned(row, stripe, List.of()), steps, List.of(result), dead);
+    return new Subtraction(steps, result, dead);
   }
 
   /** The commit would refuse such a stripe, too, but only after all has been read and written. */

@@ -108,13 +108,23 @@ final class DeadDataProposer {
                   decision.getToCode(),
                   TransitionKinds.show(decision.getKind())));
     }
+    Optional<String> busy = unavailable(context, transaction, stripe);
+    if (busy.isPresent()) {
+      return busy;
+    }
+    return decision.getKind() == TransitionKindProto.SUBTRACT
+            && stripe.getMembersList().stream().noneMatch(StripeMemberProto::getTombstone)
+        ? Optional.of(name + " has no deleted block: there is nothing to subtract")
+        : Optional.empty();
+  }
+
+  /** Why no transition can change the stripe now; empty if one can. */
+  static Optional<String> unavailable(
+      TransitionContext context, Transaction transaction, StripeRow stripe) throws IOException {
+    String name = "stripe " + stripe.getId();
     if (stripe.hasTransitionId()) {
       return Optional.of(
           "%s is in transition %d already".formatted(name, stripe.getTransitionId()));
-    }
-    if (decision.getKind() == TransitionKindProto.SUBTRACT
-        && stripe.getMembersList().stream().noneMatch(StripeMemberProto::getTombstone)) {
-      return Optional.of(name + " has no deleted block: there is nothing to subtract");
     }
     StripeState state = StripeState.read(transaction, context.codes(), context.cluster(), stripe);
     return state.lost().isEmpty()

@@ -10,13 +10,12 @@ import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.namenode.stripes.BlockRows;
+import io.ebbfs.namenode.stripes.FileRows;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionContext;
 import io.ebbfs.protocol.proto.CodingProtos.DecisionProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposedProto;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
-import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
-import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionBlockProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
@@ -95,8 +94,8 @@ final class EncodeProposer {
 
   private Optional<String> blocksOf(
       Transaction transaction, long fileId, List<Candidate> candidates) throws IOException {
-    Optional<InodeRow> file = inode(transaction, fileId);
-    if (file.isEmpty() || file.get().getKind() != InodeKindProto.FILE) {
+    Optional<InodeRow> file = FileRows.find(transaction, fileId).map(Row::value);
+    if (file.isEmpty()) {
       return Optional.of("no file has the id " + fileId);
     }
     if (file.get().hasUnderConstruction()) {
@@ -130,18 +129,6 @@ final class EncodeProposer {
     return found.isEmpty()
         ? Optional.of("file " + fileId + " has no block outside of stripes")
         : Optional.empty();
-  }
-
-  static Optional<InodeRow> inode(Transaction transaction, long fileId) throws IOException {
-    Optional<InodeNameRow> name = transaction.get(Tables.INODE_NAME, Tables.inodeName(fileId));
-    if (name.isEmpty()) {
-      return Optional.empty();
-    }
-    return transaction
-        .get(
-            Tables.INODE,
-            Tables.inode(name.get().getParentId(), name.get().getName().toByteArray()))
-        .filter(inode -> inode.getId() == fileId);
   }
 
   // ---- which stripes ---------------------------------------------------------------------------
@@ -232,7 +219,7 @@ final class EncodeProposer {
 
   private static boolean isUnchanged(Transaction transaction, Candidate candidate)
       throws IOException {
-    Optional<InodeRow> file = inode(transaction, candidate.fileId());
+    Optional<InodeRow> file = FileRows.find(transaction, candidate.fileId()).map(Row::value);
     return file.isPresent()
         && !file.get().hasUnderConstruction()
         && transaction

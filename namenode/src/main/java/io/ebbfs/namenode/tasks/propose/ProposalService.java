@@ -25,6 +25,7 @@ public final class ProposalService {
   private final EncodeProposer encode;
   private final ConversionProposer conversion;
   private final DeadDataProposer deadData;
+  private final ReleaseProposer release;
 
   public ProposalService(TransitionContext context, CodeDefinitionGuard codes) {
     this.context = context;
@@ -32,6 +33,7 @@ public final class ProposalService {
     this.encode = new EncodeProposer(context);
     this.conversion = new ConversionProposer(context);
     this.deadData = new DeadDataProposer(context);
+    this.release = new ReleaseProposer(context);
   }
 
   /**
@@ -62,6 +64,7 @@ public final class ProposalService {
       case ENCODE -> encode.propose(decision);
       case UPCODE, DOWNCODE -> conversion.propose(decision);
       case REWRITE, SUBTRACT -> deadData.propose(decision);
+      case RELEASE -> release.propose(decision);
       case REPAIR, MOVE ->
           refusal(
               TransitionKinds.show(decision.getKind())

@@ -233,6 +233,7 @@ final class CodingCluster {
                   .setPermission(0644)
                   .setModifiedMillis(1)
                   .setLengthBytes(total)
+                  .setReplication(3)
                   .build());
           return null;
         });

@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.rpc.coding;
 
+import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.replicas.BlockPlaces;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.store.MetadataStore;
@@ -11,11 +12,16 @@ import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 
@@ -155,6 +161,9 @@ final class FakeBlocks implements BlockService {
                       .orElseThrow();
               List<String> all = BlockRows.allStorages(transaction, ownerId, blockId);
               List<String> live = BlockRows.liveStorages(transaction, cluster, ownerId, block);
+              if (isBeingWritten(transaction, block, disk)) {
+                return true;
+              }
               if (block.hasTransitionId() && bytes.length == block.getLengthBytes()) {
                 BlockRows.addReplica(
                     transaction,
@@ -190,6 +199,31 @@ final class FakeBlocks implements BlockService {
     if (!known) {
       cluster.on(disk).remove(blockId);
     }
+  }
+
+  /** Whether a running transition of the stripe writes a copy of the block to the disk. */
+  private static boolean isBeingWritten(Transaction transaction, BlockRow block, String disk)
+      throws IOException {
+    return block.hasStripeId()
+        && transaction
+            .get(Tables.STRIPE, Tables.stripe(block.getStripeId()))
+            .filter(StripeRow::hasTransitionId)
+            .flatMap(
+                stripe -> {
+                  try {
+                    return transaction.get(
+                        Tables.TRANSITION, Tables.transition(stripe.getTransitionId()));
+                  } catch (IOException e) {
+                    throw new UncheckedIOException(e);
+                  }
+                })
+            .filter(row -> row.getKind() == TransitionKindProto.RELEASE)
+            .stream()
+            .flatMap(row -> row.getOutputsList().stream())
+            .anyMatch(
+                output ->
+                    output.getBlockId() == block.getBlockId()
+                        && output.getStorageUuid().equals(disk));
   }
 
   private void removeReplica(Transaction transaction, long ownerId, long blockId, String disk) {
@@ -238,12 +272,38 @@ final class FakeBlocks implements BlockService {
             BlockRows.liveStorages(transaction, cluster, row.key().partition(), row.value()));
   }
 
-  // ---- not used by stripes ---------------------------------------------------------------------
+  /** The first disks with room, each on another server. */
+  @Override
+  public List<Target> chooseTargets(WriteRequest request) throws IOException {
+    Set<String> taken = new HashSet<>(request.excludedServerUuids());
+    taken.addAll(cluster.serversOf(List.copyOf(request.chosenStorageUuids())));
+    List<Target> targets = new ArrayList<>();
+    for (ClusterView.Server server : cluster.liveServers()) {
+      if (targets.size() < request.replication() && !taken.contains(server.uuid())) {
+        server.disks().stream()
+            .filter(disk -> !disk.failed() && disk.remainingBytes() >= request.blockSizeBytes())
+            .findFirst()
+            .ifPresent(disk -> targets.add(new Target(server, disk)));
+      }
+    }
+    if (targets.isEmpty()) {
+      throw new IOException("no server has room for " + request.path());
+    }
+    return targets;
+  }
 
   @Override
-  public List<Target> chooseTargets(WriteRequest request) {
-    throw new UnsupportedOperationException();
+  public List<Invalidation> setReplication(
+      Transaction transaction, long ownerId, long index, int replication) throws IOException {
+    BlockRow block = transaction.get(Tables.BLOCK, Tables.block(ownerId, index)).orElseThrow();
+    transaction.put(
+        Tables.BLOCK,
+        Tables.block(ownerId, index),
+        block.toBuilder().setReplication(replication).build());
+    return List.of();
   }
+
+  // ---- not used by stripes ---------------------------------------------------------------------
 
   @Override
   public BlockPlaces places(
@@ -264,12 +324,6 @@ final class FakeBlocks implements BlockService {
 
   @Override
   public CompletableFuture<Void> firstReplica(long ownerId, BlockRow block, long millis) {
-    throw new UnsupportedOperationException();
-  }
-
-  @Override
-  public List<Invalidation> setReplication(
-      Transaction transaction, long ownerId, long index, int replication) {
     throw new UnsupportedOperationException();
   }
 

@@ -97,6 +97,9 @@ class RandomLifeTest {
       if (random.nextInt(3) == 0) {
         return freeDead();
       }
+      if (random.nextInt(4) == 0) {
+        return release();
+      }
       cluster.propose(kind, any(CODES), List.of(), some(cluster.stripeIds()));
       return "propose " + kind;
     } else if (dice < 55) {
@@ -133,6 +136,19 @@ class RandomLifeTest {
       cluster.propose(kind, code, List.of(), stripes);
     }
     return "propose " + kind;
+  }
+
+  private String release() throws Exception {
+    List<StripeStatusProto> all = cluster.stripeList();
+    if (!all.isEmpty()) {
+      StripeStatusProto stripe = any(all);
+      cluster.propose(
+          TransitionKindProto.RELEASE,
+          stripe.getStripe().getCode(),
+          random.nextBoolean() ? cluster.fileIds() : some(cluster.fileIds()),
+          List.of(stripe.getStripe().getId()));
+    }
+    return "propose release";
   }
 
   private String work() throws Exception {

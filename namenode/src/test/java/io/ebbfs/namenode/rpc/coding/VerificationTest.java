@@ -154,6 +154,11 @@ final class VerificationTest {
         deleteOf(compact, 1);
         cluster.propose(kind, compact, List.of(), cluster.stripeIds().subList(0, 1));
       }
+      case RELEASE -> {
+        deleteOf(compact, 1);
+        cluster.propose(
+            kind, compact, cluster.fileIds().subList(0, 3), cluster.stripeIds().subList(0, 1));
+      }
       default -> {
         deleteOf(fast, 4);
         cluster.coding.tick();

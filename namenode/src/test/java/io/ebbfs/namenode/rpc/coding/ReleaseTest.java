@@ -1,0 +1,409 @@
+package io.ebbfs.namenode.rpc.coding;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ebbfs.coding.code.Codes;
+import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.stripes.FileRows;
+import io.ebbfs.protocol.proto.ChunkProtos.CombineResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.CancelRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
+import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListFilesRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ProposedProto;
+import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionOutputProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.raid.executor.TransitionOutcome;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Blocks that leave their stripes and become replicas again, on real bytes. */
+class ReleaseTest {
+  private static final int BLOCK = 64;
+
+  private final CodingCluster cluster;
+
+  ReleaseTest() throws Exception {
+    cluster = new CodingCluster(14, 6, 9);
+  }
+
+  /** Full stripes of files of one block. */
+  private List<Long> encode(String code, int stripes, boolean equal) throws Exception {
+    List<Long> files = new ArrayList<>();
+    for (int i = 0; i < stripes * Codes.byName(code).dataCount(); i++) {
+      files.add(cluster.createFile(1, BLOCK, equal));
+    }
+    cluster.propose(TransitionKindProto.ENCODE, code, files, List.of());
+    cluster.runAll();
+    assertThat(cluster.stripeIds()).hasSize(stripes);
+    return files;
+  }
+
+  private ProposedProto release(String code, List<Long> files) throws Exception {
+    return cluster.propose(TransitionKindProto.RELEASE, code, files, cluster.stripeIds());
+  }
+
+  private List<TransitionRow> releases() throws Exception {
+    return cluster.transitions().stream()
+        .filter(t -> t.getKind() == TransitionKindProto.RELEASE)
+        .toList();
+  }
+
+  private void whole() throws Exception {
+    cluster.assertConsistent();
+    cluster.assertAllReadable();
+    cluster.assertNoOrphans();
+    cluster.assertSpaceExact();
+  }
+
+  private void assertReplicated(List<Long> files) throws Exception {
+    for (long file : files) {
+      assertThat(cluster.block(file, 0).hasStripeId()).isFalse();
+      assertThat(cluster.block(file, 0).getReplication()).isEqualTo(3);
+      List<String> disks = cluster.live(file, 0);
+      assertThat(disks).hasSize(3);
+      Set<String> servers = new HashSet<>();
+      disks.forEach(disk -> servers.add(cluster.servers.serverOf(disk)));
+      assertThat(servers).as("one replica on each server").hasSize(3);
+    }
+  }
+
+  private void assertEncoded(List<Long> files) throws Exception {
+    for (long file : files) {
+      assertThat(cluster.block(file, 0).hasStripeId()).isTrue();
+      assertThat(cluster.live(file, 0)).hasSize(1);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"PC(2x5)", "PC(6x5)", "LRC(12,6,2)", "LRC(12,2,2)", "RS(6,3)", "RS(12,3)"})
+  void stripesOfWhichAllBlocksLeaveEnd(String name) throws Exception {
+    List<Long> files = encode(name, 2, false);
+    assertThat(release(name, files).getTransitionIdsCount()).isEqualTo(2);
+    cluster.runAll();
+    assertThat(releases()).allMatch(t -> t.getState() == TransitionStateProto.DONE);
+    assertThat(cluster.stripeIds()).isEmpty();
+    assertReplicated(files);
+    whole();
+    long data = files.stream().mapToLong(this::length).sum();
+    assertThat(cluster.cluster().getStoredBytes()).isEqualTo(3 * data);
+    assertThat(releases().stream().mapToLong(TransitionRow::getDataBytes).sum()).isEqualTo(data);
+  }
+
+  private long length(long file) {
+    try {
+      return cluster.block(file, 0).getLengthBytes();
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  @ParameterizedTest
+  @ValueSource(
+      strings = {"PC(2x5)", "PC(6x5)", "LRC(12,6,2)", "LRC(12,2,2)", "RS(6,3)", "RS(12,3)"})
+  void theStripeOfWhichSomeBlocksLeaveCoversTheOthersAndItsDeletedBlocksAreFreed(String name)
+      throws Exception {
+    List<Long> files = encode(name, 1, false);
+    StripeStatusProto before = cluster.stripeList().get(0);
+    cluster.deleteFile(files.get(0));
+    List<Long> leaving = files.subList(1, 4);
+    release(name, leaving);
+    cluster.runAll();
+    StripeStatusProto after = cluster.stripeList().get(0);
+    assertThat(after.getStripe().getId()).isEqualTo(before.getStripe().getId());
+    // One generation for the deletion, one for the release.
+    assertThat(after.getStripe().getGeneration()).isEqualTo(before.getStripe().getGeneration() + 2);
+    assertThat(after.getStripe().hasTransitionId()).isFalse();
+    assertThat(after.getDeadBytes()).isZero();
+    assertReplicated(leaving);
+    List<Long> staying = files.subList(4, files.size());
+    assertEncoded(staying);
+    assertThat(after.getStripe().getMembersList().stream().map(StripeMemberProto::getOwnerId))
+        .doesNotContainAnyElementsOf(leaving)
+        .containsAll(staying);
+    whole();
+    cluster.servers.failDisk(cluster.live(staying.get(0), 0).get(0));
+    cluster.servers.failDisk(cluster.live(leaving.get(0), 0).get(0));
+    cluster.assertAllReadable();
+    cluster.runAll();
+    assertThat(cluster.stripeList()).allMatch(s -> s.getLostPositionsCount() == 0);
+    cluster.assertConsistent();
+  }
+
+  /** The raid-node's own executor runs the copies, the combine and the checks. */
+  @ParameterizedTest
+  @ValueSource(strings = {"PC(6x5)", "LRC(12,2,2)", "RS(6,3)"})
+  void theRaidNodeRunsAReleaseWithItsChecks(String name) throws Exception {
+    List<Long> files = encode(name, 1, false);
+    release(name, files.subList(0, 2));
+    ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+    assertThat(claimed.getTransition().getOutputsList().stream().filter(this::isCopy)).hasSize(4);
+    assertThat(claimed.getChecksList().stream().filter(c -> c.getName().contains("copy")))
+        .as("each copy is compared with the stored block")
+        .hasSize(4);
+    assertThat(claimed.getChecksCount()).isGreaterThan(4);
+    TransitionOutcome outcome = cluster.execute(claimed);
+    assertThat(outcome.result()).as(outcome.detail()).isEqualTo(TransitionOutcome.Result.COMMITTED);
+    assertReplicated(files.subList(0, 2));
+    whole();
+  }
+
+  private boolean isCopy(TransitionOutputProto output) {
+    return output.getStripeIndex() > 0;
+  }
+
+  @Test
+  void aFailedAttemptLeavesTheStripeAsItWasAndItsCopiesGo() throws Exception {
+    List<Long> files = encode(Codes.RS_FAST, 1, true);
+    List<StripeStatusProto> before = cluster.stripeList();
+    release(Codes.RS_FAST, files);
+    ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+    cluster.run(claimed);
+    cluster.assertSpaceAccounted();
+    cluster.fail(claimed, "the raid-node stopped");
+    cluster.blocks.reportAll();
+    assertEncoded(files);
+    assertThat(cluster.stripeList().get(0).getStripe().getMembersList())
+        .isEqualTo(before.get(0).getStripe().getMembersList());
+    cluster.assertSpaceAccounted();
+    cluster.runAll();
+    assertReplicated(files);
+    whole();
+  }
+
+  @Test
+  void aNamenodeThatRestartsCommitsTheAttempt() throws Exception {
+    List<Long> files = encode(Codes.LRC_FAST, 1, true);
+    release(Codes.LRC_FAST, files.subList(0, 5));
+    ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+    List<CombineResponseProto> results = cluster.run(claimed);
+    cluster.restart();
+    cluster.blocks.reportAll();
+    assertThat(cluster.commit(claimed, results).getCommitted()).isTrue();
+    assertReplicated(files.subList(0, 5));
+    whole();
+  }
+
+  @Test
+  void aCommitThatIsSentAgainChangesNothing() throws Exception {
+    List<Long> files = encode(Codes.PC_FAST, 1, true);
+    release(Codes.PC_FAST, files.subList(0, 3));
+    ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+    List<CombineResponseProto> results = cluster.run(claimed);
+    assertThat(cluster.commit(claimed, results).getCommitted()).isTrue();
+    List<StripeStatusProto> after = cluster.stripeList();
+    assertThat(cluster.commit(claimed, results).getCommitted()).isTrue();
+    assertThat(cluster.stripeList()).isEqualTo(after);
+    assertReplicated(files.subList(0, 3));
+    whole();
+  }
+
+  @Test
+  void aDeletionMeanwhileRefusesTheCommitAndTheNextAttemptTakesTheRest() throws Exception {
+    List<Long> files = encode(Codes.RS_COMPACT, 1, true);
+    release(Codes.RS_COMPACT, files.subList(0, 4));
+    ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+    List<CombineResponseProto> results = cluster.run(claimed);
+    cluster.deleteFile(files.get(0));
+    assertThat(cluster.commit(claimed, results).getRefusal()).contains("changed while");
+    assertEncoded(files.subList(1, 4));
+    cluster.assertAllReadable();
+    cluster.runAll();
+    assertThat(releases()).singleElement().matches(t -> t.getAttempt() == 2);
+    assertReplicated(files.subList(1, 4));
+    assertThat(cluster.stripeList()).singleElement().matches(s -> s.getDeadBytes() == 0);
+    whole();
+  }
+
+  @Test
+  void aReleaseWhoseFilesAreAllDeletedIsDropped() throws Exception {
+    List<Long> files = encode(Codes.RS_COMPACT, 1, true);
+    release(Codes.RS_COMPACT, files.subList(0, 2));
+    cluster.deleteFile(files.get(0));
+    cluster.deleteFile(files.get(1));
+    cluster.runAll();
+    assertThat(releases()).allMatch(t -> t.getState() == TransitionStateProto.DROPPED);
+    assertThat(cluster.stripeList()).noneMatch(s -> s.getStripe().hasTransitionId());
+    whole();
+  }
+
+  /**
+   * Parities protect the blocks until so many replicas exist that the next failure does no harm.
+   */
+  @Test
+  void aBlockWhoseCopiesAreOnServersThatDiedDoesNotLeave() throws Exception {
+    List<Long> files = encode(Codes.RS_FAST, 1, true);
+    release(Codes.RS_FAST, files.subList(0, 1));
+    ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+    List<CombineResponseProto> results = cluster.run(claimed);
+    TransitionOutputProto copy =
+        claimed.getTransition().getOutputsList().stream()
+            .filter(this::isCopy)
+            .findFirst()
+            .orElseThrow();
+    cluster.servers.failDisk(copy.getStorageUuid());
+    assertThat(cluster.commit(claimed, results).getRefusal()).contains("out of service");
+    assertEncoded(files);
+    cluster.runAll();
+    assertReplicated(files.subList(0, 1));
+  }
+
+  @Test
+  void aBlockWithoutRoomForASecondReplicaKeepsItsParities() throws Exception {
+    List<Long> files = encode(Codes.RS_FAST, 1, true);
+    cluster.servers.full.addAll(cluster.servers.disks());
+    release(Codes.RS_FAST, files);
+    assertThat(cluster.claim(1)).isEmpty();
+    assertThat(cluster.active())
+        .singleElement()
+        .matches(t -> t.getFailure().contains("no server has room"));
+    assertEncoded(files);
+    cluster.servers.full.clear();
+    cluster.runAll();
+    assertReplicated(files);
+    whole();
+  }
+
+  /** Ordinary replication adds the third replica when there is a server for it. */
+  @Test
+  void twoServersAreEnough() throws Exception {
+    List<Long> files = encode(Codes.RS_FAST, 1, true);
+    String own = cluster.live(files.get(0), 0).get(0);
+    String home = cluster.servers.serverOf(own);
+    String other =
+        cluster.servers.servers().stream().filter(s -> !s.equals(home)).findFirst().orElseThrow();
+    cluster.servers.disks().stream()
+        .filter(disk -> !cluster.servers.serverOf(disk).equals(other))
+        .forEach(cluster.servers.full::add);
+    release(Codes.RS_FAST, files.subList(0, 1));
+    ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+    assertThat(claimed.getTransition().getOutputsList().stream().filter(this::isCopy)).hasSize(1);
+    assertThat(cluster.commit(claimed, cluster.run(claimed)).getCommitted()).isTrue();
+    assertThat(cluster.live(files.get(0), 0)).hasSize(2);
+    assertThat(cluster.block(files.get(0), 0).getReplication()).isEqualTo(3);
+    cluster.blocks.copyUnderReplicated();
+    assertReplicated(files.subList(0, 1));
+    whole();
+  }
+
+  @Test
+  void aLostBlockIsRepairedBeforeOthersLeave() throws Exception {
+    List<Long> files = encode(Codes.RS_FAST, 1, true);
+    release(Codes.RS_FAST, files);
+    cluster.servers.failDisk(cluster.live(files.get(2), 0).get(0));
+    cluster.runAll();
+    assertThat(releases()).allMatch(t -> t.getState() == TransitionStateProto.DROPPED);
+    cluster.runAll();
+    assertThat(cluster.stripeList()).allMatch(s -> s.getLostPositionsCount() == 0);
+    assertEncoded(files);
+    cluster.assertConsistent();
+  }
+
+  @Test
+  void anOperatorCancelsARelease() throws Exception {
+    List<Long> files = encode(Codes.RS_FAST, 1, true);
+    release(Codes.RS_FAST, files);
+    ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+    List<CombineResponseProto> results = cluster.run(claimed);
+    CancelRequestProto cancel =
+        CancelRequestProto.newBuilder()
+            .setTransitionId(claimed.getTransition().getId())
+            .setReason("cancelled")
+            .build();
+    assertThat(cluster.coding.cancel(null, cancel).hasRefusal()).isFalse();
+    assertThat(cluster.commit(claimed, results).getCommitted()).isFalse();
+    assertThat(releases()).allMatch(t -> t.getState() == TransitionStateProto.FAILED);
+    assertThat(cluster.stripeList()).noneMatch(s -> s.getStripe().hasTransitionId());
+    assertEncoded(files);
+    whole();
+  }
+
+  @Test
+  void theFileTellsWhenItsBlocksLeft() throws Exception {
+    List<Long> files = encode(Codes.RS_FAST, 1, true);
+    assertThat(status(files.get(0)).hasReleasedMillis()).isFalse();
+    long before = cluster.now();
+    release(Codes.RS_FAST, files.subList(0, 1));
+    cluster.runAll();
+    FileStatusProto status = status(files.get(0));
+    assertThat(status.getReleasedMillis()).isBetween(before, cluster.now());
+    assertThat(status.getModifiedMillis()).isEqualTo(1);
+    assertThat(status.getStripedBlocks()).isZero();
+    assertThat(status.getReplicatedStoredBytes()).isEqualTo(3 * BLOCK);
+    assertThat(status(files.get(1)).hasReleasedMillis()).isFalse();
+  }
+
+  private FileStatusProto status(long file) throws Exception {
+    return cluster
+        .coding
+        .listFiles(null, ListFilesRequestProto.newBuilder().addInodeIds(file).build())
+        .getFiles(0);
+  }
+
+  @Test
+  void whatCannotLeaveIsRefusedWithTheReason() throws Exception {
+    List<Long> files = encode(Codes.RS_FAST, 1, true);
+    List<Long> stripes = cluster.stripeIds();
+    assertThat(propose(files, List.of()).getRefusal())
+        .contains("names 0 stripes and 6 files: give the ids");
+    assertThat(propose(List.of(), stripes).getRefusal()).contains("names 1 stripes and 0 files");
+    assertThat(propose(files, List.of(7_777_777L)).getRefusal()).contains("does not exist");
+    assertThat(propose(List.of(7_777_777L), stripes).getRefusal())
+        .contains("has no block of these files");
+    setReplication(files.get(0), 1);
+    assertThat(propose(files.subList(0, 1), stripes))
+        .matches(p -> p.getTransitionIdsCount() == 0)
+        .matches(p -> p.getRefusal().contains("has replication 1"))
+        .matches(p -> p.getRefusal().contains("-setrep"));
+    ProposedProto others = propose(files, stripes);
+    assertThat(others.getTransitionIdsCount()).isEqualTo(1);
+    assertThat(others.getRefusal()).contains("has replication 1");
+    assertThat(propose(files, stripes).getRefusal()).contains("is in transition");
+    cluster.runAll();
+    assertEncoded(files.subList(0, 1));
+    assertReplicated(files.subList(1, 6));
+    whole();
+  }
+
+  @Test
+  void aReplicationThatIsLoweredMeanwhileKeepsTheBlockInItsStripe() throws Exception {
+    List<Long> files = encode(Codes.RS_FAST, 1, true);
+    release(Codes.RS_FAST, files.subList(0, 1));
+    ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+    List<CombineResponseProto> results = cluster.run(claimed);
+    setReplication(files.get(0), 1);
+    assertThat(cluster.commit(claimed, results).getRefusal()).contains("has replication 1");
+    cluster.runAll();
+    assertThat(releases()).allMatch(t -> t.getState() == TransitionStateProto.DROPPED);
+    assertEncoded(files);
+    whole();
+  }
+
+  private ProposedProto propose(List<Long> files, List<Long> stripes) throws Exception {
+    return cluster.propose(TransitionKindProto.RELEASE, Codes.RS_FAST, files, stripes);
+  }
+
+  private void setReplication(long file, int replication) throws IOException {
+    cluster.store.transact(
+        file,
+        transaction -> {
+          Row<InodeRow> row = FileRows.find(transaction, file).orElseThrow();
+          transaction.put(
+              Tables.INODE, row.key(), row.value().toBuilder().setReplication(replication).build());
+          return null;
+        });
+  }
+}
