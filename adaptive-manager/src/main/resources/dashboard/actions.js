@@ -2,7 +2,7 @@
 'use strict';
 
 const TOKEN = 'ebbfs-api-token';
-const ORDERED_KINDS = ['ENCODE', 'UPCODE', 'DOWNCODE'];
+const ORDERED_KINDS = ['ENCODE', 'UPCODE', 'DOWNCODE', 'RELEASE'];
 const UNDONE_STATES = ['FAILED', 'NO_SPACE', 'NO_DOMAINS'];
 
 // A button that opens the dialog of an action. The key finds the button again after a refresh.
@@ -31,7 +31,7 @@ const drainButton = server => server.drain
     : actionButton('Drain', {name: 'drain', title: 'Drain server ' + server.name, confirm: 'Drain the server',
         parameters: {server: server.uuid}});
 
-const convertButtons = path => ['fast', 'compact'].map(to => actionButton('Convert to ' + to, {name: 'convert',
+const convertButtons = path => ['fast', 'compact', 'replicas'].map(to => actionButton('Convert to ' + to, {name: 'convert',
     title: 'Convert ' + path + ' to ' + to, confirm: 'Convert to ' + to, parameters: {path, to}}));
 
 // The button of a transition that can be cancelled or tried again; null for any other. A row may stand for n alike.

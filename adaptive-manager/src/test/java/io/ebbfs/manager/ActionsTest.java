@@ -178,6 +178,84 @@ class ActionsTest {
     assertThat(rig.namenode.proposed.get(0).getStripeIdsCount()).isEqualTo(3);
   }
 
+  @Test
+  void encodedFilesBecomeReplicas() throws Exception {
+    encodeAll();
+    JsonNode one = rig.act("convert?path=/cold/a/file-0&to=replicas&dryRun=true").path("figures");
+    assertThat(one.path("convertedBytes").asLong()).isEqualTo(1L << 20);
+    // Two copies of the block, 4 moves; the block and three parities are read, the parities
+    // written.
+    assertThat(one.path("movedBytes").asLong()).isEqualTo(11L << 20);
+    assertThat(one.path("storedDeltaBytes").asLong()).isEqualTo(2L << 20);
+    JsonNode dry = rig.act("convert?path=/cold/a&to=replicas&dryRun=true");
+    assertThat(dry.path("figures").path("convertedBytes").asLong()).isEqualTo(30L << 20);
+    assertThat(dry.path("figures").path("movedBytes").asLong()).isEqualTo(120L << 20);
+    // Three replicas instead of 1.4 bytes for each byte.
+    assertThat(dry.path("figures").path("storedDeltaBytes").asLong()).isEqualTo(48L << 20);
+    assertThat(dry.path("figures").path("overheadAtEnd").asDouble()).isCloseTo(1.4, within(1e-6));
+    assertThat(dry.path("summary").toString())
+        .contains("48 MiB more are stored")
+        .contains("write-cold for 1 s", "user.ebbfs.pin: replicas");
+    assertThat(rig.namenode.proposed).isEmpty();
+
+    JsonNode done = rig.act("convert?path=/cold/a&to=replicas");
+    assertThat(done.path("transitionIds").size()).isEqualTo(1);
+    assertThat(rig.namenode.proposed)
+        .singleElement()
+        .matches(decision -> decision.getKind() == TransitionKindProto.RELEASE)
+        .matches(decision -> decision.getFileIdsCount() == 30)
+        .matches(decision -> decision.getStripeIdsCount() == 1);
+    assertThat(rig.refused("convert?path=/cold/a&to=replicas", 409))
+        .contains("1 files or stripes are left out");
+    rig.namenode.completeAll(new Random(1));
+    assertThat(rig.refused("convert?path=/cold/a&to=replicas", 409))
+        .contains("no block of it is in a stripe");
+    assertThat(rig.namenode.stripes).hasSize(1);
+  }
+
+  @Test
+  void aReleaseIsCancelledAndTriedAgain() throws Exception {
+    encodeAll();
+    rig.act("convert?path=/cold/a/file-0&to=replicas");
+    long id = only(TransitionStateProto.PLANNED).getId();
+    rig.act("cancel?id=" + id);
+    rig.namenode.proposed.clear();
+    rig.act("retry?id=" + id);
+    assertThat(rig.namenode.proposed)
+        .singleElement()
+        .matches(decision -> decision.getKind() == TransitionKindProto.RELEASE)
+        .matches(decision -> decision.getFileIdsCount() == 1)
+        .matches(decision -> decision.getReason().endsWith("failure of transition " + id));
+  }
+
+  @Test
+  void aReleaseLeavesFilesOfReplicationOneOutAndKeepsTheBound() throws Exception {
+    encodeAll();
+    rig.namenode.files.values().stream()
+        .filter(file -> file.path.startsWith("/cold/a"))
+        .forEach(file -> file.replication = 1);
+    // The view reads the files again once they change in the stream.
+    rig.namenode.rename("/cold/a", "/cold/c");
+    assertThat(rig.refused("convert?path=/cold/c&to=replicas", 409))
+        .contains("30 files are left out: their replication is 1");
+    rig.act("bound?policy=cold&bound=1.401");
+    assertThat(rig.refused("convert?path=/cold/b/file-30&to=replicas", 409))
+        .contains("would exceed its bound (1.40x");
+    rig.act("convert?path=/cold/b&to=replicas");
+    assertThat(rig.namenode.proposed).hasSize(1);
+  }
+
+  @Test
+  void dataInASingleCodeBecomesReplicas() throws Exception {
+    long mib = 1 << 20;
+    rig.namenode.addFile("/single/full", 0, mib, mib, mib, mib, mib, mib);
+    encodeAll();
+    rig.act("convert?path=/single&to=replicas");
+    assertThat(rig.namenode.proposed)
+        .singleElement()
+        .matches(decision -> decision.getToCode().equals("RS(6,3)"));
+  }
+
   /** Each order alone fits under the bound; any two of them together do not. */
   @Test
   void ordersAtTheSameTimeKeepTheBoundTogether() throws Exception {
@@ -211,7 +289,8 @@ class ActionsTest {
   @Test
   void aBadOrderNamesTheValueAndTheRemedy() throws Exception {
     assertThat(rig.refused("convert?to=fast", 400)).contains("add path=/DIRECTORY");
-    assertThat(rig.refused("convert?path=/cold&to=warm", 400)).contains("to=warm", "to=fast");
+    assertThat(rig.refused("convert?path=/cold&to=warm", 400))
+        .contains("to=warm", "to=fast", "to=replicas");
     assertThat(rig.refused("convert?path=/none&to=fast", 404)).contains("/none");
     rig.evaluate(); // the view has all files from here on
     assertThat(rig.refused("convert?path=/&to=fast", 400)).contains("several policies");

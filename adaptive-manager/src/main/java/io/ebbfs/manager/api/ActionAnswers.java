@@ -6,10 +6,12 @@ import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.policy.Decision;
 import io.ebbfs.manager.policy.OrderedConversion;
+import io.ebbfs.manager.policy.OrderedRelease;
 import io.ebbfs.manager.schedule.DecisionProposer;
 import io.ebbfs.manager.schedule.Evaluator;
 import io.ebbfs.manager.view.FileView;
 import io.ebbfs.manager.view.PolicySums;
+import io.ebbfs.manager.view.StripeView;
 import io.ebbfs.manager.view.TransitionView;
 import io.ebbfs.protocol.proto.CodingProtos.CountProto;
 import io.ebbfs.protocol.proto.CodingProtos.DrainResponseProto;
@@ -17,12 +19,14 @@ import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ScrubStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionBlockProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
 import io.ebbfs.protocol.words.TransitionKinds;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -156,31 +160,39 @@ final class ActionAnswers {
             .filter(text -> text.startsWith("/"))
             .orElseThrow(
                 () -> new ApiException(400, "no absolute path is given", "add path=/DIRECTORY"));
-    boolean fast = isFast(query);
-    Evaluator.Ordered ordered = manager.evaluator().order(dryRun, () -> conversion(path, fast));
+    String to = target(query);
+    Evaluator.Ordered ordered = manager.evaluator().order(dryRun, () -> conversion(path, to));
     return answerOrder(
         "convert", dryRun, ordered, "%s (files: %,d)".formatted(path, ordered.plan().files()));
   }
 
-  private Evaluator.Order conversion(String path, boolean fast) {
+  private Evaluator.Order conversion(String path, String to) {
     List<FileView> files = filesBelow(path);
     PolicyRule rule = ruleOf(path, files);
+    if (!to.equals(OrderedRelease.REPLICAS)) {
+      requireFamily(rule);
+    }
     Set<Long> stripes = new LinkedHashSet<>();
     files.forEach(file -> stripes.addAll(file.stripeIds()));
     return new Evaluator.Order(
         rule,
-        fast ? rule.family().fast() : rule.family().compact(),
+        switch (to) {
+          case "fast" -> rule.family().fast();
+          case "compact" -> rule.family().compact();
+          default -> to;
+        },
         "ordered by an operator for " + path,
         files.stream().map(FileView::id).toList(),
         stripes);
   }
 
-  private static boolean isFast(Query query) {
+  private static String target(Query query) {
     String to = query.text("to").orElse("");
-    if (!to.equals("fast") && !to.equals("compact")) {
-      throw new ApiException(400, "'to=" + to + "' is unknown", "write to=fast or to=compact");
+    if (!List.of("fast", "compact", OrderedRelease.REPLICAS).contains(to)) {
+      throw new ApiException(
+          400, "'to=" + to + "' is unknown", "write to=fast, to=compact or to=replicas");
     }
-    return to.equals("fast");
+    return to;
   }
 
   private List<FileView> filesBelow(String path) {
@@ -219,7 +231,10 @@ final class ActionAnswers {
                   .formatted(path, rules.stream().map(PolicyRule::name).toList()),
           rules.isEmpty() ? "add its path to a policy" : "name a path of one policy alone");
     }
-    PolicyRule rule = rules.iterator().next();
+    return rules.iterator().next();
+  }
+
+  private static void requireFamily(PolicyRule rule) {
     if (rule.isSingle()) {
       throw new ApiException(
           400,
@@ -227,7 +242,6 @@ final class ActionAnswers {
               .formatted(rule.name(), rule.family().fast()),
           "give the policy a family of codes");
     }
-    return rule;
   }
 
   private Answer answerOrder(
@@ -236,11 +250,15 @@ final class ActionAnswers {
     if (plan.decisions().isEmpty()) {
       throw new ApiException(
           409,
-          "nothing of %s is to be encoded or converted to %s%s"
+          "nothing of %s is to be %s%s"
               .formatted(
                   what,
-                  plan.toCode(),
-                  showBusy(plan.busy(), ": ", "") + showForeign(plan, ": ", "")),
+                  isRelease(plan)
+                      ? "made replicas: no block of it is in a stripe that can be changed now"
+                      : "encoded or converted to " + plan.toCode(),
+                  showBusy(plan.busy(), ": ", "")
+                      + showForeign(plan, ": ", "")
+                      + showSingleReplica(plan, ": ", "")),
           plan.busy() > 0 ? "order it again when they are free" : "nothing to do");
     }
     if (!plan.isWithinBound()) {
@@ -266,6 +284,16 @@ final class ActionAnswers {
   private static List<String> summary(OrderedConversion.Plan plan, String what) {
     PolicyRule rule = plan.rule();
     List<String> lines = new ArrayList<>();
+    if (isRelease(plan)) {
+      lines.add(
+          "%s: %s leave their stripes and become replicas."
+              .formatted(what, Units.showBytes(plan.convertedBytes())));
+      addFigures(plan, lines);
+      lines.add(
+          "The policy encodes the files again once they have been write-cold for %s since then, unless they are pinned (user.ebbfs.pin: replicas)."
+              .formatted(Units.showMillis(rule.writeColdAfterMillis())));
+      return lines;
+    }
     lines.add(
         "%s: %s that are not encoded yet are encoded in %s, and %s in stripes are converted to it."
             .formatted(
@@ -278,6 +306,17 @@ final class ActionAnswers {
           "%s of these belong to other files in the same stripes."
               .formatted(Units.showBytes(plan.otherBytes())));
     }
+    addFigures(plan, lines);
+    lines.add("Later evaluations follow the policy again and may convert the data back.");
+    return lines;
+  }
+
+  private static boolean isRelease(OrderedConversion.Plan plan) {
+    return plan.toCode().equals(OrderedRelease.REPLICAS);
+  }
+
+  private static void addFigures(OrderedConversion.Plan plan, List<String> lines) {
+    PolicyRule rule = plan.rule();
     lines.add(
         "About %s are read and written; %s %s."
             .formatted(
@@ -300,8 +339,17 @@ final class ActionAnswers {
     if (plan.foreign() > 0) {
       lines.add(showForeign(plan, "", "."));
     }
-    lines.add("Later evaluations follow the policy again and may convert the data back.");
-    return lines;
+    if (plan.singleReplica() > 0) {
+      lines.add(showSingleReplica(plan, "", "."));
+    }
+  }
+
+  private static String showSingleReplica(
+      OrderedConversion.Plan plan, String before, String after) {
+    return plan.singleReplica() == 0
+        ? ""
+        : "%s%,d files are left out: their replication is 1, set it to 2 or more with hdfs dfs -setrep%s"
+            .formatted(before, plan.singleReplica(), after);
   }
 
   private static String showBusy(long busy, String before, String after) {
@@ -329,7 +377,8 @@ final class ActionAnswers {
         "overheadNow", plan.overheadNow(),
         "overheadAtEnd", plan.overheadAtEnd(),
         "busy", plan.busy(),
-        "foreign", plan.foreign());
+        "foreign", plan.foreign(),
+        "singleReplica", plan.singleReplica());
   }
 
   private static Map<String, Number> figures(Object... namesAndNumbers) {
@@ -524,7 +573,8 @@ final class ActionAnswers {
     refuseOtherKinds(row, "tried again by an order");
     PolicyRule rule = named(row.getPolicy());
     boolean ofFamily =
-        row.getToCode().equals(rule.family().fast())
+        row.getKind() == TransitionKindProto.RELEASE
+            || row.getToCode().equals(rule.family().fast())
             || row.getToCode().equals(rule.family().compact());
     if (!ofFamily) {
       throw new ApiException(
@@ -536,13 +586,36 @@ final class ActionAnswers {
     return answerOrder("retry", dryRun, ordered, "Transition " + row.getId());
   }
 
-  private static Evaluator.Order again(PolicyRule rule, TransitionRow row) {
+  private Evaluator.Order again(PolicyRule rule, TransitionRow row) {
+    if (row.getKind() == TransitionKindProto.RELEASE) {
+      return releaseAgain(rule, row);
+    }
     return new Evaluator.Order(
         rule,
         row.getToCode(),
         "tried again by an operator after the failure of transition " + row.getId(),
         row.getBlocksList().stream().map(TransitionBlockProto::getOwnerId).distinct().toList(),
         row.getStripesList().stream().map(TransitionStripeProto::getStripeId).toList());
+  }
+
+  private Evaluator.Order releaseAgain(PolicyRule rule, TransitionRow row) {
+    Set<Integer> positions = new HashSet<>(row.getStripes(0).getPositionsList());
+    long stripeId = row.getStripes(0).getStripeId();
+    StripeView stripe = manager.view().stripe(stripeId);
+    List<Long> files =
+        stripe == null
+            ? List.of()
+            : stripe.members().stream()
+                .filter(m -> m.isOwnedByFile(stripeId) && positions.contains(m.position()))
+                .map(StripeView.Member::ownerId)
+                .distinct()
+                .toList();
+    return new Evaluator.Order(
+        rule,
+        OrderedRelease.REPLICAS,
+        "tried again by an operator after the failure of transition " + row.getId(),
+        files,
+        List.of(stripeId));
   }
 
   // ---- scrub ------------------------------------------------------------------------------------

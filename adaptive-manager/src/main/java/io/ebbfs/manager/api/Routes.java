@@ -158,7 +158,7 @@ final class Routes {
             "Encodes or converts all data below a path now, within the bound",
             actions::convert,
             new Parameter("path", "string", "a file or directory of at most 2,000 files"),
-            new Parameter("to", "string", "fast or compact")));
+            new Parameter("to", "string", "fast, compact or replicas")));
     routes.add(
         Route.action(
             "/api/v1/actions/bound",

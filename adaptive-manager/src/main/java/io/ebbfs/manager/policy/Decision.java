@@ -2,6 +2,7 @@ package io.ebbfs.manager.policy;
 
 import static io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto.DOWNCODE;
 import static io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto.ENCODE;
+import static io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto.RELEASE;
 import static io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto.REWRITE;
 import static io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto.UPCODE;
 
@@ -12,11 +13,12 @@ import java.util.List;
 
 /**
  * Transitions to propose. ENCODE names files; all other kinds name stripes: UPCODE (to compact),
- * DOWNCODE (to fast), REWRITE (all of them together) and SUBTRACT (each by itself).
+ * DOWNCODE (to fast), REWRITE (all of them together) and SUBTRACT (each by itself). RELEASE names a
+ * stripe and the files whose blocks leave it.
  *
  * @param longestBlocks for ENCODE: how many of the blocks are encoded, longest first; 0 for all
- * @param movedBytes for REWRITE and SUBTRACT: bytes that are read and written; 0 for the kinds
- *     whose price follows from the codes
+ * @param movedBytes for REWRITE, SUBTRACT and RELEASE: bytes that are read and written; 0 for the
+ *     kinds whose price follows from the codes
  * @param single for ENCODE, and for a REWRITE in another code: the stripes keep their code, so they
  *     need not be placed for a merge
  * @param recodes for REWRITE: the stripes get another code
@@ -105,6 +107,33 @@ public record Decision(
         REWRITE, rule, toCode, stripeIds, reason, dataBytes, movedBytes, rule.isSingle(), true);
   }
 
+  /**
+   * Takes the blocks of files out of a stripe, so that they become replicas.
+   *
+   * @param dataBytes of the blocks that leave
+   */
+  static Decision release(
+      PolicyRule rule,
+      String code,
+      List<Long> fileIds,
+      long stripeId,
+      String reason,
+      long dataBytes,
+      long movedBytes) {
+    return new Decision(
+        RELEASE,
+        fileIds,
+        List.of(stripeId),
+        code,
+        rule.name(),
+        reason,
+        dataBytes,
+        0,
+        movedBytes,
+        false,
+        false);
+  }
+
   private static Decision ofStripes(
       TransitionKindProto kind,
       PolicyRule rule,
@@ -129,9 +158,9 @@ public record Decision(
         recodes);
   }
 
-  /** Whether stripes get another code. */
+  /** Whether data gets another code, or becomes replicas: it counts for the budget of the day. */
   public boolean isConversion() {
-    return recodes || kind == UPCODE || kind == DOWNCODE;
+    return recodes || kind == RELEASE || kind == UPCODE || kind == DOWNCODE;
   }
 
   /** The message to the namenode. */

@@ -17,6 +17,7 @@ final class FailedTransitions {
   private final Map<Long, TransitionView> byFile = new HashMap<>();
   private final Set<Long> stripes = new HashSet<>();
   private final Set<Long> subtractions = new HashSet<>();
+  private final Set<Long> releases = new HashSet<>();
 
   FailedTransitions(ClusterSnapshot snapshot, String policy) {
     for (TransitionView transition : snapshot.transitions()) {
@@ -25,10 +26,17 @@ final class FailedTransitions {
           && !transition.active()
           && !mayBeRetried(transition, snapshot)) {
         transition.blocks().forEach(block -> byFile.put(block.ownerId(), transition));
-        boolean subtraction = transition.kind() == TransitionKindProto.SUBTRACT;
-        (subtraction ? subtractions : stripes).addAll(transition.stripeIds());
+        ofKind(transition.kind()).addAll(transition.stripeIds());
       }
     }
+  }
+
+  private Set<Long> ofKind(TransitionKindProto kind) {
+    return switch (kind) {
+      case SUBTRACT -> subtractions;
+      case RELEASE -> releases;
+      default -> stripes;
+    };
   }
 
   private static boolean mayBeRetried(TransitionView transition, ClusterSnapshot snapshot) {
@@ -47,7 +55,12 @@ final class FailedTransitions {
     return subtractions.contains(stripeId);
   }
 
-  /** Whether another transition of the stripe than a subtraction failed. */
+  /** Whether blocks that were to leave the stripe could not. */
+  boolean concernsRelease(long stripeId) {
+    return releases.contains(stripeId);
+  }
+
+  /** Whether another transition of the stripe than a subtraction or a release failed. */
   boolean concernsStripe(long stripeId) {
     return stripes.contains(stripeId);
   }

@@ -35,7 +35,7 @@ public final class OrderedConversion {
    *
    * @param files how many were named
    * @param encodedBytes of unencoded blocks that are encoded
-   * @param convertedBytes of stripes that change their code
+   * @param convertedBytes of stripes that change their code, or of blocks that become replicas
    * @param otherBytes the part of convertedBytes that belongs to files which were not named
    * @param movedBytes that are read and written, by the plans for full stripes
    * @param storedDeltaBytes by which the stored bytes grow at the end; negative if they shrink
@@ -45,6 +45,7 @@ public final class OrderedConversion {
    *     is done
    * @param busy files and stripes that are left out: being written, converted or repaired
    * @param foreign files and stripes that are left out: they belong to another policy, or to none
+   * @param singleReplica files that are left out of a release: their replication is 1
    */
   public record Plan(
       PolicyRule rule,
@@ -60,7 +61,8 @@ public final class OrderedConversion {
       double overheadAtEnd,
       boolean isWithinBound,
       long busy,
-      long foreign) {}
+      long foreign,
+      long singleReplica) {}
 
   private final PolicyView view;
   private final PolicyRule rule;
@@ -122,7 +124,7 @@ public final class OrderedConversion {
   }
 
   /** Enters what is under way for other policies into the bound of the cluster. */
-  private static void enterOthers(PolicyView own, ClusterBoundKeeper cluster) {
+  static void enterOthers(PolicyView own, ClusterBoundKeeper cluster) {
     for (PolicyRule other : own.snapshot().policies().rules()) {
       if (!other.name().equals(own.rule().name())) {
         PolicyView view =
@@ -257,6 +259,7 @@ public final class OrderedConversion {
         bound.overheadAtEnd(),
         fits,
         busy,
-        foreign);
+        foreign,
+        0);
   }
 }

@@ -72,6 +72,7 @@ public final class Policy {
     cluster.keep(runs, decisions);
     runs.forEach(run -> run.encode(decisions));
     runs.forEach(run -> run.recode(decisions));
+    runs.forEach(run -> run.release(decisions));
     // Encodings have entered the bound, so the cluster may be over its bound now.
     cluster.keep(runs, decisions);
     runs.forEach(run -> run.convert(decisions));

@@ -14,9 +14,9 @@ import java.util.Set;
 
 /**
  * Runs one policy in one evaluation: {@link #keepBound}, {@link #encode}, {@link #recode}, {@link
- * #convert} and {@link #report}, in this order. Each step is run for all policies before the next
- * one, so that no policy takes the room under the bound of the cluster that another policy needs
- * for an earlier step. Not thread-safe.
+ * #release}, {@link #convert} and {@link #report}, in this order. Each step is run for all policies
+ * before the next one, so that no policy takes the room under the bound of the cluster that another
+ * policy needs for an earlier step. Not thread-safe.
  */
 final class PolicyRun {
   private final PolicyView view;
@@ -124,6 +124,14 @@ final class PolicyRun {
   void recode(List<Decision> decisions) {
     if (held == null) {
       new RecodingChooser(view, bound, limit, pace, failed, waitingStripes).decide(decisions);
+    }
+  }
+
+  /** Turns data that is pinned to replicas into replicas. */
+  void release(List<Decision> decisions) {
+    if (held == null) {
+      new ReleaseChooser(view, bound, limit, pace, failed, taken, waitingStripes).decide(decisions);
+      conversions.leaveTaken();
     }
   }
 

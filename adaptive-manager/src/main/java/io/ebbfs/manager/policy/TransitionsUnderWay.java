@@ -6,6 +6,7 @@ import io.ebbfs.coding.packing.Reclaim;
 import io.ebbfs.manager.bound.ConversionForecast;
 import io.ebbfs.manager.bound.PackingForecast;
 import io.ebbfs.manager.bound.RecodingForecast;
+import io.ebbfs.manager.bound.ReleaseForecast;
 import io.ebbfs.manager.bound.StorageBound;
 import io.ebbfs.manager.view.FileView;
 import io.ebbfs.manager.view.StripeView;
@@ -52,6 +53,7 @@ final class TransitionsUnderWay {
       case ENCODE -> enterEncoding(transition, code);
       case REWRITE -> enterRewrite(transition, code);
       case SUBTRACT -> enterSubtraction(transition, code);
+      case RELEASE -> enterRelease(transition, code);
       case REPAIR, MOVE -> 0L;
       default -> enterConversion(transition, code);
     };
@@ -79,6 +81,16 @@ final class TransitionsUnderWay {
     List<Reclaim> reclaims = stripes.stream().map(s -> Wear.subtract(s, code)).toList();
     reclaims.forEach(this::enter);
     return reclaims.stream().mapToLong(Reclaim::movedBytes).sum();
+  }
+
+  private long enterRelease(TransitionView transition, ErasureCode code) {
+    long bytes = 0;
+    for (StripeView stripe : stripesOf(transition)) {
+      ReleaseForecast forecast = ReleaseForecast.of(stripe, code, transition.leaving());
+      bound.enter(forecast.change());
+      bytes += forecast.leavingBytes();
+    }
+    return bytes;
   }
 
   /** A rewrite for another reason than the bound may store more, where it makes stripes short. */

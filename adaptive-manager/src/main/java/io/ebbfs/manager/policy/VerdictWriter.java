@@ -133,8 +133,8 @@ final class VerdictWriter {
           .formatted(otherCode(stripes), rule.name(), waits(stripes), repair);
     }
     if (state == FileState.ENCODED) {
-      return "%s, the only code of policy '%s'%s"
-          .formatted(rule.family().fast(), rule.name(), repair);
+      return "%s, the only code of policy '%s'%s%s"
+          .formatted(rule.family().fast(), rule.name(), waits(stripes), repair);
     }
     long fast = stripes.stream().filter(s -> s.code().equals(rule.family().fast())).count();
     String heat = temperature.explain(file, stripes, fast == 0) + waits(stripes) + repair;
@@ -185,7 +185,9 @@ final class VerdictWriter {
     String pinned = "; user.ebbfs.pin: " + file.pin().name().toLowerCase(Locale.ROOT);
     boolean isEncoded = file.blocks() > 0 && file.unencodedBlocks() == 0;
     if (file.pin() == Pin.REPLICAS) {
-      return isEncoded ? pinned + ", but what is encoded stays encoded" : pinned;
+      return isEncoded && !file.hasReplicasToLeave()
+          ? pinned + ", but its replication is 1, so its blocks stay in their stripes"
+          : pinned;
     }
     return rule.isSingle() ? pinned + ", but its policy has one code only" : pinned;
   }

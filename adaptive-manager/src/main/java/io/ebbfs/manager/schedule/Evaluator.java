@@ -12,6 +12,7 @@ import io.ebbfs.manager.economics.ReadCounts;
 import io.ebbfs.manager.heat.ManagerStore;
 import io.ebbfs.manager.policy.Evaluation;
 import io.ebbfs.manager.policy.OrderedConversion;
+import io.ebbfs.manager.policy.OrderedRelease;
 import io.ebbfs.manager.policy.Policy;
 import io.ebbfs.manager.view.ClusterSnapshot;
 import io.ebbfs.manager.view.FileView;
@@ -324,8 +325,10 @@ public final class Evaluator {
   }
 
   /**
-   * What an operator orders: to encode files of one policy and to convert stripes to a code.
+   * What an operator orders: to encode files of one policy and to convert stripes to a code, or to
+   * make replicas of encoded files.
    *
+   * @param toCode a code of the policy, or {@link OrderedRelease#REPLICAS}
    * @param reason of the transitions
    */
   public record Order(
@@ -368,6 +371,10 @@ public final class Evaluator {
             surroundings(clock.millis(), rules, Integer.MAX_VALUE, transitions),
             made.fileIds,
             made.stripeIds);
+    if (made.toCode.equals(OrderedRelease.REPLICAS)) {
+      return OrderedRelease.plan(
+          codes, snapshot, made.rule, made.reason, made.fileIds, made.stripeIds);
+    }
     return OrderedConversion.plan(
         codes, snapshot, made.rule, made.toCode, made.reason, made.fileIds, made.stripeIds);
   }

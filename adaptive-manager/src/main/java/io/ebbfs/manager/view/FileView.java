@@ -8,10 +8,14 @@ import java.util.Optional;
 /**
  * A file as the namenode listed it. Sizes are bytes.
  *
+ * @param modifiedMillis when it was written last, or when its blocks left stripes last, if that was
+ *     later: from then on it gets write-cold
  * @param stripedBlocks blocks that are members of a stripe
  * @param replicatedBytes of the unencoded blocks: they are replicated and in no stripe
  * @param replicatedStoredBytes of all replicas of the unencoded blocks
  * @param transitionId the transition that encodes the unencoded blocks; 0 for none
+ * @param replication how many replicas the file wants of each block outside of stripes; 0 if the
+ *     namenode did not tell
  * @param pin of the file, or of the nearest directory above it that has one
  */
 public record FileView(
@@ -29,7 +33,10 @@ public record FileView(
     long replicatedStoredBytes,
     List<Long> stripeIds,
     long transitionId,
+    int replication,
     Pin pin) {
+  /** A block outside of stripes has no parities, so it needs a second replica. */
+  private static final int FEWEST_REPLICAS = 2;
 
   /** The same file with another pin. */
   public FileView withPin(Pin other) {
@@ -48,7 +55,18 @@ public record FileView(
         replicatedStoredBytes,
         stripeIds,
         transitionId,
+        replication,
         other);
+  }
+
+  /** Whether the blocks of the file that are in stripes are to leave them. */
+  public boolean isLeaving() {
+    return pin == Pin.REPLICAS && hasReplicasToLeave();
+  }
+
+  /** Whether the file wants so many replicas that its blocks may be without parities. */
+  public boolean hasReplicasToLeave() {
+    return replication == 0 || replication >= FEWEST_REPLICAS;
   }
 
   /** The policy of the file; empty for none. */

@@ -461,7 +461,8 @@ public final class NamespaceView implements AutoCloseable {
       row.setPin(file.pin().message());
     }
     store.putInode(file.id(), row.build());
-    if (file.pin() != before) {
+    // The stripes of a file that is pinned to replicas follow its replication, too.
+    if (file.pin() != before || file.pin() == Pin.REPLICAS) {
       pinStripes(file.stripeIds());
     }
     return row.getPlacementsList();
@@ -649,7 +650,7 @@ public final class NamespaceView implements AutoCloseable {
       if (row != null) {
         StripeView stripe = ViewReader.stripe(row);
         StripeView pinned = withPin(stripe);
-        if (pinned.pin() != stripe.pin()) {
+        if (pinned.pin() != stripe.pin() || !pinned.leaving().equals(stripe.leaving())) {
           leave(stripe, row);
           enter(pinned, row.getStatus(), row.getReading());
         }
@@ -657,19 +658,18 @@ public final class NamespaceView implements AutoCloseable {
     }
   }
 
-  /** The stripe with the pin that it has by the rows of its files. */
-  private StripeView withPin(StripeView stripe) {
-    List<Pin> pins = new ArrayList<>();
-    for (long id : stripe.fileIds()) {
-      ViewInodeRow row = store.inode(id);
-      if (row != null) {
-        pins.add(Pin.of(row.hasPin(), row.getPin()));
-      }
-    }
-    return stripe.withPin(StripeView.pinOf(pins));
+  private static ViewStripeRow.Builder putPins(ViewStripeRow.Builder row, StripeView stripe) {
+    row.clearPin().clearLeavingFileIds().addAllLeavingFileIds(stripe.leaving());
+    return stripe.pin() == Pin.NONE ? row : row.setPin(stripe.pin().message());
   }
 
-  /** Visits the stripes of a policy that are not in the code that they are pinned to. */
+  /** The stripe with the pins that it has by the rows of its files. */
+  private StripeView withPin(StripeView stripe) {
+    return stripe.withPinsOf(
+        stripe.fileIds().stream().map(this::file).filter(Objects::nonNull).toList());
+  }
+
+  /** Visits the stripes of a policy that are not as their files are pinned. */
   synchronized void eachPinned(String policy, long afterId, Predicate<Long> visit) {
     serving.eachPinned(policy, afterId, visit);
   }
@@ -703,10 +703,7 @@ public final class NamespaceView implements AutoCloseable {
   private void enter(StripeView stripe, StripeStatusProto status, long rowReading) {
     ViewStripeRow.Builder row = ViewStripeRow.newBuilder().setStatus(status).setReading(rowReading);
     sortings().forEach(sorting -> row.addPlacements(sorting.enter(stripe, this::fileInChange)));
-    if (stripe.pin() != Pin.NONE) {
-      row.setPin(stripe.pin().message());
-    }
-    store.putStripe(stripe.id(), row.build());
+    store.putStripe(stripe.id(), putPins(row, stripe).build());
   }
 
   /** Takes a stripe out of the sums and the indexes. */

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 
 /** Reads from the namenode what a decision depends on. */
@@ -36,8 +37,8 @@ public final class SnapshotReader {
       Experience experience) {
     List<TransitionView> transitions = transitions(namenode);
     List<FileView> files = files(namenode);
-    Map<Long, Pin> pins = new HashMap<>();
-    files.forEach(file -> pins.put(file.id(), file.pin()));
+    Map<Long, FileView> byId = new HashMap<>();
+    files.forEach(file -> byId.put(file.id(), file));
     Map<Long, StripeView> stripes = new HashMap<>();
     namenode.eachStripe(
         page ->
@@ -45,11 +46,13 @@ public final class SnapshotReader {
                 .forEach(
                     status -> {
                       StripeView stripe = ViewReader.stripe(status);
-                      List<Pin> ofFiles =
-                          stripe.fileIds().stream()
-                              .map(id -> pins.getOrDefault(id, Pin.NONE))
-                              .toList();
-                      stripes.put(stripe.id(), stripe.withPin(StripeView.pinOf(ofFiles)));
+                      stripes.put(
+                          stripe.id(),
+                          stripe.withPinsOf(
+                              stripe.fileIds().stream()
+                                  .map(byId::get)
+                                  .filter(Objects::nonNull)
+                                  .toList()));
                     }));
     return surroundings(namenode.cluster(), transitions, nowMillis, limits, heat, experience)
         .with(policies, files, stripes, PolicySums.of(codes, policies, files, stripes));

@@ -25,7 +25,7 @@ import java.util.function.Predicate;
  */
 final class Sorting {
   /** Changes when there are other indexes: a view of an earlier release is sorted anew. */
-  private static final String INDEXES = "due, fast, worn of all policies, other, pinned\n";
+  private static final String INDEXES = "due, fast, worn of all policies, other, pinned, leaving\n";
 
   private final long number;
   private final ViewStore store;
@@ -183,8 +183,14 @@ final class Sorting {
     return policies.named(stripe.policy()).isEmpty();
   }
 
-  /** Whether a stripe is in the one code of its policy and pinned to the other one. */
+  /**
+   * Whether a stripe is in the one code of its policy and pinned to the other one, or holds blocks
+   * that are pinned to replicas.
+   */
   private static boolean isMisplaced(StripeView stripe, PolicyRule rule) {
+    if (rule != null && !stripe.leaving().isEmpty()) {
+      return true;
+    }
     if (rule == null || rule.isSingle() || stripe.pin() == Pin.NONE) {
       return false;
     }
@@ -248,7 +254,7 @@ final class Sorting {
     store.eachStripe(index, key(policy), fromGroup, visitor);
   }
 
-  /** Visits the stripes of a policy that are not in the code that they are pinned to. */
+  /** Visits the stripes of a policy that are not as their files are pinned. */
   void eachPinned(String policy, long afterId, Predicate<Long> visit) {
     store.eachPinned(key(policy), afterId, visit);
   }

@@ -1,5 +1,6 @@
 package io.ebbfs.manager.view;
 
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -15,6 +16,7 @@ import java.util.stream.Collectors;
  * @param createdMillis when the stripe was encoded or converted last
  * @param transitionId the transition that holds the stripe; 0 for none
  * @param pin FAST if one of its files is pinned fast, else COMPACT if one is pinned compact
+ * @param leaving ids of files whose blocks are to leave the stripe: they are pinned to replicas
  */
 public record StripeView(
     long id,
@@ -30,7 +32,8 @@ public record StripeView(
     int groupSlot,
     long createdMillis,
     long transitionId,
-    Pin pin) {
+    Pin pin,
+    Set<Long> leaving) {
 
   /** A block of the stripe; ownerId is the id of the file if the data is live. */
   public record Member(int position, long lengthBytes, long ownerId, boolean tombstone) {
@@ -52,8 +55,15 @@ public record StripeView(
     return pin;
   }
 
-  /** The same stripe with another pin. */
-  public StripeView withPin(Pin other) {
+  /** The same stripe with the pins that it has by its files. */
+  StripeView withPinsOf(Collection<FileView> files) {
+    return withPins(
+        pinOf(files.stream().map(FileView::pin).toList()),
+        files.stream().filter(FileView::isLeaving).map(FileView::id).collect(Collectors.toSet()));
+  }
+
+  /** The same stripe with other pins. */
+  public StripeView withPins(Pin other, Set<Long> leavingFiles) {
     return new StripeView(
         id,
         code,
@@ -68,7 +78,8 @@ public record StripeView(
         groupSlot,
         createdMillis,
         transitionId,
-        other);
+        other,
+        leavingFiles);
   }
 
   /** The files that have data in the stripe. */
@@ -105,6 +116,14 @@ public record StripeView(
   public Set<Integer> tombstones() {
     return members.stream()
         .filter(Member::tombstone)
+        .map(Member::position)
+        .collect(Collectors.toSet());
+  }
+
+  /** The positions of the live blocks of files. */
+  public Set<Integer> positionsOf(Collection<Long> files) {
+    return members.stream()
+        .filter(member -> member.isOwnedByFile(id) && files.contains(member.ownerId()))
         .map(Member::position)
         .collect(Collectors.toSet());
   }

@@ -3,10 +3,12 @@ package io.ebbfs.manager.view;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.util.List;
+import java.util.Set;
 
 /**
  * A transition that is planned, running, or failed.
  *
+ * @param leaving for a RELEASE: the positions of the blocks that leave its stripe
  * @param ofNamenode whether it is a rewrite that the namenode planned by itself
  * @param lack what was missing in the cluster; null if the transition failed for another reason
  */
@@ -21,6 +23,7 @@ public record TransitionView(
     String failure,
     List<Block> blocks,
     List<Long> stripeIds,
+    Set<Integer> leaving,
     boolean ofNamenode,
     Lack lack) {
   /** The states of a transition that failed after all attempts. */

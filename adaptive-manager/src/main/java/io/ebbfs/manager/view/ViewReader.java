@@ -27,7 +27,8 @@ public final class ViewReader {
 
   /** A stripe of the view, with the pin that it has by its files. */
   static StripeView stripe(ViewStripeRow row) {
-    return stripe(row.getStatus()).withPin(Pin.of(row.hasPin(), row.getPin()));
+    return stripe(row.getStatus())
+        .withPins(Pin.of(row.hasPin(), row.getPin()), Set.copyOf(row.getLeavingFileIdsList()));
   }
 
   /** A file with its own pin. */
@@ -38,7 +39,7 @@ public final class ViewReader {
         file.getOwner(),
         file.getGroup(),
         file.getLengthBytes(),
-        file.getModifiedMillis(),
+        Math.max(file.getModifiedMillis(), file.getReleasedMillis()),
         file.getUnderConstruction(),
         file.getBlocks(),
         file.getStripedBlocks(),
@@ -47,6 +48,7 @@ public final class ViewReader {
         file.getReplicatedStoredBytes(),
         List.copyOf(file.getStripeIdsList()),
         file.getTransitionId(),
+        file.getReplication(),
         Pin.of(file.hasPin(), file.getPin()));
   }
 
@@ -73,7 +75,8 @@ public final class ViewReader {
         row.getGroupSlot(),
         row.getCreatedMillis(),
         transition,
-        Pin.NONE);
+        Pin.NONE,
+        Set.of());
   }
 
   public static TransitionView transition(TransitionRow row) {
@@ -93,6 +96,9 @@ public final class ViewReader {
                         b.getStripeIndex(), b.getPosition(), b.getOwnerId(), b.getOwnerIndex()))
             .toList(),
         row.getStripesList().stream().map(TransitionStripeProto::getStripeId).toList(),
+        row.getKind() == TransitionKindProto.RELEASE && row.getStripesCount() > 0
+            ? Set.copyOf(row.getStripes(0).getPositionsList())
+            : Set.of(),
         isRewriteOfNamenode(row),
         !row.hasClusterServers()
             ? null

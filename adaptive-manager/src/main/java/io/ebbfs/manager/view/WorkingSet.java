@@ -37,7 +37,7 @@ public final class WorkingSet {
   /** Stripes with space to free that one run looks at; what they free leads to the next. */
   private static final int MOST_WORN = 2_000;
 
-  /** Stripes in another code than they are pinned to that one run looks at. */
+  /** Stripes that are not as their files are pinned that one run looks at. */
   private static final int MOST_PINNED = 2_000;
 
   /**
@@ -161,8 +161,8 @@ public final class WorkingSet {
     for (PolicyRule rule : view.policies().rules()) {
       addDue(rule, around, failed);
       addPart(rule, StripeIndex.OTHER_CODE);
+      addPinned(rule);
       if (!rule.isSingle()) {
-        addPinned(rule);
         coldest.getOrDefault(rule.name(), List.of()).forEach(this::addStripe);
         addPart(rule, StripeIndex.FAST);
       }
@@ -334,7 +334,7 @@ public final class WorkingSet {
     due.forEach(this::addFile);
   }
 
-  /** Adds stripes in another code than they are pinned to; the next run goes on behind them. */
+  /** Adds stripes that are not as their files are pinned; the next run goes on behind them. */
   private void addPinned(PolicyRule rule) {
     List<Long> found = new ArrayList<>();
     view.eachPinned(

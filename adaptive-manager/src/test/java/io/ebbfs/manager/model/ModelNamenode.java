@@ -41,6 +41,8 @@ public final class ModelNamenode implements CodingProtocol {
     public String owner = "o";
     public String group = "g";
     public PinProto pin;
+    public int replication = (int) REPLICATION;
+    long releasedMillis;
     final long[] stripeOfBlock;
     final long[] transitionOfBlock;
 
@@ -299,6 +301,8 @@ public final class ModelNamenode implements CodingProtocol {
     } else if (row.getKind() == TransitionKindProto.SUBTRACT) {
       ModelStripe stripe = stripes.get(row.getStripes(0).getStripeId());
       stripe.data.values().removeIf(Data::dead);
+    } else if (row.getKind() == TransitionKindProto.RELEASE) {
+      makeReplicas(row.getStripes(0));
     } else if (row.getKind() == TransitionKindProto.REWRITE) {
       rewrite(row, to, family);
     } else if (row.getKind() == TransitionKindProto.UPCODE) {
@@ -336,6 +340,23 @@ public final class ModelNamenode implements CodingProtocol {
             .setBytesWritten(500)
             .setBlocksRead(3)
             .build());
+  }
+
+  /** Takes blocks out of a stripe, and its deleted blocks with them. */
+  private void makeReplicas(TransitionStripeProto released) {
+    ModelStripe stripe = stripes.get(released.getStripeId());
+    for (int position : released.getPositionsList()) {
+      Data data = stripe.data.remove(position);
+      ModelFile file = files.get(data.fileId);
+      if (file != null) {
+        file.stripeOfBlock[data.index] = 0;
+        file.releasedMillis = nowMillis;
+      }
+    }
+    stripe.data.values().removeIf(Data::dead);
+    if (stripe.data.isEmpty()) {
+      stripes.remove(stripe.id);
+    }
   }
 
   private void rewrite(TransitionRow row, ErasureCode code, CodeFamily family) {
@@ -453,7 +474,11 @@ public final class ModelNamenode implements CodingProtocol {
     if (file.pin != null) {
       status.setPin(file.pin);
     }
+    if (file.releasedMillis > 0) {
+      status.setReleasedMillis(file.releasedMillis);
+    }
     return status
+        .setReplication(file.replication)
         .setFileId(file.id)
         .setPath(file.path)
         .setParentId(directoryOf(file.path))
@@ -688,8 +713,17 @@ public final class ModelNamenode implements CodingProtocol {
         return ProposedProto.newBuilder().setRefusal("stripe " + id + " is not free").build();
       }
       stripe.transition = row.getId();
-      row.setFromCode(stripe.code.name())
-          .addStripes(TransitionStripeProto.newBuilder().setStripeId(id).setGeneration(1));
+      TransitionStripeProto.Builder planned =
+          TransitionStripeProto.newBuilder().setStripeId(id).setGeneration(1);
+      if (decision.getKind() == TransitionKindProto.RELEASE) {
+        stripe.data.forEach(
+            (position, data) -> {
+              if (!data.dead && decision.getFileIdsList().contains(data.fileId)) {
+                planned.addPositions(position);
+              }
+            });
+      }
+      row.setFromCode(stripe.code.name()).addStripes(planned);
     }
     transitions.put(row.getId(), row.build());
     return ProposedProto.newBuilder().addTransitionIds(row.getId()).build();

@@ -14,6 +14,8 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -105,10 +107,135 @@ class PinTest {
     run(world);
     assertThat(ids).allMatch(id -> world.state(id) == FileState.COMPACT);
     pin(world, "/p/d", PinProto.REPLICAS);
-    evaluation = world.propose();
+    assertThat(world.propose().decisions()).isNotEmpty();
+    world.completeAll();
+    assertThat(ids).allMatch(id -> world.state(id) == FileState.PINNED);
+    assertThat(world.namenode.stripes).isEmpty();
+    assertThat(world.propose().decisions()).as("they are not encoded again").isEmpty();
+  }
+
+  /** A stripe of 30 blocks, a third of which is pinned: one release takes them out. */
+  @ParameterizedTest
+  @MethodSource("readHots")
+  void blocksThatArePinnedToReplicasLeaveTheirStripe(ReadHot readHot) {
+    PolicyWorld world = world(readHot, null);
+    List<Long> ids = files(world, "/p/d", 0);
+    run(world);
+    List<Long> pinned = ids.subList(0, 10);
+    pinned.forEach(id -> world.namenode.files.get(id).pin = PinProto.REPLICAS);
+    Evaluation evaluation = world.propose();
+    assertThat(evaluation.decisions())
+        .singleElement()
+        .matches(decision -> decision.kind() == TransitionKindProto.RELEASE)
+        .matches(decision -> decision.fileIds().equals(pinned))
+        .matches(decision -> decision.stripeIds().size() == 1)
+        .matches(decision -> decision.dataBytes() == 10 * PolicyWorld.MIB)
+        .matches(decision -> decision.reason().contains("pinned to replicas"));
+    assertThat(world.verdict(evaluation, ids.get(0)).reason())
+        .contains("becomes replicas by this evaluation")
+        .contains("user.ebbfs.pin: replicas");
+    assertThat(world.propose().decisions()).as("it is under way").isEmpty();
+    world.completeAll();
+    run(world);
+    assertThat(pinned).allMatch(id -> world.state(id) == FileState.PINNED);
+    assertThat(ids.subList(10, 30)).allMatch(id -> world.state(id) == FileState.COMPACT);
+    assertThat(world.namenode.transitions.values())
+        .filteredOn(row -> row.getKind() == TransitionKindProto.RELEASE)
+        .hasSize(1);
+  }
+
+  @Test
+  void aFileWithReplicationOneStaysInItsStripe() {
+    PolicyWorld world = world(ReadHot.AUTO, null);
+    List<Long> ids = files(world, "/p/d", 0);
+    run(world);
+    ids.forEach(id -> world.namenode.files.get(id).replication = 1);
+    pin(world, "/p/d", PinProto.REPLICAS);
+    Evaluation evaluation = world.propose();
     assertThat(evaluation.decisions()).isEmpty();
     assertThat(world.verdict(evaluation, ids.get(0)).reason())
-        .contains("what is encoded stays encoded");
+        .contains("its replication is 1, so its blocks stay in their stripes");
+    world.namenode.files.get(ids.get(0)).replication = 2;
+    assertThat(world.propose().decisions())
+        .singleElement()
+        .matches(decision -> decision.fileIds().equals(ids.subList(0, 1)));
+  }
+
+  /** PC(6x5) with 30 blocks stores 1.4 bytes per byte; with 29, still 12 parities: 1.414. */
+  @Test
+  void theBoundGoesBeforeAPinToReplicas() {
+    PolicyWorld world = world(ReadHot.AUTO, 1.41);
+    List<Long> ids = files(world, "/p/d", 0);
+    run(world);
+    world.namenode.files.get(ids.get(0)).pin = PinProto.REPLICAS;
+    Evaluation evaluation = world.propose();
+    assertThat(evaluation.decisions()).isEmpty();
+    assertThat(world.verdict(evaluation, ids.get(0)).reason())
+        .contains("its release to replicas is due and waits for room under the bound 1.41x");
+    pin(world, "/p/d", PinProto.REPLICAS);
+    assertThat(world.propose().decisions())
+        .as("a stripe that ends leaves nothing over the bound")
+        .singleElement()
+        .matches(decision -> decision.kind() == TransitionKindProto.RELEASE);
+    world.completeAll();
+    assertThat(world.namenode.stripes).isEmpty();
+  }
+
+  @Test
+  void releasesKeepTheBudgetOfTheDay() {
+    Pace pace = new Pace(0, OptionalLong.of(40 * PolicyWorld.MIB), Optional.empty());
+    PolicyWorld world = world(ReadHot.AUTO, null, pace);
+    files(world, "/p/a", 0);
+    List<Long> second = files(world, "/p/b", 0);
+    run(world);
+    pin(world, "/p", PinProto.REPLICAS);
+    Evaluation evaluation = world.propose();
+    assertThat(evaluation.decisions())
+        .singleElement()
+        .matches(Decision::isConversion)
+        .matches(decision -> decision.dataBytes() == 30 * PolicyWorld.MIB);
+    assertThat(world.verdict(evaluation, second.get(0)).reason())
+        .contains("its release to replicas is due and waits for the budget");
+  }
+
+  @Test
+  void aReleaseThatFailedWaitsAndHoldsNoOtherTransitionUp() {
+    PolicyWorld world = world(ReadHot.AUTO, null);
+    List<Long> ids = files(world, "/p/d", 0);
+    run(world);
+    world.namenode.files.get(ids.get(0)).pin = PinProto.REPLICAS;
+    world.propose();
+    world.namenode.fail(world.namenode.activeIds().get(0), "no servers");
+    Evaluation evaluation = world.propose();
+    assertThat(evaluation.decisions()).isEmpty();
+    assertThat(world.verdict(evaluation, ids.get(0)).reason()).contains("retryFailedAfter");
+    ids.subList(1, 30).forEach(id -> world.namenode.files.get(id).pin = PinProto.FAST);
+    assertThat(world.propose().decisions())
+        .singleElement()
+        .matches(decision -> decision.kind() == TransitionKindProto.DOWNCODE);
+    world.completeAll();
+    world.now += 60_001;
+    assertThat(world.propose().decisions())
+        .singleElement()
+        .matches(decision -> decision.kind() == TransitionKindProto.RELEASE);
+  }
+
+  /** The pin is taken back: the file is encoded once it has been write-cold since its release. */
+  @Test
+  void aFileIsEncodedAgainOnceItIsWriteColdSinceItsRelease() {
+    PolicyWorld world = world(ReadHot.AUTO, null);
+    List<Long> ids = files(world, "/p/d", 0);
+    run(world);
+    pin(world, "/p/d", PinProto.REPLICAS);
+    world.propose();
+    world.completeAll();
+    world.namenode.pins.clear();
+    Evaluation evaluation = world.propose();
+    assertThat(evaluation.decisions()).isEmpty();
+    assertThat(world.verdict(evaluation, ids.get(0)).state()).isEqualTo(FileState.TOO_NEW);
+    world.now += 10_000;
+    run(world);
+    assertThat(ids).allMatch(id -> world.state(id) == FileState.COMPACT);
   }
 
   /** PC(2x5) stores 1.8 bytes per byte, and PC(6x5) 1.4. */

@@ -56,7 +56,8 @@ class FailureMeterTest {
             .mapToObj(position -> new StripeView.Member(position, 1, 7, false))
             .toList();
     StripeView stripe =
-        new StripeView(1, "RS(6,3)", "p", 1, members, 10, 0, 0, lost, 0, 0, 0, 0, Pin.NONE);
+        new StripeView(
+            1, "RS(6,3)", "p", 1, members, 10, 0, 0, lost, 0, 0, 0, 0, Pin.NONE, Set.of());
     PolicySet none = new PolicySet(List.of());
     Map<Long, StripeView> stripes = Map.of(1L, stripe);
     return new ClusterSnapshot(

@@ -153,7 +153,8 @@ final class StoredFiles {
         slot,
         nowMillis,
         0,
-        Pin.NONE);
+        Pin.NONE,
+        Set.of());
   }
 
   /** Counts an hour: storage, repairs of the lost share, and opens while a share is absent. */
@@ -239,6 +240,7 @@ final class StoredFiles {
               REPLICAS * replicated,
               List.copyOf(ids.get(file)),
               0,
+              REPLICAS,
               Pin.NONE);
     }
   }

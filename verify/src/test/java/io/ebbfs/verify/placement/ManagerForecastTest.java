@@ -76,6 +76,7 @@ class ManagerForecastTest {
               3 * length,
               List.of(),
               0,
+              3,
               Pin.NONE));
     }
     return files;
