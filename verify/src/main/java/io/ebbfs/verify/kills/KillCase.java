@@ -28,7 +28,8 @@ record KillCase(TransitionKindProto kind, FailPoint point, String also) {
           TransitionKindProto.ENCODE,
           TransitionKindProto.UPCODE,
           TransitionKindProto.DOWNCODE,
-          TransitionKindProto.SUBTRACT);
+          TransitionKindProto.SUBTRACT,
+          TransitionKindProto.RELEASE);
 
   private static final Set<FailPoint> PROPOSAL_POINTS =
       EnumSet.of(FailPoint.NAMENODE_PROPOSE_BEFORE, FailPoint.NAMENODE_PROPOSE_ANSWER);
@@ -41,6 +42,11 @@ record KillCase(TransitionKindProto kind, FailPoint point, String also) {
               FailPoint.NAMENODE_COMMIT_AFTER, CONTROL,
               FailPoint.CHUNK_COMBINE_HALF, NAMENODE,
               FailPoint.CHUNK_TARGET_FINALIZE, NAMENODE));
+
+  /** Kinds whose scenario has one transition, of one stripe. */
+  private static final Set<TransitionKindProto> ONE_TRANSITION =
+      EnumSet.of(
+          TransitionKindProto.MOVE, TransitionKindProto.SUBTRACT, TransitionKindProto.RELEASE);
 
   private static final Set<TransitionKindProto> KINDS_WITH_SECOND_DEATH =
       EnumSet.of(
@@ -93,7 +99,7 @@ record KillCase(TransitionKindProto kind, FailPoint point, String also) {
 
   /** Whether the point has one passing only, as the claim and the commit of one stripe have. */
   boolean isPassedOnce() {
-    return (kind == TransitionKindProto.MOVE || kind == TransitionKindProto.SUBTRACT)
+    return ONE_TRANSITION.contains(kind)
         && !point.pointName().startsWith("chunk-")
         && point != FailPoint.RAID_BEFORE_COMBINE
         && point != FailPoint.RAID_AFTER_COMBINE;

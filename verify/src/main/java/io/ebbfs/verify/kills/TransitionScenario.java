@@ -16,6 +16,7 @@ import io.ebbfs.verify.cluster.VerifyException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -35,10 +36,16 @@ public final class TransitionScenario {
           TransitionKindProto.REPAIR,
           TransitionKindProto.REWRITE,
           TransitionKindProto.SUBTRACT,
+          TransitionKindProto.RELEASE,
           TransitionKindProto.MOVE);
 
   /** Families whose stripes on nine servers survive the loss of any two. */
   private static final Set<String> SURVIVE_TWO_OF_NINE = Set.of("product", "rs");
+
+  /** Kinds that files of one block are written for, so that some of a stripe's files are chosen. */
+  private static final Set<TransitionKindProto> ONE_BLOCK_FILES =
+      EnumSet.of(
+          TransitionKindProto.REWRITE, TransitionKindProto.SUBTRACT, TransitionKindProto.RELEASE);
 
   private static final String POLICY = "verify";
 
@@ -49,6 +56,7 @@ public final class TransitionScenario {
   private final String directory;
   private final Map<String, byte[]> files = new LinkedHashMap<>();
   private final List<String> toDelete = new ArrayList<>();
+  private final List<String> toRelease = new ArrayList<>();
   private BlockLossInjector losses;
   private volatile LateJoiningServers lateServers;
 
@@ -117,7 +125,7 @@ public final class TransitionScenario {
   /** Writes blocks of about one length: one per file if files will be deleted, else several. */
   private void write() throws IOException {
     int blocks = blocks();
-    boolean single = kind == TransitionKindProto.REWRITE || kind == TransitionKindProto.SUBTRACT;
+    boolean single = ONE_BLOCK_FILES.contains(kind);
     int file = 0;
     while (blocks > 0) {
       int ofFile = single ? 1 : Math.min(blocks, 1 + random.nextInt(5));
@@ -128,6 +136,11 @@ public final class TransitionScenario {
       cluster.write(path, bytes);
       files.put(path, bytes);
       blocks -= ofFile;
+    }
+    if (kind == TransitionKindProto.RELEASE) {
+      List<String> paths = new ArrayList<>(files.keySet());
+      Collections.shuffle(paths, random);
+      toRelease.addAll(paths.subList(0, paths.size() / 2));
     }
   }
 
@@ -153,6 +166,7 @@ public final class TransitionScenario {
         deleteUntil(family.fastCode().dataCount() - 1);
         cluster.propose(subtraction());
       }
+      case RELEASE -> cluster.propose(release());
       case MOVE -> lateServers.join();
       default -> throw new VerifyException("nothing triggers a transition of kind " + kind);
     }
@@ -180,6 +194,18 @@ public final class TransitionScenario {
     DecisionProto.Builder decision = decision(kind, family.fast());
     for (StripeStatusProto stripe : cluster.probe().stripes()) {
       decision.addStripeIds(stripe.getStripe().getId());
+    }
+    return decision.build();
+  }
+
+  /** Half of the files, of one block each, become replicas; the seed chooses them. */
+  private DecisionProto release() throws IOException {
+    DecisionProto.Builder decision = decision(kind, family.fast());
+    for (StripeStatusProto stripe : cluster.probe().stripes()) {
+      decision.addStripeIds(stripe.getStripe().getId());
+    }
+    for (String path : toRelease) {
+      decision.addFileIds(cluster.fileId(path));
     }
     return decision.build();
   }

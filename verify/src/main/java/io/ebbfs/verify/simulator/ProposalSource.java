@@ -5,6 +5,7 @@ import io.ebbfs.coding.code.ErasureCode;
 import io.ebbfs.coding.plan.Planner;
 import io.ebbfs.protocol.proto.CodingProtos.DecisionProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposeRequestProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.io.IOException;
@@ -13,6 +14,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import java.util.Set;
+import java.util.TreeSet;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 
 /** Draws proposals of transitions. */
@@ -65,11 +68,33 @@ final class ProposalSource {
       return;
     }
     StripeRow any = stripes.get(random.nextInt(stripes.size()));
+    if (random.nextInt(6) == 0) {
+      release(step, any);
+      return;
+    }
     if (system.world.anyCode() && random.nextBoolean()) {
       convertToAnyCode(step, any, stripes);
       return;
     }
     convertWithinFamily(step, any, stripes);
+  }
+
+  /** Proposes that the blocks of some files of a stripe, or of all of them, become replicas. */
+  private void release(int step, StripeRow stripe) throws ServiceException {
+    boolean all = random.nextBoolean();
+    Set<Long> files = new TreeSet<>();
+    for (StripeMemberProto member : stripe.getMembersList()) {
+      if (member.getOwnerId() != stripe.getId() && (all || random.nextBoolean())) {
+        files.add(member.getOwnerId());
+      }
+    }
+    send(
+        step,
+        DecisionProto.newBuilder()
+            .setKind(TransitionKindProto.RELEASE)
+            .setToCode(stripe.getCode())
+            .addStripeIds(stripe.getId())
+            .addAllFileIds(files));
   }
 
   /** Proposes to convert a stripe to the other code of its family, together with its group. */
