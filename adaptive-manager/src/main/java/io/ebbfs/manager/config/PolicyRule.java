@@ -19,6 +19,7 @@ import java.util.OptionalDouble;
  * @param minServers live servers that the policy asks for
  * @param pace limits of conversions for heat
  * @param prices what storage and waiting readers are worth, if readHot is auto
+ * @param releaseWhenWritten whether encoded data of a file that is written again becomes replicas
  */
 public record PolicyRule(
     String name,
@@ -34,7 +35,8 @@ public record PolicyRule(
     long maxBytesPerRun,
     int minServers,
     Pace pace,
-    Prices prices) {
+    Prices prices,
+    boolean releaseWhenWritten) {
 
   /** Whether data is encoded once into a single code, hot or cold. */
   public boolean isSingle() {
@@ -71,7 +73,8 @@ public record PolicyRule(
         otherMaxBytesPerRun,
         minServers,
         pace,
-        prices);
+        prices,
+        releaseWhenWritten);
   }
 
   /** Live disks that a stripe of the longest code needs: one for each block. */

@@ -155,7 +155,8 @@ public record PolicySet(List<PolicyRule> rules, OptionalDouble storageBound) {
         readMaxBytes(section),
         readServers(section, name, family),
         readPace(section),
-        readPrices(section, hot));
+        readPrices(section, hot),
+        section.flag("releaseWhenWritten", false));
   }
 
   private static String readName(Section section) {

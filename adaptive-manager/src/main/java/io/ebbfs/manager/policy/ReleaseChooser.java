@@ -4,17 +4,23 @@ import io.ebbfs.coding.code.ErasureCode;
 import io.ebbfs.common.config.Units;
 import io.ebbfs.manager.bound.ReleaseForecast;
 import io.ebbfs.manager.bound.StorageBound;
+import io.ebbfs.manager.view.FileState;
+import io.ebbfs.manager.view.FileStates;
+import io.ebbfs.manager.view.FileView;
+import io.ebbfs.manager.view.Pin;
 import io.ebbfs.manager.view.StripeView;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
 /**
- * Chooses the stripes whose blocks become replicas, because their files are pinned to replicas. The
- * limits of conversions hold for them, and so does the storage bound: data that leaves may raise
- * what the rest stores per byte.
+ * Chooses the stripes whose blocks become replicas, because their files are pinned to replicas, or
+ * because the files are written again and the policy asks for replicas then (releaseWhenWritten).
+ * The limits of conversions hold for them, and so does the storage bound: data that leaves may
+ * raise what the rest stores per byte.
  */
 final class ReleaseChooser {
   private final PolicyView view;
@@ -49,18 +55,52 @@ final class ReleaseChooser {
   /** Decides which blocks leave now, those of the oldest stripes first. */
   void decide(List<Decision> decisions) {
     decisions.forEach(decision -> taken.addAll(decision.stripeIds()));
-    List<StripeView> leaving =
+    List<StripeView> oldestFirst =
         view.stripes().stream()
-            .filter(stripe -> !stripe.leaving().isEmpty() && !taken.contains(stripe.id()))
+            .filter(stripe -> !taken.contains(stripe.id()))
             .sorted(Comparator.comparingLong(StripeView::id))
             .toList();
-    for (StripeView stripe : leaving) {
-      view.codes().find(stripe.code()).ifPresent(code -> decide(stripe, code, decisions));
+    for (StripeView stripe : oldestFirst) {
+      Set<Long> leaving = leaving(stripe);
+      if (!leaving.isEmpty()) {
+        view.codes()
+            .find(stripe.code())
+            .ifPresent(code -> decide(stripe, leaving, code, decisions));
+      }
     }
   }
 
-  private void decide(StripeView stripe, ErasureCode code, List<Decision> decisions) {
-    Set<Integer> positions = stripe.positionsOf(stripe.leaving());
+  /** The files whose blocks are to leave the stripe. */
+  private Set<Long> leaving(StripeView stripe) {
+    if (!view.rule().releaseWhenWritten()) {
+      return stripe.leaving();
+    }
+    Set<Long> leaving = new HashSet<>(stripe.leaving());
+    for (long id : stripe.fileIds()) {
+      FileView file = view.filesById().get(id);
+      if (file != null && isWrittenAgain(file, stripe)) {
+        leaving.add(id);
+      }
+    }
+    return leaving;
+  }
+
+  /** Whether a file got blocks after the stripe was encoded, and is not write-cold since then. */
+  private boolean isWrittenAgain(FileView file, StripeView stripe) {
+    long age = view.snapshot().nowMillis() - file.modifiedMillis();
+    return file.pin() == Pin.NONE
+        && file.hasReplicasToLeave()
+        && FileStates.of(file, view.rule(), view.snapshot().stripes()::get) == FileState.WAITING
+        && file.modifiedMillis() > stripe.createdMillis()
+        && age < view.rule().writeColdAfterMillis()
+        && file.policyOf(view.snapshot().policies())
+            .filter(rule -> rule.name().equals(view.rule().name()))
+            .isPresent();
+  }
+
+  private void decide(
+      StripeView stripe, Set<Long> leaving, ErasureCode code, List<Decision> decisions) {
+    Set<Integer> positions = stripe.positionsOf(leaving);
     ReleaseForecast forecast = ReleaseForecast.of(stripe, code, positions);
     Optional<String> hold = hold(stripe, forecast);
     String due = "its release to replicas is due and waits for ";
@@ -76,9 +116,9 @@ final class ReleaseChooser {
           OrderedRelease.decision(
               view.rule(),
               stripe,
-              stripe.leaving(),
-              "%s of %d files are pinned to replicas"
-                  .formatted(Units.showBytes(bytes), stripe.leaving().size()),
+              leaving,
+              "%s of %d files are pinned to replicas, or written again (releaseWhenWritten)"
+                  .formatted(Units.showBytes(bytes), leaving.size()),
               bytes,
               forecast.movedBytes()));
     }

@@ -923,6 +923,11 @@ public final class NamespaceView implements AutoCloseable {
     serving.eachDue(policy, visitor);
   }
 
+  /** Visits the waiting files of a policy that were written after a time, the oldest first. */
+  synchronized void eachDueAfter(String policy, long millis, ViewStore.DueVisitor visitor) {
+    store.eachDue(policy, millis, visitor);
+  }
+
   /** The stripes in the group of a stripe; empty if it cannot merge with them. */
   public synchronized List<Long> groupOf(long stripeId) {
     ViewStripeRow row = store.stripe(stripeId);

@@ -49,6 +49,9 @@ public final class WorkingSet {
   /** Files that were read most, by heat and by memory, as far as policies ask for these. */
   private static final int MOST_READ = 3_000;
 
+  /** Files that were written lately, of a policy that releases them, that one run looks at. */
+  private static final int MOST_WRITTEN = 2_000;
+
   /** Files that are looked at beside those that the limit of transitions allows. */
   private static final int MORE_FILES = 1_000;
 
@@ -162,6 +165,9 @@ public final class WorkingSet {
       addDue(rule, around, failed);
       addPart(rule, StripeIndex.OTHER_CODE);
       addPinned(rule);
+      if (rule.releaseWhenWritten()) {
+        addWritten(rule, around);
+      }
       if (!rule.isSingle()) {
         coldest.getOrDefault(rule.name(), List.of()).forEach(this::addStripe);
         addPart(rule, StripeIndex.FAST);
@@ -332,6 +338,21 @@ public final class WorkingSet {
               && (bytes[0] <= rule.maxBytesPerRun() || counted[0] < MORE_FILES);
         });
     due.forEach(this::addFile);
+  }
+
+  /** Adds the files of which a part was written lately and another part is in stripes. */
+  private void addWritten(PolicyRule rule, Surroundings around) {
+    List<Long> written = new ArrayList<>();
+    view.eachDueAfter(
+        rule.name(),
+        around.nowMillis() - rule.writeColdAfterMillis(),
+        (modified, id, length) -> written.add(id) && written.size() < MOST_WRITTEN);
+    for (long id : written) {
+      FileView file = view.file(id);
+      if (file != null && file.stripedBlocks() > 0) {
+        addWithStripes(id);
+      }
+    }
   }
 
   /** Adds stripes that are not as their files are pinned; the next run goes on behind them. */

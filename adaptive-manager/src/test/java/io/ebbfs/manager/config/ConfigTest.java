@@ -81,6 +81,7 @@ class ConfigTest {
             "conversionBytesPerDay",
             "conversionHours",
             "prices",
+            "releaseWhenWritten",
             "minServers")) {
       assertThat(policies).contains(key + ":");
     }

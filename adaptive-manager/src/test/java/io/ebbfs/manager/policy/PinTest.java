@@ -220,6 +220,51 @@ class PinTest {
         .matches(decision -> decision.kind() == TransitionKindProto.RELEASE);
   }
 
+  @Test
+  void dataThatIsWrittenAgainBecomesReplicasIfItsPolicySaysSo() {
+    for (boolean releases : List.of(false, true)) {
+      PolicyRule rule = PolicyWorld.rule("p", "product", null);
+      PolicyWorld world = new PolicyWorld(releases ? PolicyWorld.releasing(rule) : rule);
+      long file = world.file("/p/f", 30, 0);
+      run(world);
+      assertThat(world.state(file)).isEqualTo(FileState.COMPACT);
+      world.now += 60_000;
+      world.namenode.nowMillis = world.now;
+      world.namenode.append(file, 1);
+      Evaluation evaluation = world.propose();
+      if (!releases) {
+        assertThat(evaluation.decisions()).isEmpty();
+        continue;
+      }
+      assertThat(evaluation.decisions())
+          .singleElement()
+          .matches(decision -> decision.kind() == TransitionKindProto.RELEASE)
+          .matches(decision -> decision.dataBytes() == 29 * PolicyWorld.MIB)
+          .matches(decision -> decision.reason().contains("written again"));
+      world.completeAll();
+      assertThat(world.namenode.stripes).isEmpty();
+      assertThat(world.propose().decisions()).as("it is not write-cold").isEmpty();
+      world.now += 20_000;
+      run(world);
+      assertThat(world.state(file)).isEqualTo(FileState.COMPACT);
+      assertThat(world.propose().decisions()).as("it was encoded after its write").isEmpty();
+    }
+  }
+
+  @Test
+  void dataThatIsWriteColdAgainStaysEncoded() {
+    PolicyRule rule = PolicyWorld.releasing(PolicyWorld.rule("p", "product", null));
+    PolicyWorld world = new PolicyWorld(rule);
+    long file = world.file("/p/f", 30, 0);
+    run(world);
+    world.now += 60_000;
+    world.namenode.nowMillis = world.now;
+    world.namenode.append(file, 1);
+    world.now += 10_000; // writeColdAfter
+    assertThat(world.propose().decisions())
+        .noneMatch(decision -> decision.kind() == TransitionKindProto.RELEASE);
+  }
+
   /** The pin is taken back: the file is encoded once it has been write-cold since its release. */
   @Test
   void aFileIsEncodedAgainOnceItIsWriteColdSinceItsRelease() {

@@ -80,7 +80,8 @@ final class PolicyWorld {
         Long.MAX_VALUE / 4,
         6,
         pace,
-        Prices.DEFAULT);
+        Prices.DEFAULT,
+        false);
   }
 
   /** The same policy, by which read files may stay replicated for so long. */
@@ -118,7 +119,8 @@ final class PolicyWorld {
         rule.maxBytesPerRun(),
         rule.minServers(),
         rule.pace(),
-        rule.prices());
+        rule.prices(),
+        rule.releaseWhenWritten());
   }
 
   /** The same policy that has so many bytes under way at once. */
@@ -137,7 +139,27 @@ final class PolicyWorld {
         bytes,
         rule.minServers(),
         rule.pace(),
-        rule.prices());
+        rule.prices(),
+        rule.releaseWhenWritten());
+  }
+
+  /** The same policy that makes replicas of data that is written again. */
+  static PolicyRule releasing(PolicyRule rule) {
+    return new PolicyRule(
+        rule.name(),
+        rule.files(),
+        rule.family(),
+        rule.storageBound(),
+        rule.writeColdAfterMillis(),
+        rule.readHot(),
+        rule.hysteresis(),
+        rule.minFileBytes(),
+        rule.fillWaitMillis(),
+        rule.maxBytesPerRun(),
+        rule.minServers(),
+        rule.pace(),
+        rule.prices(),
+        true);
   }
 
   /** Plans a transition of a stripe that the manager has not proposed. */

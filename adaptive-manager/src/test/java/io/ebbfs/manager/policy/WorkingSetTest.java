@@ -196,7 +196,8 @@ class WorkingSetTest {
     }
 
     private PolicyRule rule(String name) {
-      PolicyRule rule = PolicyWorld.waitingWhileRead(1_000L * random.nextInt(60), ruleOfAll(name));
+      PolicyRule any = PolicyWorld.waitingWhileRead(1_000L * random.nextInt(60), ruleOfAll(name));
+      PolicyRule rule = random.nextInt(3) == 0 ? PolicyWorld.releasing(any) : any;
       return random.nextBoolean() ? rule : PolicyWorld.ofOwner("o", rule);
     }
 
@@ -364,7 +365,10 @@ class WorkingSetTest {
     private String pin(List<Long> ids, List<String> known) {
       PinProto pin = random.nextInt(4) == 0 ? null : PinProto.forNumber(1 + random.nextInt(3));
       if (random.nextInt(3) == 0 && !ids.isEmpty()) {
-        world.namenode.files.get(ids.get(random.nextInt(ids.size()))).pin = pin;
+        ModelNamenode.ModelFile file =
+            world.namenode.files.get(ids.get(random.nextInt(ids.size())));
+        file.pin = pin;
+        file.replication = 1 + random.nextInt(3);
         return "a file is pinned to " + pin;
       }
       if (known.isEmpty()) {

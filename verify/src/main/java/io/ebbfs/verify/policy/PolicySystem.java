@@ -110,7 +110,8 @@ record PolicySystem(String name, Optional<PolicyRule> rule, Memory memory) {
                 Long.MAX_VALUE / 4,
                 1,
                 Pace.FREE,
-                Prices.DEFAULT)),
+                Prices.DEFAULT,
+                false)),
         memory);
   }
 

@@ -64,7 +64,8 @@ final class SimManager {
                     SimWorld.ROOMY,
                     Math.max(servers(pair.fast(), pair), servers(pair.compact(), pair)),
                     Pace.FREE,
-                    Prices.DEFAULT)));
+                    Prices.DEFAULT,
+                    false)));
   }
 
   private static int servers(String code, CodeFamily pair) {
