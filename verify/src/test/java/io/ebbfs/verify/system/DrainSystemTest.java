@@ -93,6 +93,18 @@ class DrainSystemTest {
         .orElseThrow();
   }
 
+  private String whyNoServerTakesBlocks() throws IOException {
+    var now = cluster.probe().cluster();
+    long ready =
+        now.getServersList().stream()
+            .filter(ServerStatusProto::getLive)
+            .filter(s -> s.getStoragesList().stream().allMatch(d -> d.getRemainingBytes() > 0))
+            .count();
+    return now.getSafeMode() || ready < SERVERS
+        ? "%d servers are ready, safe mode %s".formatted(ready, now.getSafeMode())
+        : null;
+  }
+
   @Test
   void aDrainedServerMayBeKilledAndNothingIsLost() throws Exception {
     System.out.println("seed " + seed);
@@ -126,6 +138,8 @@ class DrainSystemTest {
       cluster.local().killNamenode();
       cluster.local().startNamenode();
       cluster.reconnect();
+      VerifyCluster.await(
+          "servers that tell their space", PATIENCE_MILLIS, this::whyNoServerTakesBlocks);
       write("/meanwhile", 6);
       int[] reads = {0};
       VerifyCluster.await(
