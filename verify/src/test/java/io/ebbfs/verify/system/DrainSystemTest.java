@@ -165,7 +165,6 @@ class DrainSystemTest {
       for (Map.Entry<String, byte[]> file : files.entrySet()) {
         assertThat(cluster.read(file.getKey())).as(file.getKey()).isEqualTo(file.getValue());
       }
-      assertThat(cluster.whyNotRedundant()).isNull();
       assertThat(cluster.probe().cluster().getStripesByLossList()).isEmpty();
       assertThat(cluster.transitionsAfter(before).stream().map(TransitionRow::getKind))
           .doesNotContain(TransitionKindProto.REPAIR);

@@ -16,7 +16,7 @@ import org.apache.hadoop.hdfs.protocol.DatanodeInfo.AdminStates;
 import org.junit.jupiter.api.Test;
 
 /** Replicated blocks leave a server that is drained. */
-class DrainTest {
+class ReplicaDrainTest {
   private static final String LEAVING = "server-00";
 
   private BlockFixture f;

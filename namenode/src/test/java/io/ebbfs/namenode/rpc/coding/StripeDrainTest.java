@@ -21,7 +21,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /** Members of stripes leave a server that is drained. */
-class DrainTest {
+class StripeDrainTest {
   private static final int BLOCK = 64;
   private static final String LEAVING = "server-00";
 
