@@ -102,11 +102,11 @@ public final class PolicySweep {
       List<List<Double>> cells,
       List<List<String>> notes) {
     void print(PrintStream out) {
-      out.printf("%n%s%n%-24s", title, rowName + " \\ " + columnName);
+      out.printf("%n%s%n%-36s", title, rowName + " \\ " + columnName);
       columns.forEach(column -> out.printf("%-24s", number(column)));
       out.println();
       for (int row = 0; row < rows.size(); row++) {
-        out.printf("%-24s", number(rows.get(row)));
+        out.printf("%-36s", number(rows.get(row)));
         for (int column = 0; column < columns.size(); column++) {
           String note = notes.get(row).get(column);
           out.printf(
@@ -203,9 +203,9 @@ public final class PolicySweep {
     List<List<Cell>> cells = points.stream().map(row -> row.stream().map(cell).toList()).toList();
     return new Grid(
         title,
-        "lost %/day, absent %",
+        "lost, absent %",
         IntStream.range(0, LOST_PER_DAY.length).mapToObj(i -> LOST_PER_DAY[i] * 100).toList(),
-        "opens/file/day",
+        "opens/day",
         list(READS_PER_DAY),
         cells.stream().map(row -> row.stream().map(Cell::ratio).toList()).toList(),
         cells.stream().map(row -> row.stream().map(Cell::note).toList()).toList());

@@ -35,7 +35,7 @@ class PolicySweepTest {
     assertThat(compact.cells().get(last).get(most)).isLessThan(0.8);
     assertThat(grids.get(1).notes().get(0).get(0)).isNotEmpty();
     assertThat(bytes.toString(StandardCharsets.UTF_8))
-        .contains("CC1, 4 simulated days", compact.title(), "opens/file/day");
+        .contains("CC1, 4 simulated days", compact.title(), "opens/day");
   }
 
   /** A system with another memory decides otherwise. */
