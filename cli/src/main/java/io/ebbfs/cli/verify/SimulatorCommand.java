@@ -70,6 +70,11 @@ final class SimulatorCommand implements Callable<Integer> {
   private Integer steps;
 
   @Option(
+      names = "--releases",
+      description = "Lets blocks also leave their stripes. A seed gives another schedule then.")
+  private boolean releases;
+
+  @Option(
       names = "--threads",
       paramLabel = "N",
       description = "Schedules at the same time (default: one for each processor).")
@@ -114,6 +119,7 @@ final class SimulatorCommand implements Callable<Integer> {
         seed,
         namenodes,
         most,
+        releases,
         threads,
         Optional.ofNullable(json).map(Path::toAbsolutePath));
   }

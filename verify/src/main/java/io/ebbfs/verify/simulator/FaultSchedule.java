@@ -26,17 +26,15 @@ final class FaultSchedule {
   private boolean faultInTransition;
   private int step;
 
-  /**
-   * @param namenodes on one store; 1 has its store alone
-   */
-  FaultSchedule(long seed, PlantedBug bug, int namenodes) throws IOException {
+  FaultSchedule(long seed, PlantedBug bug, ScheduleRunner.Shape shape) throws IOException {
+    int namenodes = shape.namenodes();
     this.seed = seed;
     random = new Random(new SplittableRandom(seed).nextLong());
     SimWorld drawn = SimWorld.of(random);
     SimWorld world = namenodes > 1 ? drawn.small() : drawn;
     faultPercent = random.nextInt(101);
     system = new SimSystem(world, random, bug, namenodes);
-    proposals = new ProposalSource(system);
+    proposals = new ProposalSource(system, shape.releases());
     faults = new FaultSource(system, proposals);
     system.log.add("seed %d, %s".formatted(seed, world));
   }

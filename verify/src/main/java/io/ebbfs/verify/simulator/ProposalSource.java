@@ -23,9 +23,14 @@ final class ProposalSource {
   private final SimSystem system;
   private final Random random;
   private final SimManager manager;
+  private final boolean releases;
 
-  ProposalSource(SimSystem system) {
+  /**
+   * @param releases whether blocks also leave their stripes
+   */
+  ProposalSource(SimSystem system, boolean releases) {
     this.system = system;
+    this.releases = releases;
     random = system.random;
     manager =
         new SimManager(system.anyOf(SimCodes.pairs(system.world)), system.random, system.clock);
@@ -68,7 +73,7 @@ final class ProposalSource {
       return;
     }
     StripeRow any = stripes.get(random.nextInt(stripes.size()));
-    if (random.nextInt(6) == 0) {
+    if (releases && random.nextInt(3) == 0) {
       release(step, any);
       return;
     }

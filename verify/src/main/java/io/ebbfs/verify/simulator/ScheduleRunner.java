@@ -18,9 +18,10 @@ final class ScheduleRunner {
   /** A schedule that broke a promise. */
   record Failure(long seed, Shape shape, List<String> log, Throwable cause) {
     String replay() {
-      return "./ebb verify simulator%s --seed %d --schedules 1 --steps %d"
+      return "./ebb verify simulator%s%s --seed %d --schedules 1 --steps %d"
           .formatted(
               shape.namenodes() > 1 ? " --namenodes " + shape.namenodes() : "",
+              shape.releases() ? " --releases" : "",
               seed,
               shape.steps());
     }
@@ -36,8 +37,14 @@ final class ScheduleRunner {
    *
    * @param namenodes on one store; 1 has its store alone
    * @param steps most events in a schedule before it comes to rest
+   * @param releases whether blocks also leave their stripes. The schedule of a seed is another one
+   *     then
    */
-  record Shape(int namenodes, int steps) {}
+  record Shape(int namenodes, int steps, boolean releases) {
+    Shape(int namenodes, int steps) {
+      this(namenodes, steps, false);
+    }
+  }
 
   private static final ThreadMXBean THREADS = ManagementFactory.getThreadMXBean();
 
@@ -111,7 +118,7 @@ final class ScheduleRunner {
   private void run(long seed) {
     FaultSchedule schedule = null;
     try {
-      schedule = new FaultSchedule(seed, bug, shape.namenodes());
+      schedule = new FaultSchedule(seed, bug, shape);
       schedule.run(shape.steps());
       synchronized (this) {
         events.addAll(schedule.events());

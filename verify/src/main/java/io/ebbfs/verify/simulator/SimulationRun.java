@@ -28,6 +28,7 @@ public final class SimulationRun {
    * @param seed of the first schedule; the next schedule has the next seed
    * @param namenodes on one store; 1 has its store alone
    * @param steps most events in a schedule before it comes to rest
+   * @param releases whether blocks also leave their stripes
    * @param threads schedules at the same time
    * @param json where the figures go, if anywhere
    */
@@ -37,6 +38,7 @@ public final class SimulationRun {
       long seed,
       int namenodes,
       int steps,
+      boolean releases,
       int threads,
       Optional<Path> json) {}
 
@@ -51,7 +53,7 @@ public final class SimulationRun {
         new ScheduleRunner(
             options.seed(),
             options.schedules(),
-            new ScheduleRunner.Shape(options.namenodes(), options.steps()));
+            new ScheduleRunner.Shape(options.namenodes(), options.steps(), options.releases()));
   }
 
   /** Whether every promise held; what broke is printed with its seed. */

@@ -15,10 +15,24 @@ class SimulationTest {
 
   @Test
   void everyPromiseHoldsInEverySchedule() throws InterruptedException {
+    run(false);
+  }
+
+  @Test
+  void everyPromiseHoldsWhileBlocksLeaveTheirStripes() throws InterruptedException {
+    EventCounts events = run(true);
+    if (System.getProperty("ebbfs.simulation.seed") == null) {
+      long releases =
+          events.below("published RELEASE").values().stream().mapToLong(Long::longValue).sum();
+      assertThat(releases).isGreaterThan(20);
+    }
+  }
+
+  private static EventCounts run(boolean releases) throws InterruptedException {
     boolean replay = System.getProperty("ebbfs.simulation.seed") != null;
     int schedules = Integer.getInteger("ebbfs.simulation.schedules", replay ? 1 : 300);
     ScheduleRunner run =
-        new ScheduleRunner(FIRST_SEED, schedules, new ScheduleRunner.Shape(1, STEPS));
+        new ScheduleRunner(FIRST_SEED, schedules, new ScheduleRunner.Shape(1, STEPS, releases));
     run.run(1, () -> false, seed -> {});
     run.failure()
         .ifPresent(
@@ -26,5 +40,6 @@ class SimulationTest {
               throw failure.toError();
             });
     assertThat(run.events().of("schedules")).isEqualTo(schedules);
+    return run.events();
   }
 }
