@@ -6,6 +6,7 @@ import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Target;
 import io.ebbfs.namenode.replicas.BlockService.WriteRequest;
+import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.namenode.stripes.BlockRows;
 import io.ebbfs.namenode.stripes.StripeState;
@@ -25,6 +26,8 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Plans one attempt that takes blocks out of a stripe. Each block is copied, with its id and
@@ -33,6 +36,8 @@ import java.util.TreeMap;
  * copies and the parities, so that a block has its parities or its replicas at any moment.
  */
 public final class ReleaseAttemptPlanner {
+  private static final Logger LOG = LoggerFactory.getLogger(ReleaseAttemptPlanner.class);
+
   private final CodeRegistry codes;
   private final ClusterView cluster;
   private final BlockService blocks;
@@ -150,9 +155,14 @@ public final class ReleaseAttemptPlanner {
     if (missing <= 0) {
       return List.of();
     }
-    // A server can hold only one replica of a block id, right or wrong.
-    List<String> all = BlockRows.allStorages(transaction, member.getOwnerId(), member.getBlockId());
-    List<Target> chosen = choose(member, missing, live, cluster.serversOf(all));
+    List<Target> chosen = choose(member, missing, live, marked(transaction, member));
+    if (chosen.size() < missing) {
+      // A server can hold only one replica of a block id, right or wrong.
+      Set<String> holders =
+          cluster.serversOf(
+              BlockRows.allStorages(transaction, member.getOwnerId(), member.getBlockId()));
+      chosen = choose(member, missing, live, holders);
+    }
     if (present + chosen.size() < LeavingBlocks.FEWEST_REPLICAS) {
       throw NotPlannableException.now(
           "block %d finds room on %d servers, and it needs %d before it leaves its stripe: add chunk servers or free space"
@@ -162,9 +172,20 @@ public final class ReleaseAttemptPlanner {
     return chosen.stream().map(target -> target.disk().storageUuid()).toList();
   }
 
+  /**
+   * The servers that hold the block, or that an earlier attempt may have written it to. An order to
+   * delete such a copy may still be on its way, and would delete the next copy with the same id.
+   */
+  private Set<String> marked(Transaction transaction, StripeMemberProto member) throws IOException {
+    return cluster.serversOf(
+        BlockRows.replicas(transaction, member.getOwnerId(), member.getBlockId()).stream()
+            .map(row -> Tables.replicaStorage(row.key()))
+            .toList());
+  }
+
+  /** As many disks as there are, but not on these servers. */
   private List<Target> choose(
-      StripeMemberProto member, int missing, List<String> live, Set<String> taken)
-      throws NotPlannableException {
+      StripeMemberProto member, int missing, List<String> live, Set<String> taken) {
     try {
       return blocks.chooseTargets(
           new WriteRequest(
@@ -175,7 +196,8 @@ public final class ReleaseAttemptPlanner {
               taken,
               new HashSet<>(live)));
     } catch (IOException e) {
-      throw NotPlannableException.now(e.getMessage());
+      LOG.debug("No disk for a copy of block {}", member.getBlockId(), e);
+      return List.of();
     }
   }
 }

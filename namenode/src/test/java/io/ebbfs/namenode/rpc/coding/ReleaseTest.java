@@ -14,6 +14,8 @@ import io.ebbfs.protocol.proto.CodingProtos.ListFilesRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposedProto;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
+import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionOutputProto;
@@ -269,7 +271,7 @@ class ReleaseTest {
     assertThat(cluster.claim(1)).isEmpty();
     assertThat(cluster.active())
         .singleElement()
-        .matches(t -> t.getFailure().contains("no server has room"));
+        .matches(t -> t.getFailure().contains("finds room on 1 servers, and it needs 2"));
     assertEncoded(files);
     cluster.servers.full.clear();
     cluster.runAll();
@@ -297,6 +299,60 @@ class ReleaseTest {
     cluster.blocks.copyUnderReplicated();
     assertReplicated(files.subList(0, 1));
     whole();
+  }
+
+  /** A copy that an earlier attempt left may be deleted late, by its id alone. */
+  @Test
+  void serversOfEarlierAttemptsAreAvoidedWhileThereAreOthers() throws Exception {
+    List<Long> files = encode(Codes.RS_FAST, 1, true);
+    long file = files.get(0);
+    String home = cluster.servers.serverOf(cluster.live(file, 0).get(0));
+    List<String> others =
+        cluster.servers.servers().stream().filter(s -> !s.equals(home)).sorted().toList();
+    List<String> marked = others.subList(0, others.size() - 2);
+    marked.forEach(server -> mark(file, server));
+    release(Codes.RS_FAST, List.of(file));
+    ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+    assertThat(copyServers(claimed)).doesNotContainAnyElementsOf(marked).hasSize(2);
+    cluster.fail(claimed, "stopped");
+    others.subList(others.size() - 2, others.size()).forEach(server -> mark(file, server));
+    cluster.advance(120_000);
+    assertThat(copyServers(cluster.claim(1).get(0))).as("there are no others").hasSize(2);
+  }
+
+  private Set<String> copyServers(ClaimedTransitionProto claimed) {
+    Set<String> servers = new HashSet<>();
+    claimed.getTransition().getOutputsList().stream()
+        .filter(this::isCopy)
+        .forEach(copy -> servers.add(cluster.servers.serverOf(copy.getStorageUuid())));
+    return servers;
+  }
+
+  /** The mark of a copy that an attempt may have written to a server. */
+  private void mark(long file, String server) {
+    String disk =
+        cluster.servers.disks().stream()
+            .filter(d -> cluster.servers.serverOf(d).equals(server))
+            .findFirst()
+            .orElseThrow();
+    try {
+      long blockId = cluster.block(file, 0).getBlockId();
+      cluster.store.transact(
+          file,
+          transaction -> {
+            transaction.put(
+                Tables.REPLICA,
+                Tables.replica(file, blockId, disk),
+                ReplicaRow.newBuilder()
+                    .setState(ReplicaStateProto.CORRUPT)
+                    .setGenerationStamp(1001)
+                    .setLengthBytes(0)
+                    .build());
+            return null;
+          });
+    } catch (IOException e) {
+      throw new AssertionError(e);
+    }
   }
 
   @Test
