@@ -388,8 +388,8 @@ class ManagerTest {
       // A preview needs a body, and the other ones parameters. No scrub was reported yet.
       int expected =
           switch (path.substring(path.lastIndexOf('/') + 1)) {
-              case "preview", "previewed", "search", "file", "convert", "cancel", "retry" -> 400;
-              case "bound", "drain", "undrain" -> 404;
+            case "preview", "previewed", "search", "file", "convert", "cancel", "retry" -> 400;
+            case "bound", "drain", "undrain" -> 404;
             case "scrub", "resume" -> 409;
             default -> 200;
           };

@@ -131,7 +131,6 @@ final class PolicyRun {
   void release(List<Decision> decisions) {
     if (held == null) {
       new ReleaseChooser(view, bound, limit, pace, failed, taken, waitingStripes).decide(decisions);
-      conversions.leaveTaken();
     }
   }
 

@@ -132,7 +132,7 @@ final class ReleaseChooser {
     if (failed.concernsRelease(stripe.id())) {
       return Optional.of("limits.retryFailedAfter, since its last release failed");
     }
-    Optional<String> paced = pace.hold(bytes, 0);
+    Optional<String> paced = pace.hold(0);
     if (paced.isPresent()) {
       return paced;
     }

@@ -329,7 +329,7 @@ public final class WorkingSet {
             return false;
           }
           due.add(id);
-          if (!failed.contains(id) && !around.experience().reads().containsKey(id)) {
+          if (!failed.contains(id) && around.experience().reads().of(id) == 0) {
             counted[0]++;
             bytes[0] += length;
           }

@@ -100,7 +100,8 @@ final class PolicyWorld {
         rule.maxBytesPerRun(),
         rule.minServers(),
         rule.pace(),
-        rule.prices());
+        rule.prices(),
+        rule.releaseWhenWritten());
   }
 
   /** The same policy for files of one owner only. */
@@ -155,6 +156,7 @@ final class PolicyWorld {
         rule.hysteresis(),
         rule.minFileBytes(),
         rule.fillWaitMillis(),
+        rule.waitWhileReadMillis(),
         rule.maxBytesPerRun(),
         rule.minServers(),
         rule.pace(),

@@ -214,7 +214,7 @@ class RecodingTest {
   private static void converted(PolicyWorld world, long bytes) {
     world.experience =
         new Experience(
-            FailureRates.PRIOR, Experience.WEEK_MILLIS, 365, Map.of(), Map.of("p", bytes));
+            FailureRates.PRIOR, Experience.WEEK_MILLIS, 365, ReadCounts.NONE, Map.of("p", bytes));
   }
 
   /** Such a rewrite comes last, so that the rest would wait for long. */

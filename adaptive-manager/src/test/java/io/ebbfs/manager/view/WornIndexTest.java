@@ -54,10 +54,12 @@ class WornIndexTest {
                 2,
                 0,
                 0,
+                0,
                 1,
                 1,
                 Pace.FREE,
-                Prices.DEFAULT)));
+                Prices.DEFAULT,
+                false)));
   }
 
   /** Half of the data of a full stripe of LRC(12,2,2) is deleted. */
