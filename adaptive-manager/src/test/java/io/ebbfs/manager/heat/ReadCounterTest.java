@@ -88,7 +88,13 @@ class ReadCounterTest {
   private static void produce(TestBroker broker, int events, boolean withMalformed)
       throws Exception {
     Map<String, Object> settings =
-        Map.of("bootstrap.servers", broker.address(), "max.block.ms", 120_000);
+        Map.of(
+            "bootstrap.servers",
+            broker.address(),
+            "max.block.ms",
+            120_000,
+            "max.in.flight.requests.per.connection",
+            1); // as the namenode's
     List<Future<?>> sent = new ArrayList<>();
     try (KafkaProducer<String, byte[]> producer =
         new KafkaProducer<>(settings, new StringSerializer(), new ByteArraySerializer())) {

@@ -52,6 +52,8 @@ class ViewFollowerTest {
             Map.of(
                 ProducerConfig.BOOTSTRAP_SERVERS_CONFIG,
                 broker.address(),
+                ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION,
+                1, // as the namenode's
                 ProducerConfig.MAX_BLOCK_MS_CONFIG,
                 20_000),
             new ByteArraySerializer(),

@@ -59,10 +59,12 @@ public final class KafkaChangePublisher implements ChangePublisher, AutoCloseabl
             brokers,
             ProducerConfig.CLIENT_ID_CONFIG,
             "ebbfs-namenode-changes",
-            ProducerConfig.ACKS_CONFIG,
-            "all",
             ProducerConfig.ENABLE_IDEMPOTENCE_CONFIG,
             true,
+            // A new partition takes whatever batch comes first. With a second batch on its way, the
+            // first one could be refused for ever: "out of order sequence number".
+            ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION,
+            1,
             ProducerConfig.BUFFER_MEMORY_CONFIG,
             PRODUCER_BYTES,
             ProducerConfig.MAX_BLOCK_MS_CONFIG,

@@ -75,6 +75,8 @@ public final class KafkaOpenPublisher implements OpenListener, AutoCloseable {
             ProducerConfig.BUFFER_MEMORY_CONFIG, PRODUCER_BYTES,
             ProducerConfig.MAX_REQUEST_SIZE_CONFIG, MAX_EVENT_BYTES * 2,
             ProducerConfig.LINGER_MS_CONFIG, 20,
+            // With two, the first batch of a new partition could be refused for ever.
+            ProducerConfig.MAX_IN_FLIGHT_REQUESTS_PER_CONNECTION, 1,
             ProducerConfig.MAX_BLOCK_MS_CONFIG, 10_000,
             ProducerConfig.DELIVERY_TIMEOUT_MS_CONFIG, 60_000,
             ProducerConfig.REQUEST_TIMEOUT_MS_CONFIG, 10_000,
