@@ -43,13 +43,17 @@ final class PublicationGuard {
     }
   }
 
-  /** Refuses a block outside of stripes that would be on fewer servers than that. */
+  /**
+   * Refuses a block outside of stripes that would be on fewer servers than that. A server that is
+   * drained does not count, since it is to leave the cluster.
+   */
   void requireServers(long blockId, Collection<String> storages, int fewest)
       throws CommitRefusedException {
-    Set<String> servers = cluster.serversOf(heard(storages));
+    List<String> staying = heard(storages).stream().filter(cluster::isStaying).toList();
+    Set<String> servers = cluster.serversOf(staying);
     if (servers.size() < fewest) {
       throw new CommitRefusedException(
-          "block %d would leave its stripe with replicas on %d servers that were heard lately, and %d are needed: its disks are %s"
+          "block %d would leave its stripe with replicas on %d servers that were heard lately and are not drained, and %d are needed: its disks are %s"
               .formatted(blockId, servers.size(), fewest, storages));
     }
   }

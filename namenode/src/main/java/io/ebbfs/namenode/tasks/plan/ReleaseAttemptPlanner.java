@@ -31,9 +31,10 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Plans one attempt that takes blocks out of a stripe. Each block is copied, with its id and
- * generation stamp, to as many servers as its file wants replicas. The parities are computed
- * without the blocks, as a subtraction does, unless all live blocks leave. One commit publishes the
- * copies and the parities, so that a block has its parities or its replicas at any moment.
+ * generation stamp, to as many servers as its file wants replicas. A server that is drained may be
+ * read from, but its replica does not count. The parities are computed without the blocks, as a
+ * subtraction does, unless all live blocks leave. One commit publishes the copies and the parities,
+ * so that a block has its parities or its replicas at any moment.
  */
 public final class ReleaseAttemptPlanner {
   private static final Logger LOG = LoggerFactory.getLogger(ReleaseAttemptPlanner.class);
@@ -150,7 +151,7 @@ public final class ReleaseAttemptPlanner {
       throw NotPlannableException.ever(objection.get());
     }
     List<String> live = stripe.locations().get(member.getPosition());
-    int present = cluster.serversOf(live).size();
+    int present = cluster.serversOf(live.stream().filter(cluster::isStaying).toList()).size();
     int missing = block.replication() - present;
     if (missing <= 0) {
       return List.of();

@@ -3,6 +3,7 @@ package io.ebbfs.namenode.rpc.coding;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.coding.code.Codes;
+import io.ebbfs.namenode.datanodes.ClusterView.DrainState;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.stripes.FileRows;
@@ -29,6 +30,7 @@ import java.util.List;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Blocks that leave their stripes and become replicas again, on real bytes. */
@@ -299,6 +301,44 @@ class ReleaseTest {
     cluster.blocks.copyUnderReplicated();
     assertReplicated(files.subList(0, 1));
     whole();
+  }
+
+  /** The drain could not end otherwise, or its end would take the replica away. */
+  @ParameterizedTest
+  @EnumSource(names = {"DRAINING", "DRAINED"})
+  void aServerThatIsDrainedIsReadFromAndItsReplicaDoesNotCount(DrainState state) throws Exception {
+    List<Long> files = encode(Codes.RS_FAST, 1, true);
+    long file = files.get(0);
+    String home = cluster.servers.serverOf(cluster.live(file, 0).get(0));
+    cluster.servers.drains.put(home, state);
+    release(Codes.RS_FAST, List.of(file));
+    ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+    assertThat(copyServers(claimed)).hasSize(3).doesNotContain(home);
+    assertThat(cluster.commit(claimed, cluster.run(claimed)).getCommitted()).isTrue();
+    cluster.servers.kill(home);
+    assertReplicated(List.of(file));
+    cluster.assertAllReadable();
+  }
+
+  @Test
+  void aBlockDoesNotLeaveIfAServerOfItsTwoReplicasIsDrainedMeanwhile() throws Exception {
+    List<Long> files = encode(Codes.RS_FAST, 1, true);
+    setReplication(files.get(0), 2);
+    String home = cluster.servers.serverOf(cluster.live(files.get(0), 0).get(0));
+    release(Codes.RS_FAST, files.subList(0, 1));
+    ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+    assertThat(copyServers(claimed)).hasSize(1);
+    List<CombineResponseProto> results = cluster.run(claimed);
+    cluster.servers.drains.put(home, DrainState.DRAINING);
+    assertThat(cluster.commit(claimed, results).getRefusal())
+        .contains("replicas on 1 servers that were heard lately and are not drained");
+    assertEncoded(files);
+    cluster.runAll();
+    assertThat(releases()).singleElement().matches(t -> t.getState() == TransitionStateProto.DONE);
+    assertThat(cluster.block(files.get(0), 0).hasStripeId()).isFalse();
+    cluster.servers.kill(home);
+    assertThat(cluster.live(files.get(0), 0)).hasSize(2);
+    cluster.assertAllReadable();
   }
 
   /** A copy that an earlier attempt left may be deleted late, by its id alone. */
