@@ -18,7 +18,10 @@ public final class StoreFormat {
   /** The store has counted directories: whoever writes inodes keeps the sums of quotas. */
   private static final int WITH_QUOTAS = 2;
 
-  private static final int NEWEST = WITH_QUOTAS;
+  /** The store has had a transition of a kind that older versions cannot parse. */
+  private static final int WITH_RELEASES = 3;
+
+  private static final int NEWEST = WITH_RELEASES;
 
   /** Instead of a number, while the rows of a backup are being written. */
   private static final String RESTORING = "a restore that has not ended";
@@ -82,21 +85,38 @@ public final class StoreFormat {
    * then on.
    */
   public static void raiseToQuotas(MetadataStore store) throws IOException {
-    String wanted = String.valueOf(WITH_QUOTAS);
-    Optional<SettingRow> seen =
-        store.transact(
-            KEY.partition(),
-            Durability.RELAXED,
-            transaction -> transaction.get(Tables.SETTING, KEY));
-    if (seen.filter(row -> row.getValue().equals(wanted)).isEmpty()) {
+    raise(store, WITH_QUOTAS);
+  }
+
+  /**
+   * To be called before a transition is registered whose kind is SUBTRACT or RELEASE. Versions that
+   * cannot parse its row refuse the store from then on.
+   */
+  public static void raiseToReleases(MetadataStore store) throws IOException {
+    raise(store, WITH_RELEASES);
+  }
+
+  private static void raise(MetadataStore store, int wanted) throws IOException {
+    int seen = store.transact(KEY.partition(), Durability.RELAXED, StoreFormat::read);
+    if (seen < wanted) {
       store.transact(
           KEY.partition(),
           transaction -> {
             transaction.lock(List.of(RowLock.exclusive(Tables.SETTING, KEY)));
-            put(transaction, wanted);
+            if (read(transaction) < wanted) { // another namenode may have raised it further
+              put(transaction, String.valueOf(wanted));
+            }
             return null;
           });
     }
+  }
+
+  /** The format of a store that this process has opened, so the row is a number if it is there. */
+  private static int read(Transaction transaction) throws IOException {
+    return transaction
+        .get(Tables.SETTING, KEY)
+        .map(row -> Integer.parseInt(row.getValue()))
+        .orElse(FIRST);
   }
 
   /** Has namenodes refuse an empty store, unless one of them has taken the store already. */

@@ -42,8 +42,32 @@ class StoreFormatTest {
     StoreFormat.check(store);
   }
 
+  @Test
+  void aStoreWithReleasesHasAFormatThatOlderVersionsRefuse() throws IOException {
+    StoreFormat.check(store);
+    StoreFormat.raiseToReleases(store);
+    StoreFormat.raiseToReleases(store);
+    assertThat(format()).isEqualTo("3");
+    StoreFormat.check(store);
+  }
+
+  @Test
+  void aFormatIsNeverLowered() throws IOException {
+    StoreFormat.check(store);
+    StoreFormat.raiseToReleases(store);
+    StoreFormat.raiseToQuotas(store);
+    assertThat(format()).isEqualTo("3");
+    write("2");
+    StoreFormat.raiseToReleases(store);
+    assertThat(format()).isEqualTo("3");
+  }
+
+  private String format() throws IOException {
+    return store.scanAll(Tables.SETTING, null, 10).get(0).value().getValue();
+  }
+
   @ParameterizedTest
-  @ValueSource(strings = {"3", "1234567890123", "", "two"})
+  @ValueSource(strings = {"4", "1234567890123", "", "two"})
   void aStoreOfANewerFormatIsRefused(String format) throws IOException {
     write(format);
     assertThatThrownBy(() -> StoreFormat.check(store))

@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.tasks.lifecycle;
 
 import io.ebbfs.namenode.store.OwnerLocks;
+import io.ebbfs.namenode.store.StoreFormat;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
@@ -78,6 +79,7 @@ public final class TransitionRegistrar {
   private static Optional<TransitionRow> register(
       TransitionContext context, TransitionRow row, List<StripeRow> seen, int fewest)
       throws IOException {
+    raiseFormat(context, row);
     long id = row.getId();
     Optional<TransitionRow> registered =
         context
@@ -129,6 +131,7 @@ public final class TransitionRegistrar {
    */
   public static boolean register(TransitionContext context, TransitionRow row, StripeRow seen)
       throws IOException {
+    raiseFormat(context, row);
     Optional<TransitionRow> registered =
         context
             .store()
@@ -144,5 +147,16 @@ public final class TransitionRegistrar {
                 });
     registered.ifPresent(context.lifecycle()::committed);
     return registered.isPresent();
+  }
+
+  /**
+   * Has older versions refuse the store by name before it has a row that they cannot parse. They
+   * read all rows of transitions when they begin to lead, those of ended ones, too.
+   */
+  private static void raiseFormat(TransitionContext context, TransitionRow row) throws IOException {
+    switch (row.getKind()) {
+      case SUBTRACT, RELEASE -> StoreFormat.raiseToReleases(context.store());
+      case ENCODE, UPCODE, DOWNCODE, REPAIR, REWRITE, MOVE -> {}
+    }
   }
 }

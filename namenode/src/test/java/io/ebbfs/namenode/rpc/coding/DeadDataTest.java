@@ -5,20 +5,25 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.coding.code.Codes;
 import io.ebbfs.coding.code.ErasureCode;
+import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.stripes.StripeState;
 import io.ebbfs.namenode.tasks.plan.MergeGroup;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimedTransitionProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposedProto;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
+import io.ebbfs.protocol.proto.StoreProtos.SettingRow;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionOutputProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
@@ -138,6 +143,22 @@ class DeadDataTest {
     return cluster.transitions().stream()
         .filter(t -> t.getKind() == TransitionKindProto.SUBTRACT)
         .toList();
+  }
+
+  /** Versions without SUBTRACT cannot parse its row, so they are to refuse the store. */
+  @Test
+  void theFirstSubtractionRaisesTheFormatOfTheStore() throws Exception {
+    encode(Codes.RS_COMPACT, 1, true);
+    delete(2);
+    assertThat(format()).isEmpty();
+    propose(TransitionKindProto.SUBTRACT, Codes.RS_COMPACT, cluster.stripeIds());
+    assertThat(format()).contains("3");
+  }
+
+  private Optional<String> format() throws IOException {
+    Key key = Tables.named("storeFormat");
+    return cluster.store.transact(
+        key.partition(), t -> t.get(Tables.SETTING, key).map(SettingRow::getValue));
   }
 
   @Test

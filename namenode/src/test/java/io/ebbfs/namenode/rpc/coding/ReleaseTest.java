@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.coding.code.Codes;
 import io.ebbfs.namenode.datanodes.ClusterView.DrainState;
+import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.stripes.FileRows;
@@ -17,6 +18,7 @@ import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.SettingRow;
 import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionOutputProto;
@@ -27,6 +29,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -301,6 +304,23 @@ class ReleaseTest {
     cluster.blocks.copyUnderReplicated();
     assertReplicated(files.subList(0, 1));
     whole();
+  }
+
+  /** Versions without RELEASE cannot parse its row, so they are to refuse the store. */
+  @Test
+  void theFirstReleaseRaisesTheFormatOfTheStore() throws Exception {
+    List<Long> files = encode(Codes.RS_FAST, 1, true);
+    assertThat(format()).as("an encoding does not").isEmpty();
+    assertThat(propose(files, List.of(999L)).getTransitionIdsList()).isEmpty();
+    assertThat(format()).as("a refused release does not").isEmpty();
+    release(Codes.RS_FAST, files);
+    assertThat(format()).contains("3");
+  }
+
+  private Optional<String> format() throws IOException {
+    Key key = Tables.named("storeFormat");
+    return cluster.store.transact(
+        key.partition(), t -> t.get(Tables.SETTING, key).map(SettingRow::getValue));
   }
 
   /** The drain could not end otherwise, or its end would take the replica away. */
