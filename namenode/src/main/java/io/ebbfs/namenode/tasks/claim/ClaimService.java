@@ -116,7 +116,8 @@ public final class ClaimService {
     this.encodes = new EncodeAttemptPlanner(context.codes(), cluster, disks);
     this.conversions = new ConversionAttemptPlanner(context.codes(), cluster, disks);
     this.subtractions = new SubtractAttemptPlanner(context.codes(), cluster, disks);
-    this.releases = new ReleaseAttemptPlanner(context.codes(), cluster, blocks, subtractions);
+    this.releases =
+        new ReleaseAttemptPlanner(context.codes(), cluster, blocks, disks, subtractions);
     this.repairs = new RepairAttemptPlanner(context.codes(), cluster, disks);
     this.moves = new MoveAttemptPlanner(context.codes(), cluster, disks);
     for (long id : index.running()) {

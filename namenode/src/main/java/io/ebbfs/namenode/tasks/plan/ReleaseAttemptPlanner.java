@@ -3,6 +3,7 @@ package io.ebbfs.namenode.tasks.plan;
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.coding.plan.BlockRef;
 import io.ebbfs.namenode.datanodes.ClusterView;
+import io.ebbfs.namenode.placement.PlacementDisk;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Target;
 import io.ebbfs.namenode.replicas.BlockService.WriteRequest;
@@ -42,16 +43,19 @@ public final class ReleaseAttemptPlanner {
   private final CodeRegistry codes;
   private final ClusterView cluster;
   private final BlockService blocks;
+  private final TargetDiskChooser disks;
   private final SubtractAttemptPlanner subtractions;
 
   public ReleaseAttemptPlanner(
       CodeRegistry codes,
       ClusterView cluster,
       BlockService blocks,
+      TargetDiskChooser disks,
       SubtractAttemptPlanner subtractions) {
     this.codes = codes;
     this.cluster = cluster;
     this.blocks = blocks;
+    this.disks = disks;
     this.subtractions = subtractions;
   }
 
@@ -157,20 +161,36 @@ public final class ReleaseAttemptPlanner {
       return List.of();
     }
     List<Target> chosen = choose(member, missing, live, marked(transaction, member));
+    // A server can hold only one replica of a block id, right or wrong.
+    Set<String> holders =
+        cluster.serversOf(
+            BlockRows.allStorages(transaction, member.getOwnerId(), member.getBlockId()));
     if (chosen.size() < missing) {
-      // A server can hold only one replica of a block id, right or wrong.
-      Set<String> holders =
-          cluster.serversOf(
-              BlockRows.allStorages(transaction, member.getOwnerId(), member.getBlockId()));
       chosen = choose(member, missing, live, holders);
     }
     if (present + chosen.size() < LeavingBlocks.FEWEST_REPLICAS) {
-      throw NotPlannableException.now(
+      int needed = LeavingBlocks.FEWEST_REPLICAS - present;
+      throw NotPlannableException.noPlace(
           "block %d finds room on %d servers, and it needs %d before it leaves its stripe: add chunk servers or free space"
               .formatted(
-                  member.getBlockId(), present + chosen.size(), LeavingBlocks.FEWEST_REPLICAS));
+                  member.getBlockId(), present + chosen.size(), LeavingBlocks.FEWEST_REPLICAS),
+          () ->
+              ShortageFinder.find(
+                  member.getLengthBytes(),
+                  disks.inService(),
+                  tried -> roomy(tried, member.getLengthBytes(), holders) >= needed));
     }
     return chosen.stream().map(target -> target.disk().storageUuid()).toList();
+  }
+
+  /** The servers but these that have a disk with so much free space. */
+  private static long roomy(List<PlacementDisk> disks, long lengthBytes, Set<String> taken) {
+    return disks.stream()
+        .filter(disk -> disk.freeBytes() >= lengthBytes)
+        .map(PlacementDisk::serverUuid)
+        .filter(server -> !taken.contains(server))
+        .distinct()
+        .count();
   }
 
   /**

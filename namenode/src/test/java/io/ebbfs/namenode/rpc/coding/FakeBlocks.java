@@ -278,7 +278,7 @@ final class FakeBlocks implements BlockService {
     Set<String> taken = new HashSet<>(request.excludedServerUuids());
     taken.addAll(cluster.serversOf(List.copyOf(request.chosenStorageUuids())));
     List<Target> targets = new ArrayList<>();
-    for (ClusterView.Server server : cluster.liveServers()) {
+    for (ClusterView.Server server : cluster.serversForBlocks()) {
       if (targets.size() < request.replication() && !taken.contains(server.uuid())) {
         server.disks().stream()
             .filter(disk -> !disk.failed() && disk.remainingBytes() >= request.blockSizeBytes())

@@ -284,6 +284,46 @@ class ReleaseTest {
     whole();
   }
 
+  /** So the manager tries again once the disks have the room that was missing. */
+  @Test
+  void aReleaseThatFindsNoRoomEndsAsNoSpace() throws Exception {
+    List<Long> files = encode(Codes.RS_FAST, 1, true);
+    cluster.servers.full.addAll(cluster.servers.disks());
+    release(Codes.RS_FAST, files);
+    for (int round = 0; round < 20 && !cluster.active().isEmpty(); round++) {
+      assertThat(cluster.claim(1)).isEmpty();
+      cluster.advance(120_000);
+    }
+    TransitionRow ended = releases().get(0);
+    assertThat(ended.getState()).as(ended.getFailure()).isEqualTo(TransitionStateProto.NO_SPACE);
+    assertThat(ended.getFailure()).contains("84 of 84 disks", "delete data, or add disks");
+    assertThat(ended.getMissingBytes()).isPositive();
+    assertThat(ended.getClusterDisks()).isEqualTo(84);
+    assertEncoded(files);
+    cluster.servers.full.clear();
+    release(Codes.RS_FAST, files);
+    cluster.runAll();
+    assertReplicated(files);
+  }
+
+  /** Without another server, room on disks does not help. */
+  @Test
+  void aReleaseThatFindsNoServerEndsAsNoDomains() throws Exception {
+    List<Long> files = encode(Codes.RS_FAST, 1, true);
+    String home = cluster.servers.serverOf(cluster.live(files.get(0), 0).get(0));
+    cluster.servers.servers().stream()
+        .filter(server -> !server.equals(home))
+        .forEach(server -> cluster.servers.drains.put(server, DrainState.DRAINING));
+    release(Codes.RS_FAST, files);
+    for (int round = 0; round < 20 && !cluster.active().isEmpty(); round++) {
+      assertThat(cluster.claim(1)).isEmpty();
+      cluster.advance(120_000);
+    }
+    assertThat(releases()).singleElement().matches(t -> t.getClusterServers() == 1);
+    assertThat(releases().get(0).getState()).isEqualTo(TransitionStateProto.NO_DOMAINS);
+    assertEncoded(files);
+  }
+
   /** Ordinary replication adds the third replica when there is a server for it. */
   @Test
   void twoServersAreEnough() throws Exception {
