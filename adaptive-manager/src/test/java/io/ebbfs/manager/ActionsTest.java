@@ -247,6 +247,20 @@ class ActionsTest {
   }
 
   @Test
+  void anOrderLeavesFilesOutOfWhichTheNamenodeDoesNotTellTheReplication() throws Exception {
+    encodeAll();
+    rig.namenode.files.values().stream()
+        .filter(file -> file.path.startsWith("/cold/a"))
+        .forEach(file -> file.replication = 0);
+    // The view reads the files again once they change in the stream.
+    rig.namenode.rename("/cold/a", "/cold/c");
+    assertThat(rig.refused("convert?path=/cold/c&to=replicas", 409))
+        .contains(
+            "30 files are left out: the namenode did not tell their replication, upgrade all namenodes");
+    assertThat(rig.namenode.proposed).isEmpty();
+  }
+
+  @Test
   void dataInASingleCodeBecomesReplicas() throws Exception {
     long mib = 1 << 20;
     rig.namenode.addFile("/single/full", 0, mib, mib, mib, mib, mib, mib);

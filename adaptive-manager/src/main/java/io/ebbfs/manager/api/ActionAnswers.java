@@ -258,7 +258,8 @@ final class ActionAnswers {
                       : "encoded or converted to " + plan.toCode(),
                   showBusy(plan.busy(), ": ", "")
                       + showForeign(plan, ": ", "")
-                      + showSingleReplica(plan, ": ", "")),
+                      + showSingleReplica(plan, ": ", "")
+                      + showUnknownReplication(plan, ": ", "")),
           plan.busy() > 0 ? "order it again when they are free" : "nothing to do");
     }
     if (!plan.isWithinBound()) {
@@ -342,6 +343,9 @@ final class ActionAnswers {
     if (plan.singleReplica() > 0) {
       lines.add(showSingleReplica(plan, "", "."));
     }
+    if (plan.unknownReplication() > 0) {
+      lines.add(showUnknownReplication(plan, "", "."));
+    }
   }
 
   private static String showSingleReplica(
@@ -350,6 +354,14 @@ final class ActionAnswers {
         ? ""
         : "%s%,d files are left out: their replication is 1, set it to 2 or more with hdfs dfs -setrep%s"
             .formatted(before, plan.singleReplica(), after);
+  }
+
+  private static String showUnknownReplication(
+      OrderedConversion.Plan plan, String before, String after) {
+    return plan.unknownReplication() == 0
+        ? ""
+        : "%s%,d files are left out: the namenode did not tell their replication, upgrade all namenodes%s"
+            .formatted(before, plan.unknownReplication(), after);
   }
 
   private static String showBusy(long busy, String before, String after) {
@@ -378,7 +390,8 @@ final class ActionAnswers {
         "overheadAtEnd", plan.overheadAtEnd(),
         "busy", plan.busy(),
         "foreign", plan.foreign(),
-        "singleReplica", plan.singleReplica());
+        "singleReplica", plan.singleReplica(),
+        "unknownReplication", plan.unknownReplication());
   }
 
   private static Map<String, Number> figures(Object... namesAndNumbers) {

@@ -46,6 +46,8 @@ public final class OrderedConversion {
    * @param busy files and stripes that are left out: being written, converted or repaired
    * @param foreign files and stripes that are left out: they belong to another policy, or to none
    * @param singleReplica files that are left out of a release: their replication is 1
+   * @param unknownReplication files that are left out of a release: the namenode did not tell their
+   *     replication
    */
   public record Plan(
       PolicyRule rule,
@@ -62,7 +64,8 @@ public final class OrderedConversion {
       boolean isWithinBound,
       long busy,
       long foreign,
-      long singleReplica) {}
+      long singleReplica,
+      long unknownReplication) {}
 
   private final PolicyView view;
   private final PolicyRule rule;
@@ -260,6 +263,7 @@ public final class OrderedConversion {
         fits,
         busy,
         foreign,
+        0,
         0);
   }
 }

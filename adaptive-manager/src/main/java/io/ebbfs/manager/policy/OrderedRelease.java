@@ -38,6 +38,7 @@ public final class OrderedRelease {
   private long busy;
   private long foreign;
   private long singleReplica;
+  private long unknownReplication;
 
   private OrderedRelease(PolicyView view, StorageBound bound, String reason) {
     this.view = view;
@@ -77,8 +78,10 @@ public final class OrderedRelease {
     for (FileView file : named) {
       if (file.hasReplicasToLeave()) {
         leaving.put(file.id(), file);
-      } else if (file.stripedBlocks() > 0) {
+      } else if (file.stripedBlocks() > 0 && file.isReplicationKnown()) {
         singleReplica++;
+      } else if (file.stripedBlocks() > 0) {
+        unknownReplication++;
       }
     }
   }
@@ -116,7 +119,7 @@ public final class OrderedRelease {
     long replicas = 0;
     for (StripeView.Member member : stripe.members()) {
       if (positions.contains(member.position())) {
-        int replication = replication(leaving.get(member.ownerId()));
+        int replication = leaving.get(member.ownerId()).replication();
         copied += ReleaseForecast.copiedBytes(member.lengthBytes(), replication);
         replicas += member.lengthBytes() * replication;
       }
@@ -134,11 +137,6 @@ public final class OrderedRelease {
             reason,
             forecast.leavingBytes(),
             forecast.movedBytes() + copied));
-  }
-
-  /** The replication of HDFS's default, if the namenode did not tell. */
-  private static int replication(FileView file) {
-    return file.replication() == 0 ? 3 : file.replication();
   }
 
   /** A decision that takes the blocks of files out of one stripe. */
@@ -175,6 +173,7 @@ public final class OrderedRelease {
         fits,
         busy,
         foreign,
-        singleReplica);
+        singleReplica,
+        unknownReplication);
   }
 }

@@ -177,6 +177,12 @@ final class VerdictWriter {
         file.pin());
   }
 
+  private static String whyStaying(FileView file) {
+    return file.isReplicationKnown()
+        ? ", but its replication is 1, so its blocks stay in their stripes"
+        : ", but the namenode did not tell its replication, so its blocks stay in their stripes: upgrade all namenodes";
+  }
+
   /** What the user of the file asks for, and why that has no effect, if it has none. */
   private String pin(FileView file) {
     if (file.pin() == Pin.NONE) {
@@ -185,9 +191,7 @@ final class VerdictWriter {
     String pinned = "; user.ebbfs.pin: " + file.pin().name().toLowerCase(Locale.ROOT);
     boolean isEncoded = file.blocks() > 0 && file.unencodedBlocks() == 0;
     if (file.pin() == Pin.REPLICAS) {
-      return isEncoded && !file.hasReplicasToLeave()
-          ? pinned + ", but its replication is 1, so its blocks stay in their stripes"
-          : pinned;
+      return isEncoded && !file.hasReplicasToLeave() ? pinned + whyStaying(file) : pinned;
     }
     return rule.isSingle() ? pinned + ", but its policy has one code only" : pinned;
   }

@@ -64,9 +64,18 @@ public record FileView(
     return pin == Pin.REPLICAS && hasReplicasToLeave();
   }
 
-  /** Whether the file wants so many replicas that its blocks may be without parities. */
+  /**
+   * Whether the file wants so many replicas that its blocks may be without parities. False if the
+   * namenode did not tell: a namenode of a former version knows no releases, and refuses a whole
+   * proposal with one.
+   */
   public boolean hasReplicasToLeave() {
-    return replication == 0 || replication >= FEWEST_REPLICAS;
+    return replication >= FEWEST_REPLICAS;
+  }
+
+  /** Whether the namenode told how many replicas the file wants. */
+  public boolean isReplicationKnown() {
+    return replication > 0;
   }
 
   /** The policy of the file; empty for none. */

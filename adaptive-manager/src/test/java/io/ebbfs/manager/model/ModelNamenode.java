@@ -41,7 +41,10 @@ public final class ModelNamenode implements CodingProtocol {
     public String owner = "o";
     public String group = "g";
     public PinProto pin;
+
+    /** 0 as a namenode of a former version that does not tell it. */
     public int replication = (int) REPLICATION;
+
     long releasedMillis;
     final long[] stripeOfBlock;
     final long[] transitionOfBlock;
@@ -477,8 +480,10 @@ public final class ModelNamenode implements CodingProtocol {
     if (file.releasedMillis > 0) {
       status.setReleasedMillis(file.releasedMillis);
     }
+    if (file.replication > 0) {
+      status.setReplication(file.replication);
+    }
     return status
-        .setReplication(file.replication)
         .setFileId(file.id)
         .setPath(file.path)
         .setParentId(directoryOf(file.path))

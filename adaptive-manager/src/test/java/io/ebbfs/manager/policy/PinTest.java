@@ -144,6 +144,20 @@ class PinTest {
         .hasSize(1);
   }
 
+  /** It knows no RELEASE, and could not read a proposal with one. */
+  @Test
+  void nothingIsReleasedIfTheNamenodeDoesNotTellTheReplication() {
+    PolicyWorld world = world(ReadHot.AUTO, null);
+    List<Long> ids = files(world, "/p/d", 0);
+    run(world);
+    ids.forEach(id -> world.namenode.files.get(id).replication = 0);
+    pin(world, "/p/d", PinProto.REPLICAS);
+    Evaluation evaluation = world.propose();
+    assertThat(evaluation.decisions()).isEmpty();
+    assertThat(world.verdict(evaluation, ids.get(0)).reason())
+        .contains("the namenode did not tell its replication", "upgrade all namenodes");
+  }
+
   @Test
   void aFileWithReplicationOneStaysInItsStripe() {
     PolicyWorld world = world(ReadHot.AUTO, null);
