@@ -12,9 +12,11 @@ import io.ebbfs.manager.view.FileView;
 import io.ebbfs.manager.view.StripeView;
 import io.ebbfs.manager.view.TransitionView;
 import io.ebbfs.manager.view.Wear;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 
 /** Enters the transitions under way of a policy into its storage bound. */
@@ -83,12 +85,17 @@ final class TransitionsUnderWay {
     return reclaims.stream().mapToLong(Reclaim::movedBytes).sum();
   }
 
+  /** A release that has ended since its row was read is in the stripe: it enters nothing. */
   private long enterRelease(TransitionView transition, ErasureCode code) {
     long bytes = 0;
     for (StripeView stripe : stripesOf(transition)) {
-      ReleaseForecast forecast = ReleaseForecast.of(stripe, code, transition.leaving());
-      bound.enter(forecast.change());
-      bytes += forecast.leavingBytes();
+      Set<Integer> leaving = new HashSet<>(transition.leaving());
+      leaving.retainAll(stripe.livePositions());
+      if (!leaving.isEmpty()) {
+        ReleaseForecast forecast = ReleaseForecast.of(stripe, code, leaving);
+        bound.enter(forecast.change());
+        bytes += forecast.leavingBytes();
+      }
     }
     return bytes;
   }

@@ -120,6 +120,11 @@ public record StripeView(
         .collect(Collectors.toSet());
   }
 
+  /** The positions of the live blocks of all files. */
+  public Set<Integer> livePositions() {
+    return positionsOf(fileIds());
+  }
+
   /** The positions of the live blocks of files. */
   public Set<Integer> positionsOf(Collection<Long> files) {
     return members.stream()

@@ -9,6 +9,7 @@ import io.ebbfs.manager.config.ReadHot;
 import io.ebbfs.manager.economics.Experience;
 import io.ebbfs.manager.view.FileState;
 import io.ebbfs.manager.view.Pin;
+import io.ebbfs.manager.view.TransitionView;
 import io.ebbfs.protocol.proto.StoreProtos.PinProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.util.ArrayList;
@@ -156,6 +157,35 @@ class PinTest {
     assertThat(evaluation.decisions()).isEmpty();
     assertThat(world.verdict(evaluation, ids.get(0)).reason())
         .contains("the namenode did not tell its replication", "upgrade all namenodes");
+  }
+
+  /** The transitions are read before the view catches up, so a release may commit in between. */
+  @Test
+  void aReleaseThatCommitsWhileTheSnapshotIsTakenEntersNothing() {
+    PolicyWorld world = world(ReadHot.AUTO, 1.5);
+    List<Long> ids = files(world, "/p/d", 0);
+    run(world);
+    ids.subList(0, 10).forEach(id -> world.namenode.files.get(id).pin = PinProto.REPLICAS);
+    world.propose();
+    List<TransitionView> before = world.snapshot().transitions();
+    assertThat(before)
+        .filteredOn(TransitionView::active)
+        .singleElement()
+        .matches(release -> release.leaving().size() == 10);
+    world.completeAll();
+    Evaluation after = world.decide();
+    assertThat(
+            Policy.decide(
+                    CodeRegistry.builtIn(), PolicyWorld.withTransitions(before, world.snapshot()))
+                .accounts())
+        .isEqualTo(after.accounts());
+    world.namenode.delete(ids.get(20));
+    assertThat(
+            Policy.decide(
+                    CodeRegistry.builtIn(), PolicyWorld.withTransitions(before, world.snapshot()))
+                .accounts())
+        .as("a block of the stripe is deleted")
+        .isEqualTo(world.decide().accounts());
   }
 
   @Test

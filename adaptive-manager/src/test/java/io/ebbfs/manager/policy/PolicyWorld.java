@@ -15,6 +15,7 @@ import io.ebbfs.manager.view.ClusterSnapshot;
 import io.ebbfs.manager.view.FileState;
 import io.ebbfs.manager.view.NamenodeGateway;
 import io.ebbfs.manager.view.SnapshotReader;
+import io.ebbfs.manager.view.TransitionView;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
@@ -209,6 +210,23 @@ final class PolicyWorld {
         new ClusterSnapshot.Limits(maxPending, 60_000),
         ReadCounts.of(Map.copyOf(heat)),
         experience);
+  }
+
+  /** The same snapshot, whose transitions were read at another time. */
+  static ClusterSnapshot withTransitions(List<TransitionView> read, ClusterSnapshot snapshot) {
+    return new ClusterSnapshot(
+        snapshot.nowMillis(),
+        snapshot.policies(),
+        snapshot.limits(),
+        snapshot.cluster(),
+        snapshot.files(),
+        snapshot.stripes(),
+        snapshot.sums(),
+        snapshot.heat(),
+        snapshot.repairedBlocks(),
+        snapshot.lostBlocks(),
+        snapshot.experience(),
+        read);
   }
 
   Evaluation decide() {
