@@ -77,8 +77,11 @@ final class ViewStore implements AutoCloseable {
   private static final byte[] LAST_SORTING = utf8("lastSorting");
   private static final byte[] FORMAT = utf8("format");
 
-  /** 2: rows of files have the owner and the group. */
-  private static final long THIS_FORMAT = 2;
+  /**
+   * 2: rows of files have the owner and the group. 3: rows of files have the replication, and rows
+   * of stripes the files that are to leave them.
+   */
+  private static final long THIS_FORMAT = 3;
 
   private static final byte[] NOTHING = new byte[0];
 

@@ -3,6 +3,7 @@ package io.ebbfs.manager.view;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.protocol.proto.ManagerProtos.ViewPositionRow;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -29,20 +30,33 @@ class ViewStoreTest {
     try (ViewStore store = ViewStore.open(directory)) {
       assertThat(store.position()).as("of this version").isEqualTo(POSITION);
     }
-    deleteFormat();
+    putFormat(null);
     try (ViewStore store = ViewStore.open(directory)) {
-      assertThat(store.position()).isNull();
+      assertThat(store.position()).as("before formats had numbers").isNull();
+      store.putPosition(POSITION);
+    }
+    putFormat(2L);
+    try (ViewStore store = ViewStore.open(directory)) {
+      assertThat(store.position()).as("without replication and leaving files").isNull();
     }
   }
 
-  private void deleteFormat() throws Exception {
+  /**
+   * @param number null to delete the format
+   */
+  private void putFormat(Long number) throws Exception {
     List<ColumnFamilyDescriptor> families = new ArrayList<>();
     for (byte[] name : RocksDB.listColumnFamilies(new Options(), directory.toString())) {
       families.add(new ColumnFamilyDescriptor(name));
     }
     List<ColumnFamilyHandle> handles = new ArrayList<>();
     try (RocksDB db = RocksDB.open(new DBOptions(), directory.toString(), families, handles)) {
-      db.delete("format".getBytes(StandardCharsets.UTF_8));
+      byte[] key = "format".getBytes(StandardCharsets.UTF_8);
+      if (number == null) {
+        db.delete(key);
+      } else {
+        db.put(key, ByteBuffer.allocate(8).putLong(number).array());
+      }
     }
   }
 }
