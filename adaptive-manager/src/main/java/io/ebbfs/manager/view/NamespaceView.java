@@ -923,9 +923,10 @@ public final class NamespaceView implements AutoCloseable {
     serving.eachDue(policy, visitor);
   }
 
-  /** Visits the waiting files of a policy that were written after a time, the oldest first. */
-  synchronized void eachDueAfter(String policy, long millis, ViewStore.DueVisitor visitor) {
-    store.eachDue(policy, millis, visitor);
+  /** The same from a file on; files of one time come by their ids. */
+  synchronized void eachDueFrom(
+      String policy, long modifiedMillis, long fileId, ViewStore.DueVisitor visitor) {
+    serving.eachDueFrom(policy, modifiedMillis, fileId, visitor);
   }
 
   /** The stripes in the group of a stripe; empty if it cannot merge with them. */

@@ -245,7 +245,12 @@ final class Sorting {
 
   /** Visits the files of a policy that have to be encoded, the one that was written first first. */
   void eachDue(String policy, ViewStore.DueVisitor visitor) {
-    store.eachDue(key(policy), -1, visitor);
+    eachDueFrom(policy, 0, 0, visitor);
+  }
+
+  /** The same from a file on; files of one time come by their ids. */
+  void eachDueFrom(String policy, long modifiedMillis, long fileId, ViewStore.DueVisitor visitor) {
+    store.eachDueFrom(key(policy), modifiedMillis, fileId, visitor);
   }
 
   /** Visits stripes of a policy from a group on. */

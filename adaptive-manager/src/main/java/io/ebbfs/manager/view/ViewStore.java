@@ -342,9 +342,17 @@ final class ViewStore implements AutoCloseable {
    * Visits the files of a policy that have to be encoded and are newer than a time, oldest first.
    */
   void eachDue(String policy, long newerThanMillis, DueVisitor visitor) {
+    eachDueFrom(policy, newerThanMillis + 1, 0, visitor);
+  }
+
+  /**
+   * Visits the files of a policy that have to be encoded from this one on, oldest first, and those
+   * of one time by their ids.
+   */
+  void eachDueFrom(String policy, long modifiedMillis, long fileId, DueVisitor visitor) {
     each(
         due(),
-        policyKey(policy, newerThanMillis + 1, 0),
+        policyKey(policy, modifiedMillis, fileId),
         policyPrefix(policy),
         (key, value) ->
             visitor.visit(lastLong(key, 1), lastLong(key, 0), ByteBuffer.wrap(value).getLong()));

@@ -49,8 +49,17 @@ public final class WorkingSet {
   /** Files that were read most, by heat and by memory, as far as policies ask for these. */
   private static final int MOST_READ = 3_000;
 
-  /** Files that were written lately, of a policy that releases them, that one run looks at. */
+  /**
+   * Files with data in stripes that were written lately, of a policy that releases them, that one
+   * run looks at.
+   */
   private static final int MOST_WRITTEN = 2_000;
+
+  /**
+   * Files that have to be encoded that one run looks at, whether they count for a limit or not; the
+   * next run looks at those behind.
+   */
+  private static final int MOST_DUE = 20_000;
 
   /** Files that are looked at beside those that the limit of transitions allows. */
   private static final int MORE_FILES = 1_000;
@@ -59,12 +68,21 @@ public final class WorkingSet {
   private final int mostUnread;
   private final int mostRead;
   private final int mostColdest;
+  private final int mostDue;
+  // What all steps of one run go by.
+  private PolicySet policies;
   // Where this run begins to look at an index, and where the next run does, by index and policy.
   private Map<String, Long> fromGroup = Map.of();
   private Map<String, Long> nextGroup = new HashMap<>();
   // The last stripe that the runs before have looked at, of those that are pinned, by policy.
   private final Map<String, Long> lastPinned = new HashMap<>();
   private Map<String, Long> nextPinned = Map.of();
+  // The file that is looked at first of those that have to be encoded, by policy, and the same of
+  // those that were written lately: for this run, and for the next one.
+  private Map<String, Due> fromDue = Map.of();
+  private Map<String, Due> nextDue = new HashMap<>();
+  private Map<String, Due> fromWritten = Map.of();
+  private Map<String, Due> nextWritten = new HashMap<>();
   // The coldest fast stripes that were found, by policy: for this run, and for the next one.
   private Map<String, List<Long>> coldest = Map.of();
   private Map<String, List<Long>> nextColdest = new HashMap<>();
@@ -73,8 +91,17 @@ public final class WorkingSet {
   // The pins that hold below directories.
   private Map<Long, Pin> pins = new HashMap<>();
 
+  /** A place among the files that have to be encoded, which are sorted by time and id. */
+  private record Due(long modifiedMillis, long fileId) {
+    static final Due FIRST = new Due(0, 0);
+
+    Due next() {
+      return new Due(modifiedMillis, fileId + 1);
+    }
+  }
+
   public WorkingSet(NamespaceView view) {
-    this(view, MOST_UNREAD, MOST_READ, MOST_COLDEST);
+    this(view, MOST_UNREAD, MOST_READ, MOST_COLDEST, MOST_DUE);
   }
 
   /**
@@ -82,12 +109,15 @@ public final class WorkingSet {
    *     read most
    * @param mostRead files that were read most, by heat and by memory
    * @param mostColdest fast stripes that the next run looks at again
+   * @param mostDue files that have to be encoded that one run looks at
    */
-  public WorkingSet(NamespaceView view, int mostUnread, int mostRead, int mostColdest) {
+  public WorkingSet(
+      NamespaceView view, int mostUnread, int mostRead, int mostColdest, int mostDue) {
     this.view = view;
     this.mostUnread = mostUnread;
     this.mostRead = mostRead;
     this.mostColdest = mostColdest;
+    this.mostDue = mostDue;
   }
 
   /** What a snapshot has beside files and stripes. */
@@ -141,8 +171,10 @@ public final class WorkingSet {
     }
   }
 
-  /** The next snapshot is of another run: it looks at the fast stripes that follow. */
+  /** The next snapshot is of another run: it looks at the files and stripes that follow. */
   public void nextRun() {
+    fromDue = Map.copyOf(nextDue);
+    fromWritten = Map.copyOf(nextWritten);
     fromGroup = Map.copyOf(nextGroup);
     coldest = Map.copyOf(nextColdest);
     lastPinned.putAll(nextPinned);
@@ -150,6 +182,19 @@ public final class WorkingSet {
 
   /** Takes a snapshot for the policies that the view is sorted by. */
   public ClusterSnapshot take(Surroundings around) {
+    return take(around, view.policies());
+  }
+
+  /**
+   * Takes a snapshot.
+   *
+   * @param sorted the rules that the view is sorted by, and the bound of the cluster to keep, which
+   *     may be another one than that of the view
+   */
+  public ClusterSnapshot take(Surroundings around, PolicySet sorted) {
+    policies = sorted;
+    nextDue = new HashMap<>();
+    nextWritten = new HashMap<>();
     files = new LinkedHashMap<>();
     stripes = new HashMap<>();
     pins = new HashMap<>();
@@ -161,7 +206,7 @@ public final class WorkingSet {
     }
     around.experience().reads().mostRead(mostRead).forEach(this::addWithStripes);
     Map<String, PolicySums> sums = view.sums();
-    for (PolicyRule rule : view.policies().rules()) {
+    for (PolicyRule rule : policies.rules()) {
       addDue(rule, around, failed);
       addPart(rule, StripeIndex.OTHER_CODE);
       addPinned(rule);
@@ -217,13 +262,14 @@ public final class WorkingSet {
 
   /** Whether space of deleted data may have to be freed for a bound. */
   private boolean mayFree(PolicyRule rule, Map<String, PolicySums> sums) {
-    return view.policies().storageBound().isPresent()
+    return policies.storageBound().isPresent()
         || sums.containsKey(rule.name()) && sums.get(rule.name()).exceeds(rule.storageBound());
   }
 
   /** Takes a snapshot of what is under way and of what an operator names. */
   public ClusterSnapshot takeNamed(
       Surroundings around, Collection<Long> fileIds, Collection<Long> stripeIds) {
+    policies = view.policies();
     files = new LinkedHashMap<>();
     stripes = new HashMap<>();
     pins = new HashMap<>();
@@ -236,8 +282,7 @@ public final class WorkingSet {
 
   /** Whether a policy has a threshold; the others weigh remembered reads. */
   private boolean isHeatAskedFor() {
-    return view.policies().rules().stream()
-        .anyMatch(rule -> rule.readHot().unit() != ReadHot.Unit.AUTO);
+    return policies.rules().stream().anyMatch(rule -> rule.readHot().unit() != ReadHot.Unit.AUTO);
   }
 
   /** Reads the counts of all that was taken, once. */
@@ -252,7 +297,7 @@ public final class WorkingSet {
     }
     return around
         .withReads(heat, remembered)
-        .with(view.policies(), new ArrayList<>(files.values()), stripes, sums);
+        .with(policies, new ArrayList<>(files.values()), stripes, sums);
   }
 
   /** Returns the files whose encoding has failed. */
@@ -291,7 +336,7 @@ public final class WorkingSet {
       return;
     }
     stripes.put(id, stripe);
-    if (view.policies().named(stripe.policy()).isEmpty()) {
+    if (policies.named(stripe.policy()).isEmpty()) {
       // The policy of such a stripe is that of its files.
       for (StripeView.Member member : stripe.members()) {
         if (member.isOwnedByFile(id)) {
@@ -322,10 +367,17 @@ public final class WorkingSet {
     List<Long> due = new ArrayList<>();
     int[] counted = {0};
     long[] bytes = {0};
-    view.eachDue(
+    Due from = fromDue.getOrDefault(rule.name(), Due.FIRST);
+    view.eachDueFrom(
         rule.name(),
+        from.modifiedMillis(),
+        from.fileId(),
         (modified, id, length) -> {
           if (modified > coldMillis) {
+            return false;
+          }
+          if (due.size() == mostDue) {
+            nextDue.put(rule.name(), new Due(modified, id));
             return false;
           }
           due.add(id);
@@ -342,16 +394,27 @@ public final class WorkingSet {
 
   /** Adds the files of which a part was written lately and another part is in stripes. */
   private void addWritten(PolicyRule rule, Surroundings around) {
-    List<Long> written = new ArrayList<>();
-    view.eachDueAfter(
+    long coldMillis = Math.max(-1, around.nowMillis() - rule.writeColdAfterMillis());
+    Due from = fromWritten.getOrDefault(rule.name(), Due.FIRST);
+    Due first = from.modifiedMillis() > coldMillis ? from : new Due(coldMillis + 1, 0);
+    List<Due> written = new ArrayList<>();
+    view.eachDueFrom(
         rule.name(),
-        around.nowMillis() - rule.writeColdAfterMillis(),
-        (modified, id, length) -> written.add(id) && written.size() < MOST_WRITTEN);
-    for (long id : written) {
+        first.modifiedMillis(),
+        first.fileId(),
+        (modified, id, length) -> written.add(new Due(modified, id)) && written.size() < mostDue);
+    int found = 0;
+    int looked = 0;
+    while (looked < written.size() && found < MOST_WRITTEN) {
+      long id = written.get(looked++).fileId();
       FileView file = view.file(id);
       if (file != null && file.stripedBlocks() > 0) {
         addWithStripes(id);
+        found++;
       }
+    }
+    if (looked == mostDue || found == MOST_WRITTEN) {
+      nextWritten.put(rule.name(), written.get(looked - 1).next());
     }
   }
 

@@ -46,7 +46,7 @@ public final class ModelNamenode implements CodingProtocol {
     public int replication = (int) REPLICATION;
 
     long releasedMillis;
-    final long[] stripeOfBlock;
+    public final long[] stripeOfBlock;
     final long[] transitionOfBlock;
 
     ModelFile(long id, String path, long[] lengths, long modifiedMillis) {

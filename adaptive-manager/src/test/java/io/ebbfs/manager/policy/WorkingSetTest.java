@@ -27,6 +27,7 @@ import io.ebbfs.protocol.proto.CodingProtos.ListStripesRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListStripesResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.StripeStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.PinProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -87,6 +88,93 @@ class WorkingSetTest {
         .containsExactly(unread);
   }
 
+  /** So many read files may wait that they do not fit in memory: each run looks at a part. */
+  @Test
+  void runsLookAtOnePartOfTheDueFilesAfterTheOther() throws Exception {
+    PolicyRule rule =
+        PolicyWorld.rule("p", CodeRegistry.builtIn().family("product"), null, ReadHot.AUTO, 0);
+    Run run = new Run(1, List.of(PolicyWorld.waitingWhileRead(86_400_000, rule)));
+    for (int i = 0; i < 120; i++) {
+      long modified = run.world.now - 50_000;
+      long id = run.world.namenode.addFile("/p/read" + i, modified, PolicyWorld.MIB).id;
+      run.world.heat.put(id, 5.0);
+    }
+    run.world.experience = Experience.of(Map.copyOf(run.world.heat));
+    Set<Long> unread = new HashSet<>();
+    for (int i = 0; i < 30; i++) {
+      unread.add(run.world.file("/p/unread" + i, 1, 0));
+    }
+    run.follow();
+    WorkingSet narrow = new WorkingSet(run.view, ALL, 0, ALL, 50);
+    Set<Long> lookedAt = new HashSet<>();
+    for (int i = 0; i < 3; i++) {
+      ClusterSnapshot taken = narrow.take(run.around(run.world.snapshot()));
+      assertThat(taken.files()).hasSize(50);
+      taken.files().forEach(file -> lookedAt.add(file.id()));
+      narrow.nextRun();
+    }
+    assertThat(lookedAt).isEqualTo(run.world.heat.keySet()).containsAll(unread);
+    narrow.take(run.around(run.world.snapshot()));
+    narrow.nextRun();
+    assertThat(narrow.take(run.around(run.world.snapshot())).files())
+        .as("behind the last one comes the first one")
+        .hasSize(50)
+        .noneMatch(file -> unread.contains(file.id()));
+  }
+
+  /** New files that are in no stripe do not keep those away that are written again. */
+  @Test
+  void filesThatAreWrittenAgainAreFoundAmongManyNewOnes() throws Exception {
+    PolicyRule rule = PolicyWorld.releasing(PolicyWorld.rule("p", "product", null));
+    Run run = new Run(1, List.of(rule));
+    long file = run.world.file("/p/f", 30, 0);
+    run.world.namenode.nowMillis = run.world.now;
+    for (int i = 0; i < 5; i++) {
+      run.world.propose();
+      run.world.completeAll();
+    }
+    run.world.now += 60_000;
+    run.world.namenode.nowMillis = run.world.now;
+    for (int i = 0; i < 2_100; i++) {
+      run.world.namenode.addFile("/p/new" + i, run.world.now - 5_000, PolicyWorld.MIB);
+    }
+    run.world.namenode.append(file, 1);
+    run.follow();
+    ClusterSnapshot taken = run.workingSet.take(run.around(run.world.snapshot()));
+    assertThat(Policy.decide(CodeRegistry.builtIn(), taken).decisions())
+        .singleElement()
+        .matches(decision -> decision.kind() == TransitionKindProto.RELEASE)
+        .matches(decision -> decision.fileIds().equals(List.of(file)));
+  }
+
+  /** While files are sorted, the view has the bound of before, and another one is to be kept. */
+  @Test
+  void aRunKeepsABoundThatTheViewDoesNotHaveYet() throws Exception {
+    PolicyRule rule = PolicyWorld.rule("p", "product", null);
+    Run run = new Run(1, List.of(rule));
+    List<Long> files = new ArrayList<>();
+    for (int i = 0; i < 30; i++) {
+      files.add(run.world.file("/p/f" + i, 1, 0));
+    }
+    run.world.namenode.nowMillis = run.world.now;
+    for (int i = 0; i < 5; i++) {
+      run.world.propose();
+      run.world.completeAll();
+    }
+    files.subList(0, 15).forEach(run.world.namenode::delete);
+    run.follow();
+    WorkingSet.Surroundings around = run.around(run.world.snapshot());
+    WorkingSet freed = new WorkingSet(run.view, 0, 0, 0, 0);
+    assertThat(freed.take(around).stripes()).isEmpty();
+    PolicySet lowered = new PolicySet(run.view.policies().rules(), OptionalDouble.of(1.5));
+    ClusterSnapshot taken = freed.take(around, lowered);
+    assertThat(taken.policies()).isEqualTo(lowered);
+    assertThat(Policy.decide(CodeRegistry.builtIn(), taken).decisions())
+        .as("deleted data goes for the sake of the bound")
+        .singleElement()
+        .matches(decision -> decision.stripeIds().size() == 1);
+  }
+
   /** Though each run looks at a few stripes, the runs together find the coldest and the hottest. */
   @Test
   void runsThatLookAtAPartFindTheColdestAndTheHottestOfAll() throws Exception {
@@ -130,7 +218,7 @@ class WorkingSetTest {
               .map(Map.Entry::getKey)
               .toList();
       assertThat(byReads).hasSizeGreaterThan(50);
-      WorkingSet narrow = new WorkingSet(view, 6, 10, 5);
+      WorkingSet narrow = new WorkingSet(view, 6, 10, 5, ALL);
       ClusterSnapshot taken = null;
       for (int run = 0; run < 20; run++) {
         narrow.nextRun();
@@ -268,7 +356,10 @@ class WorkingSetTest {
     private String act() throws Exception {
       List<Long> ids = new ArrayList<>(world.namenode.files.keySet());
       List<String> known = new ArrayList<>(world.namenode.directories.keySet());
-      switch (random.nextInt(14)) {
+      switch (random.nextInt(15)) {
+        case 14 -> {
+          return append(ids);
+        }
         case 13 -> {
           ids.stream()
               .filter(id -> random.nextInt(4) == 0)
@@ -359,6 +450,20 @@ class WorkingSetTest {
           }
         }
       }
+    }
+
+    /** Writes some encoded files again: their last blocks leave their stripes. */
+    private String append(List<Long> ids) {
+      int appended = 0;
+      for (long id : ids) {
+        ModelNamenode.ModelFile file = world.namenode.files.get(id);
+        int last = file.lengths.length - 1;
+        if (last > 0 && file.stripeOfBlock[last] != 0 && random.nextInt(10) == 0) {
+          world.namenode.append(id, 1);
+          appended++;
+        }
+      }
+      return "%d files are written again".formatted(appended);
     }
 
     /** Sets or removes the pin of a file or a directory. */
@@ -565,8 +670,9 @@ class WorkingSetTest {
 
     /** Stripes of a group convert together, also if only one of them was read. */
     private void checkGroups(ClusterSnapshot whole, String what) throws Exception {
-      Set<Long> taken = new WorkingSet(view, 0, ALL, ALL).take(around(whole)).stripes().keySet();
-      WorkingSet narrow = new WorkingSet(view, 1, ALL, ALL);
+      Set<Long> taken =
+          new WorkingSet(view, 0, ALL, ALL, ALL).take(around(whole)).stripes().keySet();
+      WorkingSet narrow = new WorkingSet(view, 1, ALL, ALL, ALL);
       assertThat(narrow.take(around(whole)).stripes().keySet())
           .as("%s: the same run looks at the same stripes again", what)
           .isEqualTo(narrow.take(around(whole)).stripes().keySet());
