@@ -30,9 +30,7 @@ public record PackingForecast(long dataBytes, long parityBytes, long mostParityB
   public static List<PackingForecast> stripes(Collection<FileView> files, ErasureCode code) {
     List<Long> lengths = new ArrayList<>();
     for (FileView file : files) {
-      for (int i = file.stripedBlocks(); i < file.blocks(); i++) {
-        lengths.add(file.blockLengthBytes(i));
-      }
+      lengths.addAll(file.unencodedLengths());
     }
     return stripes(StripePacker.pack(code, lengths));
   }

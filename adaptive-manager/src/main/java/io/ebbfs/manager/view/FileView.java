@@ -2,6 +2,8 @@ package io.ebbfs.manager.view;
 
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.config.PolicySet;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 
@@ -85,6 +87,22 @@ public record FileView(
 
   public int unencodedBlocks() {
     return blocks - stripedBlocks;
+  }
+
+  /**
+   * Estimates the lengths of the unencoded blocks. Most often they are the last blocks of the file,
+   * because it was appended to. After a release they may be any blocks; then each may be as long as
+   * the longest one of the file.
+   */
+  public List<Long> unencodedLengths() {
+    List<Long> last = new ArrayList<>();
+    for (int i = stripedBlocks; i < blocks; i++) {
+      last.add(blockLengthBytes(i));
+    }
+    long sum = last.stream().mapToLong(Long::longValue).sum();
+    return sum == replicatedBytes
+        ? last
+        : Collections.nCopies(unencodedBlocks(), blockLengthBytes(0));
   }
 
   /**
