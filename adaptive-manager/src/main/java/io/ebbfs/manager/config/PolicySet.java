@@ -25,6 +25,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /**
  * All policies, read from {@code policies.yaml}. A file has at most one policy. Immutable.
@@ -48,6 +49,14 @@ public record PolicySet(List<PolicyRule> rules, OptionalDouble storageBound) {
   /** Policies without a bound for the whole cluster. */
   public PolicySet(List<PolicyRule> rules) {
     this(rules, OptionalDouble.empty());
+  }
+
+  /** The names of the policies that another set lacks, or has with other values. */
+  public Set<String> namesChangedIn(PolicySet other) {
+    return rules.stream()
+        .map(PolicyRule::name)
+        .filter(name -> !named(name).equals(other.named(name)))
+        .collect(Collectors.toSet());
   }
 
   /** The same policies without {@link PolicyRule#maxBytesPerRun}. */

@@ -23,20 +23,19 @@ public record Evaluation(
 
   /**
    * The same evaluation with fewer decisions, while files are still being sorted by edited
-   * policies: an edit holds back at once what it may change. Decisions of policies that the edit
-   * leaves as they are stay, unless a file to encode belongs to another policy now.
+   * policies: a decision about a file that belongs to another policy now is held back. The edited
+   * policies themselves have decided nothing, see {@link Policy#decide}.
    *
    * @param inUse the policies that have decided
    * @param wanted the edited policies
    * @param files gives a file by its id, or null
    */
   public Evaluation heldBackBy(PolicySet inUse, PolicySet wanted, LongFunction<FileView> files) {
-    if (inUse.equals(wanted)) {
+    if (inUse.rules().equals(wanted.rules())) {
       return this;
     }
     List<Decision> kept =
         decisions.stream()
-            .filter(one -> inUse.named(one.policy()).equals(wanted.named(one.policy())))
             .filter(
                 one -> one.fileIds().stream().allMatch(id -> stays(one, files.apply(id), wanted)))
             .toList();

@@ -12,6 +12,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * The policy function. It is pure: the same snapshot gives the same evaluation, without effects.
@@ -22,6 +23,17 @@ public final class Policy {
 
   /** Decides about the files and stripes of the snapshot. Thread-safe. */
   public static Evaluation decide(CodeRegistry codes, ClusterSnapshot snapshot) {
+    return decide(codes, snapshot, Set.of());
+  }
+
+  /**
+   * Decides about the files and stripes of the snapshot. Thread-safe.
+   *
+   * @param edited names of policies that decide nothing, and so take neither quota nor room: files
+   *     are still being sorted by an edit of them
+   */
+  public static Evaluation decide(
+      CodeRegistry codes, ClusterSnapshot snapshot, Set<String> edited) {
     Map<Long, FileView> filesById = new HashMap<>();
     Map<String, List<FileView>> filesByPolicy = new LinkedHashMap<>();
     Map<Long, PolicyRule> ruleOfFile = new HashMap<>();
@@ -53,7 +65,8 @@ public final class Policy {
               filesById,
               filesByPolicy.getOrDefault(rule.name(), List.of()),
               stripesByPolicy.getOrDefault(rule.name(), List.of()));
-      runs.add(new PolicyRun(view, cluster.boundOf(view), transitions));
+      runs.add(
+          new PolicyRun(view, cluster.boundOf(view), transitions, edited.contains(rule.name())));
     }
     decide(runs, cluster, result.decisions());
     runs.forEach(run -> run.report(result));

@@ -43,8 +43,9 @@ final class PolicyRun {
    *
    * @param bound of the policy, within the bound of the cluster
    * @param transitions what all policies may still propose
+   * @param edited whether files are still being sorted by an edit of the policy
    */
-  PolicyRun(PolicyView view, StorageBound bound, TransitionQuota transitions) {
+  PolicyRun(PolicyView view, StorageBound bound, TransitionQuota transitions, boolean edited) {
     this.view = view;
     this.rule = view.rule();
     this.bound = bound;
@@ -53,13 +54,20 @@ final class PolicyRun {
     this.failed = new FailedTransitions(view.snapshot(), rule.name());
     this.pace = new ConversionPace(view);
     this.refusal = ClusterFit.check(rule, view.snapshot().cluster());
-    this.held =
-        refusal != null
-            ? refusal.message()
-            : view.snapshot().cluster().safeMode() ? "the namenode is in safe mode" : null;
+    this.held = hold(edited);
     this.reclaims = new ReclaimChooser(view, bound, limit, failed, taken);
     this.conversions =
         new ConversionChooser(view, bound, limit, pace, failed, taken, waitingStripes);
+  }
+
+  private String hold(boolean edited) {
+    if (refusal != null) {
+      return refusal.message();
+    }
+    if (view.snapshot().cluster().safeMode()) {
+      return "the namenode is in safe mode";
+    }
+    return edited ? "files are still being sorted by an edit of the policy" : null;
   }
 
   /**

@@ -425,19 +425,24 @@ public final class Evaluator {
     if (!view.isSorted()) {
       return null;
     }
-    PolicySet rules = view.policies();
+    PolicySet rules = new PolicySet(view.policies().rules(), wanted.storageBound());
+    boolean proposes = !dryRun && !isPaused();
     budget.settle(namenode, transitions, begin);
     WorkingSet.Surroundings around =
         surroundings(begin, rules, config.limits().maxPendingTransitions(), transitions);
-    workingSet.nextRun();
-    ClusterSnapshot snapshot = workingSet.take(around);
+    ClusterSnapshot snapshot = workingSet.take(around, rules);
     if (refreshLost(snapshot)) {
-      snapshot = workingSet.take(around);
+      snapshot = workingSet.take(around, rules);
+    }
+    if (proposes) {
+      workingSet.nextRun(); // a dry run leaves what it looked at to the run that proposes
     }
     observe(snapshot);
-    Evaluation evaluation = Policy.decide(codes, snapshot).heldBackBy(rules, wanted, view::file);
+    Evaluation evaluation =
+        Policy.decide(codes, snapshot, rules.namesChangedIn(wanted))
+            .heldBackBy(rules, wanted, view::file);
     List<DecisionProposer.Outcome> outcomes =
-        dryRun || isPaused() || evaluation.decisions().isEmpty()
+        !proposes || evaluation.decisions().isEmpty()
             ? List.of()
             : proposer.propose(evaluation.decisions(), begin);
     outcomes.forEach(outcome -> note(outcome, "policy"));

@@ -9,11 +9,11 @@ import io.ebbfs.manager.view.Pin;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** While files are being sorted by an edit, what the edit may change is held back. */
 class HeldBackTest {
-  private static final FileView OF_A = file(1, "/a/f");
   private static final FileView OF_B = file(2, "/b/f");
   private static final FileView OF_B_BELOW_X = file(3, "/b/x/f");
 
@@ -22,7 +22,7 @@ class HeldBackTest {
   }
 
   private static FileView fileOf(long id) {
-    return id == 1 ? OF_A : id == 2 ? OF_B : id == 3 ? OF_B_BELOW_X : null;
+    return id == 2 ? OF_B : id == 3 ? OF_B_BELOW_X : null;
   }
 
   private static Decision encode(String policy, long fileId) {
@@ -62,8 +62,32 @@ class HeldBackTest {
         CodeRegistry.builtIn());
   }
 
+  /** Else the policies that go on would wait for what comes to nothing. */
   @Test
-  void onlyDecisionsThatTheEditLeavesAsTheyAreArePut() throws Exception {
+  void anEditedPolicyTakesNoQuota() {
+    PolicyWorld world =
+        new PolicyWorld(
+            PolicyWorld.rule("p", "product", null), PolicyWorld.rule("q", "product", null));
+    long held = world.file("/p/f", 30, 0);
+    world.file("/q/f", 30, 0);
+    world.maxPending = 1;
+    assertThat(world.decide().decisions()).extracting(Decision::policy).containsExactly("p");
+    Evaluation evaluation = Policy.decide(CodeRegistry.builtIn(), world.snapshot(), Set.of("p"));
+    assertThat(evaluation.decisions()).extracting(Decision::policy).containsExactly("q");
+    assertThat(world.verdict(evaluation, held).reason()).contains("sorted by an edit");
+  }
+
+  @Test
+  void theNamesOfEditedPoliciesAreKnown() throws Exception {
+    PolicySet inUse = policies("  - {name: a, paths: [/a], family: product}\n");
+    PolicySet edited = policies("  - {name: a, paths: [/a], family: lrc}\n");
+    assertThat(inUse.namesChangedIn(edited)).containsExactly("a");
+    assertThat(inUse.namesChangedIn(policies(""))).containsExactly("a");
+    assertThat(inUse.namesChangedIn(inUse)).isEmpty();
+  }
+
+  @Test
+  void decisionsAboutFilesOfAnotherPolicyAreNotPut() throws Exception {
     PolicySet inUse = policies("  - {name: a, paths: [/a], family: product}\n");
     PolicySet edited =
         policies(
@@ -72,13 +96,7 @@ class HeldBackTest {
               - {name: x, paths: [/b/x], family: lrc}
             """);
     List<Decision> decisions =
-        List.of(
-            encode("a", 1),
-            encode("b", 2),
-            encode("b", 3),
-            encode("b", 99),
-            convert("a"),
-            convert("b"));
+        List.of(encode("b", 2), encode("b", 3), encode("b", 99), convert("b"));
     Evaluation evaluation =
         new Evaluation(1, decisions, new Verdicts(null), List.of(), null, List.of());
     assertThat(evaluation.heldBackBy(inUse, edited, HeldBackTest::fileOf).decisions())
