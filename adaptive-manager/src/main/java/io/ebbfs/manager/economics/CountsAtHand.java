@@ -4,6 +4,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongPredicate;
 
 /** The counts of few files, in memory. */
 record CountsAtHand(Map<Long, Double> counts) implements ReadCounts {
@@ -13,8 +14,9 @@ record CountsAtHand(Map<Long, Double> counts) implements ReadCounts {
   }
 
   @Override
-  public List<Long> mostRead(int limit) {
+  public List<Long> mostRead(int limit, LongPredicate exists) {
     return counts.entrySet().stream()
+        .filter(entry -> exists.test(entry.getKey()))
         .sorted(Map.Entry.<Long, Double>comparingByValue().reversed())
         .limit(limit)
         .map(Map.Entry::getKey)

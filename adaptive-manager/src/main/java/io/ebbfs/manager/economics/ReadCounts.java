@@ -4,6 +4,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongPredicate;
 
 /**
  * How often files were read, as of one time; a read counts less the longer ago it was. There may be
@@ -17,11 +18,22 @@ public interface ReadCounts {
   /** The reads of a file; 0 if it was not read. */
   double of(long fileId);
 
+  /** Files that are looked at for each file that {@link #mostRead} may list. */
+  int LOOKED_AT_PER_FILE = 10;
+
   /**
-   * The files that were read most. A file that is left out has at most 1.1 times the reads of each
-   * file that is listed.
+   * The files that were read most, of those that exist. A file that is left out has at most 1.1
+   * times the reads of each file that is listed. Of many deleted files, at most {@link
+   * #LOOKED_AT_PER_FILE} times the limit are passed over.
+   *
+   * @param exists tells by the id whether a file exists
    */
-  List<Long> mostRead(int limit);
+  List<Long> mostRead(int limit, LongPredicate exists);
+
+  /** The files that were read most, deleted ones included. */
+  default List<Long> mostRead(int limit) {
+    return mostRead(limit, id -> true);
+  }
 
   /** The reads of all files together, deleted ones included. */
   double all();
@@ -46,8 +58,8 @@ public interface ReadCounts {
       }
 
       @Override
-      public List<Long> mostRead(int limit) {
-        return others.mostRead(limit);
+      public List<Long> mostRead(int limit, LongPredicate exists) {
+        return others.mostRead(limit, exists);
       }
 
       @Override

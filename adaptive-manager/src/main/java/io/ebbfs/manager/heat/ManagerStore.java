@@ -14,9 +14,11 @@ import java.util.Arrays;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.function.LongPredicate;
 import org.rocksdb.ColumnFamilyDescriptor;
@@ -81,6 +83,9 @@ public final class ManagerStore implements AutoCloseable {
   private final ReadIndex remembered;
   // By which half-lives the indexes are; null if that is not known yet.
   private HalfLives indexedBy;
+  // Files that did not exist when the files that were read most were listed; the next pruning drops
+  // their counts.
+  private final Set<Long> deletedMet = new HashSet<>();
   // The file that the next pruning begins at when it looks for deleted ones.
   private long pruneFrom;
   private long visited;
@@ -221,7 +226,7 @@ public final class ManagerStore implements AutoCloseable {
     }
 
     @Override
-    public List<Long> mostRead(int limit) {
+    public List<Long> mostRead(int limit, LongPredicate exists) {
       synchronized (heatLock) {
         ensureOpen();
         try {
@@ -229,7 +234,9 @@ public final class ManagerStore implements AutoCloseable {
         } catch (RocksDBException e) {
           throw failure(e);
         }
-        return (isHeat ? hottest : remembered).most(limit);
+        return (isHeat ? hottest : remembered)
+            .most(
+                limit, (long) LOOKED_AT_PER_FILE * limit, id -> exists.test(id) || noteDeleted(id));
       }
     }
 
@@ -378,7 +385,24 @@ public final class ManagerStore implements AutoCloseable {
     }
   }
 
-  private void addDeleted(Map<Long, Reads> dropped, LongPredicate exists, long listedMillis) {
+  /** Lets the next pruning drop the count of a file that does not exist. Returns false. */
+  private boolean noteDeleted(long id) {
+    if (deletedMet.size() < LOOKED_FOR_DELETED) {
+      deletedMet.add(id);
+    }
+    return false;
+  }
+
+  private void addDeleted(Map<Long, Reads> dropped, LongPredicate exists, long listedMillis)
+      throws RocksDBException {
+    for (long id : deletedMet) {
+      Reads reads = decode(db.get(heat(), key(id)));
+      if (reads.heat().atMillis() < listedMillis && !exists.test(id)) {
+        dropped.put(id, reads);
+      }
+    }
+    visited += deletedMet.size();
+    deletedMet.clear();
     int looked = 0;
     try (RocksIterator iterator = db.newIterator(heat())) {
       for (iterator.seek(key(pruneFrom));

@@ -57,16 +57,26 @@ final class ReadIndex {
     }
   }
 
-  /** The files of the highest ranks. */
-  List<Long> most(int limit) {
+  /**
+   * The files of the highest ranks.
+   *
+   * @param mostRows that are visited
+   * @param wanted the other files are passed over
+   */
+  List<Long> most(int limit, long mostRows, LongPredicate wanted) {
     List<Long> ids = new ArrayList<>();
+    long rows = 0;
     try (RocksIterator iterator = db.newIterator(family)) {
       for (iterator.seekToLast();
-          iterator.isValid() && ids.size() < limit;
-          iterator.prev(), visited++) {
-        ids.add(ByteBuffer.wrap(iterator.key()).getLong(8));
+          iterator.isValid() && ids.size() < limit && rows < mostRows;
+          iterator.prev(), rows++) {
+        long id = ByteBuffer.wrap(iterator.key()).getLong(8);
+        if (wanted.test(id)) {
+          ids.add(id);
+        }
       }
     }
+    visited += rows;
     return ids;
   }
 

@@ -202,9 +202,9 @@ public final class WorkingSet {
     nextPinned = new HashMap<>();
     Set<Long> failed = addUnderWay(around);
     if (isHeatAskedFor()) {
-      around.heat().mostRead(mostRead).forEach(this::addWithStripes);
+      around.heat().mostRead(mostRead, view::hasFile).forEach(this::addWithStripes);
     }
-    around.experience().reads().mostRead(mostRead).forEach(this::addWithStripes);
+    around.experience().reads().mostRead(mostRead, view::hasFile).forEach(this::addWithStripes);
     Map<String, PolicySums> sums = view.sums();
     for (PolicyRule rule : policies.rules()) {
       addDue(rule, around, failed);

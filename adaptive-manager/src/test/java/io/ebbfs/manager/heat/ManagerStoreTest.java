@@ -271,6 +271,30 @@ class ManagerStoreTest {
     }
   }
 
+  /** The dead files have the highest ids: a pruning that goes by ids comes to them later. */
+  @Test
+  void deletedFilesAreNotAmongThoseThatWereReadMostAndGoWithTheNextPruning() throws Exception {
+    long files = 20_001;
+    long now = 100 * HOUR;
+    List<OpenEvent> events = new ArrayList<>();
+    for (long id = 1; id <= files; id++) {
+      events.add(new OpenEvent(id, now - 100, id <= 5 ? 50 : 1));
+    }
+    for (long dead = files + 1; dead <= files + 40; dead++) {
+      events.add(new OpenEvent(dead, now - 100, 1_000));
+    }
+    try (ManagerStore store = ManagerStore.open(directory)) {
+      store.count(events, at(1), BOTH);
+      long before = store.visited();
+      assertThat(heat(store, now).mostRead(3, id -> id <= files)).as("30 rows are dead").isEmpty();
+      assertThat(store.visited() - before).isEqualTo(30);
+      assertThat(heat(store, now).mostRead(5, id -> id <= files))
+          .containsExactlyInAnyOrder(1L, 2L, 3L, 4L, 5L);
+      assertThat(store.prune(now, BOTH, 0.01, id -> id <= files, now - 50)).isEqualTo(40);
+      assertThat(heat(store, now).mostRead(5)).containsExactlyInAnyOrder(1L, 2L, 3L, 4L, 5L);
+    }
+  }
+
   @Test
   void aStoreInUseIsRefusedWithTheRemedy() throws Exception {
     try (ManagerStore store = ManagerStore.open(directory)) {
