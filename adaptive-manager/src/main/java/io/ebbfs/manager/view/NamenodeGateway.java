@@ -21,6 +21,7 @@ import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
@@ -179,7 +180,12 @@ public final class NamenodeGateway {
     return call("listTransitions", p -> p.listTransitions(null, request)).getTransitionsList();
   }
 
-  /** Proposes decisions; the answers come in the same order. */
+  /**
+   * Proposes decisions; the answers come in the same order. Once a call fails, the rest is not
+   * proposed: each of the rest is answered with a refusal.
+   *
+   * @throws NamenodeException if the first call fails, so that there is no answer
+   */
   public List<ProposedProto> propose(List<DecisionProto> decisions) {
     List<ProposedProto> results = new ArrayList<>();
     for (int from = 0; from < decisions.size(); from += DECISIONS_PER_CALL) {
@@ -188,7 +194,16 @@ public final class NamenodeGateway {
               .addAllDecisions(
                   decisions.subList(from, Math.min(from + DECISIONS_PER_CALL, decisions.size())))
               .build();
-      results.addAll(call("propose", p -> p.propose(null, request)).getResultsList());
+      try {
+        results.addAll(call("propose", p -> p.propose(null, request)).getResultsList());
+      } catch (NamenodeException e) {
+        if (results.isEmpty()) {
+          throw e;
+        }
+        ProposedProto refused = ProposedProto.newBuilder().setRefusal(e.getMessage()).build();
+        results.addAll(Collections.nCopies(decisions.size() - results.size(), refused));
+        return results;
+      }
     }
     return results;
   }
