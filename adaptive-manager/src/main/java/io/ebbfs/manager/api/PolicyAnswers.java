@@ -298,7 +298,7 @@ final class PolicyAnswers {
         lastPreview.stop();
       }
       long number = lastPreview == null ? 1 : lastPreview.number() + 1;
-      job = new PreviewJob(number, edited, MOST_PREVIEWED, manager.evaluator());
+      job = new PreviewJob(number, edited, MOST_PREVIEWED, manager.evaluator(), this::done);
       lastPreview = job;
     }
     job.start();
@@ -325,12 +325,14 @@ final class PolicyAnswers {
   }
 
   private Preview answer(PreviewJob job, long waitMillis) throws InterruptedException {
-    Evaluator.Preview result = job.await(waitMillis);
+    Preview done = job.await(waitMillis);
     long files = manager.view().files();
-    if (result == null) {
-      return new Preview(
-          job.number(), false, job.looked(), files, null, null, null, null, null, null);
-    }
+    return done != null
+        ? done
+        : new Preview(job.number(), false, job.looked(), files, null, null, null, null, null, null);
+  }
+
+  private Preview done(PreviewJob job, Evaluator.Preview result) {
     List<Evaluation> batches = result.batches();
     List<DecisionAnswer> decisions =
         batches.stream()
@@ -342,7 +344,7 @@ final class PolicyAnswers {
         job.number(),
         true,
         job.looked(),
-        files,
+        manager.view().files(),
         result.share(),
         job.edited().rules().stream().map(rule -> preview(rule, result)).toList(),
         Math.round(

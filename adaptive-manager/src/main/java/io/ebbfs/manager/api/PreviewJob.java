@@ -5,6 +5,7 @@ import io.ebbfs.manager.schedule.Evaluator;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiFunction;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,17 +20,25 @@ final class PreviewJob {
   private final CountDownLatch ended = new CountDownLatch(1);
   private volatile long looked;
   private volatile boolean stopped;
-  private volatile Evaluator.Preview result;
+  private final BiFunction<PreviewJob, Evaluator.Preview, PolicyAnswers.Preview> summary;
+  private volatile PolicyAnswers.Preview result;
   private volatile RuntimeException failure;
 
   /**
    * @param mostFiles that are in memory at once; of more files a sample is taken
+   * @param summary makes the figures to keep; the evaluations are not kept, since they hold files
    */
-  PreviewJob(long number, PolicySet edited, long mostFiles, Evaluator evaluator) {
+  PreviewJob(
+      long number,
+      PolicySet edited,
+      long mostFiles,
+      Evaluator evaluator,
+      BiFunction<PreviewJob, Evaluator.Preview, PolicyAnswers.Preview> summary) {
     this.number = number;
     this.edited = edited;
     this.mostFiles = mostFiles;
     this.evaluator = evaluator;
+    this.summary = summary;
   }
 
   void start() {
@@ -40,12 +49,21 @@ final class PreviewJob {
 
   private void run() {
     try {
-      result = evaluator.preview(edited, mostFiles, rows -> looked = rows, () -> stopped);
+      result =
+          summary.apply(
+              this, evaluator.preview(edited, mostFiles, rows -> looked = rows, () -> stopped));
     } catch (CancellationException e) {
       LOG.debug("Preview {} is not wanted any more", number);
     } catch (RuntimeException e) {
       LOG.warn("Preview {} fails: {}", number, e.getMessage());
       failure = e;
+    } catch (Throwable e) {
+      LOG.error("Preview {} fails", number, e);
+      failure =
+          new ApiException(
+              500,
+              "preview %d failed: %s".formatted(number, e),
+              "see the manager's log; an OutOfMemoryError asks for a larger heap");
     } finally {
       ended.countDown();
     }
@@ -75,7 +93,7 @@ final class PreviewJob {
    * @param millis to wait for the end
    * @throws RuntimeException if the job has failed
    */
-  Evaluator.Preview await(long millis) throws InterruptedException {
+  PolicyAnswers.Preview await(long millis) throws InterruptedException {
     if (!ended.await(millis, TimeUnit.MILLISECONDS)) {
       return null;
     }

@@ -239,7 +239,8 @@ public final class Evaluator {
    * at once. Nothing is proposed, and the last evaluation stays. Evaluations go on meanwhile. Of
    * many files a random sample is taken.
    *
-   * @param mostFiles that are in memory at once
+   * @param mostFiles that are in memory at once, with {@link ViewSample#BLOCKS_PER_FILE} blocks of
+   *     stripes for each of them
    * @param progress hears how many files were looked at
    * @param stop whether nobody wants the preview any more
    * @throws NamenodeException if the namenode does not answer
@@ -254,15 +255,22 @@ public final class Evaluator {
     synchronized (this) {
       around = surroundings(clock.millis(), unlimited, Integer.MAX_VALUE, transitions);
     }
-    double share = Math.min(1, (double) mostFiles / Math.max(1, view.files()));
+    double share = ViewSample.share(view, mostFiles);
     List<ViewSample.Batch> batches =
         ViewSample.draw(view, share, share < 1 ? BATCHES : 1, progress, stop);
+    List<Evaluation> evaluations = new ArrayList<>();
+    for (ViewSample.Batch batch : batches) {
+      requireWanted(stop);
+      evaluations.add(decide(unlimited, around, batch, share == 1));
+    }
+    requireWanted(stop);
+    return new Preview(share, evaluations);
+  }
+
+  private static void requireWanted(BooleanSupplier stop) {
     if (stop.getAsBoolean()) {
       throw new CancellationException("a newer preview has taken the place of this one");
     }
-    return new Preview(
-        share,
-        batches.stream().map(batch -> decide(unlimited, around, batch, share == 1)).toList());
   }
 
   private Evaluation decide(

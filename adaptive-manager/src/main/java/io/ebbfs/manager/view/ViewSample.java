@@ -33,6 +33,26 @@ public final class ViewSample {
   private final double share;
   private final List<Batch> batches = new ArrayList<>();
 
+  /** Blocks of stripes in memory, parities included, for each file that may be in memory. */
+  public static final long BLOCKS_PER_FILE = 10;
+
+  /**
+   * The share of all files and stripes to draw, so that neither the files nor the blocks of the
+   * stripes are too many for the memory. At most 1.
+   *
+   * @param mostFiles that are in memory at once
+   */
+  public static double share(NamespaceView view, long mostFiles) {
+    long blocks = view.sums().values().stream().mapToLong(PolicySums::positions).sum();
+    return share(mostFiles, view.files(), blocks);
+  }
+
+  static double share(long mostFiles, long files, long blocks) {
+    double ofFiles = (double) mostFiles / Math.max(1, files);
+    double ofBlocks = (double) BLOCKS_PER_FILE * mostFiles / Math.max(1, blocks);
+    return Math.min(1, Math.min(ofFiles, ofBlocks));
+  }
+
   private ViewSample(NamespaceView view, double share, int batchCount) {
     this.view = view;
     this.share = share;
