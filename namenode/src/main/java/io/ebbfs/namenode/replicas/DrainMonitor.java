@@ -1,10 +1,14 @@
 package io.ebbfs.namenode.replicas;
 
+import static java.util.stream.Collectors.toSet;
+
 import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.ClusterView.DrainState;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.RedundancySettings;
+import io.ebbfs.namenode.replicas.OpenBlockFinder.OpenBlock;
+import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.Row;
@@ -18,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -28,6 +33,9 @@ import org.slf4j.LoggerFactory;
  * copied or moved, and counts them. The work of a tick is bounded, and follows the blocks of these
  * servers alone. The state of a drain is a row; what this class knows besides is counted anew after
  * a restart.
+ *
+ * <p>A replica that a client still writes has no row of its own. A walk that finds no block goes on
+ * over the files that are open for writing, and counts the blocks whose pipelines use the server.
  *
  * <p>A server is drained after two walks in a row that find nothing: what was being written while
  * the first of them ran is seen by the second.
@@ -52,7 +60,7 @@ final class DrainMonitor {
     ELSEWHERE_TOO,
     /** No other server has the block. */
     ONLY_HERE,
-    /** A client writes the block, and no server that stays has it. */
+    /** A client writes the block to the server, or no server that stays has what it has written. */
     OPEN
   }
 
@@ -78,7 +86,25 @@ final class DrainMonitor {
     private long bytesLeft;
     private long onlyHere;
     private long openLeft;
+    private long beingWritten;
     private Optional<String> stuck = Optional.empty();
+
+    /** Whether the rows of replicas have named no block that needs the server. */
+    boolean isClean() {
+      return left == beingWritten;
+    }
+
+    /** A block that a client writes to the server, and that has no row of a replica there. */
+    void addBeingWritten(OpenBlock open) {
+      beingWritten++;
+      add(new Found(Need.OPEN, true, open.block().getLengthBytes()));
+      if (stuck.isEmpty()) {
+        stuck =
+            Optional.of(
+                "block %d is being written to the server: the drain goes on once the block is full or its file %d is closed"
+                    .formatted(open.block().getBlockId(), open.fileId()));
+      }
+    }
 
     void add(Found found) {
       blocks += found.good() ? 1 : 0;
@@ -97,6 +123,8 @@ final class DrainMonitor {
     private Count count = new Count();
     private int disk;
     private long reached;
+    // The last open file that was looked at; null before the first.
+    private Key reachedFile;
     private int withoutFinding;
     private boolean counted;
     private volatile DrainProgress progress = progress(new Count());
@@ -188,11 +216,29 @@ final class DrainMonitor {
         walk.reached = page.get(page.size() - 1);
       }
     }
-    if (walk.disk >= server.disks().size()) {
+    boolean allDisks = walk.disk >= server.disks().size();
+    if (allDisks && (!walk.count.isClean() || walkOpenFiles(server, walk, left))) {
       end(server, walk);
     } else if (!walk.counted) {
       walk.progress = walk.progress(walk.count);
     }
+  }
+
+  /** Goes on over the open files, and says whether there are no more. */
+  private boolean walkOpenFiles(Server server, Walk walk, int most) throws IOException {
+    Set<String> disks = server.disks().stream().map(Disk::storageUuid).collect(toSet());
+    int left = most;
+    while (left > 0) {
+      int size = Math.min(PAGE, left);
+      OpenBlockFinder.Page page = OpenBlockFinder.find(store, walk.reachedFile, size, disks);
+      page.blocks().forEach(walk.count::addBeingWritten);
+      if (page.files() < size) {
+        return true;
+      }
+      walk.reachedFile = page.reached();
+      left -= size;
+    }
+    return false;
   }
 
   private List<Long> page(Disk disk, long after, int size) throws IOException {
@@ -239,6 +285,7 @@ final class DrainMonitor {
     walk.count = new Count();
     walk.disk = 0;
     walk.reached = 0;
+    walk.reachedFile = null;
     if (walk.withoutFinding >= WALKS_WITHOUT_FINDING) {
       cluster.finishDrain(server.uuid());
     }

@@ -8,7 +8,7 @@ import java.util.OptionalLong;
  *
  * @param isCounted whether a walk has ended since this process leads; until then the numbers are
  *     those of the part that was walked
- * @param blocks good replicas on the server
+ * @param blocks good replicas on the server, and replicas that clients write there
  * @param blocksLeft of these, the blocks for which the server is still needed
  * @param bytesLeft the bytes of these blocks
  * @param onlyHere the blocks left that no other server has

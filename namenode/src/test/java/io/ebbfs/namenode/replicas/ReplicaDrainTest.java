@@ -5,14 +5,23 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ebbfs.namenode.datanodes.ClusterView.DrainState;
 import io.ebbfs.namenode.datanodes.ExcludedServers;
+import io.ebbfs.namenode.files.leases.LeaseRows;
 import io.ebbfs.namenode.peers.ClusterViews;
 import io.ebbfs.namenode.replicas.BlockService.WriteRequest;
+import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo.AdminStates;
+import org.apache.hadoop.thirdparty.protobuf.ByteString;
 import org.junit.jupiter.api.Test;
 
 /** Replicated blocks leave a server that is drained. */
@@ -277,6 +286,87 @@ class ReplicaDrainTest {
     f.cluster.startDrain(LEAVING);
     drainedWithin(60);
     assertThat(staying(block.getBlockId())).isEqualTo(2);
+  }
+
+  /** Opens a file whose last block a client writes to these disks; the file has three blocks. */
+  private long openFile(List<String> pipeline) throws IOException {
+    long fileId = f.ids().inodes().next();
+    byte[] name = ("open" + fileId).getBytes(StandardCharsets.UTF_8);
+    BlockRow block =
+        BlockRow.newBuilder()
+            .setBlockId(f.ids().blocks().next())
+            .setGenerationStamp(2002)
+            .setLengthBytes(0)
+            .setState(BlockStateProto.UNDER_CONSTRUCTION)
+            .setReplication(pipeline.size())
+            .addAllPipelineStorageUuids(pipeline)
+            .build();
+    f.store.transact(
+        fileId,
+        t -> {
+          t.put(
+              Tables.INODE_NAME,
+              Tables.inodeName(fileId),
+              InodeNameRow.newBuilder().setParentId(1).setName(ByteString.copyFrom(name)).build());
+          t.put(
+              Tables.INODE,
+              Tables.inode(1, name),
+              InodeRow.newBuilder()
+                  .setId(fileId)
+                  .setKind(InodeKindProto.FILE)
+                  .setOwner("o")
+                  .setGroup("g")
+                  .setPermission(0644)
+                  .setModifiedMillis(1)
+                  .setBlocks(3)
+                  .build());
+          t.put(Tables.BLOCK, Tables.block(fileId, 2), block);
+          LeaseRows.add(t, "client", fileId, f.clock.millis());
+          return null;
+        });
+    return fileId;
+  }
+
+  private List<String> disksOf(String... servers) {
+    return Stream.of(servers)
+        .map(uuid -> f.cluster.server(uuid).orElseThrow().disks().get(0).storageUuid())
+        .toList();
+  }
+
+  /** After a repair of its pipeline the block has a stamp that no row of a replica has. */
+  @Test
+  void aBlockThatIsWrittenToTheServerKeepsItUntilTheBlockIsComplete() throws IOException {
+    start(5, 20, 3);
+    for (int i = 0; i < 1_100; i++) {
+      openFile(disksOf("server-01", "server-02"));
+    }
+    long fileId = openFile(disksOf(LEAVING, "server-01"));
+    f.cluster.startDrain(LEAVING);
+    f.seconds(60);
+    assertThat(state()).isEqualTo(DrainState.DRAINING);
+    DrainProgress progress = f.manager.drain(LEAVING).orElseThrow();
+    assertThat(progress.blocksLeft()).isEqualTo(1);
+    assertThat(progress.openLeft()).isEqualTo(1);
+    assertThat(progress.stuck())
+        .hasValueSatisfying(
+            why ->
+                assertThat(why)
+                    .contains("is being written to the server")
+                    .contains("its file " + fileId + " is closed"));
+    f.store.transact(
+        fileId,
+        t -> {
+          BlockRow open = t.get(Tables.BLOCK, Tables.block(fileId, 2)).orElseThrow();
+          t.put(
+              Tables.BLOCK,
+              Tables.block(fileId, 2),
+              open.toBuilder()
+                  .setState(BlockStateProto.COMPLETE)
+                  .clearPipelineStorageUuids()
+                  .build());
+          return null;
+        });
+    drainedWithin(30);
   }
 
   @Test
