@@ -152,6 +152,11 @@ record BlockAssessment(
     return striped() ? 1 : Math.max(1, block().getReplication());
   }
 
+  /** True if the block has the wanted live replicas, some of them on servers that are drained. */
+  boolean isWholeButLeaving() {
+    return live.size() >= wanted() && counted.size() < wanted();
+  }
+
   /** How many servers hold a live replica. */
   int servers(DatanodeRegistry cluster) {
     return cluster.serversOf(live.stream().map(Replica::storageUuid).toList()).size();

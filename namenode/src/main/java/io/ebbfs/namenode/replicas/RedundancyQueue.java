@@ -12,12 +12,16 @@ import java.util.Set;
 /**
  * Queues of blocks to examine and of under-replicated blocks; the latter are in the order of live
  * replicas, fewest first (HDFS: LowRedundancyBlocks). Blocks without a live replica cannot be
- * replicated and have a limit of their own. In memory and bounded; {@link RedundancyScanner} finds
+ * replicated and have a limit of their own. So have blocks that have enough replicas but some on a
+ * server that is drained; these come last. In memory and bounded; {@link RedundancyScanner} finds
  * the blocks that did not fit. Thread-safe.
  */
 final class RedundancyQueue {
   /** Blocks with {@code LEVELS - 1} live replicas or more share one level. */
   private static final int LEVELS = 5;
+
+  /** The level of blocks that are only short because a server with a replica is drained. */
+  private static final int LEAVING = LEVELS;
 
   private record UnderReplicated(int level, long dueMillis) {
     boolean missing() {
@@ -33,7 +37,7 @@ final class RedundancyQueue {
 
   RedundancyQueue(int limit) {
     this.limit = limit;
-    for (int i = 0; i < LEVELS; i++) {
+    for (int i = 0; i <= LEAVING; i++) {
       levels.add(new LinkedHashSet<>());
     }
   }
@@ -81,9 +85,20 @@ final class RedundancyQueue {
    * if there is no room.
    */
   synchronized void underReplicated(long blockId, int liveReplicas, long dueMillis) {
-    int level = Math.min(liveReplicas, LEVELS - 1);
+    put(blockId, Math.min(liveReplicas, LEVELS - 1), dueMillis);
+  }
+
+  /**
+   * The block has enough live replicas, but too few on servers that stay. It is left out if there
+   * is no room.
+   */
+  synchronized void leaves(long blockId, long dueMillis) {
+    put(blockId, LEAVING, dueMillis);
+  }
+
+  private void put(long blockId, int level, long dueMillis) {
     UnderReplicated before = byBlock.get(blockId);
-    boolean needsRoom = before == null || before.missing() != (level == 0);
+    boolean needsRoom = before == null || !sharesRoom(before.level(), level);
     if (needsRoom && !hasRoomFor(level)) {
       notUnderReplicated(blockId);
       return;
@@ -96,22 +111,31 @@ final class RedundancyQueue {
     levels.get(level).add(blockId);
   }
 
-  /** Blocks with one replica, and blocks with none, have room of their own. */
+  private static boolean sharesRoom(int level, int other) {
+    return level == other || isShared(level) && isShared(other);
+  }
+
+  private static boolean isShared(int level) {
+    return level != 0 && level != LEAVING;
+  }
+
+  /** Blocks with one replica, blocks with none, and blocks that leave have room of their own. */
   private boolean hasRoomFor(int level) {
     return switch (level) {
       case 0 -> missingCount() < limit;
+      case LEAVING -> levels.get(LEAVING).size() < limit;
       case 1 -> repairableCount() < 2L * limit;
       default -> hasRoom();
     };
   }
 
-  /** Whether there is room for any block that has a replica. */
+  /** Whether there is room for any block that has lost a replica, but not all. */
   synchronized boolean hasRoom() {
     return repairableCount() < limit;
   }
 
   private int repairableCount() {
-    return byBlock.size() - missingCount();
+    return byBlock.size() - missingCount() - levels.get(LEAVING).size();
   }
 
   /** Whether the block is known to have too few replicas. */
@@ -133,18 +157,28 @@ final class RedundancyQueue {
     }
   }
 
-  /** Blocks that are due and have a replica, fewest replicas first. */
+  /**
+   * Blocks that are due and have a replica, fewest replicas first. Each level has an equal share of
+   * the places, so that a level of blocks that cannot be copied now does not hold up the levels
+   * behind it. Places that a level leaves free go to the others, first levels first.
+   */
   synchronized List<Long> repairable(int most, long nowMillis) {
+    List<List<Long>> due = new ArrayList<>();
+    for (Set<Long> level : levels.subList(1, levels.size())) {
+      due.add(
+          level.stream()
+              .filter(blockId -> byBlock.get(blockId).dueMillis() <= nowMillis)
+              .limit(most)
+              .toList());
+    }
+    int share = most / due.size();
+    int free = most - due.stream().mapToInt(level -> Math.min(share, level.size())).sum();
     List<Long> taken = new ArrayList<>();
-    for (Set<Long> level : levels.subList(1, LEVELS)) {
-      for (long blockId : level) {
-        if (taken.size() == most) {
-          return taken;
-        }
-        if (byBlock.get(blockId).dueMillis() <= nowMillis) {
-          taken.add(blockId);
-        }
-      }
+    for (List<Long> level : due) {
+      int own = Math.min(share, level.size());
+      int more = Math.min(free, level.size() - own);
+      taken.addAll(level.subList(0, own + more));
+      free -= more;
     }
     return taken;
   }

@@ -95,7 +95,9 @@ final class ReplicationScheduler {
 
   /** Notes whether a settled block in no stripe is under-replicated. */
   void note(long blockId, BlockAssessment block) {
-    if (block.counted().size() < block.wanted()) {
+    if (block.isWholeButLeaving()) {
+      queue.leaves(blockId, dueMillis(block));
+    } else if (block.counted().size() < block.wanted()) {
       queue.underReplicated(blockId, block.live().size(), dueMillis(block));
     } else {
       notNeeded(blockId);
@@ -116,7 +118,7 @@ final class ReplicationScheduler {
   }
 
   private boolean isUrgent(BlockAssessment block) {
-    return block.servers(cluster) <= 1;
+    return block.servers(cluster) <= 1 && !block.isWholeButLeaving();
   }
 
   /** The block has enough replicas, or does not exist any more. */

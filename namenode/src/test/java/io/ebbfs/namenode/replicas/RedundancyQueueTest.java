@@ -2,6 +2,7 @@ package io.ebbfs.namenode.replicas;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Who has room in the queue, and that the room is bounded. */
@@ -46,5 +47,46 @@ class RedundancyQueueTest {
     note(0, 1_000, 0);
     assertThat(queue.missingCount()).isEqualTo(LIMIT);
     assertThat(queue.underReplicatedCount()).isLessThanOrEqualTo(3 * LIMIT);
+  }
+
+  @Test
+  void blocksThatLeaveComeLastAndTakeNoRoomFromOthers() {
+    for (long id = 1_000; id < 1_000 + 5 * LIMIT; id++) {
+      queue.leaves(id, 0);
+    }
+    note(2_000, 5 * LIMIT, 2);
+    assertThat(queue.underReplicatedCount()).isEqualTo(2 * LIMIT);
+    List<Long> due = queue.repairable(100, 0);
+    assertThat(due).hasSize(2 * LIMIT);
+    assertThat(due.subList(0, LIMIT)).allMatch(id -> id >= 2_000);
+    assertThat(queue.hasRoom()).isFalse();
+    queue.leaves(2_000, 0);
+    assertThat(queue.repairable(100, 0)).as("there is no room for one more").hasSize(19);
+  }
+
+  /** A block that loses a replica while it leaves is more urgent from then on. */
+  @Test
+  void aBlockThatLeavesAndLosesAReplicaComesFirst() {
+    queue.leaves(1, 0);
+    queue.leaves(2, 0);
+    queue.underReplicated(2, 2, 0);
+    assertThat(queue.repairable(100, 0)).containsExactly(2L, 1L);
+    queue.leaves(2, 0);
+    assertThat(queue.repairable(100, 0)).containsExactly(1L, 2L);
+  }
+
+  @Test
+  void aFullLevelLeavesPlacesToTheLevelsBehindIt() {
+    RedundancyQueue large = new RedundancyQueue(1_000);
+    for (long id = 0; id < 500; id++) {
+      large.underReplicated(id, 1, 0);
+    }
+    for (long id = 1_000; id < 1_500; id++) {
+      large.underReplicated(id, 2, 0);
+    }
+    List<Long> due = large.repairable(100, 0);
+    assertThat(due).hasSize(100);
+    assertThat(due.subList(0, 80)).allMatch(id -> id < 500);
+    assertThat(due.subList(80, 100)).allMatch(id -> id >= 1_000);
   }
 }

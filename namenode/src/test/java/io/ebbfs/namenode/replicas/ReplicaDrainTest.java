@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ebbfs.namenode.datanodes.ClusterView.DrainState;
 import io.ebbfs.namenode.datanodes.ExcludedServers;
+import io.ebbfs.namenode.datanodes.RedundancySettings;
 import io.ebbfs.namenode.files.leases.LeaseRows;
 import io.ebbfs.namenode.peers.ClusterViews;
 import io.ebbfs.namenode.replicas.BlockService.WriteRequest;
@@ -16,6 +17,7 @@ import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -108,6 +110,37 @@ class ReplicaDrainTest {
     assertThat(state()).isEqualTo(DrainState.DRAINED);
     f.second();
     assertThat(f.manager.drain(LEAVING)).isEmpty();
+  }
+
+  /** Twenty blocks are looked at in a second, and a server sends one. */
+  @Test
+  void blocksThatHaveLostReplicasAreCopiedBeforeThoseThatOnlyLeave() throws IOException {
+    f =
+        new BlockFixture(
+            7,
+            6,
+            2,
+            new RedundancySettings(
+                10_000, 3_000, 20_000, 15_000, 1, 100, 5_000, 4_000, 20, 10_000));
+    f.registerAll();
+    f.seconds(20);
+    while (onLeaving() < 200) {
+      f.writeFile(1);
+    }
+    List<Long> wanted = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      wanted.add(f.writeFile(3).getBlockId());
+    }
+    f.deliverAll();
+    f.seconds(3);
+    f.cluster.startDrain(LEAVING);
+    f.seconds(40);
+    f.servers.get("server-05").kill();
+    f.seconds(60);
+    for (long blockId : wanted) {
+      assertThat(f.liveReplicas(blockId)).isGreaterThanOrEqualTo(3);
+    }
+    assertThat(f.manager.drain(LEAVING).orElseThrow().blocksLeft()).isGreaterThan(30);
   }
 
   @Test
