@@ -214,13 +214,7 @@ public final class RedundancyMonitor {
     }
 
     private Need need(BlockAssessment block, Disk disk) {
-      long staying =
-          block.live().stream().filter(replica -> cluster.isStaying(replica.storageUuid())).count();
-      long enough =
-          block.striped() || !block.settled()
-              ? 1
-              : Math.min(block.wanted(), settings.enoughReplicas());
-      if (staying >= enough) {
+      if (confirmed(block) >= enough(block)) {
         return Need.NONE;
       }
       if (!block.settled()) {
@@ -236,6 +230,20 @@ public final class RedundancyMonitor {
       return isElsewhere ? Need.ELSEWHERE_TOO : Need.ONLY_HERE;
     }
 
+    /** The replicas on servers that stay, as far as reports since the registration confirm them. */
+    private long confirmed(BlockAssessment block) {
+      return block.live().stream()
+          .map(Replica::storageUuid)
+          .filter(storage -> cluster.isStaying(storage) && cluster.hasReported(storage))
+          .count();
+    }
+
+    private long enough(BlockAssessment block) {
+      return block.striped() || !block.settled()
+          ? 1
+          : Math.min(block.wanted(), settings.enoughReplicas());
+    }
+
     @Override
     public Optional<String> whyStuck(long blockId) throws IOException {
       Optional<BlockAssessment> found = assess(blockId);
@@ -247,6 +255,13 @@ public final class RedundancyMonitor {
         return Optional.of(
             "block %d is being written, and no server that stays has a replica of it: it can leave once its file is closed"
                 .formatted(blockId));
+      }
+      long staying =
+          block.live().stream().filter(replica -> cluster.isStaying(replica.storageUuid())).count();
+      if (staying >= enough(block)) {
+        return Optional.of(
+            "block %d has %d replicas on servers that stay, and reports confirm %d of them since the servers registered: wait for their full block reports"
+                .formatted(blockId, staying, confirmed(block)));
       }
       if (block.striped()) {
         long stripeId = block.block().getStripeId();

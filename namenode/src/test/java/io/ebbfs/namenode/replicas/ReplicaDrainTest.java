@@ -211,6 +211,31 @@ class ReplicaDrainTest {
     assertThat(state()).isEqualTo(DrainState.DRAINING);
   }
 
+  /** The rows of a server that has not reported yet may name replicas that it has lost. */
+  @Test
+  void replicasThatNobodyHasConfirmedSinceTheRestartDoNotCount() throws IOException {
+    start(3, 20, 2);
+    f.cluster.startDrain(LEAVING);
+    f.startNamenode();
+    for (SimulatedServer server : f.servers.values()) {
+      server.register(f.frontEnd);
+      server.heartbeat(f.frontEnd);
+    }
+    SimulatedServer leaving = f.servers.get(LEAVING);
+    while (leaving.hasFull()) {
+      leaving.deliverFull(f.frontEnd);
+    }
+    f.cluster.setSafeMode(false);
+    for (int i = 0; i < 20; i++) {
+      f.clock.advance(1_000);
+      f.manager.tick();
+      f.servers.keySet().forEach(f.cluster::heardFrom);
+    }
+    assertThat(state()).isEqualTo(DrainState.DRAINING);
+    f.deliverAll();
+    drainedWithin(60);
+  }
+
   @Test
   void aServerThatIsTakenBackInTheMiddleCountsAgain() throws IOException {
     start(6, 200, 3);
