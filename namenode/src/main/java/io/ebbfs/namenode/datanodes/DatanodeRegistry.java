@@ -473,17 +473,41 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
     return settings.enoughReplicas();
   }
 
-  /** Nothing depends on a server that is being drained any more. */
-  public synchronized void finishDrain(String serverUuid) throws IOException {
-    LOG.info("chunk server {} is drained: nothing depends on it any more", serverUuid);
-    remember(
+  /** When the drain of a server began; 0 if the server is not drained. Reads the store. */
+  public long drainStartedMillis(String serverUuid) throws IOException {
+    Key key = Tables.named(serverUuid);
+    return store.transact(
+        key.partition(),
+        transaction ->
+            transaction
+                .get(Tables.SERVER, key)
+                .filter(ServerRow::hasDrain)
+                .map(row -> row.getDrain().getStartedMillis())
+                .orElse(0L));
+  }
+
+  /**
+   * Nothing depends on a server that is being drained any more.
+   *
+   * @param startedMillis when the drain began of which this is known
+   * @return false if the server is not drained any more, or its drain has begun anew since
+   */
+  public synchronized boolean finishDrain(String serverUuid, long startedMillis)
+      throws IOException {
+    ServerRow after =
         update(
             serverUuid,
             row -> {
-              if (row.hasDrain()) {
+              if (row.hasDrain() && row.getDrain().getStartedMillis() == startedMillis) {
                 row.getDrainBuilder().setFinishedMillis(clock.millis());
               }
-            }));
+            });
+    remember(after);
+    boolean finished = after.getDrain().hasFinishedMillis();
+    if (finished) {
+      LOG.info("chunk server {} is drained: nothing depends on it any more", serverUuid);
+    }
+    return finished;
   }
 
   private Server known(String serverUuid) throws IOException {

@@ -125,6 +125,9 @@ final class DrainMonitor {
     private long reached;
     // The last open file that was looked at; null before the first.
     private Key reachedFile;
+    // When the drain began over whose blocks this walk goes; 0 before the walk begins.
+    private long startedMillis;
+    private boolean begun;
     private int withoutFinding;
     private boolean counted;
     private volatile DrainProgress progress = progress(new Count());
@@ -202,6 +205,7 @@ final class DrainMonitor {
 
   /** Goes on with the walk over a server, at most to its end. */
   private void walk(Server server, Walk walk, int most) throws IOException {
+    begin(server, walk);
     int left = most;
     while (left > 0 && walk.disk < server.disks().size()) {
       Disk disk = server.disks().get(walk.disk);
@@ -222,6 +226,19 @@ final class DrainMonitor {
     } else if (!walk.counted) {
       walk.progress = walk.progress(walk.count);
     }
+  }
+
+  /** A drain that has begun anew is not ended by walks over the drain before it. */
+  private void begin(Server server, Walk walk) throws IOException {
+    if (walk.begun) {
+      return;
+    }
+    long started = cluster.drainStartedMillis(server.uuid());
+    if (started != walk.startedMillis) {
+      walk.startedMillis = started;
+      walk.withoutFinding = 0;
+    }
+    walk.begun = true;
   }
 
   /** Goes on over the open files, and says whether there are no more. */
@@ -286,8 +303,9 @@ final class DrainMonitor {
     walk.disk = 0;
     walk.reached = 0;
     walk.reachedFile = null;
+    walk.begun = false;
     if (walk.withoutFinding >= WALKS_WITHOUT_FINDING) {
-      cluster.finishDrain(server.uuid());
+      cluster.finishDrain(server.uuid(), walk.startedMillis);
     }
   }
 

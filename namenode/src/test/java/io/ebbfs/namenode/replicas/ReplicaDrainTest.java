@@ -471,6 +471,21 @@ class ReplicaDrainTest {
   }
 
   @Test
+  void aDrainThatBeganAnewIsNotEndedByTheWalksBefore() throws IOException {
+    start(4, 0, 3);
+    f.cluster.startDrain(LEAVING);
+    long started = f.cluster.drainStartedMillis(LEAVING);
+    f.second();
+    f.cluster.endDrain(LEAVING);
+    f.cluster.startDrain(LEAVING);
+    assertThat(f.cluster.finishDrain(LEAVING, started)).isFalse();
+    f.second();
+    assertThat(state()).as("after one walk").isEqualTo(DrainState.DRAINING);
+    f.second();
+    assertThat(state()).as("after two walks").isEqualTo(DrainState.DRAINED);
+  }
+
+  @Test
   void safeModeDoesNotWaitForAServerThatIsDrained() throws IOException {
     start(5, 20, 3);
     f.cluster.startDrain(LEAVING);
@@ -495,7 +510,7 @@ class ReplicaDrainTest {
         .filteredOn(server -> server.drain() == DrainState.DRAINING)
         .extracting(server -> server.uuid())
         .containsExactly(LEAVING);
-    f.cluster.finishDrain(LEAVING);
+    f.cluster.finishDrain(LEAVING, f.cluster.drainStartedMillis(LEAVING));
     assertThat(ClusterViews.servers(ClusterViews.of(f.cluster, f.clock), f.clock))
         .filteredOn(server -> server.drain() == DrainState.DRAINED)
         .hasSize(1);

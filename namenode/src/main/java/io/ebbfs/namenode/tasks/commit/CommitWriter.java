@@ -40,7 +40,7 @@ interface CommitWriter {
    */
   Written write(Transaction transaction, TransitionRow row, long firstStripeId) throws IOException;
 
-  /** Refuses an output that is on a disk out of service, or on a server that was drained since. */
+  /** Refuses an output that is on a disk out of service, or on a server that is drained by now. */
   static void requireInService(ClusterView cluster, TransitionOutputProto output)
       throws CommitRefusedException {
     if (!cluster.isLive(output.getStorageUuid())) {
@@ -48,21 +48,18 @@ interface CommitWriter {
           "disk %s, to which block %d was written, is out of service"
               .formatted(output.getStorageUuid(), output.getBlockId()));
     }
-    requireNotDrained(cluster, output.getBlockId(), output.getStorageUuid());
+    requireNotLeaving(cluster, output.getBlockId(), output.getStorageUuid());
   }
 
-  /** Refuses a block that would be the only replica on a server on which nothing may depend. */
-  static void requireNotDrained(ClusterView cluster, long blockId, String storageUuid)
+  /**
+   * Refuses a block whose only replica would be on a server that is drained, or being drained: the
+   * walks over its blocks may have passed the block already. The next attempt avoids the server.
+   */
+  static void requireNotLeaving(ClusterView cluster, long blockId, String storageUuid)
       throws CommitRefusedException {
-    boolean drained =
-        cluster
-            .disk(storageUuid)
-            .flatMap(disk -> cluster.server(disk.serverUuid()))
-            .filter(server -> server.drain() == ClusterView.DrainState.DRAINED)
-            .isPresent();
-    if (drained) {
+    if (cluster.isLeaving(storageUuid)) {
       throw new CommitRefusedException(
-          "disk %s, on which block %d was to be, belongs to a server that is drained by now"
+          "disk %s, on which block %d was to be, belongs to a server that is drained, or being drained, by now"
               .formatted(storageUuid, blockId));
     }
   }

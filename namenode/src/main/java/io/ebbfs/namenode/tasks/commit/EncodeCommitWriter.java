@@ -154,7 +154,7 @@ final class EncodeCommitWriter implements CommitWriter {
                 .formatted(block.getBlockId(), block.getKeepStorageUuid()));
       }
       guard.requireAnyHeard(block.getBlockId(), List.of(block.getKeepStorageUuid()));
-      CommitWriter.requireNotDrained(cluster, block.getBlockId(), block.getKeepStorageUuid());
+      CommitWriter.requireNotLeaving(cluster, block.getBlockId(), block.getKeepStorageUuid());
       data.put(block, known.get());
     }
     guard.requireOutputs(row.getOutputsList());

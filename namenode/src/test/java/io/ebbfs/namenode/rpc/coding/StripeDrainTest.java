@@ -19,6 +19,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Members of stripes leave a server that is drained. */
 class StripeDrainTest {
@@ -224,17 +225,46 @@ class StripeDrainTest {
     cluster.assertAllReadable();
   }
 
-  @Test
-  void aCommitOnADrainedServerIsRefused() throws Exception {
-    cluster = new CodingCluster(9, 12, 17, CodingCluster.SETTINGS);
+  /** The walk over the blocks of the server may have passed the block already. */
+  @ParameterizedTest
+  @EnumSource(
+      value = DrainState.class,
+      names = {"DRAINING", "DRAINED"})
+  void aCommitOnAServerThatIsDrainedIsRefused(DrainState state) throws Exception {
+    cluster = new CodingCluster(12, 12, 17, CodingCluster.SETTINGS);
     cluster.createFile(6, BLOCK, true);
     cluster.propose(TransitionKindProto.ENCODE, "RS(6,3)", cluster.fileIds(), List.of());
     ClaimedTransitionProto claimed = cluster.claim(1).get(0);
     String target = claimed.getTransition().getOutputs(0).getStorageUuid();
-    cluster.servers.drains.put(cluster.servers.serverOf(target), DrainState.DRAINED);
+    refused(claimed, target, state);
+  }
+
+  /** One replica of a block becomes the member of the stripe; the other replicas are deleted. */
+  @ParameterizedTest
+  @EnumSource(
+      value = DrainState.class,
+      names = {"DRAINING", "DRAINED"})
+  void aCommitThatKeepsAReplicaOnAServerThatIsDrainedIsRefused(DrainState state) throws Exception {
+    cluster = new CodingCluster(12, 12, 17, CodingCluster.SETTINGS);
+    cluster.createFile(6, BLOCK, true);
+    cluster.propose(TransitionKindProto.ENCODE, "RS(6,3)", cluster.fileIds(), List.of());
+    ClaimedTransitionProto claimed = cluster.claim(1).get(0);
+    refused(claimed, claimed.getTransition().getBlocks(0).getKeepStorageUuid(), state);
+  }
+
+  /** The attempt is refused, and the next one avoids the server. */
+  private void refused(ClaimedTransitionProto claimed, String disk, DrainState state)
+      throws Exception {
+    String server = cluster.servers.serverOf(disk);
     cluster.run(claimed);
+    cluster.servers.drains.put(server, state);
     assertThat(cluster.execute(claimed).detail()).contains("belongs to a server that is drained");
     assertThat(cluster.stripeIds()).isEmpty();
+    cluster.assertAllReadable();
+    cluster.runAll();
+    assertThat(cluster.stripeIds()).hasSize(1);
+    assertThat(membersOn(server)).isZero();
+    cluster.assertConsistent();
     cluster.assertAllReadable();
   }
 
