@@ -27,7 +27,8 @@ import java.util.TreeSet;
 /**
  * Plans one attempt that subtracts the tombstones of a stripe from its parities. Each new parity
  * goes to the disk of the parity that it replaces, so the placement of the stripe stays as good as
- * it was. If one of these disks is full, the placement chooses disks for all new parities.
+ * it was. If one of these disks is full, or its server is drained, the placement chooses disks for
+ * all new parities.
  */
 public final class SubtractAttemptPlanner {
   private final CodeRegistry codes;
@@ -111,13 +112,13 @@ public final class SubtractAttemptPlanner {
       Transaction transaction, StripeState stripe, Conversion subtraction)
       throws IOException, NotPlannableException {
     Map<Integer, String> targets = new TreeMap<>();
-    boolean haveSpace = true;
+    boolean mayStay = true;
     for (BlockRef ref : subtraction.outputs()) {
       PlacementDisk disk = disks.disk(stripe.locations().get(ref.position()).get(0));
       targets.put(ref.position(), disk.storageUuid());
-      haveSpace &= disk.freeBytes() >= stripe.row().getUnitLengthBytes();
+      mayStay &= !disk.leaving() && disk.freeBytes() >= stripe.row().getUnitLengthBytes();
     }
-    return haveSpace ? targets : elsewhere(transaction, stripe, subtraction, targets.keySet());
+    return mayStay ? targets : elsewhere(transaction, stripe, subtraction, targets.keySet());
   }
 
   private Map<Integer, String> elsewhere(

@@ -221,6 +221,21 @@ class DeadDataTest {
     whole();
   }
 
+  @Test
+  void newParitiesGoElsewhereIfAServerOfTheOldOnesIsDrained() throws Exception {
+    encode(Codes.LRC_COMPACT, 1, true);
+    delete(1);
+    String server = cluster.servers.serverOf(parityDisks().values().iterator().next());
+    cluster.servers.startDrain(server);
+    propose(TransitionKindProto.SUBTRACT, Codes.LRC_COMPACT, cluster.stripeIds());
+    cluster.runAll();
+    assertThat(subtractions()).allMatch(t -> t.getState() == TransitionStateProto.DONE);
+    assertThat(parityDisks().values())
+        .isNotEmpty()
+        .noneMatch(disk -> cluster.servers.serverOf(disk).equals(server));
+    whole();
+  }
+
   /**
    * Fifteen blocks on four servers: one server has four of them, one more than RS(12,3) may lose.
    */
