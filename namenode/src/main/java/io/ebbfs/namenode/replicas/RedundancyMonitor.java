@@ -96,6 +96,12 @@ public final class RedundancyMonitor {
     }
   }
 
+  private void checkLeaving(long stripeId) {
+    if (stripes != null) {
+      stripes.checkLeaving(stripeId);
+    }
+  }
+
   /** A good replica was reported. */
   void arrived(String storageUuid, long blockId) {
     cluster.disk(storageUuid).ifPresent(disk -> replications.arrived(blockId, disk.serverUuid()));
@@ -206,7 +212,7 @@ public final class RedundancyMonitor {
       BlockAssessment block = found.get();
       Need need = need(block, disk);
       if (need != Need.NONE && block.striped()) {
-        checkStripe(block.block().getStripeId());
+        checkLeaving(block.block().getStripeId());
       } else if (block.settled() && !block.striped()) {
         replications.note(blockId, block);
       }

@@ -44,6 +44,15 @@ public interface StripeService {
     return true;
   }
 
+  /**
+   * Asks for a check of a stripe with a block on a server that is drained. These requests are in a
+   * bounded set of their own and come after all others. A later walk over the server makes up for
+   * dropped ones.
+   */
+  default void checkLeaving(long stripeId) {
+    check(stripeId);
+  }
+
   /** Whether a request to check the stripe was taken and is not carried out. */
   default boolean awaitsCheck(long stripeId) {
     return false;

@@ -46,9 +46,10 @@ public final class StripeManager implements StripeService {
   private final BlockService blocks;
   private final ClusterView cluster;
   private final int maxHints;
-  // The three sets of hints are guarded by toCheck.
+  // The sets of hints are guarded by toCheck.
   private final Set<Long> toCheck = new LinkedHashSet<>();
   private final Set<Long> toCheckForRisk = new LinkedHashSet<>();
+  private final Set<Long> toCheckForDrain = new LinkedHashSet<>();
   private final Set<Long> inHand = new HashSet<>();
   private final Map<Long, String> stuck = new ConcurrentHashMap<>();
 
@@ -208,6 +209,22 @@ public final class StripeManager implements StripeService {
   }
 
   @Override
+  public void checkLeaving(long stripeId) {
+    synchronized (toCheck) {
+      if (toCheckForDrain.size() < maxHints) {
+        toCheckForDrain.add(stripeId);
+      }
+    }
+  }
+
+  /** Takes hints of stripes with blocks on servers that are drained, the oldest first. */
+  public List<Long> takeLeaving(int limit) {
+    synchronized (toCheck) {
+      return takeFirst(toCheckForDrain, limit);
+    }
+  }
+
+  @Override
   public boolean awaitsCheck(long stripeId) {
     synchronized (toCheck) {
       return toCheck.contains(stripeId)
@@ -240,15 +257,20 @@ public final class StripeManager implements StripeService {
    */
   public List<Long> takeHints(boolean onlyAtRisk, int limit) {
     synchronized (toCheck) {
-      List<Long> taken = new ArrayList<>();
-      Iterator<Long> all = (onlyAtRisk ? toCheckForRisk : toCheck).iterator();
-      while (all.hasNext() && taken.size() < limit) {
-        taken.add(all.next());
-        all.remove();
-      }
+      List<Long> taken = takeFirst(onlyAtRisk ? toCheckForRisk : toCheck, limit);
       inHand.addAll(taken);
       return taken;
     }
+  }
+
+  private static List<Long> takeFirst(Set<Long> hints, int limit) {
+    List<Long> taken = new ArrayList<>();
+    Iterator<Long> all = hints.iterator();
+    while (all.hasNext() && taken.size() < limit) {
+      taken.add(all.next());
+      all.remove();
+    }
+    return taken;
   }
 
   /** A stripe whose hint was taken was looked at, or could not be. */

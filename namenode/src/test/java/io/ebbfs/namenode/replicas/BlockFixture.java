@@ -145,6 +145,12 @@ final class BlockFixture {
           }
 
           @Override
+          public void checkLeaving(long stripeId) {
+            hintedStripes.add(stripeId);
+            stripes.checkLeaving(stripeId);
+          }
+
+          @Override
           public boolean awaitsCheck(long stripeId) {
             return maxHints > 0 && stripes.awaitsCheck(stripeId);
           }

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
+import org.apache.hadoop.hdfs.protocol.Block;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo.AdminStates;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
@@ -483,6 +484,55 @@ class ReplicaDrainTest {
     assertThat(state()).as("after one walk").isEqualTo(DrainState.DRAINING);
     f.second();
     assertThat(state()).as("after two walks").isEqualTo(DrainState.DRAINED);
+  }
+
+  /** Makes stripe members of blocks with one replica until the server has so many. */
+  private List<Long> membersOnLeaving(int count) throws IOException {
+    while (onLeaving() < count) {
+      f.writeFile(1);
+      f.deliverAll();
+    }
+    List<Long> members = new ArrayList<>();
+    for (long blockId : List.copyOf(f.blocks.keySet())) {
+      assertThat(f.encode(blockId)).isTrue();
+      if (staying(blockId) == 0) {
+        members.add(blockId);
+      }
+    }
+    return members;
+  }
+
+  @Test
+  void aMemberOfAStripeKeepsTheServerUntilAnotherServerHasIt() throws IOException {
+    start(5, 0, 1);
+    long member = membersOnLeaving(1).get(0);
+    f.cluster.startDrain(LEAVING);
+    f.seconds(30);
+    assertThat(state()).isEqualTo(DrainState.DRAINING);
+    assertThat(f.manager.drain(LEAVING).orElseThrow().onlyHere()).isEqualTo(1);
+    assertThat(f.hintedStripes).containsExactly(f.row(member).getStripeId());
+    // A move copies it.
+    String disk = disksOf("server-01").get(0);
+    f.servers
+        .get("server-01")
+        .write(
+            disk, new Block(member, BlockFixture.BLOCK_BYTES, f.row(member).getGenerationStamp()));
+    drainedWithin(30);
+    assertThat(staying(member)).isEqualTo(1);
+  }
+
+  @Test
+  void stripesThatLeaveTakeNoRoomFromDamagedOnes() throws IOException {
+    f = new BlockFixture(7, 5, 2);
+    f.maxHints = 5;
+    f.startNamenode();
+    f.registerAll();
+    f.seconds(20);
+    membersOnLeaving(20);
+    f.cluster.startDrain(LEAVING);
+    f.seconds(3);
+    assertThat(f.stripes.takeHints(false, 100)).isEmpty();
+    assertThat(f.stripes.takeLeaving(100)).as("bounded").hasSize(5);
   }
 
   @Test

@@ -78,6 +78,14 @@ final class RePlacementScheduler {
     return context.index().activeCount(TransitionKindProto.MOVE);
   }
 
+  /**
+   * How many stripes on drained servers are worth a look now; 0 if none may be re-placed. Some of
+   * them may be in transitions, or stuck.
+   */
+  int placesForDrains() {
+    return active() < MAX_ACTIVE_WITH_DRAINS ? MAX_ACTIVE_WITH_DRAINS : 0;
+  }
+
   void forget(long stripeId) {
     violated.remove(stripeId);
     withoutMoves.remove(stripeId);

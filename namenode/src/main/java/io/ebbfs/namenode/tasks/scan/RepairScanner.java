@@ -23,8 +23,8 @@ import java.util.SortedSet;
 /**
  * Finds stripes that need a repair, a rewrite or a re-placement, and creates the transitions.
  * {@link RepairDecider} decides about each stripe; this class reads the stripe and carries the
- * decision out. Stripes come as hints from the {@link StripeManager} (a replica was lost), and from
- * a slow scan over all stripes. While the cluster is in safe mode, nothing is looked at.
+ * decision out. Stripes come as hints from the {@link StripeManager} (a replica was lost, or is to
+ * leave a drained server), and from a slow scan over all stripes. While the cluster is in safe mode, nothing is looked at.
  * Thread-safe; {@link #tick} is called by one thread.
  */
 public final class RepairScanner {
@@ -82,6 +82,7 @@ public final class RepairScanner {
     }
     checkHinted(true, context.settings().hintsPerTick());
     checkHinted(false, Math.min(context.settings().hintsPerTick(), roomForRepairs(false)));
+    checkLeaving();
     int limit = context.settings().scanPerTick();
     List<Row<StripeRow>> page = context.store().scanAll(Tables.STRIPE, scannedTo, limit);
     for (Row<StripeRow> row : page) {
@@ -109,6 +110,14 @@ public final class RepairScanner {
         stripes.offer(stripeId, onlyAtRisk);
         stripes.checked(stripeId);
       }
+    }
+  }
+
+  /** Looks at stripes that are to leave drained servers, if another one may begin to. */
+  private void checkLeaving() throws IOException {
+    int limit = Math.min(context.settings().hintsPerTick(), rePlacements.placesForDrains());
+    for (long stripeId : stripes.takeLeaving(limit)) {
+      check(stripeId);
     }
   }
 

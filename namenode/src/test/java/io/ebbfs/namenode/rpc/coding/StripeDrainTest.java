@@ -102,6 +102,18 @@ class StripeDrainTest {
     assertThat(cluster.active()).as("nothing is lost with the server").isEmpty();
   }
 
+  @Test
+  void aStripeIsLookedAtOnTheHintOfTheWalk() throws Exception {
+    encoded("RS(6,3)", 10, 36);
+    drain();
+    for (long stripeId : cluster.stripeIds()) {
+      cluster.stripes.checkLeaving(stripeId);
+    }
+    cluster.coding.tick();
+    assertThat(cluster.stripes.takeLeaving(100)).isEmpty();
+    assertThat(moves()).isNotEmpty();
+  }
+
   /** Re-placement of misplaced stripes is switched off in this test's settings. */
   @Test
   void nothingMovesWithoutADrain() throws Exception {
