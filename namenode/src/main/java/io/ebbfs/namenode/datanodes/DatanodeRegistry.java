@@ -403,8 +403,8 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
 
   /**
    * Takes a list of excluded servers in place of the one before. Servers that it names are drained,
-   * now or when they register. A drain that a list began ends when the list names the server no
-   * more.
+   * now or when they register. A drain ends when the list names the server no more, unless an
+   * action asks for it as well.
    *
    * @return the names that fit no server that ever registered
    */
@@ -420,12 +420,25 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
   private void applyExclusion(ServerRow.Builder row) {
     boolean named = excluded.match(row.getHostName(), row.getIpAddress(), row.getTransferPort());
     if (named && !row.hasDrain()) {
-      row.setDrain(DrainProto.newBuilder().setStartedMillis(clock.millis()).setByFile(true));
-    } else if (named && !row.getDrain().getByFile()) {
-      row.getDrainBuilder().setByFile(true);
-    } else if (!named && row.hasDrain() && row.getDrain().getByFile()) {
-      row.clearDrain();
+      row.setDrain(drain(true, false));
+    } else if (row.hasDrain()) {
+      boolean byAction = isByAction(row.getDrain());
+      row.getDrainBuilder().setByFile(named).setByAction(byAction);
+      if (!named && !byAction) {
+        row.clearDrain();
+      }
     }
+  }
+
+  private static boolean isByAction(DrainProto drain) {
+    return drain.hasByAction() ? drain.getByAction() : !drain.getByFile();
+  }
+
+  private DrainProto.Builder drain(boolean byFile, boolean byAction) {
+    return DrainProto.newBuilder()
+        .setStartedMillis(clock.millis())
+        .setByFile(byFile)
+        .setByAction(byAction);
   }
 
   @Override
@@ -434,12 +447,7 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
       return false;
     }
     LOG.info("chunk server {} is drained from now on", serverUuid);
-    remember(
-        update(
-            serverUuid,
-            row ->
-                row.setDrain(
-                    DrainProto.newBuilder().setStartedMillis(clock.millis()).setByFile(false))));
+    remember(update(serverUuid, row -> row.setDrain(drain(false, true))));
     return true;
   }
 

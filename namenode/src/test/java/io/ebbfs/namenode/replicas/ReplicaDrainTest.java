@@ -4,17 +4,20 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ebbfs.namenode.datanodes.ClusterView.DrainState;
+import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.ExcludedServers;
 import io.ebbfs.namenode.datanodes.RedundancySettings;
 import io.ebbfs.namenode.files.leases.LeaseRows;
 import io.ebbfs.namenode.peers.ClusterViews;
 import io.ebbfs.namenode.replicas.BlockService.WriteRequest;
+import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import io.ebbfs.protocol.proto.StoreProtos.ServerRow;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -22,6 +25,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.apache.hadoop.hdfs.protocol.Block;
+import org.apache.hadoop.hdfs.protocol.DatanodeID;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo.AdminStates;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
@@ -533,6 +537,58 @@ class ReplicaDrainTest {
     f.seconds(3);
     assertThat(f.stripes.takeHints(false, 100)).isEmpty();
     assertThat(f.stripes.takeLeaving(100)).as("bounded").hasSize(5);
+  }
+
+  @Test
+  void aListThatNamesTheServerMeanwhileDoesNotEndTheDrainOfAnAction() throws IOException {
+    start(4, 0, 3);
+    f.cluster.startDrain(LEAVING);
+    f.cluster.exclude(new ExcludedServers(Set.of("localhost:10000")));
+    f.startNamenode();
+    f.registerAll();
+    f.cluster.exclude(ExcludedServers.NONE);
+    assertThat(state()).isNotEqualTo(DrainState.NONE);
+    assertThat(f.cluster.endDrain(LEAVING)).isTrue();
+    assertThat(state()).isEqualTo(DrainState.NONE);
+  }
+
+  @Test
+  void aServerThatRegistersUnderAnotherNameStaysInTheDrainOfAnAction() throws IOException {
+    start(4, 0, 3);
+    f.cluster.startDrain(LEAVING);
+    Server server = f.cluster.server(LEAVING).orElseThrow();
+    f.cluster.exclude(new ExcludedServers(Set.of(server.hostName() + ":10000")));
+    f.cluster.register(
+        new DatanodeID(
+            server.ipAddress(),
+            "other.example",
+            LEAVING,
+            server.transferPort(),
+            server.infoPort(),
+            0,
+            server.ipcPort()));
+    assertThat(state()).isNotEqualTo(DrainState.NONE);
+    assertThat(f.cluster.endDrain(LEAVING)).isTrue();
+  }
+
+  /** Rows of earlier versions tell only whether the file asks for the drain. */
+  @Test
+  void theRowOfAnEarlierVersionIsTheDrainOfAnActionIfTheFileDoesNotAskForIt() throws IOException {
+    start(4, 0, 3);
+    f.cluster.startDrain(LEAVING);
+    Key key = Tables.named(LEAVING);
+    f.store.transact(
+        key.partition(),
+        t -> {
+          ServerRow.Builder row = t.get(Tables.SERVER, key).orElseThrow().toBuilder();
+          row.getDrainBuilder().clearByAction();
+          t.put(Tables.SERVER, key, row.build());
+          return null;
+        });
+    f.startNamenode();
+    f.cluster.exclude(new ExcludedServers(Set.of("localhost:10000")));
+    f.cluster.exclude(ExcludedServers.NONE);
+    assertThat(state()).isEqualTo(DrainState.DRAINING);
   }
 
   @Test
