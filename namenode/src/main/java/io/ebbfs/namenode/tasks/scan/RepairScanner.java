@@ -24,8 +24,8 @@ import java.util.SortedSet;
  * Finds stripes that need a repair, a rewrite or a re-placement, and creates the transitions.
  * {@link RepairDecider} decides about each stripe; this class reads the stripe and carries the
  * decision out. Stripes come as hints from the {@link StripeManager} (a replica was lost, or is to
- * leave a drained server), and from a slow scan over all stripes. While the cluster is in safe mode, nothing is looked at.
- * Thread-safe; {@link #tick} is called by one thread.
+ * leave a drained server), and from a slow scan over all stripes. While the cluster is in safe
+ * mode, nothing is looked at. Thread-safe; {@link #tick} is called by one thread.
  */
 public final class RepairScanner {
   /**

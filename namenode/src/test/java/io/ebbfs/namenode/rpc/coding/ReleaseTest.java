@@ -173,6 +173,31 @@ class ReleaseTest {
   }
 
   @Test
+  void theNewParitiesAvoidAServerThatIsDrained() throws Exception {
+    List<Long> files = encode(Codes.RS_FAST, 1, true);
+    String drained = serversOfParities().iterator().next();
+    cluster.servers.startDrain(drained);
+    release(Codes.RS_FAST, files.subList(0, 2));
+    cluster.runAll();
+    assertThat(releases()).allMatch(t -> t.getState() == TransitionStateProto.DONE);
+    assertThat(serversOfParities()).isNotEmpty().doesNotContain(drained);
+    assertReplicated(files.subList(0, 2));
+    whole();
+  }
+
+  private Set<String> serversOfParities() throws Exception {
+    Set<String> servers = new HashSet<>();
+    for (StripeMemberProto member : cluster.stripeList().get(0).getStripe().getMembersList()) {
+      if (Codes.byName(Codes.RS_FAST).position(member.getPosition()).isParity()) {
+        cluster.servers.disks().stream()
+            .filter(disk -> cluster.servers.on(disk).containsKey(member.getBlockId()))
+            .forEach(disk -> servers.add(cluster.servers.serverOf(disk)));
+      }
+    }
+    return servers;
+  }
+
+  @Test
   void aFailedAttemptLeavesTheStripeAsItWasAndItsCopiesGo() throws Exception {
     List<Long> files = encode(Codes.RS_FAST, 1, true);
     List<StripeStatusProto> before = cluster.stripeList();
