@@ -281,6 +281,11 @@ public final class BlockManager implements BlockService {
   }
 
   @Override
+  public void giveBack(List<Target> targets) {
+    chooser.giveBack(targets);
+  }
+
+  @Override
   public BlockPlaces places(
       Transaction transaction, long ownerId, BlockRow block, long offsetBytes, String clientMachine)
       throws IOException {

@@ -46,6 +46,11 @@ public interface BlockService {
   List<Target> chooseTargets(WriteRequest request) throws IOException;
 
   /**
+   * Takes back targets to which nothing will be written: their disks expect the replicas no more.
+   */
+  void giveBack(List<Target> targets);
+
+  /**
    * Locates a block for a client. The answer lists live replicas, nearest first. A member of a
    * stripe also gets proxies: servers that decode the block. If the member has no live replica, the
    * proxies that hold sources of the decoding come first. A block under construction has the

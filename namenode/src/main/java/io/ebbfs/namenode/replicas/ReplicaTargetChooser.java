@@ -137,6 +137,16 @@ final class ReplicaTargetChooser {
     return targets;
   }
 
+  /** See {@link BlockService#giveBack}. */
+  synchronized void giveBack(List<Target> targets) {
+    long now = clock.millis();
+    for (Target target : targets) {
+      Placed known = placedOn(target.disk(), now);
+      known.recent = Math.max(0, known.recent - 1);
+      known.expected = Math.max(0, known.expected - 1);
+    }
+  }
+
   /** Why no server can take another replica of a block; empty if one can. Places nothing. */
   Optional<String> whyNone(Set<String> holderUuids, long lengthBytes) {
     List<Server> servers = cluster.serversForBlocks();

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ebbfs.namenode.audit.QuotaCheck;
 import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.io.FileCreationService;
 import io.ebbfs.namenode.files.io.FileWriteService.Handle;
 import io.ebbfs.namenode.files.tree.ContentSummaryService.Consumption;
 import io.ebbfs.namenode.store.InMemoryStore;
@@ -276,6 +277,28 @@ class QuotaServiceTest {
     Handle other = open("/q/g");
     real.writes.abandonBlock(other, add(other, null));
     assertThat(used("/q").spaceBytes()).isEqualTo(90);
+  }
+
+  @Test
+  void aRefusedBlockReservesNoRoomOnTheDisks() throws IOException {
+    limit("/q", KEEP, 1);
+    Handle refused = openWithBlocksOfHalfADisk("/q/f");
+    for (int i = 0; i < 10; i++) {
+      assertThatThrownBy(() -> add(refused, null)).isInstanceOf(DSQuotaExceededException.class);
+    }
+    Handle file = openWithBlocksOfHalfADisk("/other");
+    Block first = add(file, null);
+    assertThat(add(file, null)).isEqualTo(first); // a repetition
+    assertThat(add(openWithBlocksOfHalfADisk("/another"), null)).isNotEqualTo(first);
+    assertThatThrownBy(() -> add(openWithBlocksOfHalfADisk("/last"), null))
+        .hasMessageContaining("bytes free");
+  }
+
+  private Handle openWithBlocksOfHalfADisk(String path) throws IOException {
+    FileCreationService.Request request =
+        new FileCreationService.Request(
+            path, 0644, CLIENT, "127.0.0.1", true, false, true, 4, SimulatedDatanodes.CAPACITY / 2);
+    return new Handle(path, real.creation.create(real.root(), request).id(), CLIENT, "127.0.0.1");
   }
 
   @Test

@@ -22,7 +22,7 @@ import org.apache.hadoop.hdfs.server.protocol.VolumeFailureSummary;
 
 /** Simulated chunk servers with one empty disk each; a test decides what they report. */
 final class SimulatedDatanodes {
-  private static final long CAPACITY = 1L << 40;
+  static final long CAPACITY = 1L << 40;
 
   private final NamespaceFixture real;
   private final List<String> storages = new ArrayList<>();

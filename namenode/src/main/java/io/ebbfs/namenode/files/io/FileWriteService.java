@@ -67,21 +67,36 @@ public final class FileWriteService {
   public BlockPlaces addBlock(Handle handle, Block previous, Set<String> excludedServers)
       throws IOException {
     NewBlock fresh = new NewBlock(blockIds.next(), generationStamps.next());
-    return OptimisticTransactions.transact(
-        store,
-        handle.fileId(),
-        transaction -> addBlock(transaction, handle, previous, excludedServers, fresh));
+    try (ChosenTargets chosen = new ChosenTargets(blocks)) {
+      BlockPlaces places =
+          OptimisticTransactions.transact(
+              store,
+              handle.fileId(),
+              transaction ->
+                  addBlock(
+                      transaction,
+                      handle,
+                      previous,
+                      fresh,
+                      file -> chosen.of(request(file, handle, excludedServers))));
+      if (places.block().getBlockId() == fresh.blockId()) { // else a repetition
+        chosen.keep();
+      }
+      return places;
+    }
+  }
+
+  /** Chooses the disks of a new block. */
+  @FunctionalInterface
+  private interface TargetChoice {
+    List<Target> of(Inode file) throws IOException;
   }
 
   /** The numbers of a block that is to be added. */
   private record NewBlock(long blockId, long generationStamp) {}
 
   private BlockPlaces addBlock(
-      Transaction transaction,
-      Handle handle,
-      Block previous,
-      Set<String> excludedServers,
-      NewBlock fresh)
+      Transaction transaction, Handle handle, Block previous, NewBlock fresh, TargetChoice targets)
       throws IOException {
     FileBlocks file = lock(transaction, handle);
     if (isRepeatedAdd(file, handle, previous)) {
@@ -96,20 +111,18 @@ public final class FileWriteService {
           "File has reached the limit on maximum number of blocks (maxBlocksPerFile): %d >= %d: %s"
               .formatted(file.count(), limits.maxBlocksPerFile(), handle.src()));
     }
-    file.append(row(file.file(), fresh, targets(file.file(), handle, excludedServers)));
+    file.append(row(file.file(), fresh, targets.of(file.file())));
     return lastPlaces(transaction, file, handle);
   }
 
-  private List<Target> targets(Inode file, Handle handle, Set<String> excludedServers)
-      throws IOException {
-    return blocks.chooseTargets(
-        new WriteRequest(
-            handle.src(),
-            file.row().getReplication(),
-            file.row().getBlockSizeBytes(),
-            handle.clientMachine(),
-            excludedServers,
-            Set.of()));
+  private static WriteRequest request(Inode file, Handle handle, Set<String> excludedServers) {
+    return new WriteRequest(
+        handle.src(),
+        file.row().getReplication(),
+        file.row().getBlockSizeBytes(),
+        handle.clientMachine(),
+        excludedServers,
+        Set.of());
   }
 
   private static BlockRow row(Inode file, NewBlock fresh, List<Target> targets) {

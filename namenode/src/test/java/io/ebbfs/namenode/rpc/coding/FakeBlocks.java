@@ -274,6 +274,9 @@ final class FakeBlocks implements BlockService {
 
   /** The first disks with room, each on another server. */
   @Override
+  public void giveBack(List<Target> targets) {} // nothing is reserved here
+
+  @Override
   public List<Target> chooseTargets(WriteRequest request) throws IOException {
     Set<String> taken = new HashSet<>(request.excludedServerUuids());
     taken.addAll(cluster.serversOf(List.copyOf(request.chosenStorageUuids())));
