@@ -25,6 +25,7 @@ import io.ebbfs.namenode.files.io.OpenListener;
 import io.ebbfs.namenode.files.io.ReplicationFactorService;
 import io.ebbfs.namenode.files.leases.LeaseManager;
 import io.ebbfs.namenode.files.quotas.QuotaService;
+import io.ebbfs.namenode.files.quotas.TreeCounter;
 import io.ebbfs.namenode.files.tree.AttributeService;
 import io.ebbfs.namenode.files.tree.ContentSummaryService;
 import io.ebbfs.namenode.files.tree.DeleteService;
@@ -459,14 +460,15 @@ public final class NamenodeServer implements AutoCloseable {
         new FileSettings(config.completeWait(), FileSettings.DEFAULT.recoveryRetryMillis());
     LeaseRecovery recovery =
         new LeaseRecovery(store, blocks, leases, ids.generationStamps(), timeOfDay, settings);
+    TreeCounter counter = new TreeCounter(store);
     return new FileServices(
         new MkdirService(store, ids.inodes(), timeOfDay, limits),
         new AttributeService(store),
         new XAttrService(
             store, timeOfDay, new XAttrLimits(config.xattrsPerInode(), (int) config.xattrSize())),
-        new QuotaService(store),
+        new QuotaService(store, counter),
         new InodeLookup(store),
-        new RenameService(store, timeOfDay, limits, onPendingDeletion),
+        new RenameService(store, timeOfDay, limits, counter, onPendingDeletion),
         new DeleteService(store, timeOfDay, onPendingDeletion),
         new FileCreationService(
             store, ids.inodes(), timeOfDay, limits, leases, recovery, onPendingDeletion),

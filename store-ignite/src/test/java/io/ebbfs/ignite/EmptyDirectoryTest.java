@@ -7,6 +7,7 @@ import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
 import io.ebbfs.namenode.files.io.FileCreationService;
 import io.ebbfs.namenode.files.leases.LeaseManager;
+import io.ebbfs.namenode.files.quotas.TreeCounter;
 import io.ebbfs.namenode.files.tree.DeleteService;
 import io.ebbfs.namenode.files.tree.InodeLookup;
 import io.ebbfs.namenode.files.tree.MkdirService;
@@ -73,7 +74,8 @@ class EmptyDirectoryTest {
               leases,
               null, // no lease ends
               () -> {}),
-          new RenameService(store, clock, NamespaceLimits.DEFAULT, () -> {}),
+          new RenameService(
+              store, clock, NamespaceLimits.DEFAULT, new TreeCounter(store), () -> {}),
           new DeleteService(store, clock, () -> {}),
           new InodeLookup(store));
     }

@@ -3,7 +3,6 @@ package io.ebbfs.namenode.store;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.MetadataStore.TransactionBody;
 import java.io.IOException;
-import java.io.InterruptedIOException;
 
 /**
  * Transactions that read, lock and read again, and that run again after a {@link
@@ -12,11 +11,6 @@ import java.io.InterruptedIOException;
  */
 public final class OptimisticTransactions {
   private static final int MAX_ATTEMPTS = 100;
-
-  /** So long a call waits for room in a quota that deleted trees still take. */
-  private static final long ROOM_WAIT_MILLIS = 5_000;
-
-  private static final long ROOM_LOOK_MILLIS = 50;
 
   private OptimisticTransactions() {}
 
@@ -41,42 +35,29 @@ public final class OptimisticTransactions {
 
   /**
    * Runs an attempt until it sees no stale row, and waits a few seconds for room in a quota if what
-   * is deleted still takes some. For attempts that do some work, such as drawing ids, outside of
-   * their transaction.
+   * is deleted still takes some, as {@link RoomWait} bounds it. For attempts that do some work,
+   * such as drawing ids, outside of their transaction.
    *
    * @throws IOException if the attempt fails, or if every attempt sees a stale row
    */
   public static <R> R repeat(Attempt<R> attempt) throws IOException {
     StaleReadException last = null;
-    long waitedMillis = 0;
     int i = 0;
-    while (i < MAX_ATTEMPTS) {
-      try {
-        return attempt.run();
-      } catch (StaleReadException e) {
-        last = e;
-        i++;
-      } catch (DeletionsPendingException e) {
-        if (waitedMillis >= ROOM_WAIT_MILLIS) {
-          throw e.exceeded();
+    try (RoomWait room = new RoomWait()) {
+      while (i < MAX_ATTEMPTS) {
+        try {
+          return attempt.run();
+        } catch (StaleReadException e) {
+          last = e;
+          i++;
+        } catch (DeletionsPendingException e) {
+          room.await(e);
         }
-        NonBlocking.beforeWait();
-        sleep(ROOM_LOOK_MILLIS);
-        waitedMillis += ROOM_LOOK_MILLIS;
       }
     }
     throw new IOException(
         "gave up after %d attempts, because other clients change the same rows: %s; try again"
             .formatted(MAX_ATTEMPTS, last.getMessage()),
         last);
-  }
-
-  private static void sleep(long millis) throws InterruptedIOException {
-    try {
-      Thread.sleep(millis);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new InterruptedIOException("interrupted while it waited for room in a quota");
-    }
   }
 }

@@ -18,6 +18,7 @@ import io.ebbfs.namenode.files.io.OpenListener;
 import io.ebbfs.namenode.files.io.ReplicationFactorService;
 import io.ebbfs.namenode.files.leases.LeaseManager;
 import io.ebbfs.namenode.files.quotas.QuotaService;
+import io.ebbfs.namenode.files.quotas.TreeCounter;
 import io.ebbfs.namenode.files.tree.AttributeService;
 import io.ebbfs.namenode.files.tree.ContentSummaryService;
 import io.ebbfs.namenode.files.tree.DeleteService;
@@ -110,9 +111,10 @@ final class NamespaceFixture {
     mkdirs = new MkdirService(store, ids.inodes(), clock, limits);
     attributes = new AttributeService(store);
     xattrs = new XAttrService(store, clock, XAttrLimits.DEFAULT);
-    quotas = new QuotaService(store);
+    TreeCounter counter = new TreeCounter(store);
+    quotas = new QuotaService(store, counter);
     inodes = new InodeLookup(store);
-    renames = new RenameService(store, clock, limits, reaper::wake);
+    renames = new RenameService(store, clock, limits, counter, reaper::wake);
     deletions = new DeleteService(store, clock, reaper::wake);
     creation =
         new FileCreationService(store, ids.inodes(), clock, limits, leases, recovery, reaper::wake);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
+import io.ebbfs.namenode.files.quotas.TreeCounter;
 import io.ebbfs.namenode.files.tree.PendingDeletionReaper;
 import io.ebbfs.namenode.files.tree.RenameService;
 import io.ebbfs.namenode.store.MetadataStore;
@@ -138,6 +139,7 @@ class PendingDeletionReaperTest {
                 }),
             real.clock,
             NamespaceLimits.DEFAULT,
+            new TreeCounter(real.store),
             () -> {});
     try {
       renames.rename2(real.root(), "/top/below", "/live/below", false);

@@ -10,15 +10,21 @@ import io.ebbfs.namenode.files.io.FileWriteService.Handle;
 import io.ebbfs.namenode.files.tree.ContentSummaryService.Consumption;
 import io.ebbfs.namenode.store.InMemoryStore;
 import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.QuotaRows;
+import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
 import org.apache.hadoop.fs.PathIsNotDirectoryException;
 import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.protocol.Block;
@@ -26,6 +32,7 @@ import org.apache.hadoop.hdfs.protocol.DSQuotaExceededException;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants;
 import org.apache.hadoop.hdfs.protocol.NSQuotaExceededException;
 import org.apache.hadoop.hdfs.protocol.QuotaByStorageTypeExceededException;
+import org.apache.hadoop.ipc.RetriableException;
 import org.apache.hadoop.security.AccessControlException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -160,6 +167,78 @@ class QuotaServiceTest {
         .hasMessageContaining("directory /q is exceeded");
     assertThat(used("/q").names()).isEqualTo(5);
     assertThat(used("/q/in").names()).isEqualTo(3);
+  }
+
+  // ---- bounds of what holds threads
+  // ----------------------------------------------------------------
+
+  /** Walks that stand still, because somebody holds a row that each of them needs. */
+  @Test
+  void twoTreesAreCountedAtOnceAndOneWalkCountsATree() throws Exception {
+    for (String top : List.of("/a", "/b", "/c", "/whole")) {
+      real.touch(top + "/f");
+    }
+    limit("/whole", 10, KEEP);
+    List<RowLock> held = new ArrayList<>();
+    for (String top : List.of("/a", "/b")) {
+      held.add(
+          RowLock.exclusive(
+              Tables.INODE,
+              Tables.inode(real.status(top).getFileId(), "f".getBytes(StandardCharsets.UTF_8))));
+    }
+    held.sort(null);
+    List<CompletableFuture<Void>> walks = new ArrayList<>();
+    real.store.transact(
+        0,
+        transaction -> {
+          transaction.lock(held);
+          walks.add(inBackground(() -> limit("/a", 10, KEEP)));
+          walks.add(inBackground(() -> limit("/b", 10, KEEP)));
+          awaitShards(3 * QuotaRows.SHARDS);
+          assertThatThrownBy(() -> limit("/c", 10, KEEP))
+              .isInstanceOf(RetriableException.class)
+              .hasMessageContaining("2 other trees");
+          assertThatThrownBy(() -> limit("/a", 11, KEEP))
+              .isInstanceOf(RetriableException.class)
+              .hasMessageContaining("counting it already");
+          assertThatThrownBy(() -> real.renames.rename2(real.root(), "/c", "/whole/c", false))
+              .isInstanceOf(RetriableException.class);
+          limit("/whole", 20, KEEP);
+          return null;
+        });
+    for (CompletableFuture<Void> walk : walks) {
+      walk.get(60, TimeUnit.SECONDS);
+    }
+    limit("/c", 10, KEEP);
+    limit("/a", 11, KEEP);
+    assertThat(used("/a").names()).isEqualTo(2);
+  }
+
+  private void awaitShards(int rows) throws IOException {
+    for (int i = 0; i < 8_000 && real.rows(Tables.QUOTA) < rows; i++) {
+      LockSupport.parkNanos(1_000_000);
+    }
+    assertThat(real.rows(Tables.QUOTA)).isEqualTo(rows);
+  }
+
+  private interface Call {
+    void run() throws IOException;
+  }
+
+  private static CompletableFuture<Void> inBackground(Call call) {
+    CompletableFuture<Void> done = new CompletableFuture<>();
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                call.run();
+                done.complete(null);
+              } catch (IOException | RuntimeException e) {
+                done.completeExceptionally(e);
+              }
+            });
+    thread.start();
+    return done;
   }
 
   // ---- renames and deletes

@@ -6,8 +6,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.ebbfs.protocol.proto.StoreProtos.CounterRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.hadoop.hdfs.protocol.NSQuotaExceededException;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 import org.junit.jupiter.api.Test;
 
@@ -53,6 +58,43 @@ class OptimisticTransactionsTest {
         .hasMessageContaining("inode 100")
         .hasMessageContaining("try again");
     assertThat(attempts).hasValue(100);
+  }
+
+  @Test
+  void onlyAFewCallsWaitForRoomAtOnce() throws Exception {
+    CountDownLatch room = new CountDownLatch(1);
+    List<CompletableFuture<Integer>> waiting = new ArrayList<>();
+    for (int i = 0; i < RoomWait.MOST_WAITING; i++) {
+      CompletableFuture<Integer> done = new CompletableFuture<>();
+      waiting.add(done);
+      new Thread(() -> done.complete(waitFor(room))).start();
+    }
+    while (RoomWait.waiting() < RoomWait.MOST_WAITING) {
+      Thread.sleep(1);
+    }
+    assertThatThrownBy(() -> OptimisticTransactions.repeat(() -> refuseUntil(room)))
+        .isInstanceOf(NSQuotaExceededException.class);
+    assertThat(waiting).noneMatch(CompletableFuture::isDone);
+    room.countDown();
+    for (CompletableFuture<Integer> one : waiting) {
+      assertThat(one.get(60, TimeUnit.SECONDS)).isEqualTo(1);
+    }
+    assertThat(RoomWait.waiting()).isZero();
+  }
+
+  private static int waitFor(CountDownLatch room) {
+    try {
+      return OptimisticTransactions.repeat(() -> refuseUntil(room));
+    } catch (IOException e) {
+      return 0;
+    }
+  }
+
+  private static int refuseUntil(CountDownLatch room) throws IOException {
+    if (room.getCount() > 0) {
+      throw new DeletionsPendingException(new NSQuotaExceededException(1, 2));
+    }
+    return 1;
   }
 
   @Test

@@ -19,6 +19,7 @@ import io.ebbfs.namenode.files.io.LeaseRecovery;
 import io.ebbfs.namenode.files.io.ReplicationFactorService;
 import io.ebbfs.namenode.files.leases.LeaseManager;
 import io.ebbfs.namenode.files.quotas.QuotaService;
+import io.ebbfs.namenode.files.quotas.TreeCounter;
 import io.ebbfs.namenode.files.tree.AttributeService;
 import io.ebbfs.namenode.files.tree.ContentSummaryService;
 import io.ebbfs.namenode.files.tree.DeleteService;
@@ -237,13 +238,14 @@ final class SimNamenode implements SimNamenodes {
       LeaseManager leases) {
     LeaseRecovery recovery =
         new LeaseRecovery(store, blocks, leases, ids.generationStamps(), timeOfDay, FILES);
+    TreeCounter counter = new TreeCounter(store);
     return new FileServices(
         new MkdirService(store, ids.inodes(), timeOfDay, LIMITS),
         new AttributeService(store),
         new XAttrService(store, timeOfDay, XAttrLimits.DEFAULT),
-        new QuotaService(store),
+        new QuotaService(store, counter),
         new InodeLookup(store),
-        new RenameService(store, timeOfDay, LIMITS, () -> {}),
+        new RenameService(store, timeOfDay, LIMITS, counter, () -> {}),
         new DeleteService(store, timeOfDay, () -> {}),
         new FileCreationService(store, ids.inodes(), timeOfDay, LIMITS, leases, recovery, () -> {}),
         new FileAppendService(store, blocks, timeOfDay, leases, recovery),

@@ -63,7 +63,8 @@ public final class QuotaMarks {
     return home == NOWHERE ? unmarked(row) : counting(transaction, row, home);
   }
 
-  private static boolean isWhole(Transaction transaction, long directoryId) throws IOException {
+  /** Whether everything in a directory is counted, as its row says. */
+  public static boolean isWhole(Transaction transaction, long directoryId) throws IOException {
     return transaction
         .get(Tables.QUOTA, Tables.quota(directoryId, 0))
         .filter(shard -> shard.getComplete())

@@ -24,9 +24,9 @@ public final class QuotaService {
   private final MetadataStore store;
   private final TreeCounter counter;
 
-  public QuotaService(MetadataStore store) {
+  public QuotaService(MetadataStore store, TreeCounter counter) {
     this.store = store;
-    this.counter = new TreeCounter(store);
+    this.counter = counter;
   }
 
   /**

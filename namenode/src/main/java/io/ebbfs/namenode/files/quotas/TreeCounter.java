@@ -22,23 +22,33 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Deque;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.apache.hadoop.ipc.RetriableException;
 
 /**
  * Has everything in a directory counted, in small transactions, while clients change the tree. It
  * marks inode by inode, from the directory downwards, and the store moves each inode to the sums of
  * the directory in the transaction that marks it. What clients make meanwhile takes the mark of its
  * directory. So each inode counts once at any moment. A walk that was broken off begins anew, and
- * passes over what has its mark. Thread-safe.
+ * passes over what has its mark. One for each namenode, because it bounds the walks. Thread-safe.
  */
 public final class TreeCounter {
   private static final int PAGE = 200;
   private static final int MOST_ROUNDS = 100;
 
+  /**
+   * A walk holds the thread of its call for as long as the tree is large, and heartbeats need
+   * threads of the same pool. So a further walk is refused, and the client repeats the call.
+   */
+  static final int MOST_WALKS = 2;
+
   private final MetadataStore store;
+  // The directories that each walk of this namenode counts; guarded by itself.
+  private final Set<Set<Long>> walks = Collections.newSetFromMap(new IdentityHashMap<>());
 
   public TreeCounter(MetadataStore store) {
     this.store = store;
@@ -67,11 +77,51 @@ public final class TreeCounter {
   /**
    * Has a directory counted with everything in it. Returns at once if it is. A directory that is
    * removed meanwhile is left as it is.
+   *
+   * @throws RetriableException if {@link #MOST_WALKS} other calls count trees, or one of them
+   *     counts this tree; a stock client repeats its call
    */
   void count(long directoryId) throws IOException {
+    if (isWhole(directoryId)) {
+      return;
+    }
     NonBlocking.beforeWait(); // the tree may be large
     StoreFormat.raiseToQuotas(store);
-    count(directoryId, new HashSet<>());
+    Set<Long> begun = new HashSet<>();
+    try {
+      count(directoryId, begun);
+    } finally {
+      synchronized (walks) {
+        walks.remove(begun);
+      }
+    }
+  }
+
+  private boolean isWhole(long directoryId) throws IOException {
+    return store.transact(
+        directoryId,
+        Durability.RELAXED,
+        transaction -> QuotaMarks.isWhole(transaction, directoryId));
+  }
+
+  /**
+   * Notes that a walk counts a directory.
+   *
+   * @return false if the walk has begun with the directory already
+   */
+  private boolean enter(long directoryId, Set<Long> begun) throws RetriableException {
+    synchronized (walks) {
+      boolean isNew = !walks.contains(begun);
+      boolean isTaken =
+          walks.stream().anyMatch(walk -> walk != begun && walk.contains(directoryId));
+      if (isTaken || isNew && walks.size() >= MOST_WALKS) {
+        throw new RetriableException(
+            "directory %d must be counted for a quota, and this namenode is counting %s already: repeat the call"
+                .formatted(directoryId, isTaken ? "it" : MOST_WALKS + " other trees"));
+      }
+      walks.add(begun);
+      return begun.add(directoryId);
+    }
   }
 
   /**
@@ -81,7 +131,7 @@ public final class TreeCounter {
    * @param begun the directories that this thread has begun to count
    */
   private void count(long directoryId, Set<Long> begun) throws IOException {
-    if (begun.add(directoryId) && begin(directoryId)) {
+    if (enter(directoryId, begun) && begin(directoryId)) {
       walk(directoryId, begun);
       OptimisticTransactions.transact(
           store,

@@ -54,15 +54,20 @@ public final class RenameService {
   private final TreeCounter counter;
 
   /**
+   * @param counter counts directories that move between trees with quotas
    * @param onPendingDeletion called after a rename that leaves rows to the reaper; must not block
    */
   public RenameService(
-      MetadataStore store, Clock clock, NamespaceLimits limits, Runnable onPendingDeletion) {
+      MetadataStore store,
+      Clock clock,
+      NamespaceLimits limits,
+      TreeCounter counter,
+      Runnable onPendingDeletion) {
     this.store = store;
     this.clock = clock;
     this.limits = limits;
     this.onPendingDeletion = onPendingDeletion;
-    this.counter = new TreeCounter(store);
+    this.counter = counter;
   }
 
   /**
