@@ -32,6 +32,8 @@ public final class QuotaCheck {
     private long shards;
     private long keptNames;
     private long keptBytes;
+    private long deleted;
+    private long keptDeleted;
     private long nameCredit;
     private long byteCredit;
     private long parent;
@@ -76,6 +78,7 @@ public final class QuotaCheck {
     sums.parent = row.getCountedIn();
     sums.keptNames += row.getNames();
     sums.keptBytes += row.getBytes();
+    sums.keptDeleted += row.getDeleted();
     sums.nameCredit += row.getNameCredit();
     sums.byteCredit += row.getByteCredit();
     if (key.firstLong() == 0) {
@@ -89,6 +92,8 @@ public final class QuotaCheck {
       Sums sums = directories.get(id);
       sums.names++;
       sums.bytes += row.getCountedBytes();
+      sums.deleted +=
+          key.partition() == Inode.PENDING_DELETION_ID && !row.getCounted() ? 1 : 0;
       id = sums.parent;
     }
     if (row.getCounted()) {
@@ -159,6 +164,12 @@ public final class QuotaCheck {
         sums.keptBytes,
         sums.names,
         sums.bytes);
+    require(
+        sums.deleted == sums.keptDeleted,
+        "directory %d is said to hold %d pending deletions, but holds %d",
+        id,
+        sums.keptDeleted,
+        sums.deleted);
     require(
         !sums.limits.hasNames()
             || sums.nameCredit <= Math.max(0, sums.limits.getNames() - sums.names),

@@ -14,6 +14,11 @@ public final class OptimisticTransactions {
 
   private OptimisticTransactions() {}
 
+  /** How many calls of this process wait for room in a quota now. */
+  public static int waitingForRoom() {
+    return RoomWait.waiting();
+  }
+
   /** Work that may run again after a {@link StaleReadException}. */
   @FunctionalInterface
   public interface Attempt<R> {

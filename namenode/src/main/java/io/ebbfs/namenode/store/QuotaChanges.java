@@ -11,6 +11,8 @@ final class QuotaChanges {
   static final class Sides {
     private InodeRow before;
     private InodeRow after;
+    private boolean deletedBefore;
+    private boolean deletedAfter;
 
     InodeRow before() {
       return before;
@@ -18,6 +20,16 @@ final class QuotaChanges {
 
     InodeRow after() {
       return after;
+    }
+
+    /** 1 if the inode was a pending deletion before the transaction, else 0. */
+    int deletedBefore() {
+      return deletedBefore ? 1 : 0;
+    }
+
+    /** 1 if the inode is a pending deletion after the transaction, else 0. */
+    int deletedAfter() {
+      return deletedAfter ? 1 : 0;
     }
   }
 
@@ -27,13 +39,22 @@ final class QuotaChanges {
   /**
    * Notes one row of the table inode. A rename writes two: the inode leaves one and enters another.
    */
-  void note(InodeRow before, InodeRow after) {
+  void note(Key key, InodeRow before, InodeRow after) {
     if (counts(before)) {
-      sides(before.getId()).before = before;
+      Sides sides = sides(before.getId());
+      sides.before = before;
+      sides.deletedBefore = isDeleted(key, before);
     }
     if (counts(after)) {
-      sides(after.getId()).after = after;
+      Sides sides = sides(after.getId());
+      sides.after = after;
+      sides.deletedAfter = isDeleted(key, after);
     }
+  }
+
+  /** A directory that is counted by itself has freed its room when it was deleted. */
+  private static boolean isDeleted(Key key, InodeRow row) {
+    return key.partition() == Tables.PENDING_DELETIONS && !row.getCounted();
   }
 
   private static boolean counts(InodeRow row) {

@@ -41,7 +41,6 @@ final class QuotaLedger {
   private static final long PROCESS = ThreadLocalRandom.current().nextLong();
   private static final long NOWHERE = 0;
   private static final int MAX_DEPTH = 10_000;
-  private static final int MOST_DELETED_LOOKED_AT = 200;
 
   private final Transaction transaction;
   private final BufferedTransaction buffered;
@@ -58,13 +57,15 @@ final class QuotaLedger {
   private static final class Delta {
     private long names;
     private long bytes;
+    private long deleted;
     // The part that is added, also where as much is taken away.
     private long newNames;
     private long newBytes;
 
-    private void add(long moreNames, long moreBytes) {
+    private void add(long moreNames, long moreBytes, long moreDeleted) {
       names += moreNames;
       bytes += moreBytes;
+      deleted += moreDeleted;
       newNames += Math.max(0, moreNames);
       newBytes += Math.max(0, moreBytes);
     }
@@ -97,7 +98,7 @@ final class QuotaLedger {
 
   private void settle() throws IOException {
     for (QuotaChanges.Sides inode : changes.inodes()) {
-      add(inode.before(), inode.after());
+      add(inode);
     }
     for (Move move : moves) {
       union(move.to(), move.from()).forEach(this::lockWhole);
@@ -118,7 +119,9 @@ final class QuotaLedger {
 
   // ---- which sums change ------------------------------------------------------------------------
 
-  private void add(InodeRow before, InodeRow after) throws IOException {
+  private void add(QuotaChanges.Sides inode) throws IOException {
+    InodeRow before = inode.before();
+    InodeRow after = inode.after();
     boolean wasCounted = before != null && before.getCounted();
     boolean isCounted = after != null && after.getCounted();
     if (isCounted && !wasCounted) {
@@ -138,8 +141,9 @@ final class QuotaLedger {
         boolean was = left.contains(directoryId);
         boolean is = entered.contains(directoryId);
         long bytes = (is ? bytesAfter : 0) - (was ? bytesBefore : 0);
-        if (was != is || bytes != 0) {
-          delta(directoryId).add((is ? 1 : 0) - (was ? 1 : 0), bytes);
+        long deleted = (is ? inode.deletedAfter() : 0) - (was ? inode.deletedBefore() : 0);
+        if (was != is || bytes != 0 || deleted != 0) {
+          delta(directoryId).add((is ? 1 : 0) - (was ? 1 : 0), bytes, deleted);
         }
       }
     }
@@ -263,7 +267,7 @@ final class QuotaLedger {
       boolean enters = move.to().contains(directoryId);
       if (leaves != enters) {
         int sign = enters ? 1 : -1;
-        delta(directoryId).add(sign * moved.names(), sign * moved.bytes());
+        delta(directoryId).add(sign * moved.names(), sign * moved.bytes(), sign * moved.deleted());
       }
     }
     for (int i = 0; i < shards.size(); i++) {
@@ -300,6 +304,7 @@ final class QuotaLedger {
     return row.toBuilder()
         .setNames(row.getNames() + delta.names)
         .setBytes(row.getBytes() + delta.bytes)
+        .setDeleted(row.getDeleted() + delta.deleted)
         .build();
   }
 
@@ -317,18 +322,24 @@ final class QuotaLedger {
   /** Compares the sums with the limits, in the order in which HDFS does. */
   private void check(long directoryId, QuotaRows.Totals now, Delta delta) throws IOException {
     QuotaLimitsProto limits = now.limits();
+    boolean holdsDeleted = now.deleted() - delta.deleted > 0;
     if (limits.hasNames() && now.names() > limits.getNames() && addsNames(delta)) {
-      throw at(directoryId, new NSQuotaExceededException(limits.getNames(), reached(now, delta)));
+      throw at(
+          directoryId,
+          new NSQuotaExceededException(limits.getNames(), reached(now, delta)),
+          holdsDeleted);
     }
     if (delta.bytes > 0 && limits.hasBytes() && now.bytes() > limits.getBytes()) {
-      throw at(directoryId, new DSQuotaExceededException(limits.getBytes(), now.bytes()));
+      throw at(
+          directoryId, new DSQuotaExceededException(limits.getBytes(), now.bytes()), holdsDeleted);
     }
     OptionalLong ofDisks = QuotaRows.typeLimit(limits, QuotaRows.DISK);
     if (delta.bytes > 0 && ofDisks.isPresent() && now.bytes() > ofDisks.getAsLong()) {
       throw at(
           directoryId,
           new QuotaByStorageTypeExceededException(
-              ofDisks.getAsLong(), now.bytes(), StorageType.DISK));
+              ofDisks.getAsLong(), now.bytes(), StorageType.DISK),
+          holdsDeleted);
     }
   }
 
@@ -359,7 +370,13 @@ final class QuotaLedger {
     return false;
   }
 
-  private IOException at(long directoryId, QuotaExceededException exceeded) throws IOException {
+  /**
+   * The refusal with the path of the directory.
+   *
+   * @param holdsDeleted whether a deleted directory, or what was in it, still counts there
+   */
+  private IOException at(long directoryId, QuotaExceededException exceeded, boolean holdsDeleted)
+      throws IOException {
     StringBuilder path = new StringBuilder();
     long id = directoryId;
     for (int depth = 0; depth < MAX_DEPTH; depth++) {
@@ -371,18 +388,6 @@ final class QuotaLedger {
       id = name.get().getParentId();
     }
     exceeded.setPathName(path.isEmpty() ? "/" : path.toString());
-    return holdsDeleted(directoryId) ? new DeletionsPendingException(exceeded) : exceeded;
-  }
-
-  /** Whether a deleted directory, or what was in it, still counts in a directory. */
-  private boolean holdsDeleted(long directoryId) throws IOException {
-    for (Row<InodeRow> row :
-        transaction.scan(
-            Tables.INODE, Tables.PENDING_DELETIONS, null, null, MOST_DELETED_LOOKED_AT)) {
-      if (row.value().hasCountedIn() && chain(row.value().getCountedIn()).contains(directoryId)) {
-        return true;
-      }
-    }
-    return false;
+    return holdsDeleted ? new DeletionsPendingException(exceeded) : exceeded;
   }
 }

@@ -26,14 +26,17 @@ public final class QuotaRows {
    *
    * @param names files and directories, the directory itself too
    * @param bytes of all replicas, as {@link QuotaLedger} counts them
+   * @param deleted pending deletions that count in the directory
    * @param complete whether everything in the directory is counted
    */
-  public record Totals(long names, long bytes, boolean complete, QuotaLimitsProto limits) {
+  public record Totals(
+      long names, long bytes, long deleted, boolean complete, QuotaLimitsProto limits) {
     static Totals of(List<QuotaRow> shards) {
       QuotaRow first = shards.get(0);
       return new Totals(
           shards.stream().mapToLong(QuotaRow::getNames).sum(),
           shards.stream().mapToLong(QuotaRow::getBytes).sum(),
+          shards.stream().mapToLong(QuotaRow::getDeleted).sum(),
           first.getComplete(),
           first.getLimits());
     }

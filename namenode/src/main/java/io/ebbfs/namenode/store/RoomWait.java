@@ -39,7 +39,7 @@ final class RoomWait implements AutoCloseable {
     waitedMillis += LOOK_MILLIS;
   }
 
-  /** How many calls of this process wait now, for tests. */
+  /** How many calls of this process wait now. */
   static int waiting() {
     return MOST_WAITING - PERMITS.availablePermits();
   }

@@ -66,7 +66,7 @@ record TransactionChange(Usage usage, ChangedIds ids, QuotaChanges quotas) {
     private void compare(Table<?> table, Key key, MessageLite before, MessageLite after) {
       usage = usage.plus(Usage.of(table, key, after)).minus(Usage.of(table, key, before));
       if (table == Tables.INODE) {
-        quotas.note((InodeRow) before, (InodeRow) after);
+        quotas.note(key, (InodeRow) before, (InodeRow) after);
       }
       if (table == Tables.INODE && key.rest().length > 0) { // the root has no name
         compareInodes((InodeRow) before, (InodeRow) after);

@@ -10,6 +10,8 @@ import io.ebbfs.namenode.files.io.FileWriteService.Handle;
 import io.ebbfs.namenode.files.tree.ContentSummaryService.Consumption;
 import io.ebbfs.namenode.store.InMemoryStore;
 import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.NonBlocking;
+import io.ebbfs.namenode.store.OptimisticTransactions;
 import io.ebbfs.namenode.store.QuotaRows;
 import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.Tables;
@@ -21,9 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import org.apache.hadoop.fs.PathIsNotDirectoryException;
 import org.apache.hadoop.fs.StorageType;
@@ -313,17 +313,36 @@ class QuotaServiceTest {
     real.touch("/q/t/b");
     limit("/q", 4, KEEP);
     real.deletions.delete(real.root(), "/q/t", true);
-    CompletableFuture<Inode> made =
-        CompletableFuture.supplyAsync(
-            () -> {
-              try {
-                return real.touch("/q/c");
-              } catch (IOException e) {
-                throw new CompletionException(e);
-              }
-            });
-    assertThatThrownBy(() -> made.get(200, TimeUnit.MILLISECONDS))
-        .isInstanceOf(TimeoutException.class);
+    CompletableFuture<Void> made = inBackground(() -> real.touch("/q/c"));
+    awaitWaiting(made);
+    real.reaper.reapAll();
+    made.get(60, TimeUnit.SECONDS);
+    assertThat(used("/q").names()).isEqualTo(2);
+  }
+
+  private static void awaitWaiting(CompletableFuture<Void> call) {
+    while (OptimisticTransactions.waitingForRoom() == 0 && !call.isDone()) {
+      LockSupport.parkNanos(1_000_000);
+    }
+    assertThat(call).isNotDone();
+  }
+
+  @Test
+  void theDeletionsOfOthersHideNoneAndDelayNobody() throws Exception {
+    for (int i = 0; i < 250; i++) {
+      real.mkdirs("/other/" + i);
+    }
+    real.touch("/q/t/a");
+    limit("/other", 1_000, KEEP);
+    limit("/q", 3, KEEP);
+    for (int i = 0; i < 250; i++) {
+      real.deletions.delete(real.root(), "/other/" + i, true);
+    }
+    assertThatThrownBy(() -> NonBlocking.run(() -> real.touch("/q/c")))
+        .isInstanceOf(NSQuotaExceededException.class);
+    real.deletions.delete(real.root(), "/q/t", true);
+    CompletableFuture<Void> made = inBackground(() -> real.touch("/q/c"));
+    awaitWaiting(made);
     real.reaper.reapAll();
     made.get(60, TimeUnit.SECONDS);
     assertThat(used("/q").names()).isEqualTo(2);
