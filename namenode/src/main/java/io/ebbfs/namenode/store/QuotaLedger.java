@@ -101,7 +101,7 @@ final class QuotaLedger {
       add(inode);
     }
     for (Move move : moves) {
-      union(move.to(), move.from()).forEach(this::lockWhole);
+      changed(move).forEach(this::lockWhole);
     }
     deltas.forEach(this::lockWholeWithoutCredit);
     lockAll();
@@ -164,6 +164,13 @@ final class QuotaLedger {
     Set<Long> all = new LinkedHashSet<>(some);
     all.addAll(others);
     return all;
+  }
+
+  /** The directories whose sums a move changes: those above both places stay as they are. */
+  private static Set<Long> changed(Move move) {
+    Set<Long> changed = union(move.to(), move.from());
+    changed.removeIf(id -> move.to().contains(id) && move.from().contains(id));
+    return changed;
   }
 
   /** A directory begins to be counted: its shards hold nothing yet. */
@@ -262,13 +269,9 @@ final class QuotaLedger {
       throw stale(move.directoryId());
     }
     QuotaRows.Totals moved = QuotaRows.Totals.of(shards);
-    for (long directoryId : union(move.to(), move.from())) {
-      boolean leaves = move.from().contains(directoryId);
-      boolean enters = move.to().contains(directoryId);
-      if (leaves != enters) {
-        int sign = enters ? 1 : -1;
-        delta(directoryId).add(sign * moved.names(), sign * moved.bytes(), sign * moved.deleted());
-      }
+    for (long directoryId : changed(move)) {
+      int sign = move.to().contains(directoryId) ? 1 : -1;
+      delta(directoryId).add(sign * moved.names(), sign * moved.bytes(), sign * moved.deleted());
     }
     for (int i = 0; i < shards.size(); i++) {
       Key key = Tables.quota(move.directoryId(), i);

@@ -143,6 +143,24 @@ class QuotaCostTest {
   }
 
   @Test
+  void aMoveBelowACommonQuotaLocksNoRowOfThatQuota() throws IOException {
+    real.mkdirs("/d/one/moved");
+    real.mkdirs("/d/two");
+    for (String path : List.of("/d", "/d/one", "/d/two", "/d/one/moved")) {
+      real.quotas.set(real.root(), path, 1_000, KEEP, null);
+    }
+    List<RowLock> common = QuotaRows.locks(real.status("/d").getFileId());
+    real.store.transact(
+        0,
+        transaction -> {
+          transaction.lock(common); // the rename would fail if it had to wait for these rows
+          real.renames.rename2(real.root(), "/d/one/moved", "/d/two/moved", false);
+          return null;
+        });
+    assertThat(real.tree()).containsKey("/d/two/moved/");
+  }
+
+  @Test
   void manyClientsOfOneDirectoryDoNotShareARow() throws Exception {
     real.quotas.set(real.root(), "/d", 1_000_000, KEEP, null);
     Set<Object> shards = ConcurrentHashMap.newKeySet();
