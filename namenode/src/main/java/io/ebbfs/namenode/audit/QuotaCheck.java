@@ -92,8 +92,7 @@ public final class QuotaCheck {
       Sums sums = directories.get(id);
       sums.names++;
       sums.bytes += row.getCountedBytes();
-      sums.deleted +=
-          key.partition() == Inode.PENDING_DELETION_ID && !row.getCounted() ? 1 : 0;
+      sums.deleted += key.partition() == Inode.PENDING_DELETION_ID && !row.getCounted() ? 1 : 0;
       id = sums.parent;
     }
     if (row.getCounted()) {
