@@ -83,7 +83,7 @@ class QuotaOfNamenodesTest {
       return creation.create(
           ROOT,
           new FileCreationService.Request(
-              path, 0644, "client", "127.0.0.1", true, false, false, 1, 1 << 20));
+              path, 0644, "client", "127.0.0.1", true, true, false, 1, 1 << 20));
     }
 
     void limit(String path, long names) throws IOException {
