@@ -507,7 +507,7 @@ class ActionsTest {
     return rig.get("/api/v1/cluster").path("servers").get(server).path("drain");
   }
 
-  /** What is told of the cluster as it is now, and not as it was at the last sample. */
+  /** The health of the cluster of this moment, not of the last sample. */
   private String health() throws Exception {
     return Health.report(
             rig.namenode.getCluster(null, GetClusterRequestProto.getDefaultInstance()),

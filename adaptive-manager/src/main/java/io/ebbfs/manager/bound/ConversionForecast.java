@@ -12,7 +12,7 @@ import java.util.TreeMap;
 
 /**
  * Estimates how many parity bytes a conversion between two codes of a family adds or saves. Most
- * stripes are full of blocks of one length, so what was estimated once is remembered. Not
+ * stripes are full of blocks of one length, so the forecast remembers its estimates. Not
  * thread-safe.
  */
 public final class ConversionForecast {

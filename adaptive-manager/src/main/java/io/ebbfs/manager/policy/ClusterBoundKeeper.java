@@ -2,6 +2,7 @@ package io.ebbfs.manager.policy;
 
 import io.ebbfs.manager.bound.ClusterAccount;
 import io.ebbfs.manager.bound.StorageBound;
+import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.view.ClusterSnapshot;
 import io.ebbfs.manager.view.PolicySums;
 import io.ebbfs.manager.view.Wear;
@@ -35,6 +36,24 @@ final class ClusterBoundKeeper {
   StorageBound boundOf(PolicyView view) {
     PolicySums sums = view.sums();
     return bound.within(view.rule().storageBound(), sums.storedBytes(), sums.liveBytes());
+  }
+
+  /**
+   * Enters what is under way for all policies into the bound of the cluster, for an order.
+   *
+   * @param own the policy of the order
+   * @param ownBound of this policy; it receives what is under way for the policy, too
+   */
+  void enterUnderWay(PolicyView own, StorageBound ownBound) {
+    new TransitionsUnderWay(own, ownBound).enter();
+    for (PolicyRule other : own.snapshot().policies().rules()) {
+      if (!other.name().equals(own.rule().name())) {
+        PolicyView view =
+            new PolicyView(
+                own.codes(), own.snapshot(), other, own.filesById(), List.of(), List.of());
+        new TransitionsUnderWay(view, boundOf(view)).enter();
+      }
+    }
   }
 
   /** Frees space until the bound holds, as far as the limits of the run allow. */

@@ -10,17 +10,14 @@ import io.ebbfs.manager.economics.CodeCost;
 import io.ebbfs.manager.economics.PairCost;
 import io.ebbfs.manager.view.ClusterSnapshot;
 import io.ebbfs.manager.view.FileView;
-import io.ebbfs.manager.view.PolicyOfStripe;
 import io.ebbfs.manager.view.StripeView;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
-import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -110,38 +107,23 @@ public final class OrderedConversion {
       String reason,
       Collection<Long> fileIds,
       Collection<Long> stripeIds) {
-    Map<Long, FileView> files = new HashMap<>();
-    snapshot.files().forEach(file -> files.put(file.id(), file));
-    PolicyView view = new PolicyView(codes, snapshot, rule, files, List.of(), List.of());
+    PolicyView view = PolicyView.ofOrder(codes, snapshot, rule);
     ClusterBoundKeeper cluster = new ClusterBoundKeeper(snapshot);
     StorageBound bound = cluster.boundOf(view);
     double before = bound.overheadAtEnd();
     OrderedConversion order = new OrderedConversion(view, bound, toCode, reason);
-    new TransitionsUnderWay(view, bound).enter();
-    enterOthers(view, cluster);
-    order.encode(fileIds.stream().map(files::get).filter(file -> file != null).toList());
+    cluster.enterUnderWay(view, bound);
+    order.encode(fileIds.stream().map(view.filesById()::get).filter(file -> file != null).toList());
     if (!rule.isSingle()) {
       order.convert(stripeIds);
     }
     return order.finish(before, Set.copyOf(fileIds));
   }
 
-  /** Enters what is under way for other policies into the bound of the cluster. */
-  static void enterOthers(PolicyView own, ClusterBoundKeeper cluster) {
-    for (PolicyRule other : own.snapshot().policies().rules()) {
-      if (!other.name().equals(own.rule().name())) {
-        PolicyView view =
-            new PolicyView(
-                own.codes(), own.snapshot(), other, own.filesById(), List.of(), List.of());
-        new TransitionsUnderWay(view, cluster.boundOf(view)).enter();
-      }
-    }
-  }
-
   private void encode(List<FileView> named) {
     List<FileView> free = new ArrayList<>();
     for (FileView file : named) {
-      if (!isOwn(file.policyOf(view.snapshot().policies()))) {
+      if (!view.owns(file)) {
         foreign++;
       } else if (file.underConstruction() || file.transitionId() != 0) {
         busy++;
@@ -188,28 +170,13 @@ public final class OrderedConversion {
     together.values().forEach(this::convertTogether);
   }
 
-  private boolean isOwn(Optional<PolicyRule> other) {
-    return other.isPresent() && other.get().name().equals(rule.name());
-  }
-
-  private boolean isOwn(StripeView stripe) {
-    return isOwn(
-        PolicyOfStripe.find(
-            view.snapshot().policies(),
-            stripe,
-            id ->
-                Optional.ofNullable(view.filesById().get(id))
-                    .flatMap(file -> file.policyOf(view.snapshot().policies()))
-                    .orElse(null)));
-  }
-
   private long groupOf(StripeView stripe) {
     boolean merges = !fast && rule.family().groupSize() > 1 && stripe.groupId() != 0;
     return merges ? stripe.groupId() : -stripe.id();
   }
 
   private void convertTogether(List<StripeView> stripes) {
-    if (!stripes.stream().allMatch(this::isOwn)) {
+    if (!stripes.stream().allMatch(view::owns)) {
       foreign += stripes.size();
       return;
     }

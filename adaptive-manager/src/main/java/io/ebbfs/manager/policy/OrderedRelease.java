@@ -7,7 +7,6 @@ import io.ebbfs.manager.bound.StorageBound;
 import io.ebbfs.manager.config.PolicyRule;
 import io.ebbfs.manager.view.ClusterSnapshot;
 import io.ebbfs.manager.view.FileView;
-import io.ebbfs.manager.view.PolicyOfStripe;
 import io.ebbfs.manager.view.StripeView;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -60,16 +59,13 @@ public final class OrderedRelease {
       String reason,
       Collection<Long> fileIds,
       Collection<Long> stripeIds) {
-    Map<Long, FileView> files = new HashMap<>();
-    snapshot.files().forEach(file -> files.put(file.id(), file));
-    PolicyView view = new PolicyView(codes, snapshot, rule, files, List.of(), List.of());
+    PolicyView view = PolicyView.ofOrder(codes, snapshot, rule);
     ClusterBoundKeeper cluster = new ClusterBoundKeeper(snapshot);
     StorageBound bound = cluster.boundOf(view);
     double before = bound.overheadAtEnd();
     OrderedRelease order = new OrderedRelease(view, bound, reason);
-    new TransitionsUnderWay(view, bound).enter();
-    OrderedConversion.enterOthers(view, cluster);
-    order.choose(fileIds.stream().map(files::get).filter(file -> file != null).toList());
+    cluster.enterUnderWay(view, bound);
+    order.choose(fileIds.stream().map(view.filesById()::get).filter(file -> file != null).toList());
     new TreeSet<>(stripeIds).forEach(order::release);
     return order.finish(before, Set.copyOf(fileIds).size());
   }
@@ -93,25 +89,13 @@ public final class OrderedRelease {
       return;
     }
     Optional<ErasureCode> code = view.codes().find(stripe.code());
-    if (!isOwn(stripe)) {
+    if (!view.owns(stripe)) {
       foreign++;
     } else if (!stripe.settled() || code.isEmpty()) {
       busy++;
     } else {
       release(stripe, ReleaseForecast.of(stripe, code.get(), positions), positions);
     }
-  }
-
-  private boolean isOwn(StripeView stripe) {
-    return PolicyOfStripe.find(
-            view.snapshot().policies(),
-            stripe,
-            id ->
-                Optional.ofNullable(view.filesById().get(id))
-                    .flatMap(file -> file.policyOf(view.snapshot().policies()))
-                    .orElse(null))
-        .filter(other -> other.name().equals(view.rule().name()))
-        .isPresent();
   }
 
   private void release(StripeView stripe, ReleaseForecast forecast, Set<Integer> positions) {

@@ -113,7 +113,7 @@ final class PolicyRun {
     }
   }
 
-  /** Encodes files that are due, and makes room for those that wait for it. */
+  /** Encodes due files, and makes room for due files that have none under the bound. */
   void encode(List<Decision> decisions) {
     if (held != null) {
       return;

@@ -93,9 +93,7 @@ final class ReleaseChooser {
         && FileStates.of(file, view.rule(), view.snapshot().stripes()::get) == FileState.WAITING
         && file.modifiedMillis() > stripe.createdMillis()
         && age < view.rule().writeColdAfterMillis()
-        && file.policyOf(view.snapshot().policies())
-            .filter(rule -> rule.name().equals(view.rule().name()))
-            .isPresent();
+        && view.owns(file);
   }
 
   private void decide(

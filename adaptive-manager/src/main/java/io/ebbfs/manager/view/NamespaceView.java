@@ -141,7 +141,7 @@ public final class NamespaceView implements AutoCloseable {
             : new SortingProgress(next.files(), serving == null ? 0 : serving.files());
   }
 
-  /** The number of files; of those that were counted so far, while the first sorting is made. */
+  /** The number of files. While the first sorting is made, the number of files counted so far. */
   public long files() {
     return fileCount;
   }

@@ -715,7 +715,7 @@ final class ViewStore implements AutoCloseable {
     visitRows(family, from, prefix, visitor);
   }
 
-  /** The same, of what is committed. The database is not closed meanwhile. */
+  /** Visits committed rows alone. The database stays open until the visit ends. */
   private void visitRows(
       ColumnFamilyHandle family, byte[] from, byte[] prefix, RowVisitor visitor) {
     byte[] end = successor(prefix);

@@ -27,8 +27,8 @@ import java.util.Set;
  */
 public final class WorkingSet {
   /**
-   * Stripes of an index, beside those that were read most, that one run looks at; the next run
-   * looks at those behind.
+   * One run looks at so many stripes of an index, besides the stripes of the files that were read
+   * most. The next run goes on behind these stripes.
    */
   private static final int MOST_UNREAD = 2_000;
 

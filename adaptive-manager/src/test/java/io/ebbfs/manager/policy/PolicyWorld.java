@@ -87,69 +87,36 @@ final class PolicyWorld {
 
   /** The same policy, by which read files may stay replicated for so long. */
   static PolicyRule waitingWhileRead(long millis, PolicyRule rule) {
-    return new PolicyRule(
-        rule.name(),
-        rule.files(),
-        rule.family(),
-        rule.storageBound(),
-        rule.writeColdAfterMillis(),
-        rule.readHot(),
-        rule.hysteresis(),
-        rule.minFileBytes(),
-        rule.fillWaitMillis(),
-        millis,
-        rule.maxBytesPerRun(),
-        rule.minServers(),
-        rule.pace(),
-        rule.prices(),
-        rule.releaseWhenWritten());
+    return with(rule, rule.files(), millis, rule.maxBytesPerRun(), rule.releaseWhenWritten());
   }
 
   /** The same policy for files of one owner only. */
   static PolicyRule ofOwner(String owner, PolicyRule rule) {
-    return new PolicyRule(
-        rule.name(),
-        new FileCriteria(rule.files().paths(), rule.files().excluded(), Set.of(owner), Set.of()),
-        rule.family(),
-        rule.storageBound(),
-        rule.writeColdAfterMillis(),
-        rule.readHot(),
-        rule.hysteresis(),
-        rule.minFileBytes(),
-        rule.fillWaitMillis(),
-        rule.waitWhileReadMillis(),
-        rule.maxBytesPerRun(),
-        rule.minServers(),
-        rule.pace(),
-        rule.prices(),
-        rule.releaseWhenWritten());
+    FileCriteria files =
+        new FileCriteria(rule.files().paths(), rule.files().excluded(), Set.of(owner), Set.of());
+    return with(
+        rule, files, rule.waitWhileReadMillis(), rule.maxBytesPerRun(), rule.releaseWhenWritten());
   }
 
   /** The same policy that has so many bytes under way at once. */
   static PolicyRule withBytesPerRun(long bytes, PolicyRule rule) {
-    return new PolicyRule(
-        rule.name(),
-        rule.files(),
-        rule.family(),
-        rule.storageBound(),
-        rule.writeColdAfterMillis(),
-        rule.readHot(),
-        rule.hysteresis(),
-        rule.minFileBytes(),
-        rule.fillWaitMillis(),
-        rule.waitWhileReadMillis(),
-        bytes,
-        rule.minServers(),
-        rule.pace(),
-        rule.prices(),
-        rule.releaseWhenWritten());
+    return with(rule, rule.files(), rule.waitWhileReadMillis(), bytes, rule.releaseWhenWritten());
   }
 
   /** The same policy that makes replicas of data that is written again. */
   static PolicyRule releasing(PolicyRule rule) {
+    return with(rule, rule.files(), rule.waitWhileReadMillis(), rule.maxBytesPerRun(), true);
+  }
+
+  private static PolicyRule with(
+      PolicyRule rule,
+      FileCriteria files,
+      long waitWhileReadMillis,
+      long maxBytesPerRun,
+      boolean releaseWhenWritten) {
     return new PolicyRule(
         rule.name(),
-        rule.files(),
+        files,
         rule.family(),
         rule.storageBound(),
         rule.writeColdAfterMillis(),
@@ -157,12 +124,12 @@ final class PolicyWorld {
         rule.hysteresis(),
         rule.minFileBytes(),
         rule.fillWaitMillis(),
-        rule.waitWhileReadMillis(),
-        rule.maxBytesPerRun(),
+        waitWhileReadMillis,
+        maxBytesPerRun,
         rule.minServers(),
         rule.pace(),
         rule.prices(),
-        true);
+        releaseWhenWritten);
   }
 
   /** Plans a transition of a stripe that the manager has not proposed. */

@@ -217,7 +217,7 @@ class RecodingTest {
             FailureRates.PRIOR, Experience.WEEK_MILLIS, 365, ReadCounts.NONE, Map.of("p", bytes));
   }
 
-  /** Such a rewrite comes last, so that the rest would wait for long. */
+  /** A rewrite of the namenode runs last, so a recoding that waited for it would wait for long. */
   @Test
   void aRestWaitsForNoRewriteOfTheNamenode() {
     assertThat(restIsEncodedBesideRewriteOf(2_000_000)).isTrue();

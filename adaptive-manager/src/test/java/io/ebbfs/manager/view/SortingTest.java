@@ -139,7 +139,7 @@ class SortingTest {
     check(both(), "after a restart");
   }
 
-  /** What is on the disk at any moment has sums that agree with its rows. */
+  /** The sums on the disk agree with the rows on the disk at any moment. */
   @Test
   void aProcessThatIsKilledFindsSumsThatAgreeWithTheRows() throws Exception {
     open(both());
