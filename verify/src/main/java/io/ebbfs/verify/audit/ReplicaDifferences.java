@@ -9,6 +9,7 @@ import io.ebbfs.verify.cluster.DiskInventory;
 import io.ebbfs.verify.cluster.VerifyCluster;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,7 +40,7 @@ final class ReplicaDifferences {
         Path file = disks.byStorage().getOrDefault(storage, Map.of()).get(blockId);
         if (file == null
             || row.value().getState() != ReplicaStateProto.FINALIZED
-            || Files.size(file) != row.value().getLengthBytes()) {
+            || sizeOf(file) != row.value().getLengthBytes()) {
           differences.add(
               "block %d on disk %s is %s in the metadata and in file %s"
                   .formatted(blockId, storage, row.value(), file));
@@ -60,5 +61,14 @@ final class ReplicaDifferences {
                     }));
     disks.strayFiles().forEach(file -> differences.add("stray file: " + file));
     return differences.isEmpty() ? null : String.join("; ", differences);
+  }
+
+  /** The size in bytes, or -1 if a running server has deleted the file since it was listed. */
+  private static long sizeOf(Path file) throws IOException {
+    try {
+      return Files.size(file);
+    } catch (NoSuchFileException e) {
+      return -1;
+    }
   }
 }
