@@ -12,6 +12,7 @@ import io.ebbfs.namenode.datanodes.RedundancySettings;
 import io.ebbfs.namenode.datanodes.ReportLeases;
 import io.ebbfs.namenode.events.KafkaChangePublisher;
 import io.ebbfs.namenode.events.KafkaOpenPublisher;
+import io.ebbfs.namenode.files.acls.AclService;
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
 import io.ebbfs.namenode.files.io.FileAppendService;
@@ -464,6 +465,7 @@ public final class NamenodeServer implements AutoCloseable {
     return new FileServices(
         new MkdirService(store, ids.inodes(), timeOfDay, limits),
         new AttributeService(store),
+        new AclService(store),
         new XAttrService(
             store, timeOfDay, new XAttrLimits(config.xattrsPerInode(), (int) config.xattrSize())),
         new QuotaService(store, counter),

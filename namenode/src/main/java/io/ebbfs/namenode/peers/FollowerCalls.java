@@ -59,7 +59,12 @@ public final class FollowerCalls {
           "setTimes",
           "setQuota",
           "setXAttr",
-          "removeXAttr");
+          "removeXAttr",
+          "modifyAclEntries",
+          "removeAclEntries",
+          "removeDefaultAcl",
+          "removeAcl",
+          "setAcl");
 
   /**
    * Calls of a writer. Some of them end at the leader: because another writer's lease may have

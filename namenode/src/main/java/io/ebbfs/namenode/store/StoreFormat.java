@@ -21,7 +21,10 @@ public final class StoreFormat {
   /** The store has had a transition of a kind that older versions cannot parse. */
   private static final int WITH_RELEASES = 3;
 
-  private static final int NEWEST = WITH_RELEASES;
+  /** An inode has had an access control list, which older versions would not obey. */
+  private static final int WITH_ACLS = 4;
+
+  private static final int NEWEST = WITH_ACLS;
 
   /** Instead of a number, while the rows of a backup are being written. */
   private static final String RESTORING = "a restore that has not ended";
@@ -94,6 +97,19 @@ public final class StoreFormat {
    */
   public static void raiseToReleases(MetadataStore store) throws IOException {
     raise(store, WITH_RELEASES);
+  }
+
+  /**
+   * To be called before an inode gets an access control list. Versions that would not obey it
+   * refuse the store from then on.
+   */
+  public static void raiseToAcls(MetadataStore store) throws IOException {
+    raise(store, WITH_ACLS);
+  }
+
+  /** Whether the format is raised for access control lists. */
+  public static boolean hasAcls(Transaction transaction) throws IOException {
+    return read(transaction) >= WITH_ACLS;
   }
 
   private static void raise(MetadataStore store, int wanted) throws IOException {

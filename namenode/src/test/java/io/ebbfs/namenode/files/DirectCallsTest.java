@@ -69,6 +69,7 @@ class DirectCallsTest {
         new FileServices(
             real.mkdirs,
             real.attributes,
+            real.acls,
             real.xattrs,
             real.quotas,
             real.inodes,

@@ -5,6 +5,7 @@ import io.ebbfs.common.time.ManualClock;
 import io.ebbfs.namenode.datanodes.ClusterIdentity;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.RedundancySettings;
+import io.ebbfs.namenode.files.acls.AclService;
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
@@ -64,6 +65,7 @@ final class NamespaceFixture {
   final BlockManager blocks;
   final MkdirService mkdirs;
   final AttributeService attributes;
+  final AclService acls;
   final XAttrService xattrs;
   final QuotaService quotas;
   final InodeLookup inodes;
@@ -110,6 +112,7 @@ final class NamespaceFixture {
     monitor = new LeaseMonitor(store, leases, recovery);
     mkdirs = new MkdirService(store, ids.inodes(), clock, limits);
     attributes = new AttributeService(store);
+    acls = new AclService(store);
     xattrs = new XAttrService(store, clock, XAttrLimits.DEFAULT);
     TreeCounter counter = new TreeCounter(store);
     quotas = new QuotaService(store, counter);

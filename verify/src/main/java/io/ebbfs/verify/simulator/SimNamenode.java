@@ -7,6 +7,7 @@ import io.ebbfs.namenode.datanodes.ClusterIdentity;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.RedundancySettings;
 import io.ebbfs.namenode.datanodes.ReportLeases;
+import io.ebbfs.namenode.files.acls.AclService;
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
 import io.ebbfs.namenode.files.io.FileAppendService;
@@ -242,6 +243,7 @@ final class SimNamenode implements SimNamenodes {
     return new FileServices(
         new MkdirService(store, ids.inodes(), timeOfDay, LIMITS),
         new AttributeService(store),
+        new AclService(store),
         new XAttrService(store, timeOfDay, XAttrLimits.DEFAULT),
         new QuotaService(store, counter),
         new InodeLookup(store),

@@ -79,7 +79,7 @@ public final class DirectoryRows {
       Inode above,
       int firstDepth,
       int lastDepth,
-      int permission,
+      CreateModes modes,
       Maker maker,
       Iterator<Long> ids) {
     Inode parent = above;
@@ -90,8 +90,8 @@ public final class DirectoryRows {
               .setKind(InodeKindProto.DIRECTORY)
               .setOwner(maker.user())
               .setGroup(parent.row().getGroup())
-              .setPermission(depth == path.depth() ? permission : permission | 0300)
               .setModifiedMillis(maker.nowMillis());
+      AclRows.inherit(row, parent.row(), depth == path.depth() ? modes : modes.above());
       Key key = Tables.inode(parent.id(), path.nameBytes(depth));
       parent = put(transaction, key, QuotaMarks.entering(row, parent.row()).build());
     }

@@ -1,10 +1,14 @@
 package io.ebbfs.namenode.files.inodes;
 
+import java.util.EnumSet;
 import org.apache.hadoop.hdfs.protocol.HdfsFileStatus;
+import org.apache.hadoop.hdfs.protocol.HdfsFileStatus.Flags;
 import org.apache.hadoop.hdfs.protocol.LocatedBlocks;
 
 /** Converts inodes to the file status that HDFS clients read. */
 public final class FileStatusConverter {
+  private static final EnumSet<Flags> HAS_ACL = EnumSet.of(Flags.HAS_ACL);
+
   private FileStatusConverter() {}
 
   /**
@@ -27,6 +31,7 @@ public final class FileStatusConverter {
         .mtime(inode.row().getModifiedMillis())
         .atime(inode.row().getAccessedMillis())
         .perm(inode.permission())
+        .flags(inode.hasAcl() ? HAS_ACL : EnumSet.noneOf(Flags.class))
         .owner(inode.row().getOwner())
         .group(inode.row().getGroup())
         .path(name)

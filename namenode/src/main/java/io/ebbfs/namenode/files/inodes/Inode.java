@@ -56,6 +56,11 @@ public record Inode(Key key, InodeRow row) {
     return new FsPermission((short) row.getPermission());
   }
 
+  /** Whether the inode has entries of an access control list beyond its permission. */
+  public boolean hasAcl() {
+    return row.getAccessAclCount() > 0 || row.getDefaultAclCount() > 0;
+  }
+
   public Inode with(InodeRow changed) {
     return new Inode(key, changed);
   }

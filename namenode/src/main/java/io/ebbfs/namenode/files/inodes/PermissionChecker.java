@@ -64,20 +64,29 @@ public final class PermissionChecker {
     if (caller.isSuperuser() || path.path().isRoot()) {
       return;
     }
-    checkAncestorWrite(caller, path);
     Inode parent = path.ancestor();
-    if (path.exists()
-        && (parent.row().getPermission() & STICKY) != 0
-        && !caller.user().equals(parent.row().getOwner())
-        && !caller.user().equals(path.lastFound().row().getOwner())) {
+    if (path.exists()) {
+      checkSticky(
+          caller,
+          parent,
+          ancestorPath(path),
+          path.lastFound(),
+          path.path().name(path.path().depth()));
+    }
+    checkAncestorWrite(caller, path);
+  }
+
+  /** Checks that the sticky bit of a directory does not keep the caller from removing an entry. */
+  public static void checkSticky(
+      Caller caller, Inode directory, FsPath path, Inode entry, String name)
+      throws AccessControlException {
+    if ((directory.row().getPermission() & STICKY) != 0
+        && !caller.user().equals(directory.row().getOwner())
+        && !caller.user().equals(entry.row().getOwner())) {
       throw new AccessControlException(
           "Permission denied by sticky bit: user=%s, path=\"%s\":%s, parent=\"%s\":%s"
               .formatted(
-                  caller.user(),
-                  path.path(),
-                  describe(path.lastFound()),
-                  ancestorPath(path),
-                  describe(parent)));
+                  caller.user(), path.child(name), describe(entry), path, describe(directory)));
     }
   }
 
@@ -113,6 +122,9 @@ public final class PermissionChecker {
     FsPermission permission = inode.permission();
     if (caller.user().equals(inode.row().getOwner())) {
       return permission.getUserAction().implies(action);
+    }
+    if (inode.row().getAccessAclCount() > 0) {
+      return AccessList.allows(caller, inode, action);
     }
     if (caller.isIn(inode.row().getGroup())) {
       return permission.getGroupAction().implies(action);

@@ -1,6 +1,8 @@
 package io.ebbfs.namenode.files.io;
 
+import io.ebbfs.namenode.files.inodes.AclRows;
 import io.ebbfs.namenode.files.inodes.Caller;
+import io.ebbfs.namenode.files.inodes.CreateModes;
 import io.ebbfs.namenode.files.inodes.DirectoryRows;
 import io.ebbfs.namenode.files.inodes.FsPath;
 import io.ebbfs.namenode.files.inodes.Inode;
@@ -25,12 +27,16 @@ import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.CallRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import io.ebbfs.protocol.proto.StoreProtos.PinProto;
 import io.ebbfs.protocol.proto.StoreProtos.UnderConstructionProto;
 import java.io.IOException;
 import java.time.Clock;
+import java.util.EnumSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.permission.FsAction;
 
 /** Creates files. Thread-safe. */
@@ -38,20 +44,61 @@ public final class FileCreationService {
   /**
    * The request of a client.
    *
-   * @param create whether the file may be new
-   * @param overwrite whether the file may replace an existing file
+   * @param flags CREATE: the file may be new; OVERWRITE: it may replace a file; SHOULD_REPLICATE:
+   *     it is never encoded. Others ask for nothing here: SYNC_BLOCK and what says where blocks go
+   *     come with the blocks, and every block is on disks at once, also with LAZY_PERSIST
    * @param makeParents whether missing directories above the file are made
    */
   public record Request(
       String src,
-      int permission,
+      CreateModes modes,
       String clientName,
       String clientMachine,
-      boolean create,
-      boolean overwrite,
+      Set<CreateFlag> flags,
       boolean makeParents,
       int replication,
-      long blockSizeBytes) {}
+      long blockSizeBytes) {
+    /** A request of a client without further flags, and before Hadoop 3. */
+    public Request(
+        String src,
+        int mode,
+        String clientName,
+        String clientMachine,
+        boolean create,
+        boolean overwrite,
+        boolean makeParents,
+        int replication,
+        long blockSizeBytes) {
+      this(
+          src,
+          CreateModes.of(mode),
+          clientName,
+          clientMachine,
+          flags(create, overwrite),
+          makeParents,
+          replication,
+          blockSizeBytes);
+    }
+
+    private static Set<CreateFlag> flags(boolean create, boolean overwrite) {
+      Set<CreateFlag> flags = EnumSet.noneOf(CreateFlag.class);
+      if (create) {
+        flags.add(CreateFlag.CREATE);
+      }
+      if (overwrite) {
+        flags.add(CreateFlag.OVERWRITE);
+      }
+      return flags;
+    }
+
+    boolean create() {
+      return flags.contains(CreateFlag.CREATE);
+    }
+
+    boolean overwrite() {
+      return flags.contains(CreateFlag.OVERWRITE);
+    }
+  }
 
   private final MetadataStore store;
   private final IdGenerator inodeIds;
@@ -189,7 +236,7 @@ public final class FileCreationService {
             above,
             resolved.inodes().size(),
             path.depth() - 1,
-            above.row().getPermission(),
+            CreateModes.of(above.row().getPermission()),
             maker,
             ids);
     DirectoryRows.touch(transaction, above, maker.nowMillis());
@@ -228,7 +275,6 @@ public final class FileCreationService {
             .setKind(InodeKindProto.FILE)
             .setOwner(maker.user())
             .setGroup(directory.getGroup())
-            .setPermission(request.permission())
             .setModifiedMillis(maker.nowMillis())
             .setAccessedMillis(maker.nowMillis())
             .setBlockSizeBytes(request.blockSizeBytes())
@@ -239,6 +285,10 @@ public final class FileCreationService {
                 UnderConstructionProto.newBuilder()
                     .setClientName(request.clientName())
                     .setClientMachine(request.clientMachine()));
+    if (request.flags().contains(CreateFlag.SHOULD_REPLICATE)) {
+      row.setPin(PinProto.REPLICAS);
+    }
+    AclRows.inherit(row, directory, request.modes());
     return QuotaMarks.entering(row, directory).build();
   }
 }

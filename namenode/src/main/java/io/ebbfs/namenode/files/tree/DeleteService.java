@@ -119,7 +119,10 @@ public final class DeleteService {
     }
   }
 
-  /** A caller needs all rights on every directory below that is not empty, as in HDFS. */
+  /**
+   * A caller needs all rights on every directory below that is not empty, and must own what lies in
+   * a directory of another user with the sticky bit, as in HDFS.
+   */
   private static void checkMayDeleteAllBelow(
       Transaction transaction, Caller caller, ResolvedPath top) throws IOException {
     if (caller.isSuperuser() || top.lastFound().isFile()) {
@@ -141,6 +144,8 @@ public final class DeleteService {
         }
         for (Row<InodeRow> row : page) {
           Inode child = new Inode(row.key(), row.value());
+          PermissionChecker.checkSticky(
+              caller, directory.inode(), directory.path(), child, child.nameText());
           if (child.isDirectory()) {
             left.push(new Below(child, directory.path().child(child.nameText())));
           }

@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.files.tree;
 
 import io.ebbfs.namenode.files.inodes.Caller;
+import io.ebbfs.namenode.files.inodes.CreateModes;
 import io.ebbfs.namenode.files.inodes.DirectoryRows;
 import io.ebbfs.namenode.files.inodes.FsPath;
 import io.ebbfs.namenode.files.inodes.Inode;
@@ -72,13 +73,14 @@ public final class MkdirService {
   public boolean mkdirs(Caller caller, String src, FsPermission permission, boolean makeParents)
       throws IOException {
     FsPath path = FsPath.parseNew(src);
+    CreateModes modes = CreateModes.of(permission);
     NewInodeIds ids = new NewInodeIds(inodeIds);
     return OptimisticTransactions.repeat(
         () -> {
           ids.draw();
           return store.transact(
               Inode.ROOT_ID,
-              transaction -> mkdirs(transaction, caller, path, permission, makeParents, ids));
+              transaction -> mkdirs(transaction, caller, path, modes, makeParents, ids));
         });
   }
 
@@ -86,7 +88,7 @@ public final class MkdirService {
       Transaction transaction,
       Caller caller,
       FsPath path,
-      FsPermission permission,
+      CreateModes modes,
       boolean makeParents,
       NewInodeIds ids)
       throws IOException {
@@ -104,14 +106,7 @@ public final class MkdirService {
             .get(0);
     DirectoryRows.Maker maker = new DirectoryRows.Maker(caller.user(), clock.millis());
     DirectoryRows.makeMissing(
-        transaction,
-        path,
-        above,
-        resolved.inodes().size(),
-        path.depth(),
-        permission.toShort(),
-        maker,
-        fresh);
+        transaction, path, above, resolved.inodes().size(), path.depth(), modes, maker, fresh);
     DirectoryRows.touch(transaction, above, maker.nowMillis());
     return true;
   }

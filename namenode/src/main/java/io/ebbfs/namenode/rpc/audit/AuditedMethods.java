@@ -44,7 +44,13 @@ final class AuditedMethods {
           Map.entry("setXAttr", "setXAttr"),
           Map.entry("removeXAttr", "removeXAttr"),
           Map.entry("getXAttrs", "getXAttrs"),
-          Map.entry("listXAttrs", "listXAttrs"));
+          Map.entry("listXAttrs", "listXAttrs"),
+          Map.entry("modifyAclEntries", "modifyAclEntries"),
+          Map.entry("removeAclEntries", "removeAclEntries"),
+          Map.entry("removeDefaultAcl", "removeDefaultAcl"),
+          Map.entry("removeAcl", "removeAcl"),
+          Map.entry("setAcl", "setAcl"),
+          Map.entry("getAclStatus", "getAclStatus"));
 
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("uuuu-MM-dd HH:mm:ss,SSS", Locale.ROOT)

@@ -3,6 +3,7 @@ package io.ebbfs.namenode.rpc.client;
 import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.files.inodes.Caller;
+import io.ebbfs.namenode.files.inodes.CreateModes;
 import io.ebbfs.namenode.files.inodes.FileStatusConverter;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.io.FileAppendService;
@@ -28,6 +29,7 @@ import org.apache.hadoop.fs.QuotaUsage;
 import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.fs.XAttr;
 import org.apache.hadoop.fs.XAttrSetFlag;
+import org.apache.hadoop.fs.permission.AclEntry;
 import org.apache.hadoop.fs.permission.AclStatus;
 import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.fs.permission.FsPermission;
@@ -180,13 +182,32 @@ public final class ClientFrontEnd extends ClusterCalls {
 
   @Override
   public AclStatus getAclStatus(String src) throws IOException {
-    Inode inode = files.inodes().get(context.caller(), src);
-    return new AclStatus.Builder()
-        .owner(inode.row().getOwner())
-        .group(inode.row().getGroup())
-        .stickyBit(inode.permission().getStickyBit())
-        .setPermission(inode.permission())
-        .build();
+    return files.acls().status(context.caller(), src);
+  }
+
+  @Override
+  public void setAcl(String src, List<AclEntry> entries) throws IOException {
+    files.acls().set(context.caller(), src, entries);
+  }
+
+  @Override
+  public void modifyAclEntries(String src, List<AclEntry> entries) throws IOException {
+    files.acls().modify(context.caller(), src, entries);
+  }
+
+  @Override
+  public void removeAclEntries(String src, List<AclEntry> entries) throws IOException {
+    files.acls().removeEntries(context.caller(), src, entries);
+  }
+
+  @Override
+  public void removeDefaultAcl(String src) throws IOException {
+    files.acls().removeDefault(context.caller(), src);
+  }
+
+  @Override
+  public void removeAcl(String src) throws IOException {
+    files.acls().remove(context.caller(), src);
   }
 
   @Override
@@ -258,15 +279,14 @@ public final class ClientFrontEnd extends ClusterCalls {
       String ecPolicyName,
       String storagePolicy)
       throws IOException {
-    EnumSet<CreateFlag> flags = flag.get();
+    CreateArguments.check(flag.get(), ecPolicyName);
     FileCreationService.Request request =
         new FileCreationService.Request(
             src,
-            masked.toShort(),
+            CreateModes.of(masked),
             clientName,
             context.clientMachine(),
-            flags.contains(CreateFlag.CREATE),
-            flags.contains(CreateFlag.OVERWRITE),
+            flag.get(),
             createParent,
             replication,
             blockSize);

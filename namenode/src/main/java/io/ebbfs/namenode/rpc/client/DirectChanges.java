@@ -47,7 +47,8 @@ final class DirectChanges {
             .mkdirs(
                 context.caller(),
                 request.getSrc(),
-                permission(request.getMasked()),
+                CreateArguments.permission(
+                    request.getMasked(), request.hasUnmasked() ? request.getUnmasked() : null),
                 request.getCreateParent()));
   }
 

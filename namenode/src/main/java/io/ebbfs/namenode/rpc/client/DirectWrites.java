@@ -1,22 +1,24 @@
 package io.ebbfs.namenode.rpc.client;
 
+import io.ebbfs.namenode.files.inodes.CreateModes;
 import io.ebbfs.namenode.files.io.FileCreationService;
 import io.ebbfs.namenode.files.io.FileWriteService.Handle;
 import io.ebbfs.namenode.rpc.server.LaterException;
 import io.ebbfs.namenode.rpc.server.MethodHandler;
 import java.io.IOException;
+import java.util.EnumSet;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.apache.hadoop.fs.permission.FsPermission;
+import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.hdfs.protocol.Block;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.AddBlockRequestProto;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.CompleteRequestProto;
-import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.CreateFlagProto;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.CreateRequestProto;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.DatanodeInfoProto;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.ExtendedBlockProto;
+import org.apache.hadoop.hdfs.protocolPB.PBHelperClient;
 import org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException;
 
 /**
@@ -41,23 +43,21 @@ final class DirectWrites {
 
   private byte[] create(byte[] frame, int offset, int length) throws IOException {
     CreateRequestProto request = CreateRequestProto.parser().parseFrom(frame, offset, length);
-    int flags = request.getCreateFlag();
+    EnumSet<CreateFlag> flags = PBHelperClient.convertCreateFlag(request.getCreateFlag()).get();
+    CreateArguments.check(flags, request.hasEcPolicyName() ? request.getEcPolicyName() : null);
     FileCreationService.Request file =
         new FileCreationService.Request(
             request.getSrc(),
-            new FsPermission((short) request.getMasked().getPerm()).toShort(),
+            CreateModes.of(
+                CreateArguments.permission(
+                    request.getMasked(), request.hasUnmasked() ? request.getUnmasked() : null)),
             request.getClientName(),
             context.clientMachine(),
-            has(flags, CreateFlagProto.CREATE),
-            has(flags, CreateFlagProto.OVERWRITE),
+            flags,
             request.getCreateParent(),
             (short) request.getReplication(),
             request.getBlockSize());
     return FileStatusEncoder.alone(files.creation().create(context.caller(), file));
-  }
-
-  private static boolean has(int flags, CreateFlagProto flag) {
-    return (flags & flag.getNumber()) != 0;
   }
 
   private byte[] addBlock(byte[] frame, int offset, int length) throws IOException {

@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.rpc.client;
 
+import io.ebbfs.namenode.files.acls.AclService;
 import io.ebbfs.namenode.files.io.FileAppendService;
 import io.ebbfs.namenode.files.io.FileCreationService;
 import io.ebbfs.namenode.files.io.FileReadService;
@@ -20,6 +21,7 @@ import io.ebbfs.namenode.files.xattrs.XAttrService;
 public record FileServices(
     MkdirService mkdirs,
     AttributeService attributes,
+    AclService acls,
     XAttrService xattrs,
     QuotaService quotas,
     InodeLookup inodes,

@@ -90,7 +90,7 @@ final class FileStatusEncoder {
         + CodedOutputStream.computeUInt64Size(HdfsFileStatusProto.FILEID_FIELD_NUMBER, row.getId())
         + CodedOutputStream.computeInt32Size(HdfsFileStatusProto.CHILDRENNUM_FIELD_NUMBER, 0)
         + CodedOutputStream.computeUInt32Size(HdfsFileStatusProto.STORAGEPOLICY_FIELD_NUMBER, 0)
-        + CodedOutputStream.computeUInt32Size(HdfsFileStatusProto.FLAGS_FIELD_NUMBER, 0);
+        + CodedOutputStream.computeUInt32Size(HdfsFileStatusProto.FLAGS_FIELD_NUMBER, flags(inode));
   }
 
   private static void writeTo(CodedOutputStream out, int field, int size, Inode inode, byte[] name)
@@ -111,13 +111,17 @@ final class FileStatusEncoder {
     out.writeUInt64(HdfsFileStatusProto.FILEID_FIELD_NUMBER, row.getId());
     out.writeInt32(HdfsFileStatusProto.CHILDRENNUM_FIELD_NUMBER, 0);
     out.writeUInt32(HdfsFileStatusProto.STORAGEPOLICY_FIELD_NUMBER, 0);
-    out.writeUInt32(HdfsFileStatusProto.FLAGS_FIELD_NUMBER, 0);
+    out.writeUInt32(HdfsFileStatusProto.FLAGS_FIELD_NUMBER, flags(inode));
   }
 
   private static int typeOf(InodeRow row) {
     return row.getKind() == InodeKindProto.DIRECTORY
         ? FileType.IS_DIR_VALUE
         : FileType.IS_FILE_VALUE;
+  }
+
+  private static int flags(Inode inode) {
+    return inode.hasAcl() ? HdfsFileStatusProto.Flags.HAS_ACL_VALUE : 0;
   }
 
   private static int permissionSize(InodeRow row) {

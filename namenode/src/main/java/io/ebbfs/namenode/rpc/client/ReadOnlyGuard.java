@@ -41,7 +41,12 @@ public final class ReadOnlyGuard implements InvocationHandler {
           "setReplication",
           "setQuota",
           "setXAttr",
-          "removeXAttr");
+          "removeXAttr",
+          "modifyAclEntries",
+          "removeAclEntries",
+          "removeDefaultAcl",
+          "removeAcl",
+          "setAcl");
 
   private final ClientProtocol calls;
   private final BooleanSupplier readOnly;

@@ -2,10 +2,8 @@ package io.ebbfs.namenode.rpc.client;
 
 import java.io.IOException;
 import java.util.EnumSet;
-import java.util.List;
 import org.apache.hadoop.fs.BatchedRemoteIterator;
 import org.apache.hadoop.fs.CacheFlag;
-import org.apache.hadoop.fs.permission.AclEntry;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.inotify.EventBatchList;
 import org.apache.hadoop.hdfs.protocol.AddErasureCodingPolicyResponse;
@@ -217,31 +215,6 @@ abstract class UnsupportedCalls implements ClientProtocol {
   public BatchedRemoteIterator.BatchedEntries<CachePoolEntry> listCachePools(String a0)
       throws IOException {
     throw unsupported("listCachePools");
-  }
-
-  @Override
-  public void modifyAclEntries(String a0, List<AclEntry> a1) throws IOException {
-    throw unsupported("modifyAclEntries");
-  }
-
-  @Override
-  public void removeAclEntries(String a0, List<AclEntry> a1) throws IOException {
-    throw unsupported("removeAclEntries");
-  }
-
-  @Override
-  public void removeDefaultAcl(String a0) throws IOException {
-    throw unsupported("removeDefaultAcl");
-  }
-
-  @Override
-  public void removeAcl(String a0) throws IOException {
-    throw unsupported("removeAcl");
-  }
-
-  @Override
-  public void setAcl(String a0, List<AclEntry> a1) throws IOException {
-    throw unsupported("setAcl");
   }
 
   @Override

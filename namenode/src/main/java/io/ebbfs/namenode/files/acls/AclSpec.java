@@ -1,0 +1,89 @@
+package io.ebbfs.namenode.files.acls;
+
+import java.nio.charset.StandardCharsets;
+import java.util.Comparator;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
+import org.apache.hadoop.fs.permission.AclEntry;
+import org.apache.hadoop.fs.permission.AclEntryScope;
+import org.apache.hadoop.fs.permission.AclEntryType;
+import org.apache.hadoop.hdfs.protocol.AclException;
+
+/** The entries that a call names, by scope, type and name. Immutable. */
+final class AclSpec {
+  static final int MOST_ENTRIES = 32;
+  private static final int MOST_NAME_BYTES = 255;
+
+  /** Access entries first, then by type (owner, group, mask, other), without a name first. */
+  static final Comparator<AclEntry> ORDER =
+      Comparator.comparing(AclEntry::getScope)
+          .thenComparing(AclEntry::getType)
+          .thenComparing(AclEntry::getName, Comparator.nullsFirst(Comparator.naturalOrder()));
+
+  private final Map<AclEntry, AclEntry> entries = new TreeMap<>(ORDER);
+  private final Set<AclEntryScope> scopes = EnumSet.noneOf(AclEntryScope.class);
+
+  private AclSpec(List<AclEntry> named) throws AclException {
+    if (named.size() > MOST_ENTRIES) {
+      throw new AclException(
+          "Invalid ACL: ACL spec has %d entries, which exceeds maximum of %d."
+              .formatted(named.size(), MOST_ENTRIES));
+    }
+    for (AclEntry entry : named) {
+      entries.put(entry, entry);
+      scopes.add(entry.getScope());
+    }
+  }
+
+  /** Entries to be removed. One that names nothing removes nothing. */
+  static AclSpec toRemove(List<AclEntry> named) throws AclException {
+    return new AclSpec(named);
+  }
+
+  /**
+   * Entries to be set.
+   *
+   * @throws AclException if two of them are of the same scope, type and name
+   */
+  static AclSpec toSet(List<AclEntry> named) throws AclException {
+    AclSpec spec = new AclSpec(named);
+    if (spec.entries.size() < named.size()) {
+      throw new AclException("Invalid ACL: multiple entries with same scope, type and name.");
+    }
+    for (AclEntry entry : named) {
+      if (entry.getName() != null) {
+        checkName(entry);
+      }
+    }
+    return spec;
+  }
+
+  private static void checkName(AclEntry entry) throws AclException {
+    if (entry.getType() == AclEntryType.MASK || entry.getType() == AclEntryType.OTHER) {
+      throw new AclException("Invalid ACL: this entry type must not have a name: " + entry + ".");
+    }
+    int bytes = entry.getName().getBytes(StandardCharsets.UTF_8).length;
+    if (bytes > MOST_NAME_BYTES) { // HDFS has no limit; here the row of an inode stays small
+      throw new AclException(
+          "Invalid ACL: the name '%.40s...' has %d bytes, and at most %d are allowed: use a group with a shorter name"
+              .formatted(entry.getName(), bytes, MOST_NAME_BYTES));
+    }
+  }
+
+  /** The entry of the same scope, type and name. */
+  Optional<AclEntry> same(AclEntry entry) {
+    return Optional.ofNullable(entries.get(entry));
+  }
+
+  Iterable<AclEntry> entries() {
+    return entries.values();
+  }
+
+  boolean names(AclEntryScope scope) {
+    return scopes.contains(scope);
+  }
+}

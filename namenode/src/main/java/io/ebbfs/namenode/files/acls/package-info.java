@@ -1,0 +1,2 @@
+/** Access control lists of files and directories, as HDFS has them. */
+package io.ebbfs.namenode.files.acls;
