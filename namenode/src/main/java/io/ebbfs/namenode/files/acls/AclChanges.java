@@ -144,7 +144,7 @@ final class AclChanges {
       Optional<AclEntry> given = Optional.ofNullable(masks.get(scope));
       boolean isNamed = changed.getOrDefault(scope, false);
       if (given.isEmpty() && isNeeded && isNamed) {
-        throw new AclException("Invalid ACL: mask is required, but it was deleted.");
+        throw new AclException("Invalid ACL: mask is required and cannot be deleted.");
       }
       if (given.isPresent() && (isNamed || !changed.containsKey(scope))) {
         return given;
@@ -155,11 +155,7 @@ final class AclChanges {
     private void check(AclEntryScope scope) throws AclException {
       boolean isDefault = scope == AclEntryScope.DEFAULT;
       List<AclEntry> all = of(scope);
-      if (all.size() > AclSpec.MOST_ENTRIES) {
-        throw new AclException(
-            "Invalid ACL: ACL has %d %s entries, which exceeds maximum of %d."
-                .formatted(all.size(), isDefault ? "default" : "access", AclSpec.MOST_ENTRIES));
-      }
+      AclSpec.checkNumber(scope, all.size());
       if (isDefault && all.isEmpty()) {
         return;
       }

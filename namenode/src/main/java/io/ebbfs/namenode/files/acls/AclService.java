@@ -84,7 +84,8 @@ public final class AclService {
         transaction -> {
           ResolvedPath path = PathResolver.resolve(transaction, src);
           PermissionChecker.checkTraverse(caller, path);
-          return status(existing(path));
+          return status(
+              path.last().orElseThrow(() -> PathErrors.notFound("cannot find " + path.path())));
         });
   }
 
@@ -116,7 +117,7 @@ public final class AclService {
     ResolvedPath path = PathResolver.resolve(transaction, src);
     PermissionChecker.checkTraverse(caller, path);
     PermissionChecker.checkOwner(caller, path);
-    Inode inode = InodeLocks.lock(transaction, List.of(existing(path))).get(0);
+    Inode inode = InodeLocks.lock(transaction, List.of(path.lastFound())).get(0);
     InodeRow changed = of(change, inode, path);
     if (inode.with(changed).hasAcl() && !StoreFormat.hasAcls(transaction)) {
       return false;
@@ -133,11 +134,6 @@ public final class AclService {
     } catch (AclException e) {
       throw new AclException(e.getMessage() + " Path: " + path.path(), e);
     }
-  }
-
-  private static Inode existing(ResolvedPath path) throws FileNotFoundException {
-    return path.last()
-        .orElseThrow(() -> PathErrors.notFound("File does not exist: " + path.path()));
   }
 
   private static List<AclEntry> all(Inode inode) {

@@ -4,6 +4,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -15,7 +16,7 @@ import org.apache.hadoop.hdfs.protocol.AclException;
 
 /** The entries that a call names, by scope, type and name. Immutable. */
 final class AclSpec {
-  static final int MOST_ENTRIES = 32;
+  private static final int MOST_ENTRIES = 32;
   private static final int MOST_NAME_BYTES = 255;
 
   /** Access entries first, then by type (owner, group, mask, other), without a name first. */
@@ -28,14 +29,22 @@ final class AclSpec {
   private final Set<AclEntryScope> scopes = EnumSet.noneOf(AclEntryScope.class);
 
   private AclSpec(List<AclEntry> named) throws AclException {
-    if (named.size() > MOST_ENTRIES) {
-      throw new AclException(
-          "Invalid ACL: ACL spec has %d entries, which exceeds maximum of %d."
-              .formatted(named.size(), MOST_ENTRIES));
+    for (AclEntryScope scope : AclEntryScope.values()) {
+      checkNumber(
+          scope, (int) named.stream().filter(entry -> entry.getScope() == scope).count());
     }
     for (AclEntry entry : named) {
       entries.put(entry, entry);
       scopes.add(entry.getScope());
+    }
+  }
+
+  /** Checks the number of entries of one list. */
+  static void checkNumber(AclEntryScope scope, int entries) throws AclException {
+    if (entries > MOST_ENTRIES) {
+      throw new AclException(
+          "Invalid ACL: ACL has %d %s entries, which exceeds maximum of %d."
+              .formatted(entries, scope.name().toLowerCase(Locale.ROOT), MOST_ENTRIES));
     }
   }
 

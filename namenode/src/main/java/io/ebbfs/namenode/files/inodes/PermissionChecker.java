@@ -1,5 +1,7 @@
 package io.ebbfs.namenode.files.inodes;
 
+import java.io.FileNotFoundException;
+import java.util.Optional;
 import org.apache.hadoop.fs.ParentNotDirectoryException;
 import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.fs.permission.FsPermission;
@@ -58,22 +60,26 @@ public final class PermissionChecker {
     }
   }
 
-  /** Checks that the caller may remove the last component from its parent, which must exist. */
+  /**
+   * Checks that the caller may remove the last component from its parent, if there is one: also if
+   * nothing has the name.
+   */
   public static void checkParentWrite(Caller caller, ResolvedPath path)
       throws AccessControlException {
-    if (caller.isSuperuser() || path.path().isRoot()) {
+    Optional<Inode> parent = path.parent();
+    if (caller.isSuperuser() || parent.isEmpty()) {
       return;
     }
-    Inode parent = path.ancestor();
+    FsPath parentPath = ancestorPath(path);
     if (path.exists()) {
       checkSticky(
           caller,
-          parent,
-          ancestorPath(path),
+          parent.get(),
+          parentPath,
           path.lastFound(),
           path.path().name(path.path().depth()));
     }
-    checkAncestorWrite(caller, path);
+    check(caller, parent.get(), parentPath, FsAction.WRITE);
   }
 
   /** Checks that the sticky bit of a directory does not keep the caller from removing an entry. */
@@ -90,9 +96,17 @@ public final class PermissionChecker {
     }
   }
 
-  public static void checkOwner(Caller caller, ResolvedPath path) throws AccessControlException {
-    if (path.exists()
-        && !caller.isSuperuser()
+  /**
+   * Checks that the caller owns the last component.
+   *
+   * @throws FileNotFoundException if it does not exist
+   */
+  public static void checkOwner(Caller caller, ResolvedPath path)
+      throws AccessControlException, FileNotFoundException {
+    if (!path.exists()) {
+      throw PathErrors.notFound("Directory/File does not exist " + path.path());
+    }
+    if (!caller.isSuperuser()
         && !caller.user().equals(path.lastFound().row().getOwner())) {
       throw new AccessControlException(
           "Permission denied. user=%s is not the owner of inode=%s"

@@ -201,10 +201,10 @@ public final class FileCreationService {
     if (resolved.exists() && resolved.lastFound().isDirectory()) {
       throw PathErrors.alreadyExists(path + " already exists as a directory");
     }
+    PermissionChecker.checkAncestorWrite(caller, resolved);
     if (resolved.exists() && request.overwrite()) {
       PermissionChecker.checkAccess(caller, resolved, FsAction.WRITE);
     }
-    PermissionChecker.checkAncestorWrite(caller, resolved);
     if (resolved.exists()) {
       return resolved;
     }

@@ -115,7 +115,7 @@ public final class AttributeService {
           PermissionChecker.checkTraverse(caller, resolved);
           check.run(resolved);
           if (!resolved.exists()) {
-            throw PathErrors.notFound("File does not exist: " + src);
+            throw PathErrors.notFound("File/Directory " + resolved.path() + " does not exist.");
           }
           Inode locked = InodeLocks.lock(transaction, List.of(resolved.lastFound())).get(0);
           transaction.put(Tables.INODE, locked.key(), change.of(transaction, locked));

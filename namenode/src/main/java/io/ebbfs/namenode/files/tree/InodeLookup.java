@@ -80,7 +80,7 @@ public final class InodeLookup {
           ResolvedPath resolved = PathResolver.resolve(transaction, src);
           PermissionChecker.checkTraverse(caller, resolved);
           if (!resolved.exists()) {
-            throw PathErrors.notFound("File/Directory does not exist: " + src);
+            throw PathErrors.notFound("Path not found: " + resolved.path());
           }
           PermissionChecker.checkAccess(caller, resolved, action);
           return resolved.lastFound();

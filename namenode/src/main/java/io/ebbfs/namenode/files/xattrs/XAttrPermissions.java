@@ -4,6 +4,7 @@ import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
+import java.io.IOException;
 import java.util.Locale;
 import org.apache.hadoop.fs.XAttr;
 import org.apache.hadoop.fs.permission.FsAction;
@@ -44,7 +45,7 @@ final class XAttrPermissions {
 
   /** Checks that the caller may change the attribute of the last component, if it exists. */
   static void checkChange(Caller caller, ResolvedPath path, XAttr attribute)
-      throws AccessControlException {
+      throws IOException {
     if (attribute.getNameSpace() != XAttr.NameSpace.USER || !path.exists()) {
       return;
     }
