@@ -276,13 +276,10 @@ class AclsAsHdfsTest {
     List<AclEntry> entries = entries(random);
     String what = number + path + " " + entries;
     return switch (random.nextInt(8)) {
-      case 0, 1, 2 ->
-          done(user, "modify " + what, fs -> fs.modifyAclEntries(path(path), entries));
+      case 0, 1, 2 -> done(user, "modify " + what, fs -> fs.modifyAclEntries(path(path), entries));
       case 3, 4 -> done(user, "set " + what, fs -> fs.setAcl(path(path), entries));
-      case 5 ->
-          done(user, "remove " + what, fs -> fs.removeAclEntries(path(path), entries));
-      case 6 ->
-          done(user, "remove default " + what, fs -> fs.removeDefaultAcl(path(path)));
+      case 5 -> done(user, "remove " + what, fs -> fs.removeAclEntries(path(path), entries));
+      case 6 -> done(user, "remove default " + what, fs -> fs.removeDefaultAcl(path(path)));
       default -> done(user, "remove all " + what, fs -> fs.removeAcl(path(path)));
     };
   }
@@ -383,14 +380,17 @@ class AclsAsHdfsTest {
               user,
               number + "ls " + path,
               fs -> Arrays.stream(fs.listStatus(path(path))).map(AclsAsHdfsTest::shown).toList());
-      case 3 ->
-          done(user, number + action + " " + path, fs -> fs.access(path(path), action));
+      case 3 -> done(user, number + action + " " + path, fs -> fs.access(path(path), action));
       case 4 ->
           same(
               user,
               number + "count " + path,
               fs -> fs.getContentSummary(path(path)).getDirectoryCount());
-      case 5 -> done(user, number + "open " + path, fs -> {
+      case 5 ->
+          done(
+              user,
+              number + "open " + path,
+              fs -> {
                 fs.getFileStatus(path(path)); // HDFS's open tells everybody what exists
                 fs.open(path(path)).close();
               });

@@ -31,7 +31,25 @@ public interface BlockService {
       long blockSizeBytes,
       String clientMachine,
       Set<String> excludedServerUuids,
-      Set<String> chosenStorageUuids) {}
+      Set<String> chosenStorageUuids,
+      WriterWishes wishes) {
+    public WriteRequest(
+        String path,
+        int replication,
+        long blockSizeBytes,
+        String clientMachine,
+        Set<String> excludedServerUuids,
+        Set<String> chosenStorageUuids) {
+      this(
+          path,
+          replication,
+          blockSizeBytes,
+          clientMachine,
+          excludedServerUuids,
+          chosenStorageUuids,
+          WriterWishes.NONE);
+    }
+  }
 
   /** A replica that its server is to delete. */
   record Invalidation(String storageUuid, long blockId, long generationStamp, long lengthBytes) {}

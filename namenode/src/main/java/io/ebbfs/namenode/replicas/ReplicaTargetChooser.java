@@ -109,9 +109,23 @@ final class ReplicaTargetChooser {
     List<String> racks = new ArrayList<>(holders.stream().map(Server::rack).toList());
     List<Target> targets = new ArrayList<>();
     long now = clock.millis();
+    Set<String> avoided = avoided(request, taken);
     while (targets.size() < request.replication()) {
       boolean first = targets.isEmpty() && request.chosenStorageUuids().isEmpty();
-      OptionalInt next = first ? local(request, taken, now) : OptionalInt.empty();
+      boolean last = targets.size() == request.replication() - 1;
+      List<String> others = last ? racks : List.of();
+      OptionalInt next = favored(request, taken, others, now);
+      if (next.isEmpty() && first && request.wishes().isLocalFirst()) {
+        next = local(request, taken, now);
+      }
+      if (next.isEmpty() && avoided.size() > taken.size()) {
+        next =
+            next(
+                racks,
+                server ->
+                    fits(server, request, avoided, now) && !leavesOneRack(live.get(server), others),
+                now);
+      }
       if (next.isEmpty()) {
         next = next(racks, server -> fits(server, request, taken, now), now);
       }
@@ -123,6 +137,7 @@ final class ReplicaTargetChooser {
       }
       Server server = live.get(next.getAsInt());
       taken.add(server.uuid());
+      avoided.add(server.uuid());
       racks.add(server.rack());
       targets.add(new Target(server, disk(server, request, now)));
     }
@@ -194,6 +209,46 @@ final class ReplicaTargetChooser {
         fits,
         server -> load(choice.servers.get(server), now),
         () -> random.below(1 << 30) / (double) (1 << 30));
+  }
+
+  /** The servers that are taken or that the writer wants to avoid. */
+  private Set<String> avoided(WriteRequest request, Set<String> taken) {
+    Set<String> avoided = new HashSet<>(taken);
+    if (!request.wishes().flags().isEmpty()) {
+      List<Server> there =
+          choice.onMachine.getOrDefault(request.clientMachine(), List.of()).stream()
+              .map(choice.servers::get)
+              .toList();
+      avoided.addAll(request.wishes().avoided(there, choice.servers));
+    }
+    return avoided;
+  }
+
+  /**
+   * The first server that the writer favors and that fits.
+   *
+   * @param racks of the other replicas, if the block would be on one rack with this last one
+   */
+  private OptionalInt favored(
+      WriteRequest request, Set<String> taken, List<String> racks, long now) {
+    for (String favored : request.wishes().favored()) {
+      String machine = WriterWishes.machine(favored);
+      for (int index : choice.onMachine.getOrDefault(machine, List.of())) {
+        Server server = choice.servers.get(index);
+        if (WriterWishes.hasPort(server, favored)
+            && fits(index, request, taken, now)
+            && !leavesOneRack(server, racks)) {
+          return OptionalInt.of(index);
+        }
+      }
+    }
+    return OptionalInt.empty();
+  }
+
+  private boolean leavesOneRack(Server server, List<String> racks) {
+    return !racks.isEmpty()
+        && racks.stream().allMatch(server.rack()::equals)
+        && choice.servers.stream().anyMatch(other -> !other.rack().equals(server.rack()));
   }
 
   /** A server on the writer's machine that fits, unless all servers are on that machine. */

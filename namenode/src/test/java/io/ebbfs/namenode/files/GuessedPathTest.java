@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.PathResolver;
+import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
 import io.ebbfs.namenode.store.DirectoryHints;
 import io.ebbfs.namenode.store.InMemoryStore;
@@ -17,6 +18,7 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
+import org.apache.hadoop.fs.permission.AclEntry;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 import org.junit.jupiter.api.BeforeEach;
@@ -112,6 +114,19 @@ class GuessedPathTest {
     assertThat(resolve(hints, "/a/b/c/d/e/none").path().exists()).isFalse();
     assertThat(resolve(hints, DEEP + "/below/a/file").path().lastFound().isFile()).isTrue();
     assertThat(resolve(hints, "/").path().exists()).isTrue();
+  }
+
+  /** A list is a part of the row of its inode, so no check of a permission reads another row. */
+  @Test
+  void aPathWithAccessControlListsNeedsOneRoundTripToo() throws IOException {
+    for (String path : List.of("/a", "/a/b", "/a/b/c", "/a/b/c/d", "/a/b/c/d/e", DEEP)) {
+      real.acls.modify(real.root(), path, AclEntry.parseAclSpec("user:ann:r-x", true));
+    }
+    DirectoryHints hints = new DirectoryHints();
+    resolve(hints, DEEP);
+    Found found = resolve(hints, DEEP);
+    assertThat(found.roundTrips()).isEqualTo(1);
+    PermissionChecker.checkTraverse(real.user("ann"), found.path());
   }
 
   @Test

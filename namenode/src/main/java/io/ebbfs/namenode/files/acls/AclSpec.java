@@ -30,8 +30,7 @@ final class AclSpec {
 
   private AclSpec(List<AclEntry> named) throws AclException {
     for (AclEntryScope scope : AclEntryScope.values()) {
-      checkNumber(
-          scope, (int) named.stream().filter(entry -> entry.getScope() == scope).count());
+      checkNumber(scope, (int) named.stream().filter(entry -> entry.getScope() == scope).count());
     }
     for (AclEntry entry : named) {
       entries.put(entry, entry);

@@ -106,8 +106,7 @@ public final class PermissionChecker {
     if (!path.exists()) {
       throw PathErrors.notFound("Directory/File does not exist " + path.path());
     }
-    if (!caller.isSuperuser()
-        && !caller.user().equals(path.lastFound().row().getOwner())) {
+    if (!caller.isSuperuser() && !caller.user().equals(path.lastFound().row().getOwner())) {
       throw new AccessControlException(
           "Permission denied. user=%s is not the owner of inode=%s"
               .formatted(caller.user(), path.path()));

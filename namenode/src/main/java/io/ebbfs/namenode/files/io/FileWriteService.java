@@ -8,6 +8,7 @@ import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
 import io.ebbfs.namenode.replicas.BlockService.Target;
 import io.ebbfs.namenode.replicas.BlockService.WriteRequest;
+import io.ebbfs.namenode.replicas.WriterWishes;
 import io.ebbfs.namenode.store.IdGenerator;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
@@ -57,6 +58,12 @@ public final class FileWriteService {
     this.settings = settings;
   }
 
+  /** Adds a block of a writer without wishes about its places. */
+  public BlockPlaces addBlock(Handle handle, Block previous, Set<String> excludedServers)
+      throws IOException {
+    return addBlock(handle, previous, excludedServers, WriterWishes.NONE);
+  }
+
   /**
    * Adds a block to the end of a file.
    *
@@ -64,7 +71,8 @@ public final class FileWriteService {
    * @throws NotReplicatedYetException if the block before the last has no reported replica yet; see
    *     {@link #reported}
    */
-  public BlockPlaces addBlock(Handle handle, Block previous, Set<String> excludedServers)
+  public BlockPlaces addBlock(
+      Handle handle, Block previous, Set<String> excludedServers, WriterWishes wishes)
       throws IOException {
     NewBlock fresh = new NewBlock(blockIds.next(), generationStamps.next());
     try (ChosenTargets chosen = new ChosenTargets(blocks)) {
@@ -78,7 +86,7 @@ public final class FileWriteService {
                       handle,
                       previous,
                       fresh,
-                      file -> chosen.of(request(file, handle, excludedServers))));
+                      file -> chosen.of(request(file, handle, excludedServers, wishes))));
       if (places.block().getBlockId() == fresh.blockId()) { // else a repetition
         chosen.keep();
       }
@@ -115,14 +123,16 @@ public final class FileWriteService {
     return lastPlaces(transaction, file, handle);
   }
 
-  private static WriteRequest request(Inode file, Handle handle, Set<String> excludedServers) {
+  private static WriteRequest request(
+      Inode file, Handle handle, Set<String> excludedServers, WriterWishes wishes) {
     return new WriteRequest(
         handle.src(),
         file.row().getReplication(),
         file.row().getBlockSizeBytes(),
         handle.clientMachine(),
         excludedServers,
-        Set.of());
+        Set.of(),
+        wishes);
   }
 
   private static BlockRow row(Inode file, NewBlock fresh, List<Target> targets) {

@@ -44,8 +44,7 @@ final class XAttrPermissions {
   }
 
   /** Checks that the caller may change the attribute of the last component, if it exists. */
-  static void checkChange(Caller caller, ResolvedPath path, XAttr attribute)
-      throws IOException {
+  static void checkChange(Caller caller, ResolvedPath path, XAttr attribute) throws IOException {
     if (attribute.getNameSpace() != XAttr.NameSpace.USER || !path.exists()) {
       return;
     }

@@ -12,6 +12,7 @@ import io.ebbfs.namenode.files.io.FileWriteService.Handle;
 import io.ebbfs.namenode.leader.ReadOnlyMark;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Target;
+import io.ebbfs.namenode.replicas.WriterWishes;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -322,7 +323,9 @@ public final class ClientFrontEnd extends ClusterCalls {
             .addBlock(
                 handle(src, fileId, clientName),
                 ExtendedBlock.getLocalBlock(previous),
-                uuids(excludeNodes)));
+                uuids(excludeNodes),
+                WriterWishes.of(
+                    favoredNodes == null ? List.of() : List.of(favoredNodes), addBlockFlags)));
   }
 
   private Handle handle(String src, long fileId, String clientName) {

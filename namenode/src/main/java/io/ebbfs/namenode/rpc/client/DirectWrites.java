@@ -3,6 +3,7 @@ package io.ebbfs.namenode.rpc.client;
 import io.ebbfs.namenode.files.inodes.CreateModes;
 import io.ebbfs.namenode.files.io.FileCreationService;
 import io.ebbfs.namenode.files.io.FileWriteService.Handle;
+import io.ebbfs.namenode.replicas.WriterWishes;
 import io.ebbfs.namenode.rpc.server.LaterException;
 import io.ebbfs.namenode.rpc.server.MethodHandler;
 import java.io.IOException;
@@ -65,12 +66,16 @@ final class DirectWrites {
     Handle handle = handle(request.getSrc(), request.getFileId(), request.getClientName());
     Block previous = request.hasPrevious() ? block(request.getPrevious()) : null;
     Set<String> excluded = uuids(request.getExcludeNodesList());
+    WriterWishes wishes =
+        WriterWishes.of(
+            request.getFavoredNodesList(),
+            PBHelperClient.convertAddBlockFlags(request.getFlagsList()));
     try {
-      return encoder.added(files.writes().addBlock(handle, previous, excluded));
+      return encoder.added(files.writes().addBlock(handle, previous, excluded, wishes));
     } catch (NotReplicatedYetException e) {
       throw new LaterException(
           files.writes().reported(handle, 1, previous),
-          () -> encoder.added(files.writes().addBlock(handle, previous, excluded)));
+          () -> encoder.added(files.writes().addBlock(handle, previous, excluded, wishes)));
     }
   }
 
