@@ -17,8 +17,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
+import org.apache.hadoop.fs.permission.AclEntry;
 import org.apache.hadoop.hdfs.protocol.Block;
 import org.apache.hadoop.hdfs.protocol.proto.AclProtos.FsPermissionProto;
+import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.AddBlockFlagProto;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.AddBlockRequestProto;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.AddBlockResponseProto;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.ClientNamenodeProtocol;
@@ -177,7 +179,7 @@ class DirectCallsTest {
 
   private void step() throws Exception {
     String path = path();
-    switch (random.nextInt(14)) {
+    switch (random.nextInt(15)) {
       case 0 -> call("mkdirs", mkdirs(path));
       case 1 -> {
         if (random.nextInt(3) == 0) {
@@ -218,7 +220,23 @@ class DirectCallsTest {
                   .build());
       case 9, 10 -> create(path);
       case 11, 12 -> addBlock(path);
+      case 13 -> list(path);
       default -> complete(path);
+    }
+  }
+
+  /** A list of access control, which shows in the answers of other calls. */
+  private void list(String path) {
+    List<AclEntry> entries =
+        AclEntry.parseAclSpec(
+            random.nextBoolean() ? "user:ann:rwx" : "default:group:crew:r-x", true);
+    for (World world : List.of(objects, bytes)) {
+      try {
+        world.real.acls.set(world.real.root(), path, List.of());
+        world.real.acls.modify(world.real.root(), path, entries);
+      } catch (IOException | RuntimeException e) {
+        // there is no such file or directory, or it is a file
+      }
     }
   }
 
@@ -263,8 +281,10 @@ class DirectCallsTest {
             CreateRequestProto.newBuilder()
                 .setSrc(path)
                 .setMasked(permission())
+                .setUnmasked(permission())
+                .setEcPolicyName(random.nextInt(10) == 0 ? "RS-6-3-1024k" : "")
                 .setClientName("client-0")
-                .setCreateFlag(1 + random.nextInt(3))
+                .setCreateFlag(1 + random.nextInt(3) + (random.nextInt(4) == 0 ? 0x80 : 0))
                 .setCreateParent(random.nextBoolean())
                 .setReplication(1 + random.nextInt(3))
                 .setBlockSize(1 << 20)
@@ -283,6 +303,12 @@ class DirectCallsTest {
     }
     if (lastBlocks.containsKey(path) && random.nextInt(10) > 0) {
       request.setPrevious(lastBlocks.get(path).getB());
+    }
+    if (random.nextBoolean()) {
+      request.addFavoredNodes("localhost:" + (1000 + random.nextInt(SERVERS + 1)));
+    }
+    if (random.nextInt(4) == 0) {
+      request.addFlags(AddBlockFlagProto.forNumber(1 + random.nextInt(2)));
     }
     for (int i = 0; i < SERVERS; i++) {
       if (random.nextInt(6) == 0) {

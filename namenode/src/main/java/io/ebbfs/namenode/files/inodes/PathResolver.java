@@ -81,7 +81,8 @@ public final class PathResolver {
     try {
       FsPath start =
           pathOf(transaction, Long.parseLong(id))
-              .orElseThrow(() -> PathErrors.notFound("File for given inode path does not exist: " + path));
+              .orElseThrow(
+                  () -> PathErrors.notFound("File for given inode path does not exist: " + path));
       return slash < 0 ? start.toString() : start + rest.substring(slash);
     } catch (NumberFormatException e) {
       throw PathErrors.notFound("File for given inode path does not exist: " + path);

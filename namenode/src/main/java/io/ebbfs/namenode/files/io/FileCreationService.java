@@ -212,8 +212,7 @@ public final class FileCreationService {
       resolved.checkParentExists();
     }
     if (!request.create()) {
-      throw PathErrors.notFound(
-          "Can't overwrite non-existent %s for client %s".formatted(path, request.clientMachine()));
+      throw PathErrors.notFound("Can't overwrite non-existent " + path);
     }
     limits.checkNames(resolved);
     return resolved;
