@@ -23,6 +23,7 @@ import java.util.Optional;
 import java.util.Random;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.CreateFlag;
+import org.apache.hadoop.fs.permission.AclEntry;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.ha.HAServiceProtocol.HAServiceState;
 import org.apache.hadoop.hdfs.DFSClient;
@@ -125,6 +126,13 @@ class SharedNamenodeTest {
       long id = here.getFileInfo("/a/b/file").getFileId();
       assertThat(there.getFileInfo("/a/b/file").getFileId()).isEqualTo(id);
       assertThat(here.listPaths("/a/b", new byte[0]).getPartialListing()).hasSize(1);
+      here.modifyAclEntries(
+          "/a/b", AclEntry.parseAclSpec("user:ann:r-x,default:user:ann:rwx", true));
+      there.mkdirs("/a/b/c", new FsPermission(0755), false);
+      assertThat(there.getAclStatus("/a/b").getEntries()).hasSize(2 + 5);
+      assertThat(here.getAclStatus("/a/b/c").getEntries()).hasSize(2 + 5);
+      there.removeAcl("/a/b");
+      assertThat(here.getFileInfo("/a/b").hasAcl()).isFalse();
       here.rename("/a/b/file", "/a/file");
       assertThat(there.getFileInfo("/a/b/file")).isNull();
       assertThat(there.getFileInfo("/a/file").getFileId()).isEqualTo(id);
