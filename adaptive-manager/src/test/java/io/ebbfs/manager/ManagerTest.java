@@ -205,8 +205,8 @@ class ManagerTest {
   }
 
   /** 60 compact blocks are read so often that the way to the fast code and back pays. */
-  @Test
-  void withoutAThresholdItConvertsWhatPaysWithinTheBudgetOfTheDay() throws Exception {
+  /** Two compact stripes, each of which is worth the fast code, and a budget for one of them. */
+  private void storeTwoHotStripes() throws Exception {
     manager.close();
     Files.writeString(
         directory.resolve("policies.yaml"),
@@ -237,6 +237,41 @@ class ManagerTest {
     namenode.proposed.clear();
     manager = open();
     manager.start();
+  }
+
+  /**
+   * The namenode plans a conversion, and the manager does not hear of it, or dies before it does.
+   */
+  @Test
+  void aConversionWhoseAnswerWasLostCountsOnceForTheBudgetOfTheDay() throws Exception {
+    storeTwoHotStripes();
+    namenode.nowMillis = System.currentTimeMillis();
+    namenode.losesAnswers = true;
+    assertThat(send("POST", "/api/v1/policies/evaluate").statusCode()).isEqualTo(503);
+    namenode.losesAnswers = false;
+    assertThat(namenode.proposed).hasSize(1);
+    long lost = namenode.activeIds().get(0);
+    for (int i = 0; i < 3; i++) {
+      send("POST", "/api/v1/policies/evaluate");
+      assertThat(namenode.proposed).as("the budget is used up").hasSize(1);
+    }
+    assertThat(convertedWithinDay()).as("counted once").isEqualTo(30L << 20);
+    manager.close();
+    manager = open();
+    manager.start();
+    namenode.complete(lost);
+    send("POST", "/api/v1/policies/evaluate");
+    assertThat(namenode.proposed).as("it still counts when it has ended").hasSize(1);
+    assertThat(convertedWithinDay()).isEqualTo(30L << 20);
+  }
+
+  private long convertedWithinDay() {
+    return manager.store().convertedWithinDay(System.currentTimeMillis()).getOrDefault("cold", 0L);
+  }
+
+  @Test
+  void withoutAThresholdItConvertsWhatPaysWithinTheBudgetOfTheDay() throws Exception {
+    storeTwoHotStripes();
     send("POST", "/api/v1/policies/evaluate");
     assertThat(namenode.proposed).hasSize(1);
     assertThat(namenode.proposed.get(0).getReason())
@@ -260,6 +295,38 @@ class ManagerTest {
     assertThat(policy.path("readHot").asText()).isEqualTo("auto");
     assertThat(policy.path("prices").path("storage").asDouble()).isEqualTo(0.1);
     assertThat(policy.path("conversionBytesPerDay").asLong()).isEqualTo(40 << 20);
+  }
+
+  /** The schedule samples and evaluates all the time, also while many files are being sorted. */
+  @Test
+  void evaluationsDoNotBeginTheSortingByAnEditAnew() throws Exception {
+    long past = System.currentTimeMillis() - 60_000;
+    for (int i = 0; i < 30_000; i++) {
+      namenode.addFile("/cold/more-" + i, past, 1 << 20);
+    }
+    manager.evaluator().evaluateNowAndThen(true);
+    namenode.changesLost++; // so that everything is read again
+    manager.follower().catchUp();
+    assertThat(manager.view().files()).isEqualTo(30_061);
+    manager.evaluator().applyPolicies();
+    while (manager.view().sortingProgress().isPresent()) {
+      manager.evaluator().applyPolicies();
+    }
+    Path file = directory.resolve("policies.yaml");
+    Files.writeString(file, POLICIES.replace("family: product", "family: lrc"));
+    manager.policies().poll(System.currentTimeMillis());
+    manager.evaluator().applyPolicies();
+    long sorted = 0;
+    int steps = 0;
+    while (manager.view().sortingProgress().isPresent()) {
+      manager.evaluator().evaluateNowAndThen(true);
+      long now = manager.view().sortingProgress().map(p -> p.files()).orElse(30_061L);
+      assertThat(now).isGreaterThanOrEqualTo(sorted);
+      steps += now > sorted ? 1 : 0;
+      sorted = now;
+    }
+    assertThat(steps).as("the files were sorted in steps").isGreaterThan(1);
+    assertThat(manager.view().policies()).isEqualTo(manager.policies().current().policies());
   }
 
   @Test

@@ -51,6 +51,12 @@ public final class ManagerStore implements AutoCloseable {
 
   private static final long DAY_MILLIS = 86_400_000;
 
+  /**
+   * For how long conversions are kept: longer than they count, so that one that counts no more is
+   * still known while the clocks of manager and namenode differ.
+   */
+  private static final long KEPT_MILLIS = 2 * DAY_MILLIS;
+
   /** For how many days a conversion larger than the budget of a day counts at most. */
   static final int MOST_DAYS = 30;
 
@@ -456,7 +462,7 @@ public final class ManagerStore implements AutoCloseable {
   }
 
   /**
-   * Notes a conversion that was proposed, and forgets those of a day ago. A conversion that is
+   * Notes a conversion that was proposed, and forgets those of two days ago. A conversion that is
    * larger than the budget of a day counts on the following days as well, at most for {@link
    * #MOST_DAYS} days.
    *
@@ -473,7 +479,7 @@ public final class ManagerStore implements AutoCloseable {
       db.deleteRange(
           write,
           new byte[] {BYTES_OF_OLDER_VERSION},
-          conversionKey(Math.max(0, conversion.atMillis() - DAY_MILLIS), 0, ""));
+          conversionKey(Math.max(0, conversion.atMillis() - KEPT_MILLIS), 0, ""));
     }
   }
 
@@ -506,6 +512,7 @@ public final class ManagerStore implements AutoCloseable {
   public List<OpenConversion> openConversions(long nowMillis) {
     List<OpenConversion> open = new ArrayList<>();
     eachConversion(
+        nowMillis - DAY_MILLIS,
         nowMillis,
         (conversion, state) -> {
           if (state == OPEN) {
@@ -519,17 +526,30 @@ public final class ManagerStore implements AutoCloseable {
   public Map<String, Long> convertedWithinDay(long nowMillis) {
     Map<String, Long> sums = new HashMap<>();
     eachConversion(
+        nowMillis - DAY_MILLIS,
         nowMillis,
         (conversion, state) -> sums.merge(conversion.policy(), conversion.bytes(), Long::sum));
     return sums;
   }
 
-  private void eachConversion(long nowMillis, BiConsumer<OpenConversion, Byte> visit) {
+  /** The transitions of the conversions that were noted lately, whatever became of them. */
+  public Set<Long> notedConversions(long nowMillis) {
+    Set<Long> noted = new HashSet<>();
+    eachConversion(
+        nowMillis - KEPT_MILLIS,
+        nowMillis + DAY_MILLIS,
+        (conversion, state) -> noted.add(conversion.transitionId()));
+    return noted;
+  }
+
+  /** Visits the conversions of a time, both ends included. */
+  private void eachConversion(
+      long fromMillis, long toMillis, BiConsumer<OpenConversion, Byte> visit) {
     synchronized (heatLock) {
       ensureOpen();
-      byte[] end = conversionKey(nowMillis + 1, 0, "");
+      byte[] end = conversionKey(toMillis + 1, 0, "");
       try (RocksIterator iterator = db.newIterator()) {
-        iterator.seek(conversionKey(Math.max(0, nowMillis - DAY_MILLIS), 0, ""));
+        iterator.seek(conversionKey(Math.max(0, fromMillis), 0, ""));
         for (;
             iterator.isValid() && Arrays.compareUnsigned(iterator.key(), end) < 0;
             iterator.next()) {

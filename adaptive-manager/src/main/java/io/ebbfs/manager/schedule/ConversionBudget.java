@@ -1,9 +1,12 @@
 package io.ebbfs.manager.schedule;
 
+import io.ebbfs.manager.config.PolicySet;
+import io.ebbfs.manager.economics.Experience;
 import io.ebbfs.manager.heat.ManagerStore;
 import io.ebbfs.manager.heat.ManagerStore.OpenConversion;
 import io.ebbfs.manager.policy.Decision;
 import io.ebbfs.manager.view.NamenodeGateway;
+import io.ebbfs.manager.view.StripeView;
 import io.ebbfs.manager.view.TransitionView;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
@@ -11,8 +14,10 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.OptionalLong;
 import java.util.Set;
+import java.util.function.LongFunction;
 import org.rocksdb.RocksDBException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,15 +49,78 @@ final class ConversionBudget {
       return;
     }
     for (long id : outcome.transitionIds()) {
-      try {
-        store.addConversion(
-            new OpenConversion(
-                id, outcome.atMillis(), decision.policy(), decision.dataBytes() / count),
-            bytesPerDay.orElse(Long.MAX_VALUE));
-      } catch (RocksDBException e) {
-        LOG.warn("A conversion is missing in the budget of the day: {}", e.getMessage());
+      note(
+          new OpenConversion(
+              id, outcome.atMillis(), decision.policy(), decision.dataBytes() / count),
+          bytesPerDay);
+    }
+  }
+
+  private void note(OpenConversion conversion, OptionalLong bytesPerDay) {
+    try {
+      store.addConversion(conversion, bytesPerDay.orElse(Long.MAX_VALUE));
+    } catch (RocksDBException e) {
+      LOG.warn("A conversion is missing in the budget of the day: {}", e.getMessage());
+    }
+  }
+
+  /**
+   * Notes conversions under way that were never noted, because the answer to their proposal was
+   * lost or the manager died before it noted the answer. They count from the time at which the
+   * namenode planned them. A conversion that has ended by now is not found.
+   *
+   * @param transitions those that are planned, running or failed
+   * @param stripes gives a stripe by its id, or null
+   * @param policies give the budgets
+   */
+  void noteUnknown(
+      List<TransitionView> transitions,
+      LongFunction<StripeView> stripes,
+      PolicySet policies,
+      long nowMillis) {
+    if (transitions.stream().noneMatch(TransitionView::active)) {
+      return;
+    }
+    Set<Long> noted = store.notedConversions(nowMillis);
+    for (TransitionView one : transitions) {
+      boolean counts = one.active() && one.createdMillis() > nowMillis - Experience.DAY;
+      long bytes = counts && !noted.contains(one.id()) ? convertedBytes(one, stripes) : 0;
+      if (bytes > 0) {
+        note(
+            new OpenConversion(one.id(), one.createdMillis(), one.policy(), bytes),
+            bytesPerDay(policies, one.policy()));
       }
     }
+  }
+
+  /** The budget of a policy; empty for none. */
+  static OptionalLong bytesPerDay(PolicySet policies, String policy) {
+    return policies
+        .named(policy)
+        .map(rule -> rule.pace().bytesPerDay())
+        .orElse(OptionalLong.empty());
+  }
+
+  /** Logical bytes that a transition converts; 0 if it is no conversion. */
+  private static long convertedBytes(TransitionView one, LongFunction<StripeView> stripes) {
+    List<StripeView> converted =
+        one.stripeIds().stream().map(stripes::apply).filter(Objects::nonNull).toList();
+    return switch (one.kind()) {
+      case UPCODE, DOWNCODE -> liveBytes(converted);
+      case REWRITE ->
+          liveBytes(converted.stream().filter(s -> !s.code().equals(one.toCode())).toList());
+      case RELEASE ->
+          converted.stream()
+              .flatMap(stripe -> stripe.members().stream())
+              .filter(member -> one.leaving().contains(member.position()))
+              .mapToLong(StripeView.Member::lengthBytes)
+              .sum();
+      default -> 0;
+    };
+  }
+
+  private static long liveBytes(List<StripeView> stripes) {
+    return stripes.stream().mapToLong(StripeView::liveBytes).sum();
   }
 
   /**

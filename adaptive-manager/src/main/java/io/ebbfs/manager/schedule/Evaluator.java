@@ -33,7 +33,6 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.function.BooleanSupplier;
@@ -209,14 +208,9 @@ public final class Evaluator {
 
   private void note(DecisionProposer.Outcome outcome, String by) {
     history.note(outcome, by);
-    OptionalLong bytesPerDay =
-        policies
-            .current()
-            .policies()
-            .named(outcome.decision().policy())
-            .map(rule -> rule.pace().bytesPerDay())
-            .orElse(OptionalLong.empty());
-    budget.note(outcome, bytesPerDay);
+    budget.note(
+        outcome,
+        ConversionBudget.bytesPerDay(policies.current().policies(), outcome.decision().policy()));
   }
 
   private void observe(ClusterSnapshot snapshot) {
@@ -302,6 +296,17 @@ public final class Evaluator {
         || transition.blocks().stream().anyMatch(block -> files.contains(block.ownerId()));
   }
 
+  /**
+   * Has the view sorted by the policies in force, a step further with each call, and returns these
+   * policies. The view is told of policies here alone: whoever told the view of other ones would
+   * make each evaluation undo what was sorted.
+   */
+  public synchronized PolicySet applyPolicies() {
+    PolicySet wanted = policies.current().policies();
+    view.usePolicies(wanted);
+    return wanted;
+  }
+
   // ---- orders of operators --------------------------------------------------------------------
 
   /** What was decided and done. */
@@ -370,8 +375,7 @@ public final class Evaluator {
   private OrderedConversion.Plan plan(Supplier<Order> order) {
     List<TransitionView> transitions = SnapshotReader.transitions(namenode);
     follower.catchUp();
-    PolicySet rules = policies.current().policies();
-    view.usePolicies(rules);
+    PolicySet rules = applyPolicies();
     view.requireInUse(rules);
     Order made = order.get();
     ClusterSnapshot snapshot =
@@ -428,13 +432,13 @@ public final class Evaluator {
     if (!catchUp.getAsBoolean()) {
       return null;
     }
-    PolicySet wanted = policies.current().policies();
-    view.usePolicies(wanted);
+    PolicySet wanted = applyPolicies();
     if (!view.isSorted()) {
       return null;
     }
     PolicySet rules = new PolicySet(view.policies().rules(), wanted.storageBound());
     boolean proposes = !dryRun && !isPaused();
+    budget.noteUnknown(transitions, view::stripe, wanted, begin);
     budget.settle(namenode, transitions, begin);
     WorkingSet.Surroundings around =
         surroundings(begin, rules, config.limits().maxPendingTransitions(), transitions);

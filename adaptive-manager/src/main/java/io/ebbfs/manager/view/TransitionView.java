@@ -8,6 +8,7 @@ import java.util.Set;
 /**
  * A transition that is planned, running, or failed.
  *
+ * @param createdMillis when it was proposed, by the clock of the namenode
  * @param leaving for a RELEASE: the positions of the blocks that leave its stripe
  * @param ofNamenode whether it is a rewrite that the namenode planned by itself
  * @param lack what was missing in the cluster; null if the transition failed for another reason
@@ -18,6 +19,7 @@ public record TransitionView(
     TransitionStateProto state,
     String policy,
     String toCode,
+    long createdMillis,
     long updatedMillis,
     int attempt,
     String failure,

@@ -86,6 +86,7 @@ public final class ViewReader {
         row.getState(),
         row.getPolicy(),
         row.getToCode(),
+        row.getCreatedMillis(),
         row.getUpdatedMillis(),
         row.getAttempt(),
         row.getFailure(),

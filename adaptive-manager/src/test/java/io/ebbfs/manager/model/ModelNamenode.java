@@ -127,6 +127,10 @@ public final class ModelNamenode implements CodingProtocol {
   public int emptyServer = -1;
   public boolean failedDisk;
   public boolean down;
+
+  /** Proposals take effect, and their answers are lost. */
+  public boolean losesAnswers;
+
   public long nowMillis;
   public String worker = "job-1";
 
@@ -654,6 +658,9 @@ public final class ModelNamenode implements CodingProtocol {
       proposed.add(decision);
       response.addResults(
           decision.getKind() == TransitionKindProto.ENCODE ? encode(decision) : convert(decision));
+    }
+    if (losesAnswers) {
+      throw new ServiceException("connection reset by peer");
     }
     return response.build();
   }

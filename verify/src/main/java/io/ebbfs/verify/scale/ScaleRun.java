@@ -11,6 +11,7 @@ import io.ebbfs.manager.config.ManagerOptions;
 import io.ebbfs.manager.config.PolicySet;
 import io.ebbfs.manager.heat.ManagerStore;
 import io.ebbfs.manager.heat.OpenEvent;
+import io.ebbfs.manager.view.NamespaceView;
 import io.ebbfs.namenode.LoopMeter;
 import io.ebbfs.namenode.NamenodeConfig;
 import io.ebbfs.namenode.NamenodeConfig.Override;
@@ -450,17 +451,20 @@ final class ScaleRun {
         policy.path("margins").path("toCompactBytes").asLong());
   }
 
-  /** Sorts all rows by edited policies, while answers are asked for. */
+  /**
+   * Sorts all rows by edited policies, while answers are asked for. The edit is made in the file,
+   * as an operator makes it: the manager's own evaluations go on with the policies in force.
+   */
   private void sort() throws Exception {
-    PolicySet edited =
-        PolicySet.parse(
-            Path.of(PolicySet.FILE),
-            POLICIES.replace("family: product", "family: lrc"),
-            CodeRegistry.builtIn());
+    Path file = directory.resolve("conf").resolve(PolicySet.FILE);
+    Files.writeString(file, POLICIES.replace("family: product", "family: lrc"));
+    if (!manager.policies().poll(System.currentTimeMillis())) {
+      throw new IOException(file + " was edited, and the manager does not take the edit over");
+    }
     long rows = manager.view().visited();
     long began = System.nanoTime();
     long cpu = threadCpu();
-    manager.view().usePolicies(edited);
+    manager.evaluator().applyPolicies();
     answers.put("an edit of the policies", (System.nanoTime() - began) / 1e6);
     loops.add(
         new Loop(
@@ -471,19 +475,18 @@ final class ScaleRun {
     double slowest = 0;
     long followerCpu = cpuOf("view-follower");
     long shown = System.nanoTime();
+    long sorted = 0;
+    manager.evaluator().evaluateNowAndThen(true);
     while (manager.view().sortingProgress().isPresent()
         && System.nanoTime() - began < SORT_WATCHED_NANOS) {
       long asked = System.nanoTime();
       get("/api/v1/directory?path=/data/d000000&limit=100");
       get("/api/v1/policies");
       slowest = Math.max(slowest, (System.nanoTime() - asked) / 1e6);
-      shown =
-          show(
-              shown,
-              "files are sorted",
-              manager.view().sortingProgress().map(p -> p.files()).orElse(0L));
+      sorted = requireProgress(sorted);
+      shown = show(shown, "files are sorted", sorted);
       Thread.sleep(100);
-      manager.view().usePolicies(edited);
+      manager.evaluator().applyPolicies();
     }
     double share =
         manager.view().sortingProgress().map(p -> (double) p.files() / p.ofFiles()).orElse(1.0);
@@ -497,6 +500,17 @@ final class ScaleRun {
             1_000,
             (cpuOf("view-follower") - followerCpu) / 1e6 / passed * 1_000,
             (manager.view().visited() - rows) / passed * 1_000));
+  }
+
+  /** The number of files that are sorted, which must not become smaller. */
+  private long requireProgress(long before) throws IOException {
+    long files =
+        manager.view().sortingProgress().map(NamespaceView.SortingProgress::files).orElse(before);
+    if (files < before) {
+      throw new IOException(
+          "the sorting began anew: %,d files are sorted, and %,d were".formatted(files, before));
+    }
+    return files;
   }
 
   /** Watches the loops while a client makes files. */
