@@ -5,7 +5,9 @@ import io.ebbfs.verify.cluster.RunFiles;
 import io.ebbfs.verify.policy.ComparedPolicies;
 import io.ebbfs.verify.policy.PolicyComparison;
 import io.ebbfs.verify.policy.PolicySweep;
+import io.ebbfs.verify.policy.RegionPlot;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
@@ -67,6 +69,14 @@ final class PolicyCommand implements Callable<Integer> {
   private Path from;
 
   @Option(
+      names = "--plot",
+      paramLabel = "FILE",
+      description =
+          "Draws the region where adaptation pays to this SVG file, from the figures of --sweep"
+              + " region that --from names.")
+  private Path plot;
+
+  @Option(
       names = "--sweep",
       paramLabel = "KIND",
       description =
@@ -84,6 +94,10 @@ final class PolicyCommand implements Callable<Integer> {
             command.commandLine(),
             "no workload '%s': choose among %s".formatted(name, PolicyComparison.workloads()));
       }
+    }
+    if (plot != null) {
+      draw();
+      return 0;
     }
     if (from != null) {
       ComparedPolicies.read(from).print(System.out);
@@ -103,6 +117,15 @@ final class PolicyCommand implements Callable<Integer> {
       compared.write(json);
     }
     return 0;
+  }
+
+  private void draw() throws IOException {
+    if (from == null) {
+      throw new ParameterException(
+          command.commandLine(),
+          "--plot draws the figures that --from names: give --from docs/data/policy-sweep-region.json");
+    }
+    Files.writeString(plot, RegionPlot.of(from));
   }
 
   private PolicySweep.Kind kind() {

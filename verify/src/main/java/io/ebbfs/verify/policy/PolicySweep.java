@@ -117,12 +117,12 @@ public final class PolicySweep {
         out.println();
       }
     }
+  }
 
-    private static String number(double value) {
-      return value == Math.rint(value)
-          ? String.format(Locale.ROOT, "%.0f", value)
-          : Double.toString(value);
-    }
+  static String number(double value) {
+    return value == Math.rint(value)
+        ? String.format(Locale.ROOT, "%.0f", value)
+        : Double.toString(value);
   }
 
   /** A ratio, and a word about it. */
