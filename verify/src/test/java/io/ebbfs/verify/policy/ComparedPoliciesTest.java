@@ -14,11 +14,11 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 class ComparedPoliciesTest {
   private static final Path DOCS = Path.of("..", "docs");
-  private static final Path PUBLISHED = DOCS.resolve("data/policy-comparison.json.gz");
   private static final long MOST_BYTES = 300L << 10;
 
   @TempDir private Path directory;
@@ -56,11 +56,13 @@ class ComparedPoliciesTest {
   }
 
   /** The tables of the document are those of the published figures. */
-  @Test
-  void theDocumentShowsThePublishedFigures() throws IOException {
-    ComparedPolicies published = ComparedPolicies.read(PUBLISHED);
-    assertThat(Files.size(PUBLISHED)).isLessThan(MOST_BYTES);
-    assertThat(published.seeds()).isGreaterThanOrEqualTo(10);
+  @ParameterizedTest
+  @CsvSource({"policy-comparison.json.gz, 10", "policy-crowds.json.gz, 60"})
+  void theDocumentShowsThePublishedFigures(String name, int seeds) throws IOException {
+    Path file = DOCS.resolve("data").resolve(name);
+    ComparedPolicies published = ComparedPolicies.read(file);
+    assertThat(Files.size(file)).isLessThan(MOST_BYTES);
+    assertThat(published.seeds()).isGreaterThanOrEqualTo(seeds);
     String document = Files.readString(DOCS.resolve("policy-comparison.md"));
     for (String line : printed(published).lines().toList()) {
       assertThat(document).contains(line);
