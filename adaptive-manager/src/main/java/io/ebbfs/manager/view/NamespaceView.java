@@ -501,13 +501,18 @@ public final class NamespaceView implements AutoCloseable {
     }
     if (walk || old != null && !old.getDirectory().getPath().equals(directory.getPath())) {
       for (long child : store.children(id)) {
-        move(child, directory.getPath());
+        move(child, directory.getPath(), id);
       }
     }
   }
 
-  /** Gives an inode the path that it has in a directory, and all inodes below it. */
-  private void move(long id, String directory) {
+  /**
+   * Gives an inode the path that it has in a directory, and all inodes below it.
+   *
+   * @param top the directory that the walk comes from. While several renames become known one after
+   *     the other, it may lie below itself for a moment; the walk does not enter it again
+   */
+  private void move(long id, String directory, long top) {
     Deque<Map.Entry<Long, String>> left = new ArrayDeque<>(List.of(Map.entry(id, directory)));
     while (!left.isEmpty()) {
       Map.Entry<Long, String> next = left.pop();
@@ -526,7 +531,11 @@ public final class NamespaceView implements AutoCloseable {
         store.putInode(
             next.getKey(),
             row.toBuilder().setDirectory(row.getDirectory().toBuilder().setPath(path)).build());
-        store.children(next.getKey()).forEach(child -> left.push(Map.entry(child, path)));
+        for (long child : store.children(next.getKey())) {
+          if (child != top) {
+            left.push(Map.entry(child, path));
+          }
+        }
       }
     }
   }
