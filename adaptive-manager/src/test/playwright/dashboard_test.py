@@ -81,6 +81,7 @@ def change_bound(page):
 
 def browse_and_convert(page):
     page.get_by_role("link", name="Files").click()
+    expect(page.locator(".entry:not(.head) .heat").first).to_have_text("0")
     page.get_by_role("link", name="cold/").click()
     expect(page.locator("#crumbs")).to_contain_text("cold")
     rows = page.locator(".entry:not(.head)")
@@ -91,6 +92,7 @@ def browse_and_convert(page):
     page.get_by_role("link", name="file-07", exact=True).click()
     file = page.locator("#file")
     expect(file).to_contain_text("Why")
+    expect(file).to_contain_text("Heat of its directories")
     expect(file).to_contain_text("ordered by an operator for /cold")
     step("file", page)
     file.get_by_role("button", name="Cancel transition").first.click()

@@ -84,7 +84,8 @@ function entryRow(entry, name) {
   const cell = (style, text) => h('span', {class: style, role: 'cell'}, text);
   if (entry.directory) {
     return h('div', {class: 'entry', role: 'row'}, h('span', {class: 'name', role: 'cell'},
-        h('a', {href: directoryLink(entry.path)}, name + '/')), cell('state', 'directory'));
+        h('a', {href: directoryLink(entry.path)}, name + '/')), cell('state', 'directory'),
+        cell('heat', readsBelow(entry)));
   }
   const file = entry.file;
   return h('div', {class: 'entry', role: 'row'}, h('span', {class: 'name', role: 'cell'},
@@ -93,6 +94,8 @@ function entryRow(entry, name) {
       cell('size', bytes(file.lengthBytes)), cell('stored', bytes(file.storedBytes)));
 }
 
+// The reads of a directory are the sum of those of all files below it.
+const readsBelow = entry => entry.reads ? Charts.number(entry.reads.heat) : 'not known yet';
 const heat = file => Charts.number(file.heat) + (file.hot ? ' hot' : '');
 
 // ---- one file ---------------------------------------------------------------------------------
@@ -104,18 +107,24 @@ function showFile(path) {
   ask('file?path=' + encodeURIComponent(path), drawFile, $('file'));
 }
 
+function directories(above) {
+  return above.flatMap((entry, i) => [i ? ' · ' : '',
+    h('a', {href: directoryLink(entry.path)}, entry.path), ' ' + readsBelow(entry)]);
+}
+
 function drawFile(answer) {
   const file = answer.file;
   const facts = [
     ['State', stateName(file.state)], ['Why', file.reason],
     ['Policy', file.policy || 'none'],
     ['Heat', Charts.number(file.heat) + (file.hot ? ' reads, read-hot' : ' reads, read-cold')],
+    ['Heat of its directories', directories(answer.directories)],
     ['Size', bytes(file.lengthBytes) + ' in ' + count(file.blocks) + (file.blocks === 1 ? ' block' : ' blocks')],
     ['In stripes', count(file.stripedBlocks) + ' of ' + count(file.blocks) + ' blocks'],
     ['Changed', new Date(answer.modifiedMillis).toLocaleString()],
   ];
   $('file').replaceChildren(
-      h('dl', {class: 'facts'}, ...facts.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, value)])),
+      h('dl', {class: 'facts'}, ...facts.flatMap(([name, value]) => [h('dt', {}, name), h('dd', {}, ...[value].flat())])),
       h('h3', {}, 'Stripes'),
       answer.stripes.length ? h('ul', {class: 'plain'}, ...answer.stripes.map(stripe => h('li', {},
           h('b', {}, stripe.code), ` stripe ${stripe.id}: ${bytes(stripe.liveBytes)} of data, ${bytes(stripe.parityBytes)} of parities`,

@@ -9,6 +9,7 @@ import io.ebbfs.manager.config.LivePolicies;
 import io.ebbfs.manager.config.ManagerConfig;
 import io.ebbfs.manager.config.ManagerOptions;
 import io.ebbfs.manager.health.Health;
+import io.ebbfs.manager.heat.DirectoryReads;
 import io.ebbfs.manager.heat.ManagerStore;
 import io.ebbfs.manager.heat.ReadCounter;
 import io.ebbfs.manager.policy.ClusterFit;
@@ -55,6 +56,7 @@ public final class Manager implements ManagerState, AutoCloseable {
   private final LivePolicies policies;
   private final ManagerStore store;
   private final NamenodeGateway namenode;
+  private final DirectoryReads directoryReads;
   private final NamespaceView view;
   private final ViewFollower follower;
   private final TransitionLog transitions = new TransitionLog();
@@ -87,6 +89,7 @@ public final class Manager implements ManagerState, AutoCloseable {
     this.policies = LivePolicies.open(options.confDirectory(), codes, clock.millis());
     this.store = ManagerStore.open(options.dataDirectory());
     this.namenode = new NamenodeGateway(protocol, config.limits().pageSize());
+    this.directoryReads = store.directoryReads(config.heat().halfLives());
     this.view = openView(codes);
     this.follower = new ViewFollower(options.kafka(), namenode, view);
     this.opens =
@@ -103,7 +106,10 @@ public final class Manager implements ManagerState, AutoCloseable {
   private NamespaceView openView(CodeRegistry codes) throws IOException {
     try {
       return NamespaceView.open(
-          options.dataDirectory().resolve("view"), policies.current().policies(), codes);
+          options.dataDirectory().resolve("view"),
+          policies.current().policies(),
+          codes,
+          directoryReads);
     } catch (IOException e) {
       store.close();
       throw e;
@@ -269,6 +275,11 @@ public final class Manager implements ManagerState, AutoCloseable {
   @Override
   public NamespaceView view() {
     return view;
+  }
+
+  @Override
+  public DirectoryReads directoryReads() {
+    return directoryReads;
   }
 
   @Override

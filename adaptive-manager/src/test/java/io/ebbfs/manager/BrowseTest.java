@@ -1,10 +1,14 @@
 package io.ebbfs.manager;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.manager.config.ManagerConfig;
 import io.ebbfs.manager.config.PolicySet;
+import io.ebbfs.manager.heat.ManagerStore;
+import io.ebbfs.manager.heat.OpenEvent;
 import io.ebbfs.manager.model.ModelNamenode;
 import io.ebbfs.manager.view.InodeView;
 import io.ebbfs.manager.view.NamespaceView;
@@ -66,6 +70,65 @@ class BrowseTest {
       assertThat(file.path("file").path("reason").asText()).isNotEmpty();
       assertThat(file.path("stripes").get(0).path("code").asText()).isEqualTo("PC(6x5)");
     }
+  }
+
+  /** The reads of a directory are those of all files below it, wherever these are by now. */
+  @Test
+  void showsTheReadsBelowDirectories() throws Exception {
+    try (ManagerRig rig = new ManagerRig(directory, POLICIES)) {
+      long past = System.currentTimeMillis() - 60_000;
+      long one = rig.namenode.addFile("/cold/a/one", past, 1 << 20).id;
+      long two = rig.namenode.addFile("/cold/b/two", past, 1 << 20).id;
+      rig.namenode.addFile("/cold/b/three", past, 1 << 20);
+      rig.start();
+      rig.evaluate();
+      long now = System.currentTimeMillis();
+      rig.manager
+          .store()
+          .count(
+              List.of(new OpenEvent(one, now, 10), new OpenEvent(two, now, 5)),
+              new ManagerStore.Position("ebbfs.opens", 0, 1),
+              ManagerConfig.defaults().heat().halfLives());
+      awaitReads(rig, "/", 15);
+      JsonNode cold = rig.get("/api/v1/directory?path=/cold");
+      assertThat(cold.path("reads").path("remembered").asDouble()).isCloseTo(15, within(0.1));
+      assertThat(heat(cold.path("entries").get(0))).isCloseTo(10, within(0.1));
+      assertThat(heat(cold.path("entries").get(1))).isCloseTo(5, within(0.1));
+      JsonNode b = rig.get("/api/v1/directory?path=/cold/b").path("entries");
+      assertThat(heat(b.get(0))).as("three").isZero();
+      assertThat(heat(b.get(1))).as("two").isCloseTo(5, within(0.1));
+      assertThat(heat(rig.get("/api/v1/files?path=/cold/a"))).isCloseTo(10, within(0.1));
+      assertThat(heat(rig.get("/api/v1/search?text=a").path("entries").get(0)))
+          .isCloseTo(10, within(0.1));
+      JsonNode file = rig.get("/api/v1/file?path=/cold/b/two");
+      assertThat(heat(file)).isCloseTo(5, within(0.1));
+      assertThat(file.path("directories")).hasSize(3);
+      assertThat(file.path("directories").get(0).path("path").asText()).isEqualTo("/");
+      assertThat(heat(file.path("directories").get(1))).isCloseTo(15, within(0.1));
+      assertThat(heat(file.path("directories").get(2))).isCloseTo(5, within(0.1));
+
+      rig.namenode.rename("/cold/b", "/cold/a/b");
+      rig.evaluate();
+      awaitReads(rig, "/cold/a", 15);
+      rig.namenode.delete(one);
+      rig.evaluate();
+      awaitReads(rig, "/cold", 5);
+    }
+  }
+
+  private static double heat(JsonNode answer) {
+    assertThat(answer.path("reads").path("heat").isNumber()).as("%s", answer).isTrue();
+    return answer.path("reads").path("heat").asDouble();
+  }
+
+  /** Files that were read are placed in the background. */
+  private static void awaitReads(ManagerRig rig, String path, double reads) throws Exception {
+    long end = System.nanoTime() + 30_000_000_000L;
+    JsonNode sum;
+    do {
+      sum = rig.get("/api/v1/directory?path=" + path).path("reads").path("heat");
+    } while (Math.abs(sum.asDouble(-1) - reads) > 0.1 && System.nanoTime() < end);
+    assertThat(sum.asDouble(-1)).isCloseTo(reads, within(0.1));
   }
 
   private static List<String> names(String path, ManagerRig rig) throws Exception {

@@ -1,13 +1,17 @@
 package io.ebbfs.manager.api;
 
+import io.ebbfs.manager.heat.DirectoryReads;
 import io.ebbfs.manager.view.FileView;
 import io.ebbfs.manager.view.InodePage;
 import io.ebbfs.manager.view.InodeView;
 import io.ebbfs.manager.view.StripeView;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.stream.Stream;
@@ -24,17 +28,33 @@ final class BrowseAnswers {
 
   private final ManagerState manager;
   private final FileAnswers files;
+  private final ReadAnswers reads;
 
   BrowseAnswers(ManagerState manager, FileAnswers files) {
     this.manager = manager;
     this.files = files;
+    this.reads = new ReadAnswers(manager);
   }
 
-  /** A file is null for a directory. */
-  record Entry(String name, String path, boolean directory, FileAnswers.FileAnswer file) {}
+  /**
+   * A file or directory. A file is null for a directory.
+   *
+   * @param reads of the file, or of all files below the directory, now; null while they are not
+   *     known
+   */
+  record Entry(
+      String name,
+      String path,
+      boolean directory,
+      DirectoryReads.Sum reads,
+      FileAnswers.FileAnswer file) {}
 
-  /** nextCursor is null on the last page. */
-  record Entries(String path, List<Entry> entries, String nextCursor) {}
+  /**
+   * nextCursor is null on the last page.
+   *
+   * @param reads of all files below the path; null in a search, and while they are not known
+   */
+  record Entries(String path, DirectoryReads.Sum reads, List<Entry> entries, String nextCursor) {}
 
   Entries directory(Query query) {
     String path = path(query, "/");
@@ -42,7 +62,10 @@ final class BrowseAnswers {
     if (!found.isDirectory()) {
       throw new ApiException(400, path + " is a file", "see /api/v1/file?path=" + path);
     }
-    return entries(found.path(), manager.view().entries(path, "", query.cursor(), limit(query)));
+    return entries(
+        found.path(),
+        reads.of(found),
+        manager.view().entries(path, "", query.cursor(), limit(query)));
   }
 
   private static int limit(Query query) {
@@ -69,7 +92,8 @@ final class BrowseAnswers {
     return path;
   }
 
-  private Entries entries(String path, InodePage page) {
+  private Entries entries(String path, DirectoryReads.Sum sum, InodePage page) {
+    Map<Long, DirectoryReads.Sum> sums = reads.of(page.inodes());
     Iterator<FileAnswers.FileAnswer> described =
         files
             .describe(
@@ -80,17 +104,22 @@ final class BrowseAnswers {
             .iterator();
     return new Entries(
         path,
+        sum,
         page.inodes().stream()
-            .map(inode -> entry(inode, inode.isDirectory() ? null : described.next()))
+            .map(
+                inode ->
+                    entry(
+                        inode, sums.get(inode.id()), inode.isDirectory() ? null : described.next()))
             .toList(),
         page.end() == null ? null : Query.encode(page.end()));
   }
 
-  private static Entry entry(InodeView inode, FileAnswers.FileAnswer file) {
+  private static Entry entry(InodeView inode, DirectoryReads.Sum sum, FileAnswers.FileAnswer file) {
     return new Entry(
         inode.path().substring(inode.path().lastIndexOf('/') + 1),
         inode.path(),
         inode.isDirectory(),
+        sum,
         file);
   }
 
@@ -109,7 +138,7 @@ final class BrowseAnswers {
                 .view()
                 .entries(text.substring(0, slash + 1), begin, query.cursor(), limit(query))
             : manager.view().named(begin, query.cursor(), limit(query));
-    return entries(text, page);
+    return entries(text, null, page);
   }
 
   /**
@@ -143,11 +172,15 @@ final class BrowseAnswers {
   /**
    * A file and why it is as it is.
    *
+   * @param reads of the file now
+   * @param directories above the file, the root first, with the reads of all files below each
    * @param stripes the first 100
    * @param transitions of the file and its stripes: under way, and recently ended
    */
   record Explanation(
       FileAnswers.FileAnswer file,
+      DirectoryReads.Sum reads,
+      List<Entry> directories,
       long modifiedMillis,
       List<Stripe> stripes,
       List<TransitionAnswers.TransitionAnswer> transitions) {}
@@ -163,6 +196,8 @@ final class BrowseAnswers {
     files.refreshLost(stripeIds);
     return new Explanation(
         files.describe(file),
+        reads.of(found),
+        directoriesAbove(found.path()),
         file.modifiedMillis(),
         stripeIds.stream()
             .map(manager.view()::stripe)
@@ -170,6 +205,19 @@ final class BrowseAnswers {
             .map(Stripe::of)
             .toList(),
         transitionsOf(file));
+  }
+
+  private List<Entry> directoriesAbove(String path) {
+    List<InodeView> above = new ArrayList<>();
+    for (int end = path.lastIndexOf('/'); end >= 0; end = path.lastIndexOf('/', end - 1)) {
+      manager.view().at(path.substring(0, end) + "/").ifPresent(above::add);
+      if (end == 0) {
+        break;
+      }
+    }
+    Collections.reverse(above);
+    Map<Long, DirectoryReads.Sum> sums = reads.of(above);
+    return above.stream().map(inode -> entry(inode, sums.get(inode.id()), null)).toList();
   }
 
   private List<TransitionAnswers.TransitionAnswer> transitionsOf(FileView file) {

@@ -1,5 +1,6 @@
 package io.ebbfs.manager.api;
 
+import io.ebbfs.manager.heat.DirectoryReads;
 import io.ebbfs.manager.policy.Verdict;
 import io.ebbfs.manager.schedule.Evaluator;
 import io.ebbfs.manager.view.FileState;
@@ -28,9 +29,11 @@ final class FileAnswers {
   private static final int MOST_REFRESHED = 1_000;
 
   private final ManagerState manager;
+  private final ReadAnswers reads;
 
   FileAnswers(ManagerState manager) {
     this.manager = manager;
+    this.reads = new ReadAnswers(manager);
   }
 
   /**
@@ -53,8 +56,18 @@ final class FileAnswers {
       Long transitionId,
       Pin pin) {}
 
-  /** evaluatedMillis is null before the first evaluation; nextCursor is null on the last page. */
-  record FilePage(List<FileAnswer> files, String nextCursor, Long evaluatedMillis) {}
+  /**
+   * evaluatedMillis is null before the first evaluation; nextCursor is null on the last page.
+   *
+   * @param reads of the file at the path, or of all files below the path, now; null if they are not
+   *     known
+   */
+  record FilePage(
+      List<FileAnswer> files, String nextCursor, Long evaluatedMillis, DirectoryReads.Sum reads) {}
+
+  private DirectoryReads.Sum readsAt(Query query) {
+    return manager.view().at(query.text("path").orElse("/")).map(reads::of).orElse(null);
+  }
 
   FilePage files(Query query) {
     Optional<FileState> state = query.oneOf("state", FileState.class);
@@ -74,7 +87,8 @@ final class FileAnswers {
             .map(file -> answer(file, last, stripes))
             .toList(),
         page.hasCursor() ? Query.encode(page.getCursor().toByteArray()) : null,
-        last == null ? null : last.evaluation().atMillis());
+        last == null ? null : last.evaluation().atMillis(),
+        readsAt(query));
   }
 
   /** Stripes that had lost a block when they were read may be whole again. */
@@ -137,7 +151,7 @@ final class FileAnswers {
   private FilePage filtered(
       Query query, Optional<FileState> state, boolean hot, int limit, Evaluator.Result last) {
     if (last == null) {
-      return new FilePage(List.of(), null, null);
+      return new FilePage(List.of(), null, null, readsAt(query));
     }
     String path = query.text("path").orElse("/");
     String below = path.endsWith("/") ? path : path + "/";
@@ -148,7 +162,7 @@ final class FileAnswers {
     }
     long after = cursor == null ? -1 : ByteBuffer.wrap(cursor).getLong();
     if (hot) {
-      return hotFiles(state, path, below, after, limit, last);
+      return hotFiles(state, path, below, after, limit, last, readsAt(query));
     }
     List<FileView> files = new ArrayList<>();
     long end =
@@ -174,7 +188,8 @@ final class FileAnswers {
         }
       }
     }
-    return new FilePage(found, end < 0 ? null : cursor(end), last.evaluation().atMillis());
+    return new FilePage(
+        found, end < 0 ? null : cursor(end), last.evaluation().atMillis(), readsAt(query));
   }
 
   /**
@@ -186,7 +201,8 @@ final class FileAnswers {
       String below,
       long after,
       int limit,
-      Evaluator.Result last) {
+      Evaluator.Result last,
+      DirectoryReads.Sum sum) {
     List<Verdict> found =
         last.evaluation().verdicts().ofSnapshot().stream()
             .filter(v -> v.hot() && v.fileId() > after)
@@ -199,7 +215,8 @@ final class FileAnswers {
     return new FilePage(
         page.stream().map(FileAnswers::answer).toList(),
         found.size() <= limit ? null : cursor(page.get(page.size() - 1).fileId()),
-        last.evaluation().atMillis());
+        last.evaluation().atMillis(),
+        sum);
   }
 
   private static String cursor(long lastId) {

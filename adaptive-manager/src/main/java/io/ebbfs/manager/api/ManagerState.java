@@ -4,6 +4,7 @@ import io.ebbfs.manager.config.LivePolicies;
 import io.ebbfs.manager.config.ManagerConfig;
 import io.ebbfs.manager.config.ManagerOptions;
 import io.ebbfs.manager.health.Health;
+import io.ebbfs.manager.heat.DirectoryReads;
 import io.ebbfs.manager.heat.ManagerStore;
 import io.ebbfs.manager.heat.ReadCounter;
 import io.ebbfs.manager.schedule.DecisionProposer;
@@ -34,6 +35,9 @@ public interface ManagerState {
 
   /** The evaluations of the policies. */
   NamespaceView view();
+
+  /** The reads of all files below a directory. */
+  DirectoryReads directoryReads();
 
   ViewFollower follower();
 

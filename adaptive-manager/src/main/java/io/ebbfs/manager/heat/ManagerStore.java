@@ -40,14 +40,25 @@ import org.rocksdb.WriteOptions;
  * + partition -> next offset, 8 bytes), "sample" (time in ms, 8 bytes -> JSON), "history" (time in
  * ms, number; 8 bytes each -> JSON), "default" ("pausedSince" -> time in ms; "failureRates" -> the
  * three numbers of {@link FailureRates}; "countedSince" -> time in ms; "allReads" -> a row as in
- * "heat", of all files together; "indexedBy" -> the half-lives of the indexes in ms; byte 2, time
- * in ms, transition id and policy -> bytes of a conversion, and 1 byte: 0 open, 1 done; numbers
- * have 8 bytes. A conversion that counts on several days has a row for each of them, whose time may
- * lie ahead), "hottest" and "remembered" (see {@link ReadIndex}).
+ * "heat", of all files together; "indexedBy" -> the half-lives of the indexes in ms, and byte 1;
+ * byte 2, time in ms, transition id and policy -> bytes of a conversion, and 1 byte: 0 open, 1
+ * done; numbers have 8 bytes. A conversion that counts on several days has a row for each of them,
+ * whose time may lie ahead), "hottest" and "remembered" (see {@link ReadIndex}), "directories",
+ * "places" and "unplaced" (see {@link ReadTree}).
  */
 public final class ManagerStore implements AutoCloseable {
   private static final List<String> FAMILIES =
-      List.of("default", "heat", "offset", "sample", "history", "hottest", "remembered");
+      List.of(
+          "default",
+          "heat",
+          "offset",
+          "sample",
+          "history",
+          "hottest",
+          "remembered",
+          ReadTree.DIRECTORIES,
+          ReadTree.PLACES,
+          ReadTree.UNPLACED);
 
   private static final long DAY_MILLIS = 86_400_000;
 
@@ -64,12 +75,12 @@ public final class ManagerStore implements AutoCloseable {
   private static final byte[] COUNTED_SINCE = utf8("countedSince");
   private static final byte BYTES_OF_OLDER_VERSION = 1;
   private static final byte CONVERSION = 2;
+  private static final byte WITH_DIRECTORIES = 1;
   private static final byte OPEN = 0;
   private static final byte DONE = 1;
   private static final byte[] PAUSED_SINCE = utf8("pausedSince");
   private static final byte[] ALL_READS = utf8("allReads");
   private static final byte[] INDEXED_BY = utf8("indexedBy");
-  private static final Reads NO_READS = new Reads(Decay.NONE, Decay.NONE);
   private static final int IDS_PER_LOOK_UP = 1_000;
   private static final int BATCH_BYTES = 1 << 20;
 
@@ -79,6 +90,9 @@ public final class ManagerStore implements AutoCloseable {
   /** Counts of which one pruning asks whether their files exist. */
   private static final int LOOKED_FOR_DELETED = 20_000;
 
+  /** Files and directories of which one pruning has the directory asked for again. */
+  private static final int CHECKED_PLACES = 10_000;
+
   private final RocksDB db;
   private final List<ColumnFamilyHandle> handles;
   private final ColumnFamilyOptions familyOptions;
@@ -87,6 +101,7 @@ public final class ManagerStore implements AutoCloseable {
   private final Object heatLock = new Object();
   private final ReadIndex hottest;
   private final ReadIndex remembered;
+  private final ReadTree tree;
   // By which half-lives the indexes are; null if that is not known yet.
   private HalfLives indexedBy;
   // Files that did not exist when the files that were read most were listed; the next pruning drops
@@ -112,6 +127,7 @@ public final class ManagerStore implements AutoCloseable {
     this.options = options;
     this.hottest = new ReadIndex(db, handles.get(5));
     this.remembered = new ReadIndex(db, handles.get(6));
+    this.tree = new ReadTree(db, handles.get(1), handles.subList(7, 10));
   }
 
   /**
@@ -160,23 +176,33 @@ public final class ManagerStore implements AutoCloseable {
       ensureIndexed(halfLives);
       Map<Long, Reads> before = new HashMap<>();
       Map<Long, Reads> changed = new HashMap<>();
-      Reads all = decode(db.get(ALL_READS));
+      Map<Long, Reads> added = new HashMap<>();
+      Reads all = Reads.decode(db.get(ALL_READS));
       for (OpenEvent event : events) {
         if (!changed.containsKey(event.fileId())) {
-          Reads stored = decode(db.get(heat(), key(event.fileId())));
+          Reads stored = Reads.decode(db.get(heat(), key(event.fileId())));
           before.put(event.fileId(), stored);
           changed.put(event.fileId(), stored);
         }
         changed.computeIfPresent(event.fileId(), (id, reads) -> reads.plus(event, halfLives));
+        added.merge(
+            event.fileId(),
+            Reads.NONE.plus(event, halfLives),
+            (sum, one) -> sum.plus(one, halfLives, 1));
         all = all.plus(event, halfLives);
       }
       try (WriteBatch batch = new WriteBatch()) {
         for (Map.Entry<Long, Reads> entry : changed.entrySet()) {
           long id = entry.getKey();
-          batch.put(heat(), key(id), encode(entry.getValue()));
+          batch.put(heat(), key(id), entry.getValue().encoded());
           index(batch, id, before.get(id), entry.getValue(), halfLives);
         }
-        batch.put(ALL_READS, encode(all));
+        ReadTree.Change inTree = tree.change(batch, halfLives);
+        for (Map.Entry<Long, Reads> entry : added.entrySet()) {
+          inTree.add(entry.getKey(), entry.getValue());
+        }
+        inTree.end();
+        batch.put(ALL_READS, all.encoded());
         batch.put(
             offsets(), positionKey(position.topic, position.partition), key(position.nextOffset));
         db.write(write, batch);
@@ -251,7 +277,7 @@ public final class ManagerStore implements AutoCloseable {
       synchronized (heatLock) {
         ensureOpen();
         try {
-          return at(decode(db.get(ALL_READS)));
+          return at(Reads.decode(db.get(ALL_READS)));
         } catch (RocksDBException e) {
           throw failure(e);
         }
@@ -279,7 +305,7 @@ public final class ManagerStore implements AutoCloseable {
                   ids.stream().map(ManagerStore::key).toList());
           for (int i = 0; i < rows.size(); i++) {
             if (rows.get(i) != null) {
-              counts.put(ids.get(i), at(decode(rows.get(i))));
+              counts.put(ids.get(i), at(Reads.decode(rows.get(i))));
             }
           }
         } catch (RocksDBException e) {
@@ -306,24 +332,27 @@ public final class ManagerStore implements AutoCloseable {
     if (halfLives.equals(indexedBy)) {
       return;
     }
-    byte[] wanted = keys(halfLives.heatMillis(), halfLives.memoryMillis());
+    byte[] wanted = indexes(halfLives);
     if (!Arrays.equals(db.get(INDEXED_BY), wanted)) {
       db.delete(write, INDEXED_BY);
       hottest.clear();
       remembered.clear();
-      Reads all = NO_READS;
+      tree.clear();
+      Reads all = Reads.NONE;
       try (WriteBatch batch = new WriteBatch();
           RocksIterator iterator = db.newIterator(heat())) {
         for (iterator.seekToFirst(); iterator.isValid(); iterator.next()) {
-          Reads reads = decode(iterator.value());
-          index(batch, ByteBuffer.wrap(iterator.key()).getLong(), NO_READS, reads, halfLives);
+          Reads reads = Reads.decode(iterator.value());
+          long id = ByteBuffer.wrap(iterator.key()).getLong();
+          index(batch, id, Reads.NONE, reads, halfLives);
+          tree.placeLater(batch, id);
           all = all.plus(reads, halfLives, 1);
           if (batch.getDataSize() > BATCH_BYTES) {
             db.write(write, batch);
             batch.clear();
           }
         }
-        batch.put(ALL_READS, encode(all));
+        batch.put(ALL_READS, all.encoded());
         batch.put(INDEXED_BY, wanted);
         db.write(write, batch);
       }
@@ -331,10 +360,51 @@ public final class ManagerStore implements AutoCloseable {
     indexedBy = halfLives;
   }
 
+  /** By what the indexes are. It changes when a version adds another index. */
+  private static byte[] indexes(HalfLives halfLives) {
+    return ByteBuffer.allocate(17)
+        .putLong(halfLives.heatMillis())
+        .putLong(halfLives.memoryMillis())
+        .put(WITH_DIRECTORIES)
+        .array();
+  }
+
+  /** Work on the counts, which nobody else changes meanwhile. */
+  interface Work<T> {
+    T run() throws RocksDBException;
+  }
+
+  /** Does work while nobody else uses the counts, and the indexes are by these half-lives. */
+  <T> T alone(HalfLives halfLives, Work<T> work) {
+    synchronized (heatLock) {
+      ensureOpen();
+      try {
+        ensureIndexed(halfLives);
+        return work.run();
+      } catch (RocksDBException e) {
+        throw failure(e);
+      }
+    }
+  }
+
+  /** The reads by directory. Only to be used within {@link #alone}. */
+  ReadTree tree() {
+    return tree;
+  }
+
+  RocksDB db() {
+    return db;
+  }
+
+  /** The reads of directories, by counts with these half-lives. */
+  public DirectoryReads directoryReads(HalfLives halfLives) {
+    return new DirectoryReads(this, halfLives);
+  }
+
   private void index(WriteBatch batch, long fileId, Reads from, Reads to, HalfLives halfLives)
       throws RocksDBException {
-    hottest.move(batch, fileId, from.heat, to.heat, halfLives.heatMillis());
-    remembered.move(batch, fileId, from.memory, to.memory, halfLives.memoryMillis());
+    hottest.move(batch, fileId, from.heat(), to.heat(), halfLives.heatMillis());
+    remembered.move(batch, fileId, from.memory(), to.memory(), halfLives.memoryMillis());
   }
 
   /** How many rows of counts were visited by scans since the store was opened. */
@@ -360,14 +430,18 @@ public final class ManagerStore implements AutoCloseable {
       Map<Long, Reads> dropped = new HashMap<>();
       addForgotten(dropped, nowMillis, halfLives, below);
       addDeleted(dropped, exists, listedMillis);
-      Reads all = decode(db.get(ALL_READS));
+      Reads all = Reads.decode(db.get(ALL_READS));
       try (WriteBatch batch = new WriteBatch()) {
+        ReadTree.Change inTree = tree.change(batch, halfLives);
         for (Map.Entry<Long, Reads> entry : dropped.entrySet()) {
           batch.delete(heat(), key(entry.getKey()));
-          index(batch, entry.getKey(), entry.getValue(), NO_READS, halfLives);
+          index(batch, entry.getKey(), entry.getValue(), Reads.NONE, halfLives);
+          inTree.leave(entry.getKey(), entry.getValue());
           all = all.plus(entry.getValue(), halfLives, -1);
         }
-        batch.put(ALL_READS, encode(all));
+        inTree.end();
+        tree.checkSome(batch, CHECKED_PLACES);
+        batch.put(ALL_READS, all.encoded());
         db.write(write, batch);
       }
       return dropped.size();
@@ -384,7 +458,7 @@ public final class ManagerStore implements AutoCloseable {
         halfLives.memoryMillis(),
         id -> cold.add(id) && cold.size() < MOST_FORGOTTEN);
     for (long id : cold) {
-      Reads reads = decode(db.get(heat(), key(id)));
+      Reads reads = Reads.decode(db.get(heat(), key(id)));
       if (reads.isForgotten(nowMillis, halfLives, below)) {
         dropped.put(id, reads);
       }
@@ -402,7 +476,7 @@ public final class ManagerStore implements AutoCloseable {
   private void addDeleted(Map<Long, Reads> dropped, LongPredicate exists, long listedMillis)
       throws RocksDBException {
     for (long id : deletedMet) {
-      Reads reads = decode(db.get(heat(), key(id)));
+      Reads reads = Reads.decode(db.get(heat(), key(id)));
       if (reads.heat().atMillis() < listedMillis && !exists.test(id)) {
         dropped.put(id, reads);
       }
@@ -416,7 +490,7 @@ public final class ManagerStore implements AutoCloseable {
           iterator.next()) {
         looked++;
         long id = ByteBuffer.wrap(iterator.key()).getLong();
-        Reads reads = decode(iterator.value());
+        Reads reads = Reads.decode(iterator.value());
         if (reads.heat().atMillis() < listedMillis && !exists.test(id)) {
           dropped.put(id, reads);
         }
@@ -742,46 +816,6 @@ public final class ManagerStore implements AutoCloseable {
 
   private static byte[] positionKey(String topic, int partition) {
     return utf8(topic + "\n" + partition);
-  }
-
-  /** The reads of a file: as heat, and as they are remembered for longer. */
-  private record Reads(Decay heat, Decay memory) {
-    Reads plus(OpenEvent event, HalfLives halfLives) {
-      return new Reads(
-          heat.plusReads(event.count(), event.timeMillis(), halfLives.heatMillis()),
-          memory.plusReads(event.count(), event.timeMillis(), halfLives.memoryMillis()));
-    }
-
-    /** Adds the reads of another file, or takes them away again. */
-    Reads plus(Reads other, HalfLives halfLives, int sign) {
-      return new Reads(
-          heat.plus(other.heat, halfLives.heatMillis(), sign),
-          memory.plus(other.memory, halfLives.memoryMillis(), sign));
-    }
-
-    boolean isForgotten(long nowMillis, HalfLives halfLives, double below) {
-      return heat.at(nowMillis, halfLives.heatMillis()) < below
-          && memory.at(nowMillis, halfLives.memoryMillis()) < below;
-    }
-  }
-
-  private static byte[] encode(Reads reads) {
-    return ByteBuffer.allocate(32)
-        .putDouble(reads.heat.count())
-        .putLong(reads.heat.atMillis())
-        .putDouble(reads.memory.count())
-        .putLong(reads.memory.atMillis())
-        .array();
-  }
-
-  private static Reads decode(byte[] value) {
-    if (value == null) {
-      return NO_READS;
-    }
-    ByteBuffer buffer = ByteBuffer.wrap(value);
-    Decay heat = new Decay(buffer.getDouble(), buffer.getLong());
-    return new Reads(
-        heat, buffer.hasRemaining() ? new Decay(buffer.getDouble(), buffer.getLong()) : heat);
   }
 
   private static byte[] utf8(String text) {

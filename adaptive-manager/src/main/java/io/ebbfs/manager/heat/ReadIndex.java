@@ -23,6 +23,10 @@ import org.rocksdb.WriteBatch;
  */
 final class ReadIndex {
   private static final int STEPS = 8;
+
+  /** A file that is not listed has at most so many times the reads of one that is. */
+  static final double MOST_ABOVE = Math.pow(2, 1.0 / STEPS);
+
   private static final byte[] NOTHING = new byte[0];
 
   private final RocksDB db;

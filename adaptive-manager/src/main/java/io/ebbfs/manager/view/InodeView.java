@@ -6,19 +6,20 @@ import java.util.Optional;
 /**
  * A file or directory of the view.
  *
+ * @param id of the inode
  * @param file null for a directory
  */
-public record InodeView(String path, FileView file) {
+public record InodeView(long id, String path, FileView file) {
   static InodeView of(ViewInodeRow row) {
     return row.hasFile()
-        ? new InodeView(row.getFile().getPath(), ViewReader.file(row))
-        : new InodeView(row.getDirectory().getPath(), null);
+        ? new InodeView(row.getFile().getFileId(), row.getFile().getPath(), ViewReader.file(row))
+        : new InodeView(row.getDirectory().getDirectoryId(), row.getDirectory().getPath(), null);
   }
 
   /** "/", if the path means it. */
   static Optional<InodeView> rootAt(String path) {
     return path.chars().allMatch(c -> c == '/')
-        ? Optional.of(new InodeView("/", null))
+        ? Optional.of(new InodeView(PathIndex.ROOT_ID, "/", null))
         : Optional.empty();
   }
 

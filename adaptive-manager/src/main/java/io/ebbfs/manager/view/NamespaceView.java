@@ -60,6 +60,7 @@ public final class NamespaceView implements AutoCloseable {
   private final ViewStore store;
   private final PathIndex paths;
   private final CodeRegistry codes;
+  private final InodeListener listener;
   // The sorting in use; null while the first one is made.
   private Sorting serving;
   // The sorting that is being made; null for none.
@@ -79,7 +80,8 @@ public final class NamespaceView implements AutoCloseable {
   // Where the spreading of pins goes on.
   private long spreadFrom;
 
-  private NamespaceView(ViewStore store, CodeRegistry codes) {
+  private NamespaceView(ViewStore store, CodeRegistry codes, InodeListener listener) {
+    this.listener = listener;
     this.store = store;
     this.paths = new PathIndex(store.committed());
     this.codes = codes;
@@ -95,7 +97,14 @@ public final class NamespaceView implements AutoCloseable {
    */
   public static NamespaceView open(Path directory, PolicySet policies, CodeRegistry codes)
       throws IOException {
-    NamespaceView view = new NamespaceView(ViewStore.open(directory), codes);
+    return open(directory, policies, codes, InodeListener.NONE);
+  }
+
+  /** The same, with a listener that hears where each inode is. */
+  public static NamespaceView open(
+      Path directory, PolicySet policies, CodeRegistry codes, InodeListener listener)
+      throws IOException {
+    NamespaceView view = new NamespaceView(ViewStore.open(directory), codes, listener);
     view.restore(policies);
     return view;
   }
@@ -407,7 +416,24 @@ public final class NamespaceView implements AutoCloseable {
     if (old != null && (parentOf(old) != parent || !PathIndex.nameOf(old).equals(name))) {
       leaveDirectory(old, id);
     }
+    if (old == null || parentOf(old) != parent) {
+      listener.entered(id, parent, this::directoryOf);
+    }
     store.putEntry(parent, name, id);
+  }
+
+  private long directoryOf(long id) {
+    ViewInodeRow row = store.inode(id);
+    return row == null ? InodeListener.NO_INODE : parentOf(row);
+  }
+
+  /**
+   * Tells the listener the directories of inodes that it asks for: of so many at most.
+   *
+   * @return whether it asks for more
+   */
+  public synchronized boolean tellListener(int most) {
+    return listener.catchUp(most, this::directoryOf);
   }
 
   private void leaveDirectory(ViewInodeRow row, long id) {
@@ -547,6 +573,7 @@ public final class NamespaceView implements AutoCloseable {
   private void remove(long id) {
     ViewInodeRow row = store.inode(id);
     if (row != null) {
+      listener.left(id);
       leaveDirectory(row, id);
       store.deleteInode(id);
       if (row.hasFile()) {

@@ -14,7 +14,7 @@ import java.util.function.Predicate;
  */
 final class PathIndex {
   /** The inode of "/". */
-  private static final long ROOT_ID = 16385;
+  static final long ROOT_ID = InodeListener.ROOT;
 
   private final ViewStore.Reader store;
 

@@ -73,6 +73,9 @@ public final class ViewFollower implements AutoCloseable {
   /** Rows that are sorted by edited policies between two polls; an answer may wait for them. */
   private static final int ROWS_PER_POLL = 5_000;
 
+  /** Inodes whose directories the listener of the view is told between two polls. */
+  private static final int PLACES_PER_POLL = 1_000;
+
   private static final Duration SORT_TIME = Duration.ofMillis(40);
 
   /** Readings that nobody waits for take at most this part of the time. */
@@ -114,7 +117,7 @@ public final class ViewFollower implements AutoCloseable {
   private long readings;
   private long changes;
   private long connectedAtMillis;
-  // Whether pins or edited policies are still being spread over the rows.
+  // Whether pins or edited policies are still being spread over the rows, or places asked for.
   private boolean isBusy;
   // Under the monitor.
   private long wantedReading;
@@ -293,7 +296,8 @@ public final class ViewFollower implements AutoCloseable {
         readIfWanted();
         boolean pinsSpread = view.spreadPins(PINS_PER_POLL, SPREAD_TIME);
         boolean rowsAreSorted = view.sortSome(ROWS_PER_POLL, SORT_TIME);
-        isBusy = pinsSpread || rowsAreSorted;
+        boolean isAskedFor = complete && view.tellListener(PLACES_PER_POLL);
+        isBusy = pinsSpread || rowsAreSorted || isAskedFor;
         if (isBusy) {
           progress++; // who waits for a mark waits on
         }
