@@ -16,6 +16,7 @@ import io.ebbfs.manager.policy.ClusterFit;
 import io.ebbfs.manager.policy.Evaluation;
 import io.ebbfs.manager.schedule.DecisionProposer;
 import io.ebbfs.manager.schedule.Evaluator;
+import io.ebbfs.manager.schedule.HeatReporter;
 import io.ebbfs.manager.schedule.QuartzSchedules;
 import io.ebbfs.manager.schedule.Timeline;
 import io.ebbfs.manager.schedule.TransitionLog;
@@ -63,6 +64,7 @@ public final class Manager implements ManagerState, AutoCloseable {
   private final ReadCounter opens;
   private final DecisionProposer decisions;
   private final Evaluator evaluator;
+  private final HeatReporter heat;
   private final Timeline timeline;
   private final QuartzSchedules schedules;
   private final ApiServer api;
@@ -98,6 +100,13 @@ public final class Manager implements ManagerState, AutoCloseable {
     this.decisions = new DecisionProposer(namenode, transitions);
     this.evaluator =
         new Evaluator(policies, codes, config, namenode, view, follower, store, decisions, clock);
+    this.heat =
+        new HeatReporter(
+            directoryReads,
+            view::hasFile,
+            () -> opens.status().connected() && follower.status().following(),
+            namenode,
+            config.schedule().sampleEveryMillis());
     this.timeline = new Timeline(store);
     this.schedules = newSchedules();
     this.api = new ApiServer(this, ApiWriters.of(options.apiToken()), clock);
@@ -143,6 +152,11 @@ public final class Manager implements ManagerState, AutoCloseable {
           every.evaluateEveryMillis(),
           every.evaluateEveryMillis(),
           () -> evaluator.evaluateNowAndThen(false));
+      schedules.every(
+          "heat",
+          every.sampleEveryMillis(),
+          every.sampleEveryMillis(),
+          () -> heat.report(clock.millis()));
       long prune = config.heat().pruneEveryMillis();
       schedules.every("prune", prune, prune, this::prune);
       schedules.every("reload", 0, every.reloadEveryMillis(), this::reload);

@@ -11,6 +11,7 @@ import io.ebbfs.namenode.events.KafkaOpenPublisher;
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.io.OpenListener;
 import io.ebbfs.namenode.files.leases.LeaseManager;
+import io.ebbfs.namenode.files.xattrs.ReportedHeat;
 import io.ebbfs.namenode.leader.Leadership.Changes;
 import io.ebbfs.namenode.leader.Leadership.Leader;
 import io.ebbfs.namenode.leader.ReadOnlyMark;
@@ -113,6 +114,7 @@ final class FollowerServer implements AutoCloseable {
               store,
               IdGenerators.of(store),
               blocks,
+              new ReportedHeat(clock), // the manager reports to the leader
               timeOfDay,
               neverExpiring(clock),
               opens(),

@@ -34,6 +34,7 @@ import io.ebbfs.namenode.files.tree.InodeLookup;
 import io.ebbfs.namenode.files.tree.MkdirService;
 import io.ebbfs.namenode.files.tree.PendingDeletionReaper;
 import io.ebbfs.namenode.files.tree.RenameService;
+import io.ebbfs.namenode.files.xattrs.ReportedHeat;
 import io.ebbfs.namenode.files.xattrs.XAttrLimits;
 import io.ebbfs.namenode.files.xattrs.XAttrService;
 import io.ebbfs.namenode.leader.ReadOnlyMark;
@@ -271,6 +272,7 @@ public final class NamenodeServer implements AutoCloseable {
             blocks::lostDiskBlocksExamined,
             blocks::blocksOn,
             blocks::drain);
+    ReportedHeat heat = new ReportedHeat(clock);
     IdGenerators ids = IdGenerators.of(store);
     RestoredStore.skipIds(store, ids);
     blocks.bind(ids);
@@ -285,6 +287,7 @@ public final class NamenodeServer implements AutoCloseable {
             cluster,
             cluster,
             stripes,
+            heat,
             clock,
             random,
             TransitionSettings.defaults()
@@ -294,7 +297,8 @@ public final class NamenodeServer implements AutoCloseable {
     reaper = parts.stopsFirst(new PendingDeletionReaper(store, blocks, stripes));
     OpenListener opens = opens(config, coding);
     LeaseManager leases = new LeaseManager(clock, config.leaseSoftLimit(), config.leaseHardLimit());
-    FileServices files = files(config, store, ids, blocks, timeOfDay, leases, opens, reaper::wake);
+    FileServices files =
+        files(config, store, ids, blocks, heat, timeOfDay, leases, opens, reaper::wake);
     files.mkdirs().makeRoot(superuser);
     reaper.start();
     every(1_000, "calls", new CallPruner(store, timeOfDay)::tick);
@@ -445,6 +449,7 @@ public final class NamenodeServer implements AutoCloseable {
   /**
    * The services for clients.
    *
+   * @param heat what the manager has reported
    * @param onPendingDeletion hears of each delete that leaves rows to be removed
    */
   static FileServices files(
@@ -452,6 +457,7 @@ public final class NamenodeServer implements AutoCloseable {
       MetadataStore store,
       IdGenerators ids,
       BlockManager blocks,
+      ReportedHeat heat,
       Clock timeOfDay,
       LeaseManager leases,
       OpenListener opens,
@@ -467,7 +473,10 @@ public final class NamenodeServer implements AutoCloseable {
         new AttributeService(store),
         new AclService(store),
         new XAttrService(
-            store, timeOfDay, new XAttrLimits(config.xattrsPerInode(), (int) config.xattrSize())),
+            store,
+            timeOfDay,
+            new XAttrLimits(config.xattrsPerInode(), (int) config.xattrSize()),
+            heat),
         new QuotaService(store, counter),
         new InodeLookup(store),
         new RenameService(store, timeOfDay, limits, counter, onPendingDeletion),

@@ -6,13 +6,17 @@ import static org.assertj.core.api.Assertions.catchThrowable;
 
 import io.ebbfs.namenode.leader.Leadership.Changes;
 import io.ebbfs.namenode.leader.Leadership.Leader;
+import io.ebbfs.protocol.proto.CodingProtos.ReportHeatRequestProto;
 import io.ebbfs.protocol.proto.PeerProtos.ForwardedCallProto;
+import io.ebbfs.protocol.rpc.NamenodeClient;
 import io.ebbfs.protocol.rpc.PeerClient;
+import io.ebbfs.protocol.rpc.RemoteCall;
 import io.ebbfs.protocol.rpc.RpcSettings;
 import io.ebbfs.protocol.rpc.ServiceKey;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.security.PrivilegedExceptionAction;
 import java.util.List;
@@ -121,6 +125,42 @@ class FollowerServerTest {
         .isInstanceOf(TimeoutException.class);
     both.leaderIsKnown(2);
     assertThat(made.get(20, TimeUnit.SECONDS)).isTrue();
+  }
+
+  @Test
+  void theHeatThatIsReportedToTheLeaderIsReadFromAFollowerToo() throws Exception {
+    both.leaderIsKnown(1);
+    DFSClient client = both.client(both.follower());
+    client.create("/file", false).close();
+    assertThat(attribute(client, "heat")).as("nobody has reported").isEqualTo("unknown");
+    ReportHeatRequestProto report =
+        ReportHeatRequestProto.newBuilder()
+            .addInodeIds(client.getFileInfo("/file").getFileId())
+            .addReads(7)
+            .setOtherFilesAtMost(0)
+            .setOtherDirectoriesAtMost(0)
+            .setValidMillis(3_600_000)
+            .build();
+    RpcSettings settings = RpcSettings.tryOnce(10_000);
+    try (NamenodeClient stranger =
+            new NamenodeClient(both.leaderAddress, settings, ServiceKey.NONE);
+        NamenodeClient manager =
+            new NamenodeClient(
+                both.leaderAddress,
+                settings,
+                ServiceKey.of(LeaderAndFollower.SECRET, "the test"))) {
+      assertThatThrownBy(
+              () -> RemoteCall.answerOf(() -> stranger.coding().reportHeat(null, report)))
+          .isInstanceOf(AccessControlException.class);
+      RemoteCall.answerOf(() -> manager.coding().reportHeat(null, report));
+    }
+    assertThat(attribute(client, "heat")).startsWith("7.00 as of ");
+    both.nobodyLeads(2);
+    assertThat(attribute(client, "state")).as("a row tells it").isEqualTo("replicas");
+  }
+
+  private static String attribute(DFSClient client, String name) throws IOException {
+    return new String(client.getXAttr("/file", "user.ebbfs." + name), StandardCharsets.UTF_8);
   }
 
   @Test

@@ -315,6 +315,8 @@ class XAttrsAsHdfsTest {
     fs.setXAttr(path("/original"), "user.a", new byte[] {1});
     assertThat(new String(fs.getXAttr(path("/original"), "user.ebbfs.state")))
         .isEqualTo("replicas");
+    assertThat(shell("-getfattr", "-n", "user.ebbfs.heat", "/original")).isZero();
+    assertThat(new String(fs.getXAttr(path("/original"), "user.ebbfs.heat"))).isEqualTo("unknown");
     assertThat(shell("-cp", "-px", "/original", "/copy")).isZero();
     assertThat(shown(fs.getXAttrs(path("/copy"))))
         .isEqualTo(shown(fs.getXAttrs(path("/original"))));

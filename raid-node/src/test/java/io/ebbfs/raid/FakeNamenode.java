@@ -183,6 +183,11 @@ public final class FakeNamenode implements CodingProtocol {
   }
 
   @Override
+  public ReportHeatResponseProto reportHeat(RpcController c, ReportHeatRequestProto r) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
   public ReportScrubResponseProto reportScrub(RpcController c, ReportScrubRequestProto r) {
     return stripes.report(r);
   }

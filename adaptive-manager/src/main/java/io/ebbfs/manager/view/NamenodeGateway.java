@@ -16,6 +16,7 @@ import io.ebbfs.protocol.proto.CodingProtos.ListTransitionsRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListTransitionsResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposeRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposedProto;
+import io.ebbfs.protocol.proto.CodingProtos.ReportHeatRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ReportScrubRequestProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
@@ -236,6 +237,16 @@ public final class NamenodeGateway {
     ReportScrubRequestProto request =
         ReportScrubRequestProto.newBuilder().setRequestedPass(pass).build();
     call("reportScrub", p -> p.reportScrub(null, request));
+  }
+
+  /**
+   * Tells which files and directories are read most. A failure is no problem of the manager: a
+   * namenode of an earlier version does not know the call.
+   *
+   * @throws ServiceException if the namenode does not take the report
+   */
+  public void reportHeat(ReportHeatRequestProto report) throws ServiceException {
+    protocol.get().reportHeat(null, report);
   }
 
   private static byte[] bytes(ByteString cursor) {

@@ -762,6 +762,17 @@ public final class ModelNamenode implements CodingProtocol {
     };
   }
 
+  /** The last report of what is read most; null before the first. */
+  public ReportHeatRequestProto heat;
+
+  @Override
+  public synchronized ReportHeatResponseProto reportHeat(
+      RpcController c, ReportHeatRequestProto request) throws ServiceException {
+    check();
+    heat = request;
+    return ReportHeatResponseProto.getDefaultInstance();
+  }
+
   /** The parity scrub; null before its first pass. */
   public ScrubStatusProto scrub;
 

@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.peers;
 
+import io.ebbfs.namenode.files.xattrs.ReportedHeat;
 import io.ebbfs.namenode.rpc.server.CurrentCall;
 import io.ebbfs.namenode.rpc.server.LaterException;
 import io.ebbfs.namenode.rpc.server.MethodHandler;
@@ -17,6 +18,9 @@ import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.Append
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.CreateRequestProto;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.HAServiceStateResponseProto;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.RenewLeaseRequestProto;
+import org.apache.hadoop.hdfs.protocol.proto.XAttrProtos.GetXAttrsRequestProto;
+import org.apache.hadoop.hdfs.protocol.proto.XAttrProtos.XAttrProto;
+import org.apache.hadoop.hdfs.protocol.proto.XAttrProtos.XAttrProto.XAttrNamespaceProto;
 import org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 
@@ -39,7 +43,6 @@ public final class FollowerCalls {
           "getPreferredBlockSize",
           "getServerDefaults",
           "getAclStatus",
-          "getXAttrs",
           "listXAttrs",
           "getStoragePolicy",
           "getErasureCodingPolicy",
@@ -104,6 +107,9 @@ public final class FollowerCalls {
 
   /** The handler of a method, of its name and the handler that runs the method here. */
   public MethodHandler around(String method, MethodHandler here) {
+    if (method.equals("getXAttrs")) {
+      return (frame, offset, length) -> attributes(here, frame, offset, length);
+    }
     if (READS.contains(method)) {
       return here;
     }
@@ -112,6 +118,20 @@ public final class FollowerCalls {
       case "getHAServiceState" -> (frame, offset, length) -> SERVES.clone();
       default -> (frame, offset, length) -> change(method, here, frame, offset, length);
     };
+  }
+
+  /** Attributes come from rows, but for the heat, which the manager reports to the leader alone. */
+  private byte[] attributes(MethodHandler here, byte[] frame, int offset, int length)
+      throws IOException {
+    GetXAttrsRequestProto request = GetXAttrsRequestProto.parser().parseFrom(frame, offset, length);
+    return request.getXAttrsList().stream().anyMatch(FollowerCalls::isHeat)
+        ? forward("getXAttrs", frame, offset, length)
+        : here.answer(frame, offset, length);
+  }
+
+  private static boolean isHeat(XAttrProto attribute) {
+    return attribute.getNamespace() == XAttrNamespaceProto.USER
+        && attribute.getName().equals(ReportedHeat.NAME);
   }
 
   private byte[] change(String method, MethodHandler here, byte[] frame, int offset, int length)

@@ -27,6 +27,7 @@ import io.ebbfs.namenode.files.tree.InodeLookup;
 import io.ebbfs.namenode.files.tree.MkdirService;
 import io.ebbfs.namenode.files.tree.PendingDeletionReaper;
 import io.ebbfs.namenode.files.tree.RenameService;
+import io.ebbfs.namenode.files.xattrs.ReportedHeat;
 import io.ebbfs.namenode.files.xattrs.XAttrLimits;
 import io.ebbfs.namenode.files.xattrs.XAttrService;
 import io.ebbfs.namenode.replicas.BlockManager;
@@ -59,6 +60,7 @@ final class NamespaceFixture {
   static final long BLOCK_BYTES = 1 << 20;
 
   final ManualClock clock = new ManualClock();
+  final ReportedHeat heat = new ReportedHeat(clock);
   final MetadataStore store;
   final Caller.Superuser superuser = new Caller.Superuser("root", "supergroup");
   final DatanodeRegistry cluster;
@@ -113,7 +115,7 @@ final class NamespaceFixture {
     mkdirs = new MkdirService(store, ids.inodes(), clock, limits);
     attributes = new AttributeService(store);
     acls = new AclService(store);
-    xattrs = new XAttrService(store, clock, XAttrLimits.DEFAULT);
+    xattrs = new XAttrService(store, clock, XAttrLimits.DEFAULT, heat);
     TreeCounter counter = new TreeCounter(store);
     quotas = new QuotaService(store, counter);
     inodes = new InodeLookup(store);

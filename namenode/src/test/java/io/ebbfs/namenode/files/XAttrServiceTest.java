@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.files;
 
+import static java.time.temporal.ChronoUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -13,13 +14,16 @@ import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.Table;
 import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.protocol.proto.CodingProtos.ReportHeatRequestProto;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.ChangeRow;
 import io.ebbfs.protocol.proto.StoreProtos.PinProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.XAttrRow;
+import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.time.Instant;
 import java.util.EnumSet;
 import java.util.List;
 import org.apache.hadoop.fs.XAttr;
@@ -267,6 +271,58 @@ class XAttrServiceTest {
   void howAFileIsStoredIsNotAmongAllItsAttributes() throws IOException {
     assertThat(real.xattrs.get(real.root(), "/d/f", List.of())).isEmpty();
     assertThat(names("/d/f")).isEmpty();
+  }
+
+  // ---- heat -------------------------------------------------------------------------------------
+
+  private static ReportHeatRequestProto.Builder report(double files, double directories) {
+    return ReportHeatRequestProto.newBuilder()
+        .setOtherFilesAtMost((float) files)
+        .setOtherDirectoriesAtMost((float) directories)
+        .setValidMillis(60_000);
+  }
+
+  @Test
+  void filesAndDirectoriesTellTheHeatThatTheManagerHasReported() throws IOException {
+    assertThat(one("/d/f", "heat")).as("nobody has reported").isEqualTo("unknown");
+    long file = inode("/d/f").id();
+    long directory = inode("/d").id();
+    real.heat.accept(
+        report(0, 0)
+            .addInodeIds(file)
+            .addReads(12.3f)
+            .addInodeIds(directory)
+            .addReads(1234.4f)
+            .build());
+    String time = " as of " + Instant.ofEpochMilli(real.clock.millis()).truncatedTo(SECONDS);
+    assertThat(one("/d/f", "heat")).isEqualTo("12.30" + time);
+    assertThat(one("/d", "heat")).isEqualTo("1234" + time);
+    assertThat(one("/", "heat")).as("nothing was read").isEqualTo("0" + time);
+    real.clock.advance(60_000);
+    assertThat(one("/d/f", "heat")).as("the time of the report").isEqualTo("12.30" + time);
+    real.clock.advance(1);
+    assertThat(one("/d/f", "heat")).as("the manager is down").isEqualTo("unknown");
+    assertThat(one("/", "heat")).isEqualTo("unknown");
+  }
+
+  /** What the report has no room for is not told to be 0. */
+  @Test
+  void whatIsNotNamedHasAtMostSoManyReads() throws IOException {
+    real.heat.accept(report(3.25, 700).build());
+    assertThat(one("/d/f", "heat")).startsWith("at most 3.25 as of ");
+    assertThat(one("/d", "heat")).startsWith("at most 700 as of ");
+    real.heat.accept(report(0.004, 0.004).build());
+    assertThat(one("/d/f", "heat")).startsWith("0 as of ");
+    assertThatThrownBy(() -> real.heat.accept(report(0, 0).addReads(1).build()))
+        .hasMessageContaining("names 0 inodes and 1 counts");
+    assertThat(one("/d/f", "heat")).as("a malformed report changes nothing").startsWith("0 as of ");
+  }
+
+  @Test
+  void theHeatIsReadByWhoMayReadTheFileAndCannotBeSet() {
+    assertThatThrownBy(() -> set("/d/f", "user.ebbfs.heat", "100"))
+        .hasMessageContaining("user.ebbfs.heat are read-only");
+    assertThatThrownBy(() -> one("/d/none", "heat")).isInstanceOf(FileNotFoundException.class);
   }
 
   // ---- the check of the rows

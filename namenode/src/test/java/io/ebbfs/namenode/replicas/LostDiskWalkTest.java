@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.namenode.datanodes.RedundancySettings;
+import io.ebbfs.namenode.files.xattrs.ReportedHeat;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
 import io.ebbfs.namenode.rpc.coding.CodingService;
 import io.ebbfs.namenode.store.IdGenerators;
@@ -93,6 +94,7 @@ class LostDiskWalkTest {
             f.cluster,
             f.cluster,
             f.stripes,
+            new ReportedHeat(f.clock),
             f.clock,
             random,
             transitions);

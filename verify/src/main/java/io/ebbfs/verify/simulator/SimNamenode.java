@@ -28,6 +28,7 @@ import io.ebbfs.namenode.files.tree.InodeLookup;
 import io.ebbfs.namenode.files.tree.MkdirService;
 import io.ebbfs.namenode.files.tree.PendingDeletionReaper;
 import io.ebbfs.namenode.files.tree.RenameService;
+import io.ebbfs.namenode.files.xattrs.ReportedHeat;
 import io.ebbfs.namenode.files.xattrs.XAttrLimits;
 import io.ebbfs.namenode.files.xattrs.XAttrService;
 import io.ebbfs.namenode.peers.ClusterViews;
@@ -190,6 +191,7 @@ final class SimNamenode implements SimNamenodes {
             view,
             cluster,
             stripes,
+            new ReportedHeat(clock),
             clock,
             random,
             world.isTight() ? FEW_ATTEMPTS : TRANSITIONS);
@@ -244,7 +246,7 @@ final class SimNamenode implements SimNamenodes {
         new MkdirService(store, ids.inodes(), timeOfDay, LIMITS),
         new AttributeService(store),
         new AclService(store),
-        new XAttrService(store, timeOfDay, XAttrLimits.DEFAULT),
+        new XAttrService(store, timeOfDay, XAttrLimits.DEFAULT, new ReportedHeat(timeOfDay)),
         new QuotaService(store, counter),
         new InodeLookup(store),
         new RenameService(store, timeOfDay, LIMITS, counter, () -> {}),

@@ -20,7 +20,7 @@ final class OwnAttributes {
       Pins.of(attribute);
     } else if (isOwn(attribute)) {
       throw new IOException(
-          "'user.%s' cannot be set: of the attributes below user.ebbfs. only user.ebbfs.pin can, and user.ebbfs.state and user.ebbfs.code are read-only; choose a name that does not begin with user.ebbfs."
+          "'user.%s' cannot be set: of the attributes below user.ebbfs. only user.ebbfs.pin can, and user.ebbfs.state, user.ebbfs.code and user.ebbfs.heat are read-only; choose a name that does not begin with user.ebbfs."
               .formatted(attribute.getName()));
     }
   }

@@ -33,8 +33,13 @@ public final class XAttrService {
   private final MetadataStore store;
   private final Clock clock;
   private final XAttrLimits limits;
+  private final ReportedHeat heat;
 
-  public XAttrService(MetadataStore store, Clock clock, XAttrLimits limits) {
+  /**
+   * @param heat knows the attribute that tells how often a file or directory is read
+   */
+  public XAttrService(MetadataStore store, Clock clock, XAttrLimits limits, ReportedHeat heat) {
+    this.heat = heat;
     this.store = store;
     this.clock = clock;
     this.limits = limits;
@@ -160,7 +165,7 @@ public final class XAttrService {
           List<XAttr> present = XAttrRows.read(transaction, inode);
           List<XAttr> found = new ArrayList<>();
           for (XAttr attribute : wanted) {
-            Optional<XAttr> one = find(present, attribute);
+            Optional<XAttr> one = find(present, attribute).or(() -> heat.find(inode, attribute));
             found.add(
                 (one.isPresent() ? one : CodingState.find(transaction, inode, attribute))
                     .orElseThrow(XAttrNotFoundException::new));

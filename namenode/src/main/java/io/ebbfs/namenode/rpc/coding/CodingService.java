@@ -6,6 +6,7 @@ import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.ServerDrains;
+import io.ebbfs.namenode.files.xattrs.ReportedHeat;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.store.ChangeLog;
 import io.ebbfs.namenode.store.IdGenerators;
@@ -55,6 +56,8 @@ import io.ebbfs.protocol.proto.CodingProtos.ProposeRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposeResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.RenewRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.RenewResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.ReportHeatRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.ReportHeatResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ReportScrubRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ReportScrubResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
@@ -95,6 +98,7 @@ public final class CodingService implements CodingProtocol {
   private final TransitionPruner pruning;
   private final ScrubReportService scrubs;
   private final DrainService drains;
+  private final ReportedHeat heat;
 
   /**
    * Reads the transitions of the previous process, and checks the codes in use.
@@ -102,6 +106,7 @@ public final class CodingService implements CodingProtocol {
    * @param blockPoolId the block pool of the cluster, which chunk servers expect with each block
    * @param drains drains the servers of the cluster
    * @param stripes the stripes that the namenode asks for checks
+   * @param heat takes what the manager reports
    */
   public CodingService(
       String blockPoolId,
@@ -113,6 +118,7 @@ public final class CodingService implements CodingProtocol {
       ClusterView cluster,
       ServerDrains drains,
       StripeManager stripes,
+      ReportedHeat heat,
       Clock clock,
       RandomGenerator random,
       TransitionSettings settings)
@@ -142,6 +148,7 @@ public final class CodingService implements CodingProtocol {
     this.repairs = new RepairScanner(context, stripes);
     this.pruning = new TransitionPruner(store, index, settings);
     this.scrubs = new ScrubReportService(store, blocks, counters);
+    this.heat = heat;
     this.drains = new DrainService(store, codes, cluster, drains, blockCounts);
   }
 
@@ -311,6 +318,16 @@ public final class CodingService implements CodingProtocol {
   public DrainResponseProto drain(RpcController controller, DrainRequestProto request)
       throws ServiceException {
     return answer(() -> drains.drain(request));
+  }
+
+  @Override
+  public ReportHeatResponseProto reportHeat(
+      RpcController controller, ReportHeatRequestProto request) throws ServiceException {
+    return answer(
+        () -> {
+          heat.accept(request);
+          return ReportHeatResponseProto.getDefaultInstance();
+        });
   }
 
   // ---- the cluster as a whole ------------------------------------------------------------------

@@ -9,6 +9,7 @@ import io.ebbfs.namenode.audit.MetadataChecker.Finding;
 import io.ebbfs.namenode.audit.MetadataChecker.Severity;
 import io.ebbfs.namenode.audit.SpaceAccount;
 import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.xattrs.ReportedHeat;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
 import io.ebbfs.namenode.replicas.StripeService.Member;
 import io.ebbfs.namenode.store.IdGenerators;
@@ -141,6 +142,9 @@ final class CodingCluster {
     this(serverCount, disksPerServer, seed, SETTINGS);
   }
 
+  /** What was reported to the process. */
+  ReportedHeat heat;
+
   /** A new process on the same store. */
   void restart() throws IOException {
     restart(store);
@@ -148,6 +152,7 @@ final class CodingCluster {
 
   /** A new process that sees the store through another one. */
   void restart(MetadataStore seen) throws IOException {
+    heat = new ReportedHeat(clock);
     coding =
         new CodingService(
             "BP-1",
@@ -159,6 +164,7 @@ final class CodingCluster {
             servers,
             servers,
             stripes,
+            heat,
             clock,
             random,
             settings);
