@@ -175,6 +175,11 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
     buffered.delete(table, key);
   }
 
+  @Override
+  public void afterCommit(AfterCommit effect) {
+    buffered.afterCommit(effect);
+  }
+
   /**
    * Adds to the writes what follows from them: the row of the change, and the sums of quotas. The
    * commit follows.
@@ -194,6 +199,7 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
   void commit() throws IOException {
     if (buffered.writes().isEmpty()) {
       check();
+      buffered.applyEffects(true);
       return;
     }
     begin();
@@ -208,11 +214,16 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
     } catch (RuntimeException e) {
       IOException failure = failedCommit(e);
       if (failure instanceof CommitOutcomeUnknownException) {
-        change.ifPresent(changes::noteCommitted);
+        noteCommitted(false);
       }
       throw failure;
     }
+    noteCommitted(true);
+  }
+
+  private void noteCommitted(boolean known) {
     change.ifPresent(changes::noteCommitted);
+    buffered.applyEffects(known);
   }
 
   /** A store that hangs must not hold the threads of its namenodes for ever. */

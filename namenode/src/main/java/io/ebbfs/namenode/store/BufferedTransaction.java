@@ -33,6 +33,7 @@ public final class BufferedTransaction implements Transaction {
   private final Optional<DirectoryHints> hints;
   // Null is a deletion. The map is made with the first write: most transactions only read.
   private Map<RowKey, MessageLite> writes = Map.of();
+  private List<AfterCommit> effects = List.of();
 
   /**
    * @param hints of a process that shares the store with others
@@ -145,6 +146,19 @@ public final class BufferedTransaction implements Transaction {
   @Override
   public void delete(Table<?> table, Key key) {
     write(table, key, null);
+  }
+
+  @Override
+  public void afterCommit(AfterCommit effect) {
+    if (effects.isEmpty()) {
+      effects = new ArrayList<>(4);
+    }
+    effects.add(effect);
+  }
+
+  /** To be called once the transaction has committed, or perhaps has. */
+  public void applyEffects(boolean known) {
+    effects.forEach(effect -> effect.apply(known));
   }
 
   private void write(Table<?> table, Key key, MessageLite value) {

@@ -60,21 +60,25 @@ public final class DirectoryTimes {
     return nanoClock.getAsLong() - state.writtenNanos() < MERGE_NANOS;
   }
 
-  /** Notes that a change writes the time of a directory. */
-  public void noteWritten(long directoryId) {
+  /** Notes that a change has written a time of a directory. A later time stays to be written. */
+  public void noteWritten(long directoryId, Pending written) {
     if (states.size() < MOST || states.containsKey(directoryId)) {
-      states.put(directoryId, new State(nanoClock.getAsLong(), null));
+      states.compute(
+          directoryId,
+          (id, state) -> {
+            Pending pending = state == null ? null : state.pending();
+            boolean isLater = pending != null && pending.latest(written) != written;
+            return new State(nanoClock.getAsLong(), isLater ? pending : null);
+          });
     }
   }
 
   /**
    * Notes a time that is to be written later.
    *
-   * @param timesSet how often clients have set the time of the directory, in the row that the
-   *     change has locked
+   * @param time with the number that the row has which the change has locked
    */
-  public void noteLater(long directoryId, long millis, int timesSet) {
-    Pending time = new Pending(millis, timesSet);
+  public void noteLater(long directoryId, Pending time) {
     states.compute(
         directoryId,
         (id, state) -> state == null ? new State(nanoClock.getAsLong(), time) : state.with(time));

@@ -68,6 +68,7 @@ public final class InMemoryStore implements MetadataStore {
       Optional<ChangeLog.Change> change = changes.addTo(transaction, transaction);
       commit(transaction.writes());
       change.ifPresent(changes::noteCommitted);
+      transaction.applyEffects(true);
       return result;
     }
   }

@@ -108,6 +108,7 @@ public final class RocksDbStore implements MetadataStore {
         } else if (durability == Durability.SYNCED) {
           position = positionOfReads();
         }
+        transaction.applyEffects(true);
       }
       if (durability == Durability.SYNCED) {
         PendingSync.awaitOrDefer(walSync, position);

@@ -68,6 +68,23 @@ public interface Transaction {
 
   void delete(Table<?> table, Key key);
 
+  /** What a process remembers of a transaction: see {@link #afterCommit}. */
+  @FunctionalInterface
+  interface AfterCommit {
+    /**
+     * Runs once, while the locks of the transaction are still held.
+     *
+     * @param known whether it is known that the transaction has taken effect
+     */
+    void apply(boolean known);
+  }
+
+  /**
+   * Has something noted in the memory of this process once the transaction has committed, or
+   * perhaps has. Nothing is noted if the transaction is refused, fails or runs again.
+   */
+  void afterCommit(AfterCommit effect);
+
   /** Rows of one partition in key order, after a key (or null). */
   default <V extends MessageLite> List<Row<V>> scan(
       Table<V> table, long partition, Key after, int limit) throws IOException {

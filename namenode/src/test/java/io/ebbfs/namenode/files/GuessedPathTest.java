@@ -89,6 +89,11 @@ class GuessedPathTest {
     public void delete(Table<?> table, Key key) {
       inner.delete(table, key);
     }
+
+    @Override
+    public void afterCommit(AfterCommit effect) {
+      inner.afterCommit(effect);
+    }
   }
 
   /** What a resolution found, and what it cost. */

@@ -299,6 +299,11 @@ final class CrashingStore implements MetadataStore {
     }
 
     @Override
+    public void afterCommit(AfterCommit effect) {
+      transaction.afterCommit(effect);
+    }
+
+    @Override
     public void delete(Table<?> table, Key key) {
       if (bug == PlantedBug.FORGETS_DELETIONS && table == Tables.BLOCK_OWNER) {
         return;

@@ -230,23 +230,29 @@ final class SharedStore {
         throws IOException {
       Outcome outcome = drawOutcome();
       boolean[] wrote = {false};
+      List<Transaction.AfterCommit> effects = new ArrayList<>();
       R result;
       try (LockTable.Holder held = locks.holder()) {
         result =
             rows.transact(
                 partitionHint,
                 inner -> {
-                  Attempt attempt = new Attempt(inner, hints, held);
+                  effects.clear();
+                  Attempt attempt = new Attempt(inner, hints, held, effects);
                   R value = run(body, attempt);
                   happen(now, Moment.BEFORE_COMMIT);
                   wrote[0] = attempt.commit(outcome);
                   return value;
                 });
+        if (wrote[0] && outcome == Outcome.TAKES_EFFECT) {
+          events.add("fault answer of a commit lost");
+          throw new OutcomeUnknownException();
+        }
+      } catch (OutcomeUnknownException e) {
+        effects.forEach(effect -> effect.apply(false));
+        throw e;
       }
-      if (wrote[0] && outcome == Outcome.TAKES_EFFECT) {
-        events.add("fault answer of a commit lost");
-        throw new OutcomeUnknownException();
-      }
+      effects.forEach(effect -> effect.apply(true));
       return result;
     }
 
@@ -286,11 +292,19 @@ final class SharedStore {
     private final Map<RowKey, Long> read = new HashMap<>();
     private final Set<RowKey> exclusive = new HashSet<>();
     private final List<Write> writes = new ArrayList<>();
+    private final List<AfterCommit> effects;
 
-    Attempt(Transaction inner, DirectoryHints hints, LockTable.Holder held) {
+    Attempt(
+        Transaction inner, DirectoryHints hints, LockTable.Holder held, List<AfterCommit> effects) {
       this.inner = inner;
       this.hints = hints;
       this.held = held;
+      this.effects = effects;
+    }
+
+    @Override
+    public void afterCommit(AfterCommit effect) {
+      effects.add(effect);
     }
 
     private void check() {

@@ -2,6 +2,7 @@ package io.ebbfs.namenode.files.inodes;
 
 import io.ebbfs.namenode.store.DirectoryHints;
 import io.ebbfs.namenode.store.DirectoryTimes;
+import io.ebbfs.namenode.store.DirectoryTimes.Pending;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
@@ -10,7 +11,6 @@ import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import java.io.IOException;
 import java.util.Iterator;
-import java.util.Optional;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 
 /** Reads and writes rows of directories and their entries, in a transaction of the caller. */
@@ -30,7 +30,11 @@ public final class DirectoryRows {
             .setParentId(key.partition())
             .setName(ByteString.copyFrom(key.rest()))
             .build());
-    transaction.hints().ifPresent(hints -> hints.noteParent(row.getId(), key.partition()));
+    transaction
+        .hints()
+        .ifPresent(
+            hints ->
+                transaction.afterCommit(known -> hints.noteParent(row.getId(), key.partition())));
     return new Inode(key, row);
   }
 
@@ -47,18 +51,37 @@ public final class DirectoryRows {
    * the directory by {@link InodeLocks#lockEntries}.
    */
   public static void touch(Transaction transaction, Inode directory, long nowMillis) {
-    Optional<DirectoryTimes> times = transaction.hints().map(DirectoryHints::times);
-    if (isTimeMerged(transaction, directory)) {
-      times.orElseThrow().noteLater(directory.id(), nowMillis, directory.row().getTimesSet());
+    boolean isMerged = isTimeMerged(transaction, directory);
+    transaction
+        .hints()
+        .map(DirectoryHints::times)
+        .ifPresent(times -> noteTime(transaction, times, directory, nowMillis, !isMerged));
+    if (isMerged) {
       return;
     }
-    times.ifPresent(shared -> shared.noteWritten(directory.id()));
     if (directory.row().getModifiedMillis() != nowMillis) {
       transaction.put(
           Tables.INODE,
           directory.key(),
           directory.row().toBuilder().setModifiedMillis(nowMillis).build());
     }
+  }
+
+  private static void noteTime(
+      Transaction transaction,
+      DirectoryTimes times,
+      Inode directory,
+      long nowMillis,
+      boolean isWritten) {
+    Pending time = new Pending(nowMillis, directory.row().getTimesSet());
+    transaction.afterCommit(
+        known -> {
+          if (isWritten && known) {
+            times.noteWritten(directory.id(), time);
+          } else {
+            times.noteLater(directory.id(), time);
+          }
+        });
   }
 
   public static boolean isEmpty(Transaction transaction, Inode directory) throws IOException {
