@@ -1,11 +1,14 @@
 package io.ebbfs.namenode.files.inodes;
 
+import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import java.io.IOException;
+import java.util.List;
 import java.util.Optional;
 
 /**
@@ -49,18 +52,26 @@ public final class QuotaMarks {
     InodeRow row = inode.row();
     long home = homeOfEntries(directory);
     boolean stays = row.getCountedIn() == home;
-    // While a walk marks the tree around a directory, the walk could miss what the directory takes
-    // along.
-    boolean takesMarks = stays && (home == NOWHERE || isWhole(transaction, home));
-    if (inode.isDirectory()
-        && !takesMarks
-        && !(row.getCounted() && isWhole(transaction, row.getId()))) {
-      throw new UncountedTreeException(row.getId());
+    if (inode.isDirectory()) {
+      // While a walk marks the tree around a directory, the walk could miss what the directory
+      // takes
+      // along.
+      boolean takesMarks = stays && (home == NOWHERE || isWhole(transaction, home));
+      if (!takesMarks && !(row.getCounted() && isWhole(transaction, row.getId()))) {
+        throw new UncountedTreeException(row.getId());
+      }
     }
     if (stays) {
       return row;
     }
-    return home == NOWHERE ? unmarked(row) : counting(transaction, row, home);
+    if (home == NOWHERE) {
+      return unmarked(row);
+    }
+    List<RowLock> locks = locksToCount(row);
+    if (!locks.isEmpty()) {
+      transaction.lock(locks);
+    }
+    return counting(transaction, row, home);
   }
 
   /** Whether everything in a directory is counted, as its row says. */
@@ -76,7 +87,27 @@ public final class QuotaMarks {
     return row.hasCountedIn() ? row.toBuilder().clearCountedIn().clearCountedBytes().build() : row;
   }
 
-  /** The row of an inode that counts in a counted directory from now on. */
+  /**
+   * The locks of what {@link #counting} reads beside the row of an inode: of an open file that
+   * counts nowhere yet, the last block. The rows of a file and of its block are in different
+   * partitions. So in a store that several processes share, a transaction that has locked the file
+   * alone may see the row of the file after a commit, and that of the block before the same commit.
+   */
+  public static List<RowLock> locksToCount(InodeRow row) {
+    return !row.hasCountedIn() && row.hasUnderConstruction() && row.getBlocks() > 0
+        ? List.of(RowLock.shared(Tables.BLOCK, lastBlock(row)))
+        : List.of();
+  }
+
+  private static Key lastBlock(InodeRow file) {
+    return Tables.block(file.getId(), file.getBlocks() - 1);
+  }
+
+  /**
+   * The row of an inode that counts in a counted directory from now on.
+   *
+   * @param transaction has the locks of {@link #locksToCount}
+   */
   public static InodeRow counting(Transaction transaction, InodeRow row, long home)
       throws IOException {
     InodeRow.Builder marked = row.toBuilder().setCountedIn(home);
@@ -93,8 +124,7 @@ public final class QuotaMarks {
   public static long bytes(Transaction transaction, InodeRow file) throws IOException {
     long bytes = file.getLengthBytes();
     if (file.hasUnderConstruction() && file.getBlocks() > 0) {
-      Optional<BlockRow> last =
-          transaction.get(Tables.BLOCK, Tables.block(file.getId(), file.getBlocks() - 1));
+      Optional<BlockRow> last = transaction.get(Tables.BLOCK, lastBlock(file));
       if (last.isPresent()) {
         bytes += bytes(last.get(), file) - last.get().getLengthBytes();
       }

@@ -275,14 +275,11 @@ public final class TreeCounter {
             return new Found(List.of(), List.of(home)); // somebody else counts it
           }
           Found found = new Found(new ArrayList<>(), new ArrayList<>());
-          for (Inode seen : entries) {
-            Optional<Inode> entry = PathResolver.inodeAt(transaction, seen.key());
-            if (entry.isPresent()) {
-              mark(transaction, entry.get(), top);
-              if (entry.get().isDirectory()) {
-                boolean isCounted = entry.get().row().getCounted();
-                (isCounted ? found.counted() : found.below()).add(entry.get().id());
-              }
+          for (Inode entry : lockToCount(transaction, entries)) {
+            mark(transaction, entry, top);
+            if (entry.isDirectory()) {
+              boolean isCounted = entry.row().getCounted();
+              (isCounted ? found.counted() : found.below()).add(entry.id());
             }
           }
           return found;
@@ -306,6 +303,24 @@ public final class TreeCounter {
     }
     transaction.lock(locks);
     return inode(transaction, key.get(), directoryId);
+  }
+
+  /** The locked entries that are still there, with the locks of what counts in them. */
+  private static List<Inode> lockToCount(Transaction transaction, List<Inode> entries)
+      throws IOException {
+    List<Inode> present = new ArrayList<>();
+    List<RowLock> locks = new ArrayList<>();
+    for (Inode seen : entries) {
+      Optional<Inode> entry = PathResolver.inodeAt(transaction, seen.key());
+      if (entry.isPresent()) {
+        present.add(entry.get());
+        locks.addAll(QuotaMarks.locksToCount(entry.get().row()));
+      }
+    }
+    if (!locks.isEmpty()) {
+      transaction.lock(locks);
+    }
+    return present;
   }
 
   private static void mark(Transaction transaction, Inode entry, long top) throws IOException {
