@@ -22,6 +22,16 @@ final class QuotaChanges {
       return after;
     }
 
+    /** Whether the inode counts at the same place as before, and with as many bytes. */
+    boolean countsAsBefore() {
+      return before != null
+          && after != null
+          && before.getCounted() == after.getCounted()
+          && before.getCountedIn() == after.getCountedIn()
+          && before.getCountedBytes() == after.getCountedBytes()
+          && deletedBefore == deletedAfter;
+    }
+
     /** 1 if the inode was a pending deletion before the transaction, else 0. */
     int deletedBefore() {
       return deletedBefore ? 1 : 0;

@@ -122,6 +122,9 @@ final class QuotaLedger {
   private void add(QuotaChanges.Sides inode) throws IOException {
     InodeRow before = inode.before();
     InodeRow after = inode.after();
+    if (inode.countsAsBefore()) {
+      return;
+    }
     boolean wasCounted = before != null && before.getCounted();
     boolean isCounted = after != null && after.getCounted();
     if (isCounted && !wasCounted) {
