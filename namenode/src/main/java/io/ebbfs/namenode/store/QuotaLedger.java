@@ -178,7 +178,7 @@ final class QuotaLedger {
 
   /** A directory begins to be counted: its shards hold nothing yet. */
   private void makeShards(InodeRow directory) {
-    QuotaRow.Builder empty = QuotaRow.newBuilder().setNames(0).setBytes(0);
+    QuotaRow.Builder empty = QuotaRow.newBuilder().setNames(0).setBytes(0).setDeleted(0);
     if (directory.hasCountedIn()) {
       empty.setCountedIn(directory.getCountedIn());
     }
@@ -328,16 +328,17 @@ final class QuotaLedger {
   /** Compares the sums with the limits, in the order in which HDFS does. */
   private void check(long directoryId, QuotaRows.Totals now, Delta delta) throws IOException {
     QuotaLimitsProto limits = now.limits();
-    boolean holdsDeleted = now.deleted() - delta.deleted > 0;
     if (limits.hasNames() && now.names() > limits.getNames() && addsNames(delta)) {
       throw at(
           directoryId,
           new NSQuotaExceededException(limits.getNames(), reached(now, delta)),
-          holdsDeleted);
+          holdsDeleted(now, delta));
     }
     if (delta.bytes > 0 && limits.hasBytes() && now.bytes() > limits.getBytes()) {
       throw at(
-          directoryId, new DSQuotaExceededException(limits.getBytes(), now.bytes()), holdsDeleted);
+          directoryId,
+          new DSQuotaExceededException(limits.getBytes(), now.bytes()),
+          holdsDeleted(now, delta));
     }
     OptionalLong ofDisks = QuotaRows.typeLimit(limits, QuotaRows.DISK);
     if (delta.bytes > 0 && ofDisks.isPresent() && now.bytes() > ofDisks.getAsLong()) {
@@ -345,8 +346,19 @@ final class QuotaLedger {
           directoryId,
           new QuotaByStorageTypeExceededException(
               ofDisks.getAsLong(), now.bytes(), StorageType.DISK),
-          holdsDeleted);
+          holdsDeleted(now, delta));
     }
+  }
+
+  /**
+   * Whether pending deletions may still take room in a directory. Older versions did not count
+   * them, so their number is unknown until each shard has one, and what they added or removed
+   * beside this version leaves a number that is too low or too high for ever. Then a call waits if
+   * anything at all is yet to be removed.
+   */
+  private boolean holdsDeleted(QuotaRows.Totals now, Delta delta) throws IOException {
+    boolean isNone = now.deletedIsCounted() && now.deleted() == delta.deleted;
+    return !isNone && !transaction.scan(Tables.INODE, Tables.PENDING_DELETIONS, null, 1).isEmpty();
   }
 
   /** HDFS adds one inode after the other, and names the first number that is too high. */

@@ -27,16 +27,23 @@ public final class QuotaRows {
    * @param names files and directories, the directory itself too
    * @param bytes of all replicas, as {@link QuotaLedger} counts them
    * @param deleted pending deletions that count in the directory
+   * @param deletedIsCounted whether each shard has a number of them
    * @param complete whether everything in the directory is counted
    */
   public record Totals(
-      long names, long bytes, long deleted, boolean complete, QuotaLimitsProto limits) {
+      long names,
+      long bytes,
+      long deleted,
+      boolean deletedIsCounted,
+      boolean complete,
+      QuotaLimitsProto limits) {
     static Totals of(List<QuotaRow> shards) {
       QuotaRow first = shards.get(0);
       return new Totals(
           shards.stream().mapToLong(QuotaRow::getNames).sum(),
           shards.stream().mapToLong(QuotaRow::getBytes).sum(),
           shards.stream().mapToLong(QuotaRow::getDeleted).sum(),
+          shards.stream().allMatch(QuotaRow::hasDeleted),
           first.getComplete(),
           first.getLimits());
     }

@@ -9,6 +9,7 @@ import io.ebbfs.namenode.files.io.FileCreationService;
 import io.ebbfs.namenode.files.io.FileWriteService.Handle;
 import io.ebbfs.namenode.files.tree.ContentSummaryService.Consumption;
 import io.ebbfs.namenode.store.InMemoryStore;
+import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.NonBlocking;
 import io.ebbfs.namenode.store.OptimisticTransactions;
@@ -16,6 +17,7 @@ import io.ebbfs.namenode.store.QuotaRows;
 import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.QuotaRow;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -25,6 +27,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.UnaryOperator;
 import org.apache.hadoop.fs.PathIsNotDirectoryException;
 import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.protocol.Block;
@@ -346,6 +349,56 @@ class QuotaServiceTest {
     real.reaper.reapAll();
     made.get(60, TimeUnit.SECONDS);
     assertThat(used("/q").names()).isEqualTo(2);
+  }
+
+  /** Rewrites all shards of a directory. */
+  private void rewriteShards(String path, UnaryOperator<QuotaRow> change) throws IOException {
+    long id = real.status(path).getFileId();
+    real.store.transact(
+        id,
+        transaction -> {
+          for (int shard = 0; shard < QuotaRows.SHARDS; shard++) {
+            Key key = Tables.quota(id, shard);
+            QuotaRow row = transaction.get(Tables.QUOTA, key).orElseThrow();
+            transaction.put(Tables.QUOTA, key, change.apply(row));
+          }
+          return null;
+        });
+  }
+
+  /** As a version has left them that did not count pending deletions. */
+  private void forgetDeletions(String path) throws IOException {
+    rewriteShards(path, row -> row.toBuilder().clearDeleted().build());
+  }
+
+  @Test
+  void aStoreThatDidNotCountPendingDeletionsLetsCallsWaitForThem() throws Exception {
+    limit("/q", 4, KEEP);
+    for (int round = 0; round < 3; round++) {
+      real.touch("/q/t/a");
+      real.touch("/q/t/b");
+      real.deletions.delete(real.root(), "/q/t", true);
+      if (round == 0) {
+        forgetDeletions("/q"); // later rounds have the sum that is too low then
+      }
+      CompletableFuture<Void> made = inBackground(() -> real.touch("/q/c"));
+      awaitWaiting(made);
+      real.reaper.reapAll();
+      made.get(60, TimeUnit.SECONDS);
+      real.deletions.delete(real.root(), "/q/c", false);
+    }
+    assertThat(QuotaCheck.run(real.store)).hasSize(1).first().asString().contains("-1 pending");
+    rewriteShards("/q", row -> row.toBuilder().setDeleted(0).build());
+  }
+
+  /** An older version has removed what this one had counted. */
+  @Test
+  void aNumberOfPendingDeletionsThatIsTooHighDelaysNobodyOnceAllAreRemoved() throws Exception {
+    limit("/q", 1, KEEP);
+    rewriteShards("/q", row -> row.toBuilder().setDeleted(2).build());
+    assertThatThrownBy(() -> NonBlocking.run(() -> real.touch("/q/c")))
+        .isInstanceOf(NSQuotaExceededException.class);
+    rewriteShards("/q", row -> row.toBuilder().setDeleted(0).build());
   }
 
   @Test
