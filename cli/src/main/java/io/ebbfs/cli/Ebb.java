@@ -5,6 +5,7 @@ import io.ebbfs.cli.cluster.AdminCommand;
 import io.ebbfs.cli.cluster.BackupCommand;
 import io.ebbfs.cli.cluster.DfsCommand;
 import io.ebbfs.cli.cluster.DownCommand;
+import io.ebbfs.cli.cluster.QuotasCommand;
 import io.ebbfs.cli.cluster.StatusCommand;
 import io.ebbfs.cli.cluster.UpCommand;
 import io.ebbfs.cli.codes.CodesCommand;
@@ -42,6 +43,7 @@ import picocli.CommandLine.Mixin;
       DfsCommand.class,
       AdminCommand.class,
       BackupCommand.class,
+      QuotasCommand.class,
       LabCommand.class,
       DemoCommand.class,
       WorkloadCommand.class,

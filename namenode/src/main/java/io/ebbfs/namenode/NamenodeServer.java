@@ -5,6 +5,7 @@ import io.ebbfs.coding.definitions.CodesFile;
 import io.ebbfs.common.config.ConfigException;
 import io.ebbfs.common.http.StatusServer;
 import io.ebbfs.common.time.SteadyClock;
+import io.ebbfs.namenode.audit.QuotaInspector;
 import io.ebbfs.namenode.datanodes.ClusterIdentity;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.RackTopology;
@@ -44,7 +45,6 @@ import io.ebbfs.namenode.rpc.RpcEndpoint;
 import io.ebbfs.namenode.rpc.RpcEndpoint.PeerView;
 import io.ebbfs.namenode.rpc.UnclearCalls;
 import io.ebbfs.namenode.rpc.audit.AuditLog;
-import io.ebbfs.namenode.rpc.client.BackupTaker;
 import io.ebbfs.namenode.rpc.client.ClientFrontEnd;
 import io.ebbfs.namenode.rpc.client.DirectCalls;
 import io.ebbfs.namenode.rpc.client.ExcludedReader;
@@ -140,7 +140,7 @@ public final class NamenodeServer implements AutoCloseable {
         server -> {
           server.door = door;
           StoreBackups backups = backups(store, config, clock);
-          server.build(config, clock, random, store, backups::take, lead);
+          server.build(config, clock, random, store, backups, lead);
           server.every(
               BACKUPS_MILLIS,
               "backups",
@@ -209,7 +209,7 @@ public final class NamenodeServer implements AutoCloseable {
     }
     StoreBackups backups = backups(store, config, timeOfDay);
     every(BACKUPS_MILLIS, "backups", backups::tick);
-    build(config, timeOfDay, random, store, backups::take, Lead.ALONE);
+    build(config, timeOfDay, random, store, backups, Lead.ALONE);
   }
 
   private static StoreBackups backups(MetadataStore store, NamenodeConfig config, Clock timeOfDay) {
@@ -222,7 +222,7 @@ public final class NamenodeServer implements AutoCloseable {
       Clock timeOfDay,
       RandomGenerator random,
       MetadataStore store,
-      BackupTaker backups,
+      StoreBackups backups,
       Lead lead)
       throws IOException {
     ServiceKey key = ServiceKey.readIfNamed(config.serviceKey());
@@ -300,6 +300,7 @@ public final class NamenodeServer implements AutoCloseable {
     FileServices files =
         files(config, store, ids, blocks, heat, timeOfDay, leases, opens, reaper::wake);
     files.mkdirs().makeRoot(superuser);
+    coding.bind(parts.stopsFirst(new QuotaInspector(store, files.treeCounter(), backups::onCopy)));
     reaper.start();
     every(1_000, "calls", new CallPruner(store, timeOfDay)::tick);
     every(1_000, "blocks", blocks::tick);
@@ -328,7 +329,7 @@ public final class NamenodeServer implements AutoCloseable {
                 cluster,
                 defaults(config),
                 superuser,
-                backups,
+                backups::take,
                 lead.readOnly(),
                 ExcludedReader.of(config.excludeFile())),
             cluster::isReadOnly);
@@ -489,6 +490,7 @@ public final class NamenodeServer implements AutoCloseable {
         new FileReadService(store, blocks, timeOfDay, limits, opens),
         new ReplicationFactorService(store, blocks, limits),
         new ContentSummaryService(store),
+        counter,
         leases,
         recovery);
   }

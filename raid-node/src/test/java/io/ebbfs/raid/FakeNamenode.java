@@ -198,6 +198,11 @@ public final class FakeNamenode implements CodingProtocol {
   }
 
   @Override
+  public CheckQuotasResponseProto checkQuotas(RpcController c, CheckQuotasRequestProto r) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
   public CancelResponseProto cancel(RpcController c, CancelRequestProto r) {
     throw new UnsupportedOperationException();
   }

@@ -785,6 +785,11 @@ public final class ModelNamenode implements CodingProtocol {
   }
 
   @Override
+  public CheckQuotasResponseProto checkQuotas(RpcController c, CheckQuotasRequestProto request) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
   public synchronized DrainResponseProto drain(RpcController c, DrainRequestProto request)
       throws ServiceException {
     check();

@@ -3,6 +3,10 @@ package io.ebbfs.cli.cluster;
 import io.ebbfs.cli.options.ClusterDirectory;
 import io.ebbfs.cli.server.ClusterConfig;
 import io.ebbfs.common.config.ConfigException;
+import io.ebbfs.protocol.rpc.NamenodeAddresses;
+import io.ebbfs.protocol.rpc.NamenodeClient;
+import io.ebbfs.protocol.rpc.RpcSettings;
+import io.ebbfs.protocol.rpc.ServiceKey;
 import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.ClusterException;
 import io.ebbfs.testbed.cluster.StockClient;
@@ -18,6 +22,8 @@ import picocli.CommandLine.Option;
 public final class ClusterAddress {
   /** Of files that clients write, as stock clients have it. */
   private static final long BLOCK_SIZE_BYTES = 128L << 20;
+
+  private static final long CALL_TIMEOUT_MILLIS = 60_000;
 
   @Mixin private ClusterDirectory directory;
 
@@ -42,6 +48,18 @@ public final class ClusterAddress {
       written.forEach(file -> file.toFile().deleteOnExit());
     }
     return client;
+  }
+
+  /** A client of the namenode that leads. The caller closes it. */
+  NamenodeClient namenodeClient() throws ClusterException, ConfigException, IOException {
+    if (conf == null) {
+      return directory.open().namenodeClient();
+    }
+    ClusterConfig config = ClusterConfig.read(conf);
+    return new NamenodeClient(
+        new NamenodeAddresses(config.namenodes()),
+        RpcSettings.tryOnce(CALL_TIMEOUT_MILLIS),
+        ServiceKey.readIfNamed(config.serviceKey()));
   }
 
   /** All namenodes, each as HOST:PORT. */

@@ -1,10 +1,15 @@
 package io.ebbfs.namenode.audit;
 
+import io.ebbfs.namenode.audit.QuotaFinding.Damage;
+import io.ebbfs.namenode.audit.QuotaFinding.WrongBytes;
+import io.ebbfs.namenode.audit.QuotaFinding.WrongMark;
+import io.ebbfs.namenode.audit.QuotaFinding.WrongSums;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.QuotaMarks;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.namenode.store.QuotaCorrection.Difference;
 import io.ebbfs.namenode.store.QuotaRows;
 import io.ebbfs.namenode.store.Table;
 import io.ebbfs.namenode.store.Tables;
@@ -22,125 +27,210 @@ import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 
 /**
  * Compares the sums of counted directories with the inodes that count in them, and the mark of each
- * inode with its place. It is exact only if nobody changes the rows meanwhile. Used by one thread.
+ * inode with its place. It is exact only if nobody changes the rows meanwhile. The sums of a
+ * directory are compared without what counts in counted directories below it. Its memory is
+ * bounded: with more than {@link #MOST_DIRECTORIES} counted directories it reads the inodes more
+ * than once. Used by one thread; another thread may ask for the progress.
  */
 public final class QuotaCheck {
-  /** The sums of one counted directory. */
+  /** Counted directories whose sums are compared at once. */
+  static final int MOST_DIRECTORIES = 50_000;
+
+  /** Hears of each finding. */
+  @FunctionalInterface
+  interface Listener {
+    void found(QuotaFinding finding) throws IOException;
+  }
+
+  /** The sums of one counted directory, without those of counted directories below it. */
   private static final class Sums {
     private long names;
     private long bytes;
-    private long shards;
+    private long deleted;
+    private long ownNames;
+    private long ownBytes;
+    private long ownDeleted;
+    private int shards;
     private long keptNames;
     private long keptBytes;
-    private long deleted;
-    private long keptDeleted;
     private long nameCredit;
     private long byteCredit;
     private long parent;
-    private boolean complete;
+    private long corrections;
     private QuotaLimitsProto limits = QuotaLimitsProto.getDefaultInstance();
   }
 
   private final MetadataStore store;
+  private final int mostDirectories;
+  private final Listener listener;
   private final Map<Long, Sums> directories = new HashMap<>();
-  private final List<String> findings = new ArrayList<>();
+  private boolean comparesRows = true;
+  // The directory of the last inode, because the entries of a directory follow each other.
+  private long directoryId = Inode.NOWHERE_ID;
+  private Optional<InodeRow> directory = Optional.empty();
+  private volatile long inodesRead;
+  private volatile boolean stopped;
 
-  private QuotaCheck(MetadataStore store) {
+  QuotaCheck(MetadataStore store, Listener listener) {
+    this(store, MOST_DIRECTORIES, listener);
+  }
+
+  /** For tests: with another bound of what is compared at once. */
+  QuotaCheck(MetadataStore store, int mostDirectories, Listener listener) {
     this.store = store;
+    this.mostDirectories = mostDirectories;
+    this.listener = listener;
   }
 
-  /** What does not fit, in a sentence each. A store without quotas is not read. */
+  /** How many rows of inodes were read up to now. */
+  long inodesRead() {
+    return inodesRead;
+  }
+
+  /** What does not fit, in a sentence each. */
   public static List<String> run(MetadataStore store) throws IOException {
-    QuotaCheck check = new QuotaCheck(store);
-    store.eachRow(Tables.QUOTA, check::shard);
-    if (!check.directories.isEmpty()) {
-      store.eachRow(Tables.INODE, check::inode);
-      check.directories.forEach(check::compare);
-    }
-    return check.findings;
+    List<String> texts = new ArrayList<>();
+    new QuotaCheck(store, finding -> texts.add(finding.text())).compare();
+    return texts;
   }
 
-  private void require(boolean holds, String format, Object... arguments) {
-    if (!holds) {
-      findings.add(format.formatted(arguments));
-    }
+  /** Has {@link #compare} fail soon. Thread-safe. */
+  void stop() {
+    stopped = true;
   }
 
-  private void shard(Key key, QuotaRow row) {
+  /** Compares everything. Of a store without quotas, no inode is read. */
+  void compare() throws IOException {
+    store.eachRow(Tables.QUOTA, this::shard);
+    compareAll();
+  }
+
+  // ---- what the rows say ------------------------------------------------------------------------
+
+  private void shard(Key key, QuotaRow row) throws IOException {
+    if (!directories.containsKey(key.partition()) && directories.size() == mostDirectories) {
+      compareAll();
+    }
     Sums sums = directories.computeIfAbsent(key.partition(), id -> new Sums());
-    require(
-        sums.shards == 0 || sums.parent == row.getCountedIn(),
-        "shards of directory %d count in %d and %d",
-        key.partition(),
-        sums.parent,
-        row.getCountedIn());
+    if (sums.shards > 0 && sums.parent != row.getCountedIn()) {
+      damage(
+          "shards of directory %d count in %d and %d",
+          key.partition(), sums.parent, row.getCountedIn());
+    }
     sums.shards++;
     sums.parent = row.getCountedIn();
     sums.keptNames += row.getNames();
     sums.keptBytes += row.getBytes();
-    sums.keptDeleted += row.getDeleted();
     sums.nameCredit += row.getNameCredit();
     sums.byteCredit += row.getByteCredit();
+    add(sums, row, 1);
     if (key.firstLong() == 0) {
-      sums.complete = row.getComplete();
       sums.limits = row.getLimits();
+      sums.corrections = row.getCorrections();
+    }
+  }
+
+  private static void add(Sums sums, QuotaRow row, int sign) {
+    sums.ownNames += sign * row.getNames();
+    sums.ownBytes += sign * row.getBytes();
+    sums.ownDeleted += sign * row.getDeleted();
+  }
+
+  private void takeFromParent(QuotaRow row) {
+    Sums parent = directories.get(row.getCountedIn());
+    if (parent != null) {
+      add(parent, row, -1);
     }
   }
 
   private void inode(Key key, InodeRow row) throws IOException {
-    for (long id = QuotaMarks.homeOfInode(row); directories.containsKey(id); ) {
-      Sums sums = directories.get(id);
-      sums.names++;
-      sums.bytes += row.getCountedBytes();
-      sums.deleted += key.partition() == Inode.PENDING_DELETION_ID && !row.getCounted() ? 1 : 0;
-      id = sums.parent;
+    if (stopped) {
+      throw new IOException("the check of the quotas was broken off");
     }
+    inodesRead++;
+    Sums home = directories.get(QuotaMarks.homeOfInode(row));
+    if (home != null) {
+      home.names++;
+      home.bytes += row.getCountedBytes();
+      home.deleted += isPendingDeletion(key) && !row.getCounted() ? 1 : 0;
+    }
+    if (comparesRows) {
+      compareBytes(row);
+      compareShards(row);
+      if (key.partition() != Inode.NOWHERE_ID && !isPendingDeletion(key)) {
+        comparePlace(key.partition(), row);
+      }
+    }
+  }
+
+  private static boolean isPendingDeletion(Key key) {
+    return key.partition() == Inode.PENDING_DELETION_ID;
+  }
+
+  // ---- one inode --------------------------------------------------------------------------------
+
+  private void compareBytes(InodeRow row) throws IOException {
+    if (!row.hasCountedIn() || row.getBlocks() == 0) {
+      return;
+    }
+    long bytes =
+        store.transact(
+            row.getId(), Durability.RELAXED, transaction -> QuotaMarks.bytes(transaction, row));
+    if (bytes != row.getCountedBytes()) {
+      listener.found(
+          new WrongBytes(
+              row.getId(),
+              "file %d counts with %d bytes instead of %d"
+                  .formatted(row.getId(), row.getCountedBytes(), bytes)));
+    }
+  }
+
+  private void compareShards(InodeRow row) throws IOException {
     if (row.getCounted()) {
-      Sums own = directories.get(row.getId());
-      require(
-          own != null && own.parent == row.getCountedIn(),
-          "directory %d counts in %d, but its shards say %s",
-          row.getId(),
-          row.getCountedIn(),
-          own == null ? "nothing" : own.parent);
-    }
-    if (row.hasCountedIn() && row.getBlocks() > 0) {
-      long bytes =
-          store.transact(
-              row.getId(), Durability.RELAXED, transaction -> QuotaMarks.bytes(transaction, row));
-      require(
-          bytes == row.getCountedBytes(),
-          "file %d counts with %d bytes instead of %d",
-          row.getId(),
-          row.getCountedBytes(),
-          bytes);
-    }
-    if (key.partition() != Inode.NOWHERE_ID && key.partition() != Inode.PENDING_DELETION_ID) {
-      place(key.partition(), row);
+      Optional<QuotaRow> first = get(Tables.QUOTA, Tables.quota(row.getId(), 0));
+      if (first.isEmpty() || first.get().getCountedIn() != row.getCountedIn()) {
+        damage(
+            "directory %d counts in %d, but its shards say %s",
+            row.getId(),
+            row.getCountedIn(),
+            first.isEmpty() ? "nothing" : first.get().getCountedIn());
+      }
     }
   }
 
   /**
    * Below a directory that is being removed, or is not counted as a whole yet, marks may differ.
    */
-  private void place(long directoryId, InodeRow row) throws IOException {
-    Optional<InodeNameRow> name = get(Tables.INODE_NAME, Tables.inodeName(directoryId));
-    if (name.isEmpty() || name.get().getParentId() == Inode.PENDING_DELETION_ID) {
+  private void comparePlace(long parentId, InodeRow row) throws IOException {
+    if (directoryId != parentId) {
+      directoryId = parentId;
+      directory = directory(parentId);
+    }
+    if (directory.isEmpty()) {
       return;
     }
-    Key key = Tables.inode(name.get().getParentId(), name.get().getName().toByteArray());
-    Optional<InodeRow> directory = get(Tables.INODE, key);
-    if (directory.isPresent()) {
-      long home = QuotaMarks.homeOfEntries(directory.get());
-      Sums sums = directories.get(home);
-      require(
-          row.getCountedIn() == home || sums != null && !sums.complete,
-          "inode %d counts in %d, but its directory %d counts in %d",
-          row.getId(),
-          row.getCountedIn(),
-          directoryId,
-          home);
+    long home = QuotaMarks.homeOfEntries(directory.get());
+    if (row.getCountedIn() != home && isWhole(home)) {
+      listener.found(
+          new WrongMark(
+              home,
+              "inode %d counts in %d, but its directory %d counts in %d"
+                  .formatted(row.getId(), row.getCountedIn(), parentId, home)));
     }
+  }
+
+  private Optional<InodeRow> directory(long id) throws IOException {
+    Optional<InodeNameRow> name = get(Tables.INODE_NAME, Tables.inodeName(id));
+    if (name.isEmpty() || name.get().getParentId() == Inode.PENDING_DELETION_ID) {
+      return Optional.empty();
+    }
+    return get(
+        Tables.INODE, Tables.inode(name.get().getParentId(), name.get().getName().toByteArray()));
+  }
+
+  private boolean isWhole(long home) throws IOException {
+    Optional<QuotaRow> first = get(Tables.QUOTA, Tables.quota(home, 0));
+    return first.isEmpty() || first.get().getComplete();
   }
 
   private <V extends MessageLite> Optional<V> get(Table<V> table, Key key) throws IOException {
@@ -148,42 +238,68 @@ public final class QuotaCheck {
         key.partition(), Durability.RELAXED, transaction -> transaction.get(table, key));
   }
 
-  private void compare(long id, Sums sums) {
-    require(
-        sums.shards == QuotaRows.SHARDS,
-        "directory %d has %d shards instead of %d",
+  // ---- the sums ---------------------------------------------------------------------------------
+
+  private void compareAll() throws IOException {
+    if (directories.isEmpty()) {
+      return;
+    }
+    store.eachRow(Tables.QUOTA, (key, row) -> takeFromParent(row));
+    store.eachRow(Tables.INODE, this::inode);
+    comparesRows = false;
+    for (Map.Entry<Long, Sums> one : directories.entrySet()) {
+      compare(one.getKey(), one.getValue());
+    }
+    directories.clear();
+  }
+
+  private void compare(long id, Sums sums) throws IOException {
+    if (sums.shards != QuotaRows.SHARDS) {
+      damage("directory %d has %d shards instead of %d", id, sums.shards, QuotaRows.SHARDS);
+      return;
+    }
+    List<String> wrong = new ArrayList<>();
+    if (sums.names != sums.ownNames || sums.bytes != sums.ownBytes) {
+      wrong.add(
+          "is said to hold %d names and %d bytes, but holds %d and %d"
+              .formatted(sums.ownNames, sums.ownBytes, sums.names, sums.bytes));
+    }
+    if (sums.deleted != sums.ownDeleted) {
+      wrong.add(
+          "is said to hold %d pending deletions, but holds %d"
+              .formatted(sums.ownDeleted, sums.deleted));
+    }
+    QuotaLimitsProto limits = sums.limits;
+    if (limits.hasNames() && sums.nameCredit > left(limits.getNames(), sums.keptNames)) {
+      wrong.add(
+          "has a credit of %d names, and its sums say %d of %d"
+              .formatted(sums.nameCredit, sums.keptNames, limits.getNames()));
+    }
+    if (limits.hasBytes() && sums.byteCredit > left(limits.getBytes(), sums.keptBytes)) {
+      wrong.add(
+          "has a credit of %d bytes, and its sums say %d of %d"
+              .formatted(sums.byteCredit, sums.keptBytes, limits.getBytes()));
+    }
+    if (!wrong.isEmpty()) {
+      String text = "directory %d, without counted directories in it, ".formatted(id);
+      listener.found(new WrongSums(difference(id, sums), text + String.join("; ", wrong)));
+    }
+  }
+
+  private static long left(long limit, long sum) {
+    return Math.max(0, limit - sum);
+  }
+
+  private static Difference difference(long id, Sums sums) {
+    return new Difference(
         id,
-        sums.shards,
-        QuotaRows.SHARDS);
-    require(
-        sums.names == sums.keptNames && sums.bytes == sums.keptBytes,
-        "directory %d is said to hold %d names and %d bytes, but holds %d and %d",
-        id,
-        sums.keptNames,
-        sums.keptBytes,
-        sums.names,
-        sums.bytes);
-    require(
-        sums.deleted == sums.keptDeleted,
-        "directory %d is said to hold %d pending deletions, but holds %d",
-        id,
-        sums.keptDeleted,
-        sums.deleted);
-    require(
-        !sums.limits.hasNames()
-            || sums.nameCredit <= Math.max(0, sums.limits.getNames() - sums.names),
-        "directory %d has a credit of %d names, but holds %d of %d",
-        id,
-        sums.nameCredit,
-        sums.names,
-        sums.limits.getNames());
-    require(
-        !sums.limits.hasBytes()
-            || sums.byteCredit <= Math.max(0, sums.limits.getBytes() - sums.bytes),
-        "directory %d has a credit of %d bytes, but holds %d of %d",
-        id,
-        sums.byteCredit,
-        sums.bytes,
-        sums.limits.getBytes());
+        sums.ownNames - sums.names,
+        sums.ownBytes - sums.bytes,
+        sums.ownDeleted - sums.deleted,
+        sums.corrections);
+  }
+
+  private void damage(String format, Object... arguments) throws IOException {
+    listener.found(new Damage(format.formatted(arguments)));
   }
 }

@@ -29,6 +29,10 @@ public final class StoreBackups {
   private static final Logger LOG = LoggerFactory.getLogger(StoreBackups.class);
   private static final String PREFIX = "metadata-";
   private static final String PARTIAL = ".partial";
+
+  /** Not a backup: {@link #onCopy} uses it. */
+  private static final String COPY = "check" + PARTIAL;
+
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("uuuuMMdd'T'HHmmssSSS'Z'").withZone(ZoneOffset.UTC);
   private static final long CHECK_CACHE_BYTES = 8L << 20;
@@ -38,6 +42,7 @@ public final class StoreBackups {
   private final long everyMillis;
   private final int kept;
   private final Clock clock;
+  private final Object copying = new Object();
 
   /**
    * @param directory where the backups are; it is made with the first one
@@ -93,6 +98,42 @@ public final class StoreBackups {
       delete(old);
     }
     return backup;
+  }
+
+  /** What is done with a copy of all rows. */
+  @FunctionalInterface
+  public interface CopyWork {
+    void on(MetadataStore copy) throws IOException;
+  }
+
+  /**
+   * Runs work on a copy of all rows as they are at one moment, which goes afterwards. Backups may
+   * be taken meanwhile.
+   *
+   * @throws IOException from the work, or if the copy cannot be made
+   */
+  public void onCopy(CopyWork work) throws IOException {
+    synchronized (copying) {
+      Path copy = directory.resolve(COPY);
+      try {
+        synchronized (this) {
+          Files.createDirectories(directory);
+          deleteIfThere(copy);
+          store.checkpoint(copy);
+        }
+        try (RocksDbStore opened = RocksDbStore.open(copy, 1_000, CHECK_CACHE_BYTES)) {
+          work.on(opened);
+        }
+      } finally {
+        deleteIfThere(copy);
+      }
+    }
+  }
+
+  private static void deleteIfThere(Path tree) throws IOException {
+    if (Files.exists(tree)) {
+      delete(tree);
+    }
   }
 
   /** The backups, the oldest first. */

@@ -83,6 +83,7 @@ class DirectCallsTest {
             real.reads,
             real.replication,
             real.summaries,
+            null,
             real.leases,
             real.recovery);
 

@@ -20,7 +20,15 @@ import org.apache.hadoop.ipc.RPC;
 final class RpcProxies {
   /** The calls of CodingProtocol that change nothing, or nothing more when they are repeated. */
   private static final List<String> REPEATABLE =
-      List.of("getReadPlan", "listFiles", "listStripes", "getCluster", "listTransitions", "renew", "reportHeat");
+      List.of(
+          "getReadPlan",
+          "listFiles",
+          "listStripes",
+          "getCluster",
+          "listTransitions",
+          "renew",
+          "reportHeat",
+          "checkQuotas");
 
   /** Names a transition that never exists. */
   private static final ListTransitionsRequestProto NO_TRANSITION =

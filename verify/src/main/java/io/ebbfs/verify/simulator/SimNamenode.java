@@ -258,6 +258,7 @@ final class SimNamenode implements SimNamenodes {
         new FileReadService(store, blocks, timeOfDay, LIMITS, (inode, path, millis, client) -> {}),
         new ReplicationFactorService(store, blocks, LIMITS),
         new ContentSummaryService(store),
+        counter,
         leases,
         recovery);
   }

@@ -99,6 +99,21 @@ public final class QuotaMarks {
         : List.of();
   }
 
+  /**
+   * The row of a locked file with the bytes that it has, if it counts somewhere. Locks its last
+   * block if the file is open.
+   */
+  public static InodeRow withBytes(Transaction transaction, InodeRow file) throws IOException {
+    if (!file.hasCountedIn() || file.getBlocks() == 0) {
+      return file;
+    }
+    if (file.hasUnderConstruction()) {
+      transaction.lock(List.of(RowLock.shared(Tables.BLOCK, lastBlock(file))));
+    }
+    long bytes = bytes(transaction, file);
+    return bytes == file.getCountedBytes() ? file : file.toBuilder().setCountedBytes(bytes).build();
+  }
+
   private static Key lastBlock(InodeRow file) {
     return Tables.block(file.getId(), file.getBlocks() - 1);
   }

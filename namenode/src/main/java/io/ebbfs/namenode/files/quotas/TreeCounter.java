@@ -91,9 +91,30 @@ public final class TreeCounter {
     try {
       count(directoryId, begun);
     } finally {
-      synchronized (walks) {
-        walks.remove(begun);
+      leave(begun);
+    }
+  }
+
+  /**
+   * Visits everything in a counted directory once more, and has counted there what counts
+   * elsewhere. The limits of the directory hold meanwhile.
+   *
+   * @throws IOException as {@link #count}, or if a limit is exceeded
+   */
+  public void countAgain(long directoryId) throws IOException {
+    Set<Long> begun = new HashSet<>();
+    try {
+      if (enter(directoryId, begun)) {
+        walk(directoryId, begun);
       }
+    } finally {
+      leave(begun);
+    }
+  }
+
+  private void leave(Set<Long> begun) {
+    synchronized (walks) {
+      walks.remove(begun);
     }
   }
 

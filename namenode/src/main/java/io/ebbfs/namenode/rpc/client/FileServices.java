@@ -9,6 +9,7 @@ import io.ebbfs.namenode.files.io.LeaseRecovery;
 import io.ebbfs.namenode.files.io.ReplicationFactorService;
 import io.ebbfs.namenode.files.leases.LeaseManager;
 import io.ebbfs.namenode.files.quotas.QuotaService;
+import io.ebbfs.namenode.files.quotas.TreeCounter;
 import io.ebbfs.namenode.files.tree.AttributeService;
 import io.ebbfs.namenode.files.tree.ContentSummaryService;
 import io.ebbfs.namenode.files.tree.DeleteService;
@@ -33,5 +34,6 @@ public record FileServices(
     FileReadService reads,
     ReplicationFactorService replication,
     ContentSummaryService summaries,
+    TreeCounter treeCounter,
     LeaseManager leases,
     LeaseRecovery recovery) {}

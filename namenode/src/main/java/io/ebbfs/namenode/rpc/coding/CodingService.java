@@ -2,6 +2,7 @@ package io.ebbfs.namenode.rpc.coding;
 
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.coding.definitions.CodeDefinitions;
+import io.ebbfs.namenode.audit.QuotaInspector;
 import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
@@ -31,6 +32,8 @@ import io.ebbfs.namenode.tasks.scan.RepairScanner;
 import io.ebbfs.protocol.CodingProtocol;
 import io.ebbfs.protocol.proto.CodingProtos.CancelRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.CancelResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.CheckQuotasRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.CheckQuotasResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ClaimResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.CommitRequestProto;
@@ -66,6 +69,7 @@ import java.io.IOException;
 import java.time.Clock;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.random.RandomGenerator;
@@ -99,6 +103,7 @@ public final class CodingService implements CodingProtocol {
   private final ScrubReportService scrubs;
   private final DrainService drains;
   private final ReportedHeat heat;
+  private Optional<QuotaInspector> quotas = Optional.empty();
 
   /**
    * Reads the transitions of the previous process, and checks the codes in use.
@@ -328,6 +333,38 @@ public final class CodingService implements CodingProtocol {
           heat.accept(request);
           return ReportHeatResponseProto.getDefaultInstance();
         });
+  }
+
+  /** Lets operators have the sums of quotas checked. To be called before the service is used. */
+  public void bind(QuotaInspector inspector) {
+    quotas = Optional.of(inspector);
+  }
+
+  @Override
+  public CheckQuotasResponseProto checkQuotas(
+      RpcController controller, CheckQuotasRequestProto request) throws ServiceException {
+    return answer(() -> checkQuotas(request));
+  }
+
+  private CheckQuotasResponseProto checkQuotas(CheckQuotasRequestProto request) throws IOException {
+    QuotaInspector inspector =
+        quotas.orElseThrow(() -> new IOException("this namenode checks no quotas"));
+    if (request.hasStart()) {
+      inspector.start(request.getStart(), request.getMend());
+    }
+    QuotaInspector.Run run = inspector.last();
+    CheckQuotasResponseProto.Builder response =
+        CheckQuotasResponseProto.newBuilder()
+            .setRun(run.id())
+            .setEnded(run.ended())
+            .setInodes(run.inodes())
+            .setFound(run.found())
+            .setMended(run.mended())
+            .addAllFindings(run.texts());
+    if (!run.failure().isEmpty()) {
+      response.setFailure(run.failure());
+    }
+    return response.build();
   }
 
   // ---- the cluster as a whole ------------------------------------------------------------------
