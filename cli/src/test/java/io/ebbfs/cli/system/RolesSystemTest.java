@@ -2,6 +2,7 @@ package io.ebbfs.cli.system;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ebbfs.cli.monitoring.MonitoringFiles;
 import io.ebbfs.testbed.ConditionWaiter;
 import io.ebbfs.testbed.process.FreePorts;
 import java.io.IOException;
@@ -16,6 +17,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileSystem;
@@ -97,6 +100,12 @@ class RolesSystemTest {
     }
   }
 
+  private static String text(int port, String path) throws Exception {
+    HttpRequest request =
+        HttpRequest.newBuilder(URI.create("http://127.0.0.1:" + port + path)).build();
+    return HttpClient.newHttpClient().send(request, HttpResponse.BodyHandlers.ofString()).body();
+  }
+
   private void awaitReady(String name, int port) throws Exception {
     ConditionWaiter.within(START_MILLIS)
         .until(
@@ -143,6 +152,8 @@ class RolesSystemTest {
     awaitReady("raid-node", raidPort);
 
     String text = writeAndRead(ports.get(0));
+    requireMonitoredMetrics(List.of(ports.get(4), ports.get(7), ports.get(3), raidPort));
+    requireRightQuotas();
 
     assertThat(text).isEqualTo("written by a stock client");
     for (String name : List.of("raid-node", "manager", "chunkserver", "namenode")) {
@@ -151,6 +162,30 @@ class RolesSystemTest {
       assertThat(Files.readAllLines(log)).isNotEmpty().allMatch(line -> line.startsWith("{\"time"));
     }
     assertThat(stop("kafka")).isEqualTo(143);
+  }
+
+  /**
+   * The dashboard and the alerts name nothing that no process exports. Nodes of a shared store do
+   * not run here.
+   */
+  private static void requireMonitoredMetrics(List<Integer> ports) throws Exception {
+    Set<String> exported = new TreeSet<>();
+    for (int port : ports) {
+      text(port, "/metrics")
+          .lines()
+          .filter(line -> !line.startsWith("#"))
+          .forEach(line -> exported.add(line.split("[{ ]")[0]));
+    }
+    Set<String> missing = MonitoringFiles.metrics();
+    missing.removeAll(exported);
+    assertThat(missing).isNotEmpty().allMatch(name -> name.startsWith("ebbfs_store_"));
+  }
+
+  private void requireRightQuotas() throws Exception {
+    start("quotas", "quotas", "--mend");
+    assertThat(processes.get("quotas").waitFor(60, TimeUnit.SECONDS)).isTrue();
+    assertThat(processes.remove("quotas").exitValue()).as(said("quotas")).isZero();
+    assertThat(said("quotas")).contains("the sums of all quotas are right.");
   }
 
   private static String writeAndRead(int port) throws IOException {
