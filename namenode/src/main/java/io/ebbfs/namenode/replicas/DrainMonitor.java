@@ -11,9 +11,6 @@ import io.ebbfs.namenode.replicas.OpenBlockFinder.OpenBlock;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
-import io.ebbfs.namenode.store.Row;
-import io.ebbfs.namenode.store.Tables;
-import io.ebbfs.protocol.proto.StoreProtos.StorageReplicaRow;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayDeque;
@@ -210,7 +207,7 @@ final class DrainMonitor {
     while (left > 0 && walk.disk < server.disks().size()) {
       Disk disk = server.disks().get(walk.disk);
       int size = Math.min(PAGE, left);
-      List<Long> page = page(disk, walk.reached, size);
+      List<Long> page = StorageBlocks.page(store, disk.storageNumber(), walk.reached, size);
       look(walk, disk, page);
       left -= Math.max(1, page.size());
       if (page.size() < size) {
@@ -256,17 +253,6 @@ final class DrainMonitor {
       left -= size;
     }
     return false;
-  }
-
-  private List<Long> page(Disk disk, long after, int size) throws IOException {
-    long number = disk.storageNumber();
-    List<Row<StorageReplicaRow>> rows =
-        store.transact(
-            number,
-            Durability.RELAXED,
-            t ->
-                t.scan(Tables.STORAGE_REPLICA, number, Tables.storageReplica(number, after), size));
-    return rows.stream().map(row -> row.key().firstLong()).toList();
   }
 
   private void look(Walk walk, Disk disk, List<Long> ids) throws IOException {

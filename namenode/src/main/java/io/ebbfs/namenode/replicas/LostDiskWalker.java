@@ -6,12 +6,10 @@ import io.ebbfs.namenode.datanodes.RedundancySettings;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
-import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.LostDiskPassProto;
 import io.ebbfs.protocol.proto.StoreProtos.LostDiskRow;
-import io.ebbfs.protocol.proto.StoreProtos.StorageReplicaRow;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.LinkedHashMap;
@@ -270,7 +268,7 @@ final class LostDiskWalker {
     boolean waits = false;
     while (read < most && !walk.atEnd && !waits) {
       int size = Math.min(PAGE, most - read);
-      List<Long> ids = page(walk, size);
+      List<Long> ids = StorageBlocks.page(store, walk.disk.storageNumber(), walk.reached, size);
       int examined = examine(walk, ids);
       waits = examined < ids.size();
       read += ids.size();
@@ -279,21 +277,6 @@ final class LostDiskWalker {
       walk.row = walk.row.toBuilder().setExamined(walk.row.getExamined() + examined).build();
     }
     return read;
-  }
-
-  private List<Long> page(Walk walk, int size) throws IOException {
-    long number = walk.disk.storageNumber();
-    List<Row<StorageReplicaRow>> page =
-        store.transact(
-            number,
-            Durability.RELAXED,
-            t ->
-                t.scan(
-                    Tables.STORAGE_REPLICA,
-                    number,
-                    Tables.storageReplica(number, walk.reached),
-                    size));
-    return page.stream().map(row -> row.key().firstLong()).toList();
   }
 
   /** Returns how many of the blocks were examined before the walk has to wait. */
