@@ -178,7 +178,8 @@ public final class ReleaseAttemptPlanner {
               ShortageFinder.find(
                   member.getLengthBytes(),
                   disks.inService(),
-                  tried -> roomy(tried, member.getLengthBytes(), holders) >= needed));
+                  tried -> roomy(tried, member.getLengthBytes(), holders) >= needed,
+                  ""));
     }
     return chosen.stream().map(target -> target.disk().storageUuid()).toList();
   }

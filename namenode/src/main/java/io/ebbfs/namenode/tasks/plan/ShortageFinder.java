@@ -31,9 +31,14 @@ public final class ShortageFinder {
    * @param lengthBytes of the longest block to place
    * @param disks the disks in service
    * @param works whether there is a placement on these disks
+   * @param otherwise what may be done instead of adding servers, for the end of a sentence; empty
+   *     for nothing
    */
   static PlacementShortage find(
-      long lengthBytes, List<PlacementDisk> disks, Predicate<List<PlacementDisk>> works) {
+      long lengthBytes,
+      List<PlacementDisk> disks,
+      Predicate<List<PlacementDisk>> works,
+      String otherwise) {
     List<PlacementDisk> full = new ArrayList<>(disks);
     full.removeIf(disk -> disk.freeBytes() >= lengthBytes);
     full.sort(Comparator.comparingLong(PlacementDisk::freeBytes).reversed());
@@ -46,7 +51,7 @@ public final class ShortageFinder {
         return space(lengthBytes, disks, freed, full.size());
       }
     }
-    return domains(lengthBytes, disks, works);
+    return domains(lengthBytes, disks, works, otherwise);
   }
 
   private static PlacementShortage space(
@@ -60,7 +65,10 @@ public final class ShortageFinder {
   }
 
   private static PlacementShortage domains(
-      long lengthBytes, List<PlacementDisk> disks, Predicate<List<PlacementDisk>> works) {
+      long lengthBytes,
+      List<PlacementDisk> disks,
+      Predicate<List<PlacementDisk>> works,
+      String otherwise) {
     int servers = servers(disks);
     int each = servers == 0 ? 1 : Math.max(1, disks.size() / servers);
     List<PlacementDisk> tried = new ArrayList<>(disks);
@@ -72,8 +80,8 @@ public final class ShortageFinder {
       if (works.test(tried)) {
         return shortage(
             TransitionStateProto.NO_DOMAINS,
-            "%d servers with %d disks are in service; %d more, with %d disks each that have %d bytes free, would do: add them, or choose a code with more parities"
-                .formatted(servers, disks.size(), added, each, lengthBytes),
+            "%d servers with %d disks are in service; %d more, with %d disks each that have %d bytes free, would do: add them%s"
+                .formatted(servers, disks.size(), added, each, lengthBytes, otherwise),
             0,
             disks);
       }

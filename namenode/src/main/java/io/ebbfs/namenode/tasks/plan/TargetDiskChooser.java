@@ -245,7 +245,12 @@ public final class TargetDiskChooser {
                 + String.join("; ", ((Placement) result).compromises());
     throw NotPlannableException.noPlace(
         reason,
-        () -> ShortageFinder.find(lengthBytes, disks, more -> isGood(ask.with(more), strict)));
+        () ->
+            ShortageFinder.find(
+                lengthBytes,
+                disks,
+                more -> isGood(ask.with(more), strict),
+                ", or choose a code with more parities"));
   }
 
   /**

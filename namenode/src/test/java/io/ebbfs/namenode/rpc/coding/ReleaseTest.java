@@ -346,6 +346,10 @@ class ReleaseTest {
     }
     assertThat(releases()).singleElement().matches(t -> t.getClusterServers() == 1);
     assertThat(releases().get(0).getState()).isEqualTo(TransitionStateProto.NO_DOMAINS);
+    assertThat(releases().get(0).getFailure())
+        .as("a release chooses no code")
+        .contains("servers")
+        .doesNotContain("parities");
     assertEncoded(files);
   }
 
