@@ -9,6 +9,7 @@ import io.ebbfs.manager.view.ViewReader;
 import io.ebbfs.protocol.proto.CodingProtos.DrainStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ScrubStatusProto;
+import io.ebbfs.protocol.proto.StoreProtos.PinProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
@@ -72,6 +73,38 @@ class ActionsTest {
     rig.namenode.completeAll(new Random(1));
     rig.evaluate();
     rig.namenode.proposed.clear();
+  }
+
+  // ---- pin --------------------------------------------------------------------------------------
+
+  @Test
+  void aPathIsPinnedAndItsPinIsRemoved() throws Exception {
+    JsonNode dry = rig.act("pin?path=/cold/a&to=fast&dryRun=true");
+    assertThat(dry.path("summary").toString())
+        .contains("'fast' instead of 'none'", "30 files with 30 MiB, of which 0 already follow");
+    assertThat(rig.namenode.pins).isEmpty();
+    rig.act("pin?path=/cold/a&to=fast");
+    assertThat(rig.namenode.pins).containsValue(PinProto.FAST).hasSize(1);
+    assertThat(rig.refused("pin?path=/cold/a&to=fast&dryRun=true", 409))
+        .contains("to fast already");
+    rig.act("pin?path=/cold/a&to=fast");
+    rig.act("pin?path=/cold/a/file-0&to=replicas");
+    assertThat(rig.act("pin?path=/cold/a&to=none").path("summary").toString())
+        .contains("'none' instead of 'fast'");
+    assertThat(rig.namenode.pins).isEmpty();
+    assertThat(rig.namenode.files.values().stream().filter(file -> file.pin != null))
+        .singleElement()
+        .matches(file -> file.path.equals("/cold/a/file-0") && file.pin == PinProto.REPLICAS);
+    assertThat(Files.readString(directory.resolve("data/audit.log")))
+        .contains("cmd=pin\tsrc=path=/cold/a&to=none");
+  }
+
+  @Test
+  void aWrongPinIsRefusedInWords() throws Exception {
+    assertThat(rig.refused("pin?path=/cold/a", 400)).contains("to=fast, compact, replicas or none");
+    assertThat(rig.refused("pin?path=/cold/a&to=quick", 400)).contains("to=quick", "REPLICAS");
+    assertThat(rig.refused("pin?path=cold&to=fast", 400)).contains("no absolute path");
+    assertThat(rig.refused("pin?path=/nowhere&to=fast", 409)).contains("there is no /nowhere");
   }
 
   private TransitionRow only(TransitionStateProto state) {

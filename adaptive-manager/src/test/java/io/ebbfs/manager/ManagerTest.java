@@ -432,6 +432,7 @@ class ManagerTest {
             "/api/v1/actions/pause",
             "/api/v1/actions/resume",
             "/api/v1/actions/convert",
+            "/api/v1/actions/pin",
             "/api/v1/actions/bound",
             "/api/v1/actions/cancel",
             "/api/v1/actions/retry",
@@ -455,7 +456,8 @@ class ManagerTest {
       // A preview needs a body, and the other ones parameters. No scrub was reported yet.
       int expected =
           switch (path.substring(path.lastIndexOf('/') + 1)) {
-            case "preview", "previewed", "search", "file", "convert", "cancel", "retry" -> 400;
+            case "preview", "previewed", "search", "file", "convert", "pin", "cancel", "retry" ->
+                400;
             case "bound", "drain", "undrain" -> 404;
             case "scrub", "resume" -> 409;
             default -> 200;

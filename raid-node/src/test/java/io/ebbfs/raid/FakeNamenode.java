@@ -203,6 +203,11 @@ public final class FakeNamenode implements CodingProtocol {
   }
 
   @Override
+  public PinResponseProto pin(RpcController c, PinRequestProto r) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
   public CancelResponseProto cancel(RpcController c, CancelRequestProto r) {
     throw new UnsupportedOperationException();
   }

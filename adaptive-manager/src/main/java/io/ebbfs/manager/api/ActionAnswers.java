@@ -10,12 +10,14 @@ import io.ebbfs.manager.policy.OrderedRelease;
 import io.ebbfs.manager.schedule.DecisionProposer;
 import io.ebbfs.manager.schedule.Evaluator;
 import io.ebbfs.manager.view.FileView;
+import io.ebbfs.manager.view.Pin;
 import io.ebbfs.manager.view.PolicySums;
 import io.ebbfs.manager.view.StripeView;
 import io.ebbfs.manager.view.TransitionView;
 import io.ebbfs.protocol.proto.CodingProtos.CountProto;
 import io.ebbfs.protocol.proto.CodingProtos.DrainResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.PinResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ScrubStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionBlockProto;
@@ -154,12 +156,7 @@ final class ActionAnswers {
 
   Answer convert(Query query) {
     boolean dryRun = query.flag("dryRun");
-    String path =
-        query
-            .text("path")
-            .filter(text -> text.startsWith("/"))
-            .orElseThrow(
-                () -> new ApiException(400, "no absolute path is given", "add path=/DIRECTORY"));
+    String path = absolute(query);
     String to = target(query);
     Evaluator.Ordered ordered = manager.evaluator().order(dryRun, () -> conversion(path, to));
     return answerOrder(
@@ -327,10 +324,10 @@ final class ActionAnswers {
     lines.add(
         String.format(
             Locale.ROOT,
-            "The encoded data of policy '%s' stores %.3fx now and %.3fx then; its bound is %s.",
+            "The encoded data of policy '%s' stores %s now and %s then; its bound is %s.",
             rule.name(),
-            plan.overheadNow(),
-            plan.overheadAtEnd(),
+            overhead(plan.overheadNow()),
+            overhead(plan.overheadAtEnd()),
             rule.storageBound().isPresent()
                 ? String.format(Locale.ROOT, "%.2fx", rule.storageBound().getAsDouble())
                 : "none"));
@@ -346,6 +343,10 @@ final class ActionAnswers {
     if (plan.unknownReplication() > 0) {
       lines.add(showUnknownReplication(plan, "", "."));
     }
+  }
+
+  private static String overhead(double overhead) {
+    return overhead == 0 ? "nothing" : String.format(Locale.ROOT, "%.3fx", overhead);
   }
 
   private static String showSingleReplica(
@@ -400,6 +401,43 @@ final class ActionAnswers {
       figures.put((String) namesAndNumbers[i], (Number) namesAndNumbers[i + 1]);
     }
     return figures;
+  }
+
+  // ---- pins -------------------------------------------------------------------------------------
+
+  Answer pin(Query query) {
+    boolean dryRun = query.flag("dryRun");
+    String path = absolute(query);
+    Pin pin =
+        query
+            .oneOf("to", Pin.class)
+            .orElseThrow(
+                () ->
+                    new ApiException(
+                        400, "no pin is given", "add to=fast, compact, replicas or none"));
+    PinResponseProto pinned = manager.namenode().pin(path, pin, dryRun);
+    if (pinned.hasRefusal()) {
+      throw new ApiException(409, pinned.getRefusal(), "nothing was changed");
+    }
+    Pin before = Pin.of(pinned.hasBefore(), pinned.getBefore());
+    if (before == pin && dryRun) {
+      throw new ApiException(
+          409,
+          pin == Pin.NONE
+              ? path + " has no pin of its own"
+              : "%s is pinned to %s already".formatted(path, pin.name().toLowerCase(Locale.ROOT)),
+          "nothing to do; a pin of a directory above may hold");
+    }
+    PinPlan plan = PinPlan.of(manager.view(), path, pin, before);
+    return answer("pin", dryRun, plan.summary(), plan.figures());
+  }
+
+  private static String absolute(Query query) {
+    return query
+        .text("path")
+        .filter(text -> text.startsWith("/"))
+        .orElseThrow(
+            () -> new ApiException(400, "no absolute path is given", "add path=/DIRECTORY"));
   }
 
   // ---- the bound --------------------------------------------------------------------------------
@@ -459,8 +497,8 @@ final class ActionAnswers {
     lines.add(
         String.format(
             Locale.ROOT,
-            "Its encoded data stores %.3fx now: %s.",
-            figures.get("overheadNow").doubleValue(),
+            "Its encoded data stores %s now: %s.",
+            overhead(figures.get("overheadNow").doubleValue()),
             over > 0
                 ? "that is %s too much, so about %s of the coldest fast data become compact"
                     .formatted(

@@ -161,6 +161,13 @@ final class Routes {
             new Parameter("to", "string", "fast, compact or replicas")));
     routes.add(
         Route.action(
+            "/api/v1/actions/pin",
+            "Pins a file or directory to a code, or removes its pin",
+            actions::pin,
+            new Parameter("path", "string", "a file or directory, but not /"),
+            new Parameter("to", "string", "fast, compact, replicas or none")));
+    routes.add(
+        Route.action(
             "/api/v1/actions/bound",
             "Changes the storageBound of a policy in policies.yaml",
             actions::bound,

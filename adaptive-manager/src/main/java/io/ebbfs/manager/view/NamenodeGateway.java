@@ -14,6 +14,8 @@ import io.ebbfs.protocol.proto.CodingProtos.ListStripesRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListStripesResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListTransitionsRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListTransitionsResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.PinRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.PinResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposeRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposedProto;
 import io.ebbfs.protocol.proto.CodingProtos.ReportHeatRequestProto;
@@ -230,6 +232,19 @@ public final class NamenodeGateway {
             .setDryRun(dryRun)
             .build();
     return call("drain", p -> p.drain(null, request));
+  }
+
+  /**
+   * Sets the pin of a file or directory, or removes it.
+   *
+   * @param dryRun only tells what would be done
+   */
+  public PinResponseProto pin(String path, Pin pin, boolean dryRun) {
+    PinRequestProto.Builder request = PinRequestProto.newBuilder().setPath(path).setDryRun(dryRun);
+    if (pin != Pin.NONE) {
+      request.setPin(pin.message());
+    }
+    return call("pin", p -> p.pin(null, request.build()));
   }
 
   /** Asks for a pass of the parity scrub; a raid-node begins it within some seconds. */

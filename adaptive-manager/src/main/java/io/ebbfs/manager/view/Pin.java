@@ -13,7 +13,7 @@ public enum Pin {
   /** The file is not encoded. */
   REPLICAS;
 
-  static Pin of(boolean isSet, PinProto pin) {
+  public static Pin of(boolean isSet, PinProto pin) {
     return isSet ? valueOf(pin.name()) : NONE;
   }
 

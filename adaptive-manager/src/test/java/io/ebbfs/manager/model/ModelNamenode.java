@@ -31,6 +31,9 @@ public final class ModelNamenode implements CodingProtocol {
   /** By uuid: the servers that are to leave. */
   public final Map<String, DrainStatusProto> drains = new TreeMap<>();
 
+  /** Why the drain of a server is refused, by its uuid. */
+  public final Map<String, String> drainRefusals = new TreeMap<>();
+
   /** A file. Its unencoded blocks are replicated, its other blocks are members of stripes. */
   public static final class ModelFile {
     public final long id;
@@ -800,6 +803,9 @@ public final class ModelNamenode implements CodingProtocol {
             .setEstimated(false)
             .setServersThatStay(servers - 1 - drains.size())
             .setFreeBytesThatStay(9L << 30);
+    if (drainRefusals.containsKey(request.getServerUuid())) {
+      return response.setRefusal(drainRefusals.get(request.getServerUuid())).build();
+    }
     boolean drained = drains.containsKey(request.getServerUuid());
     if (request.getEnd() != drained) {
       return response
@@ -815,6 +821,31 @@ public final class ModelNamenode implements CodingProtocol {
       drains.put(request.getServerUuid(), DrainStatusProto.newBuilder().setDrained(false).build());
     }
     return response.build();
+  }
+
+  @Override
+  public synchronized PinResponseProto pin(RpcController c, PinRequestProto request)
+      throws ServiceException {
+    check();
+    ModelFile file =
+        files.values().stream()
+            .filter(f -> f.path.equals(request.getPath()))
+            .findFirst()
+            .orElse(null);
+    Long directory = directories.get(request.getPath());
+    if (file == null && directory == null) {
+      return PinResponseProto.newBuilder().setRefusal("there is no " + request.getPath()).build();
+    }
+    PinProto before = file == null ? pins.get(directory) : file.pin;
+    PinProto pin = request.hasPin() ? request.getPin() : null;
+    if (!request.getDryRun() && file != null) {
+      file.pin = pin;
+    } else if (!request.getDryRun()) {
+      pins.put(directory, pin);
+      pins.values().remove(null);
+    }
+    PinResponseProto.Builder response = PinResponseProto.newBuilder();
+    return (before == null ? response : response.setBefore(before)).build();
   }
 
   @Override

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.namenode.audit.MetadataChecker;
 import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.xattrs.PinOrders;
 import io.ebbfs.namenode.files.xattrs.XAttrLimits;
 import io.ebbfs.namenode.store.ClientCall;
 import io.ebbfs.namenode.store.InMemoryStore;
@@ -15,6 +16,8 @@ import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.Table;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.CodingProtos.ReportHeatRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.PinRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.PinResponseProto;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.ChangeRow;
@@ -173,6 +176,37 @@ class XAttrServiceTest {
     assertThatThrownBy(() -> set("/d", "user.more", "1")).hasMessageContaining("limit of 32");
     remove("/d", "user.0");
     set("/d", "user.more", "1");
+  }
+
+  private PinResponseProto order(String path, PinProto pin, boolean dryRun) throws IOException {
+    PinRequestProto.Builder request = PinRequestProto.newBuilder().setPath(path).setDryRun(dryRun);
+    return new PinOrders(real.store).pin((pin == null ? request : request.setPin(pin)).build());
+  }
+
+  @Test
+  void anOperatorPinsAndUnpinsAsOftenAsTheOrderComes() throws IOException {
+    assertThat(order("/d", PinProto.FAST, true).hasBefore()).isFalse();
+    assertThat(names("/d")).isEmpty();
+    long before = told(inode("/d").id());
+    order("/d", PinProto.FAST, false);
+    order("/d", PinProto.FAST, false);
+    assertThat(names("/d")).containsExactly("user.ebbfs.pin");
+    assertThat(told(inode("/d").id())).isEqualTo(before + 1);
+    set("/d", "user.a", "1");
+    assertThat(order("/d/f", PinProto.REPLICAS, false).hasBefore()).isFalse();
+    assertThat(order("/d", null, false).getBefore()).isEqualTo(PinProto.FAST);
+    assertThat(order("/d", null, false).hasBefore()).isFalse();
+    assertThat(names("/d")).containsExactly("user.a");
+    assertThat(inode("/d/f").row().getPin()).isEqualTo(PinProto.REPLICAS);
+  }
+
+  @Test
+  void anOrderForNoFileIsRefusedWithTheRemedy() throws IOException {
+    for (String path : List.of("/none", "/d/f/below", "d", "/.reserved/.inodes/99999")) {
+      assertThat(order(path, PinProto.FAST, false).getRefusal())
+          .contains(path.split("/")[0], "name");
+    }
+    assertThat(order("/", PinProto.FAST, false).getRefusal()).contains("directories below");
   }
 
   @Test

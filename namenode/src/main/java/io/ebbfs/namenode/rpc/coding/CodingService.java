@@ -8,6 +8,7 @@ import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.ServerDrains;
 import io.ebbfs.namenode.files.xattrs.ReportedHeat;
+import io.ebbfs.namenode.files.xattrs.PinOrders;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.store.ChangeLog;
 import io.ebbfs.namenode.store.IdGenerators;
@@ -55,6 +56,8 @@ import io.ebbfs.protocol.proto.CodingProtos.ListStripesRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListStripesResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListTransitionsRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListTransitionsResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.PinRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.PinResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposeRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposeResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.RenewRequestProto;
@@ -104,6 +107,7 @@ public final class CodingService implements CodingProtocol {
   private final DrainService drains;
   private final ReportedHeat heat;
   private Optional<QuotaInspector> quotas = Optional.empty();
+  private final PinOrders pins;
 
   /**
    * Reads the transitions of the previous process, and checks the codes in use.
@@ -155,6 +159,7 @@ public final class CodingService implements CodingProtocol {
     this.scrubs = new ScrubReportService(store, blocks, counters);
     this.heat = heat;
     this.drains = new DrainService(store, codes, cluster, drains, blockCounts);
+    this.pins = new PinOrders(store);
   }
 
   /**
@@ -365,6 +370,12 @@ public final class CodingService implements CodingProtocol {
       response.setFailure(run.failure());
     }
     return response.build();
+  }
+
+  @Override
+  public PinResponseProto pin(RpcController controller, PinRequestProto request)
+      throws ServiceException {
+    return answer(() -> pins.pin(request));
   }
 
   // ---- the cluster as a whole ------------------------------------------------------------------

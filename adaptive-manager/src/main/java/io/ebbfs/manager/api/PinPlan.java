@@ -1,0 +1,80 @@
+package io.ebbfs.manager.api;
+
+import io.ebbfs.common.config.Units;
+import io.ebbfs.manager.view.FileView;
+import io.ebbfs.manager.view.NamespaceView;
+import io.ebbfs.manager.view.Pin;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/**
+ * What the pin of a path means for the files at or below it, as far as they are counted.
+ *
+ * @param before the pin of the path itself
+ * @param files that were looked at
+ * @param bytes of these files
+ * @param alike files of these that follow the same pin now
+ * @param whole whether all files were looked at
+ */
+record PinPlan(
+    String path, Pin pin, Pin before, long files, long bytes, long alike, boolean whole) {
+  /** More files would take longer than an operator likes to wait. */
+  static final int MOST_FILES = 4_000;
+
+  static PinPlan of(NamespaceView view, String path, Pin pin, Pin before) {
+    long[] sums = new long[3];
+    boolean[] whole = {true};
+    view.eachFileBelow(
+        path,
+        file -> {
+          whole[0] = sums[0] < MOST_FILES;
+          if (whole[0]) {
+            add(sums, file, pin);
+          }
+          return whole[0];
+        });
+    return new PinPlan(path, pin, before, sums[0], sums[1], sums[2], whole[0]);
+  }
+
+  private static void add(long[] sums, FileView file, Pin pin) {
+    sums[0]++;
+    sums[1] += file.lengthBytes();
+    sums[2] += file.pin() == pin ? 1 : 0;
+  }
+
+  private static String show(Pin pin) {
+    return pin == Pin.NONE ? "none" : pin.name().toLowerCase(Locale.ROOT);
+  }
+
+  List<String> summary() {
+    return List.of(
+        "The pin of %s is '%s' instead of '%s'; it is kept as the attribute user.ebbfs.pin."
+            .formatted(path, show(pin), show(before)),
+        "It concerns %s%,d %s with %s, of which %,d already follow the pin '%s'. A pin of a directory or file below goes first."
+            .formatted(
+                whole ? "" : "more than ",
+                files,
+                files == 1 ? "file" : "files",
+                Units.showBytes(bytes),
+                alike,
+                show(pin)),
+        switch (pin) {
+          case NONE -> "Reads decide again about these files. Nothing is converted at once.";
+          case REPLICAS ->
+              "Encoded data of these files becomes replicas again over the next runs of the policy, within the bound.";
+          case FAST, COMPACT ->
+              "Data that is not in the %s code is encoded or converted over the next runs of the policy, within the bound."
+                  .formatted(show(pin));
+        });
+  }
+
+  Map<String, Number> figures() {
+    Map<String, Number> figures = new LinkedHashMap<>();
+    figures.put("files", files);
+    figures.put("dataBytes", bytes);
+    figures.put("alike", alike);
+    return figures;
+  }
+}
