@@ -1,34 +1,25 @@
 """Drives the dashboard in Chromium at one width. Arguments: address, API token, width, directory for screenshots.
 
-The caller has stored 60 files of 1 MiB below /cold and one below /elsewhere; "cold" is the only policy.
+The caller has stored 60 files of 1 MiB below /cold, 60 encoded ones below /frozen, and one below /elsewhere; the policies
+are "cold" and "frozen". The parity scrub has ended its third pass. The drain of server-5 is refused.
 Prints the name of each step that holds; a step that does not ends the process with the reason.
 """
 import sys
 
-from playwright.sync_api import expect, sync_playwright
+import browser
+from browser import confirm
+from playwright.sync_api import expect
 
 ADDRESS, TOKEN, WIDTH, SHOTS = sys.argv[1], sys.argv[2], int(sys.argv[3]), sys.argv[4]
-CHROMIUM = "/usr/bin/chromium"
-SLOW_MACHINE_MILLIS = 30_000
 
 
 def step(name, page):
-    scroll = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
-    assert scroll <= 0, f"{name}: the page is {scroll} pixels too wide"
-    page.screenshot(path=f"{SHOTS}/{WIDTH}-{name}.png", full_page=True)
-    print(name, flush=True)
+    browser.step(name, page, SHOTS, WIDTH)
 
 
-def confirm(page, button, shows):
-    """Sees what the dry run tells before confirming it."""
-    dialog = page.get_by_role("dialog")
-    go = dialog.get_by_role("button", name=button)
-    expect(go).to_be_visible()
-    expect(dialog.locator("#action-summary")).to_contain_text(shows)
-    go.click()
-    expect(dialog.locator("#action-summary")).to_contain_text("Done.")
-    dialog.get_by_role("button", name="Close").click()
-    expect(dialog).to_be_hidden()
+def overview(page):
+    expect(page.locator("#tiles")).to_contain_text("Stored per byte")
+    step("overview", page)
 
 
 def pause_and_resume(page):
@@ -74,9 +65,39 @@ def change_bound(page):
     expect(dialog.locator("#action-error")).to_contain_text("below what PC(6x5) can reach")
     dialog.get_by_label("Stored bytes per byte").fill("1.65")
     dialog.get_by_role("button", name="Show what it does").click()
-    confirm(page, "Change the bound", "1.65x instead of 1.5x")
-    expect(page.locator(".policy-head")).to_contain_text("of 1.65×")
+    confirm(page, "Change the bound", "1.65x instead of 1.5x", "room for")
+    expect(page.locator(".policy-head").first).to_contain_text("of 1.65×")
     step("bound", page)
+
+
+def dry_run(page):
+    page.get_by_role("button", name="What the policies would decide now").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator("#action-summary")).to_contain_text("Nothing is to be encoded or converted now.")
+    expect(dialog.get_by_role("button", name="Decide this now")).to_have_count(0)
+    step("dry-run", page)
+    page.keyboard.press("Escape")
+
+
+def drain_and_take_back(page):
+    page.get_by_role("button", name="Drain server server-5:9005").click()
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator("#action-error")).to_contain_text("11 live servers stay: add servers")
+    expect(dialog.get_by_role("button", name="Drain the server")).to_have_count(0)
+    step("drain-refused", page)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Drain server server-3:9003").click()
+    confirm(page, "Drain the server", "1,234 blocks (5 GiB)", "11 live servers stay, with 9 GiB free")
+    expect(page.locator("#servers")).to_contain_text("draining: its blocks are being counted")
+    step("draining", page)
+    page.get_by_role("button", name="Take server server-3:9003 back").click()
+    confirm(page, "Take the server back", "its 1,234 blocks count again")
+    expect(page.get_by_role("button", name="Drain server server-3:9003")).to_be_visible()
+
+
+def scrub(page):
+    page.get_by_role("button", name="Start a parity scrub").click()
+    confirm(page, "Start the scrub", "Pass 4 of the parity scrub", "checked 40 stripes and found 2")
 
 
 def browse_and_convert(page):
@@ -103,43 +124,62 @@ def browse_and_convert(page):
     confirm(page, "Retry the transition", "Transition ")
 
 
+def make_replicas(page):
+    page.goto(ADDRESS + "/#/files/frozen")
+    page.get_by_role("button", name="Convert /frozen to replicas").click()
+    confirm(page, "Convert to replicas", "/frozen (files: 60): 60 MiB leave their stripes", "more are stored")
+
+
+def pin(page):
+    page.get_by_role("button", name="Pin /frozen").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Pin to").select_option("replicas")
+    step("pin", page)
+    dialog.get_by_role("button", name="Show what it does").click()
+    confirm(page, "Set the pin", "The pin of /frozen is 'replicas' instead of 'none'", "It concerns 60 files with 60 MiB")
+    page.goto(ADDRESS + "/#/file/frozen/file-07")
+    page.get_by_role("button", name="Pin /frozen/file-07").click()
+    dialog.get_by_label("Pin to").select_option("none")
+    dialog.get_by_role("button", name="Show what it does").click()
+    expect(dialog.locator("#action-error")).to_contain_text("/frozen/file-07 has no pin of its own")
+    dialog.get_by_label("Pin to").select_option("compact")
+    dialog.get_by_role("button", name="Show what it does").click()
+    confirm(page, "Set the pin", "It concerns 1 file with 1 MiB")
+
+
 def search(page):
-    page.get_by_label("Search").fill("file-0")
+    page.goto(ADDRESS + "/#/files/cold")
     rows = page.locator(".entry:not(.head)")
-    expect(rows).to_have_count(10)
+    expect(rows).to_have_count(60)
+    page.get_by_label("Search").fill("file-0")
+    expect(rows).to_have_count(20)
     page.get_by_label("Search").fill("/else")
     expect(rows).to_have_count(1)
     expect(rows).to_contain_text("/elsewhere/")
-    page.get_by_label("Search").fill("nowhere")
-    expect(page.locator("#entries")).to_contain_text("No path or name begins with “nowhere”")
+    page.get_by_label("Search").fill("le-07")
+    expect(page.locator("#entries")).to_contain_text("No name begins with “le-07”. A part from the middle of a name is not")
+    expect(page.locator("#crumbs")).to_have_text("Search: le-07")
+    expect(page.locator("#file-actions button")).to_have_count(0)
     step("search", page)
-    page.go_back()
+    page.get_by_label("Search").fill("")
     expect(rows).to_have_count(60)
 
 
 def history(page):
     page.get_by_role("link", name="History").click()
     entries = page.locator("#history-list > li")
-    expect(entries.first).to_contain_text("retry")
+    expect(entries.first).to_contain_text("pin")
     expect(page.locator("#history-list")).to_contain_text("1.65x instead of 1.5x")
+    expect(page.locator("#history-list")).to_contain_text("release → replicas")
     step("history", page)
 
 
+PARTS = (overview, pause_and_resume, focus_survives_a_refresh, change_bound, dry_run, drain_and_take_back, scrub,
+         browse_and_convert, make_replicas, pin, search, history)
+
+
 def main():
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=["--no-sandbox"])
-        page = browser.new_page(viewport={"width": WIDTH, "height": 900})
-        page.set_default_timeout(SLOW_MACHINE_MILLIS)
-        expect.set_options(timeout=SLOW_MACHINE_MILLIS)
-        errors = []
-        page.on("pageerror", lambda error: errors.append(str(error)))
-        page.goto(ADDRESS)
-        expect(page.locator("#tiles")).to_contain_text("Stored per byte")
-        step("overview", page)
-        for part in (pause_and_resume, focus_survives_a_refresh, change_bound, browse_and_convert, search, history):
-            part(page)
-        assert not errors, errors
-        browser.close()
+    browser.with_page(ADDRESS, WIDTH, lambda page: [part(page) for part in PARTS])
 
 
 main()

@@ -31,6 +31,28 @@ const drainButton = server => server.drain
     : actionButton('Drain', {name: 'drain', title: 'Drain server ' + server.name, confirm: 'Drain the server',
         parameters: {server: server.uuid}});
 
+const pinButton = path => actionButton('Pin', {name: 'pin', title: 'Pin ' + path, confirm: 'Set the pin',
+    parameters: {path}, field: {name: 'to', label: 'Pin to', choices: [
+      ['fast', 'fast code: quick reads of lost blocks'], ['compact', 'compact code: the least space'],
+      ['replicas', 'replicas: not encoded'], ['none', 'no pin: reads decide']]}});
+
+// Decides nothing before it is confirmed: the dry run shows what the policies would decide now.
+const dryRunButton = () => actionButton('Dry run', {name: 'evaluate', path: 'policies/evaluate',
+    title: 'What the policies would decide now', confirm: 'Decide this now', summary: decisionLines});
+
+const MOST_DECISIONS = 12;
+
+function decisionLines(answer) {
+  const decisions = answer.decisions;
+  const data = decisions.reduce((sum, decision) => sum + decision.dataBytes, 0);
+  const lines = decisions.slice(0, MOST_DECISIONS).map(decision => decision.kind.toLowerCase() + ' → ' + decision.toCode
+      + ' by policy ' + decision.policy + ': ' + bytes(decision.dataBytes) + '. ' + decision.reason);
+  const more = decisions.length - lines.length;
+  return [decisions.length ? count(decisions.length) + (decisions.length === 1 ? ' decision' : ' decisions') + ' about ' + bytes(data) + '.'
+      : 'Nothing is to be encoded or converted now.', ...lines, ...(more > 0 ? ['And ' + count(more) + ' more.'] : []),
+      ...answer.refusals.map(refusal => 'Policy ' + refusal.policy + ': ' + refusal.message + ' → ' + refusal.remedy)];
+}
+
 const convertButtons = path => ['fast', 'compact', 'replicas'].map(to => actionButton('Convert to ' + to, {name: 'convert',
     title: 'Convert ' + path + ' to ' + to, confirm: 'Convert to ' + to, parameters: {path, to}}));
 
@@ -52,14 +74,24 @@ let current = null;
 function openAction(action) {
   current = {...action, parameters: {...action.parameters}, step: 'ask'};
   $('action-title').textContent = action.title;
-  $('action-field').hidden = !action.field;
-  if (action.field) {
-    $('action-field-label').textContent = action.field.label;
-    $('action-value').value = action.field.value;
-  }
+  showField(action.field);
   showStep('ask', []);
   $('action').showModal();
   if (!action.field && sessionStorage.getItem(TOKEN)) forward();
+}
+
+// A field is a number or a choice.
+function showField(field) {
+  $('action-field').hidden = !field || !!field.choices;
+  $('action-choice').hidden = !field || !field.choices;
+  if (!field) return;
+  if (field.choices) {
+    $('action-choice-label').textContent = field.label;
+    $('action-choices').replaceChildren(...field.choices.map(([value, text]) => h('option', {value}, text)));
+  } else {
+    $('action-field-label').textContent = field.label;
+    $('action-value').value = field.value;
+  }
 }
 
 // The steps: 'ask' for value and token, 'confirm' what the dry run tells, 'done'.
@@ -82,18 +114,22 @@ async function forward() {
     sessionStorage.setItem(TOKEN, $('action-token').value.trim());
     $('action-token').value = '';
   }
-  if (current.field && step === 'ask') current.parameters[current.field.name] = $('action-value').value;
+  if (current.field && step === 'ask') {
+    current.parameters[current.field.name] = $(current.field.choices ? 'action-choices' : 'action-value').value;
+  }
   $('action-go').disabled = true;
   try {
-    const answer = await post('actions/' + current.name, {...current.parameters, dryRun: step === 'ask'});
-    if (step === 'ask') {
-      showStep('confirm', answer.summary);
+    const answer = await post(current.path || 'actions/' + current.name, {...current.parameters, dryRun: step === 'ask'});
+    if (step === 'ask' && answer.decisions && !answer.decisions.length) {
+      showStep('done', current.summary(answer)); // there is nothing to confirm
+    } else if (step === 'ask') {
+      showStep('confirm', current.summary ? current.summary(answer) : answer.summary);
       $('action-go').disabled = false;
       $('action-go').focus();
     } else {
-      const made = answer.transitionIds.length;
+      const made = transitionsOf(answer);
       showStep('done', ['Done.' + (made ? ' ' + count(made) + (made === 1 ? ' transition is' : ' transitions are')
-          + ' planned.' : ''), ...answer.refusals.map(refusal => 'The namenode refused: ' + refusal)]);
+          + ' planned.' : ''), ...refusalsOf(answer).map(refusal => 'The namenode refused: ' + refusal)]);
       refresh();
     }
   } catch (error) {
@@ -103,6 +139,12 @@ async function forward() {
     $('action-go').disabled = false;
   }
 }
+
+// An order has its transitions and refusals in one list, an evaluation has them with each decision.
+const transitionsOf = answer => answer.decisions
+    ? answer.decisions.reduce((sum, decision) => sum + (decision.transitionIds || []).length, 0) : answer.transitionIds.length;
+const refusalsOf = answer => answer.decisions
+    ? answer.decisions.map(decision => decision.refusal).filter(refusal => refusal) : answer.refusals;
 
 async function post(path, parameters) {
   const response = await fetch('api/v1/' + path + '?' + new URLSearchParams(parameters),

@@ -56,6 +56,7 @@ function bar(parts) {
 
 function drawHealth(health) {
   $('pause').replaceChildren(pauseButton(health.pausedSinceMillis));
+  if (!$('dry-run').hasChildNodes()) $('dry-run').append(dryRunButton());
   const status = $('status');
   status.className = 'pill ' + health.status;
   const n = health.messages.length;
@@ -100,7 +101,7 @@ function scrubTile(scrub, now) {
       : ended ? count(scrub.endedStripes) + ' stripes ' + ago(now - ended) + ' ago'
       : count(scrub.passStripes) + ' stripes so far';
   const isOver = ended >= scrub.passStartedMillis;
-  return tile('Parity scrub', count(ended ? scrub.endedFindings : scrub.passFindings), 'found',
+  return tile('Parity scrub', count(ended ? scrub.endedFindings : scrub.passFindings), 'findings',
       h('span', {}, note + ' ', isOver ? scrubButton() : null), null, scrub.suspectStripes ? 'bad' : '');
 }
 
@@ -314,7 +315,7 @@ function drawServers(cluster) {
   // Nearly empty disks would all look alike, so they are compared with the fullest disk.
   const scale = fullest > 0 && fullest < 0.1 ? fullest : 1;
   $('scale').textContent = scale === 1 ? 'used of capacity' : 'used, against the fullest disk';
-  $('servers').replaceChildren(...cluster.servers.map(server =>
+  $('servers').replaceChildren(...serversToShow(cluster.servers).map(server =>
       h('div', {class: 'server' + (isDown(server) ? ' dead' : ''), title: server.uuid},
           h('div', {class: 'name'}, server.name + (racks > 1 ? ' ' + server.rack : '')),
           h('div', {class: 'disks'}, ...server.disks.map(disk => {
@@ -330,6 +331,34 @@ function drawServers(cluster) {
               : h('span', {class: isDown(server) ? 'down' : ''}, 'down')),
           server.drain ? drainState(server.drain) : null,
           h('div', {class: 'used'}, drainButton(server)))));
+}
+
+// Of a large cluster the servers that somebody has to look at come first, and the rest is shown when it is asked for.
+const MOST_SERVERS = 60;
+let everyServer = false;
+
+const needsALook = server => isDown(server) || !!server.drain || server.disks.some(disk => disk.failed);
+
+function serversToShow(servers) {
+  const more = $('more-servers');
+  const large = servers.length > MOST_SERVERS;
+  more.hidden = !large;
+  if (!large) return servers;
+  const some = [...servers.filter(needsALook), ...servers.filter(server => !needsALook(server))].slice(0, MOST_SERVERS);
+  const button = more.querySelector('button') || more.appendChild(moreServersButton());
+  button.textContent = everyServer ? 'Show fewer' : 'Show all ' + count(servers.length) + ' servers';
+  more.querySelector('span').textContent = everyServer ? '' : count(some.length) + ' of ' + count(servers.length)
+      + ' servers are shown, first those that are down, being drained, or have a failed disk. ';
+  return everyServer ? servers : some;
+}
+
+function moreServersButton() {
+  const button = h('button', {type: 'button', class: 'act'});
+  button.addEventListener('click', () => {
+    everyServer = !everyServer;
+    refresh();
+  });
+  return button;
 }
 
 // How far the drain of a server is: what is left, and how long that takes at the speed of the last minutes.
@@ -377,6 +406,16 @@ function drawKinds(cluster, counts) {
           [row.failed, 'failed-bar', row.failed + ' failed']]))));
 }
 
+// Why the last attempt has failed, or why there is nothing left to do.
+function failureOf(t) {
+  if (!t.failure || t.state === 'DONE') return null;
+  return t.state === 'DROPPED' ? h('span', {class: 'none'}, ' · ' + t.failure)
+      : h('em', {}, 'attempt ' + t.attempt + ': ' + t.failure);
+}
+
+// What a release leaves behind is replicas; its code is that of the stripe.
+const targetOf = t => t.kind === 'RELEASE' ? 'replicas' : t.toCode;
+
 // The transitions of one decision differ only in their blocks, so those in the same state share a row.
 function alike(transitions) {
   const groups = new Map();
@@ -397,10 +436,10 @@ function drawTransitions(answer, cluster) {
   const rows = alike(answer.transitions).slice(0, 40).map(({t, n}) => h('li', {class: t.state},
       h('span', {class: 'what'}, kindName(cluster, t.kind),
           n > 1 ? h('span', {class: 'times'}, ' ×' + n) : null),
-      h('span', {class: 'codes'}, t.fromCode && t.fromCode !== t.toCode
-          ? t.fromCode + ' → ' + t.toCode : '→ ' + t.toCode),
+      h('span', {class: 'codes'}, t.fromCode && t.fromCode !== targetOf(t)
+          ? t.fromCode + ' → ' + targetOf(t) : '→ ' + targetOf(t)),
       h('span', {class: 'why'}, t.reason,
-          t.failure && t.state !== 'DONE' ? h('em', {}, 'attempt ' + t.attempt + ': ' + t.failure) : null),
+          failureOf(t)),
       h('span', {class: 'state'}, h('b', {}, t.state.toLowerCase().replace('_', ' ')), ago(cluster.timeMillis - t.updatedMillis) + ' ago',
           transitionButton(t, n))));
   const list = $('transitions');

@@ -2,6 +2,8 @@
 'use strict';
 
 const SEARCH_PAUSE_MILLIS = 250;
+// A page never has more rows than this, however many there are.
+const MOST_ROWS = 1000;
 const stateName = state => (STATES.find(([name]) => name === state) || [0, 'not evaluated yet'])[1];
 const fileLink = path => '#/file' + encodeURI(path).replaceAll('#', '%23');
 const directoryLink = path => '#/files' + encodeURI(path).replaceAll('#', '%23');
@@ -38,7 +40,7 @@ async function ask(path, draw, whenFailed) {
 
 function crumbs(path, isFile) {
   const names = path.split('/').filter(name => name);
-  const parts = [h('a', {href: directoryLink('/')}, '/')];
+  const parts = [h('a', {href: directoryLink('/'), 'aria-label': 'root directory'}, '/'), ' '];
   names.forEach((name, i) => {
     const to = '/' + names.slice(0, i + 1).join('/');
     const last = i === names.length - 1;
@@ -46,7 +48,7 @@ function crumbs(path, isFile) {
         : h('a', {href: directoryLink(to)}, name), last ? '' : ' / ');
   });
   $('crumbs').replaceChildren(...parts);
-  $('file-actions').replaceChildren(...convertButtons(path));
+  $('file-actions').replaceChildren(...(path === '/' ? [] : [...convertButtons(path), pinButton(path)]));
 }
 
 function showDirectory(path) {
@@ -57,22 +59,46 @@ function showDirectory(path) {
 }
 
 function listEntries(query, nameOf, whenEmpty) {
-  const list = $('entries');
-  const load = (cursor, first) => ask(query + (cursor ? '&cursor=' + cursor : ''), page => {
-    const rows = page.entries.map(entry => entryRow(entry, nameOf(entry)));
-    if (first) list.replaceChildren(...(rows.length ? [head(), ...rows] : [h('p', {class: 'none'}, whenEmpty)]));
-    else list.append(...rows);
-    if (page.nextCursor) list.append(more(list, () => load(page.nextCursor, false)));
-    else if (!first && rows.length) rows[0].querySelector('a').focus();
-  }, list);
-  load(null, true);
+  listPages($('entries'), query, {
+    list: () => h('div', {role: 'table', 'aria-label': 'Files and directories'}, head()),
+    rows: page => page.entries.map(entry => entryRow(entry, nameOf(entry))),
+    whenEmpty,
+  });
 }
 
-function more(list, load) {
-  const button = h('button', {type: 'button', class: 'more'}, 'Show more');
+// Shows page after page in a list below an element. Of very many rows the latest stay, so that the page stays quick.
+function listPages(box, query, kind) {
+  const list = kind.list();
+  const note = h('p', {class: 'none', role: 'status'});
+  const buttons = h('div', {class: 'paging'});
+  let shown = 0;
+  const load = cursor => ask(query + (cursor ? '&cursor=' + cursor : ''), page => {
+    const rows = kind.rows(page);
+    if (!cursor && !rows.length && !page.nextCursor) return box.replaceChildren(h('p', {class: 'none'}, kind.whenEmpty));
+    list.append(...rows);
+    shown += rows.length;
+    const old = [...list.children].filter(row => !row.classList.contains('head'));
+    old.slice(0, Math.max(0, old.length - MOST_ROWS)).forEach(row => row.remove());
+    if (!cursor) box.replaceChildren(list, note, buttons);
+    showPaging(note, buttons, {shown, kept: Math.min(shown, MOST_ROWS), next: page.nextCursor, load, again: () => listPages(box, query, kind)});
+    if (cursor && rows.length) (rows[0].querySelector('a') || rows[0]).focus();
+  }, box);
+  load(null);
+}
+
+function showPaging(note, buttons, state) {
+  const first = state.shown - state.kept + 1;
+  note.textContent = state.next ? `${count(first)} to ${count(state.shown)} are shown; there are more.`
+      : first > 1 ? `${count(first)} to ${count(state.shown)} are shown; these are the last.` : '';
+  buttons.replaceChildren(...(state.next ? [more('Show more', () => state.load(state.next))] : []),
+      ...(first > 1 ? [more('Back to the first', state.again)] : []));
+}
+
+function more(label, act) {
+  const button = h('button', {type: 'button', class: 'more'}, label);
   button.addEventListener('click', () => {
-    button.remove();
-    load();
+    button.disabled = true;
+    act();
   });
   return button;
 }
@@ -117,6 +143,7 @@ function drawFile(answer) {
   const facts = [
     ['State', stateName(file.state)], ['Why', file.reason],
     ['Policy', file.policy || 'none'],
+    ...(file.pin && file.pin !== 'NONE' ? [['Pinned to', file.pin.toLowerCase()]] : []),
     ['Heat', Charts.number(file.heat) + (file.hot ? ' reads, read-hot' : ' reads, read-cold')],
     ['Heat of its directories', directories(answer.directories)],
     ['Size', bytes(file.lengthBytes) + ' in ' + count(file.blocks) + (file.blocks === 1 ? ' block' : ' blocks')],
@@ -134,7 +161,7 @@ function drawFile(answer) {
           : h('p', {class: 'none'}, 'The blocks of the file are replicated.'),
       h('h3', {}, 'Transitions'),
       answer.transitions.length ? h('ul', {class: 'plain'}, ...answer.transitions.map(t => h('li', {class: t.state},
-          h('b', {}, t.state.toLowerCase().replace('_', ' ')), ` to ${t.toCode}: ${t.reason} `,
+          h('b', {}, t.state.toLowerCase().replace('_', ' ')), ` to ${targetOf(t)}: ${t.reason} `,
           t.failure && t.state !== 'DONE' ? h('em', {}, t.failure + ' ') : '', transitionButton(t))))
           : h('p', {class: 'none'}, 'None is under way, and none ended recently.'));
 }
@@ -143,32 +170,28 @@ function drawFile(answer) {
 
 function search(text) {
   if (!text) return showPage();
+  // The results are of the whole cluster: no button for the directory before may stand above them.
+  $('crumbs').replaceChildren('Search: ' + text);
+  $('file-actions').replaceChildren();
   $('file').hidden = true;
   $('entries').hidden = false;
   listEntries('search?limit=100&text=' + encodeURIComponent(text), entry => entry.path,
-      'No path or name begins with “' + text + '”. Upper and lower case differ.');
+      'No ' + (text.startsWith('/') ? 'path' : 'name') + ' begins with “' + text + '”. A part from the middle of a name'
+          + ' is not searched for, and upper and lower case differ.');
 }
 
 // ---- history ----------------------------------------------------------------------------------
 
 function showHistory() {
-  const list = $('history-list');
-  const load = (cursor, first) => ask('history?limit=50' + (cursor ? '&cursor=' + cursor : ''), page => {
-    const rows = page.entries.map(historyRow);
-    if (first) list.replaceChildren(...(rows.length ? rows : [h('li', {class: 'none'}, 'nothing was decided yet')]));
-    else list.append(...rows);
-    if (page.nextCursor) list.append(h('li', {class: 'more-row'}, more(list, () => {
-      list.querySelector('.more-row').remove();
-      load(page.nextCursor, false);
-    })));
-  }, list);
-  load(null, true);
+  listPages($('history-entries'), 'history?limit=50', {list: () => h('ol', {id: 'history-list'}),
+    rows: page => page.entries.map(historyRow), whenEmpty: 'Nothing was decided yet.'});
 }
 
 function historyRow(entry) {
   const made = entry.transitionIds.length;
-  return h('li', {}, h('time', {datetime: new Date(entry.atMillis).toISOString()}, new Date(entry.atMillis).toLocaleString()),
-      h('span', {class: 'what'}, entry.what.toLowerCase(), entry.toCode ? ' → ' + entry.toCode : ''),
+  const to = entry.what === 'RELEASE' ? 'replicas' : entry.toCode;
+  return h('li', {tabindex: '-1'}, h('time', {datetime: new Date(entry.atMillis).toISOString()}, new Date(entry.atMillis).toLocaleString()),
+      h('span', {class: 'what'}, entry.what.toLowerCase(), to ? ' → ' + to : ''),
       h('span', {class: 'by'}, entry.by === 'operator' ? 'by an operator' : 'by policy ' + entry.policy),
       h('span', {class: 'why'}, entry.reason, made ? ' · ' + count(made) + (made === 1 ? ' transition' : ' transitions') : '',
           entry.refusal ? h('em', {}, 'refused: ' + entry.refusal) : null));
