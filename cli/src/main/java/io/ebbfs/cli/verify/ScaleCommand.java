@@ -3,9 +3,11 @@ package io.ebbfs.cli.verify;
 import io.ebbfs.cli.options.HelpOption;
 import io.ebbfs.verify.cluster.RunFiles;
 import io.ebbfs.verify.scale.ScaleComparison;
+import io.ebbfs.verify.scale.ScaleDashboard;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
@@ -47,6 +49,14 @@ final class ScaleCommand implements Callable<Integer> {
   @Option(names = "--json", paramLabel = "FILE", description = "Writes the figures to this file.")
   private Path json;
 
+  @Option(
+      names = "--serve",
+      description = {
+        "Measures nothing, but serves the dashboard over all of the files until Ctrl-C.",
+        "A tenth of the files is in one directory."
+      })
+  private boolean serve;
+
   @Override
   public Integer call() throws Exception {
     if (files < LEAST_FILES) {
@@ -54,9 +64,34 @@ final class ScaleCommand implements Callable<Integer> {
           command.commandLine(), "--files is %d: give at least %d".formatted(files, LEAST_FILES));
     }
     Path place = RunFiles.place(Optional.ofNullable(directory), "ebbfs-scale");
+    if (serve) {
+      serve(place.toAbsolutePath().resolve("served"));
+      return 0;
+    }
     RunFiles.write(
         Optional.ofNullable(json).map(Path::toAbsolutePath),
         new ScaleComparison(files, seconds, place.toAbsolutePath()).run(System.out));
     return 0;
+  }
+
+  private void serve(Path place) throws Exception {
+    if (json != null) {
+      throw new ParameterException(
+          command.commandLine(), "--json is for figures, and --serve measures none: leave one out");
+    }
+    ScaleDashboard dashboard = ScaleDashboard.open(files, place, System.out);
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> end(dashboard), "stop"));
+    System.out.printf(
+        "The dashboard of %,d files is at %s/%nThe API token is in %s%nCtrl-C ends it and deletes its files%n",
+        files, dashboard.address(), dashboard.tokenFile());
+    new CountDownLatch(1).await();
+  }
+
+  private static void end(ScaleDashboard dashboard) {
+    try {
+      dashboard.close();
+    } catch (Exception e) {
+      System.err.println("ebb verify scale: " + e.getMessage());
+    }
   }
 }

@@ -1,15 +1,13 @@
 package io.ebbfs.verify.scale;
 
-import java.io.IOException;
+import io.ebbfs.testbed.process.LiveFiles;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 
 /** Measures a tenth of a number of files and all of them, and prints how each loop grows. */
 public final class ScaleComparison {
@@ -61,15 +59,7 @@ public final class ScaleComparison {
     try {
       return new ScaleRun(count, seconds, Files.createDirectories(place), out).run();
     } finally {
-      delete(place);
-    }
-  }
-
-  private static void delete(Path tree) throws IOException {
-    try (Stream<Path> paths = Files.walk(tree)) {
-      for (Path path : paths.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(path);
-      }
+      LiveFiles.deleteTree(place);
     }
   }
 

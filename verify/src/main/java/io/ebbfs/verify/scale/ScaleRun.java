@@ -2,64 +2,34 @@ package io.ebbfs.verify.scale;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.ebbfs.coding.code.CodeRegistry;
-import io.ebbfs.common.config.ConfigException;
 import io.ebbfs.manager.Manager;
-import io.ebbfs.manager.config.HalfLives;
 import io.ebbfs.manager.config.ManagerConfig;
-import io.ebbfs.manager.config.ManagerOptions;
-import io.ebbfs.manager.config.PolicySet;
-import io.ebbfs.manager.heat.ManagerStore;
-import io.ebbfs.manager.heat.OpenEvent;
 import io.ebbfs.manager.view.NamespaceView;
 import io.ebbfs.namenode.LoopMeter;
-import io.ebbfs.namenode.NamenodeConfig;
-import io.ebbfs.namenode.NamenodeConfig.Override;
 import io.ebbfs.namenode.NamenodeServer;
-import io.ebbfs.namenode.store.FailedSync;
-import io.ebbfs.namenode.store.RocksDbStore;
-import io.ebbfs.protocol.rpc.NamenodeClient;
-import io.ebbfs.protocol.rpc.RpcSettings;
-import io.ebbfs.protocol.rpc.SecretFile;
-import io.ebbfs.protocol.rpc.ServiceKey;
-import io.ebbfs.testbed.Build;
-import io.ebbfs.testbed.ClusterException;
-import io.ebbfs.testbed.cluster.KafkaFiles;
-import io.ebbfs.testbed.process.ServerLog;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.net.InetSocketAddress;
-import java.net.ServerSocket;
-import java.net.Socket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.Random;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.SafeModeAction;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
-import org.apache.hadoop.hdfs.protocolPB.DatanodeProtocolClientSideTranslatorPB;
 
 /**
- * One namespace of a given size: a namenode over the rows of a {@link SyntheticNamespace}, 500
- * servers that beat and report by real calls, a Kafka broker, the adaptive manager, and a client
- * that makes some files a second.
+ * Measures a {@link SyntheticCluster} of a given size, while a client makes some files a second.
  */
 final class ScaleRun {
-  private static final int SERVERS = 500;
-  private static final int DISKS = 12;
   private static final int CREATES_PER_SECOND = 20;
 
   /** Servers whose full reports are measured. Those of 500 servers take ten times as long. */
@@ -68,29 +38,14 @@ final class ScaleRun {
   private static final String REPORT = "blockReport";
   private static final long REPORT_MILLIS = 6L * 3_600_000;
   private static final long EVALUATE_MILLIS = 10_000;
-  private static final long FILL_SECONDS = 3_600;
-  private static final double SHOW_EVERY_NANOS = 10e9;
-
-  /** One of so many files was read, most of them seldom. */
-  private static final int READ_ONE_OF = 5;
-
-  private static final int EVENTS_PER_COUNT = 5_000;
   private static final int TIMES = 20;
 
   /** Sorting goes on for longer with many files; what it costs a second is known by then. */
   private static final double SORT_WATCHED_NANOS = 60e9;
 
-  private static final String POLICIES =
-      """
-      policies:
-        - name: %s
-          paths: [%s]
-          family: product
-          storageBound: 1.5
-          writeColdAfter: 1h
-          readHot: auto
-      """
-          .formatted(SyntheticNamespace.POLICY, SyntheticNamespace.ROOT);
+  /** Nothing runs by itself, so that each work is measured alone. */
+  private static final ManagerConfig.Schedule BY_HAND =
+      new ManagerConfig.Schedule(3_600_000, 3_600_000, 3_600_000, 3_600_000);
 
   /**
    * What a loop costs.
@@ -119,13 +74,12 @@ final class ScaleRun {
 
   private final long files;
   private final int seconds;
-  private final Path directory;
+  private final SyntheticCluster cluster;
   private final PrintStream out;
   private final Map<String, Double> once = new LinkedHashMap<>();
   private final Map<String, Double> answers = new LinkedHashMap<>();
   private final List<Loop> loops = new ArrayList<>();
   private final HttpClient http = HttpClient.newHttpClient();
-  private ServerBlocks serverBlocks;
   private NamenodeServer namenode;
   private Manager manager;
   private String token;
@@ -137,15 +91,11 @@ final class ScaleRun {
   ScaleRun(long files, int seconds, Path directory, PrintStream out) {
     this.files = files;
     this.seconds = seconds;
-    this.directory = directory;
+    this.cluster = new SyntheticCluster(files, directory, BY_HAND, out);
     this.out = out;
   }
 
-  private interface Step {
-    void run() throws Exception;
-  }
-
-  private void time(String name, Step step) throws Exception {
+  private void time(String name, SyntheticCluster.Step step) throws Exception {
     long began = System.nanoTime();
     step.run();
     double millis = (System.nanoTime() - began) / 1e6;
@@ -155,138 +105,48 @@ final class ScaleRun {
 
   Figures run() throws Exception {
     out.printf("%,d files%n", files);
-    time("rows written", this::fill);
-    int port = freePort();
-    Process kafka = startKafka(port);
-    try {
-      time(
-          "namenode starts",
-          () -> namenode = NamenodeServer.start(config(port), Clock.systemUTC(), new Random(1)));
-      withServers(port);
-    } finally {
-      if (manager != null) {
-        manager.close();
-      }
-      if (namenode != null) {
-        namenode.close();
-      }
-      kafka.destroyForcibly().waitFor();
+    try (cluster) {
+      time("rows written", () -> cluster.fill(0));
+      cluster.startKafka();
+      time("namenode starts", cluster::startNamenode);
+      namenode = cluster.namenode();
+      time("500 servers register", cluster::registerServers);
+      fullReports();
+      measure();
     }
     return new Figures(files, loops, once, answers, heapMiB);
   }
 
-  private void fill() throws IOException {
-    long modified = System.currentTimeMillis() - 30L * 86_400_000;
-    serverBlocks = new ServerBlocks(directory.resolve("blocks"), SERVERS, DISKS);
-    try (ServerBlocks written = serverBlocks;
-        RocksDbStore store =
-            RocksDbStore.open(metadata(), 60_000, 256L << 20, FailedSync::stopProcess)) {
-      store.changes().open();
-      long[] shown = {System.nanoTime()};
-      new SyntheticNamespace(store, SERVERS, DISKS, modified, written::add)
-          .fill(
-              files,
-              done -> {
-                if (done % 100_000 == 0) {
-                  fold(store);
-                }
-                if (System.nanoTime() - shown[0] > SHOW_EVERY_NANOS) {
-                  shown[0] = System.nanoTime();
-                  out.printf("  %,d of %,d files are written%n", done, files);
-                }
-              });
-      fold(store);
-    }
+  private void fullReports() throws Exception {
+    long[] blocks = {0};
+    Map<String, double[]> before = calls();
+    time(
+        "full reports of 50 servers",
+        () -> {
+          for (int server = 0; server < REPORTING; server++) {
+            blocks[0] += cluster.report(server);
+          }
+        });
+    double reported = calls().get(REPORT)[1] - before.getOrDefault(REPORT, new double[2])[1];
+    loops.add(
+        new Loop(
+            "namenode: full report of one server",
+            REPORT_MILLIS,
+            reported * 1e3 / REPORTING,
+            (double) blocks[0] / REPORTING));
   }
 
-  private static void fold(RocksDbStore store) {
-    try {
-      store.changes().fold();
-    } catch (IOException e) {
-      throw new java.io.UncheckedIOException(e);
-    }
-  }
-
-  private Path metadata() {
-    return directory.resolve("namenode/metadata");
-  }
-
-  private NamenodeConfig config(int kafkaPort) throws ConfigException {
-    return NamenodeConfig.of(
-        Optional.empty(),
-        List.of(
-            new Override("scale", "data", directory.resolve("namenode").toString()),
-            new Override("scale", "port", "0"),
-            new Override("scale", "backupEvery", "0"),
-            new Override("scale", "safeModeThreshold", "0"),
-            new Override("scale", "safeModeGrace", "1s"),
-            new Override("scale", "kafka", "127.0.0.1:" + kafkaPort)),
-        Optional.empty());
-  }
-
-  private Process startKafka(int port) throws ClusterException, IOException, InterruptedException {
-    Path home = Files.createDirectories(directory.resolve("kafka"));
-    String classPath = Build.find().classPath("testbed/broker");
-    Path properties = KafkaFiles.writeProperties(home, "127.0.0.1", port, freePort());
-    KafkaFiles.format(home, properties, classPath, new ServerLog(home.resolve("format.log")));
-    Process kafka =
-        new ProcessBuilder(KafkaFiles.command(classPath, properties))
-            .redirectErrorStream(true)
-            .redirectOutput(home.resolve("kafka.log").toFile())
-            .start();
-    long deadline = System.nanoTime() + 60_000_000_000L;
-    while (System.nanoTime() < deadline) {
-      try (Socket socket = new Socket()) {
-        socket.connect(new InetSocketAddress("127.0.0.1", port), 500);
-        return kafka;
-      } catch (IOException e) {
-        Thread.sleep(200);
-      }
-    }
-    kafka.destroyForcibly();
-    throw new IOException("Kafka does not listen after a minute; see " + home.resolve("kafka.log"));
-  }
-
-  private static int freePort() throws IOException {
-    try (ServerSocket socket = new ServerSocket(0)) {
-      return socket.getLocalPort();
-    }
-  }
-
-  private void withServers(int kafkaPort) throws Exception {
-    Configuration conf = new Configuration(false);
-    DatanodeProtocolClientSideTranslatorPB datanodes =
-        new DatanodeProtocolClientSideTranslatorPB(namenode.address(), conf);
-    try (SyntheticServers servers = new SyntheticServers(datanodes, SERVERS, DISKS);
-        NamenodeClient client =
-            new NamenodeClient(namenode.address(), RpcSettings.tryOnce(60_000), ServiceKey.NONE);
-        DistributedFileSystem hdfs = new DistributedFileSystem()) {
-      time("500 servers register", servers::register);
-      servers.beatOn();
-      long[] blocks = {0};
-      Map<String, double[]> before = calls();
-      time(
-          "full reports of 50 servers",
-          () -> {
-            for (int server = 0; server < REPORTING; server++) {
-              blocks[0] += servers.report(server, serverBlocks);
-            }
-          });
-      double reported = calls().get(REPORT)[1] - before.getOrDefault(REPORT, new double[2])[1];
-      loops.add(
-          new Loop(
-              "namenode: full report of one server",
-              REPORT_MILLIS,
-              reported * 1e3 / REPORTING,
-              (double) blocks[0] / REPORTING));
+  private void measure() throws Exception {
+    try (DistributedFileSystem hdfs = new DistributedFileSystem()) {
       hdfs.initialize(
           new URI("hdfs://127.0.0.1:" + namenode.address().getPort()), clientConfiguration());
       hdfs.setSafeMode(SafeModeAction.LEAVE);
-      manager = newManager(client, kafkaPort);
-      time("manager's view is filled", this::startManager);
+      manager = cluster.openManager();
+      token = Files.readString(cluster.tokenFile()).strip();
+      time("manager's view is filled", cluster::startManager);
       once.put("manager's CPU for that", cpuOf("view-follower") / 1e6);
       out.printf("  %-42s %,12.0f ms%n", "manager's CPU for that", cpuOf("view-follower") / 1e6);
-      time("reads of a fifth of the files are counted", this::countReads);
+      time("reads of a fifth of the files are counted", cluster::countReads);
       watch(hdfs);
       answers(hdfs);
       prune();
@@ -295,18 +155,20 @@ final class ScaleRun {
       Runtime runtime = Runtime.getRuntime();
       heapMiB = (runtime.totalMemory() - runtime.freeMemory()) / 1048576.0;
       out.printf("  %-42s %,12.0f MiB%n", "live heap of namenode and manager", heapMiB);
-      manager.close();
-      long began = System.nanoTime();
-      manager = newManager(client, kafkaPort);
-      loops.add(loop("manager: opens its view again", began, manager.view().visited()));
-      time("manager starts again", this::startManager);
+      restartManager();
       sort();
-      if (servers.failures() > 0) {
-        throw new IOException(servers.failures() + " heartbeats failed");
+      if (cluster.failedBeats() > 0) {
+        throw new IOException(cluster.failedBeats() + " heartbeats failed");
       }
-    } finally {
-      datanodes.close();
     }
+  }
+
+  private void restartManager() throws Exception {
+    manager.close();
+    long began = System.nanoTime();
+    manager = cluster.openManager();
+    loops.add(loop("manager: opens its view again", began, manager.view().visited()));
+    time("manager starts again", cluster::startManager);
   }
 
   private static Configuration clientConfiguration() {
@@ -315,94 +177,12 @@ final class ScaleRun {
     return conf;
   }
 
-  private Manager newManager(NamenodeClient client, int kafkaPort)
-      throws ConfigException, IOException {
-    Path conf = Files.createDirectories(directory.resolve("conf"));
-    Files.writeString(conf.resolve("policies.yaml"), POLICIES);
-    Path tokenFile = conf.resolve("api.token");
-    if (!Files.exists(tokenFile)) {
-      SecretFile.create(tokenFile);
-    }
-    token = Files.readString(tokenFile).strip();
-    ManagerConfig defaults = ManagerConfig.defaults();
-    return new Manager(
-        new ManagerOptions(
-            conf,
-            directory.resolve("manager"),
-            "127.0.0.1:" + namenode.address().getPort(),
-            "127.0.0.1:" + kafkaPort,
-            "127.0.0.1",
-            0,
-            Optional.of(tokenFile)),
-        new ManagerConfig(
-            defaults.heat(),
-            new ManagerConfig.Schedule(3_600_000, 3_600_000, 3_600_000, 3_600_000),
-            defaults.limits(),
-            defaults.startup()),
-        CodeRegistry.builtIn(),
-        client::coding,
-        Clock.systemUTC());
-  }
-
-  private void startManager() throws Exception {
-    manager.start();
-    long deadline = System.nanoTime() + FILL_SECONDS * 1_000_000_000L;
-    long shown = System.nanoTime();
-    while (!manager.follower().status().complete() || !manager.follower().status().following()) {
-      if (System.nanoTime() > deadline) {
-        throw new IOException("the view is not complete: " + manager.follower().status());
-      }
-      shown = show(shown, "files are in the view", manager.view().files());
-      Thread.sleep(100);
-    }
-  }
-
-  /** Prints how far something has come, now and then. Returns when that was done last. */
-  private long show(long shownNanos, String what, long done) {
-    if (System.nanoTime() - shownNanos < SHOW_EVERY_NANOS) {
-      return shownNanos;
-    }
-    out.printf("  %,d of %,d %s%n", done, files, what);
-    return System.nanoTime();
-  }
-
   private Loop loop(String name, long beganNanos, long rows) {
     Loop loop = new Loop(name, 0, (System.nanoTime() - beganNanos) / 1e6, rows);
     out.printf(
         "  %-42s %12.2f ms, %,.0f rows%n",
         loop.name(), loop.millisPerPeriod(), loop.rowsPerPeriod());
     return loop;
-  }
-
-  /** Few files are read often: the reads of the n-th file are about as 1 to n. */
-  private void countReads() throws Exception {
-    Random random = new Random(3);
-    HalfLives halfLives = ManagerConfig.defaults().heat().halfLives();
-    List<OpenEvent> events = new ArrayList<>();
-    long[] counted = {0, System.nanoTime()};
-    long after = -1;
-    do {
-      after =
-          manager
-              .view()
-              .eachFile(
-                  after,
-                  EVENTS_PER_COUNT,
-                  file -> {
-                    if (random.nextInt(READ_ONE_OF) == 0) {
-                      long reads = Math.round(Math.min(1e4, 1 / random.nextDouble()));
-                      events.add(new OpenEvent(file.id(), System.currentTimeMillis(), reads));
-                    }
-                  });
-      manager
-          .store()
-          .count(
-              events,
-              new ManagerStore.Position("synthetic", 0, counted[0] += events.size()),
-              halfLives);
-      events.clear();
-      counted[1] = show(counted[1], "files: reads are counted", counted[0] * READ_ONE_OF);
-    } while (after >= 0);
   }
 
   private long managerRows() {
@@ -425,7 +205,7 @@ final class ScaleRun {
 
   /** The answer to a preview, and how long the preview itself takes. */
   private void preview() throws Exception {
-    String edit = POLICIES.replace("1.5", "1.45");
+    String edit = SyntheticCluster.POLICIES.replace("1.5", "1.45");
     long rows = managerRows();
     long began = System.nanoTime();
     JsonNode answer = new ObjectMapper().readTree(post("/api/v1/policies/preview", edit));
@@ -440,7 +220,8 @@ final class ScaleRun {
           "/api/v1/policies/previewed",
           (System.nanoTime() - asked) / 1e6,
           (a, b) -> Math.max(a, b));
-      shown = show(shown, "rows are looked at by the preview", answer.path("looked").asLong());
+      shown =
+          cluster.show(shown, "rows are looked at by the preview", answer.path("looked").asLong());
     }
     loops.add(loop("manager: preview of edited policies", began, managerRows() - rows));
     JsonNode policy = answer.path("policies").get(0);
@@ -456,8 +237,9 @@ final class ScaleRun {
    * as an operator makes it: the manager's own evaluations go on with the policies in force.
    */
   private void sort() throws Exception {
-    Path file = directory.resolve("conf").resolve(PolicySet.FILE);
-    Files.writeString(file, POLICIES.replace("family: product", "family: lrc"));
+    Path file = cluster.policiesFile();
+    Files.writeString(
+        file, SyntheticCluster.POLICIES.replace("family: product", "family: lrc"));
     if (!manager.policies().poll(System.currentTimeMillis())) {
       throw new IOException(file + " was edited, and the manager does not take the edit over");
     }
@@ -484,7 +266,7 @@ final class ScaleRun {
       get("/api/v1/policies");
       slowest = Math.max(slowest, (System.nanoTime() - asked) / 1e6);
       sorted = requireProgress(sorted);
-      shown = show(shown, "files are sorted", sorted);
+      shown = cluster.show(shown, "files are sorted", sorted);
       Thread.sleep(100);
       manager.evaluator().applyPolicies();
     }
@@ -669,7 +451,7 @@ final class ScaleRun {
         });
   }
 
-  private void answer(String name, Step step) throws Exception {
+  private void answer(String name, SyntheticCluster.Step step) throws Exception {
     step.run(); // loads classes
     double slowest = 0;
     for (int i = 0; i < 3; i++) {

@@ -29,8 +29,9 @@ import org.apache.hadoop.thirdparty.protobuf.ByteString;
 
 /**
  * Writes the rows of a namespace that nobody has stored: directories of a thousand files of one
- * block of 1 MiB. Of a hundred files, 81 are in the compact code, 9 in the fast code, and 10 have
- * three replicas. The chunk servers that the rows name exist in the rows only.
+ * block of 1 MiB, and one directory of any number of such files. Of a hundred files, 81 are in the
+ * compact code, 9 in the fast code, and 10 have three replicas. The chunk servers that the rows
+ * name exist in the rows only.
  */
 final class SyntheticNamespace {
   static final String POLICY = "data";
@@ -39,6 +40,9 @@ final class SyntheticNamespace {
 
   /** The directory of everything; the policy has this path. */
   static final String ROOT = "/data";
+
+  /** The directory of many files. */
+  static final String FLAT = "flat";
 
   private static final int FILES_PER_DIRECTORY = 1_000;
   private static final int REPLICAS = 3;
@@ -101,19 +105,47 @@ final class SyntheticNamespace {
     void written(long files);
   }
 
-  void fill(long files, Progress progress) throws IOException {
+  /**
+   * Writes the rows.
+   *
+   * @param inOneDirectory so many of the files are in {@link #FLAT}, the others in directories of a
+   *     thousand
+   */
+  void fill(long files, long inOneDirectory, Progress progress) throws IOException {
     for (int server = 0; server < servers; server++) {
       int number = server;
       write(t -> t.put(Tables.SERVER, Tables.named(server(number)), serverRow(number)));
     }
     root = ids.inodes().next();
     write(t -> directory(t, Inode.ROOT_ID, ROOT.substring(1), root));
-    for (long done = 0; done < files; done += FILES_PER_DIRECTORY) {
-      long count = Math.min(FILES_PER_DIRECTORY, files - done);
+    long spread = files - inOneDirectory;
+    for (long done = 0; done < spread; done += FILES_PER_DIRECTORY) {
+      long count = Math.min(FILES_PER_DIRECTORY, spread - done);
       String name = "d%06d".formatted(done / FILES_PER_DIRECTORY);
-      write(t -> fillDirectory(t, name, (int) count));
+      write(t -> fillDirectory(t, newDirectory(t, name), "f%03d", 0, (int) count));
       progress.written(done + count);
     }
+    fillFlat(inOneDirectory, done -> progress.written(spread + done));
+  }
+
+  private void fillFlat(long files, Progress progress) throws IOException {
+    if (files == 0) {
+      return;
+    }
+    long[] flat = {0};
+    write(t -> flat[0] = newDirectory(t, FLAT));
+    for (long done = 0; done < files; done += FILES_PER_DIRECTORY) {
+      long first = done;
+      long count = Math.min(FILES_PER_DIRECTORY, files - done);
+      write(t -> fillDirectory(t, flat[0], "f%08d", first, (int) count));
+      progress.written(done + count);
+    }
+  }
+
+  private long newDirectory(Transaction transaction, String name) throws IOException {
+    long directory = ids.inodes().next();
+    directory(transaction, root, name, directory);
+    return directory;
   }
 
   private ServerRow serverRow(int server) {
@@ -160,9 +192,14 @@ final class SyntheticNamespace {
         InodeNameRow.newBuilder().setParentId(parent).setName(ByteString.copyFrom(bytes)).build());
   }
 
-  private void fillDirectory(Transaction transaction, String name, int count) throws IOException {
-    long directory = ids.inodes().next();
-    directory(transaction, root, name, directory);
+  /**
+   * Files of a directory, as many as one transaction takes.
+   *
+   * @param first the number of the first of them
+   */
+  private void fillDirectory(
+      Transaction transaction, long directory, String format, long first, int count)
+      throws IOException {
     List<Long> files = new ArrayList<>();
     for (int i = 0; i < count; i++) {
       long id = ids.inodes().next();
@@ -170,7 +207,7 @@ final class SyntheticNamespace {
       inode(
           transaction,
           directory,
-          "f%03d".formatted(i),
+          format.formatted(first + i),
           InodeRow.newBuilder()
               .setId(id)
               .setKind(InodeKindProto.FILE)

@@ -1,0 +1,79 @@
+package io.ebbfs.verify.scale;
+
+import io.ebbfs.manager.Manager;
+import io.ebbfs.manager.config.ManagerConfig;
+import io.ebbfs.testbed.process.LiveFiles;
+import java.io.IOException;
+import java.io.PrintStream;
+import java.nio.file.Files;
+import java.nio.file.Path;
+
+/**
+ * The dashboard and the REST API over a {@link SyntheticCluster}, so that they can be looked at
+ * with very many files. The manager evaluates on its usual schedule and proposes; nothing carries
+ * out what it proposes, since no executor runs.
+ */
+public final class ScaleDashboard implements AutoCloseable {
+  /** One of so many files is in the directory of many files. */
+  private static final int FLAT_ONE_OF = 10;
+
+  private final SyntheticCluster cluster;
+  private final Path directory;
+  private Manager manager;
+
+  private ScaleDashboard(SyntheticCluster cluster, Path directory) {
+    this.cluster = cluster;
+    this.directory = directory;
+  }
+
+  /**
+   * Fills a store and serves it.
+   *
+   * @param directory for temporary files; it must not exist, or be empty. It is deleted at the end
+   * @throws IOException if the directory has something in it
+   */
+  public static ScaleDashboard open(long files, Path directory, PrintStream out) throws Exception {
+    Files.createDirectories(directory);
+    try (var present = Files.list(directory)) {
+      if (present.findAny().isPresent()) {
+        throw new IOException(directory + " is not empty: name a directory that does not exist");
+      }
+    }
+    SyntheticCluster cluster =
+        new SyntheticCluster(files, directory, ManagerConfig.defaults().schedule(), out);
+    ScaleDashboard dashboard = new ScaleDashboard(cluster, directory);
+    try {
+      dashboard.start(files);
+      return dashboard;
+    } catch (Exception e) {
+      dashboard.close();
+      throw e;
+    }
+  }
+
+  private void start(long files) throws Exception {
+    cluster.fill(files / FLAT_ONE_OF);
+    cluster.startKafka();
+    cluster.startNamenode();
+    cluster.registerServers();
+    manager = cluster.openManager();
+    cluster.startManager();
+    cluster.countReads();
+    manager.evaluator().evaluateNowAndThen(false);
+  }
+
+  public String address() {
+    return "http://127.0.0.1:" + manager.httpPort();
+  }
+
+  /** The file with the token for actions. */
+  public Path tokenFile() {
+    return cluster.tokenFile();
+  }
+
+  @Override
+  public void close() throws Exception {
+    cluster.close();
+    LiveFiles.deleteTree(directory);
+  }
+}
