@@ -10,6 +10,8 @@
 #include <poll.h>
 #include <sys/sendfile.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -84,6 +86,19 @@ Status Await(int fd, short events, Clock::time_point deadline, Timeout timeout,
 
 std::unexpected<Error> Broken(const char* what, const std::string& peer, int error) {
   return Fail(ErrorCode::kNetwork, fmt::format("{} {} failed: {}", what, peer, Describe(error)));
+}
+
+// kInvalid if the kernel takes no path of this length.
+Result<sockaddr_un> PathAddress(const std::string& path) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof address.sun_path) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("the path of a socket '{}' has {} bytes; give one of 1 to {}", path,
+                            path.size(), sizeof address.sun_path - 1));
+  }
+  path.copy(address.sun_path, path.size());
+  return address;
 }
 
 bool WouldBlock(int error) { return error == EAGAIN || error == EWOULDBLOCK; }
@@ -208,6 +223,27 @@ Status Socket::WriteAll(std::span<iovec> parts, Timeout timeout) {
   }
 }
 
+Result<Socket> Socket::ConnectToPath(const std::string& path) {
+  EBB_ASSIGN(const auto address, PathAddress(path));
+  Socket socket;
+  socket.fd_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (socket.fd_ < 0) return Broken("opening a socket for", path, errno);
+  if (connect(socket.fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    return Broken("connecting to", path, errno);
+  }
+  return Socket(std::exchange(socket.fd_, -1));
+}
+
+Status Socket::SendMessage(const msghdr& message, Timeout timeout) {
+  const auto deadline = Clock::now() + timeout;
+  for (;;) {
+    if (sendmsg(fd_, &message, MSG_NOSIGNAL) >= 0) return {};
+    if (errno == EINTR) continue;
+    if (!WouldBlock(errno)) return Broken("writing to", peer_, errno);
+    EBB_TRY(Await(fd_, POLLOUT, deadline, timeout, peer_, "writing to"));
+  }
+}
+
 Status Socket::SendFile(int file, std::uint64_t offset, std::size_t length, Timeout timeout) {
   const auto deadline = Clock::now() + timeout;
   auto position = static_cast<off_t>(offset);
@@ -285,13 +321,47 @@ Result<Listener> Listener::Listen(const std::string& host, std::uint16_t port) {
                 fmt::format("cannot listen on {}: {}; choose another port or stop its owner", name,
                             Describe(errno)));
   }
-  if (pipe2(listener.wake_, O_CLOEXEC | O_NONBLOCK) != 0) return Broken("pipe for", name, errno);
+  EBB_TRY(listener.PrepareWake(name));
   sockaddr_storage address = {};
   socklen_t size = sizeof address;
   getsockname(listener.fd_, reinterpret_cast<sockaddr*>(&address), &size);
   listener.port_ =
       ntohs(address.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(address).sin6_port
                                           : reinterpret_cast<const sockaddr_in&>(address).sin_port);
+  return listener;
+}
+
+Status Listener::PrepareWake(const std::string& name) {
+  if (pipe2(wake_, O_CLOEXEC | O_NONBLOCK) != 0) return Broken("pipe for", name, errno);
+  return {};
+}
+
+Result<Listener> Listener::ListenAtPath(const std::string& path) {
+  EBB_ASSIGN(const auto address, PathAddress(path));
+  struct stat status = {};
+  if (lstat(path.c_str(), &status) == 0) {
+    if (!S_ISSOCK(status.st_mode)) {
+      return Fail(ErrorCode::kNetwork,
+                  fmt::format("cannot listen at {}: it is a file, and not a socket; remove it, or "
+                              "choose another path",
+                              path));
+    }
+    if (Socket::ConnectToPath(path)) {
+      return Fail(ErrorCode::kNetwork, fmt::format("cannot listen at {}: another process does; "
+                                                   "choose another path or stop its owner",
+                                                   path));
+    }
+    unlink(path.c_str());
+  }
+  Listener listener;
+  listener.fd_ = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (listener.fd_ < 0) return Broken("opening a socket for", path, errno);
+  if (bind(listener.fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0 ||
+      chmod(path.c_str(), 0666) != 0 || listen(listener.fd_, 512) != 0) {
+    return Fail(ErrorCode::kNetwork, fmt::format("cannot listen at {}: {}; choose another path",
+                                                 path, Describe(errno)));
+  }
+  EBB_TRY(listener.PrepareWake(path));
   return listener;
 }
 

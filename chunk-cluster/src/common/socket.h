@@ -1,7 +1,8 @@
-// TCP sockets for servers with one thread per connection. A call blocks no longer than its
+// TCP and Unix domain sockets for servers with one thread per connection. A call blocks no longer than its
 // time-out.
 #pragma once
 
+#include <sys/socket.h>
 #include <sys/uio.h>
 
 #include <chrono>
@@ -34,6 +35,8 @@ class Socket {
   // `host` is an address or a name. kTimeout, or kNetwork naming host and port.
   [[nodiscard]] static Result<Socket> Connect(const std::string& host, std::uint16_t port,
                                               Timeout timeout);
+  // Connects to a Unix domain socket. kNetwork naming the path.
+  [[nodiscard]] static Result<Socket> ConnectToPath(const std::string& path);
   // Two sockets connected to each other, for tests.
   [[nodiscard]] static Result<std::pair<Socket, Socket>> Pair();
 
@@ -44,6 +47,8 @@ class Socket {
   [[nodiscard]] Status WriteAll(std::span<const std::byte> data, Timeout timeout);
   // Writes all the parts in order, in as few system calls as possible. Alters `parts`.
   [[nodiscard]] Status WriteAll(std::span<iovec> parts, Timeout timeout);
+  // Sends a message of one byte, with its control data.
+  [[nodiscard]] Status SendMessage(const msghdr& message, Timeout timeout);
   // Sends `length` bytes of a file from `offset` without copying them through this process.
   // kIo if the file ends before.
   [[nodiscard]] Status SendFile(int file, std::uint64_t offset, std::size_t length,
@@ -82,14 +87,20 @@ class Listener {
 
   // With port 0 the kernel chooses a port. kNetwork if the address is in use.
   [[nodiscard]] static Result<Listener> Listen(const std::string& host, std::uint16_t port);
+  // Listens at a Unix domain socket, which every user may connect to. A socket that nobody listens
+  // at gives way. kNetwork if somebody does, or if another file is in the way.
+  [[nodiscard]] static Result<Listener> ListenAtPath(const std::string& path);
 
   // kShutdown after Shutdown(). kBusy if the process is out of descriptors: call again later.
   [[nodiscard]] Result<Socket> Accept();
   void Shutdown();
 
   [[nodiscard]] std::uint16_t port() const { return port_; }
+  [[nodiscard]] bool valid() const { return fd_ >= 0; }
 
  private:
+  [[nodiscard]] Status PrepareWake(const std::string& name);
+
   int fd_ = -1;
   int wake_[2] = {-1, -1};
   std::uint16_t port_ = 0;

@@ -272,6 +272,7 @@ Status BlockStore::Sync(std::uint64_t block_id, std::uint64_t generation_stamp) 
 void BlockStore::ReportCorrupt(std::uint64_t block_id, const std::string& why) {
   const auto replica = Find(block_id);
   if (!replica) return;
+  Withdraw(block_id);
   spdlog::warn("block {} on {} is corrupt: {}", block_id, replica->storage_uuid, why);
   if (listener_ != nullptr) listener_->OnCorrupt(*replica, why);
 }
@@ -286,6 +287,7 @@ bool BlockStore::ReportUnreadable(std::uint64_t block_id, const std::string& why
     const auto it = replicas_.find(block_id);
     if (it == replicas_.end() || it->second.in_pipeline) return false;
     replicas_.erase(it);
+    Withdraw(block_id);
   }
   replica->disk->SubtractUsed(1, replica->length);
   spdlog::warn("dropped the replica of block {}: {}", block_id, why);
@@ -303,6 +305,7 @@ std::shared_ptr<BlockStore::Forgotten> BlockStore::Forget(std::uint64_t block_id
   std::shared_ptr<Forgotten> forgotten(
       new Forgotten(Describe(block_id, it->second), std::move(it->second)));
   replicas_.erase(it);
+  Withdraw(block_id);
   removing_.insert(block_id);
   return forgotten;
 }
@@ -386,6 +389,7 @@ void BlockStore::FailDisk(Disk& disk, const std::string& why) {
     const auto it = replicas_.find(block_id);
     if (it == replicas_.end() || it->second.disk != &disk) continue;
     replicas_.erase(it);
+    Withdraw(block_id);
     ++lost;
   }
   spdlog::error(

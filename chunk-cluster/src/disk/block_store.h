@@ -68,6 +68,8 @@ class BlockStore {
 
   // Not thread-safe: to be called before the first reader or writer.
   void SetListener(StoreListener* listener) { listener_ = listener; }
+  // The same. The watcher outlives the store.
+  void SetWatcher(ReplicaWatcher* watcher) { watcher_ = watcher; }
 
   [[nodiscard]] const std::string& server_uuid() const { return server_uuid_; }
   [[nodiscard]] const std::string& block_pool_id() const { return block_pool_id_; }
@@ -225,6 +227,9 @@ class BlockStore {
   bool Update(const ReplicaInPipeline& in_pipeline, const std::function<void(Replica&)>& change);
   void Discard(const std::shared_ptr<ReplicaInPipeline>& in_pipeline);
   void FailDisk(Disk& disk, const std::string& why);
+  void Withdraw(std::uint64_t block_id) const {
+    if (watcher_ != nullptr) watcher_->OnWithdrawn(block_id);
+  }
   // To be called after an I/O error on the disk: probes it, and drops it if the probe fails.
   void Suspect(Disk& disk, const std::string& why);
 
@@ -235,6 +240,7 @@ class BlockStore {
   std::string cluster_id_;
   std::string block_pool_id_;
   StoreListener* listener_ = nullptr;
+  ReplicaWatcher* watcher_ = nullptr;
   std::chrono::milliseconds hung_disk_after_{};
 
   mutable std::mutex mutex_;

@@ -33,6 +33,18 @@ struct ReplicaInfo {
   std::uint64_t length_bytes = 0;
   ReplicaState state = ReplicaState::kFinalized;
   std::string storage_uuid;
+  // The uuid of the server whose replica this one is to replace, by the word of a balancer. Only in
+  // OnStored, when the replica was moved here.
+  std::string replaces = {};
+};
+
+// Hears that what was told of a replica does not hold any more: it is deleted, damaged or on a
+// failed disk, or a client appends to it. Called under the lock of the store at times, so it must
+// be quick and must not call the store.
+class ReplicaWatcher {
+ public:
+  virtual ~ReplicaWatcher() = default;
+  virtual void OnWithdrawn(std::uint64_t block_id) = 0;
 };
 
 // Hears of changes in the store. The thread that caused the event calls, and holds no lock of the

@@ -71,6 +71,7 @@ Result<std::unique_ptr<ReplicaWriter>> BlockStore::Create(const WriteRequest& re
   auto in_pipeline = std::make_shared<ReplicaInPipeline>(*disk, folder, request.block_id,
                                                          request.generation_stamp);
   const std::lock_guard lock(in_pipeline->mutex);
+  in_pipeline->replaces = request.replaces;
   {
     const std::lock_guard store_lock(mutex_);
     if (removing_.contains(request.block_id)) {
@@ -112,6 +113,7 @@ Result<std::shared_ptr<ReplicaInPipeline>> BlockStore::Reopen(std::uint64_t bloc
   }
   it->second.in_pipeline = in_pipeline;
   it->second.state = ReplicaState::kBeingWritten;
+  Withdraw(block_id);
   disk.SubtractUsed(1, replica.length);
   return in_pipeline;
 }
@@ -173,6 +175,7 @@ Result<ReplicaInfo> BlockStore::Finalize(ReplicaInPipeline& in_pipeline, bool sy
     entry.recovery_id = 0;
     entry.in_pipeline.reset();
     info = Describe(in_pipeline.block_id, entry);
+    info.replaces = in_pipeline.replaces;
   });
   in_pipeline.closed = true;
   in_pipeline.data.reset();
@@ -193,7 +196,9 @@ void BlockStore::Discard(const std::shared_ptr<ReplicaInPipeline>& in_pipeline) 
   in_pipeline->RemoveFiles();
   const std::lock_guard store_lock(mutex_);
   const auto it = replicas_.find(in_pipeline->block_id);
-  if (it != replicas_.end() && it->second.in_pipeline == in_pipeline) replicas_.erase(it);
+  if (it == replicas_.end() || it->second.in_pipeline != in_pipeline) return;
+  replicas_.erase(it);
+  Withdraw(in_pipeline->block_id);
 }
 
 }  // namespace ebb

@@ -56,6 +56,8 @@ struct ReplicaInPipeline {
   std::string folder;
   const std::uint64_t block_id;
   std::uint64_t generation_stamp;
+  // See WriteRequest.
+  std::string replaces;
   format::Checksum checksum;
   std::unique_ptr<File> data;
   std::unique_ptr<File> meta;

@@ -32,6 +32,8 @@ class ReplicaReader {
   [[nodiscard]] Status Sync() const;
   // For sendfile. Negative if only ReadData works.
   [[nodiscard]] int descriptor() const { return data_->descriptor(); }
+  // Of the checksums. Negative as above.
+  [[nodiscard]] int meta_descriptor() const { return meta_->descriptor(); }
 
  private:
   friend class BlockStore;

@@ -32,6 +32,8 @@ struct WriteRequest {
   // Also a finalized replica with an older generation stamp is replaced: this server was out of the
   // pipeline for a while and joins it again.
   bool replaces_older = false;
+  // The uuid of the server whose replica this one is to replace, for ReplicaInfo. Empty if none.
+  std::string replaces = {};
 };
 
 // The right to write one replica. One thread uses it, except where noted. If it is destroyed before

@@ -68,7 +68,10 @@ inline void FlipByte(const std::string& path, std::size_t offset) {
 
 class RecordingListener final : public StoreListener {
  public:
-  void OnStored(const ReplicaInfo& replica) override { Add("stored", replica.block_id); }
+  void OnStored(const ReplicaInfo& replica) override {
+    const bool moved = !replica.replaces.empty();
+    Add("stored " + std::to_string(replica.block_id) + (moved ? " for " + replica.replaces : ""));
+  }
   void OnDeleted(const ReplicaInfo& replica) override { Add("deleted", replica.block_id); }
   void OnCorrupt(const ReplicaInfo& replica, const std::string&) override {
     Add("corrupt", replica.block_id);
