@@ -45,6 +45,7 @@ import io.ebbfs.namenode.rpc.RpcEndpoint;
 import io.ebbfs.namenode.rpc.RpcEndpoint.PeerView;
 import io.ebbfs.namenode.rpc.UnclearCalls;
 import io.ebbfs.namenode.rpc.audit.AuditLog;
+import io.ebbfs.namenode.rpc.client.BalancerCalls;
 import io.ebbfs.namenode.rpc.client.ClientFrontEnd;
 import io.ebbfs.namenode.rpc.client.DirectCalls;
 import io.ebbfs.namenode.rpc.client.ExcludedReader;
@@ -352,6 +353,7 @@ public final class NamenodeServer implements AutoCloseable {
             clients,
             direct,
             datanodes,
+            new BalancerCalls(identity, cluster, blocks.movable(), superuser, lead.term()),
             coding,
             writers -> {
               writers.forEach(leases::renew);
@@ -401,6 +403,7 @@ public final class NamenodeServer implements AutoCloseable {
       ClientProtocol clients,
       Map<String, MethodHandler> direct,
       DatanodeFrontEnd datanodes,
+      BalancerCalls balancers,
       CodingService coding,
       PeerView view,
       ServiceKey key,
@@ -414,6 +417,7 @@ public final class NamenodeServer implements AutoCloseable {
     made.addClients(served.clients());
     made.replaceClientMethods(served.direct());
     made.addDatanodes(served.datanodes());
+    made.addBalancers(served.balancers());
     made.wrapClientMethods(new UnclearCalls(served.term()::require)::around);
     served.audit().ifPresent(audit -> made.wrapClientMethods(audit::around));
     made.wrapClientMethods(served.calls()::around);

@@ -16,8 +16,14 @@ import java.util.Random;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
+import org.apache.hadoop.hdfs.NameNodeProxies;
+import org.apache.hadoop.hdfs.protocol.DatanodeID;
+import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
+import org.apache.hadoop.hdfs.protocol.DatanodeInfo.DatanodeInfoBuilder;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.DatanodeReportType;
+import org.apache.hadoop.hdfs.protocol.HdfsConstants.RollingUpgradeAction;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.SafeModeAction;
+import org.apache.hadoop.hdfs.server.protocol.NamenodeProtocol;
 import org.apache.hadoop.ipc.RemoteException;
 import org.apache.hadoop.security.AccessControlException;
 import org.apache.hadoop.security.UserGroupInformation;
@@ -128,6 +134,45 @@ class SuperuserCallsTest {
         .isInstanceOf(AccessControlException.class)
         .hasMessageContaining("wheel");
     assertThat(superuser.getFileStatus(HOME).getOwner()).isEqualTo(STRANGER);
+  }
+
+  @Test
+  void callsOfABalancer() throws Exception {
+    refused(() -> run(() -> stranger.setBalancerBandwidth(1 << 20)));
+    superuser.setBalancerBandwidth(1 << 20);
+    assertThatThrownBy(() -> superuser.setBalancerBandwidth(Long.MAX_VALUE))
+        .isInstanceOf(RemoteException.class)
+        .hasMessageContaining("exceeds the maximum");
+    NamenodeProtocol mine = namenodeProtocol(UserGroupInformation.getCurrentUser());
+    NamenodeProtocol others = namenodeProtocol(UserGroupInformation.createRemoteUser(STRANGER));
+    DatanodeInfo nobody =
+        new DatanodeInfoBuilder()
+            .setNodeID(new DatanodeID("127.0.0.1", "127.0.0.1", "nobody", 1, 2, 3, 4))
+            .build();
+    refused(() -> others.getBlocks(nobody, 1, 0, 0, null));
+    refused(others::getBlockKeys);
+    refused(others::versionRequest);
+    refused(others::isUpgradeFinalized);
+    assertThat(mine.getBlockKeys().isBlockTokenEnabled()).isFalse();
+    assertThat(mine.versionRequest().getBlockPoolID()).startsWith("BP-");
+    assertThat(mine.isUpgradeFinalized()).isTrue();
+    assertThat(mine.isRollingUpgrade()).isFalse();
+    assertThat(superuser.rollingUpgrade(RollingUpgradeAction.QUERY)).isNull();
+    failsAs("HadoopIllegalArgumentException", () -> mine.getBlocks(nobody, 1, 0, 0, null));
+    failsAs("IllegalArgumentException", () -> mine.getBlocks(nobody, 0, 0, 0, null));
+    failsAs("UnsupportedOperationException", mine::rollEditLog);
+  }
+
+  private static void failsAs(String className, Call call) {
+    assertThatThrownBy(call::run)
+        .isInstanceOfSatisfying(
+            RemoteException.class, e -> assertThat(e.getClassName()).endsWith("." + className));
+  }
+
+  private static NamenodeProtocol namenodeProtocol(UserGroupInformation user) throws IOException {
+    return NameNodeProxies.createNonHAProxy(
+            new Configuration(), namenode.address(), NamenodeProtocol.class, user, false)
+        .getProxy();
   }
 
   private interface Action {

@@ -61,6 +61,7 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
   // Servers that another namenode has taken for live, and that have not registered here.
   private final Set<String> presumed = ConcurrentHashMap.newKeySet();
   private final HeartbeatRhythm rhythm = new HeartbeatRhythm();
+  private final BalancerBandwidth balancerBandwidth = new BalancerBandwidth();
   // Disks with a full report since their server registered, and the time of the last one: their
   // replica rows are right.
   private final Map<String, Long> reported = new ConcurrentHashMap<>();
@@ -133,6 +134,11 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
 
   /** The live servers after so many changes, and those of them that take new blocks. */
   private record Snapshot(long change, List<Server> servers, List<Server> forBlocks) {}
+
+  /** What the servers are still to be told of a balancer. */
+  public BalancerBandwidth balancerBandwidth() {
+    return balancerBandwidth;
+  }
 
   /** All servers, live or not. */
   public List<Server> allServers() {

@@ -53,6 +53,8 @@ public final class BlockManager implements BlockService {
   private final InvalidationFeeder feeder;
   private final CorruptMarks marks;
   private final ReplicaInspector inspector;
+  private final ReplacedReplicas replaced;
+  private final MovableBlocks movable;
   private final Set<String> disksToForget = new LinkedHashSet<>();
   private final RedundancySettings settings;
   private SafeModeProgress safeModeProgress;
@@ -88,10 +90,20 @@ public final class BlockManager implements BlockService {
     this.invalidationRows =
         new InvalidationRows(
             store, cluster, clock, settings.orphanWaitMillis(), settings.queueLimit());
+    this.replaced = new ReplacedReplicas(clock, settings.queueLimit());
+    this.movable = new MovableBlocks(store, cluster);
     SuspectReplicas suspects = new SuspectReplicas(settings.queueLimit());
     this.redundancy =
         new RedundancyMonitor(
-            store, cluster, commands, chooser, clock, settings, suspects, invalidationRows);
+            store,
+            cluster,
+            commands,
+            chooser,
+            clock,
+            settings,
+            suspects,
+            invalidationRows,
+            replaced);
     this.marks = new CorruptMarks(store, cluster, commands, redundancy);
     this.inspector =
         new ReplicaInspector(store, cluster, marks, verifier, blockPoolId, clock, suspects);
@@ -116,7 +128,8 @@ public final class BlockManager implements BlockService {
         new InvalidationFeeder(
             cluster, invalidationRows, commands, clock, settings.blocksPerTick());
     this.excessReplicas =
-        new ExcessReplicaMarker(store, cluster, commands, settings.reportTravelMillis());
+        new ExcessReplicaMarker(
+            store, cluster, commands, settings.reportTravelMillis(), replaced);
   }
 
   /** Sets the stripes; called once, before the namenode serves. */
@@ -202,6 +215,16 @@ public final class BlockManager implements BlockService {
 
   public BlockLocator locator() {
     return locator;
+  }
+
+  /** What a balancer may move. */
+  public MovableBlocks movable() {
+    return movable;
+  }
+
+  /** A server has got a replica of the block in the place of the one on another server. */
+  public void replaces(long blockId, String otherServerUuid) {
+    replaced.note(blockId, otherServerUuid);
   }
 
   /** A disk has failed: its blocks are examined, and its replica rows are deleted. */

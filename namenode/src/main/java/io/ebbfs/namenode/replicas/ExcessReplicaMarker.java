@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.replicas;
 
 import io.ebbfs.namenode.datanodes.ClusterView.Disk;
+import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
 import io.ebbfs.namenode.replicas.ReplicaRows.Replica;
@@ -35,17 +36,20 @@ final class ExcessReplicaMarker {
   private final DatanodeRegistry cluster;
   private final DatanodeCommandQueue commands;
   private final long reportTravelMillis;
+  private final ReplacedReplicas replaced;
   private volatile StripeService stripes;
 
   ExcessReplicaMarker(
       MetadataStore store,
       DatanodeRegistry cluster,
       DatanodeCommandQueue commands,
-      long reportTravelMillis) {
+      long reportTravelMillis,
+      ReplacedReplicas replaced) {
     this.store = store;
     this.cluster = cluster;
     this.commands = commands;
     this.reportTravelMillis = reportTravelMillis;
+    this.replaced = replaced;
   }
 
   /** Sets the stripes. Until then no lost block counts as decodable. */
@@ -229,8 +233,9 @@ final class ExcessReplicaMarker {
   /**
    * Chooses excess replicas; the trusted replicas that remain are enough. A replica that shares a
    * server with another replica is chosen first. Next come replicas on servers that are drained,
-   * then replicas that share a server or a disk with other members of the stripe, then replicas on
-   * the fullest disks.
+   * then replicas that share a server or a disk with other members of the stripe, then a replica
+   * that a balancer has replaced by one elsewhere, then replicas on the fullest disks. Among those
+   * without another fault, a replica is chosen last if the others are in one rack.
    */
   List<Replica> choose(Transaction transaction, BlockAssessment block) throws IOException {
     List<Replica> kept = new ArrayList<>(block.trusted());
@@ -239,7 +244,7 @@ final class ExcessReplicaMarker {
     while (kept.size() > block.wanted()) {
       Replica worst = kept.get(0);
       for (Replica replica : kept) {
-        if (badness(replica, kept, neighbours) > badness(worst, kept, neighbours)) {
+        if (badness(block, replica, kept, neighbours) > badness(block, worst, kept, neighbours)) {
           worst = replica;
         }
       }
@@ -249,13 +254,39 @@ final class ExcessReplicaMarker {
     return gone;
   }
 
-  private double badness(Replica replica, List<Replica> kept, Map<String, Integer> neighbours) {
+  private double badness(
+      BlockAssessment block,
+      Replica replica,
+      List<Replica> kept,
+      Map<String, Integer> neighbours) {
     long sharing = kept.stream().filter(r -> serverOf(r).equals(serverOf(replica))).count() - 1;
     int together =
         neighbours.getOrDefault(serverOf(replica), 0)
             + 10 * neighbours.getOrDefault(replica.storageUuid(), 0);
     int leaving = cluster.isLeaving(replica.storageUuid()) ? 1 : 0;
-    return sharing * 10_000.0 + leaving * 5_000.0 + together * 10.0 + fullness(replica);
+    int moved = replaced.has(block.block().getBlockId(), serverOf(replica)) ? 1 : 0;
+    return sharing * 10_000.0
+        + leaving * 5_000.0
+        + together * 10.0
+        + moved * 3.0
+        - (leavesOneRack(replica, kept) ? 6.0 : 0.0)
+        + fullness(replica);
+  }
+
+  /** Whether the other replicas are in one rack, and all together in more. */
+  private boolean leavesOneRack(Replica replica, List<Replica> kept) {
+    List<Replica> others = kept.stream().filter(other -> !other.equals(replica)).toList();
+    return racksOf(others) < Math.min(2, racksOf(kept));
+  }
+
+  private long racksOf(List<Replica> replicas) {
+    return replicas.stream()
+        .map(this::serverOf)
+        .map(cluster::server)
+        .flatMap(Optional::stream)
+        .map(Server::rack)
+        .distinct()
+        .count();
   }
 
   private double fullness(Replica replica) {

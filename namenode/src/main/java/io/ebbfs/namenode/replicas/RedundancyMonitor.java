@@ -56,12 +56,14 @@ public final class RedundancyMonitor {
       Clock clock,
       RedundancySettings settings,
       SuspectReplicas suspects,
-      InvalidationRows invalidationRows) {
+      InvalidationRows invalidationRows,
+      ReplacedReplicas replaced) {
     this.store = store;
     this.cluster = cluster;
     this.commands = commands;
     this.excessReplicas =
-        new ExcessReplicaMarker(store, cluster, commands, settings.reportTravelMillis());
+        new ExcessReplicaMarker(
+            store, cluster, commands, settings.reportTravelMillis(), replaced);
     this.completer = new BlockCompleter(store, cluster);
     this.clock = clock;
     this.settings = settings;

@@ -26,11 +26,15 @@ import java.util.function.LongSupplier;
 import org.apache.hadoop.hdfs.protocol.ClientProtocol;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.ClientNamenodeProtocol;
 import org.apache.hadoop.hdfs.protocol.proto.DatanodeProtocolProtos.DatanodeProtocolService;
+import org.apache.hadoop.hdfs.protocol.proto.NamenodeProtocolProtos.NamenodeProtocolService;
 import org.apache.hadoop.hdfs.protocolPB.ClientNamenodeProtocolPB;
 import org.apache.hadoop.hdfs.protocolPB.ClientNamenodeProtocolServerSideTranslatorPB;
 import org.apache.hadoop.hdfs.protocolPB.DatanodeProtocolPB;
 import org.apache.hadoop.hdfs.protocolPB.DatanodeProtocolServerSideTranslatorPB;
+import org.apache.hadoop.hdfs.protocolPB.NamenodeProtocolPB;
+import org.apache.hadoop.hdfs.protocolPB.NamenodeProtocolServerSideTranslatorPB;
 import org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol;
+import org.apache.hadoop.hdfs.server.protocol.NamenodeProtocol;
 import org.apache.hadoop.thirdparty.protobuf.RpcController;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 
@@ -139,6 +143,15 @@ public final class RpcEndpoint implements AutoCloseable {
         DatanodeProtocolPB.class,
         DatanodeProtocolService.newReflectiveBlockingService(
             new DatanodeProtocolServerSideTranslatorPB(datanodes, limits.frameBytes())),
+        Traits.NONE);
+  }
+
+  /** Adds NamenodeProtocol, which HDFS's balancer speaks. */
+  public void addBalancers(NamenodeProtocol balancers) throws IOException {
+    protocols.add(
+        NamenodeProtocolPB.class,
+        NamenodeProtocolService.newReflectiveBlockingService(
+            new NamenodeProtocolServerSideTranslatorPB(balancers)),
         Traits.NONE);
   }
 

@@ -9,6 +9,7 @@ import java.util.function.Supplier;
 import org.apache.hadoop.ha.HAServiceProtocol.HAServiceState;
 import org.apache.hadoop.hdfs.protocol.ClientProtocol;
 import org.apache.hadoop.hdfs.server.protocol.DatanodeProtocol;
+import org.apache.hadoop.hdfs.server.protocol.NamenodeProtocol;
 import org.apache.hadoop.ipc.StandbyException;
 import org.apache.hadoop.thirdparty.protobuf.ServiceException;
 
@@ -32,6 +33,7 @@ public final class StandbyCalls {
 
   /** The same without the calls of clients and of DataNodes. */
   public static void addServices(RpcEndpoint endpoint, Supplier<String> leader) throws IOException {
+    endpoint.addBalancers(refusing(NamenodeProtocol.class, leader));
     endpoint.addStandbyCoding(
         proxy(
             CodingProtocolService.BlockingInterface.class,

@@ -6,6 +6,7 @@ import io.ebbfs.common.time.ManualClock;
 import io.ebbfs.namenode.datanodes.ClusterIdentity;
 import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
+import io.ebbfs.namenode.datanodes.RackTopology;
 import io.ebbfs.namenode.datanodes.RedundancySettings;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
 import io.ebbfs.namenode.replicas.BlockService.Target;
@@ -58,6 +59,10 @@ final class BlockFixture {
   final Map<Long, BlockRow> blocks = new LinkedHashMap<>();
   SimulatedServer.Witness witness = (server, storage, block) -> {};
   ReplicaVerifier verifier = ReplicaVerifier.NONE;
+
+  /** In force from the next start of the namenode on. */
+  RackTopology topology = RackTopology.none();
+
   DatanodeRegistry cluster;
   BlockManager manager;
   DatanodeFrontEnd frontEnd;
@@ -102,7 +107,7 @@ final class BlockFixture {
 
   /** Starts or restarts the namenode. A restart loses everything in memory. */
   void startNamenode() throws IOException {
-    cluster = new DatanodeRegistry(store, IdGenerator.storages(store), clock, settings);
+    cluster = new DatanodeRegistry(store, IdGenerator.storages(store), clock, settings, topology);
     manager =
         new BlockManager(
             store,

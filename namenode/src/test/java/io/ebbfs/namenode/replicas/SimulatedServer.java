@@ -201,9 +201,14 @@ final class SimulatedServer {
 
   /** A replica was written here. */
   void write(String storage, Block block) {
+    writeFor(storage, block, null);
+  }
+
+  /** A balancer moved a replica here from another server, whose uuid is given; null for none. */
+  void writeFor(String storage, Block block, String otherUuid) {
     open.remove(block.getBlockId());
     disks.get(storage).put(block.getBlockId(), new Block(block));
-    tell(storage, block, BlockStatus.RECEIVED_BLOCK);
+    tell(storage, block, BlockStatus.RECEIVED_BLOCK, otherUuid);
   }
 
   /** A replica was written here, and the server died before it reported the replica. */
@@ -218,11 +223,15 @@ final class SimulatedServer {
   }
 
   private void tell(String storage, Block block, BlockStatus status) {
+    tell(storage, block, status, null);
+  }
+
+  private void tell(String storage, Block block, BlockStatus status, String hint) {
     StorageReceivedDeletedBlocks[] news = {
       new StorageReceivedDeletedBlocks(
           new DatanodeStorage(storage),
           new ReceivedDeletedBlockInfo[] {
-            new ReceivedDeletedBlockInfo(new Block(block), status, null)
+            new ReceivedDeletedBlockInfo(new Block(block), status, hint)
           })
     };
     incremental.add(

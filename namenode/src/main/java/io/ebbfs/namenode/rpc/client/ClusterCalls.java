@@ -125,6 +125,14 @@ abstract class ClusterCalls extends DisabledFeatureCalls {
   }
 
   @Override
+  public void setBalancerBandwidth(long bytesPerSecond) throws IOException {
+    PermissionChecker.checkSuperuser(context.caller(), "setBalancerBandwidth");
+    cluster
+        .balancerBandwidth()
+        .set(bytesPerSecond, cluster.allServers().stream().map(Server::uuid).toList());
+  }
+
+  @Override
   public boolean setSafeMode(SafeModeAction action, boolean checked) throws IOException {
     if (action != SafeModeAction.SAFEMODE_GET) {
       PermissionChecker.checkSuperuser(context.caller(), "setSafeMode");

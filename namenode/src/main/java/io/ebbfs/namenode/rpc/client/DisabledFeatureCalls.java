@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.rpc.client;
 
+import java.io.IOException;
 import java.util.Map;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.ha.HAServiceProtocol.HAServiceState;
@@ -7,6 +8,8 @@ import org.apache.hadoop.hdfs.protocol.BlockStoragePolicy;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
 import org.apache.hadoop.hdfs.protocol.ECBlockGroupStats;
 import org.apache.hadoop.hdfs.protocol.ErasureCodingPolicyInfo;
+import org.apache.hadoop.hdfs.protocol.HdfsConstants.RollingUpgradeAction;
+import org.apache.hadoop.hdfs.protocol.RollingUpgradeInfo;
 import org.apache.hadoop.hdfs.security.token.block.DataEncryptionKey;
 import org.apache.hadoop.hdfs.security.token.delegation.DelegationTokenIdentifier;
 import org.apache.hadoop.hdfs.server.blockmanagement.BlockStoragePolicySuite;
@@ -70,6 +73,12 @@ abstract class DisabledFeatureCalls extends UnsupportedCalls {
   @Override
   public boolean upgradeStatus() {
     return true;
+  }
+
+  /** No rolling upgrade is under way; one is not begun here. */
+  @Override
+  public RollingUpgradeInfo rollingUpgrade(RollingUpgradeAction action) throws IOException {
+    return action == RollingUpgradeAction.QUERY ? null : super.rollingUpgrade(action);
   }
 
   @Override

@@ -113,11 +113,6 @@ abstract class UnsupportedCalls implements ClientProtocol {
   }
 
   @Override
-  public void setBalancerBandwidth(long a0) throws IOException {
-    throw unsupported("setBalancerBandwidth");
-  }
-
-  @Override
   public void createSymlink(String a0, String a1, FsPermission a2, boolean a3) throws IOException {
     throw unsupported("createSymlink");
   }

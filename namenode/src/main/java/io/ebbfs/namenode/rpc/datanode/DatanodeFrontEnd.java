@@ -29,6 +29,7 @@ import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
 import org.apache.hadoop.hdfs.protocol.ExtendedBlock;
 import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 import org.apache.hadoop.hdfs.server.common.HdfsServerConstants.ReplicaState;
+import org.apache.hadoop.hdfs.server.protocol.BalancerBandwidthCommand;
 import org.apache.hadoop.hdfs.server.protocol.BlockCommand;
 import org.apache.hadoop.hdfs.server.protocol.BlockRecoveryCommand;
 import org.apache.hadoop.hdfs.server.protocol.BlockRecoveryCommand.RecoveringBlock;
@@ -236,6 +237,10 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
     recoveries(uuid).ifPresent(all::add);
     transfers(uuid).ifPresent(all::add);
     invalidations(uuid).ifPresent(all::add);
+    cluster
+        .balancerBandwidth()
+        .take(uuid)
+        .ifPresent(bytes -> all.add(new BalancerBandwidthCommand(bytes)));
     return all.toArray(NO_COMMANDS);
   }
 
@@ -368,6 +373,9 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
       Disk disk = disk(registration, storage.getStorage().getStorageID());
       List<ReportedReplica> reports = new ArrayList<>();
       for (ReceivedDeletedBlockInfo info : storage.getBlocks()) {
+        if (info.getDelHints() != null && !info.getDelHints().isEmpty()) {
+          blocks.replaces(info.getBlock().getBlockId(), info.getDelHints());
+        }
         reports.add(
             new ReportedReplica(
                 info.getBlock().getBlockId(),

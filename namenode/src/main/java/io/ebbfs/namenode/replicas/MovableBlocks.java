@@ -1,0 +1,165 @@
+package io.ebbfs.namenode.replicas;
+
+import io.ebbfs.namenode.datanodes.ClusterView.Disk;
+import io.ebbfs.namenode.datanodes.ClusterView.Server;
+import io.ebbfs.namenode.datanodes.DatanodeRegistry;
+import io.ebbfs.namenode.replicas.ReplicaRows.Replica;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.StorageReplicaRow;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The replicas of a server that HDFS's balancer may move elsewhere. The balancer knows racks, and
+ * no stripes: so members of stripes are left out (EbbFS places those itself), as are blocks that a
+ * transition holds, that are being written, and whose replicas are not exactly as many as wanted.
+ *
+ * <p>A call reads pages of rows, each in a transaction of its own, and a bounded number of them. The
+ * next call for the same server goes on where it ended. Thread-safe.
+ */
+public final class MovableBlocks {
+  private static final int PAGE = 250;
+  private static final int MOST_ROWS = 20_000;
+  private static final int MOST_BLOCKS = 2_000;
+
+  /**
+   * A block that may be moved.
+   *
+   * @param places the disks of its live replicas
+   */
+  public record Movable(BlockRow block, List<Disk> places) {}
+
+  private final MetadataStore store;
+  private final DatanodeRegistry cluster;
+  // The last block that was read, by storage number.
+  private final Map<Long, Long> reached = new ConcurrentHashMap<>();
+  // Each call begins with the next disk of its server.
+  private final AtomicInteger calls = new AtomicInteger();
+
+  MovableBlocks(MetadataStore store, DatanodeRegistry cluster) {
+    this.store = store;
+    this.cluster = cluster;
+  }
+
+  /**
+   * Blocks of a server, until their lengths reach a sum or the limits of a call are reached.
+   *
+   * @param sumBytes the wanted sum of the lengths
+   * @param leastBytes shorter blocks are left out
+   */
+  public List<Movable> of(Server server, long sumBytes, long leastBytes) throws IOException {
+    Search search = new Search(sumBytes, leastBytes);
+    List<Disk> disks = server.disks().stream().filter(disk -> !disk.failed()).toList();
+    int first = calls.getAndIncrement();
+    for (int i = 0; i < disks.size() && !search.isDone(); i++) {
+      search.readDisk(disks.get(Math.floorMod(first + i, disks.size())));
+    }
+    return search.found;
+  }
+
+  private final class Search {
+    private final long sumBytes;
+    private final long leastBytes;
+    private final List<Movable> found = new ArrayList<>();
+    private long bytes;
+    private int rows;
+
+    Search(long sumBytes, long leastBytes) {
+      this.sumBytes = sumBytes;
+      this.leastBytes = leastBytes;
+    }
+
+    boolean isDone() {
+      return bytes >= sumBytes || rows >= MOST_ROWS || found.size() >= MOST_BLOCKS;
+    }
+
+    /** Reads the rows from where an earlier call has ended, and at the end of the disk the rest. */
+    void readDisk(Disk disk) throws IOException {
+      long begun = reached.getOrDefault(disk.storageNumber(), 0L);
+      read(disk, begun, Long.MAX_VALUE);
+      if (!isDone()) {
+        read(disk, 0, begun);
+      }
+    }
+
+    /** Reads the rows of the blocks behind one, up to another. */
+    private void read(Disk disk, long after, long last) throws IOException {
+      long at = after;
+      boolean atEnd = false;
+      while (!isDone() && !atEnd) {
+        List<Long> ids = page(disk, at).stream().filter(id -> id <= last).toList();
+        rows += ids.size();
+        if (!ids.isEmpty()) {
+          at = take(disk, ids);
+        }
+        atEnd = ids.size() < PAGE;
+      }
+      reached.put(disk.storageNumber(), at);
+    }
+
+    /** Takes the movable blocks among some; returns up to which block they were looked at. */
+    private long take(Disk disk, List<Long> ids) throws IOException {
+      List<Movable> movable =
+          store.transactInBackground(
+              disk.storageNumber(), transaction -> movable(transaction, disk, ids));
+      for (Movable one : movable) {
+        found.add(one);
+        bytes += one.block().getLengthBytes();
+        if (isDone()) {
+          return one.block().getBlockId();
+        }
+      }
+      return ids.get(ids.size() - 1);
+    }
+
+    private List<Movable> movable(Transaction transaction, Disk disk, List<Long> ids)
+        throws IOException {
+      List<Movable> movable = new ArrayList<>();
+      for (StoredBlock stored : BlockLookup.find(transaction, ids).values()) {
+        if (!stored.isOutput()
+            && !stored.striped()
+            && stored.block().getLengthBytes() >= leastBytes) {
+          assess(BlockAssessment.of(transaction, cluster, stored), disk).ifPresent(movable::add);
+        }
+      }
+      return movable;
+    }
+
+    private Optional<Movable> assess(BlockAssessment block, Disk disk) {
+      List<String> places = block.live().stream().map(Replica::storageUuid).toList();
+      boolean isMovable =
+          block.settled()
+              && !block.pinned()
+              && block.excess().isEmpty()
+              && block.counted().size() == block.wanted()
+              && places.size() == block.wanted()
+              && places.contains(disk.storageUuid());
+      return isMovable
+          ? Optional.of(
+              new Movable(
+                  block.block(),
+                  places.stream().map(cluster::disk).flatMap(Optional::stream).toList()))
+          : Optional.empty();
+    }
+
+    private List<Long> page(Disk disk, long after) throws IOException {
+      long number = disk.storageNumber();
+      List<Row<StorageReplicaRow>> page =
+          store.transactInBackground(
+              number,
+              transaction ->
+                  transaction.scan(
+                      Tables.STORAGE_REPLICA, number, Tables.storageReplica(number, after), PAGE));
+      return page.stream().map(row -> row.key().firstLong()).toList();
+    }
+  }
+}
