@@ -48,6 +48,29 @@ GetVolumeReportResponseProto GetVolumes(const BlockStore& store) {
   return response;
 }
 
+// A call of an administrator for what chunk servers do not have. The user is told why.
+template <typename Request, typename Response>
+RpcHandler Refusal(std::string reason) {
+  return MakeRpcHandler<Request>(
+      [reason = std::move(reason)](const RpcCaller&, const auto&) -> Result<Response> {
+        return std::unexpected(
+            Error{ErrorCode::kUnsupported, reason, "java.lang.UnsupportedOperationException"});
+      });
+}
+
+void RegisterRefusals(RpcHandlers& handlers) {
+  handlers["evictWriters"] = Refusal<EvictWritersRequestProto, EvictWritersResponseProto>(
+      "a chunk server does not evict writers: drain it by excludeFile and 'hdfs dfsadmin "
+      "-refreshNodes', which waits for their blocks");
+  handlers["getBalancerBandwidth"] =
+      Refusal<GetBalancerBandwidthRequestProto, GetBalancerBandwidthResponseProto>(
+          "a chunk server has no bandwidth of a balancer: the limits of background work are in "
+          "namenode.yaml");
+  handlers["shutdownDatanode"] =
+      Refusal<ShutdownDatanodeRequestProto, ShutdownDatanodeResponseProto>(
+          "a chunk server is not stopped by a call: stop its process");
+}
+
 }  // namespace
 
 void RegisterClientDatanodeProtocol(RpcServer& server, BlockStore& store,
@@ -79,6 +102,7 @@ void RegisterClientDatanodeProtocol(RpcServer& server, BlockStore& store,
         request_block_report();
         return TriggerBlockReportResponseProto();
       });
+  RegisterRefusals(handlers);
   server.RegisterService(kClientDatanodeProtocol, 1, std::move(handlers));
 }
 

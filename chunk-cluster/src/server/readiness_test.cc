@@ -150,6 +150,21 @@ class ReadinessTest : public ::testing::Test {
   std::unique_ptr<Ports> ports_;
 };
 
+TEST_F(ReadinessTest, AnAdministratorIsToldWhyACallIsRefused) {
+  Open();
+  EvictWritersResponseProto evicted;
+  const auto evict = Call("org.apache.hadoop.hdfs.protocol.ClientDatanodeProtocol", "evictWriters",
+                          EvictWritersRequestProto(), evicted);
+  ASSERT_FALSE(evict.has_value());
+  EXPECT_EQ(evict.error().exception_class, "java.lang.UnsupportedOperationException");
+  EXPECT_NE(evict.error().message.find("drain it by excludeFile"), std::string::npos);
+  GetBalancerBandwidthResponseProto bandwidth;
+  const auto asked = Call("org.apache.hadoop.hdfs.protocol.ClientDatanodeProtocol",
+                          "getBalancerBandwidth", GetBalancerBandwidthRequestProto(), bandwidth);
+  ASSERT_FALSE(asked.has_value());
+  EXPECT_NE(asked.error().message.find("namenode.yaml"), std::string::npos);
+}
+
 TEST_F(ReadinessTest, BeforeTheScanEveryAnswerIsNotReady) {
   Open();
   const auto verified = Verify(1);
