@@ -51,10 +51,8 @@ final class ScaleCommand implements Callable<Integer> {
 
   @Option(
       names = "--serve",
-      description = {
-        "Measures nothing, but serves the dashboard over all of the files until Ctrl-C.",
-        "A tenth of the files is in one directory."
-      })
+      description =
+          "Serves the dashboard over all of the files until Ctrl-C, and measures nothing.")
   private boolean serve;
 
   @Override

@@ -7,6 +7,8 @@ import java.io.IOException;
 import java.io.PrintStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.apache.hadoop.fs.SafeModeAction;
+import org.apache.hadoop.hdfs.DistributedFileSystem;
 
 /**
  * The dashboard and the REST API over a {@link SyntheticCluster}, so that they can be looked at
@@ -56,10 +58,18 @@ public final class ScaleDashboard implements AutoCloseable {
     cluster.startKafka();
     cluster.startNamenode();
     cluster.registerServers();
+    leaveSafeMode();
     manager = cluster.openManager();
     cluster.startManager();
     cluster.countReads();
     manager.evaluator().evaluateNowAndThen(false);
+  }
+
+  /** The servers send no full reports, for which safe mode would wait. */
+  private void leaveSafeMode() throws IOException {
+    try (DistributedFileSystem hdfs = cluster.client()) {
+      hdfs.setSafeMode(SafeModeAction.LEAVE);
+    }
   }
 
   public String address() {

@@ -21,7 +21,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.fs.SafeModeAction;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
@@ -137,9 +136,7 @@ final class ScaleRun {
   }
 
   private void measure() throws Exception {
-    try (DistributedFileSystem hdfs = new DistributedFileSystem()) {
-      hdfs.initialize(
-          new URI("hdfs://127.0.0.1:" + namenode.address().getPort()), clientConfiguration());
+    try (DistributedFileSystem hdfs = cluster.client()) {
       hdfs.setSafeMode(SafeModeAction.LEAVE);
       manager = cluster.openManager();
       token = Files.readString(cluster.tokenFile()).strip();
@@ -169,12 +166,6 @@ final class ScaleRun {
     manager = cluster.openManager();
     loops.add(loop("manager: opens its view again", began, manager.view().visited()));
     time("manager starts again", cluster::startManager);
-  }
-
-  private static Configuration clientConfiguration() {
-    Configuration conf = new Configuration();
-    conf.setInt("dfs.replication", 3);
-    return conf;
   }
 
   private Loop loop(String name, long beganNanos, long rows) {

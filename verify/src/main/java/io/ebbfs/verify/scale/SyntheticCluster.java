@@ -27,6 +27,7 @@ import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
+import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Clock;
@@ -35,6 +36,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Random;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.protocolPB.DatanodeProtocolClientSideTranslatorPB;
 
 /**
@@ -192,6 +194,15 @@ final class SyntheticCluster implements AutoCloseable {
     servers = new SyntheticServers(datanodes, SERVERS, DISKS);
     servers.register();
     servers.beatOn();
+  }
+
+  /** A client of the file system. The caller closes it. */
+  DistributedFileSystem client() throws IOException {
+    Configuration conf = new Configuration();
+    conf.setInt("dfs.replication", 3);
+    DistributedFileSystem hdfs = new DistributedFileSystem();
+    hdfs.initialize(URI.create("hdfs://127.0.0.1:" + namenode.address().getPort()), conf);
+    return hdfs;
   }
 
   /** A full report of one server. Returns the number of its blocks. */
