@@ -14,7 +14,6 @@ import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import java.io.IOException;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
-import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.protocol.Block;
 import org.apache.hadoop.hdfs.protocol.NSQuotaExceededException;
 import org.junit.jupiter.api.BeforeEach;
@@ -123,23 +122,5 @@ class LaggingQuotaTest {
     store.refuseNext();
     assertThatThrownBy(() -> real.touch("/q/refused")).hasMessageContaining("refuses this commit");
     assertThat(hints.times().due()).containsKey(id);
-  }
-
-  @Test
-  void aChangeOfWhatDoesNotCountReadsNoRowOfAQuota() throws IOException {
-    real.mkdirs("/q/in");
-    real.quotas.set(real.root(), "/q", 100, KEEP, null);
-    real.quotas.set(real.root(), "/q/in", 100, KEEP, null);
-    real.touch("/q/in/file");
-    int before = store.reads(Tables.QUOTA);
-    FsPermission open = new FsPermission(0777);
-    real.attributes.setPermission(real.root(), "/q/in/file", open);
-    real.attributes.setPermission(real.root(), "/q/in", open);
-    real.attributes.setTimes(real.root(), "/q/in/file", 5, 6);
-    real.renames.rename2(real.root(), "/q/in/file", "/q/in/renamed", false);
-    assertThat(store.reads(Tables.QUOTA)).isEqualTo(before);
-    real.renames.rename2(real.root(), "/q/in/renamed", "/q/out", false);
-    assertThat(store.reads(Tables.QUOTA)).isGreaterThan(before);
-    requireExactSums();
   }
 }

@@ -3,7 +3,9 @@ package io.ebbfs.namenode.files;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.ebbfs.namenode.files.io.FileWriteService.Handle;
+import io.ebbfs.namenode.store.DirectoryHints;
 import io.ebbfs.namenode.store.InMemoryStore;
+import io.ebbfs.namenode.store.LaggingStore;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.QuotaRows;
 import io.ebbfs.namenode.store.Row;
@@ -22,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.fs.permission.FsPermission;
 import org.junit.jupiter.api.Test;
 
 /** How many rows a change writes and locks, without quotas and with them. */
@@ -158,6 +161,25 @@ class QuotaCostTest {
           return null;
         });
     assertThat(real.tree()).containsKey("/d/two/moved/");
+  }
+
+  @Test
+  void aChangeOfWhatDoesNotCountAsksForNoRowOfAQuota() throws IOException {
+    LaggingStore store = new LaggingStore(new DirectoryHints());
+    NamespaceFixture shared = new NamespaceFixture(store);
+    shared.mkdirs("/q/in");
+    shared.quotas.set(shared.root(), "/q", 100, KEEP, null);
+    shared.quotas.set(shared.root(), "/q/in", 100, KEEP, null);
+    shared.touch("/q/in/file");
+    int before = store.reads(Tables.QUOTA);
+    FsPermission open = new FsPermission(0777);
+    shared.attributes.setPermission(shared.root(), "/q/in/file", open);
+    shared.attributes.setPermission(shared.root(), "/q/in", open);
+    shared.attributes.setTimes(shared.root(), "/q/in/file", 5, 6);
+    shared.renames.rename2(shared.root(), "/q/in/file", "/q/in/renamed", false);
+    assertThat(store.reads(Tables.QUOTA)).isEqualTo(before);
+    shared.renames.rename2(shared.root(), "/q/in/renamed", "/q/out", false);
+    assertThat(store.reads(Tables.QUOTA)).isGreaterThan(before);
   }
 
   @Test
