@@ -1,6 +1,5 @@
 package io.ebbfs.namenode.files.acls;
 
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
 import java.util.List;
@@ -45,7 +44,7 @@ final class AclChanges {
       if (spec.same(entry).isEmpty()) {
         draft.keep(entry);
       } else {
-        draft.drop(entry);
+        draft.note(entry); // and leave it out
       }
     }
     return draft.complete();
@@ -88,11 +87,6 @@ final class AclChanges {
     private void set(AclEntry entry) {
       note(entry);
       keep(entry);
-    }
-
-    /** Leaves out an entry that the call names. */
-    private void drop(AclEntry entry) {
-      note(entry);
     }
 
     /** Notes that the list of a scope changes, and whether the call decides about its mask. */
@@ -177,7 +171,7 @@ final class AclChanges {
 
   private static FsAction union(List<AclEntry> entries) {
     FsAction union = FsAction.NONE;
-    for (AclEntry entry : new ArrayList<>(entries)) {
+    for (AclEntry entry : entries) {
       if (entry.getType() == AclEntryType.GROUP || entry.getName() != null) {
         union = union.or(entry.getPermission());
       }
