@@ -205,9 +205,9 @@ class AclsAsHdfsTest {
       same(SUPERUSER, "clear", fs -> fs.delete(path("/t"), true));
       same(SUPERUSER, "mkdirs", fs -> fs.mkdirs(path("/t")));
       done(SUPERUSER, "chmod", fs -> fs.setPermission(path("/t"), mode(0777)));
-      for (int i = 0; i < 500; i++) {
+      for (int i = 0; i < 300; i++) {
         ends.merge(step(i + ": ", random).replaceAll(":.*", ""), 1, Integer::sum);
-        if (i % 10 == 0) {
+        if (i % 20 == 19) {
           same(SUPERUSER, "the tree after " + i, AclsAsHdfsTest::tree);
         }
       }
