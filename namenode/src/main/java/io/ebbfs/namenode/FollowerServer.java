@@ -27,6 +27,8 @@ import io.ebbfs.namenode.rpc.client.ClientFrontEnd;
 import io.ebbfs.namenode.rpc.client.DirectCalls;
 import io.ebbfs.namenode.rpc.client.ExcludedReader;
 import io.ebbfs.namenode.rpc.client.FileServices;
+import io.ebbfs.namenode.rpc.client.MetaSave;
+import io.ebbfs.namenode.rpc.client.OperatorServices;
 import io.ebbfs.namenode.rpc.client.ReadOnlyGuard;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
 import io.ebbfs.namenode.rpc.datanode.StandbyDatanodeCalls;
@@ -159,9 +161,12 @@ final class FollowerServer implements AutoCloseable {
                 cluster,
                 NamenodeServer.defaults(config),
                 superuser,
-                NamenodeServer::refuseBackup,
-                ReadOnlyMark.NONE, // the leader enters safe mode
-                ExcludedReader.of("")), // the leader drains servers
+                // The leader does what operators order.
+                new OperatorServices(
+                    NamenodeServer::refuseBackup,
+                    ReadOnlyMark.NONE,
+                    ExcludedReader.of(""),
+                    MetaSave.NONE)),
             this::isReadOnly));
     made.replaceClientMethods(
         ReadOnlyGuard.of(

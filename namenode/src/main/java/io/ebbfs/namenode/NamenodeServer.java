@@ -50,6 +50,9 @@ import io.ebbfs.namenode.rpc.client.ClientFrontEnd;
 import io.ebbfs.namenode.rpc.client.DirectCalls;
 import io.ebbfs.namenode.rpc.client.ExcludedReader;
 import io.ebbfs.namenode.rpc.client.FileServices;
+import io.ebbfs.namenode.rpc.client.Listings;
+import io.ebbfs.namenode.rpc.client.MetaSave;
+import io.ebbfs.namenode.rpc.client.OperatorServices;
 import io.ebbfs.namenode.rpc.client.ReadOnlyGuard;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
 import io.ebbfs.namenode.rpc.coding.CodingService;
@@ -330,9 +333,12 @@ public final class NamenodeServer implements AutoCloseable {
                 cluster,
                 defaults(config),
                 superuser,
-                backups::take,
-                lead.readOnly(),
-                ExcludedReader.of(config.excludeFile())),
+                new OperatorServices(
+                    backups::take,
+                    lead.readOnly(),
+                    ExcludedReader.of(config.excludeFile()),
+                    new MetaSave(
+                        config.data().resolve("metasave"), cluster, blocks, counts, timeOfDay))),
             cluster::isReadOnly);
     DatanodeFrontEnd datanodes =
         new DatanodeFrontEnd(
@@ -473,6 +479,7 @@ public final class NamenodeServer implements AutoCloseable {
     LeaseRecovery recovery =
         new LeaseRecovery(store, blocks, leases, ids.generationStamps(), timeOfDay, settings);
     TreeCounter counter = new TreeCounter(store);
+    FileReadService reads = new FileReadService(store, blocks, timeOfDay, limits, opens);
     return new FileServices(
         new MkdirService(store, ids.inodes(), timeOfDay, limits),
         new AttributeService(store),
@@ -491,12 +498,13 @@ public final class NamenodeServer implements AutoCloseable {
         new FileAppendService(store, blocks, timeOfDay, leases, recovery),
         new FileWriteService(
             store, blocks, ids.blocks(), ids.generationStamps(), timeOfDay, limits, settings),
-        new FileReadService(store, blocks, timeOfDay, limits, opens),
+        reads,
         new ReplicationFactorService(store, blocks, limits),
         new ContentSummaryService(store),
         counter,
         leases,
-        recovery);
+        recovery,
+        Listings.of(store, blocks, reads, limits));
   }
 
   private OpenListener opens(NamenodeConfig config, CodingService coding) {

@@ -100,6 +100,15 @@ final class ReportingServers implements AutoCloseable {
 
   /** All servers report that they have received a block. */
   void report(Block block) throws IOException {
+    report(block, BlockStatus.RECEIVED_BLOCK);
+  }
+
+  /** All servers report that they have a block no more. */
+  void reportLost(Block block) throws IOException {
+    report(block, BlockStatus.DELETED_BLOCK);
+  }
+
+  private void report(Block block, BlockStatus status) throws IOException {
     for (int i = 0; i < servers.size(); i++) {
       namenode.blockReceivedAndDeleted(
           servers.get(i),
@@ -107,9 +116,7 @@ final class ReportingServers implements AutoCloseable {
           new StorageReceivedDeletedBlocks[] {
             new StorageReceivedDeletedBlocks(
                 disk(i),
-                new ReceivedDeletedBlockInfo[] {
-                  new ReceivedDeletedBlockInfo(block, BlockStatus.RECEIVED_BLOCK, null)
-                })
+                new ReceivedDeletedBlockInfo[] {new ReceivedDeletedBlockInfo(block, status, null)})
           });
     }
   }

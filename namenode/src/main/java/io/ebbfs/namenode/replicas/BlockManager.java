@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.replicas;
 
 import io.ebbfs.namenode.datanodes.ClusterView;
+import io.ebbfs.namenode.datanodes.ClusterView.DrainState;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.HeartbeatMonitor;
 import io.ebbfs.namenode.datanodes.RedundancySettings;
@@ -25,6 +26,7 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
+import java.util.stream.Collectors;
 import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -259,6 +261,22 @@ public final class BlockManager implements BlockService {
   /** Blocks in no stripe without a live replica. */
   public int missingBlocks() {
     return redundancy.missingBlocks();
+  }
+
+  @Override
+  public List<MissingBlock> missingAfter(long blockId, int most) throws IOException {
+    return redundancy.missingAfter(blockId, most);
+  }
+
+  @Override
+  public Set<Long> filesWrittenToLeavingServers() throws IOException {
+    Set<String> leaving =
+        cluster.allServers().stream()
+            .filter(server -> server.drain() == DrainState.DRAINING)
+            .flatMap(server -> server.disks().stream())
+            .map(ClusterView.Disk::storageUuid)
+            .collect(Collectors.toSet());
+    return leaving.isEmpty() ? Set.of() : OpenBlockFinder.files(store, leaving);
   }
 
   /** Replications that were ordered and have not arrived yet. */

@@ -9,6 +9,7 @@ import java.io.IOException;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import org.apache.hadoop.hdfs.protocol.LocatedBlock;
@@ -185,4 +186,21 @@ public interface BlockService {
    * nothing while {@link #whyHoldersAreUnknown} has a reason; the caller repeats the call.
    */
   void recover(long ownerId, BlockRow block, long newGenerationStamp) throws IOException;
+
+  /**
+   * A block that has no live replica, as far as it is known.
+   *
+   * @param fileId its file; empty if the block has a replica again, or is deleted
+   */
+  record MissingBlock(long blockId, OptionalLong fileId) {}
+
+  /**
+   * The next blocks in no stripe that are known to have no live replica, in the order of their ids.
+   *
+   * @param blockId the last block of the page before; 0 for the first page
+   */
+  List<MissingBlock> missingAfter(long blockId, int most) throws IOException;
+
+  /** The open files of which a block is written to a server that is drained. */
+  Set<Long> filesWrittenToLeavingServers() throws IOException;
 }

@@ -13,6 +13,7 @@ import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.LeaseRow;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
@@ -23,6 +24,7 @@ import java.util.Set;
  */
 final class OpenBlockFinder {
   private static final int INCOMPLETE_BLOCKS = 2;
+  private static final int PAGE = 1_000;
 
   private OpenBlockFinder() {}
 
@@ -60,6 +62,19 @@ final class OpenBlockFinder {
       reached = lease.key();
     }
     return new Page(leases.size(), reached, found);
+  }
+
+  /** The open files that have such a block. */
+  static Set<Long> files(MetadataStore store, Set<String> storageUuids) throws IOException {
+    Set<Long> files = new HashSet<>();
+    Key reached = null;
+    Page page;
+    do {
+      page = find(store, reached, PAGE, storageUuids);
+      page.blocks().forEach(open -> files.add(open.fileId()));
+      reached = page.reached();
+    } while (page.files() == PAGE);
+    return files;
   }
 
   private static List<BlockRow> incomplete(MetadataStore store, long fileId) throws IOException {

@@ -5,6 +5,7 @@ import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.RedundancySettings;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
+import io.ebbfs.namenode.replicas.BlockService.MissingBlock;
 import io.ebbfs.namenode.replicas.DrainMonitor.Need;
 import io.ebbfs.namenode.replicas.LostDiskWalker.Outcome;
 import io.ebbfs.namenode.replicas.ReplicaRows.Replica;
@@ -156,6 +157,20 @@ public final class RedundancyMonitor {
 
   int pendingReplications() {
     return replications.pendingCount();
+  }
+
+  /** See {@link BlockService#missingAfter}. */
+  List<MissingBlock> missingAfter(long blockId, int most) throws IOException {
+    List<MissingBlock> blocks = new ArrayList<>();
+    for (long id : queue.missingAfter(blockId, most)) {
+      Optional<BlockAssessment> missing = assess(id).filter(block -> block.live().isEmpty());
+      OptionalLong file =
+          missing.isPresent()
+              ? OptionalLong.of(missing.get().stored().ownerId())
+              : OptionalLong.empty();
+      blocks.add(new MissingBlock(id, file));
+    }
+    return blocks;
   }
 
   // ---- the periodic work

@@ -190,6 +190,11 @@ final class RedundancyQueue {
     return turn;
   }
 
+  /** The next blocks without a live replica, in the order of their ids. */
+  synchronized List<Long> missingAfter(long blockId, int most) {
+    return levels.get(0).stream().filter(id -> id > blockId).sorted().limit(most).toList();
+  }
+
   /** Puts a block behind the other blocks of its level. */
   synchronized void rotate(long blockId) {
     UnderReplicated block = byBlock.get(blockId);

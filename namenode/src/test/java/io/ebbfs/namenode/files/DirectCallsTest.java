@@ -85,7 +85,8 @@ class DirectCallsTest {
             real.summaries,
             null,
             real.leases,
-            real.recovery);
+            real.recovery,
+            null);
 
     World() throws IOException {}
   }
@@ -125,15 +126,7 @@ class DirectCallsTest {
   private BlockingService translator(World world) throws IOException {
     ClientFrontEnd calls =
         new ClientFrontEnd(
-            world.files,
-            world.real.blocks,
-            null,
-            world.real.cluster,
-            null,
-            superuser,
-            null,
-            null,
-            null);
+            world.files, world.real.blocks, null, world.real.cluster, null, superuser, null);
     return ClientNamenodeProtocol.newReflectiveBlockingService(
         new ClientNamenodeProtocolServerSideTranslatorPB(
             ReadOnlyGuard.of(calls, world.real.cluster::isReadOnly)));

@@ -55,7 +55,7 @@ class SuspectReplicasTest {
             block.getBlockId(),
             block.getLengthBytes(),
             block.getGenerationStamp());
-    new ClientFrontEnd(null, f.manager, null, f.cluster, null, null, null, null, null)
+    new ClientFrontEnd(null, f.manager, null, f.cluster, null, null, null)
         .reportBadBlocks(
             new LocatedBlock[] {
               new LocatedBlock(extended, new DatanodeInfoWithStorage[] {holder})

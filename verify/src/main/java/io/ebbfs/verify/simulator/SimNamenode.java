@@ -35,6 +35,7 @@ import io.ebbfs.namenode.peers.ClusterViews;
 import io.ebbfs.namenode.replicas.BlockManager;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.rpc.client.FileServices;
+import io.ebbfs.namenode.rpc.client.Listings;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
 import io.ebbfs.namenode.rpc.coding.CodingService;
 import io.ebbfs.namenode.rpc.datanode.DatanodeFrontEnd;
@@ -242,6 +243,8 @@ final class SimNamenode implements SimNamenodes {
     LeaseRecovery recovery =
         new LeaseRecovery(store, blocks, leases, ids.generationStamps(), timeOfDay, FILES);
     TreeCounter counter = new TreeCounter(store);
+    FileReadService reads =
+        new FileReadService(store, blocks, timeOfDay, LIMITS, (inode, path, millis, client) -> {});
     return new FileServices(
         new MkdirService(store, ids.inodes(), timeOfDay, LIMITS),
         new AttributeService(store),
@@ -255,12 +258,13 @@ final class SimNamenode implements SimNamenodes {
         new FileAppendService(store, blocks, timeOfDay, leases, recovery),
         new FileWriteService(
             store, blocks, ids.blocks(), ids.generationStamps(), timeOfDay, LIMITS, FILES),
-        new FileReadService(store, blocks, timeOfDay, LIMITS, (inode, path, millis, client) -> {}),
+        reads,
         new ReplicationFactorService(store, blocks, LIMITS),
         new ContentSummaryService(store),
         counter,
         leases,
-        recovery);
+        recovery,
+        Listings.of(store, blocks, reads, LIMITS));
   }
 
   /** Whoever commits sees all servers and disks alive. */

@@ -102,7 +102,7 @@ public final class PathResolver {
   }
 
   /** The path of an inode, or empty if the inode or a directory above it does not exist. */
-  private static Optional<FsPath> pathOf(Transaction transaction, long inodeId) throws IOException {
+  public static Optional<FsPath> pathOf(Transaction transaction, long inodeId) throws IOException {
     List<String> names = new ArrayList<>();
     long id = inodeId;
     while (id != Inode.ROOT_ID) {

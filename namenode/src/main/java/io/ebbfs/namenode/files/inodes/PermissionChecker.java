@@ -42,6 +42,17 @@ public final class PermissionChecker {
     }
   }
 
+  /**
+   * As {@link #checkTraverse}, for a question about what is at a path: as in HDFS, the superuser is
+   * told that nothing is below a file, and not that a file is no directory.
+   */
+  public static void checkTraverseToLook(Caller caller, ResolvedPath path)
+      throws AccessControlException {
+    if (!caller.isSuperuser()) {
+      checkTraverse(caller, path);
+    }
+  }
+
   /** Checks that the last component allows the action, if it exists. */
   public static void checkAccess(Caller caller, ResolvedPath path, FsAction action)
       throws AccessControlException {

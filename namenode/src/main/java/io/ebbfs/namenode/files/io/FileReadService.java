@@ -152,7 +152,7 @@ public final class FileReadService {
     return read(
         transaction -> {
           ResolvedPath path = PathResolver.resolve(transaction, src);
-          PermissionChecker.checkTraverse(caller, path);
+          PermissionChecker.checkTraverseToLook(caller, path);
           if (!path.exists()) {
             return null;
           }

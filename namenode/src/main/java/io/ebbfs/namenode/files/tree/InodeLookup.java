@@ -39,6 +39,16 @@ public final class InodeLookup {
         });
   }
 
+  /** The inode of which a client asks the status. */
+  public Optional<Inode> look(Caller caller, String src) throws IOException {
+    return read(
+        transaction -> {
+          ResolvedPath resolved = PathResolver.resolve(transaction, src);
+          PermissionChecker.checkTraverseToLook(caller, resolved);
+          return resolved.last();
+        });
+  }
+
   /**
    * The inode at a path.
    *

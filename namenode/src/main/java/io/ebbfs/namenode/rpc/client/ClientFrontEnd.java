@@ -9,7 +9,6 @@ import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.io.FileAppendService;
 import io.ebbfs.namenode.files.io.FileCreationService;
 import io.ebbfs.namenode.files.io.FileWriteService.Handle;
-import io.ebbfs.namenode.leader.ReadOnlyMark;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Target;
 import io.ebbfs.namenode.replicas.WriterWishes;
@@ -22,6 +21,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.apache.hadoop.crypto.CryptoProtocolVersion;
+import org.apache.hadoop.fs.BatchedRemoteIterator.BatchedEntries;
 import org.apache.hadoop.fs.ContentSummary;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FsServerDefaults;
@@ -35,8 +35,10 @@ import org.apache.hadoop.fs.permission.AclStatus;
 import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.AddBlockFlag;
+import org.apache.hadoop.hdfs.protocol.BatchedDirectoryListing;
 import org.apache.hadoop.hdfs.protocol.Block;
 import org.apache.hadoop.hdfs.protocol.BlockStoragePolicy;
+import org.apache.hadoop.hdfs.protocol.CorruptFileBlocks;
 import org.apache.hadoop.hdfs.protocol.DatanodeID;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfoWithStorage;
@@ -49,6 +51,8 @@ import org.apache.hadoop.hdfs.protocol.HdfsLocatedFileStatus;
 import org.apache.hadoop.hdfs.protocol.LastBlockWithStatus;
 import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 import org.apache.hadoop.hdfs.protocol.LocatedBlocks;
+import org.apache.hadoop.hdfs.protocol.OpenFileEntry;
+import org.apache.hadoop.hdfs.protocol.OpenFilesIterator.OpenFilesType;
 import org.apache.hadoop.io.EnumSetWritable;
 import org.apache.hadoop.io.erasurecode.ErasureCodeConstants;
 
@@ -67,10 +71,8 @@ public final class ClientFrontEnd extends ClusterCalls {
       DatanodeRegistry cluster,
       FsServerDefaults defaults,
       Caller.Superuser superuser,
-      BackupTaker backups,
-      ReadOnlyMark readOnly,
-      ExcludedReader excluded) {
-    super(cluster, counts, defaults, new CallContext(superuser), backups, readOnly, excluded);
+      OperatorServices operators) {
+    super(cluster, counts, defaults, new CallContext(superuser), operators);
     this.files = files;
     this.blocks = blocks;
   }
@@ -161,6 +163,31 @@ public final class ClientFrontEnd extends ClusterCalls {
     return files
         .reads()
         .list(context.caller(), src, startAfter, needLocation, context.clientMachine());
+  }
+
+  @Override
+  public BatchedDirectoryListing getBatchedListing(
+      String[] paths, byte[] startAfter, boolean needLocation) throws IOException {
+    return files
+        .listings()
+        .batches()
+        .list(context.caller(), paths, startAfter, needLocation, context.clientMachine());
+  }
+
+  @Override
+  public BatchedEntries<OpenFileEntry> listOpenFiles(
+      long after, EnumSet<OpenFilesType> types, String path) throws IOException {
+    return files.listings().openFiles().list(context.caller(), after, types, path);
+  }
+
+  @Override
+  public BatchedEntries<OpenFileEntry> listOpenFiles(long after) throws IOException {
+    return listOpenFiles(after, EnumSet.of(OpenFilesType.ALL_OPEN_FILES), "/");
+  }
+
+  @Override
+  public CorruptFileBlocks listCorruptFileBlocks(String path, String cookie) throws IOException {
+    return files.listings().corruptFiles().list(context.caller(), path, cookie);
   }
 
   @Override

@@ -5,16 +5,22 @@ import io.ebbfs.namenode.datanodes.ClusterView.DrainState;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
-import io.ebbfs.namenode.leader.ReadOnlyMark;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
 import java.io.IOException;
 import java.util.List;
+import java.util.Locale;
 import java.util.Set;
+import org.apache.hadoop.fs.BatchedRemoteIterator.BatchedEntries;
+import org.apache.hadoop.fs.BatchedRemoteIterator.BatchedListEntries;
 import org.apache.hadoop.fs.FsServerDefaults;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
+import org.apache.hadoop.hdfs.protocol.EncryptionZone;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.DatanodeReportType;
+import org.apache.hadoop.hdfs.protocol.HdfsConstants.RollingUpgradeAction;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.SafeModeAction;
 import org.apache.hadoop.hdfs.protocol.ReplicatedBlockStats;
+import org.apache.hadoop.hdfs.protocol.RollingUpgradeInfo;
+import org.apache.hadoop.hdfs.protocol.ZoneReencryptionStatus;
 import org.apache.hadoop.hdfs.server.protocol.DatanodeStorageReport;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -27,25 +33,19 @@ abstract class ClusterCalls extends DisabledFeatureCalls {
   final CallContext context;
   private final BlockCounts counts;
   private final FsServerDefaults defaults;
-  private final BackupTaker backups;
-  private final ReadOnlyMark readOnly;
-  private final ExcludedReader excluded;
+  private final OperatorServices operators;
 
   ClusterCalls(
       DatanodeRegistry cluster,
       BlockCounts counts,
       FsServerDefaults defaults,
       CallContext context,
-      BackupTaker backups,
-      ReadOnlyMark readOnly,
-      ExcludedReader excluded) {
+      OperatorServices operators) {
     this.cluster = cluster;
     this.counts = counts;
     this.defaults = defaults;
     this.context = context;
-    this.backups = backups;
-    this.readOnly = readOnly;
-    this.excluded = excluded;
+    this.operators = operators;
   }
 
   @Override
@@ -117,7 +117,7 @@ abstract class ClusterCalls extends DisabledFeatureCalls {
   @Override
   public void refreshNodes() throws IOException {
     PermissionChecker.checkSuperuser(context.caller(), "refreshNodes");
-    Set<String> unknown = cluster.exclude(excluded.read());
+    Set<String> unknown = cluster.exclude(operators.excluded().read());
     if (!unknown.isEmpty()) {
       LOG.warn(
           "The file of excluded servers names {}, but no such server has registered yet", unknown);
@@ -135,10 +135,10 @@ abstract class ClusterCalls extends DisabledFeatureCalls {
   @Override
   public boolean setSafeMode(SafeModeAction action, boolean checked) throws IOException {
     if (action != SafeModeAction.SAFEMODE_GET) {
-      PermissionChecker.checkSuperuser(context.caller(), "setSafeMode");
+      PermissionChecker.checkSuperuser(context.caller(), action.name().toLowerCase(Locale.ROOT));
       boolean enter = action == SafeModeAction.SAFEMODE_ENTER;
       cluster.setSafeMode(enter);
-      readOnly.set(enter);
+      operators.readOnly().set(enter);
     }
     return cluster.inSafeMode();
   }
@@ -147,7 +147,64 @@ abstract class ClusterCalls extends DisabledFeatureCalls {
   @Override
   public boolean saveNamespace(long timeWindow, long transactionGap) throws IOException {
     PermissionChecker.checkSuperuser(context.caller(), "saveNamespace");
-    backups.take();
+    operators.backups().take();
     return true;
+  }
+
+  /** Writes a file into the folder {@code metasave} of the namenode's data directory. */
+  @Override
+  public void metaSave(String name) throws IOException {
+    PermissionChecker.checkSuperuser(context.caller(), "metaSave");
+    LOG.info("metaSave has written {}", operators.metaSave().write(name));
+  }
+
+  /** There is nothing to finalize: EbbFS keeps no state of an earlier version. */
+  @Override
+  public void finalizeUpgrade() throws IOException {
+    PermissionChecker.checkSuperuser(context.caller(), "finalizeUpgrade");
+  }
+
+  /** No rolling upgrade is ever under way, so there is none to tell of and none to end. */
+  @Override
+  public RollingUpgradeInfo rollingUpgrade(RollingUpgradeAction action) throws IOException {
+    String verb = action == RollingUpgradeAction.PREPARE ? "start" : action.name();
+    PermissionChecker.checkSuperuser(
+        context.caller(), verb.toLowerCase(Locale.ROOT) + "RollingUpgrade");
+    if (action == RollingUpgradeAction.PREPARE) {
+      throw unsupported(
+          "rollingUpgrade", "processes of different versions work together: replace them in turn");
+    }
+    return null;
+  }
+
+  /** Whether failed directories of the metadata come back by themselves: there is one directory. */
+  @Override
+  public boolean restoreFailedStorage(String argument) throws IOException {
+    String verb =
+        switch (argument) {
+          case "check" -> "check";
+          case "true" -> "enable";
+          default -> "disable";
+        };
+    PermissionChecker.checkSuperuser(context.caller(), verb + "RestoreFailedStorage");
+    if (!argument.equals("check")) {
+      throw unsupported(
+          "restoreFailedStorage", "the metadata is in one store, which is whole or does not start");
+    }
+    return false;
+  }
+
+  /** Nothing is encrypted at rest by EbbFS. */
+  @Override
+  public BatchedEntries<EncryptionZone> listEncryptionZones(long after) throws IOException {
+    PermissionChecker.checkSuperuser(context.caller(), "listEncryptionZones");
+    return new BatchedListEntries<>(List.of(), false);
+  }
+
+  @Override
+  public BatchedEntries<ZoneReencryptionStatus> listReencryptionStatus(long after)
+      throws IOException {
+    PermissionChecker.checkSuperuser(context.caller(), "listReencryptionStatus");
+    return new BatchedListEntries<>(List.of(), false);
   }
 }

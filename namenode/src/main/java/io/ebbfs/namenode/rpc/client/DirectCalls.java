@@ -60,7 +60,7 @@ public final class DirectCalls {
   private byte[] getFileInfo(byte[] frame, int offset, int length) throws IOException {
     GetFileInfoRequestProto request =
         GetFileInfoRequestProto.parser().parseFrom(frame, offset, length);
-    Optional<Inode> inode = files.inodes().find(context.caller(), request.getSrc());
+    Optional<Inode> inode = files.inodes().look(context.caller(), request.getSrc());
     return inode.map(FileStatusEncoder::alone).orElse(NOTHING);
   }
 

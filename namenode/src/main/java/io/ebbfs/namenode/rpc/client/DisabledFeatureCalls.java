@@ -1,15 +1,19 @@
 package io.ebbfs.namenode.rpc.client;
 
-import java.io.IOException;
+import java.util.List;
 import java.util.Map;
+import org.apache.hadoop.fs.BatchedRemoteIterator.BatchedEntries;
+import org.apache.hadoop.fs.BatchedRemoteIterator.BatchedListEntries;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.ha.HAServiceProtocol.HAServiceState;
 import org.apache.hadoop.hdfs.protocol.BlockStoragePolicy;
+import org.apache.hadoop.hdfs.protocol.CacheDirectiveEntry;
+import org.apache.hadoop.hdfs.protocol.CacheDirectiveInfo;
+import org.apache.hadoop.hdfs.protocol.CachePoolEntry;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
 import org.apache.hadoop.hdfs.protocol.ECBlockGroupStats;
 import org.apache.hadoop.hdfs.protocol.ErasureCodingPolicyInfo;
-import org.apache.hadoop.hdfs.protocol.HdfsConstants.RollingUpgradeAction;
-import org.apache.hadoop.hdfs.protocol.RollingUpgradeInfo;
+import org.apache.hadoop.hdfs.protocol.SnapshottableDirectoryStatus;
 import org.apache.hadoop.hdfs.security.token.block.DataEncryptionKey;
 import org.apache.hadoop.hdfs.security.token.delegation.DelegationTokenIdentifier;
 import org.apache.hadoop.hdfs.server.blockmanagement.BlockStoragePolicySuite;
@@ -75,12 +79,6 @@ abstract class DisabledFeatureCalls extends UnsupportedCalls {
     return true;
   }
 
-  /** No rolling upgrade is under way; one is not begun here. */
-  @Override
-  public RollingUpgradeInfo rollingUpgrade(RollingUpgradeAction action) throws IOException {
-    return action == RollingUpgradeAction.QUERY ? null : super.rollingUpgrade(action);
-  }
-
   @Override
   public DatanodeInfo[] getSlowDatanodeReport() {
     return new DatanodeInfo[0];
@@ -89,5 +87,21 @@ abstract class DisabledFeatureCalls extends UnsupportedCalls {
   @Override
   public Path getEnclosingRoot(String src) {
     return new Path("/");
+  }
+
+  @Override
+  public SnapshottableDirectoryStatus[] getSnapshottableDirListing() {
+    return null; // the answer of an HDFS without such directories
+  }
+
+  @Override
+  public BatchedEntries<CacheDirectiveEntry> listCacheDirectives(
+      long after, CacheDirectiveInfo filter) {
+    return new BatchedListEntries<>(List.of(), false);
+  }
+
+  @Override
+  public BatchedEntries<CachePoolEntry> listCachePools(String after) {
+    return new BatchedListEntries<>(List.of(), false);
   }
 }

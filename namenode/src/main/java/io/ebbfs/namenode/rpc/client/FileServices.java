@@ -36,4 +36,5 @@ public record FileServices(
     ContentSummaryService summaries,
     TreeCounter treeCounter,
     LeaseManager leases,
-    LeaseRecovery recovery) {}
+    LeaseRecovery recovery,
+    Listings listings) {}

@@ -2,31 +2,21 @@ package io.ebbfs.namenode.rpc.client;
 
 import java.io.IOException;
 import java.util.EnumSet;
-import org.apache.hadoop.fs.BatchedRemoteIterator;
 import org.apache.hadoop.fs.CacheFlag;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.inotify.EventBatchList;
 import org.apache.hadoop.hdfs.protocol.AddErasureCodingPolicyResponse;
-import org.apache.hadoop.hdfs.protocol.BatchedDirectoryListing;
-import org.apache.hadoop.hdfs.protocol.CacheDirectiveEntry;
 import org.apache.hadoop.hdfs.protocol.CacheDirectiveInfo;
-import org.apache.hadoop.hdfs.protocol.CachePoolEntry;
 import org.apache.hadoop.hdfs.protocol.CachePoolInfo;
 import org.apache.hadoop.hdfs.protocol.ClientProtocol;
-import org.apache.hadoop.hdfs.protocol.CorruptFileBlocks;
 import org.apache.hadoop.hdfs.protocol.ECTopologyVerifierResult;
-import org.apache.hadoop.hdfs.protocol.EncryptionZone;
 import org.apache.hadoop.hdfs.protocol.ErasureCodingPolicy;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants;
-import org.apache.hadoop.hdfs.protocol.OpenFileEntry;
-import org.apache.hadoop.hdfs.protocol.OpenFilesIterator;
-import org.apache.hadoop.hdfs.protocol.RollingUpgradeInfo;
 import org.apache.hadoop.hdfs.protocol.SnapshotDiffReport;
 import org.apache.hadoop.hdfs.protocol.SnapshotDiffReportListing;
 import org.apache.hadoop.hdfs.protocol.SnapshotStatus;
-import org.apache.hadoop.hdfs.protocol.SnapshottableDirectoryStatus;
-import org.apache.hadoop.hdfs.protocol.ZoneReencryptionStatus;
 import org.apache.hadoop.hdfs.security.token.delegation.DelegationTokenIdentifier;
+import org.apache.hadoop.security.token.SecretManager;
 import org.apache.hadoop.security.token.Token;
 
 /**
@@ -38,6 +28,16 @@ abstract class UnsupportedCalls implements ClientProtocol {
   private static UnsupportedOperationException unsupported(String call) {
     return new UnsupportedOperationException(
         "EbbFS does not support the call " + call + " of ClientProtocol");
+  }
+
+  /**
+   * The same with the reason.
+   *
+   * @param reason why, and what to do instead
+   */
+  static UnsupportedOperationException unsupported(String call, String reason) {
+    return new UnsupportedOperationException(
+        "EbbFS does not support the call " + call + " of ClientProtocol: " + reason);
   }
 
   @Override
@@ -61,75 +61,37 @@ abstract class UnsupportedCalls implements ClientProtocol {
   }
 
   @Override
-  public BatchedDirectoryListing getBatchedListing(String[] a0, byte[] a1, boolean a2)
-      throws IOException {
-    throw unsupported("getBatchedListing");
-  }
-
-  @Override
-  public SnapshottableDirectoryStatus[] getSnapshottableDirListing() throws IOException {
-    throw unsupported("getSnapshottableDirListing");
-  }
-
-  @Override
   public SnapshotStatus[] getSnapshotListing(String a0) throws IOException {
     throw unsupported("getSnapshotListing");
   }
 
   @Override
-  public boolean saveNamespace(long a0, long a1) throws IOException {
-    throw unsupported("saveNamespace");
-  }
-
-  @Override
   public long rollEdits() throws IOException {
-    throw unsupported("rollEdits");
-  }
-
-  @Override
-  public boolean restoreFailedStorage(String a0) throws IOException {
-    throw unsupported("restoreFailedStorage");
-  }
-
-  @Override
-  public void finalizeUpgrade() throws IOException {
-    throw unsupported("finalizeUpgrade");
-  }
-
-  @Override
-  public RollingUpgradeInfo rollingUpgrade(HdfsConstants.RollingUpgradeAction a0)
-      throws IOException {
-    throw unsupported("rollingUpgrade");
-  }
-
-  @Override
-  public CorruptFileBlocks listCorruptFileBlocks(String a0, String a1) throws IOException {
-    throw unsupported("listCorruptFileBlocks");
-  }
-
-  @Override
-  public void metaSave(String a0) throws IOException {
-    throw unsupported("metaSave");
+    throw unsupported(
+        "rollEdits",
+        "transactions are synced to the metadata store, and there is no edit log to roll: 'hdfs dfsadmin -saveNamespace' takes a backup");
   }
 
   @Override
   public void createSymlink(String a0, String a1, FsPermission a2, boolean a3) throws IOException {
-    throw unsupported("createSymlink");
+    throw unsupported("createSymlink", "there are no symbolic links");
   }
 
   @Override
   public String getLinkTarget(String a0) throws IOException {
-    throw unsupported("getLinkTarget");
+    throw unsupported("getLinkTarget", "there are no symbolic links");
   }
 
   @Override
   public long renewDelegationToken(Token<DelegationTokenIdentifier> a0) throws IOException {
-    throw unsupported("renewDelegationToken");
+    throw new SecretManager.InvalidToken(
+        "renewDelegationToken: EbbFS has no Kerberos and gives out no delegation tokens, so it knows none");
   }
 
   @Override
   public void cancelDelegationToken(Token<DelegationTokenIdentifier> a0) throws IOException {
-    throw unsupported("cancelDelegationToken");
+    throw new SecretManager.InvalidToken(
+        "cancelDelegationToken: EbbFS has no Kerberos and gives out no delegation tokens, so it knows none");
   }
 
   @Override
@@ -186,12 +148,6 @@ abstract class UnsupportedCalls implements ClientProtocol {
   }
 
   @Override
-  public BatchedRemoteIterator.BatchedEntries<CacheDirectiveEntry> listCacheDirectives(
-      long a0, CacheDirectiveInfo a1) throws IOException {
-    throw unsupported("listCacheDirectives");
-  }
-
-  @Override
   public void addCachePool(CachePoolInfo a0) throws IOException {
     throw unsupported("addCachePool");
   }
@@ -207,20 +163,8 @@ abstract class UnsupportedCalls implements ClientProtocol {
   }
 
   @Override
-  public BatchedRemoteIterator.BatchedEntries<CachePoolEntry> listCachePools(String a0)
-      throws IOException {
-    throw unsupported("listCachePools");
-  }
-
-  @Override
   public void createEncryptionZone(String a0, String a1) throws IOException {
     throw unsupported("createEncryptionZone");
-  }
-
-  @Override
-  public BatchedRemoteIterator.BatchedEntries<EncryptionZone> listEncryptionZones(long a0)
-      throws IOException {
-    throw unsupported("listEncryptionZones");
   }
 
   @Override
@@ -230,19 +174,17 @@ abstract class UnsupportedCalls implements ClientProtocol {
   }
 
   @Override
-  public BatchedRemoteIterator.BatchedEntries<ZoneReencryptionStatus> listReencryptionStatus(
-      long a0) throws IOException {
-    throw unsupported("listReencryptionStatus");
-  }
-
-  @Override
   public long getCurrentEditLogTxid() throws IOException {
-    throw unsupported("getCurrentEditLogTxid");
+    throw unsupported(
+        "getCurrentEditLogTxid",
+        "transactions are synced to the metadata store, and there is no edit log");
   }
 
   @Override
   public EventBatchList getEditsFromTxid(long a0) throws IOException {
-    throw unsupported("getEditsFromTxid");
+    throw unsupported(
+        "getEditsFromTxid",
+        "transactions are synced to the metadata store, and there is no edit log: changes are told in the Kafka topic ebbfs.changes");
   }
 
   @Override
@@ -279,18 +221,6 @@ abstract class UnsupportedCalls implements ClientProtocol {
   @Override
   public ECTopologyVerifierResult getECTopologyResultForPolicies(String... a0) throws IOException {
     throw unsupported("getECTopologyResultForPolicies");
-  }
-
-  @Override
-  public BatchedRemoteIterator.BatchedEntries<OpenFileEntry> listOpenFiles(long a0)
-      throws IOException {
-    throw unsupported("listOpenFiles");
-  }
-
-  @Override
-  public BatchedRemoteIterator.BatchedEntries<OpenFileEntry> listOpenFiles(
-      long a0, EnumSet<OpenFilesIterator.OpenFilesType> a1, String a2) throws IOException {
-    throw unsupported("listOpenFiles");
   }
 
   @Override

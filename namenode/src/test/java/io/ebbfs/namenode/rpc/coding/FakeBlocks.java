@@ -344,4 +344,14 @@ final class FakeBlocks implements BlockService {
   public void recover(long ownerId, BlockRow block, long newGenerationStamp) {
     throw new UnsupportedOperationException();
   }
+
+  @Override
+  public List<MissingBlock> missingAfter(long blockId, int most) {
+    return List.of();
+  }
+
+  @Override
+  public Set<Long> filesWrittenToLeavingServers() {
+    return Set.of();
+  }
 }

@@ -1,0 +1,11 @@
+package io.ebbfs.namenode.rpc.client;
+
+import io.ebbfs.namenode.leader.ReadOnlyMark;
+
+/**
+ * What operators order by calls of ClientProtocol.
+ *
+ * @param readOnly what other namenodes know of the safe mode that an operator enters
+ */
+public record OperatorServices(
+    BackupTaker backups, ReadOnlyMark readOnly, ExcludedReader excluded, MetaSave metaSave) {}
