@@ -12,6 +12,7 @@ import java.io.UncheckedIOException;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -30,6 +31,8 @@ import java.util.function.UnaryOperator;
  */
 public final class ToolProcess implements AutoCloseable {
   private static final String ENDED = "the stock client process has ended";
+
+  private static final String STOCK_HEAP = "-Xmx320m";
 
   private final Process process;
   private final BufferedWriter requests;
@@ -56,10 +59,21 @@ public final class ToolProcess implements AutoCloseable {
       Path log,
       UnaryOperator<List<String>> place)
       throws IOException {
+    this(classPath(home), STOCK_HEAP, tool, arguments, settings, log, place);
+  }
+
+  private ToolProcess(
+      String classPath,
+      String heap,
+      String tool,
+      List<String> arguments,
+      Map<String, String> settings,
+      Path log,
+      UnaryOperator<List<String>> place)
+      throws IOException {
     List<String> command = new ArrayList<>();
-    command.addAll(
-        List.of(Launcher.java(), "-Xmx320m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
-    command.addAll(List.of("-cp", classPath(home), tool));
+    command.addAll(List.of(Launcher.java(), heap, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
+    command.addAll(List.of("-cp", classPath, tool));
     command.addAll(arguments);
     settings.forEach((name, value) -> command.add(name + "=" + value));
     process =
@@ -72,6 +86,26 @@ public final class ToolProcess implements AutoCloseable {
     reader = new Thread(this::readAnswers, "stock-client-answers");
     reader.setDaemon(true);
     reader.start();
+  }
+
+  /**
+   * Starts {@code CommandTool} of {@code testbed/hadoop-tests}, which runs command lines of Hadoop.
+   *
+   * @param directory for its files and its standard error
+   * @param settings Hadoop settings; without fs.defaultFS, HDFS runs in the process
+   */
+  public static ToolProcess commands(Build build, Path directory, Map<String, String> settings)
+      throws IOException, ClusterException {
+    Path conf = Files.createDirectories(directory.resolve("conf"));
+    Files.writeString(conf.resolve("log4j.properties"), "log4j.rootLogger=OFF\n");
+    return new ToolProcess(
+        conf + File.pathSeparator + build.classPath("testbed/hadoop-tests"),
+        "-Xmx700m",
+        "CommandTool",
+        List.of(directory.toString()),
+        settings,
+        directory.resolve("commands.log"),
+        UnaryOperator.identity());
   }
 
   private static String classPath(Path home) throws IOException {
