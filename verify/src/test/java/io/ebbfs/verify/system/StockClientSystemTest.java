@@ -2,7 +2,9 @@ package io.ebbfs.verify.system;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ebbfs.testbed.Build;
 import io.ebbfs.testbed.client.StockProcess;
+import io.ebbfs.testbed.client.ToolProcess;
 import io.ebbfs.verify.system.TestCluster.ShellResult;
 import io.ebbfs.workloads.traffic.Generator;
 import io.ebbfs.workloads.traffic.Profile;
@@ -12,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -132,6 +135,43 @@ class StockClientSystemTest {
     assertThat(back).hasSameBinaryContentAs(file);
     ok("-rm", "-r", "-skipTrash", "/shell");
     assertThat(test.shell("-ls", "/shell").exitCode()).isEqualTo(1);
+  }
+
+  @Test
+  void everyCommandEndsAsThePageSays() throws Exception {
+    Path local = Files.createDirectories(test.directory().resolve("commands"));
+    Files.write(local.resolve("file"), new byte[] {'e', 'b', 'b', '\n'});
+    String server =
+        test.cluster().hostOf(0) + ":" + test.cluster().layout().ports().ipc().get(0);
+    try (ToolProcess tool = commands(local, true)) {
+      StockCommands page =
+          StockCommands.read(Build.find().home().resolve("docs/stock-commands.md"));
+      assertThat(page.endOtherwise(tool, local, server)).isEmpty();
+    }
+  }
+
+  /** The commands that run on HDFS run in the process of the tool. */
+  private static ToolProcess commands(Path directory, boolean onEbbFs) throws Exception {
+    Path files = Files.createDirectories(directory.resolve(onEbbFs ? "ebbfs" : "hdfs"));
+    return ToolProcess.commands(
+        Build.find(),
+        files,
+        onEbbFs ? Map.of("fs.defaultFS", test.cluster().stockClient().uri()) : Map.of());
+  }
+
+  @Test
+  void theShellAnswersAsOnHdfs() throws Exception {
+    long seed = new Random().nextLong();
+    Path local = Files.createDirectories(test.directory().resolve("shells"));
+    Files.write(local.resolve("empty"), new byte[0]);
+    Files.writeString(local.resolve("small"), "one line\n");
+    Files.writeString(local.resolve("large"), "many lines\n".repeat(20_000));
+    try (ToolProcess hdfs = commands(local, false);
+        ToolProcess ours = commands(local, true)) {
+      assertThat(new ShellSequences(seed, local.toString()).differences(hdfs, ours, 300))
+          .as("commands that end differently, seed %d", seed)
+          .isEmpty();
+    }
   }
 
   @Test

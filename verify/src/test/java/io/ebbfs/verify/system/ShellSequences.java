@@ -1,0 +1,96 @@
+package io.ebbfs.verify.system;
+
+import io.ebbfs.testbed.client.ToolProcess;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.ExecutionException;
+import java.util.regex.Pattern;
+
+/**
+ * Random commands of the file system shell, which run on two file systems in turn. What they print
+ * is compared without times and addresses.
+ */
+final class ShellSequences {
+  private static final Pattern TIME = Pattern.compile("\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d(:\\d\\d)?");
+  private static final Pattern ADDRESS = Pattern.compile("hdfs://[A-Za-z0-9.]+:\\d+");
+  private static final Pattern LONG_TIME = Pattern.compile("\\b1\\d{12}\\b");
+  private static final List<String> NAMES = List.of("a", "b", "c", "long name", "*", "ä");
+  private static final List<String> MODES = List.of("700", "644", "u+x", "o-r", "1777", "a=rw", "9");
+
+  private final Random random;
+  private final String local;
+
+  /**
+   * @param local a local directory with the files {@code small}, {@code large} and {@code empty}
+   */
+  ShellSequences(long seed, String local) {
+    this.random = new Random(seed);
+    this.local = local;
+  }
+
+  /** Runs commands, and returns where the two answer differently. */
+  List<String> differences(ToolProcess hdfs, ToolProcess ours, int commands)
+      throws ExecutionException, InterruptedException {
+    List<String> different = new ArrayList<>();
+    for (int i = 0; i < commands; i++) {
+      String[] command = command();
+      var theirAnswer = hdfs.request("dfs", command);
+      String actual = shown(ours.request("dfs", command).get());
+      String expected = shown(theirAnswer.get());
+      if (!actual.equals(expected)) {
+        different.add(
+            "%s\n  HDFS: %s\n  EbbFS: %s".formatted(String.join(" ", command), expected, actual));
+      }
+    }
+    return different;
+  }
+
+  private static String shown(List<String> answer) {
+    String text = TIME.matcher(answer.get(1)).replaceAll("TIME");
+    text = LONG_TIME.matcher(text).replaceAll("MILLIS");
+    return answer.get(0) + ": " + ADDRESS.matcher(text).replaceAll("CLUSTER");
+  }
+
+  private String path() {
+    StringBuilder path = new StringBuilder("/shells");
+    for (int depth = random.nextInt(4); depth > 0; depth--) {
+      path.append('/').append(any(NAMES));
+    }
+    return path.toString();
+  }
+
+  private String file() {
+    return local + "/" + any(List.of("small", "large", "empty", "missing"));
+  }
+
+  private <T> T any(List<T> all) {
+    return all.get(random.nextInt(all.size()));
+  }
+
+  private String[] command() {
+    return switch (random.nextInt(20)) {
+      case 0, 1, 2 -> words("-put", any(List.of("-f", "-p")), file(), path());
+      case 3, 4 -> words("-mkdir", any(List.of("-p", "-p", "-v")), path(), path());
+      case 5 -> words("-mv", path(), path());
+      case 6 -> words("-cp", any(List.of("-f", "-p")), path(), path());
+      case 7 -> words("-rm", any(List.of("-r", "-f", "-skipTrash")), path());
+      case 8 -> words("-ls", any(List.of("-R", "-d", "-C")), path());
+      case 9 -> words("-cat", path(), path());
+      case 10 -> words("-stat", any(List.of("%F %a %n %b %o %r", "%u:%g")), path());
+      case 11 -> words("-count", any(List.of("-q", "-v", "-u")), path());
+      case 12 -> words("-du", any(List.of("-s", "-h", "-v")), path());
+      case 13 -> words("-chmod", any(List.of("-R", "-R", any(MODES))), any(MODES), path());
+      case 14 -> words("-test", any(List.of("-e", "-d", "-f", "-z", "-s", "-w")), path());
+      case 15 -> words("-setrep", any(List.of("1", "2", "0", "x")), path());
+      case 16 -> words("-appendToFile", file(), path());
+      case 17 -> words(any(List.of("-touchz", "-rmdir", "-head", "-tail", "-checksum")), path());
+      case 18 -> words("-find", path(), "-name", any(NAMES));
+      default -> words(any(List.of("-getfattr", "-setfattr")), "-n", "user.x", path());
+    };
+  }
+
+  private static String[] words(String... words) {
+    return words;
+  }
+}
