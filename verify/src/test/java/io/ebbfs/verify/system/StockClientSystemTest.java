@@ -168,7 +168,7 @@ class StockClientSystemTest {
     Files.writeString(local.resolve("large"), "many lines\n".repeat(20_000));
     try (ToolProcess hdfs = commands(local, false);
         ToolProcess ours = commands(local, true)) {
-      assertThat(new ShellSequences(seed, local.toString()).differences(hdfs, ours, 300))
+      assertThat(new ShellSequences(seed, local.toString()).differences(hdfs, ours, 200))
           .as("commands that end differently, seed %d", seed)
           .isEmpty();
     }
