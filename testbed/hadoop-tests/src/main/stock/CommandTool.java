@@ -32,9 +32,9 @@ import org.apache.hadoop.util.ToolRunner;
  * <pre>java -cp HADOOP_TESTS CommandTool DIRECTORY [NAME=VALUE ...]</pre>
  *
  * DIRECTORY is for the files of HDFS, which runs in this process unless a value names {@code
- * fs.defaultFS}. A line on standard input is an id, the word of a tool such as {@code dfsadmin}, and
- * its arguments; its answer is the id, {@code ok}, the exit code and what the tool has printed. All
- * are between tabs, and encoded as in a URL.
+ * fs.defaultFS}. A line on standard input is an id, the word of a tool such as {@code dfsadmin},
+ * and its arguments; its answer is the id, {@code ok}, the exit code and what the tool has printed.
+ * All are between tabs, and encoded as in a URL.
  */
 public final class CommandTool {
   private static final Map<String, Function<Configuration, Tool>> TOOLS =

@@ -1,6 +1,5 @@
 import java.util.List;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.contract.AbstractFSContract;
 import org.apache.hadoop.fs.contract.AbstractContractAppendTest;
 import org.apache.hadoop.fs.contract.AbstractContractBulkDeleteTest;
 import org.apache.hadoop.fs.contract.AbstractContractConcatTest;
@@ -24,8 +23,11 @@ import org.apache.hadoop.fs.contract.AbstractContractSetTimesTest;
 import org.apache.hadoop.fs.contract.AbstractContractStreamIOStatisticsTest;
 import org.apache.hadoop.fs.contract.AbstractContractUnbufferTest;
 import org.apache.hadoop.fs.contract.AbstractContractVectoredReadTest;
+import org.apache.hadoop.fs.contract.AbstractFSContract;
 
-/** Hadoop's contract tests, bound to {@link ClusterContract}. The name of a class is its subject. */
+/**
+ * Hadoop's contract tests, bound to {@link ClusterContract}. The name of a class is its subject.
+ */
 final class ContractTests {
   static final List<Class<?>> ALL =
       List.of(

@@ -25,9 +25,9 @@ import org.junit.platform.launcher.core.LauncherFactory;
  * <pre>java -cp HADOOP_TESTS ContractTool DIRECTORY SUBJECTS [NAME=VALUE ...]</pre>
  *
  * DIRECTORY is for the files of HDFS, which runs in this process unless a value names {@code
- * fs.defaultFS}. SUBJECTS are names of {@link ContractTests} between commas, or {@code all}. Standard
- * output has a line for each test: {@code passed}, {@code failed} or {@code leftOut}, its name and
- * its reason, between tabs and encoded as in a URL.
+ * fs.defaultFS}. SUBJECTS are names of {@link ContractTests} between commas, or {@code all}.
+ * Standard output has a line for each test: {@code passed}, {@code failed} or {@code leftOut}, its
+ * name and its reason, between tabs and encoded as in a URL.
  */
 public final class ContractTool implements TestExecutionListener {
   private final PrintStream out;

@@ -15,7 +15,8 @@ import java.util.TreeMap;
  * @param failed the reasons by the names of the tests
  * @param leftOut the reasons of the tests that were not run to their end, by their names
  */
-record ContractResult(List<String> passed, Map<String, String> failed, Map<String, String> leftOut) {
+record ContractResult(
+    List<String> passed, Map<String, String> failed, Map<String, String> leftOut) {
   private static final int FIELDS = 3;
 
   /**

@@ -52,8 +52,7 @@ public final class ContractRun {
    * @return whether no test has failed that Apache HDFS passes
    */
   public static boolean run(ContractOptions options, PrintStream out) throws Exception {
-    Path directory =
-        Files.createDirectories(RunFiles.place(options.directory(), "ebbfs-contract"));
+    Path directory = Files.createDirectories(RunFiles.place(options.directory(), "ebbfs-contract"));
     ContractRun run = new ContractRun(options, out, Build.find(), directory);
     ContractResult result = options.onHdfs() ? run.onHdfs(options.subjects()) : run.onEbbFs();
     if (options.directory().isEmpty()) {
@@ -103,7 +102,8 @@ public final class ContractRun {
     command.add(subjects.isEmpty() ? "all" : String.join(",", subjects));
     fileSystem.ifPresent(command::add);
     Path log = directory.resolve("contract-" + where + ".log");
-    out.println("runs Hadoop's contract tests on " + where + ": " + command.get(command.size() - 1));
+    out.println(
+        "runs Hadoop's contract tests on " + where + ": " + command.get(command.size() - 1));
     Process process =
         new ProcessBuilder(command)
             .directory(directory.toFile()) // some tests leave files in the working directory

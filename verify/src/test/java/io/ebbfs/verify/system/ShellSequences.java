@@ -12,11 +12,13 @@ import java.util.regex.Pattern;
  * is compared without times and addresses. All names are ASCII, because HDFS lists others first.
  */
 final class ShellSequences {
-  private static final Pattern TIME = Pattern.compile("\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d(:\\d\\d)?");
+  private static final Pattern TIME =
+      Pattern.compile("\\d{4}-\\d\\d-\\d\\d \\d\\d:\\d\\d(:\\d\\d)?");
   private static final Pattern ADDRESS = Pattern.compile("hdfs://[A-Za-z0-9.]+:\\d+");
   private static final Pattern LONG_TIME = Pattern.compile("\\b1\\d{12}\\b");
   private static final List<String> NAMES = List.of("a", "b", "c", "long name", "*", "B_1");
-  private static final List<String> MODES = List.of("700", "644", "u+x", "o-r", "1777", "a=rw", "9");
+  private static final List<String> MODES =
+      List.of("700", "644", "u+x", "o-r", "1777", "a=rw", "9");
 
   private final Random random;
   private final String local;

@@ -141,8 +141,7 @@ class StockClientSystemTest {
   void everyCommandEndsAsThePageSays() throws Exception {
     Path local = Files.createDirectories(test.directory().resolve("commands"));
     Files.write(local.resolve("file"), new byte[] {'e', 'b', 'b', '\n'});
-    String server =
-        test.cluster().hostOf(0) + ":" + test.cluster().layout().ports().ipc().get(0);
+    String server = test.cluster().hostOf(0) + ":" + test.cluster().layout().ports().ipc().get(0);
     try (ToolProcess tool = commands(local, true)) {
       StockCommands page =
           StockCommands.read(Build.find().home().resolve("docs/stock-commands.md"));

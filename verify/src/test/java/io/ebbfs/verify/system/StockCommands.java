@@ -16,7 +16,8 @@ import java.util.regex.Pattern;
 /** The commands of {@code docs/stock-commands.md}, and how each ends by that page. */
 final class StockCommands {
   private static final Pattern ROW =
-      Pattern.compile("\\| `(?<command>[^`]+)` \\| (?<here>works|differs|refused) \\| (?<says>.*)\\|");
+      Pattern.compile(
+          "\\| `(?<command>[^`]+)` \\| (?<here>works|differs|refused) \\| (?<says>.*)\\|");
   private static final int LEAST = 80;
 
   private record Row(String command, String here, String says) {}
@@ -34,7 +35,8 @@ final class StockCommands {
         break;
       }
       if (row.matches()) {
-        commands.rows.add(new Row(row.group("command"), row.group("here"), row.group("says").strip()));
+        commands.rows.add(
+            new Row(row.group("command"), row.group("here"), row.group("says").strip()));
       }
     }
     assertThat(commands.rows).as("commands of %s", page).hasSizeGreaterThan(LEAST);
