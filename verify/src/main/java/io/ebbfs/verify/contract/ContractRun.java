@@ -123,10 +123,15 @@ public final class ContractRun {
   }
 
   private void print(ContractResult result) {
-    result.leftOut().forEach((name, reason) -> out.println("left out  " + name + ": " + reason));
-    result.failed().forEach((name, reason) -> out.println("FAILED    " + name + ": " + reason));
+    result.leftOut().forEach((name, reason) -> print("left out", name, reason));
+    result.failed().forEach((name, reason) -> print("FAILED  ", name, reason));
     out.printf(
         "%d passed, %d failed, %d left out%n",
         result.passed().size(), result.failed().size(), result.leftOut().size());
+  }
+
+  /** The file of the result has the other lines of a reason. */
+  private void print(String end, String name, String reason) {
+    out.println(end + "  " + name + ": " + reason.lines().findFirst().orElse(""));
   }
 }
