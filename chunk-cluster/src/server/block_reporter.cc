@@ -194,6 +194,7 @@ void BlockReporter::Enqueue(const ReplicaInfo& replica, BlockChange::BlockStatus
     change.mutable_block()->set_genstamp(replica.generation_stamp);
     change.mutable_block()->set_numbytes(replica.length_bytes);
     change.set_status(status);
+    if (!replica.replaces.empty()) change.set_deletehint(replica.replaces);
     ++change_count_;
     ++enqueued_;
   }

@@ -62,10 +62,6 @@ void RegisterRefusals(RpcHandlers& handlers) {
   handlers["evictWriters"] = Refusal<EvictWritersRequestProto, EvictWritersResponseProto>(
       "a chunk server does not evict writers: drain it by excludeFile and 'hdfs dfsadmin "
       "-refreshNodes', which waits for their blocks");
-  handlers["getBalancerBandwidth"] =
-      Refusal<GetBalancerBandwidthRequestProto, GetBalancerBandwidthResponseProto>(
-          "a chunk server has no bandwidth of a balancer: the limits of background work are in "
-          "namenode.yaml");
   handlers["shutdownDatanode"] =
       Refusal<ShutdownDatanodeRequestProto, ShutdownDatanodeResponseProto>(
           "a chunk server is not stopped by a call: stop its process");
@@ -74,7 +70,7 @@ void RegisterRefusals(RpcHandlers& handlers) {
 }  // namespace
 
 void RegisterClientDatanodeProtocol(RpcServer& server, BlockStore& store,
-                                    std::function<void()> request_block_report) {
+                                    ClientDatanodeParts parts) {
   const auto started = std::chrono::steady_clock::now();
   RpcHandlers handlers;
   handlers["getReplicaVisibleLength"] = MakeRpcHandler<GetReplicaVisibleLengthRequestProto>(
@@ -97,12 +93,19 @@ void RegisterClientDatanodeProtocol(RpcServer& server, BlockStore& store,
         return GetVolumes(store);
       });
   handlers["triggerBlockReport"] = MakeRpcHandler<TriggerBlockReportRequestProto>(
-      [request_block_report = std::move(request_block_report)](
+      [request = std::move(parts.request_block_report)](
           const RpcCaller&, const auto&) -> Result<TriggerBlockReportResponseProto> {
-        request_block_report();
+        request();
         return TriggerBlockReportResponseProto();
       });
   RegisterRefusals(handlers);
+  handlers["getBalancerBandwidth"] = MakeRpcHandler<GetBalancerBandwidthRequestProto>(
+      [bandwidth = std::move(parts.balancer_bandwidth)](
+          const RpcCaller&, const auto&) -> Result<GetBalancerBandwidthResponseProto> {
+        GetBalancerBandwidthResponseProto response;
+        response.set_bandwidth(bandwidth());
+        return response;
+      });
   server.RegisterService(kClientDatanodeProtocol, 1, std::move(handlers));
 }
 

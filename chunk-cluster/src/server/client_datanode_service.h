@@ -1,6 +1,7 @@
 // ClientDatanodeProtocol, the HDFS protocol between clients and a datanode's IPC port.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 
 #include "disk/block_store.h"
@@ -8,10 +9,17 @@
 
 namespace ebb::server {
 
+// What the calls need of other parts.
+struct ClientDatanodeParts {
+  std::function<void()> request_block_report;
+  // In bytes per second.
+  std::function<std::uint64_t()> balancer_bandwidth;
+};
+
 // Offers the visible length of a block that is being written, facts about this server, its volumes,
-// and the request for a block report. Other calls fail as not supported. `store` outlives
-// the server.
+// the bandwidth of a balancer, and the request for a block report. Other calls fail as not
+// supported. `store` outlives the server.
 void RegisterClientDatanodeProtocol(RpcServer& server, BlockStore& store,
-                                    std::function<void()> request_block_report);
+                                    ClientDatanodeParts parts);
 
 }  // namespace ebb::server

@@ -59,7 +59,11 @@ void CommandExecutor::Obey(const Client& from, const DatanodeCommandProto& comma
     case DatanodeCommandProto::NullDatanodeCommand:
     case DatanodeCommandProto::FinalizeCommand:
     case DatanodeCommandProto::KeyUpdateCommand:
+      return;
     case DatanodeCommandProto::BalancerBandwidthCommand:
+      spdlog::info("the namenode allows moves of a balancer {} bytes per second",
+                   command.balancercmd().bandwidth());
+      on_bandwidth_(command.balancercmd().bandwidth());
       return;
     default:
       break;

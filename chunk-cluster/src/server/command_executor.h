@@ -24,15 +24,17 @@ class CommandExecutor {
  public:
   using Client = ActiveNamenode::Client;
 
-  // `on_register` is called if the namenode orders a new registration. `self` tells how this server
-  // is registered.
+  // `on_register` is called if the namenode orders a new registration, and `on_bandwidth` with the
+  // bytes per second that moves of a balancer may take. `self` tells how this server is registered.
   CommandExecutor(BlockStore& store, ActiveNamenode& namenode, TaskQueue& tasks,
                   std::function<void()> on_register,
+                  std::function<void(std::uint64_t)> on_bandwidth,
                   std::function<hadoop::hdfs::DatanodeIDProto()> self)
       : store_(store),
         namenode_(namenode),
         tasks_(tasks),
         on_register_(std::move(on_register)),
+        on_bandwidth_(std::move(on_bandwidth)),
         self_(std::move(self)) {}
 
   // Queues the work and returns. Ignores the command if the namenode that gave it is not followed
@@ -65,6 +67,7 @@ class CommandExecutor {
   ActiveNamenode& namenode_;
   TaskQueue& tasks_;
   const std::function<void()> on_register_;
+  const std::function<void(std::uint64_t)> on_bandwidth_;
   const std::function<hadoop::hdfs::DatanodeIDProto()> self_;
   std::atomic<std::uint32_t> copies_ = 0;
   std::mutex mutex_;

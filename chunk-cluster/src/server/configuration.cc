@@ -120,6 +120,19 @@ Configuration ParseCommandLine(int argc, char** argv) {
   app.add_option("--max-connections", c.max_connections, "most data transfer connections at a time")
       ->capture_default_str()
       ->check(CLI::Range(4, 65536));
+  app.add_option("--domain-socket", c.domain_socket,
+                 "path of a Unix domain socket through which clients on this machine read the files "
+                 "of blocks themselves (their dfs.domain.socket.path); _PORT in it stands for the "
+                 "port of data transfer. Only root and the user of this server may be able to "
+                 "write to the directories above it (default: none)");
+  app.add_option("--balance-bytes-per-second", c.balance_bytes_per_second,
+                 "most bytes per second that moves of a balancer send, and receive, until the "
+                 "namenode says otherwise (setBalancerBandwidth)")
+      ->capture_default_str()
+      ->check(CLI::Range(std::uint64_t{4096}, std::uint64_t{1} << 40));
+  app.add_option("--balance-moves", c.balance_moves, "most moves of a balancer at a time")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 4096));
   app.add_option("--combine-memory-bytes", c.combine_memory_bytes,
                  "memory for the buffers of all combines")
       ->capture_default_str()

@@ -26,6 +26,11 @@ struct Configuration {
   std::uint64_t heartbeat_millis = 3000;
   std::uint64_t block_report_seconds = 6 * 3600;
   std::size_t max_connections = 4096;
+  // A Unix domain socket for short-circuit reads. Empty: there are none.
+  std::string domain_socket;
+  // The limits of moves for HDFS's balancer and mover.
+  std::uint64_t balance_bytes_per_second = std::uint64_t{100} << 20;
+  std::size_t balance_moves = 100;
   std::size_t combine_memory_bytes = std::size_t{64} << 20;
   std::size_t degraded_read_memory_bytes = std::size_t{32} << 20;
   // The duration of one pass of the block scrub. 0 switches the scrub off.

@@ -99,6 +99,7 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
     if (!read) return Die(read.error());
     key = *std::move(read);
   }
+  transfer::ShortCircuitRegistry short_circuit;
   auto opened = BlockStore::Open(
       RealFileSystem(), {.directories = configuration.directories,
                          .reserved_bytes = configuration.reserved_bytes,
@@ -128,8 +129,14 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
   ChunkService chunk_service(combines, degraded_reader, inspector);
 
   transfer::TransferServer transfers(
-      {configuration.host, configuration.transfer_port, configuration.max_connections}, store,
-      &degraded_reader);
+      {.host = configuration.host,
+       .port = configuration.transfer_port,
+       .max_connections = configuration.max_connections,
+       .balance = {.bytes_per_second = configuration.balance_bytes_per_second,
+                   .max_moves = configuration.balance_moves},
+       .domain_socket = configuration.domain_socket},
+      store, &degraded_reader);
+  transfers.SetShortCircuit(&short_circuit);
   if (auto listening = transfers.Listen(); !listening) {
     return Die(listening.error(), kNoResource);
   }
@@ -153,6 +160,9 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
     kill(getpid(), SIGUSR1);
   };
   events.count_transfers = [&] { return transfers.connections(); };
+  events.on_balancer_bandwidth = [&](std::uint64_t bytes) {
+    transfers.throttler().SetBytesPerSecond(bytes);
+  };
   NamenodeSession session(
       {.namenodes = configuration.namenodes,
        .host = configuration.host,
@@ -160,11 +170,16 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
        .block_report_interval = std::chrono::seconds(configuration.block_report_seconds)},
       store, events);
   store.SetListener(&session);
+  store.SetWatcher(&short_circuit);
   io.SetListener(&session);
   transfers.SetListener(&session);
 
   // Every service of the IPC port is registered here.
-  RegisterClientDatanodeProtocol(rpc, store, [&session] { session.RequestBlockReport(); });
+  RegisterClientDatanodeProtocol(
+      rpc, store, {.request_block_report = [&session] { session.RequestBlockReport(); },
+                   .balancer_bandwidth = [&transfers] {
+                     return transfers.throttler().bytes_per_second();
+                   }});
   RegisterInterDatanodeProtocol(rpc, store);
   chunk_service.RegisterAt(rpc, key);
 

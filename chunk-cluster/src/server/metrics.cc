@@ -89,6 +89,13 @@ void AddTransfers(const MetricSources& sources, Text& text) {
   text.Counter("ebbfs_chunk_writes_total", "Writes of blocks", counters.writes.load());
   text.Counter("ebbfs_chunk_degraded_reads_total", "Reads of blocks that are decoded",
                counters.reads_of_missing_blocks.load());
+  text.Counter("ebbfs_chunk_short_circuit_requests_total",
+               "Requests of clients on this machine for the files of a replica",
+               counters.short_circuit_requests.load());
+  text.Counter("ebbfs_chunk_moves_out_total", "Replicas that a balancer moved away from here",
+               counters.moves_out.load());
+  text.Counter("ebbfs_chunk_moves_in_total", "Replicas that a balancer moved here",
+               counters.moves_in.load());
   text.Counter("ebbfs_chunk_refused_connections_total", "Connections refused at the limit",
                counters.refused_connections.load());
   text.Counter("ebbfs_chunk_displaced_connections_total",

@@ -51,6 +51,9 @@ NamenodeSession::NamenodeSession(NamenodeSessionOptions options, BlockStore& sto
             Unregister(namenode_.followed());
             RequestBlockReport();
           },
+          [this](std::uint64_t bytes) {
+            if (events_.on_balancer_bandwidth) events_.on_balancer_bandwidth(bytes);
+          },
           [this] { return registration().datanodeid(); }) {}
 
 NamenodeSession::~NamenodeSession() { Stop(); }

@@ -55,6 +55,8 @@ class NamenodeSession final : public StoreListener, public transfer::PeerListene
     std::function<void(const Error&)> on_fatal;
     // Counts the connections of the transfer server.
     std::function<std::size_t()> count_transfers;
+    // The bytes per second that moves of a balancer may take from now on. May be empty.
+    std::function<void(std::uint64_t)> on_balancer_bandwidth = {};
   };
 
   NamenodeSession(NamenodeSessionOptions options, BlockStore& store, Events events);

@@ -857,8 +857,10 @@ TEST_F(SeveralNamenodesTest, ACommandOfANamenodeThatWasLeftIsIgnored) {
   ActiveNamenode namenode(addresses(), std::chrono::seconds(2));
   TaskQueue tasks(1, 10);
   int registrations = 0;
+  std::uint64_t bandwidth = 0;
   CommandExecutor commands(
-      *store, namenode, tasks, [&] { ++registrations; }, [] { return DatanodeIDProto(); });
+      *store, namenode, tasks, [&] { ++registrations; },
+      [&](std::uint64_t bytes) { bandwidth = bytes; }, [] { return DatanodeIDProto(); });
   const auto before = namenode.followed();
   namenode.Follow(namenode.Others().front());
   EXPECT_EQ(namenode.followed()->address(), second_.address());
@@ -872,6 +874,13 @@ TEST_F(SeveralNamenodesTest, ACommandOfANamenodeThatWasLeftIsIgnored) {
   const auto late = before->GetVersion();
   ASSERT_FALSE(late.has_value());
   EXPECT_EQ(late.error().code, ErrorCode::kShutdown);
+  DatanodeCommandProto faster;
+  faster.set_cmdtype(DatanodeCommandProto::BalancerBandwidthCommand);
+  faster.mutable_balancercmd()->set_bandwidth(4711);
+  commands.Execute(before, faster);
+  EXPECT_EQ(bandwidth, 0);
+  commands.Execute(namenode.followed(), faster);
+  EXPECT_EQ(bandwidth, 4711);
   commands.Execute(namenode.followed(), BlockCommand(BlockCommandProto::INVALIDATE, 1));
   EXPECT_FALSE(store->Find(1).has_value());
   commands.Stop();
@@ -888,7 +897,7 @@ TEST_F(SeveralNamenodesTest, WorkThatWaitsForANamenodeThatWasLeftIsDropped) {
   std::promise<void> go;
   tasks.Add("the task before", [running = go.get_future().share()] { running.wait(); });
   CommandExecutor commands(
-      *from.store, namenode, tasks, [] {}, [] { return DatanodeIDProto(); });
+      *from.store, namenode, tasks, [] {}, [](std::uint64_t) {}, [] { return DatanodeIDProto(); });
   auto copy = BlockCommand(BlockCommandProto::TRANSFER, 1);
   *copy.mutable_blkcmd()->add_targets()->add_datanodes() = to.info();
   commands.Execute(namenode.followed(), copy);

@@ -48,7 +48,7 @@ struct Ports {
         chunks(combines, reads, inspector),
         rpc(RpcServerOptions()),
         transfers({.ready_patience = transfer_patience}, store, nullptr) {
-    RegisterClientDatanodeProtocol(rpc, store, [] {});
+    RegisterClientDatanodeProtocol(rpc, store, {[] {}, [] { return std::uint64_t{0}; }});
     RegisterInterDatanodeProtocol(rpc, store);
     chunks.RegisterAt(rpc);
     EXPECT_TRUE(rpc.Start());
@@ -158,11 +158,6 @@ TEST_F(ReadinessTest, AnAdministratorIsToldWhyACallIsRefused) {
   ASSERT_FALSE(evict.has_value());
   EXPECT_EQ(evict.error().exception_class, "java.lang.UnsupportedOperationException");
   EXPECT_NE(evict.error().message.find("drain it by excludeFile"), std::string::npos);
-  GetBalancerBandwidthResponseProto bandwidth;
-  const auto asked = Call("org.apache.hadoop.hdfs.protocol.ClientDatanodeProtocol",
-                          "getBalancerBandwidth", GetBalancerBandwidthRequestProto(), bandwidth);
-  ASSERT_FALSE(asked.has_value());
-  EXPECT_NE(asked.error().message.find("namenode.yaml"), std::string::npos);
 }
 
 TEST_F(ReadinessTest, BeforeTheScanEveryAnswerIsNotReady) {

@@ -55,6 +55,7 @@ Status SendReplica(Socket& socket, const ReplicaReader& replica, const SendRange
       buffer.clear();
       EBB_TRY(socket.SendFile(replica.descriptor(), offset, bytes, range.timeout));
     }
+    if (range.pace) EBB_TRY(range.pace(bytes + sums));
   }
   if (half.ReachedBy(1, 1)) EBB_TRY(fail_point::Reach(fail_point::kSourceHalf));
   AppendEnd(buffer, range, sequence);

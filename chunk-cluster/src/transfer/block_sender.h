@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "common/block_stream.h"
@@ -21,6 +22,9 @@ struct SendRange {
   bool sync = false;
   // For sending one packet.
   Timeout timeout;
+  // Called after each packet of a replica with the number of its bytes; it may wait. An error ends
+  // the transfer. May be empty.
+  std::function<Status(std::uint64_t)> pace = {};
 };
 
 // Sends `prefix`, then the packets, of which the last is empty. Data and checksums are sent as they

@@ -4,12 +4,15 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "common/bytes.h"
 #include "transfer/block_checksum.h"
+#include "transfer/block_mover.h"
 #include "transfer/block_receiver.h"
 #include "transfer/block_sender.h"
 #include "transfer/replica_copier.h"
+#include "transfer/short_circuit.h"
 
 namespace ebb::transfer {
 
@@ -119,22 +122,22 @@ Result<bool> Connection::RunOperation(Operation operation) {
       EBB_TRY(Receive(op));
       return TransferBlock(op);
     }
-    case Operation::kRequestShortCircuitFds: {
-      OpRequestShortCircuitAccessProto op;
+    case Operation::kCopyBlock: {
+      OpCopyBlockProto op;
       EBB_TRY(Receive(op));
-      return Refuse(ERROR_UNSUPPORTED, "short-circuit reads are not offered; read by TCP");
+      return CopyBlock(op);
     }
-    case Operation::kRequestShortCircuitShm: {
-      ShortCircuitShmRequestProto op;
+    case Operation::kReplaceBlock: {
+      OpReplaceBlockProto op;
       EBB_TRY(Receive(op));
-      ShortCircuitShmResponseProto response;
-      response.set_status(ERROR_UNSUPPORTED);
-      response.set_error("short-circuit reads are not offered; read by TCP");
-      std::string bytes;
-      AppendMessage(bytes, response);
-      EBB_TRY(WriteString(socket_, bytes, kPeerTimeout));
-      return true;
+      return ReplaceBlock(op);
     }
+    case Operation::kRequestShortCircuitFds:
+      return SendFiles();
+    case Operation::kRequestShortCircuitShm:
+      return ServeSegment();
+    case Operation::kReleaseShortCircuitFds:
+      return ReleaseSlot();
     default:
       break;
   }
@@ -232,6 +235,60 @@ Result<bool> Connection::ReadMissing(const OpReadBlockProto& op, const std::stri
   return true;
 }
 
+// ---- short-circuit reads ------------------------------------------------------------------------
+
+namespace {
+
+constexpr char kNoDomainSocket[] =
+    "files and memory are shared only through the Unix domain socket of a server that has one "
+    "(domainSocketPath); read by TCP";
+
+}  // namespace
+
+Result<bool> Connection::SendFiles() {
+  OpRequestShortCircuitAccessProto op;
+  EBB_TRY(Receive(op));
+  if (short_circuit_ == nullptr) return Refuse(ERROR_UNSUPPORTED, kNoDomainSocket);
+  if (auto pool = CheckBlock(op.header().block()); !pool) {
+    return Refuse(ERROR, pool.error().message);
+  }
+  ++counters_.short_circuit_requests;
+  EBB_TRY(ShortCircuit(socket_, reader_, store_, *short_circuit_).SendFiles(op));
+  return true;
+}
+
+Result<bool> Connection::ServeSegment() {
+  ShortCircuitShmRequestProto op;
+  EBB_TRY(Receive(op));
+  if (short_circuit_ == nullptr) {
+    ShortCircuitShmResponseProto response;
+    response.set_status(ERROR_INVALID);
+    response.set_error(kNoDomainSocket);
+    std::string bytes;
+    AppendMessage(bytes, response);
+    EBB_TRY(WriteString(socket_, bytes, kPeerTimeout));
+    return true;
+  }
+  EBB_TRY(ShortCircuit(socket_, reader_, store_, *short_circuit_).ServeSegment());
+  return false;
+}
+
+Result<bool> Connection::ReleaseSlot() {
+  ReleaseShortCircuitAccessRequestProto op;
+  EBB_TRY(Receive(op));
+  if (short_circuit_ == nullptr) {
+    ReleaseShortCircuitAccessResponseProto response;
+    response.set_status(ERROR_UNSUPPORTED);
+    response.set_error(kNoDomainSocket);
+    std::string bytes;
+    AppendMessage(bytes, response);
+    EBB_TRY(WriteString(socket_, bytes, kPeerTimeout));
+    return true;
+  }
+  EBB_TRY(ShortCircuit(socket_, reader_, store_, *short_circuit_).ReleaseSlot(op));
+  return true;
+}
+
 // ---- copies and checksums -----------------------------------------------------------------------
 
 Result<bool> Connection::TransferBlock(const OpTransferBlockProto& op) {
@@ -248,6 +305,56 @@ Result<bool> Connection::TransferBlock(const OpTransferBlockProto& op) {
   response.set_status(SUCCESS);
   EBB_TRY(Respond(response));
   return true;
+}
+
+Result<bool> Connection::RefuseMove(std::uint64_t block_id) {
+  EBB_TRY(Refuse(ERROR, fmt::format("block {} cannot be moved now: {} moves are under way, and no "
+                                    "more are allowed; try again, or raise balance.moves",
+                                    block_id, throttler_.max_moves())));
+  return false;
+}
+
+Result<bool> Connection::CopyBlock(const OpCopyBlockProto& op) {
+  const auto& block = op.header().block();
+  if (auto pool = CheckBlock(block); !pool) return Refuse(ERROR, pool.error().message);
+  auto move = throttler_.Begin();
+  if (!move) return RefuseMove(block.blockid());
+  const auto replica = store_.OpenReader(block.blockid(), block.generationstamp());
+  if (!replica) return Refuse(ERROR, replica.error().message);
+  if ((*replica)->info().state != ReplicaState::kFinalized) {
+    return Refuse(ERROR, fmt::format("block {} is {}: only a finished replica can be moved",
+                                     block.blockid(), NameOf((*replica)->info().state)));
+  }
+  ++counters_.moves_out;
+  auto sent = SendForMove(socket_, **replica, throttler_, *std::exchange(move, std::nullopt),
+                          patience_.stop);
+  if (!sent && !IsPeersFault(sent.error())) {
+    store_.ReportUnreadable(block.blockid(), sent.error().message);
+  }
+  EBB_TRY(std::move(sent));
+  return false;
+}
+
+Result<bool> Connection::ReplaceBlock(const OpReplaceBlockProto& op) {
+  const auto& block = op.header().block();
+  if (auto pool = CheckBlock(block); !pool) return Refuse(ERROR, pool.error().message);
+  const auto fetch = [&]() -> Result<bool> {
+    const auto move = throttler_.Begin();
+    if (!move) return false;
+    EBB_TRY(BlockMover(socket_, store_, throttler_, listener_, patience_.stop, op).Run());
+    return true;
+  };
+  const auto fetched = fetch();
+  if (fetched && !*fetched) return RefuseMove(block.blockid());
+  if (!fetched) {
+    EBB_TRY(Refuse(ERROR, fetched.error().message));
+    return false;
+  }
+  ++counters_.moves_in;
+  BlockOpResponseProto response;
+  response.set_status(SUCCESS);
+  EBB_TRY(Respond(response));
+  return false;
 }
 
 Result<bool> Connection::BlockChecksum(const OpBlockChecksumProto& op) {

@@ -14,8 +14,10 @@
 #include "common/socket.h"
 #include "common/socket_reader.h"
 #include "disk/block_store.h"
+#include "transfer/balance_throttler.h"
 #include "transfer/missing_block_reader.h"
 #include "transfer/server.h"
+#include "transfer/short_circuit_registry.h"
 #include "transfer/wire.h"
 
 namespace ebb::transfer {
@@ -45,15 +47,25 @@ class Connection {
     Timeout time;
     std::stop_token stop;
   };
-  // `missing` and `listener` may be null.
-  Connection(Socket& socket, BlockStore& store, MissingBlockReader* missing, PeerListener* listener,
-             TransferCounters& counters, Waiting& waiting, Patience patience)
+  // What the connections of a server share. `missing` and `listener` may be null. `short_circuit`
+  // is null unless the connection came through the Unix domain socket.
+  struct Services {
+    BlockStore& store;
+    MissingBlockReader* missing;
+    PeerListener* listener;
+    TransferCounters& counters;
+    BalanceThrottler& throttler;
+    ShortCircuitRegistry* short_circuit;
+  };
+  Connection(Socket& socket, const Services& services, Waiting& waiting, Patience patience)
       : socket_(socket),
         reader_(socket),
-        store_(store),
-        missing_(missing),
-        listener_(listener),
-        counters_(counters),
+        store_(services.store),
+        missing_(services.missing),
+        listener_(services.listener),
+        counters_(services.counters),
+        throttler_(services.throttler),
+        short_circuit_(services.short_circuit),
         waiting_(waiting),
         patience_(std::move(patience)) {}
 
@@ -71,6 +83,15 @@ class Connection {
   [[nodiscard]] Result<bool> ReadMissing(const hadoop::hdfs::OpReadBlockProto& op,
                                          const std::string& why);
   [[nodiscard]] Result<bool> TransferBlock(const hadoop::hdfs::OpTransferBlockProto& op);
+  // The operations of short-circuit reads.
+  [[nodiscard]] Result<bool> SendFiles();
+  [[nodiscard]] Result<bool> ServeSegment();
+  [[nodiscard]] Result<bool> ReleaseSlot();
+  // The operations of HDFS's balancer and mover. The connection ends after them, as in HDFS.
+  [[nodiscard]] Result<bool> CopyBlock(const hadoop::hdfs::OpCopyBlockProto& op);
+  [[nodiscard]] Result<bool> ReplaceBlock(const hadoop::hdfs::OpReplaceBlockProto& op);
+  // Refuses a move beyond the limit of moves.
+  [[nodiscard]] Result<bool> RefuseMove(std::uint64_t block_id);
   [[nodiscard]] Result<bool> BlockChecksum(const hadoop::hdfs::OpBlockChecksumProto& op);
   // Answers with an error. The peer may continue with another operation.
   [[nodiscard]] Result<bool> Refuse(hadoop::hdfs::Status status, const std::string& message);
@@ -85,6 +106,8 @@ class Connection {
   MissingBlockReader* const missing_;
   PeerListener* const listener_;
   TransferCounters& counters_;
+  BalanceThrottler& throttler_;
+  ShortCircuitRegistry* const short_circuit_;
   Waiting& waiting_;
   const Patience patience_;
 };

@@ -3,8 +3,10 @@
 #include <spdlog/spdlog.h>
 
 #include <new>
+#include <string_view>
 #include <system_error>
 
+#include "common/domain_socket.h"
 #include "transfer/connection.h"
 
 namespace ebb::transfer {
@@ -17,28 +19,49 @@ constexpr auto kDisplacePatience = std::chrono::seconds(5);
 }  // namespace
 
 struct TransferServer::OpenConnection {
-  explicit OpenConnection(Socket accepted) : socket(std::move(accepted)) {}
+  OpenConnection(Socket accepted, ShortCircuitRegistry* registry)
+      : socket(std::move(accepted)), short_circuit(registry) {}
   Socket socket;
+  ShortCircuitRegistry* short_circuit;
   Waiting waiting;
 };
 
 TransferServer::TransferServer(Options options, BlockStore& store, MissingBlockReader* missing)
-    : options_(std::move(options)), store_(store), missing_(missing) {}
+    : options_(std::move(options)),
+      store_(store),
+      missing_(missing),
+      throttler_(options_.balance) {}
 
 TransferServer::~TransferServer() { Stop(); }
 
 Status TransferServer::Listen() {
   EBB_ASSIGN(listener_, Listener::Listen(options_.host, options_.port));
+  if (!options_.domain_socket.empty()) EBB_TRY(ListenAtPath());
+  return {};
+}
+
+Status TransferServer::ListenAtPath() {
+  std::string path = options_.domain_socket;
+  constexpr std::string_view kPort = "_PORT";
+  if (const auto at = path.find(kPort); at != std::string::npos) {
+    path.replace(at, kPort.size(), std::to_string(port()));
+  }
+  EBB_TRY(CheckSocketPath(path));
+  EBB_ASSIGN(local_listener_, Listener::ListenAtPath(path));
+  spdlog::info("clients on this machine get the files of replicas through {}", path);
   return {};
 }
 
 void TransferServer::Serve() {
-  acceptor_ = std::thread([this] { AcceptLoop(); });
+  acceptor_ = std::thread([this] { AcceptLoop(listener_, nullptr); });
+  if (local_listener_.valid() && short_circuit_ != nullptr) {
+    local_acceptor_ = std::thread([this] { AcceptLoop(local_listener_, short_circuit_); });
+  }
 }
 
-void TransferServer::AcceptLoop() {
+void TransferServer::AcceptLoop(Listener& listener, ShortCircuitRegistry* short_circuit) {
   for (;;) {
-    auto socket = listener_.Accept();
+    auto socket = listener.Accept();
     if (!socket) {
       if (socket.error().code == ErrorCode::kShutdown) return;
       spdlog::warn("{}", socket.error().message);
@@ -52,7 +75,7 @@ void TransferServer::AcceptLoop() {
           socket->peer(), options_.max_connections);
       continue;
     }
-    if (!Open(std::move(socket).value())) return;
+    if (!Open(std::move(socket).value(), short_circuit)) return;
   }
 }
 
@@ -74,8 +97,8 @@ bool TransferServer::MakeRoom() {
                          [this] { return stopping_ || open_.size() < options_.max_connections; });
 }
 
-bool TransferServer::Open(Socket socket) {
-  const auto opened = std::make_shared<OpenConnection>(std::move(socket));
+bool TransferServer::Open(Socket socket, ShortCircuitRegistry* short_circuit) {
+  const auto opened = std::make_shared<OpenConnection>(std::move(socket), short_circuit);
   {
     const std::lock_guard lock(mutex_);
     if (stopping_) return false;
@@ -97,9 +120,9 @@ bool TransferServer::Open(Socket socket) {
 void TransferServer::RunConnection(OpenConnection& opened) {
   try {
     Connection::Patience patience{options_.ready_patience, stop_.get_token()};
-    Connection(opened.socket, store_, missing_, peer_listener_, counters_, opened.waiting,
-               std::move(patience))
-        .Run();
+    const Connection::Services services{store_,    missing_,   peer_listener_,
+                                        counters_, throttler_, opened.short_circuit};
+    Connection(opened.socket, services, opened.waiting, std::move(patience)).Run();
   } catch (const std::bad_alloc&) {
     spdlog::warn("no memory for an operation of {}; the connection is closed",
                  opened.socket.peer());
@@ -116,6 +139,7 @@ void TransferServer::Forget(OpenConnection& opened) {
 
 void TransferServer::Stop() {
   listener_.Shutdown();
+  local_listener_.Shutdown();
   stop_.request_stop();
   {
     std::unique_lock lock(mutex_);
@@ -124,6 +148,7 @@ void TransferServer::Stop() {
     ended_.wait(lock, [this] { return open_.empty(); });
   }
   if (acceptor_.joinable()) acceptor_.join();
+  if (local_acceptor_.joinable()) local_acceptor_.join();
 }
 
 }  // namespace ebb::transfer

@@ -15,8 +15,10 @@
 #include "common/error.h"
 #include "common/socket.h"
 #include "disk/block_store.h"
+#include "transfer/balance_throttler.h"
 #include "transfer/missing_block_reader.h"
 #include "transfer/peer_listener.h"
+#include "transfer/short_circuit_registry.h"
 
 namespace ebb::transfer {
 
@@ -25,6 +27,11 @@ struct TransferCounters {
   std::atomic<std::uint64_t> reads = 0;
   std::atomic<std::uint64_t> writes = 0;
   std::atomic<std::uint64_t> reads_of_missing_blocks = 0;
+  // Requests for the files of a replica.
+  std::atomic<std::uint64_t> short_circuit_requests = 0;
+  // Replicas that were sent to, and fetched from, other servers for a balancer.
+  std::atomic<std::uint64_t> moves_out = 0;
+  std::atomic<std::uint64_t> moves_in = 0;
   std::atomic<std::uint64_t> refused_connections = 0;
   // Connections that were closed in favour of a new one.
   std::atomic<std::uint64_t> displaced_connections = 0;
@@ -42,6 +49,10 @@ class TransferServer {
     std::size_t max_connections = 4096;
     // How long an operation waits for the scan of the disks. A DataNode of HDFS waits as long.
     Timeout ready_patience = std::chrono::seconds(20);
+    BalanceThrottler::Options balance = {};
+    // The path of a Unix domain socket through which clients on this machine get the files of
+    // replicas. `_PORT` in it stands for the port. Empty for none.
+    std::string domain_socket = {};
   };
 
   // `missing` serves blocks that this server does not hold. It may be null: then reading such a
@@ -55,7 +66,11 @@ class TransferServer {
   // Not thread-safe: to be called before Serve. The listener outlives the server.
   void SetListener(PeerListener* listener) { peer_listener_ = listener; }
 
-  // Opens the port. kNetwork if the port is in use.
+  // The same. Needed for a domain socket. The registry outlives the server.
+  void SetShortCircuit(ShortCircuitRegistry* registry) { short_circuit_ = registry; }
+
+  // Opens the port, and the domain socket if there is to be one. kNetwork if one of them is in use,
+  // kInvalid if the path of the socket is not safe.
   [[nodiscard]] Status Listen();
   // Accepts connections from now on. If the store is not ready, an operation waits for
   // `ready_patience` and is then refused with a message that begins with kNotReadyPrefix.
@@ -66,16 +81,19 @@ class TransferServer {
   [[nodiscard]] std::uint16_t port() const { return listener_.port(); }
   [[nodiscard]] std::size_t connections() const { return connections_; }
   [[nodiscard]] const TransferCounters& counters() const { return counters_; }
+  [[nodiscard]] BalanceThrottler& throttler() { return throttler_; }
 
  private:
   struct OpenConnection;
 
-  void AcceptLoop();
+  [[nodiscard]] Status ListenAtPath();
+  // Accepts the connections of one listener. They may use the registry, if there is one.
+  void AcceptLoop(Listener& listener, ShortCircuitRegistry* short_circuit);
   void RunConnection(OpenConnection& opened);
   // False if the limit is reached, and every connection runs an operation.
   [[nodiscard]] bool MakeRoom();
   // Starts the thread of the connection. False if the server is stopping.
-  [[nodiscard]] bool Open(Socket socket);
+  [[nodiscard]] bool Open(Socket socket, ShortCircuitRegistry* short_circuit);
   void Forget(OpenConnection& opened);
 
   const Options options_;
@@ -83,8 +101,12 @@ class TransferServer {
   MissingBlockReader* const missing_;
   PeerListener* peer_listener_ = nullptr;
   TransferCounters counters_;
+  BalanceThrottler throttler_;
+  ShortCircuitRegistry* short_circuit_ = nullptr;
   Listener listener_;
   std::thread acceptor_;
+  Listener local_listener_;
+  std::thread local_acceptor_;
   std::atomic<std::size_t> connections_ = 0;
   std::mutex mutex_;
   // A connection has ended.

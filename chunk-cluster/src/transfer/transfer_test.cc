@@ -297,9 +297,12 @@ TEST(TransferTest, ReadsThatCannotBeServedSayWhy) {
   fds.set_maxversion(1);
   client.Send(Operation::kRequestShortCircuitFds, fds);
   EXPECT_EQ(client.Response().status(), ERROR_UNSUPPORTED);
-  OpCopyBlockProto copy;
-  *copy.mutable_header()->mutable_block() = Block(1, 5000);
-  client.Send(Operation::kCopyBlock, copy);
+  OpBlockGroupChecksumProto group;
+  *group.mutable_header()->mutable_block() = Block(1, 5000);
+  group.mutable_datanodes();
+  group.mutable_ecpolicy()->set_id(1);
+  group.set_requestednumbytes(5000);
+  client.Send(Operation::kBlockGroupChecksum, group);
   EXPECT_EQ(client.Response().status(), ERROR_UNSUPPORTED);
 }
 

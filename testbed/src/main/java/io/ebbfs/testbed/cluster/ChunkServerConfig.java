@@ -5,6 +5,7 @@ import io.ebbfs.common.config.Section;
 import io.ebbfs.common.config.YamlFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -15,6 +16,9 @@ import java.util.List;
  * @param transferPort the port of data transfer
  * @param ipcPort the port of Hadoop RPC
  * @param httpPort the port of probes and metrics; 0 for none
+ * @param domainSocketPath the path of a Unix domain socket for short-circuit reads; empty for none
+ * @param balanceBytesPerSecond most bytes that the moves of HDFS's balancer send, and receive
+ * @param balanceMoves most such moves at a time
  * @param scrubPeriodMillis every block is compared with its checksums once in this time; a multiple
  *     of 1000; 0 for never
  * @param scrubBytesPerSecond most bytes that this scrub reads from one disk
@@ -25,12 +29,25 @@ public record ChunkServerConfig(
     int transferPort,
     int ipcPort,
     int httpPort,
+    String domainSocketPath,
+    long balanceBytesPerSecond,
+    int balanceMoves,
     long scrubPeriodMillis,
     long scrubBytesPerSecond,
     String kernel) {
   /** The ports are those of an HDFS DataNode. */
   static final ChunkServerConfig DEFAULTS =
-      new ChunkServerConfig(List.of(), 9866, 9867, 9864, 21L * 24 * 3_600_000, 16L << 20, "auto");
+      new ChunkServerConfig(
+          List.of(),
+          9866,
+          9867,
+          9864,
+          "",
+          100L << 20,
+          100,
+          21L * 24 * 3_600_000,
+          16L << 20,
+          "auto");
 
   /** The names of the chunk server. auto is the fastest kernel that the processor can run. */
   static final List<String> KERNELS =
@@ -39,6 +56,7 @@ public record ChunkServerConfig(
   private static final String FILE = "chunk-server.yaml";
   private static final long MOST_SECONDS = 366L * 24 * 3600;
   private static final long LEAST_RATE = 4096;
+  private static final int MOST_MOVES = 4096;
 
   /** Reads the file in a directory. All defaults if there is none. */
   public static ChunkServerConfig read(Path confDirectory) throws ConfigException {
@@ -80,11 +98,25 @@ public record ChunkServerConfig(
       rate = DEFAULTS.scrubBytesPerSecond;
     }
     scrub.end();
+    Section balance = top.section("balance");
+    long balanceRate = balance.sizeBytes("bytesPerSecond", DEFAULTS.balanceBytesPerSecond);
+    if (balanceRate < LEAST_RATE) {
+      balance.problem(
+          "bytesPerSecond",
+          "'balance.bytesPerSecond: " + balanceRate + "' is too little to move a block in time",
+          "write 4KiB at least");
+      balanceRate = DEFAULTS.balanceBytesPerSecond;
+    }
+    int moves = balance.integer("moves", DEFAULTS.balanceMoves, 1, MOST_MOVES);
+    balance.end();
     return new ChunkServerConfig(
         disks(top),
         port(top, "transferPort", DEFAULTS.transferPort),
         port(top, "ipcPort", DEFAULTS.ipcPort),
         port(top, "httpPort", DEFAULTS.httpPort),
+        domainSocket(top),
+        balanceRate,
+        moves,
         period,
         rate,
         kernel);
@@ -103,26 +135,48 @@ public record ChunkServerConfig(
     return disks;
   }
 
+  private static String domainSocket(Section top) {
+    String path = top.text("domainSocketPath").orElse(DEFAULTS.domainSocketPath);
+    if (!path.isEmpty() && !path.startsWith("/")) {
+      top.problem(
+          "domainSocketPath",
+          "'domainSocketPath: " + path + "' is not an absolute path",
+          "write something like /var/lib/ebbfs/dn_socket, or leave it out");
+      return DEFAULTS.domainSocketPath;
+    }
+    return path;
+  }
+
   private static int port(Section top, String key, int otherwise) {
     return top.integer(key, otherwise, 0, 65_535);
   }
 
-  /** Disks and ports, as options of the command line; a local cluster does not use them. */
+  /** Disks, ports and the domain socket, as options; a local cluster does not use them. */
   public List<String> placeOptions() {
-    return List.of(
-        "--data",
-        String.join(",", disks),
-        "--transfer-port",
-        String.valueOf(transferPort),
-        "--ipc-port",
-        String.valueOf(ipcPort),
-        "--http-port",
-        String.valueOf(httpPort));
+    List<String> options =
+        new ArrayList<>(
+            List.of(
+                "--data",
+                String.join(",", disks),
+                "--transfer-port",
+                String.valueOf(transferPort),
+                "--ipc-port",
+                String.valueOf(ipcPort),
+                "--http-port",
+                String.valueOf(httpPort)));
+    if (!domainSocketPath.isEmpty()) {
+      options.addAll(List.of("--domain-socket", domainSocketPath));
+    }
+    return options;
   }
 
   /** The other settings, as options of the command line. */
   public List<String> options() {
     return List.of(
+        "--balance-bytes-per-second",
+        String.valueOf(balanceBytesPerSecond),
+        "--balance-moves",
+        String.valueOf(balanceMoves),
         "--scrub-period-seconds",
         String.valueOf(scrubPeriodMillis / 1000),
         "--scrub-bytes-per-second",

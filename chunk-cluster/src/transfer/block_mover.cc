@@ -1,0 +1,117 @@
+#include "transfer/block_mover.h"
+
+#include <fmt/core.h>
+
+#include "transfer/block_sender.h"
+#include "transfer/peer.h"
+#include "transfer/wire.h"
+
+namespace ebb::transfer {
+
+namespace {
+
+using namespace hadoop::hdfs;
+
+// HDFS's clients wait twice as long for the next answer at least.
+constexpr auto kProgressInterval = kPeerTimeout / 2;
+// The server that sends has closed its files when its last two bytes come.
+constexpr std::size_t kEndBytes = 2;
+constexpr char kEnd[kEndBytes] = {0, 'd'};
+
+}  // namespace
+
+ebb::Status SendForMove(Socket& socket, const ReplicaReader& replica, BalanceThrottler& throttler,
+                        BalanceThrottler::Move move, const std::stop_token& stop) {
+  BlockOpResponseProto response;
+  response.set_status(SUCCESS);
+  *response.mutable_readopchecksuminfo()->mutable_checksum() = ToProto(replica.checksum());
+  response.mutable_readopchecksuminfo()->set_chunkoffset(0);
+  std::string prefix;
+  AppendMessage(prefix, response);
+  {
+    const auto counted = std::move(move);
+    const SendRange range = {
+        .offset = 0,
+        .end = replica.length(),
+        .with_checksums = true,
+        .sync = false,
+        .timeout = kSlowReaderTimeout,
+        .pace = [&](std::uint64_t bytes) { return throttler.Take(bytes, stop); }};
+    EBB_TRY(SendReplica(socket, replica, range, std::move(prefix)));
+  }
+  return WriteString(socket, std::string(kEnd, kEndBytes), kPeerTimeout);
+}
+
+ebb::Status BlockMover::Run() {
+  EBB_TRY(Check());
+  auto fetched = Fetch();
+  if (!fetched && fetched.error().code == ErrorCode::kCorrupt && listener_ != nullptr) {
+    listener_->OnCorruptAtPeer(op_.source().id(), block_);
+  }
+  return fetched;
+}
+
+ebb::Status BlockMover::Check() const {
+  if (op_.storagetype() != DISK) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("block {} cannot move to a storage of type {}: this server has only "
+                            "storages of type DISK",
+                            block_.blockid(), StorageTypeProto_Name(op_.storagetype())));
+  }
+  if (op_.source().id().datanodeuuid() == store_.server_uuid()) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("block {} cannot move from this server to itself: all its storages "
+                            "are of one type",
+                            block_.blockid()));
+  }
+  return {};
+}
+
+ebb::Status BlockMover::Fetch() {
+  EBB_ASSIGN(auto source, ConnectTo(op_.source().id()));
+  OpCopyBlockProto request;
+  *request.mutable_header() = op_.header();
+  std::string bytes;
+  AppendOperation(bytes, Operation::kCopyBlock, request);
+  EBB_TRY(WriteString(source, bytes, kPeerTimeout));
+  SocketReader reader(source, kPacketDataBytes);
+  BlockOpResponseProto response;
+  EBB_TRY(ReadMessage(reader, response, kPeerTimeout));
+  EBB_TRY(CheckResponse(response, source.peer(), block_.blockid(), "send"));
+  EBB_ASSIGN(const auto checksum, FromProto(response.readopchecksuminfo().checksum()));
+  EBB_ASSIGN(const auto writer, store_.Create({.block_id = block_.blockid(),
+                                               .generation_stamp = block_.generationstamp(),
+                                               .checksum = checksum,
+                                               .state = ReplicaState::kTemporary,
+                                               .storage_uuid = op_.storageid(),
+                                               .expected_bytes = block_.numbytes(),
+                                               .replaces = op_.delhint()}));
+  EBB_TRY(Receive(reader, *writer));
+  // The replica that this one replaces may have been synced.
+  EBB_TRY(writer->Finish(true));
+  (void)reader.Take(kEndBytes, kPeerTimeout);
+  return {};
+}
+
+ebb::Status BlockMover::Receive(SocketReader& reader, ReplicaWriter& writer) {
+  for (;;) {
+    EBB_ASSIGN(const auto packet, ReadPacket(reader, kPeerTimeout));
+    if (!packet.data.empty()) EBB_TRY(writer.Write(packet.offset, packet.data, packet.sums));
+    if (packet.last) return {};
+    EBB_TRY(throttler_.Take(packet.raw.size(), stop_));
+    EBB_TRY(TellProgress());
+  }
+}
+
+ebb::Status BlockMover::TellProgress() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - told_ < kProgressInterval) return {};
+  told_ = now;
+  BlockOpResponseProto response;
+  response.set_status(IN_PROGRESS);
+  std::string bytes;
+  AppendMessage(bytes, response);
+  return WriteString(client_, bytes, kPeerTimeout);
+}
+
+}  // namespace ebb::transfer

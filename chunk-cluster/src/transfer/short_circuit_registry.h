@@ -1,0 +1,92 @@
+// The memory that this server shares with clients on its machine which read block files themselves
+// (short-circuit reads). A segment has slots. The client chooses a free slot for each replica whose
+// files it gets, and marks it valid. The server takes the mark away when the replica must not be
+// read any more. HDFS has the same memory: ShortCircuitShm, ShortCircuitRegistry.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "common/error.h"
+#include "disk/replica.h"
+
+namespace ebb::transfer {
+
+// Thread-safe. Outlives its segments.
+class ShortCircuitRegistry final : public ReplicaWatcher {
+ public:
+  static constexpr std::size_t kSegmentBytes = 8192;
+  static constexpr std::size_t kSlotBytes = 64;
+  static constexpr std::size_t kSlots = kSegmentBytes / kSlotBytes;
+  // The first eight bytes of a slot, in the order of the machine, hold its flags.
+  static constexpr std::uint64_t kValid = std::uint64_t{1} << 63;
+  static constexpr std::uint64_t kAnchorable = std::uint64_t{1} << 62;
+  // Segments of all clients: each holds a connection with its thread.
+  static constexpr std::size_t kMaxSegments = 256;
+
+  // 128 random bits.
+  using SegmentId = std::pair<std::uint64_t, std::uint64_t>;
+  struct SlotId {
+    SegmentId segment;
+    std::int64_t index = 0;
+  };
+
+  // A segment, as long as the connection of its client lasts. The destructor makes all its slots
+  // invalid.
+  class Segment {
+   public:
+    ~Segment();
+    Segment(const Segment&) = delete;
+    Segment& operator=(const Segment&) = delete;
+    [[nodiscard]] const SegmentId& id() const { return id_; }
+    // The memory as a file, for the client. It can be neither shortened nor made longer.
+    [[nodiscard]] int descriptor() const { return descriptor_; }
+
+   private:
+    friend class ShortCircuitRegistry;
+    Segment(ShortCircuitRegistry& registry, SegmentId id) : registry_(registry), id_(id) {}
+    [[nodiscard]] Status Map();
+    [[nodiscard]] std::uint64_t& flags(std::size_t slot) const;
+
+    ShortCircuitRegistry& registry_;
+    const SegmentId id_;
+    int descriptor_ = -1;
+    std::byte* memory_ = nullptr;
+    // The blocks of the slots in use.
+    std::map<std::size_t, std::uint64_t> blocks_;
+  };
+
+  ShortCircuitRegistry() = default;
+  ShortCircuitRegistry(const ShortCircuitRegistry&) = delete;
+  ShortCircuitRegistry& operator=(const ShortCircuitRegistry&) = delete;
+  ~ShortCircuitRegistry() override = default;
+
+  // kBusy at the limit of segments.
+  [[nodiscard]] Result<std::unique_ptr<Segment>> Create();
+  // From now on the slot stands for the block. kInvalid if there is no such slot, if it is in use,
+  // or if the client has not marked it valid.
+  [[nodiscard]] Status Register(const SlotId& slot, std::uint64_t block_id);
+  // Frees a slot, and makes it invalid. kInvalid if it is not in use.
+  [[nodiscard]] Status Unregister(const SlotId& slot);
+  // Makes the slots of the block invalid.
+  void OnWithdrawn(std::uint64_t block_id) override;
+
+  [[nodiscard]] std::size_t segments() const;
+  [[nodiscard]] std::size_t slots() const;
+
+ private:
+  [[nodiscard]] Result<Segment*> Find(const SlotId& slot) const;
+  void Forget(Segment& segment);
+  void Free(Segment& segment, std::size_t index, std::uint64_t block_id);
+
+  mutable std::mutex mutex_;
+  std::map<SegmentId, Segment*> segments_;
+  std::unordered_multimap<std::uint64_t, std::pair<Segment*, std::size_t>> by_block_;
+};
+
+}  // namespace ebb::transfer
