@@ -130,8 +130,7 @@ public final class BlockManager implements BlockService {
         new InvalidationFeeder(
             cluster, invalidationRows, commands, clock, settings.blocksPerTick());
     this.excessReplicas =
-        new ExcessReplicaMarker(
-            store, cluster, commands, settings.reportTravelMillis(), replaced);
+        new ExcessReplicaMarker(store, cluster, commands, settings.reportTravelMillis(), replaced);
   }
 
   /** Sets the stripes; called once, before the namenode serves. */

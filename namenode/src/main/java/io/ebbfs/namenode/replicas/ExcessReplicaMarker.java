@@ -255,10 +255,7 @@ final class ExcessReplicaMarker {
   }
 
   private double badness(
-      BlockAssessment block,
-      Replica replica,
-      List<Replica> kept,
-      Map<String, Integer> neighbours) {
+      BlockAssessment block, Replica replica, List<Replica> kept, Map<String, Integer> neighbours) {
     long sharing = kept.stream().filter(r -> serverOf(r).equals(serverOf(replica))).count() - 1;
     int together =
         neighbours.getOrDefault(serverOf(replica), 0)

@@ -23,8 +23,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * no stripes: so members of stripes are left out (EbbFS places those itself), as are blocks that a
  * transition holds, that are being written, and whose replicas are not exactly as many as wanted.
  *
- * <p>A call reads pages of rows, each in a transaction of its own, and a bounded number of them. The
- * next call for the same server goes on where it ended. Thread-safe.
+ * <p>A call reads pages of rows, each in a transaction of its own, and a bounded number of them.
+ * The next call for the same server goes on where it ended. Thread-safe.
  */
 public final class MovableBlocks {
   private static final int PAGE = 250;

@@ -63,8 +63,7 @@ public final class RedundancyMonitor {
     this.cluster = cluster;
     this.commands = commands;
     this.excessReplicas =
-        new ExcessReplicaMarker(
-            store, cluster, commands, settings.reportTravelMillis(), replaced);
+        new ExcessReplicaMarker(store, cluster, commands, settings.reportTravelMillis(), replaced);
     this.completer = new BlockCompleter(store, cluster);
     this.clock = clock;
     this.settings = settings;

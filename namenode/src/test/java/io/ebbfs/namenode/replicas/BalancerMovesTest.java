@@ -86,8 +86,8 @@ class BalancerMovesTest {
         .containsExactlyInAnyOrder(written.get(4).getBlockId(), written.get(5).getBlockId());
     for (MovableBlocks.Movable one :
         f.manager.movable().of(f.cluster.server(FIRST).orElseThrow(), Long.MAX_VALUE, 0)) {
-      assertThat(one.places().stream().map(Disk::serverUuid)).containsExactlyInAnyOrder(
-          "server-00", "server-01");
+      assertThat(one.places().stream().map(Disk::serverUuid))
+          .containsExactlyInAnyOrder("server-00", "server-01");
     }
     assertThat(movable(Long.MAX_VALUE, BlockFixture.BLOCK_BYTES)).hasSize(2);
     assertThat(movable(Long.MAX_VALUE, BlockFixture.BLOCK_BYTES + 1)).isEmpty();
@@ -142,8 +142,7 @@ class BalancerMovesTest {
   @Test
   void aMoveThatWouldLeaveOneRackDoesNotDecide(@TempDir Path directory) throws IOException {
     Path racks = directory.resolve("racks");
-    Files.writeString(
-        racks, "127.0.0.1:10000 /one\n127.0.0.1:10001 /one\n127.0.0.1:10002 /two\n");
+    Files.writeString(racks, "127.0.0.1:10000 /one\n127.0.0.1:10001 /one\n127.0.0.1:10002 /two\n");
     f = new BlockFixture(11, 3, 1);
     f.topology = RackTopology.of(racks);
     f.startNamenode();

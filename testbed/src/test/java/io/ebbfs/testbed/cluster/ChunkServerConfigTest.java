@@ -39,11 +39,11 @@ final class ChunkServerConfigTest {
             "--data", "/a,/b", "--transfer-port", "1", "--ipc-port", "2", "--http-port", "9864");
     assertThat(
             ChunkServerConfig.parse(
-                    FILE, "{domainSocketPath: /run/x_PORT, balance: {bytesPerSecond: 1GiB, moves: 7}}")
+                    FILE,
+                    "{domainSocketPath: /run/x_PORT, balance: {bytesPerSecond: 1GiB, moves: 7}}")
                 .placeOptions())
         .endsWith("--domain-socket", "/run/x_PORT");
-    assertThat(
-            ChunkServerConfig.parse(FILE, "balance: {bytesPerSecond: 1GiB, moves: 7}").options())
+    assertThat(ChunkServerConfig.parse(FILE, "balance: {bytesPerSecond: 1GiB, moves: 7}").options())
         .startsWith("--balance-bytes-per-second", "1073741824", "--balance-moves", "7");
     assertThat(ChunkServerConfig.parse(FILE, "kernel: jerasure").options())
         .endsWith("--kernel", "jerasure");

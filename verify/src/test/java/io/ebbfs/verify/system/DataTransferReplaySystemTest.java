@@ -56,8 +56,8 @@ class DataTransferReplaySystemTest {
   /** Names of conversations with differences that are meant, and the reasons. */
   private static final Map<String, String> MEANT =
       Map.of(
-          ".* (COPY|REPLACE)_BLOCK",
-          "only HDFS's balancer and mover ask for it, and EbbFS places blocks itself",
+          "(WRITTEN|ABANDONED) COPY_BLOCK stamp (older|same)",
+          "the copy of a replica that a client may continue would be finalized too short",
           ".* TRANSFER_BLOCK to a dead server, stamp (older|same)",
           "a DataNode says SUCCESS although nothing was copied; the client learns it here",
           ".* PIPELINE_SETUP_CREATE stamp .* in the name of a new stamp",
@@ -68,6 +68,8 @@ class DataTransferReplaySystemTest {
           "an older replica that no client has finished gives way to the newer block",
           ".* READ_BLOCK all that there is after an offset",
           "a DataNode takes a read without a length for one of the whole length, and refuses it",
+          ".* READ_BLOCK of a huge length",
+          "the sum of offset and length overflows in a DataNode, which then sends no bytes",
           ".* REQUEST_SHORT_CIRCUIT_FDS",
           "ERROR_UNSUPPORTED tells the client not to ask again; ERROR would not",
           ".* an operation of the future",
@@ -171,6 +173,37 @@ class DataTransferReplaySystemTest {
     assertThat(running).hasSizeGreaterThan(200);
     assertThat(different).as("conversations with other answers").isEmpty();
     assertThat(unused).as("differences that are listed, but no longer there").isEmpty();
+  }
+
+  @Test
+  void aChunkServerAndADataNodeMoveReplicasToEachOther() throws Exception {
+    String uuid = property(servers.chunks().resolve("VERSION"), "serverUuid");
+    DatanodeID chunkServer =
+        new DatanodeID("127.0.0.1", "127.0.0.1", uuid, chunkServerPort, 0, 0, 0);
+    move(dataNode.getDatanodeId(), chunkServerPort, (1L << 41) + 1);
+    move(chunkServer, dataNode.getXferPort(), (1L << 41) + 2);
+  }
+
+  private static void move(DatanodeID from, int to, long id) throws IOException {
+    ExtendedBlock block = new ExtendedBlock(pool, id, LENGTH, STAMP);
+    try (DataTransferTalk writer = new DataTransferTalk(from.getXferPort());
+        DataTransferTalk talk = new DataTransferTalk(to)) {
+      prepare(State.FINALIZED, writer, id);
+      assertThat(replica(to, id)).isEqualTo("no replica");
+      talk.sender.replaceBlock(
+          block,
+          StorageType.DISK,
+          BlockTokenSecretManager.DUMMY_TOKEN,
+          from.getDatanodeUuid(),
+          new DatanodeInfoBuilder().setNodeID(from).build(),
+          "");
+      String answer = talk.answer();
+      while (answer.equals("IN_PROGRESS")) {
+        answer = talk.answer();
+      }
+      assertThat(answer).isEqualTo("SUCCESS");
+      assertThat(replica(to, id)).isEqualTo(replica(from.getXferPort(), id)).contains("1300 bytes");
+    }
   }
 
   /** Null if both servers answer the same. */
@@ -354,6 +387,15 @@ class DataTransferReplaySystemTest {
     read(state, "at the end", STAMP, LENGTH, 1, true, all);
     read(state, "beyond the end", STAMP, LENGTH + 1, 1, true, all);
     read(state, "at a negative offset", STAMP, -1, 1, true, all);
+    read(state, "at a huge offset", STAMP, Long.MAX_VALUE, 1, true, all);
+    read(state, "of a huge length", STAMP, 1, Long.MAX_VALUE, true, all);
+    read(state, "of a length below -1", STAMP, 0, -2, true, all);
+    read(state, "one whole chunk", STAMP, 512, 512, true, all);
+    read(state, "two bytes of two chunks", STAMP, 511, 2, true, all);
+    read(state, "two bytes of two chunks without checksums", STAMP, 511, 2, false, all);
+    read(state, "the last byte", STAMP, LENGTH - 1, 1, true, all);
+    read(state, "the last chunk", STAMP, 1024, LENGTH - 1024, true, all);
+    read(state, "nothing at the start", STAMP, 0, 0, true, all);
   }
 
   private static void read(
@@ -407,17 +449,19 @@ class DataTransferReplaySystemTest {
                 return talk.answer();
               }));
     }
+    for (long stamp : STAMPS) {
+      all.add(
+          new Conversation(
+              state + " COPY_BLOCK stamp " + AGE.get(stamp),
+              state,
+              (talk, block) -> {
+                block.setGenerationStamp(stamp);
+                return talk.copy(block);
+              }));
+    }
     all.add(
         new Conversation(
-            state + " COPY_BLOCK",
-            state,
-            (talk, block) -> {
-              talk.sender.copyBlock(block, BlockTokenSecretManager.DUMMY_TOKEN);
-              return talk.answer();
-            }));
-    all.add(
-        new Conversation(
-            state + " REPLACE_BLOCK",
+            state + " REPLACE_BLOCK from a dead server",
             state,
             (talk, block) -> {
               DatanodeInfo nobody =

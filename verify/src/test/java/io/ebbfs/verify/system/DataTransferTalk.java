@@ -137,6 +137,26 @@ final class DataTransferTalk implements Closeable {
         length,
         checksums,
         CachingStrategy.newDefaultStrategy());
+    String read = packets();
+    if (read.startsWith("SUCCESS")) {
+      ClientReadStatusProto.newBuilder()
+          .setStatus(Status.CHECKSUM_OK)
+          .build()
+          .writeDelimitedTo(out);
+      out.flush();
+    }
+    return read;
+  }
+
+  /** Copies as the target of a move does, and says what came. */
+  String copy(ExtendedBlock block) throws IOException {
+    sender.copyBlock(block, BlockTokenSecretManager.DUMMY_TOKEN);
+    String copied = packets();
+    return copied.startsWith("SUCCESS") ? copied + ", end " + in.readChar() : copied;
+  }
+
+  /** The status of the answer, or the range of the bytes and their CRC. */
+  private String packets() throws IOException {
     BlockOpResponseProto response;
     try {
       response = response();
@@ -163,8 +183,6 @@ final class DataTransferTalk implements Closeable {
         break;
       }
     }
-    ClientReadStatusProto.newBuilder().setStatus(Status.CHECKSUM_OK).build().writeDelimitedTo(out);
-    out.flush();
     return "SUCCESS %d bytes from %d, %s, crc %x"
         .formatted(
             bytes,

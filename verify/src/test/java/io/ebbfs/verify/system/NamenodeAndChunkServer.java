@@ -5,6 +5,7 @@ import io.ebbfs.namenode.NamenodeServer;
 import io.ebbfs.testbed.Build;
 import java.nio.file.Path;
 import java.time.Clock;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.Random;
@@ -12,8 +13,8 @@ import java.util.Random;
 /** A namenode in this process, and a chunk server with one disk as a process of its own. */
 record NamenodeAndChunkServer(NamenodeServer namenode, Process chunkServer, Path directory)
     implements AutoCloseable {
-  /** Starts both and does not wait for the chunk server. */
-  static NamenodeAndChunkServer start(Path directory) throws Exception {
+  /** Starts both, the chunk server with more options, and does not wait for it. */
+  static NamenodeAndChunkServer start(Path directory, String... options) throws Exception {
     List<NamenodeConfig.Override> overrides =
         List.of(
             new NamenodeConfig.Override("data", "data", directory.resolve("namenode").toString()),
@@ -25,21 +26,25 @@ record NamenodeAndChunkServer(NamenodeServer namenode, Process chunkServer, Path
             new Random(1));
     try {
       return new NamenodeAndChunkServer(
-          namenode, launchChunkServer(namenode, directory), directory);
+          namenode, launchChunkServer(namenode, directory, options), directory);
     } catch (Exception e) {
       namenode.close();
       throw e;
     }
   }
 
-  private static Process launchChunkServer(NamenodeServer namenode, Path directory)
-      throws Exception {
-    return new ProcessBuilder(
-            Build.find().chunkServer().toString(),
-            "--namenode=127.0.0.1:" + namenode.address().getPort(),
-            "--data=" + chunks(directory),
-            "--heartbeat-millis=300",
-            "--ready-file=" + ready(directory))
+  private static Process launchChunkServer(
+      NamenodeServer namenode, Path directory, String... options) throws Exception {
+    List<String> command =
+        new ArrayList<>(
+            List.of(
+                Build.find().chunkServer().toString(),
+                "--namenode=127.0.0.1:" + namenode.address().getPort(),
+                "--data=" + chunks(directory),
+                "--heartbeat-millis=300",
+                "--ready-file=" + ready(directory)));
+    command.addAll(List.of(options));
+    return new ProcessBuilder(command)
         .redirectErrorStream(true)
         .redirectOutput(directory.resolve("chunkserver.log").toFile())
         .start();

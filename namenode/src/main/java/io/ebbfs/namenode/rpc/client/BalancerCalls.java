@@ -66,11 +66,7 @@ public final class BalancerCalls implements NamenodeProtocol {
    */
   @Override
   public BlocksWithLocations getBlocks(
-      DatanodeInfo datanode,
-      long sumBytes,
-      long leastBytes,
-      long hotBlockMillis,
-      StorageType type)
+      DatanodeInfo datanode, long sumBytes, long leastBytes, long hotBlockMillis, StorageType type)
       throws IOException {
     if (sumBytes <= 0 || leastBytes < 0) {
       throw new IllegalArgumentException(
@@ -146,7 +142,8 @@ public final class BalancerCalls implements NamenodeProtocol {
 
   private static UnsupportedOperationException noEditLog(String call) {
     return new UnsupportedOperationException(
-        call + " is not supported: EbbFS has no edit log; its metadata is backed up by ./ebb backup");
+        call
+            + " is not supported: EbbFS has no edit log; its metadata is backed up by ./ebb backup");
   }
 
   @Override
