@@ -193,8 +193,8 @@ class BalancerSystemTest {
                 DFSConfigKeys.DFS_BALANCER_GETBLOCKS_MIN_BLOCK_SIZE_KEY + "=1",
                 "-D",
                 "dfs.blocksize=" + BLOCK,
-                // The servers of this test share a file system, so all have the same space left: the
-                // other policy of the balancer, which looks at that, would find them alike.
+                // The servers of this test share a file system, so all have the same space left.
+                // The other policy of the balancer looks at that, and would find them alike.
                 "-policy",
                 "blockpool",
                 "-threshold",
