@@ -179,6 +179,81 @@ TEST_F(BlockStoreTest, RecoveryBringsReplicasToOneLength) {
   EXPECT_FALSE(none->has_value());
 }
 
+TEST_F(BlockStoreTest, AFinalizedReplicaIsCut) {
+  Open();
+  const auto data = RandomBytes(3000, 1);
+  std::uint64_t stamp = 1001;
+  // Within a chunk, at a chunk, within the first chunk.
+  for (const std::size_t length : {2600, 2048, 2047, 1}) {
+    if (stamp == 1001) {
+      auto writer = Create(1);
+      ASSERT_TRUE(WriteBytes(*writer, 0, data));
+      ASSERT_TRUE(writer->Finish(false));
+    }
+    const auto found = store_->StartRecovery(1, stamp, stamp + 1);
+    ASSERT_TRUE(found.has_value() && found->has_value());
+    EXPECT_EQ((*found)->state, ReplicaState::kFinalized);
+    ++stamp;
+    const auto done = store_->FinishRecovery(1, stamp, length);
+    ASSERT_TRUE(done.has_value()) << done.error().message;
+    EXPECT_EQ(done->length_bytes, length);
+    EXPECT_EQ(done->generation_stamp, stamp);
+    const std::vector<std::byte> cut = {data.begin(),
+                                        data.begin() + static_cast<std::ptrdiff_t>(length)};
+    ExpectBlock(1, cut);
+    Reopen();
+    ExpectBlock(1, cut);
+    EXPECT_EQ(store_->Find(1)->state, ReplicaState::kFinalized);
+  }
+}
+
+// The server dies at the first, second, ... change of a file while it cuts a replica. Whatever is
+// on its disk, the next attempt ends with the right bytes.
+TEST_F(BlockStoreTest, ACutThatBrokeOffIsRepeated) {
+  const auto data = RandomBytes(3000, 1);
+  const std::vector<std::byte> cut = {data.begin(), data.begin() + 1300};
+  bool whole = false;
+  for (std::int64_t step = 0; !whole; ++step) {
+    ASSERT_LT(step, 30);
+    Reopen();
+    auto writer = Create(1);
+    ASSERT_TRUE(WriteBytes(*writer, 0, data));
+    ASSERT_TRUE(writer->Finish(false));
+    writer.reset();
+    ASSERT_TRUE(store_->StartRecovery(1, 1001, 1005).has_value());
+    files_.DieAfter(step);
+    whole = store_->FinishRecovery(1, 1005, 1300).has_value();
+    files_.Revive();
+    Reopen();
+    const auto found = store_->StartRecovery(1, 1001, 1006);
+    ASSERT_TRUE(found.has_value() && found->has_value()) << step;
+    EXPECT_GE((*found)->length_bytes, 1300U) << step;
+    const auto done = store_->FinishRecovery(1, 1006, 1300);
+    ASSERT_TRUE(done.has_value()) << step << ": " << done.error().message;
+    ExpectBlock(1, cut);
+    ASSERT_TRUE(store_->Delete(1, 1006));
+  }
+}
+
+TEST_F(BlockStoreTest, ADamagedChunkIsNotCut) {
+  Open();
+  const auto data = RandomBytes(3000, 1);
+  auto writer = Create(1);
+  ASSERT_TRUE(WriteBytes(*writer, 0, data));
+  ASSERT_TRUE(writer->Finish(false));
+  for (const auto& path : directory_.Find("/blk_1")) {
+    if (!path.ends_with(".meta")) FlipByte(path, 1400);
+  }
+  ASSERT_TRUE(store_->StartRecovery(1, 1001, 1005).has_value());
+  const auto refused = store_->FinishRecovery(1, 1005, 1300);
+  ASSERT_FALSE(refused.has_value());
+  EXPECT_EQ(refused.error().code, ErrorCode::kCorrupt);
+  const auto after = store_->Find(1);
+  EXPECT_EQ(after->state, ReplicaState::kFinalized);
+  EXPECT_EQ(after->generation_stamp, 1001U);
+  EXPECT_EQ(after->length_bytes, 3000U);
+}
+
 // Data were written, and their checksum was not: the disk was full, or refused.
 class FailedWriteTest : public BlockStoreTest,
                         public ::testing::WithParamInterface<std::tuple<Fault, std::size_t>> {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstddef>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -46,6 +47,9 @@ class FaultyFileSystem final : public FileSystem {
     std::unique_lock lock(mutex_);
     return changed_.wait_for(lock, patience, [&] { return hanging_ >= calls; });
   }
+  // After so many more changes and syncs of files, all others fail, as if the process had died.
+  void DieAfter(std::int64_t changes) { changes_left_ = changes; }
+  void Revive() { changes_left_ = kImmortal; }
   // After Set(kFillDisk): the number of bytes that can be written before the disk is full.
   void SetRoomBytes(std::int64_t bytes) { room_bytes_ = bytes; }
   // The free bytes that GetSpace reports. Negative for the real number.
@@ -161,7 +165,8 @@ class FaultyFileSystem final : public FileSystem {
     return fault_ == Fault::kHang && path.find(where_) != std::string::npos;
   }
   Status Check(const std::string& path, Fault fault) {
-    if (!Has(path, fault)) return {};
+    const bool changes = fault == Fault::kFailWrites || fault == Fault::kFailSync;
+    if (!Has(path, fault) && !(changes && changes_left_-- <= 0)) return {};
     return Fail(ErrorCode::kIo, "using " + path + " failed: Input/output error");
   }
   template <typename Open>
@@ -181,6 +186,8 @@ class FaultyFileSystem final : public FileSystem {
   std::atomic<std::int64_t> free_bytes_ = -1;
   std::atomic<std::int64_t> room_bytes_ = 0;
   std::atomic<std::uint64_t> syncs_ = 0;
+  static constexpr std::int64_t kImmortal = std::numeric_limits<std::int64_t>::max();
+  std::atomic<std::int64_t> changes_left_ = kImmortal;
 };
 
 }  // namespace ebb

@@ -115,8 +115,15 @@ Status ReplicaInPipeline::Truncate(std::uint64_t length) {
   const std::uint64_t chunk_start = length / checksum.bytes_per_chunk * checksum.bytes_per_chunk;
   if (length != chunk_start && checksum.size() != 0) {
     // The checksum of all bytes on the disk is in memory, that of fewer bytes is computed.
-    if (length < on_disk) EBB_TRY(ComputeLastSum(chunk_start, length));
+    if (length < on_disk) {
+      // After a crash between these steps, disk_scan.cc finds at least `length` valid bytes: those
+      // that the old checksum of the chunk covers, or those that the new one does.
+      EBB_TRY(meta->Truncate(format::kMetaHeaderBytes + checksum.BytesFor(length)));
+      EBB_TRY(meta->Sync());
+      EBB_TRY(ComputeLastSum(chunk_start, length));
+    }
     EBB_TRY(StoreLastSum(chunk_start));
+    if (length < on_disk) EBB_TRY(meta->Sync());
   }
   // Also if the replica has this length already: a write that failed midway may have left bytes
   // behind the end of either file.
@@ -125,6 +132,24 @@ Status ReplicaInPipeline::Truncate(std::uint64_t length) {
   on_disk = length;
   acknowledged = std::min<std::uint64_t>(acknowledged, length);
   return {};
+}
+
+Status ReplicaInPipeline::VerifyChunkOf(std::uint64_t length) {
+  const std::uint64_t chunk_start = length / checksum.bytes_per_chunk * checksum.bytes_per_chunk;
+  if (length == chunk_start || length == on_disk || checksum.size() == 0) return {};
+  std::vector<std::byte> chunk(
+      std::min<std::uint64_t>(checksum.bytes_per_chunk, on_disk - chunk_start));
+  std::array<std::byte, 4> stored = {};
+  EBB_ASSIGN(const auto got, data->Read(chunk_start, chunk));
+  EBB_ASSIGN(const auto got_sum, meta->Read(checksum.MetaOffset(chunk_start), stored));
+  if (got != chunk.size() || got_sum != stored.size()) {
+    return Fail(ErrorCode::kCorrupt, fmt::format("{} or its checksums end early", DataPath()));
+  }
+  if (LoadBig32(stored.data()) == checksum.Compute(0, chunk)) return {};
+  return Fail(ErrorCode::kCorrupt,
+              fmt::format("the bytes of block {} at {} contradict their checksum, so the block is "
+                          "not cut to {} bytes there",
+                          block_id, chunk_start, length));
 }
 
 Status ReplicaInPipeline::ComputeLastSum(std::uint64_t chunk_start, std::uint64_t end) {
@@ -159,8 +184,12 @@ Status ReplicaInPipeline::SetGenerationStamp(std::uint64_t stamp) {
 }
 
 Status ReplicaInPipeline::MoveTo(std::string_view to) {
-  EBB_TRY(disk.files().Rename(MetaPath(), disk.MetaPath(to, block_id, generation_stamp)));
+  const auto move_meta = [&] {
+    return disk.files().Rename(MetaPath(), disk.MetaPath(to, block_id, generation_stamp));
+  };
+  if (to == format::kFinalized) EBB_TRY(move_meta());
   EBB_TRY(disk.files().Rename(DataPath(), disk.BlockPath(to, block_id)));
+  if (to != format::kFinalized) EBB_TRY(move_meta());
   folder = to;
   return {};
 }

@@ -37,10 +37,13 @@ struct ReplicaInPipeline {
   // Cuts both files to `length` bytes of data. `length` is at most `on_disk`; if it is equal, only
   // what a failed write has left behind the end is cut.
   [[nodiscard]] Status Truncate(std::uint64_t length);
+  // kCorrupt if the chunk within which a cut to `length` bytes ends does not fit its checksum.
+  [[nodiscard]] Status VerifyChunkOf(std::uint64_t length);
   [[nodiscard]] Status Sync();
   [[nodiscard]] Status SetGenerationStamp(std::uint64_t stamp);
-  // Moves both files to another folder of the disk, the meta file first: disk_scan.cc relies on the
-  // order after a crash.
+  // Moves both files to another folder of the disk. The meta file is the first that is finalized,
+  // and the last that is not any more: after a crash between the two, disk_scan.cc finalizes the
+  // replica.
   [[nodiscard]] Status MoveTo(std::string_view to);
   void RemoveFiles();
   // Takes the right to write from the current writer, and wakes its thread.

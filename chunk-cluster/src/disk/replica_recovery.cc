@@ -123,7 +123,8 @@ Result<ReplicaInfo> BlockStore::FinishRecovery(std::uint64_t block_id, std::uint
                                                  block_id, actual, new_length));
   };
   auto in_pipeline = replica->in_pipeline;
-  if (!in_pipeline) {
+  const bool was_finalized = !in_pipeline;
+  if (was_finalized) {
     // Before it is opened again: a refusal leaves a finalized replica as it is.
     if (replica->length < new_length) return too_short(replica->length);
     EBB_ASSIGN(in_pipeline, Reopen(block_id, *replica));
@@ -132,6 +133,15 @@ Result<ReplicaInfo> BlockStore::FinishRecovery(std::uint64_t block_id, std::uint
   {
     const std::lock_guard lock(in_pipeline->mutex);
     if (in_pipeline->on_disk < new_length) return too_short(in_pipeline->on_disk);
+    if (was_finalized && new_length < in_pipeline->on_disk) {
+      // Bytes that lie for long may be damaged: no new checksum must hide that.
+      if (const auto good = in_pipeline->VerifyChunkOf(new_length); !good) {
+        EBB_TRY(Finalize(*in_pipeline, false));
+        return std::unexpected(good.error());
+      }
+      // A crash in the middle of the cut leaves a replica that the next start repairs.
+      EBB_TRY(in_pipeline->MoveTo(format::kBeingWritten));
+    }
     EBB_TRY(in_pipeline->Truncate(new_length));
     EBB_TRY(in_pipeline->SetGenerationStamp(recovery_id));
     info = Finalize(*in_pipeline, true);

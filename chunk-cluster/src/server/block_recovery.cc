@@ -75,6 +75,28 @@ Result<std::string> UpdateReplica(BlockStore& store, const Candidate& candidate,
   return response.storageuuid();
 }
 
+// Which replicas take part, and the length that they get, if the file of the block is truncated
+// within the block: those of the best state that have as many bytes. An earlier attempt may have
+// cut some of them already.
+Result<std::uint64_t> ChooseToCut(std::vector<Candidate>& candidates, std::uint64_t block_id,
+                                  std::uint64_t length) {
+  const auto longest = std::ranges::max(candidates, {}, [](const Candidate& c) {
+                         return c.replica.length_bytes;
+                       }).replica.length_bytes;
+  std::erase_if(candidates, [&](const Candidate& c) { return c.replica.length_bytes < length; });
+  if (candidates.empty()) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("block {} is to be cut to {} bytes, and its longest replica has {}; "
+                            "the namenode tries again",
+                            block_id, length, longest));
+  }
+  const auto best = std::ranges::min(candidates, {}, [](const Candidate& c) {
+                      return c.replica.state;
+                    }).replica.state;
+  std::erase_if(candidates, [&](const Candidate& c) { return c.replica.state != best; });
+  return length;
+}
+
 // Finalized replicas decide the length. Without any, the shortest replica in the best state
 // decides. Removes the candidates that do not take part.
 std::uint64_t ChooseLength(std::vector<Candidate>& candidates) {
@@ -103,6 +125,13 @@ Status RecoverBlock(BlockStore& store, const ActiveNamenode& namenode,
                     const RecoveringBlockProto& recovering) {
   const auto& block = recovering.block().b();
   const std::uint64_t recovery_id = recovering.newgenstamp();
+  if (recovering.has_truncateblock() &&
+      recovering.truncateblock().blockid() != block.blockid()) {
+    return Fail(ErrorCode::kUnsupported,
+                fmt::format("block {} is to be truncated into a copy, block {}: only a truncation "
+                            "in place is supported",
+                            block.blockid(), recovering.truncateblock().blockid()));
+  }
   std::vector<Candidate> candidates;
   int unreachable = 0;
   for (const auto& location : recovering.block().locs()) {
@@ -138,7 +167,14 @@ Status RecoverBlock(BlockStore& store, const ActiveNamenode& namenode,
   commit.set_deleteblock(candidates.empty());
   commit.set_newlength(0);
   if (!candidates.empty()) {
-    const std::uint64_t length = ChooseLength(candidates);
+    Result<std::uint64_t> chosen = 0;
+    if (recovering.has_truncateblock()) {
+      chosen = ChooseToCut(candidates, block.blockid(), recovering.truncateblock().numbytes());
+      if (!chosen) return std::unexpected(chosen.error());
+    } else {
+      chosen = ChooseLength(candidates);
+    }
+    const std::uint64_t length = *chosen;
     commit.set_newlength(length);
     for (const auto& candidate : candidates) {
       const auto storage = UpdateReplica(store, candidate, block, recovery_id, length);

@@ -1,5 +1,6 @@
 // Block recovery (HDFS: BlockRecoveryWorker), which ends lease recovery: the writer of a block is
-// gone, and the servers that hold its replicas agree on a length.
+// gone, and the servers that hold its replicas agree on a length. Or its file is truncated within
+// the block, and all replicas are cut to the length that the namenode names.
 #pragma once
 
 #include "DatanodeProtocol.pb.h"
