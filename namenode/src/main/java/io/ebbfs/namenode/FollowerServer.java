@@ -39,6 +39,7 @@ import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.StoreFormat;
 import io.ebbfs.namenode.stripes.StripeManager;
 import io.ebbfs.protocol.proto.PeerProtos.ClusterViewProto;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.rpc.ServiceKey;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -73,6 +74,13 @@ final class FollowerServer implements AutoCloseable {
   private final Supplier<Changes> changes;
   private volatile boolean hasView;
   private volatile boolean serving;
+
+  /** Transitions are planned by the leader: the call that needs one runs there. */
+  private static void leaveToLeader(long fileId, BlockRow block) throws IOException {
+    throw new IOException(
+        "block %d of file %d is encoded, and only the namenode that leads frees it: repeat the call there"
+            .formatted(block.getBlockId(), fileId));
+  }
 
   /**
    * Prepares a follower, which serves once {@link #start} is called.
@@ -109,13 +117,14 @@ final class FollowerServer implements AutoCloseable {
       BlockManager blocks =
           new BlockManager(store, cluster, identity.blockPoolId(), clock, random, redundancy);
       CodeRegistry codes = NamenodeServer.codes(config);
-      blocks.bind(new StripeManager(codes, blocks, cluster));
+      StripeManager stripes = new StripeManager(codes, blocks, cluster);
+      blocks.bind(stripes);
       FileServices files =
           NamenodeServer.files(
               config,
               store,
               IdGenerators.of(store),
-              blocks,
+              new NamenodeServer.Blocks(blocks, stripes, FollowerServer::leaveToLeader),
               new ReportedHeat(clock), // the manager reports to the leader
               timeOfDay,
               neverExpiring(clock),

@@ -16,6 +16,7 @@ import io.ebbfs.namenode.events.KafkaOpenPublisher;
 import io.ebbfs.namenode.files.acls.AclService;
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
+import io.ebbfs.namenode.files.io.ConcatService;
 import io.ebbfs.namenode.files.io.FileAppendService;
 import io.ebbfs.namenode.files.io.FileCreationService;
 import io.ebbfs.namenode.files.io.FileReadService;
@@ -25,6 +26,7 @@ import io.ebbfs.namenode.files.io.LeaseMonitor;
 import io.ebbfs.namenode.files.io.LeaseRecovery;
 import io.ebbfs.namenode.files.io.OpenListener;
 import io.ebbfs.namenode.files.io.ReplicationFactorService;
+import io.ebbfs.namenode.files.io.TruncateService;
 import io.ebbfs.namenode.files.leases.LeaseManager;
 import io.ebbfs.namenode.files.quotas.QuotaService;
 import io.ebbfs.namenode.files.quotas.TreeCounter;
@@ -41,6 +43,7 @@ import io.ebbfs.namenode.files.xattrs.XAttrService;
 import io.ebbfs.namenode.leader.ReadOnlyMark;
 import io.ebbfs.namenode.peers.ClusterViews;
 import io.ebbfs.namenode.replicas.BlockManager;
+import io.ebbfs.namenode.replicas.EncodedBlocks;
 import io.ebbfs.namenode.rpc.RpcEndpoint;
 import io.ebbfs.namenode.rpc.RpcEndpoint.PeerView;
 import io.ebbfs.namenode.rpc.UnclearCalls;
@@ -302,7 +305,16 @@ public final class NamenodeServer implements AutoCloseable {
     OpenListener opens = opens(config, coding);
     LeaseManager leases = new LeaseManager(clock, config.leaseSoftLimit(), config.leaseHardLimit());
     FileServices files =
-        files(config, store, ids, blocks, heat, timeOfDay, leases, opens, reaper::wake);
+        files(
+            config,
+            store,
+            ids,
+            new Blocks(blocks, stripes, coding.freer()),
+            heat,
+            timeOfDay,
+            leases,
+            opens,
+            reaper::wake);
     files.mkdirs().makeRoot(superuser);
     coding.bind(parts.stopsFirst(new QuotaInspector(store, files.treeCounter(), backups::onCopy)));
     reaper.start();
@@ -457,6 +469,9 @@ public final class NamenodeServer implements AutoCloseable {
     }
   }
 
+  /** Blocks with their replicas, their stripes, and what frees them from the stripes. */
+  record Blocks(BlockManager replicas, StripeManager stripes, EncodedBlocks encoded) {}
+
   /**
    * The services for clients.
    *
@@ -467,17 +482,26 @@ public final class NamenodeServer implements AutoCloseable {
       NamenodeConfig config,
       MetadataStore store,
       IdGenerators ids,
-      BlockManager blocks,
+      Blocks all,
       ReportedHeat heat,
       Clock timeOfDay,
       LeaseManager leases,
       OpenListener opens,
       Runnable onPendingDeletion) {
+    BlockManager blocks = all.replicas();
     NamespaceLimits limits = NamespaceLimits.DEFAULT.withMinBlockSize(config.minBlockSize());
     FileSettings settings =
         new FileSettings(config.completeWait(), FileSettings.DEFAULT.recoveryRetryMillis());
     LeaseRecovery recovery =
-        new LeaseRecovery(store, blocks, leases, ids.generationStamps(), timeOfDay, settings);
+        new LeaseRecovery(
+            store,
+            blocks,
+            all.stripes(),
+            all.encoded(),
+            leases,
+            ids.generationStamps(),
+            timeOfDay,
+            settings);
     TreeCounter counter = new TreeCounter(store);
     FileReadService reads = new FileReadService(store, blocks, timeOfDay, limits, opens);
     return new FileServices(
@@ -496,6 +520,8 @@ public final class NamenodeServer implements AutoCloseable {
         new FileCreationService(
             store, ids.inodes(), timeOfDay, limits, leases, recovery, onPendingDeletion),
         new FileAppendService(store, blocks, timeOfDay, leases, recovery),
+        new TruncateService(store, timeOfDay, recovery),
+        new ConcatService(store, blocks, all.stripes(), all.encoded(), timeOfDay),
         new FileWriteService(
             store, blocks, ids.blocks(), ids.generationStamps(), timeOfDay, limits, settings),
         reads,

@@ -4,6 +4,8 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -15,9 +17,13 @@ import org.apache.hadoop.hdfs.protocolPB.DatanodeProtocolClientSideTranslatorPB;
 import org.apache.hadoop.hdfs.security.token.block.ExportedBlockKeys;
 import org.apache.hadoop.hdfs.server.common.HdfsServerConstants.NodeType;
 import org.apache.hadoop.hdfs.server.common.StorageInfo;
+import org.apache.hadoop.hdfs.server.protocol.BlockRecoveryCommand;
+import org.apache.hadoop.hdfs.server.protocol.BlockRecoveryCommand.RecoveringBlock;
 import org.apache.hadoop.hdfs.server.protocol.BlockReportContext;
+import org.apache.hadoop.hdfs.server.protocol.DatanodeCommand;
 import org.apache.hadoop.hdfs.server.protocol.DatanodeRegistration;
 import org.apache.hadoop.hdfs.server.protocol.DatanodeStorage;
+import org.apache.hadoop.hdfs.server.protocol.HeartbeatResponse;
 import org.apache.hadoop.hdfs.server.protocol.NamespaceInfo;
 import org.apache.hadoop.hdfs.server.protocol.ReceivedDeletedBlockInfo;
 import org.apache.hadoop.hdfs.server.protocol.ReceivedDeletedBlockInfo.BlockStatus;
@@ -38,6 +44,7 @@ final class ReportingServers implements AutoCloseable {
   private final DatanodeProtocolClientSideTranslatorPB namenode;
   private final NamespaceInfo namespace;
   private final List<DatanodeRegistration> servers = new ArrayList<>();
+  private final Queue<RecoveringBlock> recoveries = new ConcurrentLinkedQueue<>();
   private final ScheduledExecutorService heartbeats = Executors.newSingleThreadScheduledExecutor();
 
   ReportingServers(InetSocketAddress address, int count) throws IOException {
@@ -84,18 +91,60 @@ final class ReportingServers implements AutoCloseable {
   }
 
   private void beat(int server) throws IOException {
-    namenode.sendHeartbeat(
-        servers.get(server),
-        new StorageReport[] {new StorageReport(disk(server), false, CAPACITY, 0, CAPACITY, 0, 0)},
-        0,
-        0,
-        0,
-        0,
-        0,
-        new VolumeFailureSummary(new String[0], 0, 0),
+    HeartbeatResponse answer =
+        namenode.sendHeartbeat(
+            servers.get(server),
+            new StorageReport[] {
+              new StorageReport(disk(server), false, CAPACITY, 0, CAPACITY, 0, 0)
+            },
+            0,
+            0,
+            0,
+            0,
+            0,
+            new VolumeFailureSummary(new String[0], 0, 0),
+            false,
+            SlowPeerReports.EMPTY_REPORT,
+            SlowDiskReports.EMPTY_REPORT);
+    for (DatanodeCommand command : answer.getCommands()) {
+      if (command instanceof BlockRecoveryCommand recovery) {
+        recoveries.addAll(recovery.getRecoveringBlocks());
+      }
+    }
+  }
+
+  /** Beats until the namenode has ordered a recovery, and takes the order. */
+  RecoveringBlock awaitRecovery() throws IOException {
+    long deadline = System.nanoTime() + 20_000_000_000L;
+    while (recoveries.isEmpty()) {
+      if (System.nanoTime() > deadline) {
+        throw new IOException("no recovery was ordered");
+      }
+      for (int i = 0; i < servers.size(); i++) {
+        beat(i);
+      }
+    }
+    return recoveries.remove();
+  }
+
+  /** All servers have cut their replicas, and one of them tells the namenode. */
+  void recovered(RecoveringBlock order) throws IOException {
+    Block to = order.getNewBlock();
+    Block cut = new Block(to.getBlockId(), to.getNumBytes(), order.getNewGenerationStamp());
+    DatanodeID[] holders = servers.toArray(DatanodeID[]::new);
+    String[] disks = new String[holders.length];
+    for (int i = 0; i < holders.length; i++) {
+      disks[i] = disk(i).getStorageID();
+    }
+    namenode.commitBlockSynchronization(
+        order.getBlock(),
+        order.getNewGenerationStamp(),
+        to.getNumBytes(),
+        true,
         false,
-        SlowPeerReports.EMPTY_REPORT,
-        SlowDiskReports.EMPTY_REPORT);
+        holders,
+        disks);
+    report(cut);
   }
 
   /** All servers report that they have received a block. */

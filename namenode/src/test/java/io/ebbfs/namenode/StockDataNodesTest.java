@@ -247,6 +247,32 @@ class StockDataNodesTest {
     await(() -> machines.replicas() == 3);
   }
 
+  @Test
+  void filesAreCutAndPutTogether() throws Exception {
+    org.apache.hadoop.fs.Path a = new org.apache.hadoop.fs.Path("/t");
+    byte[] content = write("/t", 3 * BLOCK + 1000);
+    assertThat(client.truncate(a, 3 * BLOCK)).isTrue();
+    assertThat(read("/t")).isEqualTo(Arrays.copyOf(content, 3 * BLOCK));
+    int shorter = BLOCK + 777; // within a chunk
+    assertThat(client.truncate(a, shorter)).isFalse();
+    await(() -> client.isFileClosed(a));
+    assertThat(client.getFileStatus(a).getLen()).isEqualTo(shorter);
+    assertThat(read("/t")).isEqualTo(Arrays.copyOf(content, shorter));
+    await(() -> machines.replicas() == 6 && everyBlockHas("/t", 3, Set.of()));
+    try (OutputStream out = client.append(a)) {
+      out.write(content, shorter, 500);
+    }
+    assertThat(read("/t")).isEqualTo(Arrays.copyOf(content, shorter + 500));
+    byte[] more = write("/u", BLOCK + 5);
+    client.concat(a, new org.apache.hadoop.fs.Path[] {new org.apache.hadoop.fs.Path("/u")});
+    assertThat(client.exists(new org.apache.hadoop.fs.Path("/u"))).isFalse();
+    byte[] both = Arrays.copyOf(content, shorter + 500 + more.length);
+    System.arraycopy(more, 0, both, shorter + 500, more.length);
+    assertThat(read("/t")).isEqualTo(both);
+    client.delete(a, false);
+    await(() -> machines.replicas() == 0);
+  }
+
   private String dfsadmin(String... args) throws Exception {
     PrintStream before = System.out;
     ByteArrayOutputStream printed = new ByteArrayOutputStream();

@@ -549,16 +549,21 @@ public final class BlockManager implements BlockService {
   @Override
   public void recover(long ownerId, BlockRow block, long newGenerationStamp) throws IOException {
     Set<String> storages = new LinkedHashSet<>(block.getPipelineStorageUuidsList());
-    store
-        .transact(ownerId, Durability.RELAXED, t -> ReplicaRows.of(t, ownerId, block.getBlockId()))
-        .forEach(replica -> storages.add(replica.storageUuid()));
+    boolean cuts = block.hasRecoveryLengthBytes();
+    if (!cuts) {
+      store
+          .transact(
+              ownerId, Durability.RELAXED, t -> ReplicaRows.of(t, ownerId, block.getBlockId()))
+          .forEach(replica -> storages.add(replica.storageUuid()));
+    }
     Optional<String> unknown = whyHoldersAreUnknown(storages);
     if (unknown.isPresent()) {
       LOG.info("block {} is recovered later: {}", block.getBlockId(), unknown.get());
       return;
     }
     // A holder that is out of service may be back when the recovery runs: then it is asked, too.
-    boolean mayNeedAll = block.getLengthBytes() > 0;
+    // A replica that is cut needs no other one.
+    boolean mayNeedAll = block.getLengthBytes() > 0 && !cuts;
     List<ClusterView.Server> servers =
         storages.stream()
             .flatMap(storage -> cluster.disk(storage).stream())

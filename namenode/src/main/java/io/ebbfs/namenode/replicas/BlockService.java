@@ -182,8 +182,9 @@ public interface BlockService {
   Optional<String> whyHoldersAreAway(Collection<String> storageUuids);
 
   /**
-   * Orders the recovery of the last block of a file whose writer is gone (DNA_RECOVERBLOCK). Orders
-   * nothing while {@link #whyHoldersAreUnknown} has a reason; the caller repeats the call.
+   * Orders the recovery of the last block of a file whose writer is gone, or which is truncated
+   * (DNA_RECOVERBLOCK). Orders nothing while {@link #whyHoldersAreUnknown} has a reason; the caller
+   * repeats the call.
    */
   void recover(long ownerId, BlockRow block, long newGenerationStamp) throws IOException;
 

@@ -27,6 +27,15 @@ public interface StripeService {
   List<Invalidation> removeMembers(Transaction transaction, List<Member> members)
       throws IOException;
 
+  /** A member whose rows go to another file, and its index there. */
+  record MovedMember(Member member, long newOwnerId, long newIndex) {}
+
+  /**
+   * Notes in the rows of stripes that blocks belong to other files now. The rows of the blocks
+   * themselves are the business of the caller, who has taken {@link #locksToRemove}.
+   */
+  void changeOwners(Transaction transaction, List<MovedMember> moved) throws IOException;
+
   /**
    * Asks for a check of a stripe that may have lost a block or got one back. Requests are in memory
    * and bounded; a slow scan of all stripes makes up for dropped ones.

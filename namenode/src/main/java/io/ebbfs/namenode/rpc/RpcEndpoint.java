@@ -46,7 +46,16 @@ public final class RpcEndpoint implements AutoCloseable {
   private static final Traits CLIENT_TRAITS =
       new Traits(
           // A client that lost the answer of such a call repeats it.
-          Set.of("create", "append", "rename", "rename2", "delete", "setXAttr", "removeXAttr"),
+          Set.of(
+              "create",
+              "append",
+              "truncate",
+              "concat",
+              "rename",
+              "rename2",
+              "delete",
+              "setXAttr",
+              "removeXAttr"),
           Set.of(
               "getFileInfo",
               "getFileLinkInfo",

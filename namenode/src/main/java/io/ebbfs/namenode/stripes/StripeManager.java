@@ -122,14 +122,7 @@ public final class StripeManager implements StripeService {
   private List<Invalidation> removeFrom(
       Transaction transaction, long stripeId, List<Member> members) throws IOException {
     Key key = Tables.stripe(stripeId);
-    StripeRow row =
-        transaction
-            .get(Tables.STRIPE, key)
-            .orElseThrow(
-                () ->
-                    new IOException(
-                        "block %d says that it is in stripe %d, which does not exist: run the metadata check"
-                            .formatted(members.get(0).block().getBlockId(), stripeId)));
+    StripeRow row = stripe(transaction, stripeId, members.get(0));
     StripeRow.Builder changed = row.toBuilder().setGeneration(row.getGeneration() + 1);
     for (Member member : members) {
       makeTombstone(changed, member);
@@ -151,24 +144,63 @@ public final class StripeManager implements StripeService {
     return List.of();
   }
 
+  private static StripeRow stripe(Transaction transaction, long stripeId, Member member)
+      throws IOException {
+    return transaction
+        .get(Tables.STRIPE, Tables.stripe(stripeId))
+        .orElseThrow(
+            () ->
+                new IOException(
+                    "block %d says that it is in stripe %d, which does not exist: run the metadata check"
+                        .formatted(member.block().getBlockId(), stripeId)));
+  }
+
   private static void makeTombstone(StripeRow.Builder stripe, Member member) throws IOException {
-    BlockRow block = member.block();
+    int i = indexOf(stripe, member.block());
+    StripeMemberProto known = stripe.getMembers(i);
+    stripe.setMembers(
+        i,
+        known.toBuilder()
+            .setTombstone(true)
+            .setOwnerId(stripe.getId())
+            .setOwnerIndex(known.getPosition()));
+  }
+
+  /** Where the row of a stripe has the member that is this block. */
+  private static int indexOf(StripeRow.Builder stripe, BlockRow block) throws IOException {
     for (int i = 0; i < stripe.getMembersCount(); i++) {
       StripeMemberProto known = stripe.getMembers(i);
       if (known.getPosition() == block.getStripePosition()
           && known.getBlockId() == block.getBlockId()) {
-        stripe.setMembers(
-            i,
-            known.toBuilder()
-                .setTombstone(true)
-                .setOwnerId(stripe.getId())
-                .setOwnerIndex(known.getPosition()));
-        return;
+        return i;
       }
     }
     throw new IOException(
         "stripe %d does not hold block %d at position %d, as the block's row says: run the metadata check"
             .formatted(stripe.getId(), block.getBlockId(), block.getStripePosition()));
+  }
+
+  @Override
+  public void changeOwners(Transaction transaction, List<MovedMember> moved) throws IOException {
+    Map<Long, List<MovedMember>> byStripe = new TreeMap<>();
+    for (MovedMember one : moved) {
+      byStripe
+          .computeIfAbsent(one.member().block().getStripeId(), ignored -> new ArrayList<>())
+          .add(one);
+    }
+    for (Map.Entry<Long, List<MovedMember>> entry : byStripe.entrySet()) {
+      StripeRow row = stripe(transaction, entry.getKey(), entry.getValue().get(0).member());
+      StripeRow.Builder changed = row.toBuilder().setGeneration(row.getGeneration() + 1);
+      for (MovedMember one : entry.getValue()) {
+        int i = indexOf(changed, one.member().block());
+        changed.setMembers(
+            i,
+            changed.getMembers(i).toBuilder()
+                .setOwnerId(one.newOwnerId())
+                .setOwnerIndex((int) one.newIndex()));
+      }
+      transaction.put(Tables.STRIPE, Tables.stripe(row.getId()), changed.build());
+    }
   }
 
   /** Deletes a stripe without live data: its parities, its tombstones and its last members. */

@@ -79,6 +79,8 @@ class DirectCallsTest {
             real.deletions,
             real.creation,
             null,
+            real.truncation,
+            real.concat,
             real.writes,
             real.reads,
             real.replication,

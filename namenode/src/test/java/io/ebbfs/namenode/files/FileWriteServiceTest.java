@@ -260,6 +260,8 @@ class FileWriteServiceTest {
         new LeaseRecovery(
             real.store,
             real.blocks,
+            real.stripes,
+            (file, encoded) -> {},
             real.leases,
             IdGenerators.of(real.store).generationStamps(),
             real.clock,

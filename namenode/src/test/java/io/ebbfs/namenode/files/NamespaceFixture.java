@@ -9,6 +9,7 @@ import io.ebbfs.namenode.files.acls.AclService;
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
+import io.ebbfs.namenode.files.io.ConcatService;
 import io.ebbfs.namenode.files.io.FileCreationService;
 import io.ebbfs.namenode.files.io.FileReadService;
 import io.ebbfs.namenode.files.io.FileSettings;
@@ -17,6 +18,7 @@ import io.ebbfs.namenode.files.io.LeaseMonitor;
 import io.ebbfs.namenode.files.io.LeaseRecovery;
 import io.ebbfs.namenode.files.io.OpenListener;
 import io.ebbfs.namenode.files.io.ReplicationFactorService;
+import io.ebbfs.namenode.files.io.TruncateService;
 import io.ebbfs.namenode.files.leases.LeaseManager;
 import io.ebbfs.namenode.files.quotas.QuotaService;
 import io.ebbfs.namenode.files.quotas.TreeCounter;
@@ -44,6 +46,7 @@ import io.ebbfs.namenode.stripes.StripeManager;
 import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -81,6 +84,13 @@ final class NamespaceFixture {
   final ContentSummaryService summaries;
   final LeaseManager leases;
   final LeaseRecovery recovery;
+  final TruncateService truncation;
+  final ConcatService concat;
+  final StripeManager stripes;
+
+  /** Blocks that were asked to leave their stripes. */
+  final List<Long> freed = new ArrayList<>();
+
   final LeaseMonitor monitor;
   final DatanodeFrontEnd datanodes;
   final ClusterIdentity identity;
@@ -104,13 +114,26 @@ final class NamespaceFixture {
     RedundancySettings redundancy = RedundancySettings.of(10_000, 20_000);
     cluster = new DatanodeRegistry(store, IdGenerator.storages(store), clock, redundancy);
     blocks = new BlockManager(store, cluster, identity.blockPoolId(), clock, random, redundancy);
-    StripeManager stripes = new StripeManager(CodeRegistry.builtIn(), blocks, cluster);
+    stripes = new StripeManager(CodeRegistry.builtIn(), blocks, cluster);
     blocks.bind(stripes);
     IdGenerators ids = IdGenerators.of(store);
     FileSettings settings = new FileSettings(10, RECOVERY_RETRY_MILLIS);
     reaper = new PendingDeletionReaper(store, blocks, stripes);
     leases = new LeaseManager(clock, SOFT_MILLIS, HARD_MILLIS);
-    recovery = new LeaseRecovery(store, blocks, leases, ids.generationStamps(), clock, settings);
+    recovery =
+        new LeaseRecovery(
+            store,
+            blocks,
+            stripes,
+            (file, block) -> freed.add(block.getBlockId()),
+            leases,
+            ids.generationStamps(),
+            clock,
+            settings);
+    truncation = new TruncateService(store, clock, recovery);
+    concat =
+        new ConcatService(
+            store, blocks, stripes, (file, block) -> freed.add(block.getBlockId()), clock);
     monitor = new LeaseMonitor(store, leases, recovery);
     mkdirs = new MkdirService(store, ids.inodes(), clock, limits);
     attributes = new AttributeService(store);

@@ -136,6 +136,11 @@ final class BlockFixture {
           }
 
           @Override
+          public void changeOwners(Transaction transaction, List<MovedMember> moved) {
+            throw new UnsupportedOperationException();
+          }
+
+          @Override
           public void check(long stripeId) {
             hintedStripes.add(stripeId);
             if (maxHints > 0) {

@@ -45,12 +45,17 @@ final class SimFollower {
             SimTopology.topology(world.racks()));
     BlockManager blocks =
         new BlockManager(store, cluster, identity.blockPoolId(), clock, random, SimNamenode.BLOCKS);
-    blocks.bind(new StripeManager(SimCodes.REGISTRY, blocks, cluster));
+    StripeManager stripes = new StripeManager(SimCodes.REGISTRY, blocks, cluster);
+    blocks.bind(stripes);
     files =
         SimNamenode.files(
             store,
             IdGenerators.of(store),
             blocks,
+            stripes,
+            (fileId, block) -> {
+              throw new IOException("block " + block.getBlockId() + " is freed by the leader");
+            },
             timeOfDay,
             new LeaseManager(clock, Long.MAX_VALUE, Long.MAX_VALUE));
   }

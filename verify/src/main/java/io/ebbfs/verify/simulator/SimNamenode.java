@@ -10,6 +10,7 @@ import io.ebbfs.namenode.datanodes.ReportLeases;
 import io.ebbfs.namenode.files.acls.AclService;
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
+import io.ebbfs.namenode.files.io.ConcatService;
 import io.ebbfs.namenode.files.io.FileAppendService;
 import io.ebbfs.namenode.files.io.FileCreationService;
 import io.ebbfs.namenode.files.io.FileReadService;
@@ -18,6 +19,7 @@ import io.ebbfs.namenode.files.io.FileWriteService;
 import io.ebbfs.namenode.files.io.LeaseMonitor;
 import io.ebbfs.namenode.files.io.LeaseRecovery;
 import io.ebbfs.namenode.files.io.ReplicationFactorService;
+import io.ebbfs.namenode.files.io.TruncateService;
 import io.ebbfs.namenode.files.leases.LeaseManager;
 import io.ebbfs.namenode.files.quotas.QuotaService;
 import io.ebbfs.namenode.files.quotas.TreeCounter;
@@ -34,6 +36,7 @@ import io.ebbfs.namenode.files.xattrs.XAttrService;
 import io.ebbfs.namenode.peers.ClusterViews;
 import io.ebbfs.namenode.replicas.BlockManager;
 import io.ebbfs.namenode.replicas.BlockService;
+import io.ebbfs.namenode.replicas.EncodedBlocks;
 import io.ebbfs.namenode.rpc.client.FileServices;
 import io.ebbfs.namenode.rpc.client.Listings;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
@@ -163,23 +166,6 @@ final class SimNamenode implements SimNamenodes {
       blocks.bind(ids);
     }
     reaper = new PendingDeletionReaper(store, blocks, stripes);
-    files =
-        files(
-            store,
-            ids,
-            bug == PlantedBug.RECOVERS_BEFORE_SCAN ? judgingAtOnce(blocks) : blocks,
-            timeOfDay,
-            new LeaseManager(clock, SOFT_LIMIT_MILLIS, HARD_LIMIT_MILLIS));
-    files.mkdirs().makeRoot(SUPERUSER);
-    leases = new LeaseMonitor(store, files.leases(), files.recovery());
-    datanodes =
-        new DatanodeFrontEnd(
-            identity,
-            cluster,
-            blocks,
-            files.recovery()::commitBlockSynchronization,
-            new ReportLeases(clock, Integer.MAX_VALUE, uuid -> true),
-            lead.term());
     SimClusterView view = new SimClusterView(cluster);
     CodingService service =
         new CodingService(
@@ -196,6 +182,25 @@ final class SimNamenode implements SimNamenodes {
             clock,
             random,
             world.isTight() ? FEW_ATTEMPTS : TRANSITIONS);
+    files =
+        files(
+            store,
+            ids,
+            bug == PlantedBug.RECOVERS_BEFORE_SCAN ? judgingAtOnce(blocks) : blocks,
+            stripes,
+            service.freer(),
+            timeOfDay,
+            new LeaseManager(clock, SOFT_LIMIT_MILLIS, HARD_LIMIT_MILLIS));
+    files.mkdirs().makeRoot(SUPERUSER);
+    leases = new LeaseMonitor(store, files.leases(), files.recovery());
+    datanodes =
+        new DatanodeFrontEnd(
+            identity,
+            cluster,
+            blocks,
+            files.recovery()::commitBlockSynchronization,
+            new ReportLeases(clock, Integer.MAX_VALUE, uuid -> true),
+            lead.term());
     periodic = service;
     coding = bug == PlantedBug.PUBLISHES_UNASKED ? committingUnasked(service, view) : service;
   }
@@ -238,10 +243,13 @@ final class SimNamenode implements SimNamenodes {
       MetadataStore store,
       IdGenerators ids,
       BlockService blocks,
+      StripeManager stripes,
+      EncodedBlocks encoded,
       Clock timeOfDay,
       LeaseManager leases) {
     LeaseRecovery recovery =
-        new LeaseRecovery(store, blocks, leases, ids.generationStamps(), timeOfDay, FILES);
+        new LeaseRecovery(
+            store, blocks, stripes, encoded, leases, ids.generationStamps(), timeOfDay, FILES);
     TreeCounter counter = new TreeCounter(store);
     FileReadService reads =
         new FileReadService(store, blocks, timeOfDay, LIMITS, (inode, path, millis, client) -> {});
@@ -256,6 +264,8 @@ final class SimNamenode implements SimNamenodes {
         new DeleteService(store, timeOfDay, () -> {}),
         new FileCreationService(store, ids.inodes(), timeOfDay, LIMITS, leases, recovery, () -> {}),
         new FileAppendService(store, blocks, timeOfDay, leases, recovery),
+        new TruncateService(store, timeOfDay, recovery),
+        new ConcatService(store, blocks, stripes, encoded, timeOfDay),
         new FileWriteService(
             store, blocks, ids.blocks(), ids.generationStamps(), timeOfDay, LIMITS, FILES),
         reads,

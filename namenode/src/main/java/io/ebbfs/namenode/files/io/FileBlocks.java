@@ -3,7 +3,9 @@ package io.ebbfs.namenode.files.io;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.QuotaMarks;
 import io.ebbfs.namenode.files.leases.LeaseRows;
+import io.ebbfs.namenode.replicas.BlockRemover;
 import io.ebbfs.namenode.replicas.BlockService;
+import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
@@ -11,6 +13,7 @@ import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.apache.hadoop.hdfs.protocol.Block;
@@ -103,6 +106,35 @@ final class FileBlocks {
             .setBlocks(index)
             .setLengthBytes(file.row().getLengthBytes() - last.getLengthBytes());
     put(counting(shorter, -QuotaMarks.bytes(last, file.row())));
+    return gone;
+  }
+
+  /**
+   * Removes whole blocks from the end of the file, as long as it keeps a length.
+   *
+   * @param most blocks to remove at most; the caller looks whether there are more
+   */
+  List<BlockService.Invalidation> removeBeyond(BlockRemover remover, long lengthBytes, int most)
+      throws IOException {
+    List<Row<BlockRow>> removed = new ArrayList<>();
+    long length = file.row().getLengthBytes();
+    long counted = 0;
+    while (removed.size() < Math.min(most, count())) {
+      BlockRow block = fromEnd(removed.size()).orElseThrow();
+      if (length - block.getLengthBytes() < lengthBytes) {
+        break;
+      }
+      length -= block.getLengthBytes();
+      counted += QuotaMarks.bytes(block, file.row());
+      removed.add(new Row<>(Tables.block(file.id(), count() - 1L - removed.size()), block));
+    }
+    if (removed.isEmpty()) {
+      return List.of();
+    }
+    List<BlockService.Invalidation> gone = remover.remove(transaction, removed);
+    InodeRow.Builder shorter =
+        file.row().toBuilder().setBlocks(count() - removed.size()).setLengthBytes(length);
+    put(counting(shorter, -counted));
     return gone;
   }
 

@@ -3,9 +3,13 @@ package io.ebbfs.namenode.files.io;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.leases.LeaseManager;
 import io.ebbfs.namenode.files.leases.LeaseRows;
+import io.ebbfs.namenode.replicas.BlockPlaces;
+import io.ebbfs.namenode.replicas.BlockRemover;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
+import io.ebbfs.namenode.replicas.EncodedBlocks;
 import io.ebbfs.namenode.replicas.ReplicaRows;
+import io.ebbfs.namenode.replicas.StripeService;
 import io.ebbfs.namenode.store.IdGenerator;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
@@ -28,8 +32,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Closes files whose writer is gone. If the last block is incomplete, a block recovery first brings
- * its replicas to one length. Thread-safe.
+ * Closes files whose writer is gone, and cuts files that are truncated. If the last block is
+ * incomplete, or is to become shorter, a block recovery first brings its replicas to one length.
+ * Thread-safe.
  */
 public final class LeaseRecovery {
   private static final Logger LOG = LoggerFactory.getLogger(LeaseRecovery.class);
@@ -40,10 +45,18 @@ public final class LeaseRecovery {
   private final IdGenerator generationStamps;
   private final Clock clock;
   private final FileSettings settings;
+  private final BlockRemover remover;
+  private final EncodedBlocks encoded;
 
+  /**
+   * @param stripes the stripes with blocks that a truncation removes
+   * @param encoded frees the blocks within which files are truncated
+   */
   public LeaseRecovery(
       MetadataStore store,
       BlockService blocks,
+      StripeService stripes,
+      EncodedBlocks encoded,
       LeaseManager leases,
       IdGenerator generationStamps,
       Clock clock,
@@ -54,6 +67,8 @@ public final class LeaseRecovery {
     this.generationStamps = generationStamps;
     this.clock = clock;
     this.settings = settings;
+    this.remover = new BlockRemover(blocks, stripes);
+    this.encoded = encoded;
   }
 
   /**
@@ -69,7 +84,8 @@ public final class LeaseRecovery {
     }
     UnderConstructionProto writer = file.row().getUnderConstruction();
     String holder = writer.getClientName();
-    if (holder.equals(clientName)) {
+    if (holder.equals(clientName)
+        || writer.hasTruncatedBy() && writer.getTruncatedBy().equals(clientName)) {
       throw beingCreated(src, clientName, call, "the same client has it open already");
     }
     if (holder.equals(LeaseManager.RECOVERY_HOLDER)) {
@@ -126,41 +142,73 @@ public final class LeaseRecovery {
     return ago >= 0 && ago < settings.recoveryRetryMillis();
   }
 
+  /** What is left to do about a file after the transaction that decided on it. */
+  enum Next {
+    /** Nothing: the file is closed. */
+    CLOSED,
+    /** Nothing now: the last block has no reported replica. */
+    WAIT,
+    /** To have the last block recovered. */
+    RECOVER,
+    /** To get the last block out of its stripe, or out of the transition that holds it. */
+    FREE,
+    /** To decide again: blocks are left to be removed, or the stamp of the recovery is taken. */
+    REPEAT
+  }
+
   /**
-   * The decision about a file, and the work that is left after its transaction.
+   * The decision about a file.
    *
-   * @param takenStamp a stamp of the block that is not below the recovery's: then nothing is
-   *     decided
+   * @param block the last block, for RECOVER and FREE
+   * @param takenStamp with REPEAT: a stamp that the next one has to be above
    */
-  private record Decision(
-      boolean closed, BlockRow toRecover, List<Invalidation> gone, long takenStamp) {
-    private Decision(boolean closed, BlockRow toRecover, List<Invalidation> gone) {
-      this(closed, toRecover, gone, 0);
+  record Decision(Next next, BlockRow block, List<Invalidation> gone, long takenStamp) {
+    private static Decision of(Next next, List<Invalidation> gone) {
+      return new Decision(next, null, gone, 0);
     }
   }
 
   /**
-   * Closes a file if its last block is complete; else starts the recovery of that block.
+   * Closes a file if its last block is complete; else starts the recovery of that block. A file
+   * that is being truncated is cut first.
    *
    * @return whether the file is closed
    */
   public boolean release(long fileId) throws IOException {
     NonBlocking.beforeWait();
     long stamp = generationStamps.next();
-    Decision decision = decide(fileId, stamp);
-    while (decision.takenStamp() != 0) {
-      stamp = generationStamps.nextAbove(decision.takenStamp());
-      decision = decide(fileId, stamp);
-    }
+    return follow(fileId, decide(fileId, stamp), stamp);
+  }
+
+  /**
+   * Does what is left to do after a decision was committed.
+   *
+   * @param stamp the stamp that the decision may have given to a recovery
+   * @return whether the file is closed
+   */
+  boolean follow(long fileId, Decision first, long stamp) throws IOException {
+    Decision decision = first;
+    long recoveryStamp = stamp;
     blocks.invalidate(decision.gone());
-    if (decision.toRecover() != null) {
-      LOG.info(
-          "Recovering block {} of file {}, because its writer is gone",
-          decision.toRecover().getBlockId(),
-          fileId);
-      blocks.recover(fileId, decision.toRecover(), stamp);
+    while (decision.next() == Next.REPEAT) {
+      if (recoveryStamp <= decision.takenStamp()) {
+        recoveryStamp = generationStamps.nextAbove(decision.takenStamp());
+      }
+      decision = decide(fileId, recoveryStamp);
+      blocks.invalidate(decision.gone());
     }
-    return decision.closed();
+    if (decision.next() == Next.FREE) {
+      encoded.free(fileId, decision.block());
+    }
+    if (decision.next() == Next.RECOVER) {
+      LOG.info(
+          "Recovering block {} of file {}, because {}",
+          decision.block().getBlockId(),
+          fileId,
+          decision.block().hasRecoveryLengthBytes() ? "it is truncated" : "its writer is gone");
+      blocks.recover(fileId, decision.block(), recoveryStamp);
+    }
+    return decision.next() == Next.CLOSED;
   }
 
   /** Chunk servers change their replicas, so the disk has the decision before they hear of it. */
@@ -176,33 +224,99 @@ public final class LeaseRecovery {
     FileBlocks file =
         new FileBlocks(transaction, blocks, OpenFileLookup.lock(transaction, "a file", fileId));
     if (!file.file().isUnderConstruction()) {
-      return new Decision(true, null, List.of());
+      return Decision.of(Next.CLOSED, List.of());
+    }
+    if (file.file().row().getUnderConstruction().hasTruncatedLengthBytes()) {
+      return truncate(transaction, file, recoveryStamp);
     }
     Optional<BlockRow> last = file.fromEnd(0);
     if (last.isPresent() && !FileBlocks.isCommitted(last.get())) {
       boolean neverWritten =
           last.get().getPipelineStorageUuidsCount() == 0 && last.get().getLengthBytes() == 0;
-      return neverWritten ? dropLast(file) : startRecovery(transaction, file, recoveryStamp);
+      return neverWritten
+          ? dropLast(file)
+          : startRecovery(transaction, file, last.get(), recoveryStamp, List.of());
     }
     if (!file.completeIfReported(1) || !file.completeIfReported(0)) {
-      return new Decision(false, null, List.of());
+      return Decision.of(Next.WAIT, List.of());
     }
     file.close(clock.millis());
-    return new Decision(true, null, List.of());
+    return Decision.of(Next.CLOSED, List.of());
+  }
+
+  /** A stamp for the recovery that {@link #cut} may start. */
+  long nextStamp() throws IOException {
+    return generationStamps.next();
+  }
+
+  /**
+   * Begins to cut a file, in a transaction that has locked it and noted its new length. The caller
+   * goes on with {@link #follow} after the commit.
+   */
+  Decision cut(Transaction transaction, Inode file, long recoveryStamp) throws IOException {
+    return truncate(transaction, new FileBlocks(transaction, blocks, file), recoveryStamp);
+  }
+
+  /** Goes on to cut a file: first whole blocks, some in each transaction, then the last block. */
+  private Decision truncate(Transaction transaction, FileBlocks file, long recoveryStamp)
+      throws IOException {
+    long length = file.file().row().getUnderConstruction().getTruncatedLengthBytes();
+    List<Invalidation> gone =
+        file.removeBeyond(remover, length, BlockRemover.BLOCKS_PER_TRANSACTION);
+    if (file.file().row().getLengthBytes() <= length) {
+      file.close(clock.millis());
+      return Decision.of(Next.CLOSED, gone);
+    }
+    if (file.lastOffset() >= length) {
+      return Decision.of(Next.REPEAT, gone);
+    }
+    BlockRow last = file.fromEnd(0).orElseThrow();
+    if (last.hasStripeId() || last.hasTransitionId()) {
+      return new Decision(Next.FREE, last, gone, 0);
+    }
+    if (!FileBlocks.isCommitted(last)) { // an earlier recovery has not ended
+      return startRecovery(transaction, file, last, recoveryStamp, gone);
+    }
+    List<String> storages =
+        file.completeIfReported(0) ? goodStorages(transaction, file) : List.of();
+    if (storages.isEmpty()) {
+      return Decision.of(Next.WAIT, gone);
+    }
+    BlockRow cut =
+        file.fromEnd(0).orElseThrow().toBuilder()
+            .setRecoveryLengthBytes(length - file.lastOffset())
+            .clearPipelineStorageUuids()
+            .addAllPipelineStorageUuids(storages)
+            .build();
+    return startRecovery(transaction, file, cut, recoveryStamp, gone);
+  }
+
+  /** The disks in service with a good replica of the last block. A corrupt one must not be cut. */
+  private List<String> goodStorages(Transaction transaction, FileBlocks file) throws IOException {
+    BlockPlaces where =
+        blocks.places(
+            transaction, file.file().id(), file.fromEnd(0).orElseThrow(), file.lastOffset(), "");
+    return where.corrupt()
+        ? List.of()
+        : where.places().stream().map(BlockPlaces.Place::storageUuid).toList();
   }
 
   private Decision dropLast(FileBlocks file) throws IOException {
     List<Invalidation> gone = file.removeLast();
     file.close(clock.millis());
-    return new Decision(true, null, gone);
+    return Decision.of(Next.CLOSED, gone);
   }
 
-  private Decision startRecovery(Transaction transaction, FileBlocks file, long recoveryStamp)
+  private Decision startRecovery(
+      Transaction transaction,
+      FileBlocks file,
+      BlockRow last,
+      long recoveryStamp,
+      List<Invalidation> gone)
       throws IOException {
-    BlockRow last = file.fromEnd(0).orElseThrow();
     long taken = FileBlocks.greatestStamp(last);
     if (recoveryStamp <= taken) {
-      return new Decision(false, null, List.of(), taken);
+      return new Decision(Next.REPEAT, null, gone, taken);
     }
     BlockRow recovering =
         last.toBuilder()
@@ -217,7 +331,7 @@ public final class LeaseRecovery {
         file.file().row().toBuilder()
             .setUnderConstruction(writer.toBuilder().setClientName(LeaseManager.RECOVERY_HOLDER))
             .build());
-    return new Decision(false, recovering, List.of());
+    return new Decision(Next.RECOVER, recovering, gone, 0);
   }
 
   /**
@@ -254,8 +368,8 @@ public final class LeaseRecovery {
 
   /**
    * Refuses a result that leaves out a holder of which nothing is known yet, or that is shorter
-   * than what the client had synced while a holder is out of service. The file stays open, and
-   * {@link LeaseMonitor} has the recovery repeated.
+   * than what the client had synced, or than the file is to be truncated to, while a holder is out
+   * of service. The file stays open, and {@link LeaseMonitor} has the recovery repeated.
    */
   private void refuseEarly(
       Transaction transaction,
@@ -271,11 +385,17 @@ public final class LeaseRecovery {
       return;
     }
     Set<String> others = new LinkedHashSet<>(last.get().getPipelineStorageUuidsList());
-    ReplicaRows.of(transaction, file.file().id(), blockId)
-        .forEach(replica -> others.add(replica.storageUuid()));
+    if (!last.get().hasRecoveryLengthBytes()) { // else no other replica takes part
+      ReplicaRows.of(transaction, file.file().id(), blockId)
+          .forEach(replica -> others.add(replica.storageUuid()));
+    }
     storageUuids.forEach(others::remove);
     Optional<String> unknown = blocks.whyHoldersAreUnknown(others);
-    if (unknown.isEmpty() && lengthBytes < last.get().getLengthBytes()) {
+    long expected =
+        last.get().hasRecoveryLengthBytes()
+            ? last.get().getRecoveryLengthBytes()
+            : last.get().getLengthBytes();
+    if (unknown.isEmpty() && lengthBytes < expected) {
       unknown = blocks.whyHoldersAreAway(others);
     }
     if (unknown.isPresent()) {
@@ -303,6 +423,11 @@ public final class LeaseRecovery {
           "The recovery id %d does not match current recovery id %d for block blk_%d"
               .formatted(generationStamp, last.getRecoveryGenerationStamp(), blockId));
     }
+    if (!delete && last.hasRecoveryLengthBytes() && last.getRecoveryLengthBytes() != lengthBytes) {
+      throw new IOException(
+          "blk_%d is to be truncated to %d bytes, and its recovery has %d: its recovery is repeated"
+              .formatted(blockId, last.getRecoveryLengthBytes(), lengthBytes));
+    }
     List<Invalidation> gone = List.of();
     if (delete) {
       gone = file.removeLast();
@@ -313,6 +438,7 @@ public final class LeaseRecovery {
               .setLengthBytes(lengthBytes)
               .setState(BlockStateProto.COMMITTED)
               .clearRecoveryGenerationStamp()
+              .clearRecoveryLengthBytes()
               .clearPipelineStorageUuids()
               .addAllPipelineStorageUuids(storageUuids)
               .build());

@@ -5,10 +5,10 @@ import io.ebbfs.namenode.files.inodes.EmptyDirectory;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.InodeLocks;
 import io.ebbfs.namenode.files.inodes.PendingDeletions;
+import io.ebbfs.namenode.replicas.BlockRemover;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
 import io.ebbfs.namenode.replicas.StripeService;
-import io.ebbfs.namenode.replicas.StripeService.Member;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
@@ -38,7 +38,6 @@ import org.slf4j.LoggerFactory;
 public final class PendingDeletionReaper implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(PendingDeletionReaper.class);
   private static final int PAGE = 64;
-  private static final int BLOCKS_PER_TRANSACTION = 500;
   private static final long RETRY_MILLIS = 5_000;
 
   /** A pass waits this long for more deletions: one transaction removes the rows of many files. */
@@ -46,7 +45,7 @@ public final class PendingDeletionReaper implements AutoCloseable {
 
   private final MetadataStore store;
   private final BlockService blocks;
-  private final StripeService stripes;
+  private final BlockRemover remover;
   private final Semaphore wake = new Semaphore(1);
   private final Thread thread = new Thread(this::run, "reaper");
   private final CountDownLatch gather = new CountDownLatch(1); // open once the reaper is closed
@@ -55,7 +54,7 @@ public final class PendingDeletionReaper implements AutoCloseable {
   public PendingDeletionReaper(MetadataStore store, BlockService blocks, StripeService stripes) {
     this.store = store;
     this.blocks = blocks;
-    this.stripes = stripes;
+    this.remover = new BlockRemover(blocks, stripes);
   }
 
   public void start() {
@@ -211,78 +210,23 @@ public final class PendingDeletionReaper implements AutoCloseable {
 
   private Reaped reap(Transaction transaction, List<Inode> files) throws IOException {
     List<Inode> locked = InodeLocks.lock(transaction, files);
-    List<OwnedBlock> owned = new ArrayList<>();
+    List<Row<BlockRow>> owned = new ArrayList<>();
     int whole = 0;
     for (Inode file : locked) {
       if (file.row().getBlocks() == 0) {
         whole++;
         continue;
       }
-      int room = BLOCKS_PER_TRANSACTION - owned.size();
+      int room = BlockRemover.BLOCKS_PER_TRANSACTION - owned.size();
       List<Row<BlockRow>> rows = transaction.scan(Tables.BLOCK, file.id(), null, room + 1);
-      rows.stream().limit(room).forEach(row -> owned.add(OwnedBlock.of(row)));
+      rows.stream().limit(room).forEach(owned::add);
       if (rows.size() > room) {
         break;
       }
       whole++;
     }
-    List<Invalidation> invalidations = releaseBlocks(transaction, owned);
+    List<Invalidation> invalidations = remover.remove(transaction, owned);
     locked.subList(0, whole).forEach(file -> PendingDeletions.remove(transaction, file));
     return new Reaped(whole, invalidations);
-  }
-
-  private record OwnedBlock(long ownerId, long index, BlockRow block) {
-    static OwnedBlock of(Row<BlockRow> row) {
-      return new OwnedBlock(row.key().partition(), row.key().firstLong(), row.value());
-    }
-
-    boolean isMember() {
-      return block.hasStripeId();
-    }
-  }
-
-  private List<Invalidation> releaseBlocks(Transaction transaction, List<OwnedBlock> owned)
-      throws IOException {
-    List<Member> members =
-        owned.stream()
-            .filter(OwnedBlock::isMember)
-            .map(b -> new Member(b.ownerId(), b.index(), b.block()))
-            .toList();
-    List<Invalidation> invalidations = new ArrayList<>();
-    if (!members.isEmpty()) {
-      transaction.lock(stripes.locksToRemove(members));
-      refuseMoved(transaction, members);
-      invalidations.addAll(stripes.removeMembers(transaction, members));
-    }
-    long owner = -1;
-    List<Long> indices = new ArrayList<>();
-    for (OwnedBlock block : owned) {
-      if (block.ownerId() != owner && !indices.isEmpty()) {
-        invalidations.addAll(blocks.release(transaction, owner, List.copyOf(indices)));
-        indices.clear();
-      }
-      owner = block.ownerId();
-      if (!block.isMember()) {
-        indices.add(block.index());
-      }
-    }
-    if (!indices.isEmpty()) {
-      invalidations.addAll(blocks.release(transaction, owner, indices));
-    }
-    return invalidations;
-  }
-
-  /** Refuses members that a conversion has put into another stripe before the lock was held. */
-  private static void refuseMoved(Transaction transaction, List<Member> members)
-      throws IOException {
-    for (Member member : members) {
-      BlockRow now =
-          transaction
-              .get(Tables.BLOCK, Tables.block(member.ownerId(), member.index()))
-              .orElseThrow(() -> new StaleReadException("a block went away"));
-      if (!now.equals(member.block())) {
-        throw new StaleReadException("block " + now.getBlockId() + " changed its stripe");
-      }
-    }
   }
 }

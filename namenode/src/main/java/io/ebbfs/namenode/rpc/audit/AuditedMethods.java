@@ -24,6 +24,8 @@ final class AuditedMethods {
           Map.entry("getBlockLocations", "open"),
           Map.entry("create", "create"),
           Map.entry("append", "append"),
+          Map.entry("truncate", "truncate"),
+          Map.entry("concat", "concat"),
           Map.entry("setReplication", "setReplication"),
           Map.entry("setPermission", "setPermission"),
           Map.entry("setOwner", "setOwner"),
@@ -86,9 +88,9 @@ final class AuditedMethods {
         + "\tcmd="
         + command(call.method(), request)
         + "\tsrc="
-        + escaped(text(request, "src", "path"))
+        + escaped(source(call.method(), request))
         + "\tdst="
-        + escaped(text(request, "dst"))
+        + escaped(text(request, "dst", "trg"))
         + "\tperm="
         + permissions(call)
         + "\tproto=rpc\n";
@@ -101,6 +103,13 @@ final class AuditedMethods {
           number(request, "namespaceQuota"), number(request, "storagespaceQuota"));
     }
     return method.equals("rename2") ? command + " (options=[" + options(request) + "])" : command;
+  }
+
+  /** The path of a call; of a concat the list of the files that vanish. */
+  private static String source(String method, DynamicMessage request) {
+    return method.equals("concat")
+        ? String.valueOf(request.getField(request.getDescriptorForType().findFieldByName("srcs")))
+        : text(request, "src", "path");
   }
 
   private static long number(DynamicMessage request, String field) {

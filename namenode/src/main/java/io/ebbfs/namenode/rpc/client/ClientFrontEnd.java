@@ -9,6 +9,7 @@ import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.io.FileAppendService;
 import io.ebbfs.namenode.files.io.FileCreationService;
 import io.ebbfs.namenode.files.io.FileWriteService.Handle;
+import io.ebbfs.namenode.files.io.TruncateService;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Target;
 import io.ebbfs.namenode.replicas.WriterWishes;
@@ -332,6 +333,20 @@ public final class ClientFrontEnd extends ClusterCalls {
     return new LastBlockWithStatus(
         opened.last() == null ? null : blocks.located(opened.last()),
         FileStatusConverter.of(opened.file(), HdfsFileStatus.EMPTY_NAME));
+  }
+
+  @Override
+  public boolean truncate(String src, long newLength, String clientName) throws IOException {
+    return files
+        .truncation()
+        .truncate(
+            context.caller(),
+            new TruncateService.Request(src, newLength, clientName, context.clientMachine()));
+  }
+
+  @Override
+  public void concat(String target, String[] sources) throws IOException {
+    files.concat().concat(context.caller(), target, List.of(sources));
   }
 
   @Override

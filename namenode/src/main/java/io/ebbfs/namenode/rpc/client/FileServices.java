@@ -1,12 +1,14 @@
 package io.ebbfs.namenode.rpc.client;
 
 import io.ebbfs.namenode.files.acls.AclService;
+import io.ebbfs.namenode.files.io.ConcatService;
 import io.ebbfs.namenode.files.io.FileAppendService;
 import io.ebbfs.namenode.files.io.FileCreationService;
 import io.ebbfs.namenode.files.io.FileReadService;
 import io.ebbfs.namenode.files.io.FileWriteService;
 import io.ebbfs.namenode.files.io.LeaseRecovery;
 import io.ebbfs.namenode.files.io.ReplicationFactorService;
+import io.ebbfs.namenode.files.io.TruncateService;
 import io.ebbfs.namenode.files.leases.LeaseManager;
 import io.ebbfs.namenode.files.quotas.QuotaService;
 import io.ebbfs.namenode.files.quotas.TreeCounter;
@@ -30,6 +32,8 @@ public record FileServices(
     DeleteService deletions,
     FileCreationService creation,
     FileAppendService appends,
+    TruncateService truncation,
+    ConcatService concat,
     FileWriteService writes,
     FileReadService reads,
     ReplicationFactorService replication,

@@ -51,16 +51,6 @@ abstract class UnsupportedCalls implements ClientProtocol {
   }
 
   @Override
-  public void concat(String a0, String[] a1) throws IOException {
-    throw unsupported("concat");
-  }
-
-  @Override
-  public boolean truncate(String a0, long a1, String a2) throws IOException {
-    throw unsupported("truncate");
-  }
-
-  @Override
   public SnapshotStatus[] getSnapshotListing(String a0) throws IOException {
     throw unsupported("getSnapshotListing");
   }

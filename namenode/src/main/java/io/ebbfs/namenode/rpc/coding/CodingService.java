@@ -10,6 +10,7 @@ import io.ebbfs.namenode.datanodes.ServerDrains;
 import io.ebbfs.namenode.files.xattrs.ReportedHeat;
 import io.ebbfs.namenode.files.xattrs.PinOrders;
 import io.ebbfs.namenode.replicas.BlockService;
+import io.ebbfs.namenode.replicas.EncodedBlocks;
 import io.ebbfs.namenode.store.ChangeLog;
 import io.ebbfs.namenode.store.IdGenerators;
 import io.ebbfs.namenode.store.MetadataStore;
@@ -28,6 +29,7 @@ import io.ebbfs.namenode.tasks.lifecycle.TransitionLifecycle;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionPruner;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionScanner;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings;
+import io.ebbfs.namenode.tasks.propose.BlockFreer;
 import io.ebbfs.namenode.tasks.propose.ProposalService;
 import io.ebbfs.namenode.tasks.scan.RepairScanner;
 import io.ebbfs.protocol.CodingProtocol;
@@ -96,6 +98,7 @@ public final class CodingService implements CodingProtocol {
   private final ChangeLog changes;
   private final TransitionIndex transitions;
   private final ProposalService proposals;
+  private final BlockFreer freer;
   private final ClaimService claims;
   private final CommitService commits;
   private final FailureService failures;
@@ -150,6 +153,7 @@ public final class CodingService implements CodingProtocol {
     TransitionContext context =
         new TransitionContext(codes, store, ids, cluster, lifecycle, index, clock, settings);
     this.proposals = new ProposalService(context, CodeDefinitionGuard.open(codes, store));
+    this.freer = new BlockFreer(context);
     this.claims = new ClaimService(context, blocks, converter, random);
     this.commits =
         new CommitService(codes, store, ids, blocks, stripes, cluster, lifecycle, counters, clock);
@@ -194,6 +198,11 @@ public final class CodingService implements CodingProtocol {
   /** The counters. Other parts of the namenode count here, too: opens, dropped events. */
   public PersistentCounters counters() {
     return counters;
+  }
+
+  /** Frees blocks from stripes and transitions. */
+  public EncodedBlocks freer() {
+    return freer;
   }
 
   // ---- RPC -------------------------------------------------------------------------------------

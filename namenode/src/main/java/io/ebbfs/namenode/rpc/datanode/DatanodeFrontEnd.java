@@ -283,18 +283,19 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
     List<DatanodeCommandQueue.Recovery> orders = blocks.commands().takeRecoveries(uuid);
     return orders.isEmpty()
         ? Optional.empty()
-        : Optional.of(
-            new BlockRecoveryCommand(
-                orders.stream()
-                    .map(
-                        o ->
-                            new RecoveringBlock(
-                                blocks.locator().extended(o.block()),
-                                o.servers().stream()
-                                    .map(BlockLocator::info)
-                                    .toArray(DatanodeInfo[]::new),
-                                o.newGenerationStamp()))
-                    .toList()));
+        : Optional.of(new BlockRecoveryCommand(orders.stream().map(this::recovery).toList()));
+  }
+
+  private RecoveringBlock recovery(DatanodeCommandQueue.Recovery order) {
+    ExtendedBlock block = blocks.locator().extended(order.block());
+    DatanodeInfo[] servers =
+        order.servers().stream().map(BlockLocator::info).toArray(DatanodeInfo[]::new);
+    long stamp = order.newGenerationStamp();
+    if (!order.block().hasRecoveryLengthBytes()) {
+      return new RecoveringBlock(block, servers, stamp);
+    }
+    long length = order.block().getRecoveryLengthBytes();
+    return new RecoveringBlock(block, servers, new Block(block.getBlockId(), length, stamp));
   }
 
   // ---- reports

@@ -108,8 +108,7 @@ final class ReleaseCommitWriter implements CommitWriter {
     PublicationGuard guard = new PublicationGuard(cluster);
     for (Map.Entry<Integer, Leaving> entry : leaving.entrySet()) {
       StripeMemberProto member = entry.getValue().member();
-      Optional<String> objection =
-          LeavingBlocks.objection(member.getOwnerId(), entry.getValue().replication());
+      Optional<String> objection = LeavingBlocks.objection(entry.getValue().file().value());
       if (objection.isPresent()) {
         throw new CommitRefusedException(objection.get());
       }
@@ -117,7 +116,7 @@ final class ReleaseCommitWriter implements CommitWriter {
       guard.requireOutputs(copies);
       List<String> disks = new ArrayList<>(stripe.locations().get(entry.getKey()));
       copies.forEach(copy -> disks.add(copy.getStorageUuid()));
-      guard.requireServers(member.getBlockId(), disks, LeavingBlocks.FEWEST_REPLICAS);
+      guard.requireServers(member.getBlockId(), disks, entry.getValue().fewestReplicas());
     }
   }
 

@@ -33,6 +33,11 @@ public final class LeavingBlocks {
     public int replication() {
       return file.value().getReplication();
     }
+
+    /** On how many servers the block must have replicas before it leaves. */
+    public int fewestReplicas() {
+      return isTruncated(file.value()) ? Math.min(FEWEST_REPLICAS, replication()) : FEWEST_REPLICAS;
+    }
   }
 
   private LeavingBlocks() {}
@@ -62,14 +67,17 @@ public final class LeavingBlocks {
         .allMatch(member -> leaving.contains(member.getPosition()));
   }
 
-  /**
-   * Why the blocks of a file with this replication cannot leave their stripes; empty if they can.
-   */
-  public static Optional<String> objection(long fileId, int replication) {
-    return replication >= FEWEST_REPLICAS
+  /** A file that is truncated cannot wait until somebody raises its replication. */
+  private static boolean isTruncated(InodeRow file) {
+    return file.getUnderConstruction().hasTruncatedLengthBytes();
+  }
+
+  /** Why the blocks of a file cannot leave their stripes; empty if they can. */
+  public static Optional<String> objection(InodeRow file) {
+    return file.getReplication() >= FEWEST_REPLICAS || isTruncated(file)
         ? Optional.empty()
         : Optional.of(
             "file %d has replication %d, and its blocks would have no protection outside of stripes: set its replication to %d or more with hdfs dfs -setrep, then order this again"
-                .formatted(fileId, replication, FEWEST_REPLICAS));
+                .formatted(file.getId(), file.getReplication(), FEWEST_REPLICAS));
   }
 }

@@ -150,7 +150,7 @@ public final class ReleaseAttemptPlanner {
   private List<String> targets(Transaction transaction, StripeState stripe, Leaving block)
       throws IOException, NotPlannableException {
     StripeMemberProto member = block.member();
-    Optional<String> objection = LeavingBlocks.objection(member.getOwnerId(), block.replication());
+    Optional<String> objection = LeavingBlocks.objection(block.file().value());
     if (objection.isPresent()) {
       throw NotPlannableException.ever(objection.get());
     }
@@ -168,12 +168,11 @@ public final class ReleaseAttemptPlanner {
     if (chosen.size() < missing) {
       chosen = choose(member, missing, live, holders);
     }
-    if (present + chosen.size() < LeavingBlocks.FEWEST_REPLICAS) {
-      int needed = LeavingBlocks.FEWEST_REPLICAS - present;
+    if (present + chosen.size() < block.fewestReplicas()) {
+      int needed = block.fewestReplicas() - present;
       throw NotPlannableException.noPlace(
           "block %d finds room on %d servers, and it needs %d before it leaves its stripe: add chunk servers or free space"
-              .formatted(
-                  member.getBlockId(), present + chosen.size(), LeavingBlocks.FEWEST_REPLICAS),
+              .formatted(member.getBlockId(), present + chosen.size(), block.fewestReplicas()),
           () ->
               ShortageFinder.find(
                   member.getLengthBytes(),

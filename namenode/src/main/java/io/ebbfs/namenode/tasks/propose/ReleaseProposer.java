@@ -87,7 +87,7 @@ final class ReleaseProposer {
         Optional<String> objection =
             file.isEmpty()
                 ? Optional.of("no file has the id " + member.getOwnerId())
-                : LeavingBlocks.objection(member.getOwnerId(), file.get().value().getReplication());
+                : LeavingBlocks.objection(file.get().value());
         objection.ifPresentOrElse(objections::add, () -> positions.add(member.getPosition()));
       }
     }

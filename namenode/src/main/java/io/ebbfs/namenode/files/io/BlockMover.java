@@ -1,0 +1,109 @@
+package io.ebbfs.namenode.files.io;
+
+import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.replicas.BlockRemover;
+import io.ebbfs.namenode.replicas.BlockService;
+import io.ebbfs.namenode.replicas.BlockService.Invalidation;
+import io.ebbfs.namenode.replicas.StripeService;
+import io.ebbfs.namenode.replicas.StripeService.Member;
+import io.ebbfs.namenode.replicas.StripeService.MovedMember;
+import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.namenode.stripes.BlockRows;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Moves the rows of blocks from files to the end of another file, in a transaction that has locked
+ * all of these files. A block in a stripe stays there, and the stripe's row gets its new owner.
+ * Thread-safe.
+ */
+final class BlockMover {
+  /** Blocks that one transaction moves at most: each takes about ten rows. */
+  static final int MOST_BLOCKS = 1_000;
+
+  private final BlockService blocks;
+  private final StripeService stripes;
+  private final BlockRemover remover;
+
+  BlockMover(BlockService blocks, StripeService stripes) {
+    this.blocks = blocks;
+    this.stripes = stripes;
+    this.remover = new BlockRemover(blocks, stripes);
+  }
+
+  /**
+   * Refuses files that have more blocks than one transaction moves.
+   *
+   * @throws IOException names the number and the limit
+   */
+  static void refuseTooMany(List<Inode> files) throws IOException {
+    long count = files.stream().mapToLong(file -> file.row().getBlocks()).sum();
+    if (count > MOST_BLOCKS) {
+      throw new IOException(
+          "concat: the %d sources have %d blocks, and one call moves at most %d: append the sources to the target in several calls"
+              .formatted(files.size(), count, MOST_BLOCKS));
+    }
+  }
+
+  /** The rows of all blocks of these files, in order. */
+  static List<Row<BlockRow>> blocks(Transaction transaction, List<Inode> files) throws IOException {
+    List<Row<BlockRow>> all = new ArrayList<>();
+    for (Inode file : files) {
+      List<Row<BlockRow>> rows = transaction.scan(Tables.BLOCK, file.id());
+      if (rows.size() != file.row().getBlocks()) {
+        throw new IOException(
+            "file %d has %d block rows, and its own row says %d: the metadata store is damaged"
+                .formatted(file.id(), rows.size(), file.row().getBlocks()));
+      }
+      all.addAll(rows);
+    }
+    return all;
+  }
+
+  /**
+   * Moves the blocks to the end of the target, whose own row is the business of the caller.
+   *
+   * @return excess replicas, which the caller invalidates after the commit
+   */
+  List<Invalidation> move(Transaction transaction, List<Row<BlockRow>> rows, Inode target)
+      throws IOException {
+    List<MovedMember> moved = new ArrayList<>();
+    for (int i = 0; i < rows.size(); i++) {
+      if (rows.get(i).value().hasStripeId()) {
+        moved.add(new MovedMember(member(rows.get(i)), target.id(), newIndex(target, i)));
+      }
+    }
+    if (!moved.isEmpty()) {
+      remover.lockStripes(transaction, moved.stream().map(MovedMember::member).toList());
+    }
+    List<Invalidation> excess = new ArrayList<>();
+    for (int i = 0; i < rows.size(); i++) {
+      excess.addAll(move(transaction, rows.get(i), target, newIndex(target, i)));
+    }
+    stripes.changeOwners(transaction, moved);
+    return excess;
+  }
+
+  private static long newIndex(Inode target, int i) {
+    return (long) target.row().getBlocks() + i;
+  }
+
+  private static Member member(Row<BlockRow> row) {
+    return new Member(row.key().partition(), row.key().firstLong(), row.value());
+  }
+
+  private List<Invalidation> move(
+      Transaction transaction, Row<BlockRow> row, Inode target, long index) throws IOException {
+    BlockRow block = row.value();
+    int replication = target.row().getReplication();
+    BlockRows.changeOwner(
+        transaction, row.key().partition(), row.key().firstLong(), target.id(), index, block);
+    return block.hasStripeId() || block.getReplication() == replication
+        ? List.of()
+        : blocks.setReplication(transaction, target.id(), index, replication);
+  }
+}

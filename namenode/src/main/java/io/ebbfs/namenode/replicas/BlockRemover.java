@@ -1,0 +1,79 @@
+package io.ebbfs.namenode.replicas;
+
+import io.ebbfs.namenode.replicas.BlockService.Invalidation;
+import io.ebbfs.namenode.replicas.StripeService.Member;
+import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.StaleReadException;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+
+/**
+ * Removes blocks of files, in stripes or not, in a transaction that has locked the files. A block
+ * of a stripe becomes a tombstone. Thread-safe.
+ */
+public final class BlockRemover {
+  /** Blocks that one transaction removes at most: each takes about ten rows. */
+  public static final int BLOCKS_PER_TRANSACTION = 500;
+
+  private final BlockService blocks;
+  private final StripeService stripes;
+
+  public BlockRemover(BlockService blocks, StripeService stripes) {
+    this.blocks = blocks;
+    this.stripes = stripes;
+  }
+
+  /**
+   * Removes the rows of blocks.
+   *
+   * @return the replicas that the caller invalidates after the commit
+   * @throws StaleReadException if a block has changed its stripe meanwhile
+   */
+  public List<Invalidation> remove(Transaction transaction, List<Row<BlockRow>> rows)
+      throws IOException {
+    List<Member> members = new ArrayList<>();
+    Map<Long, List<Long>> others = new TreeMap<>(); // indices by file
+    for (Row<BlockRow> row : rows) {
+      long fileId = row.key().partition();
+      long index = row.key().firstLong();
+      if (row.value().hasStripeId()) {
+        members.add(new Member(fileId, index, row.value()));
+      } else {
+        others.computeIfAbsent(fileId, ignored -> new ArrayList<>()).add(index);
+      }
+    }
+    List<Invalidation> gone = new ArrayList<>();
+    if (!members.isEmpty()) {
+      lockStripes(transaction, members);
+      gone.addAll(stripes.removeMembers(transaction, members));
+    }
+    for (Map.Entry<Long, List<Long>> file : others.entrySet()) {
+      gone.addAll(blocks.release(transaction, file.getKey(), file.getValue()));
+    }
+    return gone;
+  }
+
+  /**
+   * Locks the stripes of members, in a transaction that has locked their files.
+   *
+   * @throws StaleReadException if a conversion has put a member into another stripe before
+   */
+  public void lockStripes(Transaction transaction, List<Member> members) throws IOException {
+    transaction.lock(stripes.locksToRemove(members));
+    for (Member member : members) {
+      BlockRow now =
+          transaction
+              .get(Tables.BLOCK, Tables.block(member.ownerId(), member.index()))
+              .orElseThrow(() -> new StaleReadException("a block went away"));
+      if (!now.equals(member.block())) {
+        throw new StaleReadException("block " + now.getBlockId() + " changed its stripe");
+      }
+    }
+  }
+}

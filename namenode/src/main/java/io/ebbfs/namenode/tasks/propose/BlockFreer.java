@@ -1,0 +1,106 @@
+package io.ebbfs.namenode.tasks.propose;
+
+import io.ebbfs.namenode.replicas.EncodedBlocks;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.stripes.StripeState;
+import io.ebbfs.namenode.tasks.lifecycle.TransitionContext;
+import io.ebbfs.namenode.tasks.lifecycle.TransitionPriority;
+import io.ebbfs.namenode.tasks.lifecycle.TransitionRegistrar;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.TransitionStripeProto;
+import java.io.IOException;
+import java.util.Optional;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Frees single blocks because a client changes their file: drops the transition that is about to
+ * encode a block, or plans a RELEASE of a block that is in a stripe. Thread-safe.
+ */
+public final class BlockFreer implements EncodedBlocks {
+  private static final Logger LOG = LoggerFactory.getLogger(BlockFreer.class);
+
+  private final TransitionContext context;
+
+  public BlockFreer(TransitionContext context) {
+    this.context = context;
+  }
+
+  @Override
+  public void free(long fileId, BlockRow block) throws IOException {
+    if (!block.hasStripeId()) {
+      context.lifecycle().drop(block.getTransitionId(), "a client changes file " + fileId);
+      return;
+    }
+    Optional<StripeRow> stripe =
+        context
+            .store()
+            .transact(
+                block.getStripeId(),
+                transaction -> transaction.get(Tables.STRIPE, Tables.stripe(block.getStripeId())));
+    if (stripe.isEmpty()) {
+      return; // converted meanwhile: the next call finds the block's new stripe
+    }
+    if (stripe.get().hasTransitionId()) {
+      yieldToRelease(stripe.get().getTransitionId(), fileId);
+      return;
+    }
+    release(fileId, block, stripe.get());
+  }
+
+  /** Drops what has not begun and may begin much later. What runs ends by itself. */
+  private void yieldToRelease(long transitionId, long fileId) throws IOException {
+    Optional<TransitionRow> row = context.lifecycle().read(transitionId);
+    boolean waits =
+        row.isPresent()
+            && row.get().getState() == TransitionStateProto.PLANNED
+            && switch (row.get().getKind()) {
+              case UPCODE, DOWNCODE, REWRITE, SUBTRACT, MOVE -> true;
+              case ENCODE, REPAIR, RELEASE -> false;
+            };
+    if (waits) {
+      context.lifecycle().drop(transitionId, "file " + fileId + " is truncated first");
+    }
+  }
+
+  private void release(long fileId, BlockRow block, StripeRow stripe) throws IOException {
+    StripeState state =
+        context
+            .store()
+            .transact(
+                stripe.getId(),
+                transaction ->
+                    StripeState.read(transaction, context.codes(), context.cluster(), stripe));
+    if (!state.lost().isEmpty()) {
+      LOG.info("Block {} leaves stripe {} after its repair", block.getBlockId(), stripe.getId());
+      return;
+    }
+    long now = context.clock().millis();
+    TransitionRow.Builder row =
+        TransitionRow.newBuilder()
+            .setId(context.ids().transitions().next())
+            .setKind(TransitionKindProto.RELEASE)
+            .setState(TransitionStateProto.PLANNED)
+            .setPolicy(stripe.getPolicy())
+            .setFromCode(stripe.getCode())
+            .setToCode(stripe.getCode())
+            .setReason("file %d is truncated within block %d".formatted(fileId, block.getBlockId()))
+            .setCreatedMillis(now)
+            .setUpdatedMillis(now)
+            .setPriority(TransitionPriority.of(TransitionKindProto.DOWNCODE)) // a client waits
+            .setAttempt(0)
+            .addStripes(
+                TransitionStripeProto.newBuilder()
+                    .setStripeId(stripe.getId())
+                    .setGeneration(stripe.getGeneration())
+                    .addPositions(block.getStripePosition()));
+    if (stripe.getSingle()) {
+      row.setSingle(true);
+    }
+    TransitionRegistrar.register(context, row.build(), stripe);
+  }
+}

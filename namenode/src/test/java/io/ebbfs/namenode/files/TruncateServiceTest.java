@@ -1,0 +1,256 @@
+package io.ebbfs.namenode.files;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.io.FileSettings;
+import io.ebbfs.namenode.files.io.FileWriteService.Handle;
+import io.ebbfs.namenode.files.io.LeaseRecovery;
+import io.ebbfs.namenode.files.io.TruncateService;
+import io.ebbfs.namenode.store.ClientCall;
+import io.ebbfs.namenode.store.IdGenerators;
+import io.ebbfs.namenode.store.InMemoryStore;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import java.io.FileNotFoundException;
+import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.hadoop.hdfs.protocol.Block;
+import org.apache.hadoop.ipc.RetriableException;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+/** Truncations and concats of many blocks, of encoded blocks, and calls that come twice. */
+class TruncateServiceTest {
+  private static final byte[] CLIENT_ID = "sixteen bytes id".getBytes();
+  private static final long BLOCK = NamespaceFixture.BLOCK_BYTES;
+
+  private NamespaceFixture real;
+  private SimulatedDatanodes datanodes;
+  private long nextBlock = 5_000_000_000L;
+
+  @BeforeEach
+  void start() throws IOException {
+    real = new NamespaceFixture(InMemoryStore.shared());
+    datanodes = new SimulatedDatanodes(real, 4);
+  }
+
+  /** A closed file of full blocks, of which only rows exist. */
+  private Inode fileOf(String path, int blocks) throws IOException {
+    Inode file = real.touch(path);
+    real.store.transact(
+        file.id(),
+        transaction -> {
+          for (int i = 0; i < blocks; i++) {
+            long id = nextBlock++;
+            transaction.put(
+                Tables.BLOCK,
+                Tables.block(file.id(), i),
+                BlockRow.newBuilder()
+                    .setBlockId(id)
+                    .setGenerationStamp(1)
+                    .setLengthBytes(BLOCK)
+                    .setReplication(3)
+                    .setState(BlockStateProto.COMPLETE)
+                    .build());
+            transaction.put(
+                Tables.BLOCK_OWNER,
+                Tables.blockOwner(id),
+                BlockOwnerRow.newBuilder().setOwnerId(file.id()).setIndex(i).build());
+          }
+          transaction.put(
+              Tables.INODE,
+              file.key(),
+              row(file).toBuilder().setBlocks(blocks).setLengthBytes(blocks * BLOCK).build());
+          return null;
+        });
+    return file;
+  }
+
+  private InodeRow row(Inode file) throws IOException {
+    return real.store
+        .transact(file.id(), transaction -> transaction.get(Tables.INODE, file.key()))
+        .orElseThrow();
+  }
+
+  private List<Row<BlockRow>> blocks(Inode file) throws IOException {
+    return real.store.transact(file.id(), t -> t.scan(Tables.BLOCK, file.id()));
+  }
+
+  private void setLast(Inode file, BlockRow block) throws IOException {
+    real.store.transact(
+        file.id(),
+        transaction -> {
+          transaction.put(Tables.BLOCK, Tables.block(file.id(), row(file).getBlocks() - 1), block);
+          return null;
+        });
+  }
+
+  private static TruncateService.Request request(String path, long length) {
+    return new TruncateService.Request(path, length, "client", "127.0.0.1");
+  }
+
+  /** A store whose process dies after so many transactions. */
+  private MetadataStore dyingAfter(int transactions) {
+    AtomicInteger left = new AtomicInteger(transactions);
+    return (MetadataStore)
+        Proxy.newProxyInstance(
+            MetadataStore.class.getClassLoader(),
+            new Class<?>[] {MetadataStore.class},
+            (proxy, method, arguments) -> {
+              if (method.getName().startsWith("transact") && left.decrementAndGet() < 0) {
+                throw new IOException("the process is dead");
+              }
+              try {
+                return method.invoke(real.store, arguments);
+              } catch (InvocationTargetException e) {
+                throw e.getCause();
+              }
+            });
+  }
+
+  @Test
+  void aTruncationThatDiesBetweenItsTransactionsIsFinished() throws IOException {
+    int finished = 0;
+    for (int steps = 0; finished == 0; steps++) {
+      assertThat(steps).as("transactions").isLessThan(30);
+      String path = "/file" + steps;
+      Inode file = fileOf(path, 1_300);
+      MetadataStore dying = dyingAfter(steps);
+      LeaseRecovery recovery =
+          new LeaseRecovery(
+              dying,
+              real.blocks,
+              real.stripes,
+              (id, block) -> {},
+              real.leases,
+              IdGenerators.of(real.store).generationStamps(),
+              real.clock,
+              FileSettings.DEFAULT);
+      boolean begun = true;
+      try {
+        boolean done =
+            new TruncateService(dying, real.clock, recovery)
+                .truncate(real.root(), request(path, 2 * BLOCK));
+        assertThat(done).isTrue();
+        finished++;
+      } catch (IOException e) {
+        begun = row(file).hasUnderConstruction();
+        assertThat(row(file).getLengthBytes()).isBetween(2 * BLOCK, 1_300 * BLOCK);
+      }
+      assertThat(blocks(file)).hasSize(row(file).getBlocks());
+      real.clock.advance(NamespaceFixture.RECOVERY_RETRY_MILLIS);
+      real.monitor.tick();
+      assertThat(row(file).hasUnderConstruction()).isFalse();
+      assertThat(row(file).getLengthBytes()).isEqualTo((begun ? 2 : 1_300) * BLOCK);
+      assertThat(blocks(file)).hasSize(begun ? 2 : 1_300);
+    }
+  }
+
+  /** A file with one block on all servers. */
+  private Inode written(String path, long length) throws IOException {
+    Inode file = real.creation.create(real.root(), real.request(path, "writer", false));
+    Handle handle = new Handle(path, file.id(), "writer", "127.0.0.1");
+    BlockRow added = real.writes.addBlock(handle, null, Set.of()).block();
+    Block block = new Block(added.getBlockId(), length, added.getGenerationStamp());
+    datanodes.report(block, added.getPipelineStorageUuidsList().toArray(String[]::new));
+    assertThat(real.writes.complete(handle, block)).isTrue();
+    return file;
+  }
+
+  @Test
+  void aBlockLeavesItsStripeBeforeItIsCut() throws IOException {
+    Inode file = written("/f", 1_000);
+    BlockRow block = blocks(file).get(0).value();
+    setLast(file, block.toBuilder().setStripeId(77).setStripePosition(0).build());
+    assertThat(real.truncation.truncate(real.root(), request("/f", 400))).isFalse();
+    assertThat(real.freed).containsExactly(block.getBlockId());
+    assertThat(row(file).getLengthBytes()).isEqualTo(1_000);
+    real.monitor.tick();
+    assertThat(real.freed).as("asked again").hasSize(2);
+    setLast(file, block); // it has left
+    real.monitor.tick();
+    BlockRow cut = blocks(file).get(0).value();
+    assertThat(cut.getState()).isEqualTo(BlockStateProto.RECOVERING);
+    assertThat(cut.getRecoveryLengthBytes()).isEqualTo(400);
+    List<String> disks = cut.getPipelineStorageUuidsList();
+    assertThat(disks).hasSize(3);
+    assertThatThrownBy(
+            () ->
+                real.recovery.commitBlockSynchronization(
+                    cut.getBlockId(), cut.getRecoveryGenerationStamp(), 401, true, false, disks))
+        .hasMessageContaining("400");
+    real.recovery.commitBlockSynchronization(
+        cut.getBlockId(), cut.getRecoveryGenerationStamp(), 400, true, false, disks);
+    assertThat(row(file).hasUnderConstruction()).isFalse();
+    assertThat(row(file).getLengthBytes()).isEqualTo(400);
+  }
+
+  private <R> R call(int id, boolean repeated, ClientCall.Work<R> work) throws IOException {
+    return ClientCall.run(ClientCall.of(CLIENT_ID, id, "ann", repeated).orElseThrow(), work);
+  }
+
+  @Test
+  void aTruncationThatComesTwiceTakesEffectOnce() throws IOException {
+    Inode file = fileOf("/f", 5);
+    ClientCall.Work<Boolean> truncate =
+        () -> real.truncation.truncate(real.root(), request("/f", 3 * BLOCK));
+    assertThat(call(1, false, truncate)).isTrue();
+    real.truncation.truncate(real.root(), request("/f", BLOCK));
+    assertThat(call(1, true, truncate)).isTrue(); // a new call would find a shorter file
+    assertThat(row(file).getLengthBytes()).isEqualTo(BLOCK);
+  }
+
+  @Test
+  void aConcatThatComesTwiceTakesEffectOnce() throws IOException {
+    Inode target = fileOf("/a", 2);
+    fileOf("/b", 3);
+    fileOf("/c", 1);
+    ClientCall.Work<Boolean> concat =
+        () -> {
+          real.concat.concat(real.root(), "/a", List.of("/c", "/b"));
+          return true;
+        };
+    assertThat(call(1, false, concat)).isTrue();
+    assertThat(call(1, true, concat)).isTrue();
+    assertThat(row(target).getLengthBytes()).isEqualTo(6 * BLOCK);
+    assertThat(blocks(target)).hasSize(6);
+    assertThatThrownBy(() -> call(2, false, concat)).isInstanceOf(FileNotFoundException.class);
+  }
+
+  @Test
+  void aConcatOfTooManyBlocksIsRefused() throws IOException {
+    Inode target = fileOf("/a", 1);
+    fileOf("/b", 600);
+    fileOf("/c", 401);
+    assertThatThrownBy(() -> real.concat.concat(real.root(), "/a", List.of("/b", "/c")))
+        .hasMessageContaining("1001 blocks")
+        .hasMessageContaining("several calls");
+    real.concat.concat(real.root(), "/a", List.of("/b"));
+    real.concat.concat(real.root(), "/a", List.of("/c"));
+    assertThat(blocks(target)).hasSize(1_002);
+    assertThat(real.tree().keySet()).contains("/a").doesNotContain("/b", "/c");
+  }
+
+  @Test
+  void aConcatTakesBlocksFromTheirTransition() throws IOException {
+    fileOf("/a", 1);
+    Inode source = fileOf("/b", 1);
+    BlockRow held = blocks(source).get(0).value().toBuilder().setTransitionId(9).build();
+    setLast(source, held);
+    assertThatThrownBy(() -> real.concat.concat(real.root(), "/a", List.of("/b")))
+        .isInstanceOf(RetriableException.class);
+    assertThat(real.freed).contains(held.getBlockId());
+    assertThat(blocks(source)).hasSize(1);
+  }
+}
