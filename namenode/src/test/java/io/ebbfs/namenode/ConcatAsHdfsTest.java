@@ -144,23 +144,31 @@ class ConcatAsHdfsTest {
     both.same("twice", side -> concat(side, "/rules/a", "/rules/b", "/rules/b"));
     both.same("one is bad", side -> concat(side, "/rules/a", "/rules/b", "/rules/empty"));
     both.same("reserved", side -> concat(side, "/.reserved/raw/rules/a", "/rules/b"));
+    both.sameSight("refusals", "/rules/b");
+  }
+
+  @Test
+  void concatNeedsTheRightsThatHdfsAsksFor() throws IOException {
+    both.same("mkdir", side -> side.calls().mkdirs("/p", FsPermission.getDirDefault(), true));
     for (int parent : new int[] {0755, 0777, 01777}) {
-      for (int file : new int[] {0644, 0666, 0600}) {
-        both.same(
-            "permissions",
-            side -> {
-              side.calls().setPermission("/rules", new FsPermission((short) parent));
-              side.calls().setPermission("/rules/a", new FsPermission((short) file));
-              side.calls().setPermission("/rules/empty", new FsPermission((short) 0666));
-              return "set";
-            });
-        String what = "by ann, %o, %o".formatted(parent, file);
-        both.sameClass(what, side -> concatByAnn(side, "/rules/a", "/rules/empty"));
-        both.sameClass(what, side -> concatByAnn(side, "/rules/empty", "/rules/a"));
-        both.sameSight(what, "/rules/empty");
+      for (int source : new int[] {0644, 0600}) {
+        for (int target : new int[] {0644, 0666}) {
+          String name = "/p/%o-%o-%o".formatted(parent, source, target);
+          both.same(
+              "make " + name,
+              side -> {
+                side.write(name, 1, BLOCK, List.of());
+                side.write(name + "s", 1, BLOCK, List.of(7));
+                side.calls().setPermission("/p", new FsPermission((short) parent));
+                side.calls().setPermission(name, new FsPermission((short) target));
+                side.calls().setPermission(name + "s", new FsPermission((short) source));
+                return "made";
+              });
+          both.sameClass("by ann " + name, side -> concatByAnn(side, name, name + "s"));
+          both.sameSight("by ann " + name, name);
+        }
       }
     }
-    both.sameSight("refusals", "/rules/b");
   }
 
   @Test

@@ -42,6 +42,30 @@ final class AcknowledgedFiles {
     }
   }
 
+  /** An open file is to have these lengths of its blocks at most; it may lose all other blocks. */
+  void cut(long fileId, Map<Long, Long> most) {
+    Map<Long, Long> lengths = open.get(fileId);
+    lengths.keySet().stream().filter(id -> !most.containsKey(id)).forEach(fileByBlock::remove);
+    lengths.keySet().retainAll(most.keySet());
+    lengths.replaceAll((id, length) -> Math.min(length, most.get(id)));
+  }
+
+  /** A block of a closed file belongs to another closed file now. A file without blocks is gone. */
+  void move(long blockId, long toFileId) {
+    long from = fileByBlock.get(blockId);
+    Map<Long, Long> lengths = closed.getOrDefault(from, new TreeMap<>());
+    Long length = lengths.remove(blockId);
+    if (lengths.isEmpty()) {
+      remove(from);
+    }
+    if (length == null || !closed.containsKey(toFileId)) {
+      fileByBlock.remove(blockId);
+      return;
+    }
+    closed.get(toFileId).put(blockId, length);
+    fileByBlock.put(blockId, toFileId);
+  }
+
   /** The file is closed, with these lengths of its blocks. */
   void close(long fileId, Map<Long, Long> blockLengths) {
     remove(fileId);

@@ -206,9 +206,15 @@ final class FaultSchedule {
     if (choice < 15 || !system.client.isWriting()) {
       system.note(step, "a client opens a file");
       system.open();
-    } else if (choice < 90) {
+    } else if (choice < 84) {
       system.note(step, "clients write");
       system.client.step(namenode);
+    } else if (choice < 87) {
+      system.note(step, "truncate");
+      system.client.truncate(namenode);
+    } else if (choice < 90) {
+      system.note(step, "concat");
+      system.client.concat(namenode);
     } else if (choice < 97) {
       system.note(step, "rename");
       system.client.rename(namenode);

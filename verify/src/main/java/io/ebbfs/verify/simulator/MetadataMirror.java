@@ -15,6 +15,7 @@ import io.ebbfs.protocol.proto.StoreProtos.StripeMemberProto;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.verify.simulator.CrashingStore.Write;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -177,13 +178,19 @@ final class MetadataMirror {
     return key == null ? null : blocks.get(key);
   }
 
+  /** The blocks of a file, in order. */
+  List<BlockRow> blocksOf(long fileId) {
+    List<BlockRow> found = new ArrayList<>();
+    for (long index = 0; blocks.containsKey(Tables.block(fileId, index)); index++) {
+      found.add(blocks.get(Tables.block(fileId, index)));
+    }
+    return found;
+  }
+
   /** The lengths of the blocks of a file, by block id. */
   Map<Long, Long> lengthsOf(long fileId) {
     Map<Long, Long> lengths = new TreeMap<>();
-    for (long index = 0; blocks.containsKey(Tables.block(fileId, index)); index++) {
-      BlockRow row = blocks.get(Tables.block(fileId, index));
-      lengths.put(row.getBlockId(), row.getLengthBytes());
-    }
+    blocksOf(fileId).forEach(row -> lengths.put(row.getBlockId(), row.getLengthBytes()));
     return lengths;
   }
 

@@ -92,6 +92,32 @@ final class Oracle implements CrashingStore.Listener {
     unchecked.add(blockId);
   }
 
+  /**
+   * Called before a file is truncated: afterwards it may have its old length, the new one, or one
+   * in between.
+   */
+  void truncates(long fileId, long lengthBytes) {
+    Map<Long, Long> most = new TreeMap<>();
+    long offset = 0;
+    for (BlockRow block : rows.blocksOf(fileId)) {
+      if (offset < lengthBytes) {
+        most.put(block.getBlockId(), Math.min(block.getLengthBytes(), lengthBytes - offset));
+      }
+      offset += block.getLengthBytes();
+    }
+    acknowledged.open(fileId);
+    acknowledged.cut(fileId, most);
+  }
+
+  /** The call that truncates a file has ended: the file is closed, or is closed later. */
+  void truncated(long fileId) {
+    if (acknowledged.isOpen(fileId)
+        && rows.files.contains(fileId)
+        && !rows.openFiles.containsKey(fileId)) {
+      close(fileId);
+    }
+  }
+
   /** A client was told that its file is closed, with these lengths of the blocks it wrote. */
   void closed(long fileId, Map<Long, Long> written) {
     Map<Long, Long> lengths = acknowledged.lengthsOf(fileId);
@@ -178,6 +204,13 @@ final class Oracle implements CrashingStore.Listener {
         acknowledged.open(row.getId());
       } else if (acknowledged.isOpen(row.getId())) {
         close(row.getId());
+      }
+    }
+    if (write.value() instanceof BlockRow row) {
+      long owner = write.key().partition();
+      Long known = acknowledged.fileOf(row.getBlockId());
+      if (known != null && known != owner && rows.files.contains(owner)) {
+        acknowledged.move(row.getBlockId(), owner);
       }
     }
     if (write.value() instanceof BlockRow row

@@ -57,7 +57,12 @@ final class SimBlockRecovery {
     }
     if (holders.isEmpty() && allSpoke) {
       commit(namenode, 0, List.of(), List.of());
-    } else if (!holders.isEmpty()) {
+      return;
+    }
+    if (isTruncation()) {
+      holders.removeIf(holder -> holder.replica().lengthBytes() < wanted());
+    }
+    if (!holders.isEmpty()) {
       synchronize(namenode, holders);
     }
   }
@@ -72,20 +77,33 @@ final class SimBlockRecovery {
         .map(replica -> new Holder(server, replica));
   }
 
+  /** Whether all replicas are cut to one length, because the file of the block is truncated. */
+  private boolean isTruncation() {
+    return recovering.getNewBlock() != null;
+  }
+
+  private long wanted() {
+    return recovering.getNewBlock().getNumBytes();
+  }
+
+  private static long shortest(List<Holder> holders, Kind kind) {
+    return holders.stream()
+        .filter(h -> h.replica().kind() == kind)
+        .mapToLong(h -> h.replica().lengthBytes())
+        .min()
+        .orElseThrow();
+  }
+
   private void synchronize(DatanodeProtocol namenode, List<Holder> holders) throws IOException {
     Kind best = holders.stream().map(h -> h.replica().kind()).min(Kind::compareTo).orElseThrow();
-    long length =
-        holders.stream()
-            .filter(h -> h.replica().kind() == best)
-            .mapToLong(h -> h.replica().lengthBytes())
-            .min()
-            .orElseThrow();
+    long length = isTruncation() ? wanted() : shortest(holders, best);
     List<DatanodeID> targets = new ArrayList<>();
     List<String> storages = new ArrayList<>();
     for (Holder holder : holders) {
       boolean takesPart =
           holder.replica().kind() == best
-              || best == Kind.FINALIZED
+              || !isTruncation()
+                  && best == Kind.FINALIZED
                   && holder.replica().kind() == Kind.BEING_WRITTEN
                   && holder.replica().lengthBytes() == length;
       Optional<String> storage =

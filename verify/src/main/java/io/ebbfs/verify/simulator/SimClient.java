@@ -2,9 +2,11 @@ package io.ebbfs.verify.simulator;
 
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.io.TruncateService;
 import io.ebbfs.namenode.rpc.client.FileServices;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -13,6 +15,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import org.apache.hadoop.HadoopIllegalArgumentException;
 
 /**
  * The clients: they write, append, rename and delete files by the namenode's own services. Some
@@ -159,6 +162,87 @@ final class SimClient {
       } else {
         writer.die();
       }
+    }
+  }
+
+  // ---- truncate and concat ----------------------------------------------------------------------
+
+  /** Closed files with bytes, which no other call is about to change. */
+  private List<Long> changeable() {
+    List<Long> files = new ArrayList<>(oracle.acknowledgedFiles());
+    files.removeAll(inCall);
+    files.removeAll(deleted);
+    files.removeIf(file -> oracle.rows().lengthsOf(file).isEmpty());
+    return files;
+  }
+
+  /** A file may have been opened, cut or deleted since: the client hears an error. */
+  private static <R> R callOnChangedFiles(Namenode namenode, Call<R> call) throws IOException {
+    try {
+      return namenode.call(call);
+    } catch (HadoopIllegalArgumentException e) {
+      throw new IOException(e);
+    }
+  }
+
+  /** Truncates a file, mostly within a block. */
+  void truncate(Namenode namenode) throws IOException {
+    List<Long> files = changeable();
+    if (files.isEmpty()) {
+      return;
+    }
+    long file = files.get(random.nextInt(files.size()));
+    long length = oracle.rows().lengthsOf(file).values().stream().mapToLong(l -> l).sum();
+    long shorter = (long) (random.nextDouble() * length);
+    String path = pathOf(file);
+    String name = "client-" + named++;
+    events.add("client truncates a file");
+    expectTruncation(file, shorter);
+    try {
+      callOnChangedFiles(
+          namenode,
+          (called, caller) ->
+              called
+                  .truncation()
+                  .truncate(caller, new TruncateService.Request(path, shorter, name, "")));
+    } finally {
+      expectTruncation(file, shorter);
+      if (!reusesNames) {
+        oracle.truncated(file);
+      }
+    }
+  }
+
+  /** If several namenodes may run the call, and late, nothing is promised of the file any more. */
+  private void expectTruncation(long file, long lengthBytes) {
+    if (reusesNames) {
+      oracle.forget(file);
+    } else {
+      oracle.truncates(file, lengthBytes);
+    }
+  }
+
+  /** Moves the blocks of one or two files to the end of another one. */
+  void concat(Namenode namenode) throws IOException {
+    List<Long> files = changeable();
+    Collections.shuffle(files, random);
+    List<Long> taken = files.subList(0, Math.min(files.size(), 2 + random.nextInt(2)));
+    if (taken.size() < 2) {
+      return;
+    }
+    events.add("client concatenates files");
+    List<String> names = taken.stream().map(this::pathOf).toList();
+    inCall.addAll(taken);
+    callOnChangedFiles(
+        namenode,
+        (called, caller) -> {
+          called.concat().concat(caller, names.get(0), names.subList(1, names.size()));
+          return true;
+        });
+    // Without an answer, the files may vanish later: no other call names them.
+    inCall.removeAll(taken);
+    for (int i = 1; i < taken.size(); i++) {
+      noteGone(taken.get(i), names.get(i));
     }
   }
 

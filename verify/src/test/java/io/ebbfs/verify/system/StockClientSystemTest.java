@@ -13,6 +13,7 @@ import io.ebbfs.workloads.traffic.Workload;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -77,6 +78,33 @@ class StockClientSystemTest {
       assertThat(read.bytes()).isEqualTo(sizes[i]);
       assertThat(read.sha256()).as("bytes of %d", sizes[i]).isEqualTo(stored.get(i).sha256());
     }
+  }
+
+  @Test
+  void filesAreCutWithinAChunkAndPutTogether() throws Exception {
+    byte[] content = new byte[2 * BLOCK + 5_000];
+    new Random(SEED).nextBytes(content);
+    Path file = Files.write(test.directory().resolve("whole"), content);
+    for (int i = 0; i < 2; i++) {
+      client.put(file, "/cut/" + i).get();
+    }
+    int shorter = BLOCK + 70_001;
+    ShellResult cut = test.shell("-truncate", "-w", "" + shorter, "/cut/0");
+    assertThat(cut.exitCode()).as(cut.output()).isZero();
+    ShellResult boundary = test.shell("-truncate", "" + BLOCK, "/cut/1");
+    assertThat(boundary.exitCode()).as(boundary.output()).isZero();
+    Path wanted = Files.write(test.directory().resolve("cut"), Arrays.copyOf(content, shorter));
+    assertThat(client.read("/cut/0").get().sha256())
+        .isEqualTo(client.put(wanted, "/cut/wanted").get().sha256());
+    ShellResult joined = test.shell("-concat", "/cut/0", "/cut/1", "/cut/wanted");
+    assertThat(joined.exitCode()).as(joined.output()).isZero();
+    byte[] all = Arrays.copyOf(content, 2 * shorter + BLOCK);
+    System.arraycopy(content, 0, all, shorter, BLOCK);
+    System.arraycopy(content, 0, all, shorter + BLOCK, shorter);
+    Path whole = Files.write(test.directory().resolve("all"), all);
+    assertThat(client.read("/cut/0").get().sha256())
+        .isEqualTo(client.put(whole, "/cut/all").get().sha256());
+    assertThat(test.shell("-test", "-e", "/cut/1").exitCode()).isNotZero();
   }
 
   @Test
