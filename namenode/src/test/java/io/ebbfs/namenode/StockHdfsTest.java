@@ -299,8 +299,6 @@ class StockHdfsTest {
   void whatIsNotSupportedSaysSo() {
     assertThatThrownBy(() -> fs.createSnapshot(path("x"), "s"))
         .hasMessageContaining("does not support the call createSnapshot");
-    assertThatThrownBy(() -> fs.concat(path("x"), new org.apache.hadoop.fs.Path[] {path("y")}))
-        .hasMessageContaining("does not support the call concat");
   }
 
   /** Every MapReduce job on YARN asks for replication in its staging directory. */
