@@ -33,6 +33,15 @@ class RolesSystemTest {
   private static final Path HOME = Path.of("..").toAbsolutePath().normalize();
   private static final long START_MILLIS = 240_000;
 
+  /** This cluster has one namenode, and its manager has not seen a file or stripe yet. */
+  private static final Set<String> OF_SEVERAL_NAMENODES_OR_STRIPES =
+      Set.of(
+          "ebbfs_namenode_leader",
+          "ebbfs_namenode_serves",
+          "ebbfs_files_by_state",
+          "ebbfs_packing_bytes",
+          "ebbfs_stripes_at_risk");
+
   @TempDir Path directory;
   private final Map<String, Process> processes = new LinkedHashMap<>();
 
@@ -178,7 +187,8 @@ class RolesSystemTest {
     }
     Set<String> missing = MonitoringFiles.metrics();
     missing.removeAll(exported);
-    assertThat(missing).isNotEmpty().allMatch(name -> name.startsWith("ebbfs_store_"));
+    missing.removeAll(OF_SEVERAL_NAMENODES_OR_STRIPES);
+    assertThat(missing).allMatch(name -> name.startsWith("ebbfs_store_"));
   }
 
   private void requireRightQuotas() throws Exception {
