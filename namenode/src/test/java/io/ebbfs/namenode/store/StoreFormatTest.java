@@ -57,6 +57,9 @@ class StoreFormatTest {
     StoreFormat.raiseToReleases(store);
     StoreFormat.raiseToQuotas(store);
     assertThat(format()).isEqualTo("3");
+    StoreFormat.raiseToAcls(store);
+    StoreFormat.raiseToReleases(store);
+    assertThat(format()).isEqualTo("4");
     write("2");
     StoreFormat.raiseToReleases(store);
     assertThat(format()).isEqualTo("3");
@@ -67,7 +70,7 @@ class StoreFormatTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"4", "1234567890123", "", "two"})
+  @ValueSource(strings = {"5", "1234567890123", "", "two"})
   void aStoreOfANewerFormatIsRefused(String format) throws IOException {
     write(format);
     assertThatThrownBy(() -> StoreFormat.check(store))
