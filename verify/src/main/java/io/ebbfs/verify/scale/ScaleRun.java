@@ -229,8 +229,7 @@ final class ScaleRun {
    */
   private void sort() throws Exception {
     Path file = cluster.policiesFile();
-    Files.writeString(
-        file, SyntheticCluster.POLICIES.replace("family: product", "family: lrc"));
+    Files.writeString(file, SyntheticCluster.POLICIES.replace("family: product", "family: lrc"));
     if (!manager.policies().poll(System.currentTimeMillis())) {
       throw new IOException(file + " was edited, and the manager does not take the edit over");
     }
