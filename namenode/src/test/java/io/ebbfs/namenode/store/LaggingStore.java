@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 
 /**
@@ -198,11 +199,31 @@ public final class LaggingStore implements MetadataStore {
       return found;
     }
 
+    @SuppressWarnings("unchecked") // a lagging row is one of its table
     @Override
     public <V extends MessageLite> List<Row<V>> scan(
         Table<V> table, long partition, Key after, Key before, int limit) throws IOException {
       reads.merge(table, 1, Integer::sum);
-      return rows.transact(0, t -> t.scan(table, partition, after, before, limit));
+      TreeMap<Key, V> found = new TreeMap<>();
+      rows.transact(0, t -> t.scan(table, partition, after, before, limit))
+          .forEach(row -> found.put(row.key(), row.value()));
+      for (Map.Entry<RowKey, MessageLite> row : lagging.entrySet()) {
+        Key key = row.getKey().key();
+        boolean isInRange =
+            row.getKey().table().equals(table)
+                && key.partition() == partition
+                && (after == null || key.compareTo(after) > 0)
+                && (before == null || key.compareTo(before) < 0);
+        if (isInRange && row.getValue() == null) {
+          found.remove(key);
+        } else if (isInRange) {
+          found.put(key, (V) row.getValue());
+        }
+      }
+      return found.entrySet().stream()
+          .limit(limit)
+          .map(row -> new Row<>(row.getKey(), row.getValue()))
+          .toList();
     }
   }
 }

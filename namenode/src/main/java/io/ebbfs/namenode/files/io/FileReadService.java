@@ -11,10 +11,15 @@ import io.ebbfs.namenode.files.inodes.ResolvedPath;
 import io.ebbfs.namenode.files.xattrs.XAttrRows;
 import io.ebbfs.namenode.replicas.BlockPlaces;
 import io.ebbfs.namenode.replicas.BlockService;
+import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.NonBlocking;
+import io.ebbfs.namenode.store.OptimisticTransactions;
 import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.RowLock;
+import io.ebbfs.namenode.store.RowSet;
+import io.ebbfs.namenode.store.StaleReadException;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
@@ -24,14 +29,19 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import org.apache.hadoop.HadoopIllegalArgumentException;
 import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.hdfs.protocol.DirectoryListing;
 import org.apache.hadoop.hdfs.protocol.HdfsFileStatus;
 import org.apache.hadoop.hdfs.protocol.LocatedBlocks;
 
-/** Serves readers: block locations, file status, listings. Takes no locks. Thread-safe. */
+/**
+ * Serves readers: block locations, file status, listings. Takes no locks, but for a listing that
+ * meets a rename. Thread-safe.
+ */
 public final class FileReadService {
   /** The blocks of a file that a thread locates though it must not be busy for long. */
   private static final int FEW_BLOCKS = 64;
@@ -197,7 +207,8 @@ public final class FileReadService {
    * @param startAfter the last name of the previous page, or empty for the first page
    */
   public Page list(Caller caller, String src, byte[] startAfter) throws IOException {
-    return read(transaction -> page(transaction, caller, src, startAfter, false));
+    return OptimisticTransactions.repeat(
+        () -> read(transaction -> page(transaction, caller, src, startAfter, false)));
   }
 
   /** The same as the objects of Hadoop, with block locations if asked for. */
@@ -207,19 +218,26 @@ public final class FileReadService {
     if (withLocations) {
       NonBlocking.beforeWait(); // the blocks of many files
     }
-    return read(
-        transaction -> {
-          Page page = page(transaction, caller, src, startAfter, withLocations);
-          if (page == null) {
-            return null;
-          }
-          List<HdfsFileStatus> statuses = new ArrayList<>();
-          for (Inode inode : page.inodes()) {
-            byte[] name = page.listed().isDirectory() ? inode.name() : HdfsFileStatus.EMPTY_NAME;
-            statuses.add(status(transaction, inode, name, withLocations, clientMachine));
-          }
-          return new DirectoryListing(statuses.toArray(HdfsFileStatus[]::new), page.remaining());
-        });
+    return OptimisticTransactions.repeat(
+        () ->
+            read(
+                transaction -> {
+                  Page page = page(transaction, caller, src, startAfter, withLocations);
+                  return page == null
+                      ? null
+                      : listing(transaction, page, withLocations, clientMachine);
+                }));
+  }
+
+  private DirectoryListing listing(
+      Transaction transaction, Page page, boolean withLocations, String clientMachine)
+      throws IOException {
+    List<HdfsFileStatus> statuses = new ArrayList<>();
+    for (Inode inode : page.inodes()) {
+      byte[] name = page.listed().isDirectory() ? inode.name() : HdfsFileStatus.EMPTY_NAME;
+      statuses.add(status(transaction, inode, name, withLocations, clientMachine));
+    }
+    return new DirectoryListing(statuses.toArray(HdfsFileStatus[]::new), page.remaining());
   }
 
   private Page page(
@@ -248,6 +266,9 @@ public final class FileReadService {
             directory.id(),
             startAfter.length == 0 ? null : Tables.inode(directory.id(), startAfter),
             limit + 1);
+    if (transaction.isShared()) {
+      requireNoHalfRename(transaction, rows);
+    }
     List<Inode> inodes = new ArrayList<>(Math.min(rows.size(), limit));
     long locatedBlocks = 0;
     for (Row<InodeRow> row : rows) {
@@ -259,5 +280,33 @@ public final class FileReadService {
       locatedBlocks += withLocations ? row.value().getBlocks() : 0;
     }
     return new Page(directory, inodes, rows.size() - inodes.size());
+  }
+
+  /**
+   * Refuses a page that has an inode under two names. A shared store may show the new name of a
+   * rename before the old name goes; the locks make the transaction wait for the rename.
+   *
+   * @throws StaleReadException if the rename has ended meanwhile
+   */
+  private static void requireNoHalfRename(Transaction transaction, List<Row<InodeRow>> rows)
+      throws IOException {
+    Map<Long, Key> names = new HashMap<>(2 * rows.size());
+    List<RowLock> doubles = new ArrayList<>();
+    for (Row<InodeRow> row : rows) {
+      Key other = names.put(row.value().getId(), row.key());
+      if (other != null) {
+        doubles.add(RowLock.shared(Tables.INODE, other));
+        doubles.add(RowLock.shared(Tables.INODE, row.key()));
+      }
+    }
+    if (doubles.isEmpty()) {
+      return;
+    }
+    RowSet now = transaction.lockAndRead(doubles);
+    for (RowLock lock : doubles) {
+      if (now.get(Tables.INODE, lock.key()).isEmpty()) {
+        throw new StaleReadException("an entry was renamed while its directory was listed");
+      }
+    }
   }
 }

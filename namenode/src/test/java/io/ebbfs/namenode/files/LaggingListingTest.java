@@ -1,0 +1,57 @@
+package io.ebbfs.namenode.files;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ebbfs.namenode.store.DirectoryHints;
+import io.ebbfs.namenode.store.LaggingStore;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.stream.Stream;
+import org.apache.hadoop.hdfs.protocol.HdfsFileStatus;
+import org.junit.jupiter.api.Test;
+
+/** Listings on a store that shows one row of a commit earlier than another one. */
+class LaggingListingTest {
+  private final LaggingStore store = new LaggingStore(new DirectoryHints(System::nanoTime));
+
+  @Test
+  void aListingShowsNoEntryUnderTwoNames() throws IOException {
+    NamespaceFixture real = new NamespaceFixture(store);
+    real.mkdirs("/d");
+    real.touch("/d/a");
+    real.touch("/d/e");
+    long directory = real.status("/d").getFileId();
+    var old = Tables.inode(directory, "e".getBytes(StandardCharsets.UTF_8));
+    InodeRow before = store.transact(directory, t -> t.get(Tables.INODE, old)).orElseThrow();
+    real.renames.rename2(real.root(), "/d/e", "/d/a", true);
+    store.lag(Tables.INODE, old, before);
+    assertThat(names(real, "/d")).containsExactly("a");
+    assertThat(store.conflicts()).isPositive();
+  }
+
+  @Test
+  void aNameThatADamagedStoreHasTwiceIsListedTwice() throws IOException {
+    NamespaceFixture real = new NamespaceFixture(store);
+    real.mkdirs("/d");
+    real.touch("/d/a");
+    long directory = real.status("/d").getFileId();
+    store.transact(
+        directory,
+        t -> {
+          var name = Tables.inode(directory, "a".getBytes(StandardCharsets.UTF_8));
+          var twin = Tables.inode(directory, "b".getBytes(StandardCharsets.UTF_8));
+          t.put(Tables.INODE, twin, t.get(Tables.INODE, name).orElseThrow());
+          return null;
+        });
+    assertThat(names(real, "/d")).containsExactly("a", "b");
+  }
+
+  private static List<String> names(NamespaceFixture real, String path) throws IOException {
+    HdfsFileStatus[] listed =
+        real.reads.list(real.root(), path, new byte[0], false, "client").getPartialListing();
+    return Stream.of(listed).map(HdfsFileStatus::getLocalName).toList();
+  }
+}
