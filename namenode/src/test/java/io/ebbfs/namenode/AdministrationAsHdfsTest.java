@@ -399,12 +399,6 @@ class AdministrationAsHdfsTest {
   @Test
   void aRefusalNamesItsReason() {
     assertRefused("no edit log", (side, fs) -> fs.rollEdits());
-    assertRefused(
-        "limits of background work",
-        (side, fs) -> {
-          fs.setBalancerBandwidth(1);
-          return "set";
-        });
     assertRefused("in turn", (side, fs) -> fs.rollingUpgrade(RollingUpgradeAction.PREPARE));
     assertRefused("one store", (side, fs) -> fs.restoreFailedStorage("true"));
   }
