@@ -192,7 +192,7 @@ Result<std::unique_ptr<ReplicaReader>> BlockStore::OpenReader(std::uint64_t bloc
     }
     if (reader || attempt > 0) {
       if (!reader && !IsShortage(reader.error().code)) {
-        const bool gone = ReportUnreadable(block_id, reader.error().message);
+        const bool gone = ReportUnreadable(Describe(block_id, *replica), reader.error().message);
         if (dropped != nullptr) *dropped = gone;
         reader.error().code =
             replica->disk->failed() ? ErrorCode::kCannotTell : ErrorCode::kNotFound;
@@ -263,35 +263,52 @@ Status BlockStore::Sync(std::uint64_t block_id, std::uint64_t generation_stamp) 
     synced = disk.files().SyncDirectory(folder);
   }
   if (!synced && synced.error().code == ErrorCode::kIo &&
-      !ReportUnreadable(block_id, synced.error().message)) {
+      !ReportUnreadable(reader->info(), synced.error().message)) {
     synced.error().code = ErrorCode::kCannotTell;
   }
   return synced;
 }
 
-void BlockStore::ReportCorrupt(std::uint64_t block_id, const std::string& why) {
-  const auto replica = Find(block_id);
-  if (!replica) return;
-  Withdraw(block_id);
-  spdlog::warn("block {} on {} is corrupt: {}", block_id, replica->storage_uuid, why);
-  if (listener_ != nullptr) listener_->OnCorrupt(*replica, why);
+std::map<std::uint64_t, BlockStore::Replica>::iterator BlockStore::FindSeen(
+    const ReplicaInfo& seen) {
+  // A replica that was open when it was seen may have been cut under the same generation stamp.
+  const bool was_finalized =
+      seen.state == ReplicaState::kFinalized || seen.state == ReplicaState::kUnderRecovery;
+  const auto it = replicas_.find(seen.block_id);
+  if (!was_finalized || it == replicas_.end()) return replicas_.end();
+  const auto& now = it->second;
+  const bool same = !now.in_pipeline && now.generation_stamp == seen.generation_stamp &&
+                    now.length == seen.length_bytes &&
+                    now.disk->identity().storage_uuid == seen.storage_uuid;
+  return same ? it : replicas_.end();
 }
 
-bool BlockStore::ReportUnreadable(std::uint64_t block_id, const std::string& why) {
-  const auto replica = Get(block_id);
-  if (!replica) return false;
-  Suspect(*replica->disk, why);
-  if (replica->disk->failed() || replica->in_pipeline) return false;
+bool BlockStore::ReportCorrupt(const ReplicaInfo& seen, const std::string& why) {
   {
     const std::lock_guard lock(mutex_);
-    const auto it = replicas_.find(block_id);
-    if (it == replicas_.end() || it->second.in_pipeline) return false;
-    replicas_.erase(it);
-    Withdraw(block_id);
+    if (FindSeen(seen) == replicas_.end()) return false;
+    Withdraw(seen.block_id);
   }
-  replica->disk->SubtractUsed(1, replica->length);
-  spdlog::warn("dropped the replica of block {}: {}", block_id, why);
-  if (listener_ != nullptr) listener_->OnDeleted(Describe(block_id, *replica));
+  spdlog::warn("block {} on {} is corrupt: {}", seen.block_id, seen.storage_uuid, why);
+  if (listener_ != nullptr) listener_->OnCorrupt(seen, why);
+  return true;
+}
+
+bool BlockStore::ReportUnreadable(const ReplicaInfo& seen, const std::string& why) {
+  const auto replica = Get(seen.block_id);
+  if (!replica) return false;
+  Suspect(*replica->disk, why);
+  if (replica->disk->failed()) return false;
+  {
+    const std::lock_guard lock(mutex_);
+    const auto it = FindSeen(seen);
+    if (it == replicas_.end()) return false;
+    replicas_.erase(it);
+    Withdraw(seen.block_id);
+  }
+  replica->disk->SubtractUsed(1, seen.length_bytes);
+  spdlog::warn("dropped the replica of block {}: {}", seen.block_id, why);
+  if (listener_ != nullptr) listener_->OnDeleted(seen);
   return true;
 }
 

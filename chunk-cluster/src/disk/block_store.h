@@ -104,11 +104,14 @@ class BlockStore {
   // Makes the bytes of a finalized replica, its checksums and its name durable. A writer does that
   // only if its client asks. Errors as of OpenReader; after an I/O error the replica is dropped.
   [[nodiscard]] Status Sync(std::uint64_t block_id, std::uint64_t generation_stamp);
-  // To be called if the block's bytes contradict their checksums. The listener hears of it.
-  void ReportCorrupt(std::uint64_t block_id, const std::string& why);
+  // To be called if the bytes of the finalized replica `seen` contradict their checksums. The
+  // listener hears of it. False if the store does not hold that replica any more: somebody has
+  // changed it since it was looked up or opened, and what was read says nothing of what it is now.
+  bool ReportCorrupt(const ReplicaInfo& seen, const std::string& why);
   // To be called after an I/O error. Probes the disk, and drops the whole disk if it has failed, or
-  // else this replica. True if the replica was dropped.
-  bool ReportUnreadable(std::uint64_t block_id, const std::string& why);
+  // else the finalized replica `seen`. True if the replica was dropped; false also if somebody has
+  // changed it meanwhile.
+  bool ReportUnreadable(const ReplicaInfo& seen, const std::string& why);
 
   [[nodiscard]] Result<std::unique_ptr<ReplicaWriter>> Create(const WriteRequest& request);
   // For a client that rebuilds its pipeline. The previous writer loses its right to write, and
@@ -217,6 +220,9 @@ class BlockStore {
                                                                      const Replica& replica);
   // False if a writer has opened or changed the finalized replica since it was looked up.
   [[nodiscard]] bool IsUnchanged(std::uint64_t block_id, const Replica& replica) const;
+  // The entry of the finalized replica `seen`, or the end if a writer, a cut or a deletion has
+  // changed it. The caller holds mutex_.
+  [[nodiscard]] std::map<std::uint64_t, Replica>::iterator FindSeen(const ReplicaInfo& seen);
   [[nodiscard]] Result<std::unique_ptr<ReplicaReader>> OpenInPipeline(std::uint64_t block_id,
                                                                       const Replica& replica);
   // The caller holds the mutex of `in_pipeline`.

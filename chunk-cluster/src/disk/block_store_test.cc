@@ -207,6 +207,48 @@ TEST_F(BlockStoreTest, AFinalizedReplicaIsCut) {
   }
 }
 
+// A read that is under way while its replica is cut fails, and says nothing of the replica that is
+// there now.
+TEST_F(BlockStoreTest, AReadDuringACutDropsNoReplica) {
+  Open();
+  const auto data = RandomBytes(300'000, 1);
+  const std::vector<std::byte> cut = {data.begin(), data.begin() + 1300};
+  StoreBlock(*store_, 1, data);
+  const auto reader = store_->OpenReader(1, 1001);
+  ASSERT_TRUE(reader.has_value());
+  auto verified = OpenVerifiedReader(*store_, 1, 1001, data.size(), 0);
+  ASSERT_TRUE(verified.has_value());
+  std::vector<std::byte> out(2048);
+  ASSERT_TRUE((*verified)->Read(out));
+  ASSERT_TRUE(store_->StartRecovery(1, 1001, 1005).has_value());
+  ASSERT_TRUE(store_->FinishRecovery(1, 1005, 1300).has_value());
+  const auto events = listener_.events();
+
+  const auto read = (*verified)->Read(out);
+  ASSERT_FALSE(read.has_value());
+  EXPECT_EQ(read.error().code, ErrorCode::kCannotTell) << read.error().message;
+  for (const auto code : {ErrorCode::kCorrupt, ErrorCode::kIo}) {
+    Error error{code, "a test says so"};
+    ReportBad(*store_, **reader, error);
+    EXPECT_EQ(error.code, ErrorCode::kCannotTell);
+  }
+  EXPECT_EQ(listener_.events(), events) << "the namenode hears nothing of the new replica";
+  ExpectBlock(1, cut);
+
+  // Of the replica as it is now, it does.
+  const auto now = store_->OpenReader(1, 1005);
+  ASSERT_TRUE(now.has_value());
+  Error error{ErrorCode::kCorrupt, "a test says so"};
+  ReportBad(*store_, **now, error);
+  EXPECT_EQ(error.code, ErrorCode::kCorrupt);
+  EXPECT_EQ(listener_.events().back(), "corrupt 1");
+  error.code = ErrorCode::kIo;
+  ReportBad(*store_, **now, error);
+  EXPECT_EQ(error.code, ErrorCode::kIo);
+  EXPECT_EQ(listener_.events().back(), "deleted 1");
+  EXPECT_FALSE(store_->Find(1).has_value());
+}
+
 // The server dies at the first, second, ... change of a file while it cuts a replica. Whatever is
 // on its disk, the next attempt ends with the right bytes.
 TEST_F(BlockStoreTest, ACutThatBrokeOffIsRepeated) {

@@ -21,6 +21,16 @@ Status ReadVerified(const ReplicaReader& replica, std::uint64_t offset, std::spa
                           replica.info().storage_uuid, offset + *bad * checksum.bytes_per_chunk));
 }
 
+void ReportBad(BlockStore& store, const ReplicaReader& replica, Error& error) {
+  bool known = true;
+  if (error.code == ErrorCode::kCorrupt) {
+    known = store.ReportCorrupt(replica.info(), error.message);
+  } else if (error.code == ErrorCode::kIo) {
+    known = store.ReportUnreadable(replica.info(), error.message);
+  }
+  if (!known) error.code = ErrorCode::kCannotTell;
+}
+
 namespace {
 
 class VerifiedReader final : public BlockSource {
@@ -30,14 +40,7 @@ class VerifiedReader final : public BlockSource {
 
   Status Read(std::span<std::byte> out) override {
     auto status = ReadPieces(out);
-    if (!status && status.error().code == ErrorCode::kCorrupt) {
-      store_.ReportCorrupt(replica_->info().block_id, status.error().message);
-    } else if (!status && status.error().code == ErrorCode::kIo) {
-      // Only if the disk works, an unreadable replica is known to be bad.
-      if (!store_.ReportUnreadable(replica_->info().block_id, status.error().message)) {
-        status.error().code = ErrorCode::kCannotTell;
-      }
-    }
+    if (!status) ReportBad(store_, *replica_, status.error());
     return status;
   }
 

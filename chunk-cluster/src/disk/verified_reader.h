@@ -21,11 +21,15 @@ namespace ebb {
 [[nodiscard]] Status ReadVerified(const ReplicaReader& replica, std::uint64_t offset,
                                   std::span<std::byte> out, std::vector<std::byte>& sums);
 
+// Tells the store of a replica that could not be read, if `error` says that it is corrupt or
+// unreadable. `error` becomes kCannotTell if nothing is known of the replica: the whole disk has
+// failed, or somebody has cut or replaced the replica since it was opened.
+void ReportBad(BlockStore& store, const ReplicaReader& replica, Error& error);
+
 // Reads a finalized replica of this server from `offset` to its end, in pieces of any length, and
-// verifies every chunk. The store hears of a corrupt or unreadable replica; kCannotTell if the whole
-// disk has failed. `length` is the length
-// that the block should have: kCorrupt if the replica has another length. The store outlives the
-// source.
+// verifies every chunk. The store hears of a corrupt or unreadable replica, as by ReportBad.
+// `length` is the length that the block should have: kCorrupt if the replica has another length.
+// The store outlives the source.
 [[nodiscard]] Result<std::unique_ptr<BlockSource>> OpenVerifiedReader(
     BlockStore& store, std::uint64_t block_id, std::uint64_t generation_stamp, std::uint64_t length,
     std::uint64_t offset);

@@ -37,14 +37,10 @@ Result<StorageInspector::ChecksumFile> DiskInspector::ReadChecksums(
   EBB_TRY(FindFinalized(block));
   EBB_ASSIGN(const auto replica, store_.OpenReader(block.blockid(), block.generationstamp()));
   auto crc = ComposeCrc32c(*replica);
-  if (!crc && crc.error().code == ErrorCode::kCorrupt) {
-    store_.ReportCorrupt(block.blockid(), crc.error().message);
-  } else if (!crc && crc.error().code == ErrorCode::kIo) {
-    if (!store_.ReportUnreadable(block.blockid(), crc.error().message)) {
-      crc.error().code = ErrorCode::kCannotTell;
-    }
+  if (!crc) {
+    ReportBad(store_, *replica, crc.error());
+    return std::unexpected(std::move(crc).error());
   }
-  if (!crc) return std::unexpected(std::move(crc).error());
   return ChecksumFile{replica->length(), *crc};
 }
 

@@ -395,7 +395,7 @@ TEST_F(NamenodeSessionTest, TellsOfStoredDeletedAndCorruptBlocksAtOnce) {
     EXPECT_EQ(namenode_.changes.back().first, server.store->Find(1)->storage_uuid);
     EXPECT_EQ(namenode_.changes.back().second.block().numbytes(), 1000U);
   });
-  server.store->ReportCorrupt(1, "a test says so");
+  EXPECT_TRUE(server.store->ReportCorrupt(*server.store->Find(1), "a test says so"));
   namenode_.Await("the corrupt block",
                   [&] { return namenode_.bad_blocks == std::vector<std::uint64_t>{1}; });
   namenode_.Command(server.uuid(), BlockCommand(BlockCommandProto::INVALIDATE, 1));
@@ -768,7 +768,7 @@ TEST_F(SeveralNamenodesTest, AWrittenBlockIsReportedToTheNextNamenode) {
   second_.Await("calls while none serves", [&] { return second_.refusals > 2; });
   ASSERT_TRUE(WriteBytes(**writer, 512, std::span(data).subspan(512)));
   ASSERT_TRUE((*writer)->Finish(false));
-  server.store->ReportCorrupt(1, "a test says so");
+  EXPECT_TRUE(server.store->ReportCorrupt(*server.store->Find(1), "a test says so"));
   second_.Locked([&] { second_.standby = false; });
   second_.Await("the block, and that its replica is corrupt", [&] {
     return second_.Heard(1, BlockChange::RECEIVED) &&

@@ -255,7 +255,7 @@ class Scrubber::DiskScrub {
     if (!IsStillThere(block)) return;
     if (error.code == ErrorCode::kIo) {
       // Bad sectors or a failed disk: the store probes the disk.
-      if (store_.ReportUnreadable(block.block_id, error.message)) Count(&ScrubStatus::corrupt, 1);
+      if (store_.ReportUnreadable(block, error.message)) Count(&ScrubStatus::corrupt, 1);
       return;
     }
     if (error.code != ErrorCode::kCorrupt) {
@@ -280,7 +280,7 @@ class Scrubber::DiskScrub {
       cursor_.findings.push_back(finding);
       Save();
     }
-    store_.ReportCorrupt(block.block_id, again.error().message);
+    store_.ReportCorrupt(block, again.error().message);
   }
 
   // Reports the findings again that the namenode has not removed: it may have missed the first
@@ -296,7 +296,9 @@ class Scrubber::DiskScrub {
              found->generation_stamp != finding.generation_stamp;
     });
     for (const auto& finding : cursor_.findings) {
-      store_.ReportCorrupt(finding.block_id, "an earlier pass of the block scrub found it corrupt");
+      const auto found = store_.Find(finding.block_id);
+      if (!found || found->generation_stamp != finding.generation_stamp) continue;
+      store_.ReportCorrupt(*found, "an earlier pass of the block scrub found it corrupt");
     }
   }
 

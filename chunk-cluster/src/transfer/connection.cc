@@ -196,7 +196,7 @@ Result<bool> Connection::ReadReplica(const OpReadBlockProto& op, const ReplicaRe
                           ReadResponse(checksum, send.with_checksums, range->begin));
   if (!sent) {
     if (!IsPeersFault(sent.error())) {
-      store_.ReportUnreadable(replica.info().block_id, sent.error().message);
+      store_.ReportUnreadable(replica.info(), sent.error().message);
     }
     return std::unexpected(std::move(sent).error());
   }
@@ -329,7 +329,7 @@ Result<bool> Connection::CopyBlock(const OpCopyBlockProto& op) {
   auto sent = SendForMove(socket_, **replica, throttler_, *std::exchange(move, std::nullopt),
                           patience_.stop);
   if (!sent && !IsPeersFault(sent.error())) {
-    store_.ReportUnreadable(block.blockid(), sent.error().message);
+    store_.ReportUnreadable((*replica)->info(), sent.error().message);
   }
   EBB_TRY(std::move(sent));
   return false;

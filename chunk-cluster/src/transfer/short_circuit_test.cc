@@ -216,7 +216,7 @@ TEST_F(ShortCircuitTest, ASlotIsValidUntilTheReplicaIsDeleted) {
   EXPECT_TRUE(store_->Delete(1, 1001));
   EXPECT_FALSE(memory.IsValid(0));
   EXPECT_TRUE(memory.IsValid(127));
-  store_->ReportCorrupt(2, "a test");
+  EXPECT_TRUE(store_->ReportCorrupt(*store_->Find(2), "a test"));
   EXPECT_FALSE(memory.IsValid(127));
   ReleaseShortCircuitAccessRequestProto release;
   *release.mutable_slotid() = memory.Slot(127);
