@@ -99,7 +99,8 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
     if (!read) return Die(read.error());
     key = *std::move(read);
   }
-  transfer::ShortCircuitRegistry short_circuit;
+  transfer::ShortCircuitRegistry short_circuit(
+      transfer::ShortCircuitRegistry::SegmentsFor(configuration.max_connections));
   auto opened = BlockStore::Open(
       RealFileSystem(), {.directories = configuration.directories,
                          .reserved_bytes = configuration.reserved_bytes,

@@ -269,8 +269,7 @@ Result<bool> Connection::ServeSegment() {
     EBB_TRY(WriteString(socket_, bytes, kPeerTimeout));
     return true;
   }
-  EBB_TRY(ShortCircuit(socket_, reader_, store_, *short_circuit_).ServeSegment());
-  return false;
+  return ShortCircuit(socket_, reader_, store_, *short_circuit_).ServeSegment();
 }
 
 Result<bool> Connection::ReleaseSlot() {

@@ -28,7 +28,10 @@ ebb::Status ShortCircuit::Send(const google::protobuf::MessageLite& message) {
   return WriteString(socket_, bytes, kPeerTimeout);
 }
 
-ebb::Status ShortCircuit::Refuse(const std::string& message) {
+ebb::Status ShortCircuit::Refuse(const std::optional<ShortCircuitRegistry::SlotId>& slot,
+                                 const std::string& message) {
+  // Before the answer: after it the client may use the slot again, if it frees it after all.
+  if (slot) registry_.Refuse(*slot);
   BlockOpResponseProto response;
   response.set_status(ERROR_UNSUPPORTED);
   response.set_shortcircuitaccessversion(kBlockFilesVersion);
@@ -38,36 +41,36 @@ ebb::Status ShortCircuit::Refuse(const std::string& message) {
 
 ebb::Status ShortCircuit::SendFiles(const OpRequestShortCircuitAccessProto& op) {
   const auto& block = op.header().block();
-  if (op.maxversion() < kBlockFilesVersion) {
-    return Refuse(fmt::format("the files of a block have version {}, and this client reads up to "
-                              "version {}; use a newer client",
-                              kBlockFilesVersion, op.maxversion()));
-  }
   std::optional<ShortCircuitRegistry::SlotId> slot;
-  if (op.has_slotid()) {
+  if (op.has_slotid()) slot = FromProto(op.slotid());
+  if (op.maxversion() < kBlockFilesVersion) {
+    return Refuse(slot, fmt::format("the files of a block have version {}, and this client reads "
+                                    "up to version {}; use a newer client",
+                                    kBlockFilesVersion, op.maxversion()));
+  }
+  if (slot) {
     // Before the files are opened: else the replica could be deleted unnoticed in between.
-    slot = FromProto(op.slotid());
     if (auto registered = registry_.Register(*slot, block.blockid()); !registered) {
-      BlockOpResponseProto response;
-      response.set_status(ERROR);
-      response.set_message(registered.error().message);
-      return Send(response);
+      return RefuseSlot(registered.error());
     }
   }
-  const auto send = [&]() -> Result<bool> {
-    const auto replica = store_.OpenReader(block.blockid(), block.generationstamp());
-    if (!replica || (*replica)->descriptor() < 0) {
-      EBB_TRY(Refuse(replica ? "the files of this server cannot be shared"
-                             : replica.error().message));
-      return false;
-    }
-    EBB_TRY(SendFilesOf(**replica, op.supportsreceiptverification()));
-    return true;
-  };
-  auto sent = send();
-  if (slot && (!sent || !*sent)) (void)registry_.Unregister(*slot);
-  if (!sent) return std::unexpected(std::move(sent).error());
-  return {};
+  const auto replica = store_.OpenReader(block.blockid(), block.generationstamp());
+  if (!replica || (*replica)->descriptor() < 0) {
+    return Refuse(slot,
+                  replica ? "the files of this server cannot be shared" : replica.error().message);
+  }
+  auto sent = SendFilesOf(**replica, op.supportsreceiptverification());
+  if (slot && !sent) (void)registry_.Unregister(*slot);
+  return sent;
+}
+
+ebb::Status ShortCircuit::RefuseSlot(const Error& error) {
+  // A segment may have ended while its client chose a slot of it.
+  if (error.code == ErrorCode::kNotFound) return Refuse(std::nullopt, error.message);
+  BlockOpResponseProto response;
+  response.set_status(ERROR);
+  response.set_message(error.message);
+  return Send(response);
 }
 
 ebb::Status ShortCircuit::SendFilesOf(const ReplicaReader& replica, bool wants_receipt) {
@@ -84,13 +87,14 @@ ebb::Status ShortCircuit::SendFilesOf(const ReplicaReader& replica, bool wants_r
   return {};
 }
 
-ebb::Status ShortCircuit::ServeSegment() {
+Result<bool> ShortCircuit::ServeSegment() {
   ShortCircuitShmResponseProto response;
-  const auto segment = registry_.Create();
+  const auto segment = registry_.Create([this] { socket_.Shutdown(); });
   if (!segment) {
-    response.set_status(ERROR);
+    response.set_status(ERROR_UNSUPPORTED);
     response.set_error(segment.error().message);
-    return Send(response);
+    EBB_TRY(Send(response));
+    return true;
   }
   response.set_status(SUCCESS);
   response.mutable_id()->set_hi(static_cast<std::int64_t>((*segment)->id().first));
@@ -100,7 +104,7 @@ ebb::Status ShortCircuit::ServeSegment() {
   EBB_TRY(SendDescriptors(socket_, std::span(&memory, 1), std::byte{0}, kPeerTimeout));
   for (;;) {
     EBB_ASSIGN(const bool ended, socket_.WaitReadable(std::chrono::hours(24)));
-    if (ended) return {};
+    if (ended) return false;
   }
 }
 

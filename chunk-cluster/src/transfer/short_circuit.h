@@ -2,6 +2,9 @@
 // over a Unix domain socket, and reads them itself.
 #pragma once
 
+#include <optional>
+#include <string>
+
 #include "common/error.h"
 #include "common/socket.h"
 #include "common/socket_reader.h"
@@ -26,13 +29,20 @@ class ShortCircuit {
   // reads this block over the socket, and asks again for the next one. After any other error it
   // would not ask for ten minutes.
   [[nodiscard]] Status SendFiles(const hadoop::hdfs::OpRequestShortCircuitAccessProto& op);
-  // Gives the client a segment and waits until the client closes the connection, or sends anything.
-  [[nodiscard]] Status ServeSegment();
+  // Gives the client a segment and waits until the client closes the connection, or sends anything,
+  // or the segment is of no use any more. True if there was no segment to give: the connection goes
+  // on, and the client asks for no segment again. If the connection ended, the client would not use
+  // the socket for ten minutes.
+  [[nodiscard]] Result<bool> ServeSegment();
   [[nodiscard]] Status ReleaseSlot(
       const hadoop::hdfs::ReleaseShortCircuitAccessRequestProto& request);
 
  private:
-  [[nodiscard]] Status Refuse(const std::string& message);
+  // The client loses the slot.
+  [[nodiscard]] Status Refuse(const std::optional<ShortCircuitRegistry::SlotId>& slot,
+                              const std::string& message);
+  // The slot of a request could not be registered.
+  [[nodiscard]] Status RefuseSlot(const Error& error);
   [[nodiscard]] Status Send(const google::protobuf::MessageLite& message);
   [[nodiscard]] Status SendFilesOf(const ReplicaReader& replica, bool wants_receipt);
 

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <random>
 #include <system_error>
+#include <utility>
 
 namespace ebb::transfer {
 
@@ -61,11 +62,12 @@ std::uint64_t& ShortCircuitRegistry::Segment::flags(std::size_t slot) const {
   return *reinterpret_cast<std::uint64_t*>(memory_ + slot * kSlotBytes);
 }
 
-Result<std::unique_ptr<ShortCircuitRegistry::Segment>> ShortCircuitRegistry::Create() {
-  std::unique_ptr<Segment> segment(new Segment(*this, RandomId()));
+Result<std::unique_ptr<ShortCircuitRegistry::Segment>> ShortCircuitRegistry::Create(
+    std::function<void()> end) {
+  std::unique_ptr<Segment> segment(new Segment(*this, RandomId(), std::move(end)));
   EBB_TRY(segment->Map());
   const std::lock_guard lock(mutex_);
-  if (segments_.size() >= kMaxSegments) {
+  if (segments_.size() >= max_segments_) {
     return Fail(ErrorCode::kBusy,
                 fmt::format("clients have {} segments of shared memory, and get no more; read "
                             "without one",
@@ -78,8 +80,8 @@ Result<std::unique_ptr<ShortCircuitRegistry::Segment>> ShortCircuitRegistry::Cre
 Result<ShortCircuitRegistry::Segment*> ShortCircuitRegistry::Find(const SlotId& slot) const {
   const auto found = segments_.find(slot.segment);
   if (found == segments_.end()) {
-    return Fail(ErrorCode::kInvalid, fmt::format("there is no segment {} of shared memory",
-                                                 NameOf(slot.segment)));
+    return Fail(ErrorCode::kNotFound, fmt::format("there is no segment {} of shared memory",
+                                                  NameOf(slot.segment)));
   }
   if (slot.index < 0 || slot.index >= static_cast<std::int64_t>(kSlots)) {
     return Fail(ErrorCode::kInvalid,
@@ -104,6 +106,7 @@ Status ShortCircuitRegistry::Register(const SlotId& slot, std::uint64_t block_id
   // Nothing is locked in memory here, so that readers must verify checksums.
   ClearFlags(flags, kAnchorable);
   segment->blocks_.emplace(index, block_id);
+  segment->refused_.reset(index);
   by_block_.emplace(block_id, std::pair(segment, index));
   return {};
 }
@@ -119,7 +122,26 @@ Status ShortCircuitRegistry::Unregister(const SlotId& slot) {
   }
   Free(*segment, index, used->second);
   segment->blocks_.erase(used);
+  EndIfUseless(*segment);
   return {};
+}
+
+void ShortCircuitRegistry::Refuse(const SlotId& slot) {
+  const std::lock_guard lock(mutex_);
+  const auto found = Find(slot);
+  if (!found) return;
+  Segment& segment = **found;
+  const auto index = static_cast<std::size_t>(slot.index);
+  if (const auto used = segment.blocks_.find(index); used != segment.blocks_.end()) {
+    Free(segment, index, used->second);
+    segment.blocks_.erase(used);
+  }
+  segment.refused_.set(index);
+  EndIfUseless(segment);
+}
+
+void ShortCircuitRegistry::EndIfUseless(const Segment& segment) {
+  if (segment.blocks_.empty() && segment.refused_.count() >= kMaxRefused) segment.end_();
 }
 
 void ShortCircuitRegistry::Free(Segment& segment, std::size_t index, std::uint64_t block_id) {

@@ -101,6 +101,10 @@ class Client {
   }
   void Write(const std::string& bytes) { EXPECT_TRUE(WriteString(socket_, bytes, kPatience)); }
   void Close() { socket_.Close(); }
+  bool AtEnd() {
+    const auto end = reader_.AtEnd(kPatience);
+    return end && *end;
+  }
 
  private:
   Socket socket_;
@@ -142,6 +146,7 @@ class Memory {
   }
   int file() const { return file_; }
   void Close() { client_.Close(); }
+  bool AwaitsEnd() { return client_.AtEnd(); }
 
  private:
   std::uint64_t& word(int slot) const {
@@ -276,6 +281,78 @@ TEST_F(ShortCircuitTest, ARefusalTellsWhetherToAskAgain) {
     *unmarked.mutable_slotid() = memory.Slot(slot);
     EXPECT_EQ(ask(unmarked).status(), ERROR) << slot;
   }
+}
+
+// HDFS's client never frees the slot of such a request.
+TEST_F(ShortCircuitTest, ASegmentOfRefusedSlotsEnds) {
+  StoreBlock(*store_, 1, RandomBytes(3000, 1));
+  Memory memory(path());
+  Client client(path());
+  const auto ask = [&](std::uint64_t block, int slot) {
+    memory.Allocate(slot);
+    auto op = Files(block);
+    *op.mutable_slotid() = memory.Slot(slot);
+    return client.Ask<BlockOpResponseProto>(Operation::kRequestShortCircuitFds, op);
+  };
+  ASSERT_EQ(ask(1, 127).status(), SUCCESS);
+  for (const int file : client.Receive().second) close(file);
+  const int most = static_cast<int>(Registry::kMaxRefused);
+  for (int slot = 0; slot < most; ++slot) {
+    ASSERT_EQ(ask(404, slot).status(), ERROR_UNSUPPORTED);
+  }
+  EXPECT_EQ(registry_.segments(), 1) << "one slot is in use";
+  EXPECT_TRUE(memory.IsValid(127));
+  // A client that frees the slot after all uses it again.
+  ASSERT_EQ(ask(1, 0).status(), SUCCESS);
+  for (const int file : client.Receive().second) close(file);
+  for (const int slot : {0, 127}) {
+    ReleaseShortCircuitAccessRequestProto release;
+    *release.mutable_slotid() = memory.Slot(slot);
+    EXPECT_EQ(client
+                  .Ask<ReleaseShortCircuitAccessResponseProto>(Operation::kReleaseShortCircuitFds,
+                                                               release)
+                  .status(),
+              SUCCESS);
+  }
+  EXPECT_EQ(registry_.segments(), 1) << "63 slots are refused";
+  ASSERT_EQ(ask(404, 0).status(), ERROR_UNSUPPORTED);
+  EXPECT_TRUE(memory.AwaitsEnd());
+  while (registry_.segments() > 0) std::this_thread::yield();
+  // A request that was under way meanwhile does not turn the client away from the socket.
+  const auto late = ask(1, 1);
+  EXPECT_EQ(late.status(), ERROR_UNSUPPORTED) << late.message();
+  EXPECT_EQ(late.shortcircuitaccessversion(), 1);
+  EXPECT_EQ(Memory(path()).flags(0), 0) << "the next segment";
+}
+
+TEST_F(ShortCircuitTest, AClientThatGetsNoSegmentKeepsItsConnection) {
+  StoreBlock(*store_, 1, RandomBytes(3000, 1));
+  std::vector<std::unique_ptr<Registry::Segment>> held;
+  while (auto segment = registry_.Create()) held.push_back(std::move(*segment));
+  Client client(path());
+  ShortCircuitShmRequestProto op;
+  op.set_clientname("test");
+  const auto refused =
+      client.Ask<ShortCircuitShmResponseProto>(Operation::kRequestShortCircuitShm, op);
+  EXPECT_EQ(refused.status(), ERROR_UNSUPPORTED);
+  EXPECT_NE(refused.error().find("get no more"), std::string::npos) << refused.error();
+  EXPECT_EQ(
+      client.Ask<BlockOpResponseProto>(Operation::kRequestShortCircuitFds, Files(404)).status(),
+      ERROR_UNSUPPORTED);
+  Client next(path());
+  EXPECT_EQ(next.Ask<BlockOpResponseProto>(Operation::kRequestShortCircuitFds, Files(1)).status(),
+            SUCCESS);
+  for (const int file : next.Receive().second) close(file);
+}
+
+TEST_F(ShortCircuitTest, SegmentsLeaveConnectionsToOtherOperations) {
+  EXPECT_EQ(Registry::SegmentsFor(4), 1);
+  EXPECT_EQ(Registry::SegmentsFor(100), 25);
+  EXPECT_EQ(Registry::SegmentsFor(65536), Registry::kMaxSegments);
+  Registry small(Registry::SegmentsFor(4));
+  const auto first = small.Create();
+  ASSERT_TRUE(first.has_value());
+  EXPECT_EQ(small.Create().error().code, ErrorCode::kBusy);
 }
 
 TEST_F(ShortCircuitTest, AClientThatNeverTakesTheFilesKeepsNoSlot) {
