@@ -21,6 +21,8 @@ using namespace hadoop::hdfs::datanode;
 constexpr std::chrono::milliseconds kDeliveryPatience(100);
 // If more changes wait, a full report replaces them.
 constexpr std::size_t kMaxChanges = 100'000;
+// In one call: about a megabyte.
+constexpr std::size_t kMaxChangesOfCall = 10'000;
 
 }  // namespace
 
@@ -244,8 +246,7 @@ void BlockReporter::RunIncremental() {
 }
 
 Status BlockReporter::SendIncremental(const Session& session) {
-  BlockReceivedAndDeletedRequestProto request;
-  std::map<std::string, std::vector<BlockChange>> taken;
+  Changes taken;
   std::uint64_t last;
   {
     const std::lock_guard lock(mutex_);
@@ -254,18 +255,8 @@ Status BlockReporter::SendIncremental(const Session& session) {
     change_count_ = 0;
     last = enqueued_;
   }
-  *request.mutable_registration() = session.registration;
-  request.set_blockpoolid(store_.block_pool_id());
-  for (const auto& [uuid, changes] : taken) {
-    auto& storage = *request.add_blocks();
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // HDFS still requires this field
-    storage.set_storageuuid(uuid);
-#pragma GCC diagnostic pop
-    FillStorage(*storage.mutable_storage(), uuid);
-    for (const auto& change : changes) *storage.add_blocks() = change;
-  }
-  auto sent = session.namenode->BlockReceivedAndDeleted(request);
+  Status sent;
+  while (sent && !taken.empty()) sent = SendFirst(session, taken);
   const bool unregistered = !sent && IsUnregistered(sent.error());
   {
     const std::lock_guard lock(mutex_);
@@ -285,6 +276,32 @@ Status BlockReporter::SendIncremental(const Session& session) {
   delivered_wake_.notify_all();
   if (unregistered) events_.on_unregistered(session.namenode);
   return sent;
+}
+
+Status BlockReporter::SendFirst(const Session& session, Changes& changes) {
+  BlockReceivedAndDeletedRequestProto request;
+  *request.mutable_registration() = session.registration;
+  request.set_blockpoolid(store_.block_pool_id());
+  std::size_t room = kMaxChangesOfCall;
+  for (const auto& [uuid, of_storage] : changes) {
+    if (room == 0) break;
+    auto& storage = *request.add_blocks();
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // HDFS still requires this field
+    storage.set_storageuuid(uuid);
+#pragma GCC diagnostic pop
+    FillStorage(*storage.mutable_storage(), uuid);
+    const std::size_t count = std::min(room, of_storage.size());
+    for (std::size_t i = 0; i < count; ++i) *storage.add_blocks() = of_storage[i];
+    room -= count;
+  }
+  EBB_TRY(session.namenode->BlockReceivedAndDeleted(request));
+  for (const auto& storage : request.blocks()) {
+    const auto told = changes.find(storage.storage().storageuuid());
+    told->second.erase(told->second.begin(), told->second.begin() + storage.blocks_size());
+    if (told->second.empty()) changes.erase(told);
+  }
+  return {};
 }
 
 // ---- corrupt blocks -----------------------------------------------------------------------------

@@ -87,6 +87,8 @@ class BlockReporter {
  private:
   using BlockChange = hadoop::hdfs::datanode::ReceivedDeletedBlockInfoProto;
 
+  // By storage, oldest first.
+  using Changes = std::map<std::string, std::vector<BlockChange>>;
   using Clock = std::chrono::steady_clock;
 
   // Where reports go, and the registration that they name.
@@ -98,8 +100,11 @@ class BlockReporter {
   };
 
   void RunIncremental();
-  // The caller holds sending_.
+  // Sends all changes that wait, in as many calls as needed. The caller holds sending_.
   [[nodiscard]] Status SendIncremental(const Session& session);
+  // Sends as many changes as one call may have, those of a storage in their order, and removes
+  // them.
+  [[nodiscard]] Status SendFirst(const Session& session, Changes& changes);
   void RunFull();
   // Waits after a failure: until the time is over, another registration, or the end. The caller
   // holds mutex_.
@@ -127,8 +132,8 @@ class BlockReporter {
   bool stopping_ = false;
   bool registered_ = false;
   Session session_;
-  // Changes by storage that the namenode was not told of, oldest first.
-  std::map<std::string, std::vector<BlockChange>> changes_;
+  // Changes that the namenode was not told of.
+  Changes changes_;
   std::size_t change_count_ = 0;
   // Changes are numbered from 1. `delivered_` is the number up to which the namenode was told.
   std::uint64_t enqueued_ = 0;

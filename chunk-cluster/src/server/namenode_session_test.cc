@@ -85,11 +85,14 @@ class FakeNamenode {
         });
     handlers["blockReceivedAndDeleted"] =
         Handler<BlockReceivedAndDeletedRequestProto>([this](const auto& request) {
+          std::size_t count = 0;
           for (const auto& storage : request.blocks()) {
+            count += static_cast<std::size_t>(storage.blocks_size());
             for (const auto& change : storage.blocks()) {
               changes.push_back({storage.storage().storageuuid(), change});
             }
           }
+          most_changes = std::max(most_changes, count);
           return BlockReceivedAndDeletedResponseProto();
         });
     handlers["errorReport"] = Handler<ErrorReportRequestProto>([this](const auto& request) {
@@ -189,6 +192,8 @@ class FakeNamenode {
   std::map<std::string, HeartbeatRequestProto> heartbeats;
   std::map<std::string, std::vector<BlockReportRequestProto>> reports;
   std::vector<std::pair<std::string, BlockChange>> changes;
+  // In one call.
+  std::size_t most_changes = 0;
   std::vector<std::string> errors;
   std::vector<std::uint64_t> bad_blocks;
   // For each of bad_blocks: uuid of the server, and of the storage if it was named.
@@ -401,6 +406,25 @@ TEST_F(NamenodeSessionTest, TellsOfStoredDeletedAndCorruptBlocksAtOnce) {
   namenode_.Command(server.uuid(), BlockCommand(BlockCommandProto::INVALIDATE, 1));
   namenode_.Await("the deleted block", [&] { return namenode_.Heard(1, BlockChange::DELETED); });
   EXPECT_TRUE(server.directory.Find("blk_1").empty());
+}
+
+TEST_F(NamenodeSessionTest, ManyChangesGoInSeveralCallsAndInTheirOrder) {
+  namenode_.Locked([&] { namenode_.standby = true; });
+  Server server(namenode_.port());
+  constexpr std::uint64_t kChanges = 25'000;
+  for (std::uint64_t id = 1; id <= kChanges; ++id) {
+    server.session->OnDeleted({.block_id = id, .generation_stamp = 1001, .storage_uuid = "DS-1"});
+  }
+  namenode_.Locked([&] { namenode_.standby = false; });
+  namenode_.Await("all changes", [&] { return namenode_.Heard(kChanges, BlockChange::DELETED); });
+  namenode_.Locked([&] {
+    std::uint64_t last = 0;
+    for (const auto& [storage, change] : namenode_.changes) {
+      ASSERT_LE(change.block().blockid(), last + 1);
+      last = std::max(last, change.block().blockid());
+    }
+    EXPECT_LE(namenode_.most_changes, 10'000);
+  });
 }
 
 TEST_F(NamenodeSessionTest, AReplicaIsForgottenWithTheOrderEvenIfItsDiskHangs) {

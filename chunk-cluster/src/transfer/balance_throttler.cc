@@ -3,7 +3,16 @@
 #include <algorithm>
 #include <utility>
 
+#include "transfer/wire.h"
+
 namespace ebb::transfer {
+
+namespace {
+
+// A move waits so long for its turn at most. The balancer hears of the move as often.
+constexpr int kTurnSeconds = 30;
+
+}  // namespace
 
 BalanceThrottler::Move::~Move() {
   if (throttler_ == nullptr) return;
@@ -20,9 +29,21 @@ BalanceThrottler::BalanceThrottler(const Options& options)
 
 std::optional<BalanceThrottler::Move> BalanceThrottler::Begin() {
   const std::lock_guard lock(mutex_);
-  if (moves_ >= max_moves_) return std::nullopt;
+  if (moves_ >= MovesInTime()) return std::nullopt;
   ++moves_;
   return Move(*this);
+}
+
+std::size_t BalanceThrottler::MovesInTime() const {
+  const double bytes = static_cast<double>(bytes_per_second_) * kTurnSeconds;
+  const double in_time = std::max(1.0, bytes / static_cast<double>(kMovePacketBytes));
+  if (in_time >= static_cast<double>(max_moves_)) return max_moves_;
+  return static_cast<std::size_t>(in_time);
+}
+
+std::size_t BalanceThrottler::max_moves() const {
+  const std::lock_guard lock(mutex_);
+  return MovesInTime();
 }
 
 void BalanceThrottler::PayDebt() {

@@ -39,7 +39,8 @@ class BalanceThrottler {
 
   explicit BalanceThrottler(const Options& options);
 
-  // Empty if as many moves as allowed are under way.
+  // Empty if as many moves as allowed are under way, or as many as the limit of bytes serves in
+  // time: each of them is to send or receive a packet twice a minute.
   [[nodiscard]] std::optional<Move> Begin();
   // Notes bytes that a move has sent or received. Returns when the bytes of all moves before them
   // are within the limit. kShutdown if `stop` is requested.
@@ -48,7 +49,8 @@ class BalanceThrottler {
   // 0 is ignored, as HDFS ignores it.
   void SetBytesPerSecond(std::uint64_t bytes);
   [[nodiscard]] std::uint64_t bytes_per_second() const;
-  [[nodiscard]] std::size_t max_moves() const { return max_moves_; }
+  // How many moves may be under way now.
+  [[nodiscard]] std::size_t max_moves() const;
   [[nodiscard]] std::size_t moves() const;
 
  private:
@@ -63,8 +65,9 @@ class BalanceThrottler {
   double debt_ = 0;
   Clock::time_point counted_ = Clock::now();
 
-  // The caller holds the mutex.
+  // The caller holds the mutex for both.
   void PayDebt();
+  [[nodiscard]] std::size_t MovesInTime() const;
 };
 
 }  // namespace ebb::transfer

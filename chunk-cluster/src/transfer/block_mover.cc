@@ -17,6 +17,8 @@ constexpr auto kProgressInterval = kPeerTimeout / 2;
 // The server that sends has closed its files when its last two bytes come.
 constexpr std::size_t kEndBytes = 2;
 constexpr char kEnd[kEndBytes] = {0, 'd'};
+// The uuid of a server has 36 characters. What a client names goes to the namenode, which keeps it.
+constexpr std::size_t kMaxHint = 64;
 
 }  // namespace
 
@@ -64,6 +66,14 @@ ebb::Status BlockMover::Check() const {
                             "are of one type",
                             block_.blockid()));
   }
+  if (op_.delhint().size() > kMaxHint) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("block {} cannot move for server '{}...': the name has {} bytes, and "
+                            "the uuid of a server has at most {}; name the server whose replica is "
+                            "to go",
+                            block_.blockid(), op_.delhint().substr(0, kMaxHint),
+                            op_.delhint().size(), kMaxHint));
+  }
   return {};
 }
 
@@ -76,7 +86,8 @@ ebb::Status BlockMover::Fetch() {
   EBB_TRY(WriteString(source, bytes, kPeerTimeout));
   SocketReader reader(source, kPacketDataBytes);
   BlockOpResponseProto response;
-  EBB_TRY(ReadMessage(reader, response, kPeerTimeout));
+  // The sender waits for its turn after each packet, and the answer to a small block waits with it.
+  EBB_TRY(ReadMessage(reader, response, kSlowReaderTimeout));
   EBB_TRY(CheckResponse(response, source.peer(), block_.blockid(), "send"));
   EBB_ASSIGN(const auto checksum, FromProto(response.readopchecksuminfo().checksum()));
   EBB_ASSIGN(const auto writer, store_.Create({.block_id = block_.blockid(),
@@ -95,7 +106,7 @@ ebb::Status BlockMover::Fetch() {
 
 ebb::Status BlockMover::Receive(SocketReader& reader, ReplicaWriter& writer) {
   for (;;) {
-    EBB_ASSIGN(const auto packet, ReadPacket(reader, kPeerTimeout));
+    EBB_ASSIGN(const auto packet, ReadPacket(reader, kSlowReaderTimeout));
     if (!packet.data.empty()) EBB_TRY(writer.Write(packet.offset, packet.data, packet.sums));
     if (packet.last) return {};
     EBB_TRY(throttler_.Take(packet.raw.size(), stop_));

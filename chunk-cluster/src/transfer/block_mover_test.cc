@@ -140,10 +140,13 @@ TEST(BlockMoverTest, ARefusedMoveSaysWhyAndLeavesNothing) {
   fast.set_storagetype(SSD);
   auto nowhere = Replace(Block(1, 1000), from);
   nowhere.mutable_source()->mutable_id()->set_xferport(1);
+  auto long_hint = Replace(Block(1, 1000), from);
+  long_hint.set_delhint(std::string(65, 'x'));
   for (const auto& [op, why] : std::vector<std::pair<OpReplaceBlockProto, std::string>>{
            {foreign, "belongs to block pool BP-of-another"},
            {fast, "storage of type SSD"},
            {nowhere, "127.0.0.1:1"},
+           {long_hint, "the name has 65 bytes"},
            {Replace(Block(404, 1000), from), "block 404 is not on this server"},
            {Replace(Block(1, 1000, 1002), from), "older than 1002"},
            {Replace(Block(2, 1000), from), "cannot be created again"},
@@ -207,8 +210,27 @@ TEST(BlockMoverTest, MovesKeepToTheBandwidth) {
   StoreBlock(*from.store, 1, RandomBytes(length, 1));
   const auto begun = Clock::now();
   EXPECT_EQ(Ask(to, Operation::kReplaceBlock, Replace(Block(1, length), from)).status(), SUCCESS);
-  // The last of four packets waits for the three before it.
+  // The last of sixteen packets waits for those before it.
   EXPECT_GE(Clock::now() - begun, std::chrono::milliseconds(350));
+}
+
+TEST(BalanceThrottlerTest, ALowLimitOfBytesAllowsOnlyMovesThatEnd) {
+  BalanceThrottler throttler({.bytes_per_second = 4096, .max_moves = 40});
+  std::vector<BalanceThrottler::Move> moves;
+  const auto begin_all = [&] {
+    while (auto move = throttler.Begin()) moves.push_back(std::move(*move));
+    EXPECT_EQ(moves.size(), throttler.max_moves());
+    return moves.size();
+  };
+  EXPECT_EQ(begin_all(), 1);
+  throttler.SetBytesPerSecond(64 << 10);
+  EXPECT_EQ(begin_all(), 30);
+  throttler.SetBytesPerSecond(~std::uint64_t{0});
+  EXPECT_EQ(begin_all(), 40);
+  throttler.SetBytesPerSecond(1);
+  EXPECT_FALSE(throttler.Begin().has_value());
+  moves.clear();
+  EXPECT_EQ(begin_all(), 1);
 }
 
 TEST(BalanceThrottlerTest, AHigherLimitEndsTheWaitAndSoDoesTheStop) {

@@ -29,7 +29,8 @@ Status SendReplica(Socket& socket, const ReplicaReader& replica, const SendRange
                    std::string prefix) {
   const auto& checksum = replica.checksum();
   const std::size_t chunk = checksum.bytes_per_chunk;
-  const std::size_t step = std::max<std::size_t>(kPacketDataBytes / chunk, 1) * chunk;
+  const std::size_t most = range.pace ? kMovePacketBytes : kPacketDataBytes;
+  const std::size_t step = std::max<std::size_t>(most / chunk, 1) * chunk;
   std::string buffer = std::move(prefix);
   std::int64_t sequence = 0;
   const bool corked = range.end - range.offset > kCopyBytes;

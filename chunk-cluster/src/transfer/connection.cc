@@ -308,7 +308,8 @@ Result<bool> Connection::TransferBlock(const OpTransferBlockProto& op) {
 
 Result<bool> Connection::RefuseMove(std::uint64_t block_id) {
   EBB_TRY(Refuse(ERROR, fmt::format("block {} cannot be moved now: {} moves are under way, and no "
-                                    "more are allowed; try again, or raise balance.moves",
+                                    "more are allowed; try again, or raise balance.moves or the "
+                                    "bandwidth of moves",
                                     block_id, throttler_.max_moves())));
   return false;
 }

@@ -47,6 +47,8 @@ inline constexpr std::uint32_t kMaxMessageBytes = 1 << 20;
 inline constexpr std::size_t kMaxPacketBytes = 16 << 20;
 // Bytes of data in a packet that this server sends.
 inline constexpr std::size_t kPacketDataBytes = 256 << 10;
+// A move with little bandwidth sends smaller packets, each of which comes in time.
+inline constexpr std::size_t kMovePacketBytes = 64 << 10;
 inline constexpr std::int64_t kHeartbeatSequence = -1;
 
 // A client with this prefix in its name writes the output of a combine. Such a write uses exactly
