@@ -165,8 +165,12 @@ class BrowseTest {
       assertThat(list(view, "/b/deep")).containsExactly("/b/deep/two");
       assertThat(view.named("three", null, 9).inodes()).isEmpty();
       List<String> below = new ArrayList<>();
-      view.eachFileBelow("/b", file -> below.add(file.path()));
+      assertThat(view.eachFileBelow("/b", 100, file -> below.add(file.path()))).isTrue();
       assertThat(below).containsExactlyInAnyOrder("/b/one", "/b/renamed", "/b/deep/two");
+      assertThat(view.eachFileBelow("/b", 3, file -> true)).as("four inodes").isFalse();
+      assertThat(view.directoriesAbove("/b/deep/two"))
+          .extracting(InodeView::path)
+          .containsExactly("/", "/b", "/b/deep");
 
       namenode.delete(three);
       readAll(view, namenode);

@@ -47,6 +47,9 @@ final class ActionAnswers {
   /** All files of one conversion are in memory at once. */
   static final int MOST_FILES = 2_000;
 
+  /** Files and directories that an order looks at: there may be directories without files. */
+  private static final int MOST_INODES = 20_000;
+
   private static final double CHECKSUMS_OF_DATA = 1.0 / 128;
 
   private final ManagerState manager;
@@ -194,16 +197,23 @@ final class ActionAnswers {
 
   private List<FileView> filesBelow(String path) {
     List<FileView> files = new ArrayList<>();
-    manager.view().eachFileBelow(path, file -> files.add(file) && files.size() <= MOST_FILES);
-    if (files.isEmpty()) {
+    boolean whole =
+        manager
+            .view()
+            .eachFileBelow(
+                path, MOST_INODES, file -> files.add(file) && files.size() <= MOST_FILES);
+    if (files.isEmpty() && whole) {
       throw new ApiException(
           404, "the manager knows no file at or below " + path, "name a path that exists");
     }
-    if (files.size() > MOST_FILES) {
+    if (!whole) {
       throw new ApiException(
           400,
-          "there are more than %,d files below %s, and one order converts no more"
-              .formatted(MOST_FILES, path),
+          "there are more than %,d %s below %s, and one order converts no more"
+              .formatted(
+                  files.size() > MOST_FILES ? MOST_FILES : MOST_INODES,
+                  files.size() > MOST_FILES ? "files" : "files and directories",
+                  path),
           "name its subdirectories one after the other, or change the policy");
     }
     return files;
@@ -608,7 +618,8 @@ final class ActionAnswers {
           409,
           "a %s (transition %d) cannot be %s"
               .formatted(TransitionKinds.show(row.getKind()), row.getId(), why),
-          "nothing to do: the namenode looks after repairs, rewrites, subtractions and re-placements itself");
+          "nothing to do: the namenode looks after repairs, rewrites, subtractions and"
+              + " re-placements itself");
     }
   }
 
@@ -743,7 +754,8 @@ final class ActionAnswers {
             "%d live servers stay, with %s free."
                 .formatted(
                     drain.getServersThatStay(), Units.showBytes(drain.getFreeBytesThatStay())),
-            "Reads go on. Stop the server once it is drained; until then it can be taken back at any time."),
+            "Reads go on. Stop the server once it is drained; until then it can be taken back at"
+                + " any time."),
         drainFigures(drain));
   }
 

@@ -6,8 +6,6 @@ import io.ebbfs.manager.view.InodePage;
 import io.ebbfs.manager.view.InodeView;
 import io.ebbfs.manager.view.StripeView;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
-import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
@@ -208,14 +206,7 @@ final class BrowseAnswers {
   }
 
   private List<Entry> directoriesAbove(String path) {
-    List<InodeView> above = new ArrayList<>();
-    for (int end = path.lastIndexOf('/'); end >= 0; end = path.lastIndexOf('/', end - 1)) {
-      manager.view().at(path.substring(0, end) + "/").ifPresent(above::add);
-      if (end == 0) {
-        break;
-      }
-    }
-    Collections.reverse(above);
+    List<InodeView> above = manager.view().directoriesAbove(path);
     Map<Long, DirectoryReads.Sum> sums = reads.of(above);
     return above.stream().map(inode -> entry(inode, sums.get(inode.id()), null)).toList();
   }

@@ -23,19 +23,23 @@ record PinPlan(
   /** More files would take longer than an operator likes to wait. */
   static final int MOST_FILES = 4_000;
 
+  /** Files and directories that are looked at: there may be directories without files. */
+  static final int MOST_INODES = 3 * MOST_FILES;
+
   static PinPlan of(NamespaceView view, String path, Pin pin, Pin before) {
     long[] sums = new long[3];
-    boolean[] whole = {true};
-    view.eachFileBelow(
-        path,
-        file -> {
-          whole[0] = sums[0] < MOST_FILES;
-          if (whole[0]) {
-            add(sums, file, pin);
-          }
-          return whole[0];
-        });
-    return new PinPlan(path, pin, before, sums[0], sums[1], sums[2], whole[0]);
+    boolean whole =
+        view.eachFileBelow(
+            path,
+            MOST_INODES,
+            file -> {
+              if (sums[0] == MOST_FILES) {
+                return false;
+              }
+              add(sums, file, pin);
+              return true;
+            });
+    return new PinPlan(path, pin, before, sums[0], sums[1], sums[2], whole);
   }
 
   private static void add(long[] sums, FileView file, Pin pin) {
@@ -54,7 +58,7 @@ record PinPlan(
             .formatted(path, show(pin), show(before)),
         "It concerns %s%,d %s with %s, of which %,d already follow the pin '%s'. A pin of a directory or file below goes first."
             .formatted(
-                whole ? "" : "more than ",
+                whole ? "" : files < MOST_FILES ? "at least " : "more than ",
                 files,
                 files == 1 ? "file" : "files",
                 Units.showBytes(bytes),
@@ -63,7 +67,8 @@ record PinPlan(
         switch (pin) {
           case NONE -> "Reads decide again about these files. Nothing is converted at once.";
           case REPLICAS ->
-              "Encoded data of these files becomes replicas again over the next runs of the policy, within the bound.";
+              "Encoded data of these files becomes replicas again over the next runs of the policy,"
+                  + " within the bound.";
           case FAST, COMPACT ->
               "Data that is not in the %s code is encoded or converted over the next runs of the policy, within the bound."
                   .formatted(show(pin));

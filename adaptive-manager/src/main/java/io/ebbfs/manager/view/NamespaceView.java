@@ -27,6 +27,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BiConsumer;
 import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
@@ -77,6 +78,7 @@ public final class NamespaceView implements AutoCloseable {
   // As of the end of the last change, for readers that do not wait for whoever writes.
   private volatile long fileCount;
   private volatile SortingProgress progress;
+  private final LongAdder walked = new LongAdder();
   // Where the spreading of pins goes on.
   private long spreadFrom;
 
@@ -339,15 +341,19 @@ public final class NamespaceView implements AutoCloseable {
   /** Puts what the namenode has answered about these ids; an id without an answer is gone. */
   public synchronized void putInodes(Collection<Long> asked, ListFilesResponseProto answer) {
     Set<Long> gone = new HashSet<>(asked);
+    Set<Long> directories = new HashSet<>();
     for (DirectoryStatusProto directory : answer.getDirectoriesList()) {
       gone.remove(directory.getDirectoryId());
-      put(directory, true);
+      // The paths below may have changed, though the row of the directory does not tell.
+      directories.add(directory.getDirectoryId());
+      put(directory);
     }
     for (FileStatusProto file : answer.getFilesList()) {
       gone.remove(file.getFileId());
       put(file);
     }
     gone.forEach(this::remove);
+    moveBelow(directories);
     settle();
   }
 
@@ -357,11 +363,10 @@ public final class NamespaceView implements AutoCloseable {
    */
   public synchronized void putPins(Collection<Long> asked, ListFilesResponseProto answer) {
     Set<Long> gone = new HashSet<>(asked);
-    for (DirectoryStatusProto directory : answer.getDirectoriesList()) {
-      gone.remove(directory.getDirectoryId());
-      put(directory, false);
-    }
+    answer.getDirectoriesList().forEach(directory -> gone.remove(directory.getDirectoryId()));
+    Set<Long> moved = putAll(answer.getDirectoriesList());
     gone.forEach(this::remove);
+    moveBelow(moved);
     settle();
   }
 
@@ -369,8 +374,9 @@ public final class NamespaceView implements AutoCloseable {
   public synchronized void putPage(ListFilesResponseProto page) {
     withStripesReadOnce(
         () -> {
-          page.getDirectoriesList().forEach(directory -> put(directory, false));
+          Set<Long> moved = putAll(page.getDirectoriesList());
           page.getFilesList().forEach(this::put);
+          moveBelow(moved);
         });
     settle();
   }
@@ -509,11 +515,19 @@ public final class NamespaceView implements AutoCloseable {
     }
   }
 
-  /**
-   * @param walk whether the paths below may have changed, though the row of the directory does not
-   *     tell
-   */
-  private void put(DirectoryStatusProto directory, boolean walk) {
+  /** Puts directories. Returns the ids of those that have another path than before. */
+  private Set<Long> putAll(List<DirectoryStatusProto> directories) {
+    Set<Long> moved = new HashSet<>();
+    for (DirectoryStatusProto directory : directories) {
+      if (put(directory)) {
+        moved.add(directory.getDirectoryId());
+      }
+    }
+    return moved;
+  }
+
+  /** Returns whether the directory was known by another path. The rows below it stay. */
+  private boolean put(DirectoryStatusProto directory) {
     long id = directory.getDirectoryId();
     ViewInodeRow old = store.inode(id);
     if (old != null && old.hasFile()) {
@@ -525,9 +539,20 @@ public final class NamespaceView implements AutoCloseable {
     if (mayHoldOtherPin(old, directory)) {
       store.putSpread(id, NO_NAME);
     }
-    if (walk || old != null && !old.getDirectory().getPath().equals(directory.getPath())) {
-      for (long child : store.children(id)) {
-        move(child, directory.getPath(), id);
+    return old != null && !old.getDirectory().getPath().equals(directory.getPath());
+  }
+
+  /**
+   * Gives all inodes below these directories the paths that they have there. Where one of the
+   * directories lies below another one, the inodes are visited once.
+   */
+  private void moveBelow(Set<Long> directories) {
+    for (long top : TopDirectories.of(directories, this::directoryOf)) {
+      DirectoryStatusProto directory = directory(top);
+      if (directory != null) {
+        for (long child : store.children(top)) {
+          move(child, directory.getPath(), top);
+        }
       }
     }
   }
@@ -542,21 +567,17 @@ public final class NamespaceView implements AutoCloseable {
     Deque<Map.Entry<Long, String>> left = new ArrayDeque<>(List.of(Map.entry(id, directory)));
     while (!left.isEmpty()) {
       Map.Entry<Long, String> next = left.pop();
+      walked.increment();
       ViewInodeRow row = store.inode(next.getKey());
       if (row == null) {
         continue;
       }
       String old = row.hasFile() ? row.getFile().getPath() : row.getDirectory().getPath();
       String path = next.getValue() + old.substring(old.lastIndexOf('/'));
-      if (row.hasFile()) {
-        if (!path.equals(old)) {
-          // Nobody has listed the file: a reading of everything under way has to find it yet.
-          change(row, row.getFile().toBuilder().setPath(path).build(), row.getReading());
-        }
-      } else {
-        store.putInode(
-            next.getKey(),
-            row.toBuilder().setDirectory(row.getDirectory().toBuilder().setPath(path)).build());
+      if (!path.equals(old)) {
+        putPath(row, path);
+      }
+      if (!row.hasFile()) {
         for (long child : store.children(next.getKey())) {
           if (child != top) {
             left.push(Map.entry(child, path));
@@ -564,6 +585,25 @@ public final class NamespaceView implements AutoCloseable {
         }
       }
     }
+  }
+
+  private void putPath(ViewInodeRow row, String path) {
+    if (row.hasFile()) {
+      // Nobody has listed the file: a reading of everything under way has to find it yet.
+      change(row, row.getFile().toBuilder().setPath(path).build(), row.getReading());
+    } else {
+      store.putInode(
+          idOf(row),
+          row.toBuilder().setDirectory(row.getDirectory().toBuilder().setPath(path)).build());
+    }
+  }
+
+  /**
+   * How many inodes were looked at, since the view was opened, because a directory above them may
+   * have another path. It grows while such a change is put, and waits for no writer.
+   */
+  public long walked() {
+    return walked.sum();
   }
 
   /**
@@ -884,6 +924,16 @@ public final class NamespaceView implements AutoCloseable {
     return paths.at(path).map(InodeView::of).or(() -> InodeView.rootAt(path));
   }
 
+  /** The directories on the way to a path, "/" first, as far as they exist. */
+  public List<InodeView> directoriesAbove(String path) {
+    List<InodeView> found = new ArrayList<>(InodeView.rootAt("/").stream().toList());
+    paths.along(path.substring(0, path.lastIndexOf('/') + 1)).stream()
+        .map(InodeView::of)
+        .filter(InodeView::isDirectory)
+        .forEach(found::add);
+    return found;
+  }
+
   /**
    * A page of the entries of a directory, by name.
    *
@@ -903,9 +953,14 @@ public final class NamespaceView implements AutoCloseable {
     return paths.named(begin, after == null ? ViewStore.FROM_START : after, limit);
   }
 
-  /** Visits the files at and below a path; return false to stop. */
-  public void eachFileBelow(String path, Predicate<FileView> visitor) {
-    paths.eachFileBelow(path, visitor);
+  /**
+   * Visits the files at and below a path; return false to stop.
+   *
+   * @param most so many files and directories are looked at
+   * @return whether all were looked at
+   */
+  public boolean eachFileBelow(String path, int most, Predicate<FileView> visitor) {
+    return paths.eachFileBelow(path, most, visitor);
   }
 
   /** The sums by policy, as the policies in use sort; empty while there are none. */

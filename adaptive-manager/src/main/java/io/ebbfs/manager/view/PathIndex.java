@@ -24,19 +24,33 @@ final class PathIndex {
 
   /** The inode at a path; empty if there is none, and for "/", which has no row. */
   Optional<ViewInodeRow> at(String path) {
+    List<String> names = names(path);
+    List<ViewInodeRow> rows = along(names);
+    return names.isEmpty() || rows.size() < names.size()
+        ? Optional.empty()
+        : Optional.of(rows.get(rows.size() - 1));
+  }
+
+  /** The inodes on the way to a path, from the top, and that at the path: as far as they exist. */
+  List<ViewInodeRow> along(String path) {
+    return along(names(path));
+  }
+
+  private List<ViewInodeRow> along(List<String> names) {
+    List<ViewInodeRow> rows = new ArrayList<>();
     long directory = ROOT_ID;
-    ViewInodeRow row = null;
-    for (String name : names(path)) {
-      if (row != null && row.hasFile()) {
-        return Optional.empty();
-      }
-      row = child(directory, name);
+    for (String name : names) {
+      ViewInodeRow row = child(directory, name);
       if (row == null) {
-        return Optional.empty();
+        return rows;
+      }
+      rows.add(row);
+      if (row.hasFile()) {
+        return rows;
       }
       directory = row.getDirectory().getDirectoryId();
     }
-    return Optional.ofNullable(row);
+    return rows;
   }
 
   private static List<String> names(String path) {
@@ -96,16 +110,21 @@ final class PathIndex {
     };
   }
 
-  /** Visits the files at and below a path, a directory after the other; return false to stop. */
-  void eachFileBelow(String path, Predicate<FileView> visitor) {
+  /**
+   * Visits the files at and below a path, a directory after the other; return false to stop.
+   *
+   * @param most so many files and directories are looked at
+   * @return whether all were looked at
+   */
+  boolean eachFileBelow(String path, int most, Predicate<FileView> visitor) {
     Optional<ViewInodeRow> top = at(path);
     if (top.isPresent() && top.get().hasFile()) {
-      visitor.test(ViewReader.file(top.get()));
-      return;
+      return visitor.test(ViewReader.file(top.get()));
     }
     if (top.isEmpty() && !names(path).isEmpty()) {
-      return;
+      return true;
     }
+    int[] looked = {0};
     Deque<Long> left = new ArrayDeque<>();
     left.push(top.map(row -> row.getDirectory().getDirectoryId()).orElse(ROOT_ID));
     boolean[] wanted = {true};
@@ -115,6 +134,10 @@ final class PathIndex {
           new byte[0],
           ViewStore.FROM_START,
           (rest, id) -> {
+            if (looked[0]++ == most) {
+              wanted[0] = false;
+              return false;
+            }
             ViewInodeRow row = store.inode(id);
             if (row != null && row.hasFile()) {
               wanted[0] = visitor.test(ViewReader.file(row));
@@ -124,6 +147,7 @@ final class PathIndex {
             return wanted[0];
           });
     }
+    return wanted[0];
   }
 
   /** The name of an inode: the last part of its path. */

@@ -240,11 +240,11 @@ public final class ViewFollower implements AutoCloseable {
   private Mark await(String mark) throws InterruptedException {
     long begin = now();
     long progressedMillis = begin;
-    long before = progress;
+    long before = progress();
     synchronized (monitor) {
       while (awaitedMarks.contains(mark) && following && !stopping) {
-        if (progress != before) {
-          before = progress;
+        if (progress() != before) {
+          before = progress();
           progressedMillis = now();
         }
         if (now() - progressedMillis > MARK_MILLIS) {
@@ -257,6 +257,11 @@ public final class ViewFollower implements AutoCloseable {
       }
       return awaitedMarks.contains(mark) ? Mark.NOT_FOLLOWED : Mark.SEEN;
     }
+  }
+
+  /** One answer may move a large tree, which takes a while. */
+  private long progress() {
+    return progress + view.walked();
   }
 
   private void awaitReading() {

@@ -1,0 +1,129 @@
+package io.ebbfs.manager.view;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ebbfs.coding.code.CodeRegistry;
+import io.ebbfs.manager.config.PolicySet;
+import io.ebbfs.protocol.proto.CodingProtos.DirectoryStatusProto;
+import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
+import io.ebbfs.protocol.proto.CodingProtos.ListFilesResponseProto;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Many directories of one branch are renamed at once: what lies below them is visited once. */
+@Timeout(120)
+class RenamedChainTest {
+  private static final long ROOT = InodeListener.ROOT;
+  private static final long FIRST_DIRECTORY = 20_000;
+  private static final long FIRST_FILE = 30_000;
+  private static final int DEPTH = 60;
+  private static final int FILES = 300;
+
+  @TempDir Path directory;
+  private NamespaceView view;
+
+  @BeforeEach
+  void fill() throws Exception {
+    view = NamespaceView.open(directory, new PolicySet(List.of()), CodeRegistry.builtIn());
+    ListFilesResponseProto.Builder page = chain("d", DEPTH).toBuilder();
+    for (int i = 0; i < FILES; i++) {
+      page.addFiles(file(FIRST_FILE + i, path("d", DEPTH - 1) + "/" + i));
+    }
+    view.putPage(page.build());
+  }
+
+  @AfterEach
+  void close() {
+    view.close();
+  }
+
+  /** The path of a directory of the chain. */
+  private static String path(String name, int depth) {
+    StringBuilder path = new StringBuilder();
+    for (int i = 0; i <= depth; i++) {
+      path.append('/').append(name).append(i);
+    }
+    return path.toString();
+  }
+
+  private static ListFilesResponseProto chain(String name, int depth) {
+    ListFilesResponseProto.Builder answer = ListFilesResponseProto.newBuilder();
+    for (int i = 0; i < depth; i++) {
+      answer.addDirectories(
+          directory(FIRST_DIRECTORY + i, i == 0 ? ROOT : FIRST_DIRECTORY + i - 1, path(name, i)));
+    }
+    return answer.build();
+  }
+
+  private static DirectoryStatusProto directory(long id, long parent, String path) {
+    return DirectoryStatusProto.newBuilder()
+        .setDirectoryId(id)
+        .setParentId(parent)
+        .setPath(path)
+        .build();
+  }
+
+  private static FileStatusProto file(long id, String path) {
+    return FileStatusProto.newBuilder()
+        .setFileId(id)
+        .setPath(path)
+        .setLengthBytes(1)
+        .setModifiedMillis(1)
+        .setUnderConstruction(false)
+        .setBlocks(1)
+        .setStripedBlocks(0)
+        .setStoredBytes(3)
+        .setReplicatedBytes(1)
+        .setReplicatedStoredBytes(3)
+        .setParentId(FIRST_DIRECTORY + DEPTH - 1)
+        .build();
+  }
+
+  private static List<Long> directories() {
+    return LongStream.range(FIRST_DIRECTORY, FIRST_DIRECTORY + DEPTH).boxed().toList();
+  }
+
+  private void checkPaths(String name) {
+    for (int i = 0; i < FILES; i++) {
+      String path = path(name, DEPTH - 1) + "/" + i;
+      assertThat(view.file(FIRST_FILE + i).path()).isEqualTo(path);
+    }
+    assertThat(view.at(path(name, DEPTH - 1) + "/0").orElseThrow().id()).isEqualTo(FIRST_FILE);
+  }
+
+  @Test
+  void whatIsBelowRenamedDirectoriesIsVisitedOnce() {
+    view.putInodes(directories(), chain("e", DEPTH));
+    checkPaths("e");
+    assertThat(view.walked()).isEqualTo(DEPTH - 1 + FILES);
+    view.putPage(chain("f", DEPTH));
+    checkPaths("f");
+    assertThat(view.walked()).isEqualTo(2 * (DEPTH - 1 + FILES));
+  }
+
+  @Test
+  void aTopDirectoryOfAPartTakesAllBelowAlong() {
+    view.putInodes(List.of(FIRST_DIRECTORY), chain("e", 1));
+    assertThat(view.file(FIRST_FILE).path()).startsWith("/e0/d1/d2/").endsWith("/0");
+  }
+
+  @Test
+  void theTopDirectoriesOfACircleAndOfBranchesAreFound() {
+    // 1 is below 2, 2 below 3, and 3 below 1; 4 is below 3; 5 and 6 are below 7, 7 below "/".
+    List<Long> parents = List.of(0L, 2L, 3L, 1L, 3L, 7L, 7L, ROOT);
+    Set<Long> circle = Set.of(1L, 2L, 4L);
+    Set<Long> tops = TopDirectories.of(circle, id -> id < 8 ? parents.get((int) id) : 0);
+    assertThat(tops).hasSize(1).isSubsetOf(1L, 2L);
+    assertThat(TopDirectories.of(Set.of(5L, 6L), id -> id < 8 ? parents.get((int) id) : 0))
+        .containsExactlyInAnyOrder(5L, 6L);
+    assertThat(TopDirectories.of(Set.of(5L, 6L, 7L), id -> id < 8 ? parents.get((int) id) : 0))
+        .containsExactly(7L);
+  }
+}
