@@ -23,7 +23,7 @@ import org.rocksdb.WriteOptions;
  * ReadTree}). It hears from the view where files and directories are. Thread-safe.
  */
 public final class DirectoryReads implements InodeListener {
-  /** Sums that differ by less are equal. */
+  /** The sum of all reads may be wrong by this part. */
   private static final double ROUNDING = 1e-6;
 
   private final ManagerStore store;
@@ -99,12 +99,25 @@ public final class DirectoryReads implements InodeListener {
     ReadCounts counts = store.counts(nowMillis, halfLives).heat();
     List<Long> files = counts.mostRead(limit, exists);
     Map<Long, Double> heat = new HashMap<>(counts.of(files));
-    double listed = heat.values().stream().mapToDouble(count -> count).sum();
+    double placed = 0;
+    double unplaced = 0;
+    for (Map.Entry<Long, Double> file : heat.entrySet()) {
+      if (store.tree().placeOf(file.getKey()) == NO_INODE) {
+        unplaced += file.getValue();
+      } else {
+        placed += file.getValue();
+      }
+    }
     double all = store.tree().of(InodeListener.ROOT).heatAt(nowMillis, halfLives);
-    double rest = all - listed < all * ROUNDING ? 0 : all - listed;
     double least = heat.values().stream().mapToDouble(count -> count).min().orElse(0);
     boolean isCut = files.size() == limit;
-    double otherFiles = isCut ? Math.min(rest, least * ReadIndex.MOST_ABOVE) : rest;
+    double rest = Math.max(0, all - placed);
+    if (isCut) {
+      rest += all * ROUNDING; // where many files are left, their reads may be lost in the sums
+    } else if (rest < all * ROUNDING) {
+      rest = 0;
+    }
+    double otherFiles = isCut ? least * ReadIndex.MOST_ABOVE : rest;
     Set<Long> directories = new HashSet<>();
     boolean fits = true;
     for (Iterator<Long> next = files.iterator(); fits && next.hasNext(); ) {
@@ -113,7 +126,7 @@ public final class DirectoryReads implements InodeListener {
     for (long id : directories) {
       heat.put(id, store.tree().of(id).heatAt(nowMillis, halfLives));
     }
-    return new Hottest(heat, otherFiles, fits ? rest : all);
+    return new Hottest(heat, otherFiles, unplaced + (fits ? rest : all));
   }
 
   /** Returns whether all directories above a file are among them now. */
