@@ -4,6 +4,7 @@ The caller has stored 60 files of 1 MiB below /cold, 60 encoded ones below /froz
 are "cold" and "frozen". The parity scrub has ended its third pass. The drain of server-5 is refused.
 Prints the name of each step that holds; a step that does not ends the process with the reason.
 """
+import re
 import sys
 
 import browser
@@ -68,6 +69,26 @@ def change_bound(page):
     confirm(page, "Change the bound", "1.65x instead of 1.5x", "room for")
     expect(page.locator(".policy-head").first).to_contain_text("of 1.65×")
     step("bound", page)
+
+
+def late_answer(page):
+    """The answer of a dry run whose dialog was closed does not land in the next dialog."""
+    held = []
+    pause = re.compile(r"/api/v1/actions/pause\?")
+    page.route(pause, held.append)
+    page.get_by_role("button", name="Pause proposing").click()
+    page.wait_for_timeout(200)
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Change the bound of policy cold").click()
+    with page.expect_response(pause):
+        held[0].continue_()
+    page.wait_for_timeout(300)
+    dialog = page.get_by_role("dialog")
+    expect(dialog.locator("#action-summary")).to_be_empty()
+    expect(dialog.get_by_role("button", name="Show what it does")).to_be_enabled()
+    page.keyboard.press("Escape")
+    page.unroute(pause)
+    step("late answer", page)
 
 
 def dry_run(page):
@@ -174,8 +195,8 @@ def history(page):
     step("history", page)
 
 
-PARTS = (overview, pause_and_resume, focus_survives_a_refresh, change_bound, dry_run, drain_and_take_back, scrub,
-         browse_and_convert, make_replicas, pin, search, history)
+PARTS = (overview, pause_and_resume, focus_survives_a_refresh, change_bound, late_answer, dry_run, drain_and_take_back,
+         scrub, browse_and_convert, make_replicas, pin, search, history)
 
 
 def main():

@@ -69,6 +69,7 @@ function transitionButton(t, n = 1) {
 
 // ---- the dialog -------------------------------------------------------------------------------
 
+// The action of the open dialog; null while the dialog is closed. An answer that comes later belongs to no dialog.
 let current = null;
 
 function openAction(action) {
@@ -76,6 +77,7 @@ function openAction(action) {
   $('action-title').textContent = action.title;
   showField(action.field);
   showStep('ask', []);
+  $('action-go').disabled = false;
   $('action').showModal();
   if (!action.field && sessionStorage.getItem(TOKEN)) forward();
 }
@@ -108,22 +110,27 @@ function showStep(step, lines, error) {
 }
 
 async function forward() {
-  const step = current.step;
+  const action = current;
+  const step = action.step;
   if (!sessionStorage.getItem(TOKEN)) {
     if (!$('action-token').value.trim()) return showStep('ask', [], 'Enter the API token first.');
     sessionStorage.setItem(TOKEN, $('action-token').value.trim());
     $('action-token').value = '';
   }
-  if (current.field && step === 'ask') {
-    current.parameters[current.field.name] = $(current.field.choices ? 'action-choices' : 'action-value').value;
+  if (action.field && step === 'ask') {
+    action.parameters[action.field.name] = $(action.field.choices ? 'action-choices' : 'action-value').value;
   }
   $('action-go').disabled = true;
   try {
-    const answer = await post(current.path || 'actions/' + current.name, {...current.parameters, dryRun: step === 'ask'});
+    const answer = await post(action.path || 'actions/' + action.name, {...action.parameters, dryRun: step === 'ask'});
+    if (current !== action) {
+      if (step !== 'ask') refresh();
+      return;
+    }
     if (step === 'ask' && answer.decisions && !answer.decisions.length) {
-      showStep('done', current.summary(answer)); // there is nothing to confirm
+      showStep('done', action.summary(answer)); // there is nothing to confirm
     } else if (step === 'ask') {
-      showStep('confirm', current.summary ? current.summary(answer) : answer.summary);
+      showStep('confirm', action.summary ? action.summary(answer) : answer.summary);
       $('action-go').disabled = false;
       $('action-go').focus();
     } else {
@@ -134,9 +141,9 @@ async function forward() {
     }
   } catch (error) {
     if (error.status === 401) sessionStorage.removeItem(TOKEN);
-    showStep('ask', [], error.message);
+    if (current === action) showStep('ask', [], error.message);
   } finally {
-    $('action-go').disabled = false;
+    if (current === action) $('action-go').disabled = false;
   }
 }
 
@@ -162,4 +169,8 @@ function initActions() {
     forward();
   });
   $('action-close').addEventListener('click', () => $('action').close());
+  // The event comes a moment after the dialog has closed, when another one may be open already.
+  $('action').addEventListener('close', () => {
+    if (!$('action').open) current = null;
+  });
 }
