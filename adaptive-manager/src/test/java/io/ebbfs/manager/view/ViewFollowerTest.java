@@ -10,6 +10,7 @@ import io.ebbfs.protocol.proto.CodingProtos.ChangesProto;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.admin.AdminClientConfig;
 import org.apache.kafka.clients.producer.KafkaProducer;
@@ -81,7 +82,20 @@ class ViewFollowerTest {
   }
 
   private void send(ChangesProto change) {
-    producer.send(new ProducerRecord<>(TOPIC, 0, null, change.toByteArray()));
+    producer.send(record(change));
+  }
+
+  private static ProducerRecord<byte[], byte[]> record(ChangesProto change) {
+    return new ProducerRecord<>(TOPIC, 0, null, change.toByteArray());
+  }
+
+  /** As the namenode does, which notes what it could not publish. */
+  private void publish(ChangesProto change) throws InterruptedException {
+    try {
+      producer.send(record(change)).get();
+    } catch (ExecutionException e) {
+      namenode.changesLost++;
+    }
   }
 
   private long add(String path) {
@@ -141,7 +155,8 @@ class ViewFollowerTest {
     broker.start();
     namenode.marks = mark -> send(ChangesProto.newBuilder().setMark(mark).build());
     awaitFollowing();
-    long next = add("/p/with");
+    long next = namenode.addFile("/p/with", 1, 5).id;
+    publish(ChangesProto.newBuilder().addFileIds(next).build());
     follower.catchUp();
     assertThat(view.file(next).path()).isEqualTo("/p/with");
   }
