@@ -77,10 +77,17 @@ final class ScaleCommand implements Callable<Integer> {
       throw new ParameterException(
           command.commandLine(), "--json is for figures, and --serve measures none: leave one out");
     }
-    ScaleDashboard dashboard = ScaleDashboard.open(files, place, System.out);
+    ScaleDashboard dashboard = new ScaleDashboard(files, place, System.out);
     Runtime.getRuntime().addShutdownHook(new Thread(() -> end(dashboard), "stop"));
+    try {
+      dashboard.open();
+    } catch (Exception e) {
+      dashboard.close();
+      throw e;
+    }
     System.out.printf(
-        "The dashboard of %,d files is at %s/%nThe API token is in %s%nCtrl-C ends it and deletes its files%n",
+        "The dashboard of %,d files is at %s/%nThe API token is in %s%nCtrl-C ends it and deletes"
+            + " its files%n",
         files, dashboard.address(), dashboard.tokenFile());
     new CountDownLatch(1).await();
   }

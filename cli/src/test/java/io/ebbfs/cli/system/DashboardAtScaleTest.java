@@ -28,7 +28,8 @@ class DashboardAtScaleTest {
   void noPageHoldsAllFiles() throws Exception {
     Path served = directory.resolve("served");
     Path output = directory.resolve("browser.log");
-    try (ScaleDashboard dashboard = ScaleDashboard.open(FILES, served, System.out)) {
+    try (ScaleDashboard dashboard = new ScaleDashboard(FILES, served, System.out)) {
+      dashboard.open();
       Process browser =
           new ProcessBuilder(
                   "../adaptive-manager/src/test/playwright/run.sh",

@@ -19,41 +19,36 @@ public final class ScaleDashboard implements AutoCloseable {
   /** One of so many files is in the directory of many files. */
   private static final int FLAT_ONE_OF = 10;
 
+  private final long files;
   private final SyntheticCluster cluster;
   private final Path directory;
   private Manager manager;
+  private volatile boolean isMine;
+  private boolean isClosed;
 
-  private ScaleDashboard(SyntheticCluster cluster, Path directory) {
-    this.cluster = cluster;
+  /**
+   * @param directory for temporary files; it must not exist, or be empty. It is deleted at the end
+   */
+  public ScaleDashboard(long files, Path directory, PrintStream out) {
+    this.files = files;
     this.directory = directory;
+    this.cluster = new SyntheticCluster(files, directory, ManagerConfig.defaults().schedule(), out);
   }
 
   /**
-   * Fills a store and serves it.
+   * Fills a store and serves it. Another thread may close the dashboard meanwhile: then this call
+   * fails soon.
    *
-   * @param directory for temporary files; it must not exist, or be empty. It is deleted at the end
    * @throws IOException if the directory has something in it
    */
-  public static ScaleDashboard open(long files, Path directory, PrintStream out) throws Exception {
+  public void open() throws Exception {
     Files.createDirectories(directory);
     try (var present = Files.list(directory)) {
       if (present.findAny().isPresent()) {
         throw new IOException(directory + " is not empty: name a directory that does not exist");
       }
     }
-    SyntheticCluster cluster =
-        new SyntheticCluster(files, directory, ManagerConfig.defaults().schedule(), out);
-    ScaleDashboard dashboard = new ScaleDashboard(cluster, directory);
-    try {
-      dashboard.start(files);
-      return dashboard;
-    } catch (Exception e) {
-      dashboard.close();
-      throw e;
-    }
-  }
-
-  private void start(long files) throws Exception {
+    isMine = true;
     cluster.fill(files / FLAT_ONE_OF);
     cluster.startKafka();
     cluster.startNamenode();
@@ -82,8 +77,17 @@ public final class ScaleDashboard implements AutoCloseable {
   }
 
   @Override
-  public void close() throws Exception {
-    cluster.close();
-    LiveFiles.deleteTree(directory);
+  public synchronized void close() throws Exception {
+    if (isClosed) {
+      return;
+    }
+    isClosed = true;
+    try {
+      cluster.close();
+    } finally {
+      if (isMine) {
+        LiveFiles.deleteTree(directory);
+      }
+    }
   }
 }

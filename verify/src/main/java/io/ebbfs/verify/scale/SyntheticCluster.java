@@ -75,6 +75,9 @@ final class SyntheticCluster implements AutoCloseable {
   private final Path directory;
   private final ManagerConfig.Schedule schedule;
   private final PrintStream out;
+  // Held while rows are written, and while the broker's process is made.
+  private final Object working = new Object();
+  private volatile boolean isClosing;
   private ServerBlocks serverBlocks;
   private int kafkaPort;
   private Process kafka;
@@ -103,6 +106,19 @@ final class SyntheticCluster implements AutoCloseable {
    * @param inOneDirectory so many files are in one directory
    */
   void fill(long inOneDirectory) throws IOException {
+    synchronized (working) {
+      requireOpen();
+      write(inOneDirectory);
+    }
+  }
+
+  private void requireOpen() {
+    if (isClosing) {
+      throw new IllegalStateException("the cluster is being closed");
+    }
+  }
+
+  private void write(long inOneDirectory) throws IOException {
     long modified = System.currentTimeMillis() - 30L * 86_400_000;
     serverBlocks = new ServerBlocks(directory.resolve("blocks"), SERVERS, DISKS);
     try (ServerBlocks written = serverBlocks;
@@ -119,6 +135,7 @@ final class SyntheticCluster implements AutoCloseable {
               files,
               inOneDirectory,
               done -> {
+                requireOpen();
                 if (done % 100_000 == 0) {
                   fold(store);
                 }
@@ -143,11 +160,14 @@ final class SyntheticCluster implements AutoCloseable {
     String classPath = Build.find().classPath("testbed/broker");
     Path properties = KafkaFiles.writeProperties(home, "127.0.0.1", kafkaPort, freePort());
     KafkaFiles.format(home, properties, classPath, new ServerLog(home.resolve("format.log")));
-    kafka =
-        new ProcessBuilder(KafkaFiles.command(classPath, properties))
-            .redirectErrorStream(true)
-            .redirectOutput(home.resolve("kafka.log").toFile())
-            .start();
+    synchronized (working) {
+      requireOpen();
+      kafka =
+          new ProcessBuilder(KafkaFiles.command(classPath, properties))
+              .redirectErrorStream(true)
+              .redirectOutput(home.resolve("kafka.log").toFile())
+              .start();
+    }
     long deadline = System.nanoTime() + 60_000_000_000L;
     while (System.nanoTime() < deadline) {
       try (Socket socket = new Socket()) {
@@ -167,6 +187,7 @@ final class SyntheticCluster implements AutoCloseable {
   }
 
   void startNamenode() throws Exception {
+    requireOpen();
     namenode = NamenodeServer.start(config(), Clock.systemUTC(), new Random(1));
   }
 
@@ -219,6 +240,7 @@ final class SyntheticCluster implements AutoCloseable {
 
   /** A manager that is not started yet, in the place of the one before, which is closed. */
   Manager openManager() throws ConfigException, IOException {
+    requireOpen();
     if (manager != null) {
       manager.close();
     }
@@ -305,25 +327,40 @@ final class SyntheticCluster implements AutoCloseable {
     return System.nanoTime();
   }
 
+  /**
+   * Closes all of it, whatever fails on the way. The writing of rows, if it goes on, ends first.
+   */
   @java.lang.Override
   public void close() throws Exception {
-    if (servers != null) {
-      servers.close();
+    isClosing = true;
+    synchronized (working) {
+      try {
+        closeAll(servers, manager, client, datanodes, namenode);
+      } finally {
+        if (kafka != null) {
+          kafka.destroyForcibly().waitFor();
+        }
+      }
     }
-    if (manager != null) {
-      manager.close();
+  }
+
+  private static void closeAll(AutoCloseable... parts) throws Exception {
+    Exception failure = null;
+    for (AutoCloseable part : parts) {
+      try {
+        if (part != null) {
+          part.close();
+        }
+      } catch (Exception e) {
+        if (failure == null) {
+          failure = e;
+        } else {
+          failure.addSuppressed(e);
+        }
+      }
     }
-    if (client != null) {
-      client.close();
-    }
-    if (datanodes != null) {
-      datanodes.close();
-    }
-    if (namenode != null) {
-      namenode.close();
-    }
-    if (kafka != null) {
-      kafka.destroyForcibly().waitFor();
+    if (failure != null) {
+      throw failure;
     }
   }
 }
