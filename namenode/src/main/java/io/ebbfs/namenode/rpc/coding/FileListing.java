@@ -5,6 +5,7 @@ import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.CodingProtos.DirectoryStatusProto;
@@ -35,6 +36,9 @@ final class FileListing {
   private static final int PAGE = 1_000;
   private static final int MAX_DEPTH = 10_000;
   private static final int MOST_ATTEMPTS = 5;
+
+  /** Few, so that changes of other files seldom have the work repeated. */
+  private static final int LOCKED_AT_ONCE = 100;
 
   private final MetadataStore store;
 
@@ -85,11 +89,21 @@ final class FileListing {
     Answer answer = new Answer("", true);
     List<Long> wanted = ids.stream().distinct().toList();
     for (int i = 0; i < MOST_ATTEMPTS && !wanted.isEmpty(); i++) {
-      Found found = find(wanted);
-      for (Row<InodeRow> row : found.inodes()) {
-        answer.add(row);
+      List<Long> moved = new ArrayList<>();
+      for (int from = 0; from < wanted.size(); from += LOCKED_AT_ONCE) {
+        Found found = find(wanted.subList(from, Math.min(from + LOCKED_AT_ONCE, wanted.size())));
+        for (Row<InodeRow> row : found.inodes()) {
+          answer.add(row);
+        }
+        moved.addAll(found.moved());
       }
-      wanted = found.moved();
+      wanted = moved;
+    }
+    if (!wanted.isEmpty()) {
+      // An answer without them would say that they are deleted.
+      throw new IOException(
+          "%d files and directories, among them inode %d, are being renamed all the time: ask for them again"
+              .formatted(wanted.size(), wanted.get(0)));
     }
     return answer.message().build();
   }
@@ -105,19 +119,30 @@ final class FileListing {
     return store.transact(ids.get(0), Durability.RELAXED, transaction -> find(transaction, ids));
   }
 
+  /**
+   * Finds inodes under locks. Somebody has heard that they changed, and asks once: a change that a
+   * store has applied in parts so far has to be seen whole, or not to be answered about.
+   */
   private static Found find(Transaction transaction, List<Long> ids) throws IOException {
     Map<Long, Key> places = places(transaction, ids);
-    List<Long> named = List.copyOf(places.keySet());
+    List<RowLock> locks = new ArrayList<>();
+    ids.forEach(id -> locks.add(RowLock.shared(Tables.INODE_NAME, Tables.inodeName(id))));
+    Set.copyOf(places.values()).forEach(key -> locks.add(RowLock.shared(Tables.INODE, key)));
+    transaction.lock(locks);
+    Map<Long, Key> locked = places(transaction, ids);
+    List<Long> named = List.copyOf(locked.keySet());
     List<Optional<InodeRow>> rows =
-        transaction.getAll(Tables.INODE, named.stream().map(places::get).toList());
+        transaction.getAll(Tables.INODE, named.stream().map(locked::get).toList());
     Found found = new Found(new ArrayList<>(), new ArrayList<>());
     for (int i = 0; i < named.size(); i++) {
       long id = named.get(i);
-      Optional<InodeRow> row = rows.get(i).filter(inode -> inode.getId() == id);
-      if (row.isPresent()) {
-        found.inodes().add(new Row<>(places.get(id), row.get()));
-      } else {
+      Key place = locked.get(id);
+      if (!place.equals(places.get(id))) {
         found.moved().add(id);
+      } else {
+        rows.get(i)
+            .filter(inode -> inode.getId() == id)
+            .ifPresent(inode -> found.inodes().add(new Row<>(place, inode)));
       }
     }
     return found;

@@ -8,6 +8,7 @@ import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.PendingDeletions;
 import io.ebbfs.namenode.store.InMemoryStore;
 import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.CodingProtos.DirectoryStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.FileStatusProto;
@@ -20,9 +21,15 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
 
 /** Files and directories, by page and by id. */
 class FileListingTest {
@@ -145,6 +152,46 @@ class FileListingTest {
           return null;
         });
     assertThat(byId(FILE).getFilesList()).isEmpty();
+  }
+
+  /** A change that is being written, and of which somebody has heard, is waited for. */
+  @Test
+  @Timeout(60)
+  void anInodeIsNotReadWhileItIsBeingChanged() throws Exception {
+    ExecutorService other = Executors.newSingleThreadExecutor();
+    try {
+      AtomicReference<Thread> asker = new AtomicReference<>();
+      Future<ListFilesResponseProto> answer =
+          store.transact(
+              A,
+              transaction -> {
+                Key old = place(B, "file");
+                transaction.lock(List.of(RowLock.exclusive(Tables.INODE, old)));
+                Future<ListFilesResponseProto> asked =
+                    other.submit(
+                        () -> {
+                          asker.set(Thread.currentThread());
+                          return byId(TOP_FILE, FILE);
+                        });
+                awaitEndOrLock(asked, asker);
+                InodeRow row = transaction.get(Tables.INODE, old).orElseThrow();
+                transaction.delete(Tables.INODE, old);
+                DirectoryRows.put(transaction, place(Inode.ROOT_ID, "renamed"), row);
+                return asked;
+              });
+      assertThat(files(answer.get().getFilesList()))
+          .containsExactlyInAnyOrder(
+              FILE + " " + Inode.ROOT_ID + " /renamed", TOP_FILE + " " + Inode.ROOT_ID + " /top");
+    } finally {
+      other.shutdownNow();
+    }
+  }
+
+  private static void awaitEndOrLock(Future<?> work, AtomicReference<Thread> worker) {
+    Set<Thread.State> waiting = Set.of(Thread.State.WAITING, Thread.State.TIMED_WAITING);
+    while (!work.isDone() && (worker.get() == null || !waiting.contains(worker.get().getState()))) {
+      Thread.onSpinWait();
+    }
   }
 
   @Test
