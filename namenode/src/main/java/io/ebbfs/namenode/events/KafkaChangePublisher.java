@@ -25,8 +25,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Publishes the change stream in one partition of a Kafka topic, so that records stay in their
- * order. A publication waits for at most 5 s. After one that has failed, none is tried for 10 s.
- * Thread-safe.
+ * order. A publication waits for at most 5 s, and before the first one the topic is set, for at
+ * most 8 s. After one that has failed, none is tried for 10 s. Thread-safe.
  */
 public final class KafkaChangePublisher implements ChangePublisher, AutoCloseable {
   public static final String TOPIC = "ebbfs.changes";
@@ -42,6 +42,7 @@ public final class KafkaChangePublisher implements ChangePublisher, AutoCloseabl
   private static final long WARN_INTERVAL_NANOS = TimeUnit.MINUTES.toNanos(1);
 
   private final Producer<byte[], byte[]> producer;
+  private final ChangeTopic topic;
   private final AtomicLong restsUntil = new AtomicLong(System.nanoTime());
   private final AtomicLong lastWarned = new AtomicLong(System.nanoTime() - WARN_INTERVAL_NANOS);
 
@@ -50,6 +51,7 @@ public final class KafkaChangePublisher implements ChangePublisher, AutoCloseabl
    */
   public KafkaChangePublisher(String brokers) {
     this.producer = producer(brokers);
+    this.topic = new ChangeTopic(brokers, TOPIC);
   }
 
   private static Producer<byte[], byte[]> producer(String brokers) {
@@ -86,8 +88,9 @@ public final class KafkaChangePublisher implements ChangePublisher, AutoCloseabl
     if (rests()) {
       return false;
     }
-    long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(WAIT_MILLIS);
     try {
+      topic.ensure();
+      long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(WAIT_MILLIS);
       List<Future<RecordMetadata>> sent = new ArrayList<>();
       for (ChangesProto record : records(ids)) {
         Future<RecordMetadata> one = producer.send(asRecord(record));
@@ -123,6 +126,7 @@ public final class KafkaChangePublisher implements ChangePublisher, AutoCloseabl
       return;
     }
     try {
+      topic.ensure();
       producer.send(
           asRecord(ChangesProto.newBuilder().setMark(mark).build()),
           (metadata, failure) -> {
@@ -130,8 +134,10 @@ public final class KafkaChangePublisher implements ChangePublisher, AutoCloseabl
               rest(failure);
             }
           });
-    } catch (InterruptException e) {
+    } catch (InterruptedException | InterruptException e) {
       Thread.currentThread().interrupt();
+    } catch (ExecutionException e) {
+      rest(e.getCause());
     } catch (RuntimeException e) {
       rest(e);
     }
@@ -192,6 +198,7 @@ public final class KafkaChangePublisher implements ChangePublisher, AutoCloseabl
   private void rest(Object why) {
     long now = System.nanoTime();
     restsUntil.set(now + REST_NANOS);
+    topic.forget();
     long last = lastWarned.get();
     if (now - last >= WARN_INTERVAL_NANOS && lastWarned.compareAndSet(last, now)) {
       LOG.warn(

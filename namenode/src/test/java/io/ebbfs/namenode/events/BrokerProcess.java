@@ -14,9 +14,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import org.apache.kafka.clients.admin.Admin;
+import org.apache.kafka.clients.admin.AlterConfigOp;
+import org.apache.kafka.clients.admin.ConfigEntry;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.common.config.ConfigResource;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
 
 /** A Kafka broker (KRaft, one node) that a test may kill and start again. */
@@ -94,6 +98,33 @@ public final class BrokerProcess implements AutoCloseable {
 
   public String address() {
     return "127.0.0.1:" + port;
+  }
+
+  private static final ConfigResource CHANGES =
+      new ConfigResource(ConfigResource.Type.TOPIC, "ebbfs.changes");
+
+  /** After how many records of the change stream the broker writes to its disk. */
+  public String flushMessages() throws Exception {
+    try (Admin admin = Admin.create(Map.of("bootstrap.servers", (Object) address()))) {
+      return admin
+          .describeConfigs(List.of(CHANGES))
+          .all()
+          .get()
+          .get(CHANGES)
+          .get("flush.messages")
+          .value();
+    }
+  }
+
+  public void setFlushMessages(String records) throws Exception {
+    ConfigEntry entry = new ConfigEntry("flush.messages", records);
+    try (Admin admin = Admin.create(Map.of("bootstrap.servers", (Object) address()))) {
+      admin
+          .incrementalAlterConfigs(
+              Map.of(CHANGES, List.of(new AlterConfigOp(entry, AlterConfigOp.OpType.SET))))
+          .all()
+          .get();
+    }
   }
 
   /** All records of the change stream from its beginning up to one that the test waits for. */

@@ -60,6 +60,7 @@ class KafkaChangePublisherTest {
       broker.start();
       // While the broker starts, publications may fail and their records come late.
       Await.until("Kafka takes changes", () -> publisher.publish(SomeIds.of(1, 1, 2, 3)));
+      assertThat(broker.flushMessages()).as("each record is on the disk").isEqualTo("1");
       publisher.publishMark("ready");
       assertThat(publisher.publish(SomeIds.of(1, 12_000, 7, 8))).isTrue();
       publisher.publishMark("first");
@@ -72,6 +73,7 @@ class KafkaChangePublisherTest {
       assertThat(records.get(2).getStripeIdsList()).containsExactly(8L);
       assertThat(records.get(1).getFileIds(0)).isEqualTo(5_001);
 
+      broker.setFlushMessages("1000"); // as in a topic of an older version
       broker.kill();
       assertThat(published(publisher, 6_000)).isFalse();
       assertThat(published(publisher, 1_000)).isFalse();
@@ -81,6 +83,7 @@ class KafkaChangePublisherTest {
       publisher.publishMark("second");
       assertThat(broker.changesUntil(record -> record.getMark().equals("second")))
           .anyMatch(record -> record.getFileIdsList().equals(List.of(50_000L)));
+      assertThat(broker.flushMessages()).as("of a topic that exists").isEqualTo("1");
     }
   }
 }
