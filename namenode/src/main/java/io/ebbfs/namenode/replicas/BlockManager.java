@@ -223,9 +223,12 @@ public final class BlockManager implements BlockService {
     return movable;
   }
 
-  /** A server has got a replica of the block in the place of the one on another server. */
+  /**
+   * A server has got a replica of the block in the place of the one on another server. Nothing is
+   * noted of a server that is not known: the name comes from whoever has ordered the move.
+   */
   public void replaces(long blockId, String otherServerUuid) {
-    replaced.note(blockId, otherServerUuid);
+    cluster.server(otherServerUuid).ifPresent(server -> replaced.note(blockId, server.uuid()));
   }
 
   /** A disk has failed: its blocks are examined, and its replica rows are deleted. */

@@ -161,6 +161,24 @@ class BalancerMovesTest {
     assertThat(moved).isPositive();
   }
 
+  /** Who orders a move may name anything. */
+  @Test
+  void namesOfServersThatAreNotKnownTakeNoPlaceOfOthers() throws IOException {
+    start(4, 1);
+    for (BlockRow row : write(12, 2)) {
+      long blockId = row.getBlockId();
+      Set<String> before = holders(blockId);
+      String from = List.copyOf(before).get((int) (blockId % 2));
+      f.manager.replaces(blockId, from);
+      for (long other = 0; other < 2L * f.settings.queueLimit(); other++) {
+        f.manager.replaces(-other, "nobody");
+      }
+      move(blockId, otherThan(before, f.servers.keySet()), null);
+      f.seconds(3);
+      assertThat(holders(blockId)).hasSize(2).doesNotContain(from);
+    }
+  }
+
   @Test
   void hintsAreBounded() {
     ManualClock clock = new ManualClock();
