@@ -10,6 +10,12 @@ sealed interface QuotaFinding {
   /** The sums of a counted directory are not those of its inodes, or its credits are too high. */
   record WrongSums(Difference difference, String text) implements QuotaFinding {}
 
+  /**
+   * No number of pending deletions is kept yet, because the rows are of an older version. Nothing
+   * is wrong: a call that is refused waits longer than it has to.
+   */
+  record UnknownDeletions(Difference difference, String text) implements QuotaFinding {}
+
   /** A file counts with other bytes than it has. */
   record WrongBytes(long inodeId, String text) implements QuotaFinding {}
 

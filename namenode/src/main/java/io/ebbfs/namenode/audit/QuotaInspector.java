@@ -121,6 +121,7 @@ public final class QuotaInspector implements AutoCloseable {
   }
 
   private void run() {
+    String why = "the check of the quotas has ended by an error: see the log of the namenode";
     try {
       QuotaMender mender = new QuotaMender(store, counter);
       copies.onCopy(
@@ -129,10 +130,12 @@ public final class QuotaInspector implements AutoCloseable {
             watch(begun);
             begun.compare();
           });
-      end("");
+      why = "";
     } catch (IOException | RuntimeException e) {
       LOG.warn("The check of the quotas has broken off", e);
-      end(String.valueOf(e.getMessage()));
+      why = String.valueOf(e.getMessage());
+    } finally {
+      end(why); // after an Error, too: else no other run could begin
     }
   }
 
@@ -146,7 +149,11 @@ public final class QuotaInspector implements AutoCloseable {
   private synchronized void end(String why) {
     failure = why;
     ended = true;
-    LOG.info("{} of {} findings about quotas are mended", mended, found);
+    LOG.info(
+        "{} of {} findings about quotas are mended; the first {} are told above",
+        mended,
+        found,
+        texts.size());
   }
 
   private void found(QuotaFinding finding, QuotaMender mender) throws IOException {
@@ -164,10 +171,10 @@ public final class QuotaInspector implements AutoCloseable {
   }
 
   private synchronized void note(String text, boolean isMended) {
-    LOG.warn("Quotas: {}", text);
     found++;
     mended += isMended ? 1 : 0;
     if (texts.size() < MOST_TEXTS) {
+      LOG.warn("Quotas: {}", text);
       texts.add(text);
     }
   }

@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.audit;
 
 import io.ebbfs.namenode.audit.QuotaFinding.Damage;
+import io.ebbfs.namenode.audit.QuotaFinding.UnknownDeletions;
 import io.ebbfs.namenode.audit.QuotaFinding.WrongBytes;
 import io.ebbfs.namenode.audit.QuotaFinding.WrongMark;
 import io.ebbfs.namenode.audit.QuotaFinding.WrongSums;
@@ -17,7 +18,9 @@ import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 
@@ -31,6 +34,8 @@ final class QuotaMender {
   private final TreeCounter counter;
   // One walk mends all marks below a directory.
   private final Set<Long> walked = new HashSet<>();
+  // Why no mark below a directory is mended; no walk that has failed is begun anew.
+  private final Map<Long, IOException> failed = new HashMap<>();
 
   QuotaMender(MetadataStore store, TreeCounter counter) {
     this.store = store;
@@ -45,6 +50,8 @@ final class QuotaMender {
   void mend(QuotaFinding finding) throws IOException {
     if (finding instanceof WrongSums sums) {
       QuotaCorrection.apply(store, sums.difference());
+    } else if (finding instanceof UnknownDeletions unknown) {
+      QuotaCorrection.apply(store, unknown.difference());
     } else if (finding instanceof WrongBytes bytes) {
       OptimisticTransactions.transact(
           store, bytes.inodeId(), transaction -> countBytes(transaction, bytes.inodeId()));
@@ -73,8 +80,16 @@ final class QuotaMender {
       throw new IOException(
           "this is not mended: a quota on a directory above counts everything below it anew");
     }
+    if (failed.containsKey(directoryId)) {
+      throw failed.get(directoryId);
+    }
     if (walked.add(directoryId)) {
-      counter.countAgain(directoryId);
+      try {
+        counter.countAgain(directoryId);
+      } catch (IOException e) {
+        failed.put(directoryId, e);
+        throw e;
+      }
     }
   }
 }

@@ -15,9 +15,12 @@ import io.ebbfs.namenode.files.quotas.TreeCounter;
 import io.ebbfs.namenode.files.tree.DeleteService;
 import io.ebbfs.namenode.files.tree.MkdirService;
 import io.ebbfs.namenode.files.tree.RenameService;
+import io.ebbfs.namenode.store.FailingStore;
 import io.ebbfs.namenode.store.IdGenerators;
+import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.QuotaCorrection;
+import io.ebbfs.namenode.store.QuotaRows;
 import io.ebbfs.namenode.store.RocksDbStore;
 import io.ebbfs.namenode.store.StoreBackups;
 import io.ebbfs.namenode.store.StoreFormat;
@@ -29,6 +32,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
@@ -196,6 +200,54 @@ class QuotaInspectorTest {
         });
   }
 
+  /** As a version has left them that did not count pending deletions. */
+  private void forgetDeletions(String path) throws IOException {
+    long id = inode(path).id();
+    store.transact(
+        id,
+        transaction -> {
+          for (int shard = 0; shard < QuotaRows.SHARDS; shard++) {
+            Key key = Tables.quota(id, shard);
+            QuotaRow row = transaction.get(Tables.QUOTA, key).orElseThrow();
+            transaction.put(Tables.QUOTA, key, row.toBuilder().clearDeleted().build());
+          }
+          return null;
+        });
+  }
+
+  @Test
+  void aNumberOfPendingDeletionsThatIsUnknownBecomesKnown() throws Exception {
+    mkdirs("/a/b");
+    limit("/a", 10);
+    forgetDeletions("/a");
+    assertThat(QuotaCheck.run(store)).as("nothing is wrong").isEmpty();
+    Run told = inspect(false);
+    assertThat(told.texts()).hasSize(1).first().asString().contains("does not know how many");
+    assertThat(inspect(true).mended()).isEqualTo(1);
+    assertThat(inspect(false).found()).isZero();
+    long id = inode("/a").id();
+    for (int shard = 0; shard < QuotaRows.SHARDS; shard++) {
+      Key key = Tables.quota(id, shard);
+      Optional<QuotaRow> row =
+          store.transact(id, transaction -> transaction.get(Tables.QUOTA, key));
+      assertThat(row.orElseThrow().hasDeleted()).isTrue();
+    }
+  }
+
+  @Test
+  void noMarkCountsAsMendedBelowADirectoryThatCannotBeWalked() throws Exception {
+    mkdirs("/a/b");
+    limit("/a", 10);
+    FailingStore failing = new FailingStore(store);
+    QuotaMender mender = new QuotaMender(store, new TreeCounter(failing.store()));
+    QuotaFinding mark = new QuotaFinding.WrongMark(inode("/a").id(), "counts elsewhere");
+    failing.failNext(1);
+    for (int i = 0; i < 3; i++) {
+      assertThatThrownBy(() -> mender.mend(mark)).hasMessageContaining("does not answer");
+    }
+    new QuotaMender(store, new TreeCounter(failing.store())).mend(mark);
+  }
+
   @Test
   void manyDirectoriesAreComparedInSeveralPasses() throws Exception {
     for (int i = 0; i < 7; i++) {
@@ -344,6 +396,14 @@ class QuotaInspectorTest {
             });
     assertThat(failed.ended()).isTrue();
     assertThat(failed.failure()).isEqualTo("no room");
+    Run died =
+        inspect(
+            false,
+            work -> {
+              throw new StackOverflowError();
+            });
+    assertThat(died.ended()).isTrue();
+    assertThat(died.failure()).contains("see the log");
   }
 
   @Test
