@@ -85,6 +85,11 @@ public interface ClusterView {
    */
   boolean inSafeMode();
 
+  /** Whether an operator has entered safe mode: then nothing changes files. Must not block. */
+  default boolean isReadOnly() {
+    return false;
+  }
+
   /** Whether a server is to stay in the cluster. */
   enum DrainState {
     /** It stays, and takes new blocks. */

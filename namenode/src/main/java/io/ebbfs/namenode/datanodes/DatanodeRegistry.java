@@ -199,7 +199,7 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
     return safeMode.isOn();
   }
 
-  /** True if an operator entered safe mode: then files are not changed either. */
+  @Override
   public boolean isReadOnly() {
     return safeMode.isEntered();
   }

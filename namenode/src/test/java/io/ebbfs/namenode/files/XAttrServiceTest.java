@@ -44,6 +44,7 @@ class XAttrServiceTest {
   private static final EnumSet<XAttrSetFlag> BOTH = EnumSet.allOf(XAttrSetFlag.class);
 
   private NamespaceFixture real;
+  private boolean readOnly;
 
   MetadataStore store() {
     return new InMemoryStore();
@@ -180,7 +181,8 @@ class XAttrServiceTest {
 
   private PinResponseProto order(String path, PinProto pin, boolean dryRun) throws IOException {
     PinRequestProto.Builder request = PinRequestProto.newBuilder().setPath(path).setDryRun(dryRun);
-    return new PinOrders(real.store).pin((pin == null ? request : request.setPin(pin)).build());
+    return new PinOrders(real.store, () -> readOnly)
+        .pin((pin == null ? request : request.setPin(pin)).build());
   }
 
   @Test
@@ -198,6 +200,19 @@ class XAttrServiceTest {
     assertThat(order("/d", null, false).hasBefore()).isFalse();
     assertThat(names("/d")).containsExactly("user.a");
     assertThat(inode("/d/f").row().getPin()).isEqualTo(PinProto.REPLICAS);
+  }
+
+  @Test
+  void anOrderInSafeModeIsRefusedUnlessItIsADryRun() throws IOException {
+    order("/d", PinProto.FAST, false);
+    readOnly = true;
+    assertThat(order("/d", PinProto.COMPACT, false).getRefusal()).contains("safemode leave");
+    assertThat(order("/d", null, false).getRefusal()).contains("safemode leave");
+    assertThat(order("/d", null, true).getBefore()).isEqualTo(PinProto.FAST);
+    assertThat(inode("/d").row().getPin()).isEqualTo(PinProto.FAST);
+    readOnly = false;
+    assertThat(order("/d", null, false).hasRefusal()).isFalse();
+    assertThat(inode("/d").row().hasPin()).isFalse();
   }
 
   @Test

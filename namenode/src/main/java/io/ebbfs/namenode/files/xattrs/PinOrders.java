@@ -12,6 +12,7 @@ import io.ebbfs.protocol.proto.CodingProtos.PinResponseProto;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.apache.hadoop.fs.InvalidPathException;
 
 /**
@@ -20,13 +21,23 @@ import org.apache.hadoop.fs.InvalidPathException;
  */
 public final class PinOrders {
   private final MetadataStore store;
+  private final BooleanSupplier readOnly;
 
-  public PinOrders(MetadataStore store) {
+  /**
+   * @param readOnly whether an operator has entered safe mode; must not block
+   */
+  public PinOrders(MetadataStore store, BooleanSupplier readOnly) {
     this.store = store;
+    this.readOnly = readOnly;
   }
 
   /** Carries an order out, unless it is a dry run. The pin is durable when the answer comes. */
   public PinResponseProto pin(PinRequestProto request) throws IOException {
+    if (!request.getDryRun() && readOnly.getAsBoolean()) {
+      return refused(
+          "the pin of %s cannot change in safe mode, which an operator has entered: leave it with 'hdfs dfsadmin -safemode leave'",
+          request.getPath());
+    }
     try {
       return OptimisticTransactions.transact(
           store, Inode.ROOT_ID, transaction -> pin(transaction, request));

@@ -163,7 +163,7 @@ public final class CodingService implements CodingProtocol {
     this.scrubs = new ScrubReportService(store, blocks, counters);
     this.heat = heat;
     this.drains = new DrainService(store, codes, cluster, drains, blockCounts);
-    this.pins = new PinOrders(store);
+    this.pins = new PinOrders(store, cluster::isReadOnly);
   }
 
   /**
