@@ -8,14 +8,18 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import org.apache.hadoop.fs.ParentNotDirectoryException;
+import org.apache.hadoop.fs.UnresolvedLinkException;
 import org.apache.hadoop.hdfs.protocol.BatchedDirectoryListing;
 import org.apache.hadoop.hdfs.protocol.DirectoryListing;
 import org.apache.hadoop.hdfs.protocol.HdfsPartialListing;
 import org.apache.hadoop.ipc.RemoteException;
+import org.apache.hadoop.security.AccessControlException;
 
 /**
  * Lists several paths by one call, page by page. A path that cannot be listed has an exception in
- * its place, and the others are listed. Thread-safe.
+ * its place, and the others are listed. A failure that says nothing about a path ends the call: its
+ * client repeats it, and no entry is passed over. Thread-safe.
  */
 public final class BatchedListing {
   /** The paths of one call: HDFS's default of dfs.batched.ls.limit. */
@@ -86,7 +90,11 @@ public final class BatchedListing {
         listings.add(new HdfsPartialListing(path, List.of(listed.getPartialListing())));
         entries += listed.getPartialListing().length;
         left = listed.hasMore() ? listed.getLastName() : START;
-      } catch (IOException | IllegalArgumentException e) {
+      } catch (AccessControlException
+          | FileNotFoundException
+          | ParentNotDirectoryException
+          | UnresolvedLinkException
+          | IllegalArgumentException e) { // InvalidPathException is one
         listings.add(new HdfsPartialListing(path, asAnswer(e)));
       }
       after = left;
