@@ -175,7 +175,8 @@ final class FollowerServer implements AutoCloseable {
                     NamenodeServer::refuseBackup,
                     ReadOnlyMark.NONE,
                     ExcludedReader.of(""),
-                    MetaSave.NONE)),
+                    MetaSave.NONE,
+                    NamenodeServer.longCalls(config))),
             this::isReadOnly));
     made.replaceClientMethods(
         ReadOnlyGuard.of(

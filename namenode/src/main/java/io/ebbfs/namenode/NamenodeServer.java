@@ -54,6 +54,7 @@ import io.ebbfs.namenode.rpc.client.DirectCalls;
 import io.ebbfs.namenode.rpc.client.ExcludedReader;
 import io.ebbfs.namenode.rpc.client.FileServices;
 import io.ebbfs.namenode.rpc.client.Listings;
+import io.ebbfs.namenode.rpc.client.LongCalls;
 import io.ebbfs.namenode.rpc.client.MetaSave;
 import io.ebbfs.namenode.rpc.client.OperatorServices;
 import io.ebbfs.namenode.rpc.client.ReadOnlyGuard;
@@ -336,6 +337,7 @@ public final class NamenodeServer implements AutoCloseable {
           monitor.tick();
         });
 
+    LongCalls longCalls = longCalls(config);
     ClientProtocol clients =
         ReadOnlyGuard.of(
             new ClientFrontEnd(
@@ -350,7 +352,8 @@ public final class NamenodeServer implements AutoCloseable {
                     lead.readOnly(),
                     ExcludedReader.of(config.excludeFile()),
                     new MetaSave(
-                        config.data().resolve("metasave"), cluster, blocks, counts, timeOfDay))),
+                        config.data().resolve("metasave"), cluster, blocks, counts, timeOfDay),
+                    longCalls)),
             cluster::isReadOnly);
     DatanodeFrontEnd datanodes =
         new DatanodeFrontEnd(
@@ -371,7 +374,8 @@ public final class NamenodeServer implements AutoCloseable {
             clients,
             direct,
             datanodes,
-            new BalancerCalls(identity, cluster, blocks.movable(), superuser, lead.term()),
+            new BalancerCalls(
+                identity, cluster, blocks.movable(), superuser, lead.term(), longCalls),
             coding,
             writers -> {
               writers.forEach(leases::renew);
@@ -414,6 +418,15 @@ public final class NamenodeServer implements AutoCloseable {
     return config.servicePort() == 0
         ? Math.max(1, Math.min(config.reportsAtOnce(), config.handlers() / 2))
         : config.reportsAtOnce();
+  }
+
+  /** Reports and long calls together leave handlers to heartbeats, at either port. */
+  static LongCalls longCalls(NamenodeConfig config) {
+    int free =
+        config.servicePort() == 0
+            ? config.handlers() / 2
+            : Math.min(config.handlers(), config.serviceHandlers() - config.reportsAtOnce());
+    return new LongCalls(Math.max(1, free / 2));
   }
 
   /** What answers the calls of each protocol. */

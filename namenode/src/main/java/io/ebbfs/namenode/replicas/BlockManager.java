@@ -271,14 +271,14 @@ public final class BlockManager implements BlockService {
   }
 
   @Override
-  public Set<Long> filesWrittenToLeavingServers() throws IOException {
+  public Set<Long> writtenToLeavingServers(List<Long> fileIds) throws IOException {
     Set<String> leaving =
         cluster.allServers().stream()
             .filter(server -> server.drain() == DrainState.DRAINING)
             .flatMap(server -> server.disks().stream())
             .map(ClusterView.Disk::storageUuid)
             .collect(Collectors.toSet());
-    return leaving.isEmpty() ? Set.of() : OpenBlockFinder.files(store, leaving);
+    return leaving.isEmpty() ? Set.of() : OpenBlockFinder.files(store, fileIds, leaving);
   }
 
   /** Replications that were ordered and have not arrived yet. */

@@ -202,6 +202,6 @@ public interface BlockService {
    */
   List<MissingBlock> missingAfter(long blockId, int most) throws IOException;
 
-  /** The open files of which a block is written to a server that is drained. */
-  Set<Long> filesWrittenToLeavingServers() throws IOException;
+  /** Those of some open files of which a block is written to a server that is drained. */
+  Set<Long> writtenToLeavingServers(List<Long> fileIds) throws IOException;
 }

@@ -24,7 +24,6 @@ import java.util.Set;
  */
 final class OpenBlockFinder {
   private static final int INCOMPLETE_BLOCKS = 2;
-  private static final int PAGE = 1_000;
 
   private OpenBlockFinder() {}
 
@@ -53,28 +52,33 @@ final class OpenBlockFinder {
     Key reached = after;
     for (Row<LeaseRow> lease : leases) {
       for (long fileId : lease.value().getFileIdsList()) {
-        incomplete(store, fileId).stream()
-            .filter(
-                block ->
-                    block.getPipelineStorageUuidsList().stream().anyMatch(storageUuids::contains))
-            .forEach(block -> found.add(new OpenBlock(fileId, block)));
+        for (BlockRow block : writtenTo(store, fileId, storageUuids)) {
+          found.add(new OpenBlock(fileId, block));
+        }
       }
       reached = lease.key();
     }
     return new Page(leases.size(), reached, found);
   }
 
-  /** The open files that have such a block. */
-  static Set<Long> files(MetadataStore store, Set<String> storageUuids) throws IOException {
+  /** Those of some open files that have such a block. */
+  static Set<Long> files(MetadataStore store, List<Long> fileIds, Set<String> storageUuids)
+      throws IOException {
     Set<Long> files = new HashSet<>();
-    Key reached = null;
-    Page page;
-    do {
-      page = find(store, reached, PAGE, storageUuids);
-      page.blocks().forEach(open -> files.add(open.fileId()));
-      reached = page.reached();
-    } while (page.files() == PAGE);
+    for (long fileId : fileIds) {
+      if (!writtenTo(store, fileId, storageUuids).isEmpty()) {
+        files.add(fileId);
+      }
+    }
     return files;
+  }
+
+  private static List<BlockRow> writtenTo(
+      MetadataStore store, long fileId, Set<String> storageUuids) throws IOException {
+    return incomplete(store, fileId).stream()
+        .filter(
+            block -> block.getPipelineStorageUuidsList().stream().anyMatch(storageUuids::contains))
+        .toList();
   }
 
   private static List<BlockRow> incomplete(MetadataStore store, long fileId) throws IOException {

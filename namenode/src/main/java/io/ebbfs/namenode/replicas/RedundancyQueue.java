@@ -1,12 +1,14 @@
 package io.ebbfs.namenode.replicas;
 
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.PriorityQueue;
 import java.util.Set;
 
 /**
@@ -192,7 +194,17 @@ final class RedundancyQueue {
 
   /** The next blocks without a live replica, in the order of their ids. */
   synchronized List<Long> missingAfter(long blockId, int most) {
-    return levels.get(0).stream().filter(id -> id > blockId).sorted().limit(most).toList();
+    // The largest one first: it leaves when a smaller one comes, so that no more are held.
+    PriorityQueue<Long> smallest = new PriorityQueue<>(Comparator.reverseOrder());
+    for (long id : levels.get(0)) {
+      if (id > blockId && (smallest.size() < most || id < smallest.element())) {
+        smallest.add(id);
+        if (smallest.size() > most) {
+          smallest.remove();
+        }
+      }
+    }
+    return smallest.stream().sorted().toList();
   }
 
   /** Puts a block behind the other blocks of its level. */

@@ -76,6 +76,18 @@ class RedundancyQueueTest {
   }
 
   @Test
+  void blocksWithoutAReplicaAreListedInTheOrderOfTheirIds() {
+    for (long id : new long[] {7, 3, 9, 1, 5}) {
+      note(id, 1, 0);
+    }
+    note(2, 1, 1);
+    assertThat(queue.missingAfter(0, 3)).containsExactly(1L, 3L, 5L);
+    assertThat(queue.missingAfter(3, 2)).containsExactly(5L, 7L);
+    assertThat(queue.missingAfter(5, 10)).containsExactly(7L, 9L);
+    assertThat(queue.missingAfter(9, 10)).isEmpty();
+  }
+
+  @Test
   void aFullLevelLeavesPlacesToTheLevelsBehindIt() {
     RedundancyQueue large = new RedundancyQueue(1_000);
     for (long id = 0; id < 500; id++) {

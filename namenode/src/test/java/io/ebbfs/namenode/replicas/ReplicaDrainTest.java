@@ -406,8 +406,12 @@ class ReplicaDrainTest {
     for (int i = 0; i < 1_100; i++) {
       openFile(disksOf("server-01", "server-02"));
     }
+    long other = openFile(disksOf("server-01", "server-02"));
     long fileId = openFile(disksOf(LEAVING, "server-01"));
+    assertThat(f.manager.writtenToLeavingServers(List.of(other, fileId))).isEmpty();
     f.cluster.startDrain(LEAVING);
+    assertThat(f.manager.writtenToLeavingServers(List.of(other))).isEmpty();
+    assertThat(f.manager.writtenToLeavingServers(List.of(other, fileId))).containsExactly(fileId);
     f.seconds(60);
     assertThat(state()).isEqualTo(DrainState.DRAINING);
     DrainProgress progress = f.manager.drain(LEAVING).orElseThrow();

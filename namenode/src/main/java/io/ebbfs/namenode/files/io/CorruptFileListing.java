@@ -23,6 +23,9 @@ public final class CorruptFileListing {
   /** As many as HDFS tells at a time. */
   static final int PAGE = 100;
 
+  /** Blocks that are looked at together. The page may be short, because clients end at none. */
+  private static final int LOOKED_AT = 1_000;
+
   private final MetadataStore store;
   private final BlockService blocks;
 
@@ -43,7 +46,7 @@ public final class CorruptFileListing {
     List<String> files = new ArrayList<>();
     List<MissingBlock> missing;
     do {
-      missing = blocks.missingAfter(reached, PAGE);
+      missing = blocks.missingAfter(reached, LOOKED_AT);
       for (MissingBlock block : missing) {
         if (files.size() == PAGE) {
           break;
@@ -53,7 +56,7 @@ public final class CorruptFileListing {
             .filter(it -> below.equals(it) || below.isAbove(it))
             .ifPresent(it -> files.add(it.toString()));
       }
-    } while (files.size() < PAGE && missing.size() == PAGE);
+    } while (files.isEmpty() && missing.size() == LOOKED_AT);
     return new CorruptFileBlocks(files.toArray(String[]::new), Long.toString(reached));
   }
 

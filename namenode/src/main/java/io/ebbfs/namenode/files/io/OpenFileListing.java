@@ -54,47 +54,56 @@ public final class OpenFileListing {
     FsPath below = FsPath.parse(path);
     PermissionChecker.checkSuperuser(caller, "listOpenFiles");
     if (types.contains(OpenFilesType.ALL_OPEN_FILES)) {
-      return page(after, below, null);
+      return page(after, below, Set::copyOf);
     }
     if (types.contains(OpenFilesType.BLOCKING_DECOMMISSION)) {
-      return page(after, below, blocks.filesWrittenToLeavingServers());
+      return page(after, below, blocks::writtenToLeavingServers);
     }
     throw new IllegalArgumentException(
         "'%s' are no types of open files: ask for one of %s"
             .formatted(types, List.of(OpenFilesType.values())));
   }
 
-  /**
-   * @param only the ids of the files that fit; null for all
-   */
-  private BatchedEntries<OpenFileEntry> page(long after, FsPath below, Set<Long> only)
+  /** Chooses among some open files. */
+  @FunctionalInterface
+  private interface Choice {
+    Set<Long> among(List<Long> fileIds) throws IOException;
+  }
+
+  /** A page may be short, but it is empty only if no file follows: clients end there. */
+  private BatchedEntries<OpenFileEntry> page(long after, FsPath below, Choice choice)
       throws IOException {
     List<OpenFileEntry> found = new ArrayList<>();
     long reached = after;
-    while (true) {
-      List<Long> next = new ArrayList<>(nextIds(reached, only));
-      for (int i = 0; i < next.size(); i++) {
-        reached = next.get(i);
-        entry(reached, below).ifPresent(found::add);
-        if (found.size() == PAGE) {
-          boolean more = i < next.size() - 1 || next.size() == REMEMBERED;
-          return new BatchedListEntries<>(found, more);
+    List<Long> next;
+    do {
+      next = List.copyOf(nextIds(reached));
+      for (int begin = 0; begin < next.size(); begin += PAGE) {
+        List<Long> some = next.subList(begin, Math.min(begin + PAGE, next.size()));
+        Set<Long> fit = choice.among(some);
+        for (long id : some) {
+          reached = id;
+          if (fit.contains(id)) {
+            entry(id, below).ifPresent(found::add);
+          }
+          if (found.size() == PAGE) {
+            boolean more = id != next.get(next.size() - 1) || next.size() == REMEMBERED;
+            return new BatchedListEntries<>(found, more);
+          }
         }
       }
-      if (next.size() < REMEMBERED) {
-        return new BatchedListEntries<>(found, false);
-      }
-    }
+    } while (next.size() == REMEMBERED && found.isEmpty());
+    return new BatchedListEntries<>(found, next.size() == REMEMBERED);
   }
 
   /** The smallest ids of open files behind an id. */
-  private TreeSet<Long> nextIds(long after, Set<Long> only) throws IOException {
+  private TreeSet<Long> nextIds(long after) throws IOException {
     TreeSet<Long> ids = new TreeSet<>();
     store.eachRow(
         Tables.LEASE,
         (key, lease) -> {
           for (long id : lease.getFileIdsList()) {
-            if (id > after && (only == null || only.contains(id))) {
+            if (id > after) {
               ids.add(id);
             }
           }

@@ -39,18 +39,21 @@ public final class BalancerCalls implements NamenodeProtocol {
   private final MovableBlocks movable;
   private final CallContext context;
   private final LeaderTerm term;
+  private final LongCalls longCalls;
 
   public BalancerCalls(
       ClusterIdentity identity,
       DatanodeRegistry cluster,
       MovableBlocks movable,
       Caller.Superuser superuser,
-      LeaderTerm term) {
+      LeaderTerm term,
+      LongCalls longCalls) {
     this.identity = identity;
     this.cluster = cluster;
     this.movable = movable;
     this.context = new CallContext(superuser);
     this.term = term;
+    this.longCalls = longCalls;
   }
 
   private void check(String call) throws IOException {
@@ -87,7 +90,9 @@ public final class BalancerCalls implements NamenodeProtocol {
                         "Datanode " + datanode + " not found: ask for a registered one"));
     boolean hasType = type == null || type == StorageType.DISK;
     List<MovableBlocks.Movable> found =
-        hasType ? movable.of(server, sumBytes, leastBytes) : List.of();
+        hasType
+            ? longCalls.run("getBlocks", () -> movable.of(server, sumBytes, leastBytes))
+            : List.of();
     return new BlocksWithLocations(
         found.stream().map(BalancerCalls::withLocations).toArray(BlockWithLocations[]::new));
   }

@@ -178,7 +178,10 @@ public final class ClientFrontEnd extends ClusterCalls {
   @Override
   public BatchedEntries<OpenFileEntry> listOpenFiles(
       long after, EnumSet<OpenFilesType> types, String path) throws IOException {
-    return files.listings().openFiles().list(context.caller(), after, types, path);
+    Caller caller = context.caller();
+    return operators
+        .longCalls()
+        .run("listOpenFiles", () -> files.listings().openFiles().list(caller, after, types, path));
   }
 
   @Override
@@ -188,7 +191,12 @@ public final class ClientFrontEnd extends ClusterCalls {
 
   @Override
   public CorruptFileBlocks listCorruptFileBlocks(String path, String cookie) throws IOException {
-    return files.listings().corruptFiles().list(context.caller(), path, cookie);
+    Caller caller = context.caller();
+    return operators
+        .longCalls()
+        .run(
+            "listCorruptFileBlocks",
+            () -> files.listings().corruptFiles().list(caller, path, cookie));
   }
 
   @Override

@@ -33,7 +33,7 @@ abstract class ClusterCalls extends DisabledFeatureCalls {
   final CallContext context;
   private final BlockCounts counts;
   private final FsServerDefaults defaults;
-  private final OperatorServices operators;
+  final OperatorServices operators;
 
   ClusterCalls(
       DatanodeRegistry cluster,
@@ -147,15 +147,23 @@ abstract class ClusterCalls extends DisabledFeatureCalls {
   @Override
   public boolean saveNamespace(long timeWindow, long transactionGap) throws IOException {
     PermissionChecker.checkSuperuser(context.caller(), "saveNamespace");
-    operators.backups().take();
-    return true;
+    return operators
+        .longCalls()
+        .run(
+            "saveNamespace",
+            () -> {
+              operators.backups().take();
+              return true;
+            });
   }
 
   /** Writes a file into the folder {@code metasave} of the namenode's data directory. */
   @Override
   public void metaSave(String name) throws IOException {
     PermissionChecker.checkSuperuser(context.caller(), "metaSave");
-    LOG.info("metaSave has written {}", operators.metaSave().write(name));
+    LOG.info(
+        "metaSave has written {}",
+        operators.longCalls().run("metaSave", () -> operators.metaSave().write(name)));
   }
 
   /** There is nothing to finalize: EbbFS keeps no state of an earlier version. */

@@ -351,7 +351,7 @@ final class FakeBlocks implements BlockService {
   }
 
   @Override
-  public Set<Long> filesWrittenToLeavingServers() {
+  public Set<Long> writtenToLeavingServers(List<Long> fileIds) {
     return Set.of();
   }
 }
