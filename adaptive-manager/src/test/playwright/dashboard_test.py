@@ -75,7 +75,7 @@ def late_answer(page):
     """The answer of a dry run whose dialog was closed does not land in the next dialog."""
     held = []
     pause = re.compile(r"/api/v1/actions/pause\?")
-    page.route(pause, held.append)
+    page.route(pause, lambda route: held.append(route))
     page.get_by_role("button", name="Pause proposing").click()
     page.wait_for_timeout(200)
     page.keyboard.press("Escape")
