@@ -128,6 +128,7 @@ public final class FileCreationService {
   /** Creates an empty file and opens it for writing by the client. */
   public Inode create(Caller caller, Request request) throws IOException {
     FsPath path = FsPath.parseNew(request.src());
+    OpenFileLookup.refuseRecoveryHolder(request.src(), request.clientName());
     checkRequest(request);
     leases.renew(request.clientName());
     NewInodeIds ids = new NewInodeIds(inodeIds);

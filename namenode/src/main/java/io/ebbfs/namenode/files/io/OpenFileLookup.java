@@ -4,6 +4,7 @@ import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.InodeLocks;
 import io.ebbfs.namenode.files.inodes.PathErrors;
 import io.ebbfs.namenode.files.inodes.PathResolver;
+import io.ebbfs.namenode.files.leases.LeaseManager;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
@@ -81,7 +82,21 @@ final class OpenFileLookup {
         : Optional.of(InodeLocks.lock(transaction, key.get(), fileId));
   }
 
+  /**
+   * Refuses a client with the name under which the namenode itself holds files.
+   *
+   * @throws LeaseExpiredException if it is that name
+   */
+  static void refuseRecoveryHolder(String src, String clientName) throws LeaseExpiredException {
+    if (LeaseManager.RECOVERY_HOLDER.equals(clientName)) {
+      throw new LeaseExpiredException(
+          "Client name %s belongs to the namenode and cannot write %s: choose another client name"
+              .formatted(clientName, src));
+    }
+  }
+
   static void checkLease(Inode file, String src, String clientName) throws LeaseExpiredException {
+    refuseRecoveryHolder(src, clientName);
     if (!file.isFile()) {
       throw new LeaseExpiredException(
           "INode is not a regular file: " + src + " (inode " + file.id() + ")");
