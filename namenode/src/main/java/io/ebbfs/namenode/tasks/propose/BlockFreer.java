@@ -76,7 +76,7 @@ public final class BlockFreer implements EncodedBlocks {
                 transaction ->
                     StripeState.read(transaction, context.codes(), context.cluster(), stripe));
     if (!state.lost().isEmpty()) {
-      LOG.info("Block {} leaves stripe {} after its repair", block.getBlockId(), stripe.getId());
+      LOG.debug("Block {} leaves stripe {} after its repair", block.getBlockId(), stripe.getId());
       return;
     }
     long now = context.clock().millis();
