@@ -3,6 +3,8 @@ package io.ebbfs.namenode.replicas;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
 import io.ebbfs.namenode.replicas.StripeService.Member;
 import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.RowLock;
+import io.ebbfs.namenode.store.RowSet;
 import io.ebbfs.namenode.store.StaleReadException;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
@@ -11,6 +13,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 
 /**
@@ -60,11 +63,37 @@ public final class BlockRemover {
   }
 
   /**
+   * Locks the stripes of the blocks that leave, then rows of blocks, in a transaction that has
+   * locked the files. In a store that several processes share, the row of a file may be seen after
+   * a commit, and that of a block before it: the locks of the blocks refuse a commit on such rows.
+   *
+   * @param leaving those rows whose blocks are removed or get another owner
+   * @throws StaleReadException if a row is not what the caller has seen
+   */
+  public void lock(Transaction transaction, List<Row<BlockRow>> leaving, List<Row<BlockRow>> rows)
+      throws IOException {
+    List<Member> members =
+        leaving.stream()
+            .filter(row -> row.value().hasStripeId())
+            .map(row -> new Member(row.key().partition(), row.key().firstLong(), row.value()))
+            .toList();
+    transaction.lock(stripes.locksToRemove(members));
+    RowSet now =
+        transaction.lockAndRead(
+            rows.stream().map(row -> RowLock.shared(Tables.BLOCK, row.key())).toList());
+    for (Row<BlockRow> row : rows) {
+      if (!now.get(Tables.BLOCK, row.key()).equals(Optional.of(row.value()))) {
+        throw new StaleReadException("block " + row.value().getBlockId() + " has changed");
+      }
+    }
+  }
+
+  /**
    * Locks the stripes of members, in a transaction that has locked their files.
    *
    * @throws StaleReadException if a conversion has put a member into another stripe before
    */
-  public void lockStripes(Transaction transaction, List<Member> members) throws IOException {
+  private void lockStripes(Transaction transaction, List<Member> members) throws IOException {
     transaction.lock(stripes.locksToRemove(members));
     for (Member member : members) {
       BlockRow now =

@@ -10,6 +10,7 @@ import io.ebbfs.namenode.files.io.FileSettings;
 import io.ebbfs.namenode.files.io.FileWriteService;
 import io.ebbfs.namenode.files.io.FileWriteService.Handle;
 import io.ebbfs.namenode.files.io.LeaseRecovery;
+import io.ebbfs.namenode.files.leases.LeaseManager;
 import io.ebbfs.namenode.store.IdGenerators;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
@@ -267,10 +268,10 @@ class FileWriteServiceTest {
             real.clock,
             FileSettings.DEFAULT);
     long fourth = real.writes.newGenerationStamp(block, CLIENT);
-    assertThat(recovery.release(handle.fileId())).isFalse();
+    assertThat(recovery.release(handle.fileId(), CLIENT)).isFalse();
     assertThat(recoveryStamp()).isGreaterThan(fourth);
     long fifth = recoveryStamp();
-    assertThat(real.recovery.release(handle.fileId())).isFalse();
+    assertThat(real.recovery.release(handle.fileId(), LeaseManager.RECOVERY_HOLDER)).isFalse();
     assertThat(recoveryStamp()).isGreaterThan(fifth);
   }
 
@@ -320,7 +321,7 @@ class FileWriteServiceTest {
   void aRecoveredLastBlockClosesItsFile() throws IOException {
     Block block = add(null);
     String[] storages = last().getStorageIDs();
-    assertThat(real.recovery.release(handle.fileId())).isFalse();
+    assertThat(real.recovery.release(handle.fileId(), CLIENT)).isFalse();
     long first = recoveryStamp();
     real.clock.advance(NamespaceFixture.RECOVERY_RETRY_MILLIS + 1);
     real.monitor.tick();
@@ -355,7 +356,7 @@ class FileWriteServiceTest {
   void aLastBlockWithoutAnyByteGoesInItsRecovery() throws IOException {
     Block first = report(add(null), MIB);
     Block second = add(first);
-    assertThat(real.recovery.release(handle.fileId())).isFalse();
+    assertThat(real.recovery.release(handle.fileId(), CLIENT)).isFalse();
     long stamp =
         real.store.transact(
             handle.fileId(),
@@ -374,7 +375,7 @@ class FileWriteServiceTest {
   void aHolderThatHasNotReportedItsDiskCannotMakeARecoveryDropTheBlock() throws IOException {
     Block block = add(null);
     String[] holders = last().getStorageIDs();
-    assertThat(real.recovery.release(handle.fileId())).isFalse();
+    assertThat(real.recovery.release(handle.fileId(), CLIENT)).isFalse();
     long stamp = recoveryStamp();
     datanodes.registerAgain(holders[0]);
     assertThatThrownBy(
@@ -396,7 +397,7 @@ class FileWriteServiceTest {
     add(null);
     String[] holders = last().getStorageIDs();
     datanodes.registerAgain(holders[0]);
-    assertThat(real.recovery.release(handle.fileId())).isFalse();
+    assertThat(real.recovery.release(handle.fileId(), CLIENT)).isFalse();
     assertThat(recoveriesOrdered(holders)).isZero();
     datanodes.reportFully(holders[0]);
     real.clock.advance(NamespaceFixture.RECOVERY_RETRY_MILLIS + 1);
@@ -421,7 +422,7 @@ class FileWriteServiceTest {
     Block block = add(null);
     String[] holders = last().getStorageIDs();
     real.writes.fsync(handle, 100);
-    assertThat(real.recovery.release(handle.fileId())).isFalse();
+    assertThat(real.recovery.release(handle.fileId(), CLIENT)).isFalse();
     real.clock.advance(20_000);
     for (int i = 1; i < holders.length; i++) {
       datanodes.heartbeat(holders[i]);

@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.io.FileAppendService;
 import io.ebbfs.namenode.files.io.FileSettings;
 import io.ebbfs.namenode.files.io.FileWriteService.Handle;
 import io.ebbfs.namenode.files.io.LeaseRecovery;
 import io.ebbfs.namenode.files.io.TruncateService;
+import io.ebbfs.namenode.files.leases.LeaseManager;
 import io.ebbfs.namenode.store.ClientCall;
 import io.ebbfs.namenode.store.IdGenerators;
 import io.ebbfs.namenode.store.InMemoryStore;
@@ -26,7 +28,9 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.hadoop.hdfs.protocol.Block;
+import org.apache.hadoop.hdfs.server.namenode.LeaseExpiredException;
 import org.apache.hadoop.ipc.RetriableException;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
@@ -194,6 +198,116 @@ class TruncateServiceTest {
         cut.getBlockId(), cut.getRecoveryGenerationStamp(), 400, true, false, disks);
     assertThat(row(file).hasUnderConstruction()).isFalse();
     assertThat(row(file).getLengthBytes()).isEqualTo(400);
+  }
+
+  /** A file of 1,000 bytes whose one block is about to be cut to 400. */
+  private Inode beingCut() throws IOException {
+    Inode file = written("/f", 1_000);
+    assertThat(real.truncation.truncate(real.root(), request("/f", 400))).isFalse();
+    assertThat(blocks(file).get(0).value().getRecoveryLengthBytes()).isEqualTo(400);
+    return file;
+  }
+
+  private static void assertRefused(ThrowingCallable call) {
+    assertThatThrownBy(call).isInstanceOf(LeaseExpiredException.class);
+  }
+
+  @Test
+  void nobodyActsUnderTheNameOfTheNamenode() throws IOException {
+    Inode file = beingCut();
+    BlockRow row = blocks(file).get(0).value();
+    Block block = new Block(row.getBlockId(), 7, row.getGenerationStamp());
+    String name = LeaseManager.RECOVERY_HOLDER;
+    Handle handle = new Handle("/f", file.id(), name, "127.0.0.1");
+    assertRefused(() -> real.writes.abandonBlock(handle, block));
+    assertRefused(() -> real.writes.complete(handle, block));
+    assertRefused(() -> real.writes.complete(handle, null));
+    assertRefused(() -> real.writes.addBlock(handle, block, Set.of()));
+    assertRefused(() -> real.writes.fsync(handle, 7));
+    assertRefused(() -> real.writes.newGenerationStamp(block, name));
+    assertRefused(() -> real.creation.create(real.root(), real.request("/new", name, false)));
+    assertRefused(
+        () ->
+            real.truncation.truncate(
+                real.root(), new TruncateService.Request("/f", 400, name, "127.0.0.1")));
+    FileAppendService appends =
+        new FileAppendService(real.store, real.blocks, real.clock, real.leases, real.recovery);
+    assertRefused(
+        () ->
+            appends.append(
+                real.root(), new FileAppendService.Request("/f", name, "127.0.0.1", false)));
+    assertThat(blocks(file).get(0).value()).isEqualTo(row);
+  }
+
+  @Test
+  void aTruncationNeverDeletesItsBlock() throws IOException {
+    Inode file = beingCut();
+    BlockRow cut = blocks(file).get(0).value();
+    long stamp = cut.getRecoveryGenerationStamp();
+    assertThatThrownBy(
+            () ->
+                real.recovery.commitBlockSynchronization(
+                    cut.getBlockId(), stamp, 0, true, true, cut.getPipelineStorageUuidsList()))
+        .hasMessageContaining("to be truncated to 400 bytes");
+    assertThat(blocks(file).get(0).value()).isEqualTo(cut);
+  }
+
+  @Test
+  void aWholeReplicaThatIsBackTakesPartWhenTheCutIsRepeated() throws IOException {
+    Inode file = beingCut();
+    BlockRow cut = blocks(file).get(0).value();
+    List<String> all = cut.getPipelineStorageUuidsList();
+    setLast(
+        file,
+        cut.toBuilder().clearPipelineStorageUuids().addPipelineStorageUuids(all.get(0)).build());
+    real.clock.advance(NamespaceFixture.RECOVERY_RETRY_MILLIS);
+    for (String disk : all) {
+      datanodes.heartbeat(disk);
+    }
+    real.monitor.tick();
+    BlockRow again = blocks(file).get(0).value();
+    assertThat(again.getRecoveryGenerationStamp()).isGreaterThan(cut.getRecoveryGenerationStamp());
+    assertThat(again.getPipelineStorageUuidsList()).containsExactlyInAnyOrderElementsOf(all);
+    assertThat(again.getRecoveryLengthBytes()).isEqualTo(400);
+  }
+
+  @Test
+  void aFileThatAnotherClientHoldsByNowIsLeftAlone() throws IOException {
+    Inode file = real.creation.create(real.root(), real.request("/f", "writer", false));
+    InodeRow before = row(file);
+    assertThat(real.recovery.release(file.id(), LeaseManager.RECOVERY_HOLDER)).isFalse();
+    assertThat(row(file)).isEqualTo(before);
+    assertThat(real.recovery.release(file.id(), "writer")).isTrue();
+  }
+
+  /** An older version closes a file without a look at the length to which its block is cut. */
+  @Test
+  void aLengthThatAnOlderVersionHasLeftCutsNothing() throws IOException {
+    Inode file = written("/f", 1_000);
+    setLast(file, blocks(file).get(0).value().toBuilder().setRecoveryLengthBytes(5).build());
+    FileAppendService appends =
+        new FileAppendService(real.store, real.blocks, real.clock, real.leases, real.recovery);
+    appends.append(real.root(), new FileAppendService.Request("/f", "writer", "127.0.0.1", false));
+    BlockRow open = blocks(file).get(0).value();
+    assertThat(open.hasRecoveryLengthBytes()).isFalse();
+    setLast(file, open.toBuilder().setRecoveryLengthBytes(5).build()); // opened by that version
+    assertThat(real.recovery.release(file.id(), "writer")).isFalse();
+    BlockRow recovering = blocks(file).get(0).value();
+    assertThat(recovering.getState()).isEqualTo(BlockStateProto.RECOVERING);
+    assertThat(recovering.hasRecoveryLengthBytes()).isFalse();
+  }
+
+  @Test
+  void aDamagedFileEndsTheTruncationWithAnError() throws IOException {
+    Inode file = beingCut();
+    real.store.transact(
+        file.id(),
+        transaction -> {
+          transaction.put(Tables.INODE, file.key(), row(file).toBuilder().setBlocks(0).build());
+          return null;
+        });
+    assertThatThrownBy(() -> real.recovery.release(file.id(), LeaseManager.RECOVERY_HOLDER))
+        .hasMessageContaining("no blocks and 1000 bytes");
   }
 
   private <R> R call(int id, boolean repeated, ClientCall.Work<R> work) throws IOException {

@@ -74,6 +74,10 @@ public final class LaggingStore implements MetadataStore {
       } catch (Conflict e) {
         conflicts++;
         lagging.clear();
+      } catch (StaleReadException e) {
+        conflicts++;
+        lagging.clear(); // the rows are there when the body runs again
+        throw e;
       }
     }
   }

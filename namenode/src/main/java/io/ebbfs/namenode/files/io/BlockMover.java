@@ -8,6 +8,7 @@ import io.ebbfs.namenode.replicas.StripeService;
 import io.ebbfs.namenode.replicas.StripeService.Member;
 import io.ebbfs.namenode.replicas.StripeService.MovedMember;
 import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.StaleReadException;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.namenode.stripes.BlockRows;
@@ -49,15 +50,28 @@ final class BlockMover {
     }
   }
 
-  /** The rows of all blocks of these files, in order. */
+  /**
+   * The rows of all blocks of these closed files, in order.
+   *
+   * @throws StaleReadException if rows of blocks do not fit the rows of their files
+   */
   static List<Row<BlockRow>> blocks(Transaction transaction, List<Inode> files) throws IOException {
     List<Row<BlockRow>> all = new ArrayList<>();
     for (Inode file : files) {
       List<Row<BlockRow>> rows = transaction.scan(Tables.BLOCK, file.id());
-      if (rows.size() != file.row().getBlocks()) {
-        throw new IOException(
-            "file %d has %d block rows, and its own row says %d: the metadata store is damaged"
-                .formatted(file.id(), rows.size(), file.row().getBlocks()));
+      long length = rows.stream().mapToLong(row -> row.value().getLengthBytes()).sum();
+      boolean whole = rows.stream().allMatch(row -> FileBlocks.isCommitted(row.value()));
+      if (rows.size() != file.row().getBlocks()
+          || length != file.row().getLengthBytes()
+          || !whole) {
+        throw new StaleReadException(
+            "file %d has %d block rows with %d bytes, and its own row says %d with %d, or a block is not finished: the metadata store is damaged"
+                .formatted(
+                    file.id(),
+                    rows.size(),
+                    length,
+                    file.row().getBlocks(),
+                    file.row().getLengthBytes()));
       }
       all.addAll(rows);
     }
@@ -67,6 +81,7 @@ final class BlockMover {
   /**
    * Moves the blocks to the end of the target, whose own row is the business of the caller.
    *
+   * @throws StaleReadException if a row is not what the caller has seen
    * @return excess replicas, which the caller invalidates after the commit
    */
   List<Invalidation> move(Transaction transaction, List<Row<BlockRow>> rows, Inode target)
@@ -77,9 +92,7 @@ final class BlockMover {
         moved.add(new MovedMember(member(rows.get(i)), target.id(), newIndex(target, i)));
       }
     }
-    if (!moved.isEmpty()) {
-      remover.lockStripes(transaction, moved.stream().map(MovedMember::member).toList());
-    }
+    remover.lock(transaction, rows, rows);
     List<Invalidation> excess = new ArrayList<>();
     for (int i = 0; i < rows.size(); i++) {
       excess.addAll(move(transaction, rows.get(i), target, newIndex(target, i)));

@@ -64,6 +64,7 @@ public final class FileAppendService {
    * @throws FileNotFoundException if the path does not exist
    */
   public Opened append(Caller caller, Request request) throws IOException {
+    OpenFileLookup.refuseRecoveryHolder(request.src(), request.clientName());
     leases.renew(request.clientName());
     return OptimisticTransactions.repeat(
         () -> {
@@ -130,6 +131,7 @@ public final class FileAppendService {
       throw new StaleReadException(path.path() + " was opened by another client");
     }
     FileBlocks file = new FileBlocks(transaction, blocks, locked);
+    file.lockLast(1);
     if (!file.completeIfReported(0)) {
       throw new IOException(
           "cannot append to %s: its last block has no reported replica yet; try again"
@@ -184,6 +186,7 @@ public final class FileAppendService {
     file.replaceLast(
         last.toBuilder()
             .setState(BlockStateProto.UNDER_CONSTRUCTION)
+            .clearRecoveryLengthBytes() // an older version leaves it behind
             .clearPipelineStorageUuids()
             .addAllPipelineStorageUuids(storages)
             .build());

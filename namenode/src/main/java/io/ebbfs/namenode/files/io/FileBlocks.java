@@ -5,7 +5,10 @@ import io.ebbfs.namenode.files.inodes.QuotaMarks;
 import io.ebbfs.namenode.files.leases.LeaseRows;
 import io.ebbfs.namenode.replicas.BlockRemover;
 import io.ebbfs.namenode.replicas.BlockService;
+import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.RowLock;
+import io.ebbfs.namenode.store.StaleReadException;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
@@ -16,6 +19,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.IntStream;
 import org.apache.hadoop.hdfs.protocol.Block;
 
 /**
@@ -41,6 +45,44 @@ final class FileBlocks {
     return file.row().getBlocks();
   }
 
+  /**
+   * Locks the rows of the last blocks. In a store that several processes share, the row of the file
+   * may be seen after a commit, and that of a block before it: a commit on such rows is refused.
+   *
+   * @param most how many rows the caller reads and writes
+   */
+  void lockLast(int most) throws IOException {
+    if (transaction.isShared() && count() > 0) {
+      transaction.lock(
+          lastKeys(most).stream().map(key -> RowLock.shared(Tables.BLOCK, key)).toList());
+    }
+  }
+
+  /** The keys of the last blocks; the last block is the first. */
+  private List<Key> lastKeys(int most) {
+    return IntStream.range(0, Math.min(most, count()))
+        .mapToObj(back -> Tables.block(file.id(), count() - 1L - back))
+        .toList();
+  }
+
+  private List<Row<BlockRow>> lastRows(int most) throws IOException {
+    List<Key> keys = lastKeys(most);
+    List<Optional<BlockRow>> found = transaction.getAll(Tables.BLOCK, keys);
+    List<Row<BlockRow>> rows = new ArrayList<>();
+    for (int i = 0; i < keys.size(); i++) {
+      Key key = keys.get(i);
+      rows.add(new Row<>(key, found.get(i).orElseThrow(() -> missing(key.firstLong()))));
+    }
+    return rows;
+  }
+
+  /** The row is missing for good, or another process has just written it. */
+  private StaleReadException missing(long index) {
+    return new StaleReadException(
+        "block row %d of file %d is missing: the metadata store is damaged"
+            .formatted(index, file.id()));
+  }
+
   /** A block counted from the end: 0 is the last. */
   Optional<BlockRow> fromEnd(int back) throws IOException {
     int index = count() - 1 - back;
@@ -49,11 +91,7 @@ final class FileBlocks {
         : Optional.of(
             transaction
                 .get(Tables.BLOCK, Tables.block(file.id(), index))
-                .orElseThrow(
-                    () ->
-                        new IOException(
-                            "block row %d of file %d is missing: the metadata store is damaged"
-                                .formatted(index, file.id()))));
+                .orElseThrow(() -> missing(index)));
   }
 
   /** The offset in the file at which the last block begins, in bytes. */
@@ -113,21 +151,26 @@ final class FileBlocks {
    * Removes whole blocks from the end of the file, as long as it keeps a length.
    *
    * @param most blocks to remove at most; the caller looks whether there are more
+   * @throws StaleReadException if a block has changed meanwhile
    */
   List<BlockService.Invalidation> removeBeyond(BlockRemover remover, long lengthBytes, int most)
       throws IOException {
+    List<Row<BlockRow>> seen = lastRows(most + 1);
     List<Row<BlockRow>> removed = new ArrayList<>();
     long length = file.row().getLengthBytes();
     long counted = 0;
-    while (removed.size() < Math.min(most, count())) {
-      BlockRow block = fromEnd(removed.size()).orElseThrow();
-      if (length - block.getLengthBytes() < lengthBytes) {
+    while (removed.size() < Math.min(most, seen.size())) {
+      Row<BlockRow> row = seen.get(removed.size());
+      if (length - row.value().getLengthBytes() < lengthBytes) {
         break;
       }
-      length -= block.getLengthBytes();
-      counted += QuotaMarks.bytes(block, file.row());
-      removed.add(new Row<>(Tables.block(file.id(), count() - 1L - removed.size()), block));
+      length -= row.value().getLengthBytes();
+      counted += QuotaMarks.bytes(row.value(), file.row());
+      removed.add(row);
     }
+    // The caller decides by the block that stays.
+    int used = Math.min(removed.size() + 1, seen.size());
+    remover.lock(transaction, removed, seen.subList(0, used));
     if (removed.isEmpty()) {
       return List.of();
     }

@@ -239,6 +239,7 @@ public final class FileWriteService {
             handle.fileId(),
             transaction -> {
               FileBlocks file = lock(transaction, handle);
+              file.lockLast(1);
               boolean isLast =
                   file.fromEnd(0)
                       .filter(b -> b.getBlockId() == block.getBlockId())
@@ -372,6 +373,7 @@ public final class FileWriteService {
             .orElseThrow(() -> PathErrors.notFound(block + " belongs to no file: it was deleted"));
     OpenFileLookup.checkLease(found, "the file of " + block, clientName);
     FileBlocks file = new FileBlocks(transaction, blocks, found);
+    file.lockLast(1);
     BlockRow last = file.fromEnd(0).orElseThrow();
     if (last.getBlockId() != block.getBlockId()
         || last.getState() != BlockStateProto.UNDER_CONSTRUCTION) {

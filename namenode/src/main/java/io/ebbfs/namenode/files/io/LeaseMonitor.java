@@ -52,7 +52,7 @@ public final class LeaseMonitor {
     }
     for (long fileId : lease.getFileIdsList()) {
       try {
-        if (recovery.releaseAgain(fileId)) {
+        if (recovery.releaseAgain(fileId, holder)) {
           LOG.info(
               "Closed file {}, because the lease of its writer {} has expired", fileId, holder);
         }

@@ -16,6 +16,7 @@ import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.NonBlocking;
 import io.ebbfs.namenode.store.OptimisticTransactions;
 import io.ebbfs.namenode.store.PendingSync;
+import io.ebbfs.namenode.store.StaleReadException;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
@@ -98,7 +99,7 @@ public final class LeaseRecovery {
           call,
           "this file lease is currently owned by " + holder + " on " + writer.getClientMachine());
     }
-    if (!release(file.id())) {
+    if (!release(file.id(), holder)) {
       throw inProgress(src);
     }
   }
@@ -124,7 +125,7 @@ public final class LeaseRecovery {
   }
 
   /** As {@link #release}, but does not repeat a recovery that began a short while ago. */
-  public boolean releaseAgain(long fileId) throws IOException {
+  public boolean releaseAgain(long fileId, String holder) throws IOException {
     boolean running =
         store.transact(
             fileId,
@@ -133,7 +134,7 @@ public final class LeaseRecovery {
                 LeaseRows.sinceMillis(transaction, LeaseManager.RECOVERY_HOLDER, fileId)
                     .filter(this::isRecent)
                     .isPresent());
-    return !running && release(fileId);
+    return !running && release(fileId, holder);
   }
 
   /** A time in the future was written before the time of day was set back: it is not recent. */
@@ -146,7 +147,7 @@ public final class LeaseRecovery {
   enum Next {
     /** Nothing: the file is closed. */
     CLOSED,
-    /** Nothing now: the last block has no reported replica. */
+    /** Nothing now: the last block has no reported replica, or another client has the file. */
     WAIT,
     /** To have the last block recovered. */
     RECOVER,
@@ -172,21 +173,24 @@ public final class LeaseRecovery {
    * Closes a file if its last block is complete; else starts the recovery of that block. A file
    * that is being truncated is cut first.
    *
+   * @param holder who holds the file, as the caller has seen it: a file that another client holds
+   *     by now is left alone
    * @return whether the file is closed
    */
-  public boolean release(long fileId) throws IOException {
+  public boolean release(long fileId, String holder) throws IOException {
     NonBlocking.beforeWait();
     long stamp = generationStamps.next();
-    return follow(fileId, decide(fileId, stamp), stamp);
+    return follow(fileId, holder, decide(fileId, holder, stamp), stamp);
   }
 
   /**
    * Does what is left to do after a decision was committed.
    *
+   * @param holder as in {@link #release}
    * @param stamp the stamp that the decision may have given to a recovery
    * @return whether the file is closed
    */
-  boolean follow(long fileId, Decision first, long stamp) throws IOException {
+  boolean follow(long fileId, String holder, Decision first, long stamp) throws IOException {
     Decision decision = first;
     long recoveryStamp = stamp;
     blocks.invalidate(decision.gone());
@@ -194,7 +198,7 @@ public final class LeaseRecovery {
       if (recoveryStamp <= decision.takenStamp()) {
         recoveryStamp = generationStamps.nextAbove(decision.takenStamp());
       }
-      decision = decide(fileId, recoveryStamp);
+      decision = decide(fileId, holder, recoveryStamp);
       blocks.invalidate(decision.gone());
     }
     if (decision.next() == Next.FREE) {
@@ -212,36 +216,46 @@ public final class LeaseRecovery {
   }
 
   /** Chunk servers change their replicas, so the disk has the decision before they hear of it. */
-  private Decision decide(long fileId, long recoveryStamp) throws IOException {
+  private Decision decide(long fileId, String holder, long recoveryStamp) throws IOException {
     return PendingSync.outside(
         () ->
             OptimisticTransactions.transact(
-                store, fileId, transaction -> decide(transaction, fileId, recoveryStamp)));
+                store, fileId, transaction -> decide(transaction, fileId, holder, recoveryStamp)));
   }
 
-  private Decision decide(Transaction transaction, long fileId, long recoveryStamp)
+  private Decision decide(Transaction transaction, long fileId, String holder, long recoveryStamp)
       throws IOException {
     FileBlocks file =
         new FileBlocks(transaction, blocks, OpenFileLookup.lock(transaction, "a file", fileId));
     if (!file.file().isUnderConstruction()) {
       return Decision.of(Next.CLOSED, List.of());
     }
-    if (file.file().row().getUnderConstruction().hasTruncatedLengthBytes()) {
+    UnderConstructionProto writer = file.file().row().getUnderConstruction();
+    if (!writer.getClientName().equals(holder)) {
+      return Decision.of(Next.WAIT, List.of()); // closed, and opened by another client since
+    }
+    if (writer.hasTruncatedLengthBytes()) {
       return truncate(transaction, file, recoveryStamp);
     }
+    file.lockLast(2);
     Optional<BlockRow> last = file.fromEnd(0);
     if (last.isPresent() && !FileBlocks.isCommitted(last.get())) {
       boolean neverWritten =
           last.get().getPipelineStorageUuidsCount() == 0 && last.get().getLengthBytes() == 0;
       return neverWritten
           ? dropLast(file)
-          : startRecovery(transaction, file, last.get(), recoveryStamp, List.of());
+          : startRecovery(transaction, file, uncut(last.get()), recoveryStamp, List.of());
     }
     if (!file.completeIfReported(1) || !file.completeIfReported(0)) {
       return Decision.of(Next.WAIT, List.of());
     }
     file.close(clock.millis());
     return Decision.of(Next.CLOSED, List.of());
+  }
+
+  /** An older version closes a file that is truncated, and leaves in the block what it ignores. */
+  private static BlockRow uncut(BlockRow block) {
+    return block.toBuilder().clearRecoveryLengthBytes().build();
   }
 
   /** A stamp for the recovery that {@link #cut} may start. */
@@ -254,7 +268,13 @@ public final class LeaseRecovery {
    * goes on with {@link #follow} after the commit.
    */
   Decision cut(Transaction transaction, Inode file, long recoveryStamp) throws IOException {
-    return truncate(transaction, new FileBlocks(transaction, blocks, file), recoveryStamp);
+    FileBlocks cut = new FileBlocks(transaction, blocks, file);
+    if (cut.fromEnd(0).filter(FileBlocks::isCommitted).isEmpty()) {
+      throw new StaleReadException(
+          "the last block of closed file %d is not finished: the metadata store is damaged"
+              .formatted(file.id()));
+    }
+    return truncate(transaction, cut, recoveryStamp);
   }
 
   /** Goes on to cut a file: first whole blocks, some in each transaction, then the last block. */
@@ -267,6 +287,11 @@ public final class LeaseRecovery {
       file.close(clock.millis());
       return Decision.of(Next.CLOSED, gone);
     }
+    if (file.count() == 0) {
+      throw new StaleReadException(
+          "file %d has no blocks and %d bytes: the metadata store is damaged"
+              .formatted(file.file().id(), file.file().row().getLengthBytes()));
+    }
     if (file.lastOffset() >= length) {
       return Decision.of(Next.REPEAT, gone);
     }
@@ -275,7 +300,8 @@ public final class LeaseRecovery {
       return new Decision(Next.FREE, last, gone, 0);
     }
     if (!FileBlocks.isCommitted(last)) { // an earlier recovery has not ended
-      return startRecovery(transaction, file, last, recoveryStamp, gone);
+      return startRecovery(
+          transaction, file, cutAgain(transaction, file, last), recoveryStamp, gone);
     }
     List<String> storages =
         file.completeIfReported(0) ? goodStorages(transaction, file) : List.of();
@@ -289,6 +315,29 @@ public final class LeaseRecovery {
             .addAllPipelineStorageUuids(storages)
             .build();
     return startRecovery(transaction, file, cut, recoveryStamp, gone);
+  }
+
+  /** The row of a block whose cut is repeated: a whole replica that is back takes part, too. */
+  private static BlockRow cutAgain(Transaction transaction, FileBlocks file, BlockRow last)
+      throws IOException {
+    Set<String> storages = new LinkedHashSet<>(last.getPipelineStorageUuidsList());
+    ReplicaRows.of(transaction, file.file().id(), last.getBlockId()).stream()
+        .filter(ReplicaRows.Replica::finalized)
+        .filter(replica -> replica.row().getGenerationStamp() == last.getGenerationStamp())
+        .filter(replica -> replica.row().getLengthBytes() == last.getLengthBytes())
+        .forEach(replica -> storages.add(replica.storageUuid()));
+    long length = file.file().row().getUnderConstruction().getTruncatedLengthBytes();
+    return last.toBuilder()
+        .setRecoveryLengthBytes(length - file.lastOffset())
+        .clearPipelineStorageUuids()
+        .addAllPipelineStorageUuids(storages)
+        .build();
+  }
+
+  /** Whether the recovery of the last block cuts it. */
+  private static boolean isCut(FileBlocks file, BlockRow last) {
+    return file.file().row().getUnderConstruction().hasTruncatedLengthBytes()
+        && last.hasRecoveryLengthBytes();
   }
 
   /** The disks in service with a good replica of the last block. A corrupt one must not be cut. */
@@ -359,6 +408,7 @@ public final class LeaseRecovery {
                 return List.of(); // deleted meanwhile, or this is a repetition
               }
               FileBlocks file = new FileBlocks(transaction, blocks, owner.get());
+              file.lockLast(1);
               refuseEarly(transaction, file, blockId, delete ? 0 : lengthBytes, storageUuids);
               return synchronize(
                   file, blockId, generationStamp, lengthBytes, closeFile, delete, storageUuids);
@@ -385,16 +435,14 @@ public final class LeaseRecovery {
       return;
     }
     Set<String> others = new LinkedHashSet<>(last.get().getPipelineStorageUuidsList());
-    if (!last.get().hasRecoveryLengthBytes()) { // else no other replica takes part
+    boolean cuts = isCut(file, last.get());
+    if (!cuts) { // else no other replica takes part
       ReplicaRows.of(transaction, file.file().id(), blockId)
           .forEach(replica -> others.add(replica.storageUuid()));
     }
     storageUuids.forEach(others::remove);
     Optional<String> unknown = blocks.whyHoldersAreUnknown(others);
-    long expected =
-        last.get().hasRecoveryLengthBytes()
-            ? last.get().getRecoveryLengthBytes()
-            : last.get().getLengthBytes();
+    long expected = cuts ? last.get().getRecoveryLengthBytes() : last.get().getLengthBytes();
     if (unknown.isEmpty() && lengthBytes < expected) {
       unknown = blocks.whyHoldersAreAway(others);
     }
@@ -423,10 +471,13 @@ public final class LeaseRecovery {
           "The recovery id %d does not match current recovery id %d for block blk_%d"
               .formatted(generationStamp, last.getRecoveryGenerationStamp(), blockId));
     }
-    if (!delete && last.hasRecoveryLengthBytes() && last.getRecoveryLengthBytes() != lengthBytes) {
+    if (isCut(file, last) && (delete || last.getRecoveryLengthBytes() != lengthBytes)) {
       throw new IOException(
-          "blk_%d is to be truncated to %d bytes, and its recovery has %d: its recovery is repeated"
-              .formatted(blockId, last.getRecoveryLengthBytes(), lengthBytes));
+          "blk_%d is to be truncated to %d bytes, and its recovery has %s: its recovery is repeated"
+              .formatted(
+                  blockId,
+                  last.getRecoveryLengthBytes(),
+                  delete ? "no replica" : lengthBytes + " bytes"));
     }
     List<Invalidation> gone = List.of();
     if (delete) {

@@ -60,6 +60,7 @@ public final class TruncateService {
       throw new HadoopIllegalArgumentException(
           "Cannot truncate to a negative file size: %d.".formatted(request.newLengthBytes()));
     }
+    OpenFileLookup.refuseRecoveryHolder(request.src(), request.clientName());
     NonBlocking.beforeWait(); // the file may have many blocks
     long stamp = recovery.nextStamp();
     // Chunk servers cut their replicas, so the disk has the decision before they hear of it.
@@ -68,7 +69,7 @@ public final class TruncateService {
             () -> OptimisticTransactions.repeat(() -> lookAndBegin(caller, request, stamp)));
     return begun.decision() == null
         ? begun.done()
-        : recovery.follow(begun.file().id(), begun.decision(), stamp);
+        : recovery.follow(begun.file().id(), LeaseManager.RECOVERY_HOLDER, begun.decision(), stamp);
   }
 
   /**

@@ -482,7 +482,10 @@ public final class ClientFrontEnd extends ClusterCalls {
   @Override
   public boolean recoverLease(String src, String clientName) throws IOException {
     Inode file = files.inodes().getFileToWrite(context.caller(), src);
-    return !file.isUnderConstruction() || files.recovery().releaseAgain(file.id());
+    return !file.isUnderConstruction()
+        || files
+            .recovery()
+            .releaseAgain(file.id(), file.row().getUnderConstruction().getClientName());
   }
 
   // ---- reading ------------------------------------------------------------------------------
