@@ -287,39 +287,41 @@ TEST_F(ShortCircuitTest, ARefusalTellsWhetherToAskAgain) {
 TEST_F(ShortCircuitTest, ASegmentOfRefusedSlotsEnds) {
   StoreBlock(*store_, 1, RandomBytes(3000, 1));
   Memory memory(path());
-  Client client(path());
-  const auto ask = [&](std::uint64_t block, int slot) {
+  const auto ask = [&](Client&& asking, std::uint64_t block, int slot) {
     memory.Allocate(slot);
     auto op = Files(block);
     *op.mutable_slotid() = memory.Slot(slot);
-    return client.Ask<BlockOpResponseProto>(Operation::kRequestShortCircuitFds, op);
+    return asking.Ask<BlockOpResponseProto>(Operation::kRequestShortCircuitFds, op);
   };
-  ASSERT_EQ(ask(1, 127).status(), SUCCESS);
-  for (const int file : client.Receive().second) close(file);
+  const auto take = [&](int slot) {
+    Client taking(path());
+    ASSERT_EQ(ask(std::move(taking), 1, slot).status(), SUCCESS);
+    for (const int file : taking.Receive().second) close(file);
+  };
+  take(127);
   const int most = static_cast<int>(Registry::kMaxRefused);
   for (int slot = 0; slot < most; ++slot) {
-    ASSERT_EQ(ask(404, slot).status(), ERROR_UNSUPPORTED);
+    ASSERT_EQ(ask(Client(path()), 404, slot).status(), ERROR_UNSUPPORTED);
   }
   EXPECT_EQ(registry_.segments(), 1) << "one slot is in use";
   EXPECT_TRUE(memory.IsValid(127));
   // A client that frees the slot after all uses it again.
-  ASSERT_EQ(ask(1, 0).status(), SUCCESS);
-  for (const int file : client.Receive().second) close(file);
+  take(0);
   for (const int slot : {0, 127}) {
     ReleaseShortCircuitAccessRequestProto release;
     *release.mutable_slotid() = memory.Slot(slot);
-    EXPECT_EQ(client
+    EXPECT_EQ(Client(path())
                   .Ask<ReleaseShortCircuitAccessResponseProto>(Operation::kReleaseShortCircuitFds,
                                                                release)
                   .status(),
               SUCCESS);
   }
   EXPECT_EQ(registry_.segments(), 1) << "63 slots are refused";
-  ASSERT_EQ(ask(404, 0).status(), ERROR_UNSUPPORTED);
+  ASSERT_EQ(ask(Client(path()), 404, 0).status(), ERROR_UNSUPPORTED);
   EXPECT_TRUE(memory.AwaitsEnd());
   while (registry_.segments() > 0) std::this_thread::yield();
   // A request that was under way meanwhile does not turn the client away from the socket.
-  const auto late = ask(1, 1);
+  const auto late = ask(Client(path()), 1, 1);
   EXPECT_EQ(late.status(), ERROR_UNSUPPORTED) << late.message();
   EXPECT_EQ(late.shortcircuitaccessversion(), 1);
   EXPECT_EQ(Memory(path()).flags(0), 0) << "the next segment";
