@@ -1,7 +1,6 @@
 // Server and client of data transfer against each other on loopback.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 
 #include <filesystem>
 #include <thread>
@@ -208,11 +207,6 @@ class RawClient {
     EXPECT_TRUE(WriteString(socket_, bytes, kPatience));
     return data;
   }
-  // To be called before the first request: the server cannot send more than a little ahead.
-  void TakeLittle() {
-    const int bytes = 64 << 10;
-    EXPECT_EQ(setsockopt(socket_.fd(), SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes), 0);
-  }
   // Reads until the server closes the connection. True if fewer bytes came than these.
   bool DrainsTooFew(std::size_t bytes) {
     std::size_t got = 0;
@@ -340,33 +334,37 @@ TEST(TransferTest, DamageOnTheDiskIsCaughtByEveryReader) {
   EXPECT_EQ(node.listener.events().back(), "corrupt 1");
 }
 
-// The client takes the answer and no packet, so that the server has most of the block still to send
-// when the replica is cut.
-TEST(TransferTest, AReplicaThatIsCutWhileItIsReadOrMovedStays) {
-  Node node;
-  const auto data = RandomBytes(16 << 20, 1);
-  StoreBlock(*node.store, 1, data);
-  StoreBlock(*node.store, 2, data);
+// After its first packet the server waits for its turn, and the replica is cut meanwhile.
+TEST(TransferTest, AReplicaThatIsCutWhileItIsMovedStays) {
+  TransferServer::Options options;
+  options.balance.bytes_per_second = 1;
+  // Files with descriptors: only their packets are sent one by one.
+  const TemporaryDirectory directory;
+  RecordingListener listener;
+  const auto store = OpenStore(RealFileSystem(), {directory / "a"});
+  store->SetListener(&listener);
+  TransferServer server(options, *store, nullptr);
+  ASSERT_TRUE(server.Listen());
+  server.Serve();
+  DatanodeIDProto id;
+  id.set_ipaddr("127.0.0.1");
+  id.set_xferport(server.port());
+  const auto data = RandomBytes(1 << 20, 1);
+  StoreBlock(*store, 1, data);
   OpCopyBlockProto copy;
-  *copy.mutable_header()->mutable_block() = Block(2, data.size());
-  for (const std::uint64_t id : {1, 2}) {
-    RawClient client(node.id());
-    client.TakeLittle();
-    if (id == 1) {
-      client.Send(Operation::kReadBlock, ReadOp(Block(id, data.size()), 0, data.size()));
-    } else {
-      client.Send(Operation::kCopyBlock, copy);
-    }
-    ASSERT_EQ(client.Response().status(), SUCCESS);
-    ASSERT_TRUE(node.store->StartRecovery(id, 1001, 1005).has_value());
-    ASSERT_TRUE(node.store->FinishRecovery(id, 1005, 1300).has_value());
-    const auto events = node.listener.events();
-    EXPECT_TRUE(client.DrainsTooFew(data.size()));
-    EXPECT_EQ(node.listener.events(), events);
-    const auto left = ReadBlock(*node.store, id);
-    ASSERT_TRUE(left.has_value()) << left.error().message;
-    EXPECT_EQ(left->size(), 1300);
-  }
+  *copy.mutable_header()->mutable_block() = Block(1, data.size());
+  RawClient client(id);
+  client.Send(Operation::kCopyBlock, copy);
+  ASSERT_EQ(client.Response().status(), SUCCESS);
+  ASSERT_TRUE(store->StartRecovery(1, 1001, 1005).has_value());
+  ASSERT_TRUE(store->FinishRecovery(1, 1005, 1300).has_value());
+  const auto events = listener.events();
+  server.throttler().SetBytesPerSecond(std::uint64_t{1} << 40);
+  EXPECT_TRUE(client.DrainsTooFew(data.size()));
+  EXPECT_EQ(listener.events(), events);
+  const auto left = ReadBlock(*store, 1);
+  ASSERT_TRUE(left.has_value()) << left.error().message;
+  EXPECT_EQ(*left, (std::vector<std::byte>{data.begin(), data.begin() + 1300}));
 }
 
 TEST(TransferTest, ABlockThatIsNotHereComesFromTheMissingBlockReader) {
