@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
@@ -292,20 +293,25 @@ class StockDataNodesTest {
         .orElseThrow();
   }
 
+  /** The servers of each replica of the file /d. */
+  private List<String> holders() throws IOException {
+    List<String> holders = new ArrayList<>();
+    for (BlockLocation block :
+        client.getFileBlockLocations(new org.apache.hadoop.fs.Path("/d"), 0, Long.MAX_VALUE)) {
+      holders.addAll(Arrays.asList(block.getNames()));
+    }
+    return holders;
+  }
+
   @Test
   void dfsadminDrainsAServerWhoseEndLosesNothingAndTakesItBack() throws Exception {
     byte[] content = write("/d", 5 * BLOCK + 17);
     await(() -> machines.replicas() == 18);
     DataNode victim = dataNodes.get(0);
     int port = victim.getXferPort();
-    BlockLocation[] before =
-        client.getFileBlockLocations(new org.apache.hadoop.fs.Path("/d"), 0, Long.MAX_VALUE);
-    int held = 0;
-    for (BlockLocation block : before) {
-      held += Arrays.asList(block.getNames()).contains("127.0.0.1:" + port) ? 1 : 0;
-    }
-    int expected = held;
-    await(() -> stats(port).getNumBlocks() == expected); // it is counted every few seconds
+    await(() -> holders().size() == 18); // each replica is reported
+    int held = Collections.frequency(holders(), "127.0.0.1:" + port);
+    await(() -> stats(port).getNumBlocks() == held); // it is counted every few seconds
     Files.writeString(dir.resolve("exclude"), "127.0.0.1:" + port + " # it is old\n");
     assertThat(dfsadmin("-refreshNodes")).contains("Refresh nodes successful");
     assertThat(stats(port).isDecommissionInProgress() || stats(port).isDecommissioned()).isTrue();

@@ -34,10 +34,16 @@ final class TopDirectories {
         at = parentOf.applyAsLong(at);
       }
       long top = at == NONE ? NONE : topOf.get(at);
+      int circle = chain.indexOf(at); // -1: the chain ends at a directory that is known, or not
       for (int i = chain.size() - 1; i >= 0; i--) {
         if (top == NONE && directories.contains(chain.get(i))) {
           top = chain.get(i);
           tops.add(top);
+          if (circle >= 0 && i >= circle) { // the rest of the circle is below it, too
+            for (int j = i + 1; j < chain.size(); j++) {
+              topOf.put(chain.get(j), top);
+            }
+          }
         }
         topOf.put(chain.get(i), top);
       }

@@ -100,6 +100,7 @@ final class AclChanges {
       for (AclEntryScope scope : AclEntryScope.values()) {
         mask(scope).ifPresent(entries::add);
       }
+      checkNames();
       for (AclEntryScope scope : AclEntryScope.values()) {
         check(scope);
       }
@@ -144,6 +145,18 @@ final class AclChanges {
         return given;
       }
       return isNeeded ? Optional.of(entry(scope, AclEntryType.MASK, union(all))) : Optional.empty();
+    }
+
+    /** As at HDFS, only what stays in a list is checked: a mask of an empty list is dropped. */
+    private void checkNames() throws AclException {
+      for (AclEntry entry : entries) {
+        boolean isNameless =
+            entry.getType() == AclEntryType.MASK || entry.getType() == AclEntryType.OTHER;
+        if (isNameless && entry.getName() != null) {
+          throw new AclException(
+              "Invalid ACL: this entry type must not have a name: " + entry + ".");
+        }
+      }
     }
 
     private void check(AclEntryScope scope) throws AclException {

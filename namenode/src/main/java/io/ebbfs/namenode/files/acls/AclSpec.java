@@ -11,7 +11,6 @@ import java.util.Set;
 import java.util.TreeMap;
 import org.apache.hadoop.fs.permission.AclEntry;
 import org.apache.hadoop.fs.permission.AclEntryScope;
-import org.apache.hadoop.fs.permission.AclEntryType;
 import org.apache.hadoop.hdfs.protocol.AclException;
 
 /** The entries that a call names, by scope, type and name. Immutable. */
@@ -71,9 +70,6 @@ final class AclSpec {
   }
 
   private static void checkName(AclEntry entry) throws AclException {
-    if (entry.getType() == AclEntryType.MASK || entry.getType() == AclEntryType.OTHER) {
-      throw new AclException("Invalid ACL: this entry type must not have a name: " + entry + ".");
-    }
     int bytes = entry.getName().getBytes(StandardCharsets.UTF_8).length;
     if (bytes > MOST_NAME_BYTES) { // HDFS has no limit; here the row of an inode stays small
       throw new AclException(
