@@ -38,13 +38,23 @@ import org.apache.hadoop.security.UserGroupInformation;
 final class TwoNamenodes implements AutoCloseable {
   static final int BLOCK = 1 << 20;
 
+  /** Waits until all reports are applied. */
+  interface Applied {
+    void await() throws IOException;
+  }
+
   /** A namenode and its clients. */
-  record Side(DistributedFileSystem root, DistributedFileSystem ann, ReportingServers servers) {
-    static Side of(InetSocketAddress address) throws Exception {
+  record Side(
+      DistributedFileSystem root,
+      DistributedFileSystem ann,
+      ReportingServers servers,
+      Applied reports) {
+    static Side of(InetSocketAddress address, Applied reports) throws Exception {
       return new Side(
           client(address, Optional.empty()),
           client(address, Optional.of("ann")),
-          new ReportingServers(address, 3));
+          new ReportingServers(address, 3),
+          reports);
     }
 
     ClientProtocol calls() {
@@ -64,6 +74,7 @@ final class TwoNamenodes implements AutoCloseable {
         last = addBlockOrClose(path, id, last);
         last.setNumBytes(length);
         servers.report(ExtendedBlock.getLocalBlock(last));
+        reports.await();
       }
       close(path, id, last);
     }
@@ -173,8 +184,13 @@ final class TwoNamenodes implements AutoCloseable {
                 new NamenodeConfig.Override("test", "port", "0")),
             Optional.empty());
     namenode = NamenodeServer.start(config, Clock.systemUTC(), new Random(1));
-    theirs = Side.of(hdfs.getNameNodeAddress());
-    ours = Side.of(namenode.address());
+    // HDFS's NameNode applies a report a moment after it has answered the server. If the block is
+    // committed in this moment, the usage of the directory may lose the difference twice.
+    theirs =
+        Side.of(
+            hdfs.getNameNodeAddress(),
+            () -> hdfs.getNamesystem().getBlockManager().flushBlockOps());
+    ours = Side.of(namenode.address(), () -> {});
   }
 
   private static DistributedFileSystem client(InetSocketAddress address, Optional<String> user)

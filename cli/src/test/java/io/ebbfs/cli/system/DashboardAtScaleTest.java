@@ -15,6 +15,7 @@ import org.junit.jupiter.api.io.TempDir;
  * script looks at that of 10 million files (docs/scale.md).
  */
 @Tag("process")
+@Tag("long")
 class DashboardAtScaleTest {
   private static final int FILES = 20_000;
   private static final int MOST_SECONDS = 300;
