@@ -22,9 +22,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   fuzz::Write(*store, 3, 0, true);
   fuzz::FedSocket fed(data, size);
   transfer::TransferCounters counters;
+  transfer::BalanceThrottler throttler{transfer::BalanceThrottler::Options{}};
   transfer::Waiting waiting;
-  transfer::Connection(fed.get(), *store, nullptr, nullptr, counters, waiting,
-                       {std::chrono::seconds(1), {}})
-      .Run();
+  const transfer::Connection::Services services{*store,   nullptr,   nullptr,
+                                                counters, throttler, nullptr};
+  transfer::Connection(fed.get(), services, waiting, {std::chrono::seconds(1), {}}).Run();
   return 0;
 }
