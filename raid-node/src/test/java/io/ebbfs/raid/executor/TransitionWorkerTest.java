@@ -9,7 +9,6 @@ import io.ebbfs.raid.FakeNamenode;
 import io.ebbfs.raid.config.RaidConfig;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,15 +27,15 @@ class TransitionWorkerTest {
       };
 
   private final FakeNamenode namenode = new FakeNamenode();
-  private final AtomicInteger threads = new AtomicInteger();
 
-  /** Threads of which only the first few can be started. */
-  private ThreadFactory onlyTheFirst(int count) {
+  /** Threads that only the thread of this call can start: a loop cannot start what it claims. */
+  private static ThreadFactory onlyOfThisThread() {
+    Thread starter = Thread.currentThread();
     return task ->
         new Thread(task) {
           @Override
           public void start() {
-            if (threads.incrementAndGet() > count) {
+            if (Thread.currentThread() != starter) {
               throw new OutOfMemoryError("unable to create native thread");
             }
             setDaemon(true);
@@ -57,7 +56,7 @@ class TransitionWorkerTest {
     try (ExecutorResources resources =
         ExecutorResources.of(config, namenode, new FakeChunks(), () -> {})) {
       TransitionWorker worker =
-          new TransitionWorker("w", config, resources, NOBODY, onlyTheFirst(2));
+          new TransitionWorker("w", config, resources, NOBODY, onlyOfThisThread());
       assertThatThrownBy(() -> worker.run(LIFE_MILLIS))
           .hasRootCauseInstanceOf(OutOfMemoryError.class);
       assertThat(worker.holds(1)).as("the claim is released").isFalse();
