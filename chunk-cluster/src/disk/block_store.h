@@ -106,7 +106,7 @@ class BlockStore {
   [[nodiscard]] Status Sync(std::uint64_t block_id, std::uint64_t generation_stamp);
   // To be called if the bytes of the finalized replica `seen` contradict their checksums. The
   // listener hears of it. False if the store does not hold that replica any more: somebody has
-  // changed it since it was looked up or opened, and what was read says nothing of what it is now.
+  // changed it since it was looked up or opened, so the bytes that were read are not those of today.
   bool ReportCorrupt(const ReplicaInfo& seen, const std::string& why);
   // To be called after an I/O error. Probes the disk, and drops the whole disk if it has failed, or
   // else the finalized replica `seen`. True if the replica was dropped; false also if somebody has

@@ -38,8 +38,8 @@ struct ReplicaInfo {
   std::string replaces = {};
 };
 
-// Hears that what was told of a replica does not hold any more: it is deleted, damaged or on a
-// failed disk, or a client appends to it. Called under the lock of the store at times, so it must
+// Hears that nobody may read a replica any more: the replica is deleted, damaged or on a failed
+// disk, or a client appends to the replica. Called under the lock of the store at times, so it must
 // be quick and must not call the store.
 class ReplicaWatcher {
  public:

@@ -241,7 +241,7 @@ final class TwoNamenodes implements AutoCloseable {
         : outcome.substring(0, end);
   }
 
-  /** What is seen of a path must become the same: what was deleted may count for a moment. */
+  /** Both namenodes must soon describe a path alike; ours counts deleted blocks for a moment. */
   void sameSight(String after, String path) throws IOException {
     String wanted = theirs.describe(path);
     long deadline = System.nanoTime() + 10_000_000_000L;

@@ -316,7 +316,7 @@ final class ReadTree {
       }
     }
 
-    /** What is left of the reads of an empty directory are errors of rounding. */
+    /** The reads that an empty directory still has are errors of rounding. */
     private void dropIfEmpty(long directory) throws RocksDBException {
       Directory row = row(directory);
       if (row.entries == 0) {

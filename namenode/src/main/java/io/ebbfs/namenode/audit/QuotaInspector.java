@@ -29,7 +29,7 @@ public final class QuotaInspector implements AutoCloseable {
    * A run of the check.
    *
    * @param id that its caller has chosen
-   * @param mends whether what is found is mended
+   * @param mends whether the run mends the errors that it finds
    * @param ended whether it has ended
    * @param inodes the inodes that were compared up to now
    * @param found how much does not fit

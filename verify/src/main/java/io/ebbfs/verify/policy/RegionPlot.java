@@ -105,7 +105,7 @@ public final class RegionPlot {
     border(grid, left);
   }
 
-  /** In two lines: what is compared stands behind the colon or the slash. */
+  /** Breaks a title into two lines, behind its colon or its slash. */
   private void title(String title, int left) {
     int cut = title.indexOf(": ") + 1;
     cut = cut > 0 ? cut : title.indexOf('/');

@@ -184,7 +184,7 @@ public final class LeaseRecovery {
   }
 
   /**
-   * Does what is left to do after a decision was committed.
+   * Takes the steps that follow a committed decision, until the file is closed or has to wait.
    *
    * @param holder as in {@link #release}
    * @param stamp the stamp that the decision may have given to a recovery

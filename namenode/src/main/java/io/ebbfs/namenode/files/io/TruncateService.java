@@ -77,7 +77,7 @@ public final class TruncateService {
    *
    * @param answered whether nothing is to be begun
    * @param done the answer, if nothing was begun
-   * @param decision what is left to do, if the file has begun to be truncated; else null
+   * @param decision the next step of a truncation that has begun; null if none has begun
    */
   private record Begun(
       Inode file, boolean answered, boolean done, LeaseRecovery.Decision decision) {
