@@ -120,9 +120,7 @@ ebb::Status BlockMover::TellProgress() {
   told_ = now;
   BlockOpResponseProto response;
   response.set_status(IN_PROGRESS);
-  std::string bytes;
-  AppendMessage(bytes, response);
-  return WriteString(client_, bytes, kPeerTimeout);
+  return WriteMessage(client_, response, kPeerTimeout);
 }
 
 }  // namespace ebb::transfer

@@ -147,10 +147,8 @@ Result<bool> Connection::RunOperation(Operation operation) {
   return false;
 }
 
-ebb::Status Connection::Respond(const BlockOpResponseProto& response) {
-  std::string bytes;
-  AppendMessage(bytes, response);
-  return WriteString(socket_, bytes, kPeerTimeout);
+ebb::Status Connection::Respond(const google::protobuf::MessageLite& response) {
+  return WriteMessage(socket_, response, kPeerTimeout);
 }
 
 Result<bool> Connection::Refuse(hadoop::hdfs::Status status, const std::string& message) {
@@ -264,9 +262,7 @@ Result<bool> Connection::ServeSegment() {
     ShortCircuitShmResponseProto response;
     response.set_status(ERROR_INVALID);
     response.set_error(kNoDomainSocket);
-    std::string bytes;
-    AppendMessage(bytes, response);
-    EBB_TRY(WriteString(socket_, bytes, kPeerTimeout));
+    EBB_TRY(Respond(response));
     return true;
   }
   return ShortCircuit(socket_, reader_, store_, *short_circuit_).ServeSegment();
@@ -279,9 +275,7 @@ Result<bool> Connection::ReleaseSlot() {
     ReleaseShortCircuitAccessResponseProto response;
     response.set_status(ERROR_UNSUPPORTED);
     response.set_error(kNoDomainSocket);
-    std::string bytes;
-    AppendMessage(bytes, response);
-    EBB_TRY(WriteString(socket_, bytes, kPeerTimeout));
+    EBB_TRY(Respond(response));
     return true;
   }
   EBB_TRY(ShortCircuit(socket_, reader_, store_, *short_circuit_).ReleaseSlot(op));

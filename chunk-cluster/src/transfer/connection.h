@@ -95,7 +95,7 @@ class Connection {
   [[nodiscard]] Result<bool> BlockChecksum(const hadoop::hdfs::OpBlockChecksumProto& op);
   // Answers with an error. The peer may continue with another operation.
   [[nodiscard]] Result<bool> Refuse(hadoop::hdfs::Status status, const std::string& message);
-  [[nodiscard]] Status Respond(const BlockOpResponseProto& response);
+  [[nodiscard]] Status Respond(const google::protobuf::MessageLite& response);
   // Waits a while until the store is ready, and checks the block pool. The message of an error is
   // for the peer.
   [[nodiscard]] Status CheckBlock(const hadoop::hdfs::ExtendedBlockProto& block) const;

@@ -90,9 +90,7 @@ class RemoteSource final : public BlockSource {
     if (!last || !last->last) return;
     ClientReadStatusProto status;
     status.set_status(CHECKSUM_OK);
-    std::string bytes;
-    AppendMessage(bytes, status);
-    (void)WriteString(socket_, bytes, kPeerTimeout);
+    (void)WriteMessage(socket_, status, kPeerTimeout);
   }
 
   Socket socket_;

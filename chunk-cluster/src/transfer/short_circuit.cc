@@ -23,9 +23,7 @@ ShortCircuitRegistry::SlotId FromProto(const ShortCircuitShmSlotProto& slot) {
 }  // namespace
 
 ebb::Status ShortCircuit::Send(const google::protobuf::MessageLite& message) {
-  std::string bytes;
-  AppendMessage(bytes, message);
-  return WriteString(socket_, bytes, kPeerTimeout);
+  return WriteMessage(socket_, message, kPeerTimeout);
 }
 
 ebb::Status ShortCircuit::Refuse(const std::optional<ShortCircuitRegistry::SlotId>& slot,

@@ -202,9 +202,7 @@ class RawClient {
     }
     ClientReadStatusProto thanks;
     thanks.set_status(CHECKSUM_OK);
-    std::string bytes;
-    AppendMessage(bytes, thanks);
-    EXPECT_TRUE(WriteString(socket_, bytes, kPatience));
+    EXPECT_TRUE(WriteMessage(socket_, thanks, kPatience));
     return data;
   }
   // Reads until the server closes the connection. True if fewer bytes came than these.

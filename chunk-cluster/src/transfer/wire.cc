@@ -65,6 +65,13 @@ Status WriteString(Socket& socket, const std::string& bytes, Timeout timeout) {
   return socket.WriteAll(std::as_bytes(std::span(bytes)), timeout);
 }
 
+Status WriteMessage(Socket& socket, const google::protobuf::MessageLite& message,
+                    Timeout timeout) {
+  std::string bytes;
+  AppendMessage(bytes, message);
+  return WriteString(socket, bytes, timeout);
+}
+
 bool HasPacket(const SocketReader& reader) {
   const auto bytes = reader.available();
   if (bytes.size() < kPrefixBytes) return false;

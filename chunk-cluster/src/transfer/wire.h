@@ -73,6 +73,9 @@ void AppendMessage(std::string& out, const google::protobuf::MessageLite& messag
 void AppendOperation(std::string& out, Operation operation,
                      const google::protobuf::MessageLite& message);
 [[nodiscard]] Status WriteString(Socket& socket, const std::string& bytes, Timeout timeout);
+// Writes the message with its length in front.
+[[nodiscard]] Status WriteMessage(Socket& socket, const google::protobuf::MessageLite& message,
+                                  Timeout timeout);
 
 struct Packet {
   std::uint64_t offset = 0;
