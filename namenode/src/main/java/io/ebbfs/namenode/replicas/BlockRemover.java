@@ -33,33 +33,33 @@ public final class BlockRemover {
   }
 
   /**
-   * Removes the rows of blocks.
+   * Removes the rows of blocks. The caller has called {@link #lockStripes} or {@link #lock}.
    *
    * @return the replicas that the caller invalidates after the commit
-   * @throws StaleReadException if a block has changed its stripe meanwhile
    */
   public List<Invalidation> remove(Transaction transaction, List<Row<BlockRow>> rows)
       throws IOException {
-    List<Member> members = new ArrayList<>();
     Map<Long, List<Long>> others = new TreeMap<>(); // indices by file
     for (Row<BlockRow> row : rows) {
-      long fileId = row.key().partition();
-      long index = row.key().firstLong();
-      if (row.value().hasStripeId()) {
-        members.add(new Member(fileId, index, row.value()));
-      } else {
-        others.computeIfAbsent(fileId, ignored -> new ArrayList<>()).add(index);
+      if (!row.value().hasStripeId()) {
+        others
+            .computeIfAbsent(row.key().partition(), ignored -> new ArrayList<>())
+            .add(row.key().firstLong());
       }
     }
+    List<Member> members = members(rows);
     List<Invalidation> gone = new ArrayList<>();
     if (!members.isEmpty()) {
-      lockStripes(transaction, members);
       gone.addAll(stripes.removeMembers(transaction, members));
     }
     for (Map.Entry<Long, List<Long>> file : others.entrySet()) {
       gone.addAll(blocks.release(transaction, file.getKey(), file.getValue()));
     }
     return gone;
+  }
+
+  private static List<Member> members(List<Row<BlockRow>> rows) {
+    return rows.stream().filter(row -> row.value().hasStripeId()).map(Member::of).toList();
   }
 
   /**
@@ -72,12 +72,7 @@ public final class BlockRemover {
    */
   public void lock(Transaction transaction, List<Row<BlockRow>> leaving, List<Row<BlockRow>> rows)
       throws IOException {
-    List<Member> members =
-        leaving.stream()
-            .filter(row -> row.value().hasStripeId())
-            .map(row -> new Member(row.key().partition(), row.key().firstLong(), row.value()))
-            .toList();
-    transaction.lock(stripes.locksToRemove(members));
+    transaction.lock(stripes.locksToRemove(members(leaving)));
     RowSet now =
         transaction.lockAndRead(
             rows.stream().map(row -> RowLock.shared(Tables.BLOCK, row.key())).toList());
@@ -89,11 +84,16 @@ public final class BlockRemover {
   }
 
   /**
-   * Locks the stripes of members, in a transaction that has locked their files.
+   * Locks the stripes of the blocks that leave, in a transaction that has locked their files. That
+   * is enough for deleted files, whose rows no client changes any more.
    *
-   * @throws StaleReadException if a conversion has put a member into another stripe before
+   * @throws StaleReadException if a conversion has put a block into another stripe before
    */
-  private void lockStripes(Transaction transaction, List<Member> members) throws IOException {
+  public void lockStripes(Transaction transaction, List<Row<BlockRow>> leaving) throws IOException {
+    List<Member> members = members(leaving);
+    if (members.isEmpty()) {
+      return;
+    }
     transaction.lock(stripes.locksToRemove(members));
     for (Member member : members) {
       BlockRow now =

@@ -5,11 +5,8 @@ import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.replicas.ReplicaRows.Replica;
 import io.ebbfs.namenode.store.MetadataStore;
-import io.ebbfs.namenode.store.Row;
-import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
-import io.ebbfs.protocol.proto.StoreProtos.StorageReplicaRow;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -96,7 +93,10 @@ public final class MovableBlocks {
       long at = after;
       boolean atEnd = false;
       while (!isDone() && !atEnd) {
-        List<Long> ids = page(disk, at).stream().filter(id -> id <= last).toList();
+        List<Long> ids =
+            StorageBlocks.page(store, disk.storageNumber(), at, PAGE).stream()
+                .filter(id -> id <= last)
+                .toList();
         rows += ids.size();
         if (!ids.isEmpty()) {
           at = take(disk, ids);
@@ -149,17 +149,6 @@ public final class MovableBlocks {
                   block.block(),
                   places.stream().map(cluster::disk).flatMap(Optional::stream).toList()))
           : Optional.empty();
-    }
-
-    private List<Long> page(Disk disk, long after) throws IOException {
-      long number = disk.storageNumber();
-      List<Row<StorageReplicaRow>> page =
-          store.transactInBackground(
-              number,
-              transaction ->
-                  transaction.scan(
-                      Tables.STORAGE_REPLICA, number, Tables.storageReplica(number, after), PAGE));
-      return page.stream().map(row -> row.key().firstLong()).toList();
     }
   }
 }

@@ -1,7 +1,6 @@
 package io.ebbfs.namenode.replicas;
 
 import io.ebbfs.namenode.store.MetadataStore;
-import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.StorageReplicaRow;
@@ -21,9 +20,8 @@ final class StorageBlocks {
   static List<Long> page(MetadataStore store, long storageNumber, long after, int size)
       throws IOException {
     List<Row<StorageReplicaRow>> rows =
-        store.transact(
+        store.transactInBackground(
             storageNumber,
-            Durability.RELAXED,
             t ->
                 t.scan(
                     Tables.STORAGE_REPLICA,

@@ -2,6 +2,7 @@ package io.ebbfs.namenode.replicas;
 
 import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
+import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
@@ -12,7 +13,11 @@ import java.util.Optional;
 /** The stripes, as seen by files and replicas. Thread-safe. */
 public interface StripeService {
   /** A member of a stripe whose file is deleted: the key of its block row, and the row. */
-  record Member(long ownerId, long index, BlockRow block) {}
+  record Member(long ownerId, long index, BlockRow block) {
+    public static Member of(Row<BlockRow> row) {
+      return new Member(row.key().partition(), row.key().firstLong(), row.value());
+    }
+  }
 
   /** The locks that {@link #removeMembers} needs. The caller takes them before the call. */
   List<RowLock> locksToRemove(List<Member> members);

@@ -89,7 +89,7 @@ final class BlockMover {
     List<MovedMember> moved = new ArrayList<>();
     for (int i = 0; i < rows.size(); i++) {
       if (rows.get(i).value().hasStripeId()) {
-        moved.add(new MovedMember(member(rows.get(i)), target.id(), newIndex(target, i)));
+        moved.add(new MovedMember(Member.of(rows.get(i)), target.id(), newIndex(target, i)));
       }
     }
     remover.lock(transaction, rows, rows);
@@ -103,10 +103,6 @@ final class BlockMover {
 
   private static long newIndex(Inode target, int i) {
     return (long) target.row().getBlocks() + i;
-  }
-
-  private static Member member(Row<BlockRow> row) {
-    return new Member(row.key().partition(), row.key().firstLong(), row.value());
   }
 
   private List<Invalidation> move(

@@ -225,6 +225,7 @@ public final class PendingDeletionReaper implements AutoCloseable {
       }
       whole++;
     }
+    remover.lockStripes(transaction, owned);
     List<Invalidation> invalidations = remover.remove(transaction, owned);
     locked.subList(0, whole).forEach(file -> PendingDeletions.remove(transaction, file));
     return new Reaped(whole, invalidations);

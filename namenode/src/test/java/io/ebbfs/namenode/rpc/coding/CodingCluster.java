@@ -282,10 +282,7 @@ final class CodingCluster {
   }
 
   private static List<Member> members(List<Row<BlockRow>> rows, long id) {
-    return rows.stream()
-        .filter(row -> row.value().hasStripeId())
-        .map(row -> new Member(id, row.key().firstLong(), row.value()))
-        .toList();
+    return rows.stream().filter(row -> row.value().hasStripeId()).map(Member::of).toList();
   }
 
   List<Long> fileIds() {
