@@ -115,6 +115,11 @@ public final class FsPath {
     return depth < other.depth && Arrays.equals(names, 0, depth, other.names, 0, depth);
   }
 
+  /** Whether the other path is this one, or below it. */
+  public boolean isAtOrAbove(FsPath other) {
+    return equals(other) || isAbove(other);
+  }
+
   @Override
   public boolean equals(Object other) {
     return other instanceof FsPath path

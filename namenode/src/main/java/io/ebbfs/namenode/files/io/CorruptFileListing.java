@@ -52,9 +52,7 @@ public final class CorruptFileListing {
           break;
         }
         reached = block.blockId();
-        pathOf(block)
-            .filter(it -> below.equals(it) || below.isAbove(it))
-            .ifPresent(it -> files.add(it.toString()));
+        pathOf(block).filter(below::isAtOrAbove).ifPresent(it -> files.add(it.toString()));
       }
     } while (files.isEmpty() && missing.size() == LOOKED_AT);
     return new CorruptFileBlocks(files.toArray(String[]::new), Long.toString(reached));

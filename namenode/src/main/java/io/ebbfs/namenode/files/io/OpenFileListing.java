@@ -124,7 +124,7 @@ public final class OpenFileListing {
     Optional<Inode> file =
         OpenFileLookup.attached(transaction, fileId).filter(Inode::isUnderConstruction);
     Optional<FsPath> path = PathResolver.pathOf(transaction, fileId);
-    if (file.isEmpty() || path.filter(it -> below.equals(it) || below.isAbove(it)).isEmpty()) {
+    if (file.isEmpty() || path.filter(below::isAtOrAbove).isEmpty()) {
       return Optional.empty();
     }
     UnderConstructionProto writer = file.get().row().getUnderConstruction();
