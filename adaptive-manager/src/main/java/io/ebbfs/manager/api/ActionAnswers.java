@@ -435,7 +435,7 @@ final class ActionAnswers {
           409,
           pin == Pin.NONE
               ? path + " has no pin of its own"
-              : "%s is pinned to %s already".formatted(path, pin.name().toLowerCase(Locale.ROOT)),
+              : "%s is pinned to %s already".formatted(path, pin.text()),
           "nothing to do; a pin of a directory above may hold");
     }
     PinPlan plan = PinPlan.of(manager.view(), path, pin, before);

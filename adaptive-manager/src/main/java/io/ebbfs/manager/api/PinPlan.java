@@ -6,7 +6,6 @@ import io.ebbfs.manager.view.NamespaceView;
 import io.ebbfs.manager.view.Pin;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 
 /**
@@ -48,14 +47,10 @@ record PinPlan(
     sums[2] += file.pin() == pin ? 1 : 0;
   }
 
-  private static String show(Pin pin) {
-    return pin == Pin.NONE ? "none" : pin.name().toLowerCase(Locale.ROOT);
-  }
-
   List<String> summary() {
     return List.of(
         "The pin of %s is '%s' instead of '%s'; it is kept as the attribute user.ebbfs.pin."
-            .formatted(path, show(pin), show(before)),
+            .formatted(path, pin.text(), before.text()),
         "It concerns %s%,d %s with %s, of which %,d already follow the pin '%s'. A pin of a directory or file below goes first."
             .formatted(
                 whole ? "" : files < MOST_FILES ? "at least " : "more than ",
@@ -63,7 +58,7 @@ record PinPlan(
                 files == 1 ? "file" : "files",
                 Units.showBytes(bytes),
                 alike,
-                show(pin)),
+                pin.text()),
         switch (pin) {
           case NONE -> "Reads decide again about these files. Nothing is converted at once.";
           case REPLICAS ->
@@ -71,7 +66,7 @@ record PinPlan(
                   + " within the bound.";
           case FAST, COMPACT ->
               "Data that is not in the %s code is encoded or converted over the next runs of the policy, within the bound."
-                  .formatted(show(pin));
+                  .formatted(pin.text());
         });
   }
 

@@ -188,7 +188,7 @@ final class VerdictWriter {
     if (file.pin() == Pin.NONE) {
       return "";
     }
-    String pinned = "; user.ebbfs.pin: " + file.pin().name().toLowerCase(Locale.ROOT);
+    String pinned = "; user.ebbfs.pin: " + file.pin().text();
     boolean isEncoded = file.blocks() > 0 && file.unencodedBlocks() == 0;
     if (file.pin() == Pin.REPLICAS) {
       return isEncoded && !file.hasReplicasToLeave() ? pinned + whyStaying(file) : pinned;

@@ -1,6 +1,7 @@
 package io.ebbfs.manager.view;
 
 import io.ebbfs.protocol.proto.StoreProtos.PinProto;
+import java.util.Locale;
 
 /**
  * The code that a user asks for: the attribute user.ebbfs.pin of a file or a directory above it.
@@ -15,6 +16,11 @@ public enum Pin {
 
   public static Pin of(boolean isSet, PinProto pin) {
     return isSet ? valueOf(pin.name()) : NONE;
+  }
+
+  /** As users write it: fast, compact, replicas or none. */
+  public String text() {
+    return name().toLowerCase(Locale.ROOT);
   }
 
   /** Only for a pin that is set. */
