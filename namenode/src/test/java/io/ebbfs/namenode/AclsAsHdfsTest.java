@@ -2,14 +2,9 @@ package io.ebbfs.namenode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.net.InetSocketAddress;
-import java.net.URI;
 import java.nio.file.Path;
-import java.security.PrivilegedExceptionAction;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -20,11 +15,8 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.stream.Collectors;
 import java.util.stream.IntStream;
-import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FsShell;
 import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.permission.AclEntry;
@@ -32,10 +24,7 @@ import org.apache.hadoop.fs.permission.AclEntryScope;
 import org.apache.hadoop.fs.permission.AclEntryType;
 import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.fs.permission.FsPermission;
-import org.apache.hadoop.hdfs.DFSConfigKeys;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
-import org.apache.hadoop.hdfs.server.namenode.NameNode;
-import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -56,8 +45,7 @@ class AclsAsHdfsTest {
       List.of(0777, 0755, 0700, 0750, 01777, 0711, 0000, 0644, 0770, 0666, 0070, 01770);
 
   @TempDir static Path directory;
-  private static NameNode hdfs;
-  private static NamenodeServer namenode;
+  private static NamenodePair pair;
   private static final Map<String, DistributedFileSystem> HDFS = new HashMap<>();
   private static final Map<String, DistributedFileSystem> OURS = new HashMap<>();
 
@@ -66,44 +54,23 @@ class AclsAsHdfsTest {
 
   @BeforeAll
   static void start() throws Exception {
-    DefaultMetricsSystem.setMiniClusterMode(true);
-    Configuration configuration = new Configuration();
-    configuration.set("fs.defaultFS", "hdfs://127.0.0.1:0");
-    configuration.set(
-        DFSConfigKeys.DFS_NAMENODE_NAME_DIR_KEY, directory.resolve("name").toString());
-    configuration.set(DFSConfigKeys.DFS_NAMENODE_HTTP_ADDRESS_KEY, "127.0.0.1:0");
-    NameNode.format(configuration);
-    hdfs = NameNode.createNameNode(new String[0], configuration);
-    NamenodeConfig config =
-        NamenodeConfig.of(
-            Optional.empty(),
-            List.of(
-                new NamenodeConfig.Override("test", "data", directory.resolve("data").toString()),
-                new NamenodeConfig.Override("test", "port", "0")),
-            Optional.empty());
-    namenode = NamenodeServer.start(config, Clock.systemUTC(), new Random(1));
+    pair = new NamenodePair(directory);
     // Both namenodes look the groups of users up in this process.
     GROUPS.forEach(
         (user, groups) ->
             UserGroupInformation.createUserForTesting(user, groups.toArray(String[]::new)));
     for (String user : USERS) {
       if (!HDFS.containsKey(user)) {
-        HDFS.put(user, client(user, hdfs.getNameNodeAddress()));
-        OURS.put(user, client(user, namenode.address()));
+        HDFS.put(user, client(user, pair.hdfsAddress()));
+        OURS.put(user, client(user, pair.ourAddress()));
       }
     }
   }
 
   private static DistributedFileSystem client(String user, InetSocketAddress address)
       throws Exception {
-    PrivilegedExceptionAction<DistributedFileSystem> open =
-        () ->
-            (DistributedFileSystem)
-                FileSystem.newInstance(
-                    URI.create("hdfs://127.0.0.1:" + address.getPort()), new Configuration());
-    return user.equals(SUPERUSER)
-        ? open.run()
-        : UserGroupInformation.createRemoteUser(user).doAs(open);
+    return NamenodePair.client(
+        address, user.equals(SUPERUSER) ? Optional.empty() : Optional.of(user));
   }
 
   @AfterAll
@@ -113,8 +80,7 @@ class AclsAsHdfsTest {
         client.close();
       }
     }
-    namenode.close();
-    hdfs.stop();
+    pair.close();
   }
 
   // ---- what is compared
@@ -486,43 +452,22 @@ class AclsAsHdfsTest {
             "-setfacl -R -b /tools",
             "-getfacl -R /tools",
             "-rm -r -skipTrash /tools")) {
-      assertThat(shell(namenode.address(), command))
+      assertThat(shell(pair.ourAddress(), command))
           .as(command)
-          .isEqualTo(sensible(shell(hdfs.getNameNodeAddress(), command)));
+          .isEqualTo(sensible(shell(pair.hdfsAddress(), command)));
     }
   }
 
   @Test
   void aListingShowsWhichFilesHaveALineMore() throws Exception {
-    shell(namenode.address(), "-touchz /with /without");
-    shell(namenode.address(), "-setfacl -m user:ann:rw- /with");
-    assertThat(shell(namenode.address(), "-ls /"))
+    shell(pair.ourAddress(), "-touchz /with /without");
+    shell(pair.ourAddress(), "-setfacl -m user:ann:rw- /with");
+    assertThat(shell(pair.ourAddress(), "-ls /"))
         .containsPattern("-rw-rw-r--\\+ .*/with\n")
         .containsPattern("-rw-r--r--   .*/without\n?");
   }
 
   private static String shell(InetSocketAddress address, String command) throws Exception {
-    Configuration configuration = new Configuration();
-    configuration.set("fs.defaultFS", "hdfs://127.0.0.1:" + address.getPort());
-    PrintStream out = System.out;
-    PrintStream err = System.err;
-    ByteArrayOutputStream printed = new ByteArrayOutputStream();
-    System.setOut(new PrintStream(printed));
-    System.setErr(new PrintStream(printed));
-    int code;
-    try {
-      code = new FsShell(configuration).run(command.split(" "));
-    } finally {
-      System.setOut(out);
-      System.setErr(err);
-    }
-    return code
-        + "\n"
-        + printed
-            .toString()
-            .lines()
-            .filter(line -> !line.contains("log4j"))
-            .collect(Collectors.joining("\n"))
-            .replace(":" + address.getPort(), ":port");
+    return NamenodePair.shell(address, FsShell::new, command.split(" "));
   }
 }

@@ -4,27 +4,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.net.URI;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.security.PrivilegedExceptionAction;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
-import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.crypto.CryptoProtocolVersion;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FileStatus;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.PartialListing;
 import org.apache.hadoop.fs.RemoteIterator;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.AddBlockFlag;
-import org.apache.hadoop.hdfs.DFSConfigKeys;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.protocol.ClientProtocol;
 import org.apache.hadoop.hdfs.protocol.ExtendedBlock;
@@ -34,11 +28,8 @@ import org.apache.hadoop.hdfs.protocol.HdfsFileStatus;
 import org.apache.hadoop.hdfs.protocol.OpenFileEntry;
 import org.apache.hadoop.hdfs.protocol.OpenFilesIterator.OpenFilesType;
 import org.apache.hadoop.hdfs.security.token.delegation.DelegationTokenIdentifier;
-import org.apache.hadoop.hdfs.server.namenode.NameNode;
 import org.apache.hadoop.io.EnumSetWritable;
 import org.apache.hadoop.io.Text;
-import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
-import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.security.token.Token;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -52,8 +43,7 @@ class AdministrationAsHdfsTest {
   private static final long POLL_MILLIS = 20;
 
   @TempDir static Path directory;
-  private static NameNode hdfs;
-  private static NamenodeServer ours;
+  private static NamenodePair pair;
   private static Side theirSide;
   private static Side ourSide;
 
@@ -61,13 +51,8 @@ class AdministrationAsHdfsTest {
   private record Side(List<DistributedFileSystem> clients, ReportingServers servers) {
     static Side of(InetSocketAddress address) throws Exception {
       List<DistributedFileSystem> clients = new ArrayList<>();
-      PrivilegedExceptionAction<DistributedFileSystem> open =
-          () ->
-              (DistributedFileSystem)
-                  FileSystem.newInstance(
-                      URI.create("hdfs://127.0.0.1:" + address.getPort()), new Configuration());
-      clients.add(open.run());
-      clients.add(UserGroupInformation.createRemoteUser("ann").doAs(open));
+      clients.add(NamenodePair.client(address, Optional.empty()));
+      clients.add(NamenodePair.client(address, Optional.of("ann")));
       return new Side(clients, new ReportingServers(address, 3));
     }
 
@@ -89,32 +74,16 @@ class AdministrationAsHdfsTest {
 
   @BeforeAll
   static void start() throws Exception {
-    DefaultMetricsSystem.setMiniClusterMode(true);
-    Configuration configuration = new Configuration();
-    configuration.set("fs.defaultFS", "hdfs://127.0.0.1:0");
-    configuration.set(
-        DFSConfigKeys.DFS_NAMENODE_NAME_DIR_KEY, directory.resolve("name").toString());
-    configuration.set(DFSConfigKeys.DFS_NAMENODE_HTTP_ADDRESS_KEY, "127.0.0.1:0");
-    NameNode.format(configuration);
-    hdfs = NameNode.createNameNode(new String[0], configuration);
-    NamenodeConfig config =
-        NamenodeConfig.of(
-            Optional.empty(),
-            List.of(
-                new NamenodeConfig.Override("test", "data", directory.resolve("data").toString()),
-                new NamenodeConfig.Override("test", "port", "0")),
-            Optional.empty());
-    ours = NamenodeServer.start(config, Clock.systemUTC(), new Random(1));
-    theirSide = Side.of(hdfs.getNameNodeAddress());
-    ourSide = Side.of(ours.address());
+    pair = new NamenodePair(directory);
+    theirSide = Side.of(pair.hdfsAddress());
+    ourSide = Side.of(pair.ourAddress());
   }
 
   @AfterAll
   static void stop() throws IOException {
     theirSide.close();
     ourSide.close();
-    ours.close();
-    hdfs.stop();
+    pair.close();
   }
 
   private interface Call {

@@ -4,33 +4,25 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.net.URI;
 import java.nio.file.Path;
-import java.time.Clock;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Random;
 import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.crypto.CryptoProtocolVersion;
 import org.apache.hadoop.fs.CreateFlag;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.Options.HandleOpt;
 import org.apache.hadoop.fs.PathHandle;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.AddBlockFlag;
-import org.apache.hadoop.hdfs.DFSConfigKeys;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.protocol.ClientProtocol;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
-import org.apache.hadoop.hdfs.server.namenode.NameNode;
 import org.apache.hadoop.io.EnumSetWritable;
 import org.apache.hadoop.ipc.RemoteException;
-import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -48,12 +40,9 @@ class CreatesAsHdfsTest {
 
   /** A namenode, a client, and the chunk servers without bytes. */
   private record Side(DistributedFileSystem fs, ReportingServers servers) {
-    static Side of(InetSocketAddress address) throws IOException {
+    static Side of(InetSocketAddress address) throws Exception {
       return new Side(
-          (DistributedFileSystem)
-              FileSystem.newInstance(
-                  URI.create("hdfs://127.0.0.1:" + address.getPort()), new Configuration()),
-          new ReportingServers(address, SERVERS));
+          NamenodePair.client(address, Optional.empty()), new ReportingServers(address, SERVERS));
     }
 
     ClientProtocol calls() {
@@ -67,40 +56,24 @@ class CreatesAsHdfsTest {
   }
 
   @TempDir static Path directory;
-  private static NameNode hdfs;
-  private static NamenodeServer namenode;
+  private static NamenodePair pair;
   private static Side theirs;
   private static Side ours;
 
   @BeforeAll
   static void start() throws Exception {
-    DefaultMetricsSystem.setMiniClusterMode(true);
-    Configuration configuration = new Configuration();
-    configuration.set("fs.defaultFS", "hdfs://127.0.0.1:0");
-    configuration.set(
-        DFSConfigKeys.DFS_NAMENODE_NAME_DIR_KEY, directory.resolve("name").toString());
-    configuration.set(DFSConfigKeys.DFS_NAMENODE_HTTP_ADDRESS_KEY, "127.0.0.1:0");
-    configuration.setBoolean("dfs.namenode.redundancy.considerLoad", false);
-    NameNode.format(configuration);
-    hdfs = NameNode.createNameNode(new String[0], configuration);
-    NamenodeConfig config =
-        NamenodeConfig.of(
-            Optional.empty(),
-            List.of(
-                new NamenodeConfig.Override("test", "data", directory.resolve("data").toString()),
-                new NamenodeConfig.Override("test", "port", "0")),
-            Optional.empty());
-    namenode = NamenodeServer.start(config, Clock.systemUTC(), new Random(1));
-    theirs = Side.of(hdfs.getNameNodeAddress());
-    ours = Side.of(namenode.address());
+    pair =
+        new NamenodePair(
+            directory, Map.of("dfs.namenode.redundancy.considerLoad", "false"), Map.of());
+    theirs = Side.of(pair.hdfsAddress());
+    ours = Side.of(pair.ourAddress());
   }
 
   @AfterAll
   static void stop() throws IOException {
     theirs.close();
     ours.close();
-    namenode.close();
-    hdfs.stop();
+    pair.close();
   }
 
   // ---- what is compared

@@ -2,43 +2,32 @@ package io.ebbfs.namenode;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.PrintStream;
 import java.net.InetSocketAddress;
-import java.net.URI;
 import java.nio.file.Path;
-import java.security.PrivilegedExceptionAction;
-import java.time.Clock;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
-import java.util.stream.Collectors;
-import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.crypto.CryptoProtocolVersion;
 import org.apache.hadoop.fs.ContentSummary;
 import org.apache.hadoop.fs.CreateFlag;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FsShell;
 import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.QuotaUsage;
 import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.AddBlockFlag;
-import org.apache.hadoop.hdfs.DFSConfigKeys;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.protocol.ClientProtocol;
 import org.apache.hadoop.hdfs.protocol.ExtendedBlock;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants;
 import org.apache.hadoop.hdfs.protocol.QuotaExceededException;
-import org.apache.hadoop.hdfs.server.namenode.NameNode;
 import org.apache.hadoop.hdfs.tools.DFSAdmin;
 import org.apache.hadoop.io.EnumSetWritable;
 import org.apache.hadoop.ipc.RemoteException;
-import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
-import org.apache.hadoop.security.UserGroupInformation;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.RepeatedTest;
@@ -66,8 +55,8 @@ class QuotasAsHdfsTest {
       List<Writer> writers) {
     static Side of(InetSocketAddress address) throws Exception {
       return new Side(
-          client(address, Optional.empty()),
-          client(address, Optional.of("ann")),
+          NamenodePair.client(address, Optional.empty()),
+          NamenodePair.client(address, Optional.of("ann")),
           new ReportingServers(address, 3),
           new ArrayList<>());
     }
@@ -98,52 +87,24 @@ class QuotasAsHdfsTest {
   }
 
   @TempDir static Path directory;
-  private static NameNode hdfs;
-  private static NamenodeServer namenode;
+  private static NamenodePair pair;
   private static Side theirs;
   private static Side ours;
 
   @BeforeAll
   static void start() throws Exception {
-    DefaultMetricsSystem.setMiniClusterMode(true);
-    Configuration configuration = new Configuration();
-    configuration.set("fs.defaultFS", "hdfs://127.0.0.1:0");
-    configuration.set(
-        DFSConfigKeys.DFS_NAMENODE_NAME_DIR_KEY, directory.resolve("name").toString());
-    configuration.set(DFSConfigKeys.DFS_NAMENODE_HTTP_ADDRESS_KEY, "127.0.0.1:0");
-    configuration.setBoolean("dfs.namenode.redundancy.considerLoad", false);
-    NameNode.format(configuration);
-    hdfs = NameNode.createNameNode(new String[0], configuration);
-    NamenodeConfig config =
-        NamenodeConfig.of(
-            Optional.empty(),
-            List.of(
-                new NamenodeConfig.Override("test", "data", directory.resolve("data").toString()),
-                new NamenodeConfig.Override("test", "port", "0")),
-            Optional.empty());
-    namenode = NamenodeServer.start(config, Clock.systemUTC(), new Random(1));
-    theirs = Side.of(hdfs.getNameNodeAddress());
-    ours = Side.of(namenode.address());
-  }
-
-  private static DistributedFileSystem client(InetSocketAddress address, Optional<String> user)
-      throws Exception {
-    PrivilegedExceptionAction<DistributedFileSystem> open =
-        () ->
-            (DistributedFileSystem)
-                FileSystem.newInstance(
-                    URI.create("hdfs://127.0.0.1:" + address.getPort()), new Configuration());
-    return user.isEmpty()
-        ? open.run()
-        : UserGroupInformation.createRemoteUser(user.get()).doAs(open);
+    pair =
+        new NamenodePair(
+            directory, Map.of("dfs.namenode.redundancy.considerLoad", "false"), Map.of());
+    theirs = Side.of(pair.hdfsAddress());
+    ours = Side.of(pair.ourAddress());
   }
 
   @AfterAll
   static void stop() throws IOException {
     theirs.close();
     ours.close();
-    namenode.close();
-    hdfs.stop();
+    pair.close();
   }
 
   // ---- what is compared
@@ -510,39 +471,17 @@ class QuotasAsHdfsTest {
             "admin -setQuota 3 /tools/a",
             "dfs -count -q -u /tools",
             "dfs -rm -r -skipTrash /tools")) {
-      assertThat(shell(namenode.address(), command))
+      assertThat(shell(pair.ourAddress(), command))
           .as(command)
-          .isEqualTo(shell(hdfs.getNameNodeAddress(), command));
+          .isEqualTo(shell(pair.hdfsAddress(), command));
     }
   }
 
   private static String shell(InetSocketAddress address, String command) throws Exception {
-    Configuration configuration = new Configuration();
-    configuration.set("fs.defaultFS", "hdfs://127.0.0.1:" + address.getPort());
     List<String> words = List.of(command.split(" "));
-    String[] arguments = words.subList(1, words.size()).toArray(String[]::new);
-    PrintStream out = System.out;
-    PrintStream err = System.err;
-    ByteArrayOutputStream printed = new ByteArrayOutputStream();
-    System.setOut(new PrintStream(printed));
-    System.setErr(new PrintStream(printed));
-    int code;
-    try {
-      code =
-          words.get(0).equals("admin")
-              ? new DFSAdmin(configuration).run(arguments)
-              : new FsShell(configuration).run(arguments);
-    } finally {
-      System.setOut(out);
-      System.setErr(err);
-    }
-    return code
-        + "\n"
-        + printed
-            .toString()
-            .lines()
-            .filter(line -> !line.contains("log4j"))
-            .collect(Collectors.joining("\n"))
-            .replace(":" + address.getPort(), ":port");
+    return NamenodePair.shell(
+        address,
+        words.get(0).equals("admin") ? DFSAdmin::new : FsShell::new,
+        words.subList(1, words.size()).toArray(String[]::new));
   }
 }

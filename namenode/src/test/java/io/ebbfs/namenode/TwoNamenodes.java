@@ -4,32 +4,23 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.net.URI;
 import java.nio.file.Path;
-import java.security.PrivilegedExceptionAction;
-import java.time.Clock;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
-import java.util.Random;
-import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.crypto.CryptoProtocolVersion;
 import org.apache.hadoop.fs.CreateFlag;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.AddBlockFlag;
-import org.apache.hadoop.hdfs.DFSConfigKeys;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.protocol.ClientProtocol;
 import org.apache.hadoop.hdfs.protocol.ExtendedBlock;
 import org.apache.hadoop.hdfs.protocol.HdfsFileStatus;
 import org.apache.hadoop.hdfs.protocol.LocatedBlocks;
-import org.apache.hadoop.hdfs.server.namenode.NameNode;
 import org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException;
 import org.apache.hadoop.io.EnumSetWritable;
 import org.apache.hadoop.ipc.RemoteException;
-import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
-import org.apache.hadoop.security.UserGroupInformation;
 
 /**
  * HDFS's NameNode and ours in this process, each with chunk servers without bytes. A test makes the
@@ -51,8 +42,8 @@ final class TwoNamenodes implements AutoCloseable {
       Applied reports) {
     static Side of(InetSocketAddress address, Applied reports) throws Exception {
       return new Side(
-          client(address, Optional.empty()),
-          client(address, Optional.of("ann")),
+          NamenodePair.client(address, Optional.empty()),
+          NamenodePair.client(address, Optional.of("ann")),
           new ReportingServers(address, 3),
           reports);
     }
@@ -161,48 +152,25 @@ final class TwoNamenodes implements AutoCloseable {
 
   final Side theirs;
   final Side ours;
-  private final NameNode hdfs;
-  private final NamenodeServer namenode;
+  private final NamenodePair pair;
 
   TwoNamenodes(Path directory) throws Exception {
-    DefaultMetricsSystem.setMiniClusterMode(true);
-    Configuration configuration = new Configuration();
-    configuration.set("fs.defaultFS", "hdfs://127.0.0.1:0");
-    configuration.set(
-        DFSConfigKeys.DFS_NAMENODE_NAME_DIR_KEY, directory.resolve("name").toString());
-    configuration.set(DFSConfigKeys.DFS_NAMENODE_HTTP_ADDRESS_KEY, "127.0.0.1:0");
-    configuration.setBoolean("dfs.namenode.redundancy.considerLoad", false);
-    configuration.setLong("dfs.namenode.fs-limits.min-block-size", 512);
-    NameNode.format(configuration);
-    hdfs = NameNode.createNameNode(new String[0], configuration);
-    NamenodeConfig config =
-        NamenodeConfig.of(
-            Optional.empty(),
-            List.of(
-                new NamenodeConfig.Override("test", "data", directory.resolve("data").toString()),
-                new NamenodeConfig.Override("test", "minBlockSize", "512B"),
-                new NamenodeConfig.Override("test", "port", "0")),
-            Optional.empty());
-    namenode = NamenodeServer.start(config, Clock.systemUTC(), new Random(1));
+    pair =
+        new NamenodePair(
+            directory,
+            Map.of(
+                "dfs.namenode.redundancy.considerLoad",
+                "false",
+                "dfs.namenode.fs-limits.min-block-size",
+                "512"),
+            Map.of("minBlockSize", "512B"));
     // HDFS's NameNode applies a report a moment after it has answered the server. If the block is
     // committed in this moment, the usage of the directory may lose the difference twice.
     theirs =
         Side.of(
-            hdfs.getNameNodeAddress(),
-            () -> hdfs.getNamesystem().getBlockManager().flushBlockOps());
-    ours = Side.of(namenode.address(), () -> {});
-  }
-
-  private static DistributedFileSystem client(InetSocketAddress address, Optional<String> user)
-      throws Exception {
-    PrivilegedExceptionAction<DistributedFileSystem> open =
-        () ->
-            (DistributedFileSystem)
-                FileSystem.newInstance(
-                    URI.create("hdfs://127.0.0.1:" + address.getPort()), new Configuration());
-    return user.isEmpty()
-        ? open.run()
-        : UserGroupInformation.createRemoteUser(user.get()).doAs(open);
+            pair.hdfsAddress(),
+            () -> pair.hdfs().getNamesystem().getBlockManager().flushBlockOps());
+    ours = Side.of(pair.ourAddress(), () -> {});
   }
 
   interface Call {
@@ -255,7 +223,6 @@ final class TwoNamenodes implements AutoCloseable {
   public void close() throws IOException {
     theirs.close();
     ours.close();
-    namenode.close();
-    hdfs.stop();
+    pair.close();
   }
 }

@@ -4,11 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.net.InetSocketAddress;
-import java.net.URI;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
-import java.security.PrivilegedExceptionAction;
-import java.time.Clock;
 import java.util.Arrays;
 import java.util.EnumSet;
 import java.util.HashMap;
@@ -22,16 +19,11 @@ import java.util.TreeSet;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
-import org.apache.hadoop.fs.FileSystem;
 import org.apache.hadoop.fs.FsShell;
 import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.XAttrSetFlag;
 import org.apache.hadoop.fs.permission.FsPermission;
-import org.apache.hadoop.hdfs.DFSConfigKeys;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
-import org.apache.hadoop.hdfs.server.namenode.NameNode;
-import org.apache.hadoop.metrics2.lib.DefaultMetricsSystem;
-import org.apache.hadoop.security.UserGroupInformation;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -63,45 +55,23 @@ class XAttrsAsHdfsTest {
   private static final List<Integer> MODES = List.of(0777, 0700, 0755, 01777, 0711, 0000, 0644);
 
   @TempDir static Path directory;
-  private static NameNode hdfs;
-  private static NamenodeServer ours;
+  private static NamenodePair pair;
   private static final Map<String, DistributedFileSystem> HDFS = new HashMap<>();
   private static final Map<String, DistributedFileSystem> OURS = new HashMap<>();
 
   @BeforeAll
   static void start() throws Exception {
-    DefaultMetricsSystem.setMiniClusterMode(true);
-    Configuration configuration = new Configuration();
-    configuration.set("fs.defaultFS", "hdfs://127.0.0.1:0");
-    configuration.set(
-        DFSConfigKeys.DFS_NAMENODE_NAME_DIR_KEY, directory.resolve("name").toString());
-    configuration.set(DFSConfigKeys.DFS_NAMENODE_HTTP_ADDRESS_KEY, "127.0.0.1:0");
-    NameNode.format(configuration);
-    hdfs = NameNode.createNameNode(new String[0], configuration);
-    NamenodeConfig config =
-        NamenodeConfig.of(
-            Optional.empty(),
-            List.of(
-                new NamenodeConfig.Override("test", "data", directory.resolve("data").toString()),
-                new NamenodeConfig.Override("test", "port", "0")),
-            Optional.empty());
-    ours = NamenodeServer.start(config, Clock.systemUTC(), new Random(1));
+    pair = new NamenodePair(directory);
     for (String user : USERS) {
-      HDFS.put(user, client(user, hdfs.getNameNodeAddress()));
-      OURS.put(user, client(user, ours.address()));
+      HDFS.put(user, client(user, pair.hdfsAddress()));
+      OURS.put(user, client(user, pair.ourAddress()));
     }
   }
 
-  private static DistributedFileSystem client(String user, InetSocketAddress namenode)
+  private static DistributedFileSystem client(String user, InetSocketAddress address)
       throws Exception {
-    PrivilegedExceptionAction<DistributedFileSystem> open =
-        () ->
-            (DistributedFileSystem)
-                FileSystem.newInstance(
-                    URI.create("hdfs://127.0.0.1:" + namenode.getPort()), new Configuration());
-    return user.equals(SUPERUSER)
-        ? open.run()
-        : UserGroupInformation.createRemoteUser(user).doAs(open);
+    return NamenodePair.client(
+        address, user.equals(SUPERUSER) ? Optional.empty() : Optional.of(user));
   }
 
   @AfterAll
@@ -112,8 +82,7 @@ class XAttrsAsHdfsTest {
     for (DistributedFileSystem client : OURS.values()) {
       client.close();
     }
-    ours.close();
-    hdfs.stop();
+    pair.close();
   }
 
   // ---- what is compared
@@ -325,7 +294,7 @@ class XAttrsAsHdfsTest {
 
   private static int shell(String... arguments) throws Exception {
     Configuration configuration = new Configuration();
-    configuration.set("fs.defaultFS", "hdfs://127.0.0.1:" + ours.address().getPort());
+    configuration.set("fs.defaultFS", "hdfs://127.0.0.1:" + pair.ourAddress().getPort());
     return new FsShell(configuration).run(arguments);
   }
 }
