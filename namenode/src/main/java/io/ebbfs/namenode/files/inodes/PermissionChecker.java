@@ -43,8 +43,8 @@ public final class PermissionChecker {
   }
 
   /**
-   * As {@link #checkTraverse}, for a question about what is at a path: as in HDFS, the superuser is
-   * told that nothing is below a file, and not that a file is no directory.
+   * Checks as {@link #checkTraverse} that the caller may ask for the status of a path. As in HDFS,
+   * the superuser gets no error for a path below a file: the path does not exist.
    */
   public static void checkTraverseToLook(Caller caller, ResolvedPath path)
       throws AccessControlException {
