@@ -8,6 +8,7 @@ import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.verify.cluster.DiskInventory;
 import java.io.IOException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -51,7 +52,13 @@ final class StripeAudit {
             row.getId(), member.getPosition(), member.getBlockId(), files.size(), files);
       }
       if (!files.isEmpty()) {
-        bytes.put(member.getPosition(), Files.readAllBytes(files.get(0)));
+        try {
+          bytes.put(member.getPosition(), Files.readAllBytes(files.get(0)));
+        } catch (NoSuchFileException e) {
+          report.wrong(
+              "stripe %d: position %d (block %d) was deleted during the audit: %s",
+              row.getId(), member.getPosition(), member.getBlockId(), files.get(0));
+        }
       }
     }
     if (bytes.size() < row.getMembersCount()) {

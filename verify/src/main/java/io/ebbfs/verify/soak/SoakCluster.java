@@ -27,7 +27,7 @@ final class SoakCluster implements AutoCloseable {
   private static final String POLICIES =
       """
       policies:
-        - name: soak
+        - name: %s
           paths: [%s]
           family: rs
           storageBound: 1.45
@@ -40,7 +40,7 @@ final class SoakCluster implements AutoCloseable {
   private static final Map<String, String> CONFIGURATION =
       Map.of(
           "policies.yaml",
-          POLICIES.formatted("/soak"),
+          POLICIES.formatted("soak", "/soak"),
           "manager.yaml",
           """
           heat: {halfLife: 20s}
@@ -145,11 +145,15 @@ final class SoakCluster implements AutoCloseable {
     return leaks;
   }
 
-  /** From now on no policy applies to any file, so that the transitions come to an end. */
+  /**
+   * From now on no policy applies to any file or stripe, so that the transitions come to an end. A
+   * stripe belongs to the policy of its name whatever the paths of that policy are, so the policy
+   * gets another name.
+   */
   void stopAdapting() throws IOException {
     Path policies = local().directory().resolve("conf/policies.yaml");
     Path next = policies.resolveSibling("policies.yaml.new");
-    Files.writeString(next, POLICIES.formatted("/nothing"));
+    Files.writeString(next, POLICIES.formatted("none", "/nothing"));
     Files.move(next, policies, StandardCopyOption.REPLACE_EXISTING);
   }
 
