@@ -14,6 +14,8 @@ using namespace hadoop::hdfs;
 
 // HDFS's clients wait twice as long for the next answer at least.
 constexpr auto kProgressInterval = kPeerTimeout / 2;
+// The throttle of the server that sends lets it write once in 30 s at least.
+constexpr Timeout kSlowSourceTimeout = std::chrono::minutes(2);
 // The server that sends has closed its files when its last two bytes come.
 constexpr std::size_t kEndBytes = 2;
 constexpr char kEnd[kEndBytes] = {0, 'd'};
@@ -87,7 +89,7 @@ ebb::Status BlockMover::Fetch() {
   SocketReader reader(source, kPacketDataBytes);
   BlockOpResponseProto response;
   // The sender waits for its turn after each packet, and the answer to a small block waits with it.
-  EBB_TRY(ReadMessage(reader, response, kSlowReaderTimeout));
+  EBB_TRY(ReadMessage(reader, response, kSlowSourceTimeout));
   EBB_TRY(CheckResponse(response, source.peer(), block_.blockid(), "send"));
   EBB_ASSIGN(const auto checksum, FromProto(response.readopchecksuminfo().checksum()));
   EBB_ASSIGN(const auto writer, store_.Create({.block_id = block_.blockid(),
@@ -106,7 +108,7 @@ ebb::Status BlockMover::Fetch() {
 
 ebb::Status BlockMover::Receive(SocketReader& reader, ReplicaWriter& writer) {
   for (;;) {
-    EBB_ASSIGN(const auto packet, ReadPacket(reader, kSlowReaderTimeout));
+    EBB_ASSIGN(const auto packet, ReadPacket(reader, kSlowSourceTimeout));
     if (!packet.data.empty()) EBB_TRY(writer.Write(packet.offset, packet.data, packet.sums));
     if (packet.last) return {};
     EBB_TRY(throttler_.Take(packet.raw.size(), stop_));

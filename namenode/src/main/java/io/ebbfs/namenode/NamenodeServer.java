@@ -334,7 +334,9 @@ public final class NamenodeServer implements AutoCloseable {
         "leases",
         () -> {
           lead.term().require();
-          monitor.tick();
+          if (!cluster.inSafeMode()) {
+            monitor.tick();
+          }
         });
 
     LongCalls longCalls = longCalls(config);

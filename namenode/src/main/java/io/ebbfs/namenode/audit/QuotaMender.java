@@ -49,9 +49,9 @@ final class QuotaMender {
    */
   void mend(QuotaFinding finding) throws IOException {
     if (finding instanceof WrongSums sums) {
-      QuotaCorrection.apply(store, sums.difference());
+      correct(sums.difference());
     } else if (finding instanceof UnknownDeletions unknown) {
-      QuotaCorrection.apply(store, unknown.difference());
+      correct(unknown.difference());
     } else if (finding instanceof WrongBytes bytes) {
       OptimisticTransactions.transact(
           store, bytes.inodeId(), transaction -> countBytes(transaction, bytes.inodeId()));
@@ -59,6 +59,14 @@ final class QuotaMender {
       countTree(mark.home());
     } else if (finding instanceof Damage) {
       throw new IOException("this is not mended: restore a backup, or ask for help");
+    }
+  }
+
+  private void correct(QuotaCorrection.Difference difference) throws IOException {
+    if (!QuotaCorrection.apply(store, difference)) {
+      throw new IOException(
+          "directory %d is gone, or was corrected since it was checked: check again"
+              .formatted(difference.directoryId()));
     }
   }
 

@@ -3,6 +3,7 @@ package io.ebbfs.namenode.store;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.MetadataStore.TransactionBody;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 
 /**
  * Transactions that read, lock and read again, and that run again after a {@link
@@ -10,7 +11,9 @@ import java.io.IOException;
  * file before the lock is held, the rename starts anew. Stateless.
  */
 public final class OptimisticTransactions {
-  private static final int MAX_ATTEMPTS = 100;
+  private static final int MAX_ATTEMPTS = 200;
+  private static final int ATTEMPTS_AT_ONCE = 3;
+  private static final int MOST_PAUSE_MILLIS = 50;
 
   private OptimisticTransactions() {}
 
@@ -55,6 +58,7 @@ public final class OptimisticTransactions {
         } catch (StaleReadException e) {
           last = e;
           i++;
+          pause(i);
         } catch (DeletionsPendingException e) {
           room.await(e);
         }
@@ -64,5 +68,22 @@ public final class OptimisticTransactions {
         "gave up after %d attempts, because other clients change the same rows: %s; try again"
             .formatted(MAX_ATTEMPTS, last.getMessage()),
         last);
+  }
+
+  /**
+   * Waits for the rest of a commit. Rows of a shared store that belong to the commit of a namenode
+   * that is silent may be seen one by one for seconds.
+   */
+  private static void pause(int attempts) throws IOException {
+    if (attempts < ATTEMPTS_AT_ONCE) {
+      return;
+    }
+    NonBlocking.beforeWait();
+    try {
+      Thread.sleep(Math.min(MOST_PAUSE_MILLIS, 1L << Math.min(attempts - ATTEMPTS_AT_ONCE, 10)));
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("interrupted while other clients changed the same rows");
+    }
   }
 }

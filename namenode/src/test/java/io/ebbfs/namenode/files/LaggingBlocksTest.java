@@ -160,4 +160,31 @@ class LaggingBlocksTest {
     store.catchUp();
     assertThat(rows(file)).hasSize(1);
   }
+
+  @Test
+  void aReplicationIsSetInTheRowsThatWereCommitted() throws IOException {
+    Handle file = closed("/f", 2);
+    lag(file, 1, unfinished(block(file, 1)));
+    assertThat(real.replication.set(real.root(), "/f", 2)).isTrue();
+    store.catchUp();
+    assertThat(block(file, 1).getState()).isEqualTo(BlockStateProto.COMPLETE);
+    assertThat(block(file, 1).getLengthBytes()).isEqualTo(100);
+    assertThat(block(file, 1).getReplication()).isEqualTo(2);
+  }
+
+  @Test
+  void aDeletionRemovesTheNewestBlockToo() throws IOException {
+    Handle file = closed("/f", 2);
+    BlockRow newest = block(file, 1);
+    real.deletions.delete(real.root(), "/f", false);
+    lag(file, 1, null);
+    real.reaper.reapAll();
+    store.catchUp();
+    assertThat(rows(file)).isEmpty();
+    assertThat(
+            store.<Boolean>transact(
+                0,
+                t -> t.get(Tables.BLOCK_OWNER, Tables.blockOwner(newest.getBlockId())).isPresent()))
+        .isFalse();
+  }
 }

@@ -3,6 +3,7 @@ package io.ebbfs.namenode.files;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.ebbfs.namenode.audit.QuotaCheck;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.io.FileAppendService;
 import io.ebbfs.namenode.files.io.FileSettings;
@@ -170,6 +171,32 @@ class TruncateServiceTest {
     datanodes.report(block, added.getPipelineStorageUuidsList().toArray(String[]::new));
     assertThat(real.writes.complete(handle, block)).isTrue();
     return file;
+  }
+
+  @Test
+  void aBlockIsCutThoughAQuotaHasNoRoomForAFullBlock() throws IOException {
+    Inode file = written("/f", 1_000);
+    BlockRow block = blocks(file).get(0).value();
+    setLast(file, block.toBuilder().setStripeId(77).setStripePosition(0).build());
+    real.quotas.set(real.root(), "/", QuotaServiceTest.KEEP, 3_000, null);
+    assertThat(real.truncation.truncate(real.root(), request("/f", 400))).isFalse();
+    setLast(file, block); // it has left its stripe
+    real.monitor.tick();
+    assertThat(blocks(file).get(0).value().getState()).isEqualTo(BlockStateProto.RECOVERING);
+    assertThat(QuotaCheck.run(real.store)).isEmpty();
+  }
+
+  @Test
+  void aTruncationThatHasToWaitIsLookedAtLessAndLessOften() throws IOException {
+    Inode file = written("/f", 1_000);
+    BlockRow block = blocks(file).get(0).value();
+    setLast(file, block.toBuilder().setStripeId(77).setStripePosition(0).build());
+    assertThat(real.truncation.truncate(real.root(), request("/f", 400))).isFalse();
+    for (int tick = 0; tick < 39; tick++) {
+      real.monitor.tick();
+    }
+    // Looks at ticks 1, 2, 4, 8, 16, 24 and 32, after that of the truncation itself.
+    assertThat(real.freed).hasSize(8);
   }
 
   @Test

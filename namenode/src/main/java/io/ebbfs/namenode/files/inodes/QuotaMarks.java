@@ -147,12 +147,18 @@ public final class QuotaMarks {
     return bytes * file.getReplication();
   }
 
-  /** The bytes with which one replica of a block counts. */
+  /**
+   * The bytes with which one replica of a block counts. A block that is cut to a new length grows
+   * no more, so a truncation near a full quota needs no room.
+   */
   public static long bytes(BlockRow block, InodeRow file) {
     boolean isWritten =
         block.getState() == BlockStateProto.COMMITTED
             || block.getState() == BlockStateProto.COMPLETE;
-    return isWritten
+    boolean isCut =
+        block.getState() == BlockStateProto.RECOVERING
+            && file.getUnderConstruction().hasTruncatedLengthBytes();
+    return isWritten || isCut
         ? block.getLengthBytes()
         : Math.max(block.getLengthBytes(), file.getBlockSizeBytes());
   }

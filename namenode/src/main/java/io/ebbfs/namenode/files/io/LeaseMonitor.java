@@ -6,7 +6,9 @@ import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.LeaseRow;
 import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Map;
 import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -17,10 +19,24 @@ import org.slf4j.LoggerFactory;
  */
 public final class LeaseMonitor {
   private static final Logger LOG = LoggerFactory.getLogger(LeaseMonitor.class);
+  private static final int MOST_TICKS = 8;
 
   private final MetadataStore store;
   private final LeaseManager leases;
   private final LeaseRecovery recovery;
+  // When files that are closed by the namenode are looked at again. Used by one thread.
+  private final Map<Long, Wait> waits = new HashMap<>();
+  private long ticks;
+
+  /** Each look that does not close a file doubles the time to the next look. */
+  private record Wait(long nextTick, long ticks) {
+    static final Wait NONE = new Wait(0, 0);
+
+    Wait after(long tick) {
+      long longer = Math.min(MOST_TICKS, Math.max(1, 2 * ticks));
+      return new Wait(tick + longer, longer);
+    }
+  }
 
   public LeaseMonitor(MetadataStore store, LeaseManager leases, LeaseRecovery recovery) {
     this.store = store;
@@ -32,13 +48,17 @@ public final class LeaseMonitor {
   public void tick() {
     try {
       Set<String> holders = new HashSet<>();
+      Set<Long> files = new HashSet<>();
+      ticks++;
       store.eachRow(
           Tables.LEASE,
           (key, lease) -> {
             holders.add(lease.getClientName());
+            files.addAll(lease.getFileIdsList());
             check(lease);
           });
       leases.retain(holders);
+      waits.keySet().retainAll(files);
     } catch (IOException | RuntimeException e) {
       LOG.warn("Expired leases could not be checked; the check runs again soon", e);
     }
@@ -51,8 +71,16 @@ public final class LeaseMonitor {
       return;
     }
     for (long fileId : lease.getFileIdsList()) {
+      Wait wait = waits.getOrDefault(fileId, Wait.NONE);
+      if (ticks < wait.nextTick()) {
+        continue;
+      }
       try {
-        if (recovery.releaseAgain(fileId, holder)) {
+        if (recovery.isUnderWay(fileId)) {
+          continue;
+        }
+        waits.put(fileId, wait.after(ticks));
+        if (recovery.release(fileId, holder)) {
           LOG.info(
               "Closed file {}, because the lease of its writer {} has expired", fileId, holder);
         }

@@ -126,15 +126,18 @@ public final class LeaseRecovery {
 
   /** As {@link #release}, but does not repeat a recovery that began a short while ago. */
   public boolean releaseAgain(long fileId, String holder) throws IOException {
-    boolean running =
-        store.transact(
-            fileId,
-            Durability.RELAXED,
-            transaction ->
-                LeaseRows.sinceMillis(transaction, LeaseManager.RECOVERY_HOLDER, fileId)
-                    .filter(this::isRecent)
-                    .isPresent());
-    return !running && release(fileId, holder);
+    return !isUnderWay(fileId) && release(fileId, holder);
+  }
+
+  /** Whether a recovery of the last block began a short while ago, so that it may still end. */
+  public boolean isUnderWay(long fileId) throws IOException {
+    return store.transact(
+        fileId,
+        Durability.RELAXED,
+        transaction ->
+            LeaseRows.sinceMillis(transaction, LeaseManager.RECOVERY_HOLDER, fileId)
+                .filter(this::isRecent)
+                .isPresent());
   }
 
   /** A time in the future was written before the time of day was set back: it is not recent. */

@@ -13,10 +13,8 @@ import io.ebbfs.namenode.replicas.BlockService.Invalidation;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.NonBlocking;
 import io.ebbfs.namenode.store.OptimisticTransactions;
-import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
-import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -73,11 +71,10 @@ public final class ReplicationFactorService {
       NonBlocking.beforeWait(); // a file may have many blocks
     }
     Inode file = InodeLocks.lock(transaction, List.of(path.lastFound())).get(0);
-    for (Row<BlockRow> block : transaction.scan(Tables.BLOCK, file.id())) {
-      if (!block.value().hasStripeId()) {
-        excess.addAll(
-            blocks.setReplication(transaction, file.id(), block.key().firstLong(), replication));
-      }
+    // A writer may have changed the last two blocks in a commit of which only the file is seen.
+    new FileBlocks(transaction, blocks, file).lockLast(2);
+    for (int index = 0; index < file.row().getBlocks(); index++) {
+      excess.addAll(blocks.setReplication(transaction, file.id(), index, replication));
     }
     transaction.put(Tables.INODE, file.key(), QuotaMarks.withReplication(file.row(), replication));
     return true;

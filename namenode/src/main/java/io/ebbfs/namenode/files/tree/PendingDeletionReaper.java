@@ -223,11 +223,23 @@ public final class PendingDeletionReaper implements AutoCloseable {
       if (rows.size() > room) {
         break;
       }
+      if (transaction.isShared() && !hasNewest(rows, file)) {
+        // The newest row is part of a commit of which only the file is seen.
+        throw new StaleReadException(
+            "the last block row of file %d is missing: the metadata store is damaged"
+                .formatted(file.id()));
+      }
       whole++;
     }
     remover.lockStripes(transaction, owned);
     List<Invalidation> invalidations = remover.remove(transaction, owned);
     locked.subList(0, whole).forEach(file -> PendingDeletions.remove(transaction, file));
     return new Reaped(whole, invalidations);
+  }
+
+  /** Whether the rows end with that of the last block. Rows are removed from the first one on. */
+  private static boolean hasNewest(List<Row<BlockRow>> rows, Inode file) {
+    return !rows.isEmpty()
+        && rows.get(rows.size() - 1).key().firstLong() == file.row().getBlocks() - 1;
   }
 }

@@ -36,20 +36,40 @@ public final class BlockFreer implements EncodedBlocks {
       context.lifecycle().drop(block.getTransitionId(), "a client changes file " + fileId);
       return;
     }
-    Optional<StripeRow> stripe =
-        context
-            .store()
-            .transact(
-                block.getStripeId(),
-                transaction -> transaction.get(Tables.STRIPE, Tables.stripe(block.getStripeId())));
-    if (stripe.isEmpty()) {
+    Optional<StripeRow> stripe = stripeOf(block);
+    if (stripe.isEmpty() || waitsForRepair(block, stripe.get())) {
       return; // converted meanwhile: the next call finds the block's new stripe
     }
     if (stripe.get().hasTransitionId()) {
       yieldToRelease(stripe.get().getTransitionId(), fileId);
-      return;
+      stripe = stripeOf(block);
     }
-    release(fileId, block, stripe.get());
+    if (stripe.isPresent() && !stripe.get().hasTransitionId()) {
+      release(fileId, block, stripe.get());
+    }
+  }
+
+  private Optional<StripeRow> stripeOf(BlockRow block) throws IOException {
+    return context
+        .store()
+        .transact(
+            block.getStripeId(),
+            transaction -> transaction.get(Tables.STRIPE, Tables.stripe(block.getStripeId())));
+  }
+
+  /** A repair goes first, and so does the rewrite that rescues the data of a broken stripe. */
+  private boolean waitsForRepair(BlockRow block, StripeRow stripe) throws IOException {
+    StripeState state =
+        context
+            .store()
+            .transact(
+                stripe.getId(),
+                transaction ->
+                    StripeState.read(transaction, context.codes(), context.cluster(), stripe));
+    if (!state.lost().isEmpty()) {
+      LOG.debug("Block {} leaves stripe {} after its repair", block.getBlockId(), stripe.getId());
+    }
+    return !state.lost().isEmpty();
   }
 
   /** Drops what has not begun and may begin much later. What runs ends by itself. */
@@ -68,17 +88,6 @@ public final class BlockFreer implements EncodedBlocks {
   }
 
   private void release(long fileId, BlockRow block, StripeRow stripe) throws IOException {
-    StripeState state =
-        context
-            .store()
-            .transact(
-                stripe.getId(),
-                transaction ->
-                    StripeState.read(transaction, context.codes(), context.cluster(), stripe));
-    if (!state.lost().isEmpty()) {
-      LOG.debug("Block {} leaves stripe {} after its repair", block.getBlockId(), stripe.getId());
-      return;
-    }
     long now = context.clock().millis();
     TransitionRow.Builder row =
         TransitionRow.newBuilder()

@@ -7,6 +7,7 @@ import io.ebbfs.namenode.placement.StripeGroup;
 import io.ebbfs.namenode.store.OptimisticTransactions;
 import io.ebbfs.namenode.store.OwnerLocks;
 import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.namenode.stripes.BlockRows;
@@ -172,6 +173,7 @@ final class EncodeProposer {
             id,
             transaction -> {
               OwnerLocks.lock(transaction, files, List.of(), List.of(id));
+              lockBlocks(transaction, group, candidates);
               return mark(transaction, id, decision, group, candidates);
             });
     if (row.isEmpty()) {
@@ -180,6 +182,20 @@ final class EncodeProposer {
     }
     context.lifecycle().committed(row.get());
     return Optional.of(id);
+  }
+
+  /** In a shared store, the row of a block may be seen older than that of its file. */
+  private static void lockBlocks(
+      Transaction transaction, StripeGroup group, Map<Long, Candidate> candidates)
+      throws IOException {
+    if (transaction.isShared()) {
+      transaction.lock(
+          group.stripes().stream()
+              .flatMap(stripe -> stripe.values().stream())
+              .map(block -> candidates.get(block.blockId()))
+              .map(one -> RowLock.shared(Tables.BLOCK, Tables.block(one.fileId(), one.index())))
+              .toList());
+    }
   }
 
   private Optional<TransitionRow> mark(
