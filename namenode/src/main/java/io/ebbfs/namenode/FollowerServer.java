@@ -131,7 +131,8 @@ final class FollowerServer implements AutoCloseable {
               opens(),
               () -> {}); // the leader looks for deletions by itself
       link = parts.stopsFirst(new LeaderLink(leader, onEnded, key, PATIENCE_MILLIS));
-      endpoint = endpoint(door, files, blocks, identity, leader);
+      UnclearCalls unclear = new UnclearCalls(this::requireKnowledge, store, timeOfDay);
+      endpoint = endpoint(door, files, blocks, unclear, identity, leader);
       link.watchView(VIEW_MILLIS, this::take);
       made = true;
     } finally {
@@ -156,6 +157,7 @@ final class FollowerServer implements AutoCloseable {
       RpcEndpoint door,
       FileServices files,
       BlockManager blocks,
+      UnclearCalls unclear,
       ClusterIdentity identity,
       Supplier<Optional<Leader>> leader)
       throws IOException {
@@ -182,7 +184,7 @@ final class FollowerServer implements AutoCloseable {
         ReadOnlyGuard.of(
             new DirectCalls(files, superuser, identity.blockPoolId()).handlers(),
             this::isReadOnly));
-    made.wrapClientMethods(new UnclearCalls(this::requireKnowledge)::around);
+    made.wrapClientMethods(unclear::around);
     if (!config.auditLog().isBlank()) {
       made.wrapClientMethods(parts.stopsFirst(AuditLog.open(Path.of(config.auditLog())))::around);
     }

@@ -386,6 +386,7 @@ public final class NamenodeServer implements AutoCloseable {
             key,
             calls,
             audit,
+            new UnclearCalls(lead.term()::require, store, timeOfDay),
             lead.term());
     RetryAnswers retries = RpcEndpoint.newRetryAnswers();
     endpoint =
@@ -442,6 +443,7 @@ public final class NamenodeServer implements AutoCloseable {
       ServiceKey key,
       CallCounters calls,
       Optional<AuditLog> audit,
+      UnclearCalls unclear,
       LeaderTerm term) {}
 
   /** All protocols, for a port with a call queue and handlers of its own. */
@@ -451,7 +453,7 @@ public final class NamenodeServer implements AutoCloseable {
     made.replaceClientMethods(served.direct());
     made.addDatanodes(served.datanodes());
     made.addBalancers(served.balancers());
-    made.wrapClientMethods(new UnclearCalls(served.term()::require)::around);
+    made.wrapClientMethods(served.unclear()::around);
     served.audit().ifPresent(audit -> made.wrapClientMethods(audit::around));
     made.wrapClientMethods(served.calls()::around);
     // A namenode that was frozen may have calls of an earlier time: it runs none of them.

@@ -3,8 +3,11 @@ package io.ebbfs.namenode.rpc;
 import io.ebbfs.namenode.rpc.server.LaterException;
 import io.ebbfs.namenode.rpc.server.MethodHandler;
 import io.ebbfs.namenode.store.ClientCall;
+import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.OutcomeUnknownException;
+import io.ebbfs.namenode.store.WouldBlockException;
 import java.io.IOException;
+import java.time.Clock;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.apache.hadoop.ipc.RetriableException;
@@ -13,7 +16,10 @@ import org.apache.hadoop.ipc.RetriableException;
  * Runs a call again if nobody knows whether its commit took effect, because a node of the store was
  * lost meanwhile. The second run does what a call does that a client repeats after a lost answer: a
  * call that must take effect once finds its row, and any other call has the same effect twice. A
- * call that must take effect once and has no client id, so no row, fails instead. Thread-safe.
+ * call that must take effect once and has no client id, so no row, fails instead.
+ *
+ * <p>The client of a call that was run before, here or elsewhere, may hear that the call had no
+ * effect. Then no earlier run takes effect any more ({@link ClientCall#end}). Thread-safe.
  */
 public final class UnclearCalls {
   private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -29,17 +35,43 @@ public final class UnclearCalls {
   }
 
   private final Check beforeRepetition;
+  private final MetadataStore store;
+  private final Clock clock;
 
-  public UnclearCalls(Check beforeRepetition) {
+  public UnclearCalls(Check beforeRepetition, MetadataStore store, Clock clock) {
     this.beforeRepetition = beforeRepetition;
+    this.store = store;
+    this.clock = clock;
   }
 
   /** The handler of a method, of its name and the handler that runs it. */
   public MethodHandler around(String method, MethodHandler handler) {
     return (frame, offset, length) -> {
       LaterException.Rest call = () -> handler.answer(frame, offset, length);
-      return run(method, call, call, System.nanoTime() + PATIENCE_NANOS);
+      ClientCall once = ClientCall.current();
+      boolean first = once == null || !once.isRepeated();
+      LaterException.Rest again = once == null ? call : () -> ending(once, call);
+      return run(method, first ? call : again, again, System.nanoTime() + PATIENCE_NANOS);
     };
+  }
+
+  /** The run of a call that was run before. */
+  private byte[] ending(ClientCall once, LaterException.Rest call) throws IOException {
+    byte[] answer;
+    try {
+      answer = call.run();
+    } catch (LaterException e) {
+      throw new LaterException(e.event(), () -> ending(once, e.rest()));
+    } catch (OutcomeUnknownException | WouldBlockException e) {
+      throw e;
+    } catch (IOException | RuntimeException e) {
+      once.end(store, clock.millis());
+      throw e;
+    }
+    if (!once.isEffective()) {
+      once.end(store, clock.millis());
+    }
+    return answer;
   }
 
   private byte[] run(

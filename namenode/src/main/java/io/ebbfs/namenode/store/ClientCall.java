@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Optional;
+import org.apache.hadoop.ipc.RetriableException;
 
 /**
  * The call of a client that a thread works on. A call that must take effect once writes a row with
@@ -23,14 +24,16 @@ public final class ClientCall {
   private final Key key;
   private final int callId;
   private final String user;
-  private final boolean repeated;
+  private final int repetition;
+  // Whether the row of the call tells of its effect, if the last transaction was committed.
+  private boolean effective;
 
-  private ClientCall(byte[] clientId, Key key, int callId, String user, boolean repeated) {
+  private ClientCall(byte[] clientId, Key key, int callId, String user, int repetition) {
     this.clientId = clientId;
     this.key = key;
     this.callId = callId;
     this.user = user;
-    this.repeated = repeated;
+    this.repetition = repetition;
   }
 
   /**
@@ -41,6 +44,16 @@ public final class ClientCall {
    */
   public static Optional<ClientCall> of(
       byte[] clientId, int callId, String user, boolean repeated) {
+    return of(clientId, callId, user, repeated ? 1 : 0);
+  }
+
+  /**
+   * A call.
+   *
+   * @param clientId as above
+   * @param repetition how often the client has sent the call before
+   */
+  public static Optional<ClientCall> of(byte[] clientId, int callId, String user, int repetition) {
     if (clientId.length != CLIENT_ID_BYTES) {
       return Optional.empty();
     }
@@ -51,7 +64,7 @@ public final class ClientCall {
             .putShort((short) Math.floorMod(callId, SLOTS))
             .array();
     Key key = Key.of(id.getLong() ^ id.getLong(), rest);
-    return Optional.of(new ClientCall(clientId.clone(), key, callId, user, repeated));
+    return Optional.of(new ClientCall(clientId.clone(), key, callId, user, repetition));
   }
 
   /** The call that this thread works on; null if it works on none. */
@@ -69,7 +82,7 @@ public final class ClientCall {
 
   /** Whether the call may have been run before. */
   public boolean isRepeated() {
-    return repeated;
+    return repetition > 0;
   }
 
   /** What a call does. */
@@ -114,11 +127,68 @@ public final class ClientCall {
    */
   public static Optional<CallRow> earlierRun(Transaction transaction) throws IOException {
     ClientCall call = CURRENT.get();
-    if (call == null || !call.repeated && !transaction.isShared()) {
+    if (call == null || !call.isRepeated() && !transaction.isShared()) {
       return Optional.empty();
     }
-    transaction.lock(List.of(RowLock.exclusive(Tables.CALL, call.key)));
-    return transaction.get(Tables.CALL, call.key).filter(call::isOurs);
+    Optional<CallRow> row = call.row(transaction);
+    call.effective = row.isPresent() && !row.get().hasEndedBy();
+    if (row.isPresent() && row.get().hasEndedBy() && call.repetition < row.get().getEndedBy()) {
+      throw new RetriableException(
+          "the client has repeated the call meanwhile, and was told that the call has no effect");
+    }
+    return row.filter(found -> !found.hasEndedBy());
+  }
+
+  private Optional<CallRow> row(Transaction transaction) throws IOException {
+    transaction.lock(List.of(RowLock.exclusive(Tables.CALL, key)));
+    return transaction.get(Tables.CALL, key).filter(this::isOurs);
+  }
+
+  /**
+   * Whether the last transaction of the call has found that the call took effect, or made it so.
+   */
+  public boolean isEffective() {
+    return effective;
+  }
+
+  /**
+   * Sees to it that no earlier run of the call takes effect any more, before the client is told
+   * that the call has had none. Such a run may be in a namenode that is frozen, or in a commit
+   * whose outcome nobody knows: its commit is refused, since it has read another row of the call.
+   * Example: a create is refused by its repetition, because the name exists. The name is deleted.
+   * Without this row, the first run could then make the file.
+   *
+   * <p>Does nothing in a store of one process, where a repetition waits for the first run.
+   *
+   * @throws IOException if an earlier run took effect meanwhile: then the call has to run again
+   */
+  public void end(MetadataStore store, long nowMillis) throws IOException {
+    store.transact(
+        key.partition(),
+        transaction -> {
+          if (transaction.isShared()) {
+            end(transaction, nowMillis);
+          }
+          return null;
+        });
+  }
+
+  private void end(Transaction transaction, long nowMillis) throws IOException {
+    Optional<CallRow> row = row(transaction);
+    if (row.isPresent() && !row.get().hasEndedBy()) {
+      throw new RetriableException("an earlier run of the call has just taken effect; repeat it");
+    }
+    if (row.isEmpty() || row.get().getEndedBy() < repetition) {
+      transaction.put(
+          Tables.CALL,
+          key,
+          CallRow.newBuilder()
+              .setCallId(callId)
+              .setUser(user)
+              .setMillis(nowMillis)
+              .setEndedBy(repetition)
+              .build());
+    }
   }
 
   private boolean isOurs(CallRow row) {
@@ -142,5 +212,6 @@ public final class ClientCall {
       row.setInodeId(inodeId);
     }
     transaction.put(Tables.CALL, call.key, row.build());
+    call.effective = true;
   }
 }

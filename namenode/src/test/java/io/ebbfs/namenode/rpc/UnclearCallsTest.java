@@ -6,9 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.ebbfs.namenode.rpc.server.LaterException;
 import io.ebbfs.namenode.rpc.server.MethodHandler;
 import io.ebbfs.namenode.store.ClientCall;
+import io.ebbfs.namenode.store.InMemoryStore;
 import io.ebbfs.namenode.store.OutcomeUnknownException;
+import io.ebbfs.protocol.proto.StoreProtos.CallRow;
+import java.io.FileNotFoundException;
 import java.io.IOException;
+import java.time.Clock;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.apache.hadoop.ipc.RetriableException;
 import org.apache.hadoop.ipc.StandbyException;
 import org.junit.jupiter.api.Test;
 
@@ -18,12 +24,18 @@ class UnclearCallsTest {
 
   private int runs;
 
+  private final InMemoryStore store = InMemoryStore.shared();
+
   /** The outcome of the first run is unknown. */
   private byte[] answer(byte[] frame, int offset, int length) throws IOException {
     if (runs++ == 0) {
       throw new OutcomeUnknownException("a node was lost", null);
     }
     return RESULT;
+  }
+
+  private UnclearCalls calls(UnclearCalls.Check check) {
+    return new UnclearCalls(check, store, Clock.systemUTC());
   }
 
   private static byte[] call(MethodHandler handler) throws IOException {
@@ -42,8 +54,7 @@ class UnclearCallsTest {
 
   @Test
   void aCallRunsAgainAfterAPause() throws Exception {
-    LaterException later =
-        repetition(new UnclearCalls(() -> {}).around("setPermission", this::answer));
+    LaterException later = repetition(calls(() -> {}).around("setPermission", this::answer));
     assertThat(runs).isEqualTo(1);
     assertThat(later.rest().run()).isEqualTo(RESULT);
     assertThat(runs).isEqualTo(2);
@@ -52,7 +63,7 @@ class UnclearCallsTest {
   @Test
   void aNamenodeThatMayNotRunTheCallAnyMoreDoesNotRunItAgain() throws Exception {
     UnclearCalls calls =
-        new UnclearCalls(
+        calls(
             () -> {
               throw new StandbyException("another one leads");
             });
@@ -63,7 +74,7 @@ class UnclearCallsTest {
 
   @Test
   void aCallThatMustTakeEffectOnceRunsAgainOnlyIfItsRowTellsOfIt() throws Exception {
-    MethodHandler handler = new UnclearCalls(() -> {}).around("delete", this::answer);
+    MethodHandler handler = calls(() -> {}).around("delete", this::answer);
     assertThatThrownBy(() -> call(handler)).isInstanceOf(OutcomeUnknownException.class);
     runs = 0;
     ClientCall known = ClientCall.of(new byte[16], 1, "user", false).orElseThrow();
@@ -80,5 +91,72 @@ class UnclearCallsTest {
               }
             });
     assertThat(later.rest().run()).isEqualTo(RESULT);
+  }
+
+  private static ClientCall sent(int times) {
+    return ClientCall.of(new byte[16], 1, "user", times - 1).orElseThrow();
+  }
+
+  /** What a run would find. */
+  private boolean hasEnded(ClientCall run) throws IOException {
+    return ClientCall.run(
+        run,
+        () -> {
+          try {
+            store.transact(0, ClientCall::earlierRun);
+            return false;
+          } catch (RetriableException e) {
+            return true;
+          }
+        });
+  }
+
+  @Test
+  void afterARepetitionThatIsRefusedNoEarlierRunTakesEffect() throws Exception {
+    MethodHandler refused =
+        calls(() -> {})
+            .around(
+                "create",
+                (frame, offset, length) -> {
+                  throw new FileNotFoundException("no");
+                });
+    assertThatThrownBy(() -> ClientCall.run(sent(1), () -> call(refused)))
+        .isInstanceOf(FileNotFoundException.class);
+    assertThat(hasEnded(sent(1))).as("nothing came before the first run").isFalse();
+    assertThatThrownBy(() -> ClientCall.run(sent(3), () -> call(refused)))
+        .isInstanceOf(FileNotFoundException.class);
+    assertThat(hasEnded(sent(1))).isTrue();
+    assertThat(hasEnded(sent(2))).isTrue();
+    assertThat(hasEnded(sent(3))).isFalse();
+    assertThat(hasEnded(sent(4))).as("the client may ask again").isFalse();
+  }
+
+  @Test
+  void afterARepetitionWithoutEffectNoEarlierRunTakesEffect() throws Exception {
+    MethodHandler none = calls(() -> {}).around("rename", (frame, offset, length) -> RESULT);
+    assertThat(ClientCall.run(sent(2), () -> call(none))).isEqualTo(RESULT);
+    assertThat(hasEnded(sent(1))).isTrue();
+  }
+
+  @Test
+  void aRepetitionThatTakesEffectIsFoundByOtherRuns() throws Exception {
+    MethodHandler made =
+        calls(() -> {})
+            .around(
+                "create",
+                (frame, offset, length) ->
+                    store.transact(
+                        0,
+                        transaction -> {
+                          if (ClientCall.earlierRun(transaction).isEmpty()) {
+                            ClientCall.takeEffect(transaction, 7, 0);
+                          }
+                          return RESULT;
+                        }));
+    assertThat(ClientCall.run(sent(2), () -> call(made))).isEqualTo(RESULT);
+    assertThat(ClientCall.run(sent(3), () -> call(made))).isEqualTo(RESULT);
+    Optional<CallRow> row =
+        ClientCall.run(sent(1), () -> store.transact(0, ClientCall::earlierRun));
+    assertThat(row.orElseThrow().getInodeId()).isEqualTo(7);
   }
 }

@@ -76,7 +76,10 @@ final class RpcCall {
   /** The call for the row that says that the call has taken effect; null without a client id. */
   private ClientCall once() {
     return ClientCall.of(
-            header.clientId(), header.callId(), caller.user().name(), header.retryCount() > 0)
+            header.clientId(),
+            header.callId(),
+            caller.user().name(),
+            Math.max(0, header.retryCount()))
         .orElse(null);
   }
 
