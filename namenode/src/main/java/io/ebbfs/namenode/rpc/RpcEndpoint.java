@@ -96,6 +96,7 @@ public final class RpcEndpoint implements AutoCloseable {
     this.limits = limits;
     this.server = new RpcServer(handlers, limits, protocols, retries);
     this.replaces = false;
+    ToolCalls.addTo(protocols);
   }
 
   /**
@@ -106,6 +107,7 @@ public final class RpcEndpoint implements AutoCloseable {
     this.limits = running.limits;
     this.server = running.server;
     this.replaces = true;
+    ToolCalls.addTo(protocols);
   }
 
   /** A memory of answers, for the endpoints that the same clients call. */
