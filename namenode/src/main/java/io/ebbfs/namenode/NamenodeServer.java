@@ -4,6 +4,7 @@ import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.coding.definitions.CodesFile;
 import io.ebbfs.common.config.ConfigException;
 import io.ebbfs.common.http.StatusServer;
+import io.ebbfs.common.http.StreamedPage;
 import io.ebbfs.common.time.SteadyClock;
 import io.ebbfs.namenode.audit.QuotaInspector;
 import io.ebbfs.namenode.datanodes.ClusterIdentity;
@@ -40,6 +41,7 @@ import io.ebbfs.namenode.files.tree.RenameService;
 import io.ebbfs.namenode.files.xattrs.ReportedHeat;
 import io.ebbfs.namenode.files.xattrs.XAttrLimits;
 import io.ebbfs.namenode.files.xattrs.XAttrService;
+import io.ebbfs.namenode.fsck.Fsck;
 import io.ebbfs.namenode.leader.ReadOnlyMark;
 import io.ebbfs.namenode.peers.ClusterViews;
 import io.ebbfs.namenode.replicas.BlockManager;
@@ -116,6 +118,7 @@ public final class NamenodeServer implements AutoCloseable {
   private RpcEndpoint door;
   private RpcEndpoint endpoint;
   private NamenodeStatus status;
+  private Fsck fsck;
 
   private NamenodeServer() {}
 
@@ -398,6 +401,13 @@ public final class NamenodeServer implements AutoCloseable {
           .start(config.host(), config.servicePort());
     }
     endpoint.start(config.host(), config.port()); // last: nothing can fail after it
+    fsck =
+        new Fsck(
+            new Fsck.Sources(store, files.inodes(), files.reads(), blocks, cluster),
+            identity.blockPoolId(),
+            config.replication(),
+            superuser,
+            timeOfDay);
     status =
         new NamenodeStatus(
             cluster,
@@ -611,6 +621,11 @@ public final class NamenodeServer implements AutoCloseable {
   /** What supervisors and Prometheus may ask. */
   public StatusServer.State state() {
     return status;
+  }
+
+  /** What {@code hdfs fsck} asks for. */
+  public StreamedPage fsck() {
+    return fsck;
   }
 
   /** The address for clients and chunk servers. */

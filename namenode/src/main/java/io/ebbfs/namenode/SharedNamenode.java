@@ -2,6 +2,7 @@ package io.ebbfs.namenode;
 
 import io.ebbfs.common.http.PrometheusText;
 import io.ebbfs.common.http.StatusServer;
+import io.ebbfs.common.http.StreamedPage;
 import io.ebbfs.namenode.datanodes.RackTopology;
 import io.ebbfs.namenode.events.KafkaChangePublisher;
 import io.ebbfs.namenode.files.tree.DirectoryTimeWriter;
@@ -368,6 +369,20 @@ public final class SharedNamenode implements AutoCloseable {
           return text + now.state().metrics();
         }
         return beside == null ? text.withProcess().toString() : text + beside.metrics();
+      }
+    };
+  }
+
+  /** What {@code hdfs fsck} asks for: the namenode that leads knows the state of all blocks. */
+  public StreamedPage fsck() {
+    return (query, client, out) -> {
+      NamenodeServer now = leader;
+      if (now == null) {
+        out.write(
+            "this namenode does not lead: ask the namenode at %s for fsck%n"
+                .formatted(leadership.leader().orElse("an address that is not known yet")));
+      } else {
+        now.fsck().write(query, client, out);
       }
     };
   }

@@ -3,6 +3,7 @@ package io.ebbfs.cli.cluster;
 import io.ebbfs.cli.options.ClusterDirectory;
 import io.ebbfs.cli.server.ClusterConfig;
 import io.ebbfs.common.config.ConfigException;
+import io.ebbfs.namenode.NamenodeConfig;
 import io.ebbfs.protocol.rpc.NamenodeAddresses;
 import io.ebbfs.protocol.rpc.NamenodeClient;
 import io.ebbfs.protocol.rpc.RpcSettings;
@@ -14,6 +15,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -42,12 +44,28 @@ public final class ClusterAddress {
     files.toFile().deleteOnExit();
     StockClient client =
         new StockClient(
-            Build.find(), files, ClusterConfig.read(conf).namenodeAddresses(), BLOCK_SIZE_BYTES);
+            Build.find(),
+            files,
+            ClusterConfig.read(conf).namenodeAddresses(),
+            webs(ClusterConfig.read(conf)),
+            BLOCK_SIZE_BYTES);
     client.writeConf();
     try (Stream<Path> written = Files.list(files)) {
       written.forEach(file -> file.toFile().deleteOnExit());
     }
     return client;
+  }
+
+  /** Where the namenodes answer over HTTP, if the directory has their configuration. */
+  private List<String> webs(ClusterConfig cluster) throws ConfigException {
+    Path file = conf.resolve("namenode.yaml");
+    int port =
+        Files.exists(file)
+            ? NamenodeConfig.of(Optional.of(file), List.of(), Optional.empty()).httpPort()
+            : 0;
+    return port == 0
+        ? List.of()
+        : cluster.namenodes().stream().map(at -> at.getHostString() + ":" + port).toList();
   }
 
   /** A client of the namenode that leads. The caller closes it. */

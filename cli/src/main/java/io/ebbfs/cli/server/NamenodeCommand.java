@@ -42,6 +42,7 @@ import picocli.CommandLine.Spec;
 public final class NamenodeCommand implements Callable<Integer>, ServerProcess {
   private static final String FILE = "namenode.yaml";
   private static final String CODES = "codes.yaml";
+  private static final String FSCK = "/fsck";
 
   @Mixin private HelpOption help;
   @Spec private CommandSpec command;
@@ -178,11 +179,13 @@ public final class NamenodeCommand implements Callable<Integer>, ServerProcess {
       if (config.storeNodes().isEmpty()) {
         try (NamenodeServer server =
             NamenodeServer.start(config, Clock.systemUTC(), new SecureRandom())) {
+          status.serve(FSCK, server.fsck());
           serve(config, status, server.state(), server.address(), stop);
         }
       } else {
         try (SharedNamenode server =
             SharedNamenode.start(config, Clock.systemUTC(), new SecureRandom())) {
+          status.serve(FSCK, server.fsck());
           serve(config, status, server.state(), server.address(), stop);
         }
       }

@@ -231,6 +231,32 @@ public final class BlockLocator {
     return (1L + server.activeTransfers()) * Math.max(1, sources.remoteFor(server.uuid()));
   }
 
+  /** See {@link BlockService#health}. */
+  BlockHealth health(Transaction transaction, long ownerId, BlockRow block) throws IOException {
+    List<BlockHealth.Found> found = new ArrayList<>();
+    for (Replica replica : ReplicaRows.of(transaction, ownerId, block.getBlockId())) {
+      if (cluster.isLive(replica.storageUuid())) {
+        List<Place> place = new ArrayList<>(1);
+        addPlace(place, replica.storageUuid());
+        place.forEach(
+            at ->
+                found.add(
+                    new BlockHealth.Found(
+                        at.server(), at.storageUuid(), state(block, replica.row()))));
+      }
+    }
+    boolean held = found.stream().anyMatch(it -> it.state() == BlockHealth.State.LIVE);
+    boolean decodes = !held && block.hasStripeId() && stripes.decodes(transaction, block, cluster);
+    return new BlockHealth(block, found, decodes);
+  }
+
+  private static BlockHealth.State state(BlockRow block, ReplicaRow row) {
+    if (row.getState() == ReplicaStateProto.EXCESS) {
+      return BlockHealth.State.EXCESS;
+    }
+    return ReplicaRows.isGood(block, row) ? BlockHealth.State.LIVE : BlockHealth.State.CORRUPT;
+  }
+
   /** The same for Hadoop's classes. */
   LocatedBlock located(BlockPlaces where) {
     List<Place> places = where.places();

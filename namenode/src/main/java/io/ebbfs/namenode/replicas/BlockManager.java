@@ -341,6 +341,12 @@ public final class BlockManager implements BlockService {
   }
 
   @Override
+  public BlockHealth health(Transaction transaction, long ownerId, BlockRow block)
+      throws IOException {
+    return locator.health(transaction, ownerId, block);
+  }
+
+  @Override
   public int liveReplicas(Transaction transaction, long ownerId, BlockRow block)
       throws IOException {
     int live = 0;

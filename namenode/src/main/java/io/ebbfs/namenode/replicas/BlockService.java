@@ -91,6 +91,9 @@ public interface BlockService {
     return located(places(transaction, ownerId, block, offsetBytes, clientMachine));
   }
 
+  /** What is known of the replicas of a finished block. */
+  BlockHealth health(Transaction transaction, long ownerId, BlockRow block) throws IOException;
+
   /** The number of replicas that are finalized, of the block's generation and on live disks. */
   int liveReplicas(Transaction transaction, long ownerId, BlockRow block) throws IOException;
 

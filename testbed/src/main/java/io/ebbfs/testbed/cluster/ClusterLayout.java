@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
@@ -111,6 +112,13 @@ public record ClusterLayout(
   String namenode(int index) {
     String name = ProcessNames.namenode(index);
     return address(name, index == 0 ? ports.namenode() : ports.more().get(index - 1));
+  }
+
+  /** Where the namenodes answer over HTTP; empty if they do not. */
+  public List<String> webs() {
+    return IntStream.range(0, ports.web().size())
+        .mapToObj(i -> address(ProcessNames.namenode(i), ports.web().get(i)))
+        .toList();
   }
 
   /** The addresses of all namenodes, separated by commas. */

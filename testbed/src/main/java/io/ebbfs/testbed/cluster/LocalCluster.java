@@ -108,6 +108,7 @@ public final class LocalCluster {
         build,
         directory.resolve("conf/client"),
         List.of(layout.namenodeList().split(",")),
+        layout.webs(),
         layout.blockSizeBytes());
   }
 

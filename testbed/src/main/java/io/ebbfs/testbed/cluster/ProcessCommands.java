@@ -52,6 +52,9 @@ record ProcessCommands(Build build, Path directory, ClusterLayout layout) {
             layout.address(ProcessNames.KAFKA, layout.ports().kafka()),
             "--ready-file",
             readyFile(name).toString()));
+    if (!layout.ports().web().isEmpty()) {
+      command.addAll(List.of("--set", "httpPort=" + layout.ports().web().get(index)));
+    }
     if (layout.namenodes() > 1) {
       command.addAll(List.of("--set", "storeNodes=" + layout.storeList()));
     }

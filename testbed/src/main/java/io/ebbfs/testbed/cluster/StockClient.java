@@ -20,12 +20,15 @@ import java.util.Map;
  * @param build the built tree
  * @param conf the directory with {@code core-site.xml}, made by {@link #writeConf}
  * @param namenodes their addresses: {@code host:port}
+ * @param webs where the namenodes answer over HTTP, in the same order; empty if they do not
  * @param blockSizeBytes of the files that clients write
  */
-public record StockClient(Build build, Path conf, List<String> namenodes, long blockSizeBytes) {
+public record StockClient(
+    Build build, Path conf, List<String> namenodes, List<String> webs, long blockSizeBytes) {
   private static final String NAME_SERVICE = "ebbfs";
   private static final String PROXY_PROVIDER =
       "org.apache.hadoop.hdfs.server.namenode.ha.ConfiguredFailoverProxyProvider";
+  private static final String HTTP_ADDRESS = "dfs.namenode.http-address";
   private static final String SHELL = "org.apache.hadoop.fs.FsShell";
 
   /** The cluster's default file system, as Hadoop's {@code fs.defaultFS}. */
@@ -43,12 +46,18 @@ public record StockClient(Build build, Path conf, List<String> namenodes, long b
     Map<String, String> settings = new LinkedHashMap<>();
     settings.put("dfs.blocksize", String.valueOf(blockSizeBytes));
     settings.put("dfs.client.use.datanode.hostname", "false");
+    if (namenodes.size() == 1 && !webs.isEmpty()) {
+      settings.put(HTTP_ADDRESS, webs.get(0));
+    }
     if (namenodes.size() > 1) {
       List<String> names = new ArrayList<>();
       for (int i = 0; i < namenodes.size(); i++) {
         names.add("nn" + i);
         settings.put(
             "dfs.namenode.rpc-address.%s.nn%d".formatted(NAME_SERVICE, i), namenodes.get(i));
+        if (!webs.isEmpty()) {
+          settings.put("%s.%s.nn%d".formatted(HTTP_ADDRESS, NAME_SERVICE, i), webs.get(i));
+        }
       }
       settings.put("dfs.nameservices", NAME_SERVICE);
       settings.put("dfs.ha.namenodes." + NAME_SERVICE, String.join(",", names));

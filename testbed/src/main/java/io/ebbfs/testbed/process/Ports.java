@@ -18,6 +18,7 @@ import java.util.Map;
  * @param ipc chunk protocol of each chunk server
  * @param more further namenodes; none if the namenode has an embedded store
  * @param store where the nodes of a shared store are found; each takes the next two ports, too
+ * @param web where each namenode answers over HTTP; none in clusters of older versions
  */
 public record Ports(
     int namenode,
@@ -27,11 +28,13 @@ public record Ports(
     List<Integer> transfer,
     List<Integer> ipc,
     List<Integer> more,
-    List<Integer> store) {
+    List<Integer> store,
+    List<Integer> web) {
   /** The default port of an HDFS namenode, so that hdfs://127.0.0.1 needs no port. */
   public static final int DEFAULT_NAMENODE = 8020;
 
   private static final int MORE_OFFSET = 10;
+  private static final int WEB_OFFSET = 30;
   private static final int STORE_OFFSET = 40;
   private static final int SERVERS_OFFSET = 100;
 
@@ -45,12 +48,14 @@ public record Ports(
     ipc = List.copyOf(ipc);
     more = more == null ? List.of() : List.copyOf(more);
     store = store == null ? List.of() : List.copyOf(store);
+    web = web == null ? List.of() : List.copyOf(web);
   }
 
   /**
    * Ports at fixed distances: the namenode at {@code base}, Kafka at +1, its controller at +2, HTTP
    * at +3 unless given, chunk server i at +100+2i (data transfer) and +101+2i (IPC). Of several
    * namenodes, the second is at +10, and the nodes of their store are at +40, +43 and +46.
+   * Namenodes answer over HTTP at +30 and behind it.
    */
   public static Ports fixed(int base, Integer http, int servers, int namenodes)
       throws ClusterException {
@@ -74,7 +79,11 @@ public record Ports(
     for (int i = 0; namenodes > 1 && i < STORE_NODES; i++) {
       store.add(base + STORE_OFFSET + 3 * i);
     }
-    Ports ports = new Ports(base, base + 1, base + 2, base + 3, transfer, ipc, more, store);
+    List<Integer> web = new ArrayList<>();
+    for (int i = 0; i < namenodes; i++) {
+      web.add(base + WEB_OFFSET + i);
+    }
+    Ports ports = new Ports(base, base + 1, base + 2, base + 3, transfer, ipc, more, store, web);
     return http == null ? ports : ports.withHttp(http);
   }
 
@@ -92,7 +101,7 @@ public record Ports(
   /** The same with another HTTP port; 0 for any free one. */
   public Ports withHttp(int port) throws ClusterException {
     int chosen = port == 0 ? FreePorts.find(1).get(0) : port;
-    return new Ports(namenode, kafka, controller, chosen, transfer, ipc, more, store);
+    return new Ports(namenode, kafka, controller, chosen, transfer, ipc, more, store, web);
   }
 
   /** Ports of a cluster with one namenode that are free at this moment. */
@@ -102,7 +111,8 @@ public record Ports(
 
   /** Ports that are free at this moment. */
   public static Ports free(Integer http, int servers, int namenodes) throws ClusterException {
-    List<Integer> found = FreePorts.find(4 + 2 * servers + namenodes - 1);
+    List<Integer> found = FreePorts.find(4 + 2 * servers + 2 * namenodes - 1);
+    int last = 4 + 2 * servers + namenodes - 1;
     return new Ports(
         found.get(0),
         found.get(1),
@@ -110,8 +120,9 @@ public record Ports(
         http == null || http == 0 ? found.get(3) : http,
         found.subList(4, 4 + servers),
         found.subList(4 + servers, 4 + 2 * servers),
-        found.subList(4 + 2 * servers, found.size()),
-        namenodes > 1 ? FreePorts.findTriples(STORE_NODES) : List.of());
+        found.subList(4 + 2 * servers, last),
+        namenodes > 1 ? FreePorts.findTriples(STORE_NODES) : List.of(),
+        found.subList(last, found.size()));
   }
 
   /** Where a node of the store answers probes. */
@@ -132,6 +143,9 @@ public record Ports(
     }
     for (int i = 0; i < more.size(); i++) {
       all.put(more.get(i), ProcessNames.namenode(i + 1));
+    }
+    for (int i = 0; i < web.size(); i++) {
+      all.put(web.get(i), "http of " + ProcessNames.namenode(i));
     }
     for (int i = 0; i < store.size(); i++) {
       all.put(store.get(i), ProcessNames.store(i));

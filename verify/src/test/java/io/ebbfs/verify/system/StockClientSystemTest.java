@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Test;
 class StockClientSystemTest {
   private static final int BLOCK = TestCluster.BLOCK_BYTES;
   private static final long SEED = 20_261_122;
+  private static final String HTTP_ADDRESS = "dfs.namenode.http-address";
 
   private static TestCluster test;
   private static StockProcess client;
@@ -183,7 +184,65 @@ class StockClientSystemTest {
     return ToolProcess.commands(
         Build.find(),
         files,
-        onEbbFs ? Map.of("fs.defaultFS", test.cluster().stockClient().uri()) : Map.of());
+        onEbbFs
+            ? Map.of(
+                "fs.defaultFS", test.cluster().stockClient().uri(),
+                HTTP_ADDRESS, test.cluster().layout().webs().get(0))
+            : Map.of());
+  }
+
+  /** The answers to fsck differ in what names blocks, servers and times. */
+  @Test
+  void fsckTellsAsOnHdfs() throws Exception {
+    Path local = Files.createDirectories(test.directory().resolve("fsck"));
+    Files.writeString(local.resolve("small"), "one line\n");
+    Files.writeString(local.resolve("large"), "many lines\n".repeat(20_000));
+    List<String> questions =
+        List.of(
+            "/fsck",
+            "/fsck -files",
+            "/fsck -files -blocks",
+            "/fsck -files -blocks -locations",
+            "/fsck -files -blocks -racks",
+            "/fsck -files -blocks -replicaDetails",
+            "/fsck -files -blocks -upgradedomains",
+            "/fsck/a/large -openforwrite -maintenance",
+            "/fsck/a -storagepolicies -includeSnapshots",
+            "/fsck -list-corruptfileblocks",
+            "/none",
+            "-blockId blk_1 y");
+    try (ToolProcess hdfs = commands(local, false);
+        ToolProcess ours = commands(local, true)) {
+      for (ToolProcess tool : List.of(hdfs, ours)) {
+        tool.request("dfs", "-mkdir", "-p", "/fsck/a/b").get();
+        tool.request("dfs", "-Ddfs.blocksize=65536", "-put", local + "/large", "/fsck/a").get();
+        tool.request("dfs", "-put", local + "/small", "/fsck/b").get();
+        tool.request("dfs", "-touchz", "/fsck/a/empty").get();
+        tool.request("dfs", "-setrep", "5", "/fsck/b").get();
+      }
+      for (String question : questions) {
+        String[] words = question.split(" ");
+        assertThat(normalized(ours.request("fsck", words).get()))
+            .as("fsck %s", question)
+            .isEqualTo(normalized(hdfs.request("fsck", words).get()));
+      }
+    }
+  }
+
+  /** Servers and the wanted replicas of the small file are as many as the cluster has. */
+  private static String normalized(List<String> answer) {
+    return String.join("\n", answer)
+        .replaceAll("http://[^/]+", "http://HOST")
+        .replaceAll(" at .*", " at TIME")
+        .replaceAll("in [0-9]+ milliseconds", "in TIME")
+        .replaceAll("BP-[^:]+:blk_[0-9_]+", "BLOCK")
+        .replaceAll("127.0.0.1:[0-9]+,DS-[^,]+", "DISK")
+        .replaceAll("127.0.0.1:[0-9]+", "SERVER")
+        .replaceAll("(data-nodes:|found|MIN|Live_repl=)\\s*[0-9]+", "$1 N")
+        .replaceAll("(Average block replication|Missing replicas):.*", "$1")
+        .replaceAll("DISK:[0-9]+\\(HOT\\).*", "POLICY")
+        .replaceAll("(, )?(DatanodeInfoWithStorage|/default-rack)[^ ]*", "PLACE")
+        .replaceAll("(PLACE)+", "PLACES");
   }
 
   @Test

@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.rpc.coding;
 
 import io.ebbfs.namenode.datanodes.ClusterView;
+import io.ebbfs.namenode.replicas.BlockHealth;
 import io.ebbfs.namenode.replicas.BlockPlaces;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.store.MetadataStore;
@@ -316,6 +317,11 @@ final class FakeBlocks implements BlockService {
 
   @Override
   public LocatedBlock located(BlockPlaces where) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public BlockHealth health(Transaction transaction, long ownerId, BlockRow block) {
     throw new UnsupportedOperationException();
   }
 
