@@ -30,6 +30,7 @@ make_tree() {
   cp -r "$home/testbed/stock-client/target/tools" "$tree/lib/tools"
   add_program cli "$home/cli/target/classes:$(cat "$home/cli/target/classpath.txt")"
   add_program broker "$(cat "$home/testbed/broker/target/classpath.txt")"
+  add_program httpfs "$(cat "$home/httpfs/target/classpath.txt")"
   add_program stock-client "$(cat "$home/testbed/stock-client/target/classpath.txt")"
   library_packages >"$tree/REQUIRES"
 }

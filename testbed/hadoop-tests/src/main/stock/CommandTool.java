@@ -23,6 +23,8 @@ import org.apache.hadoop.hdfs.tools.GetGroups;
 import org.apache.hadoop.hdfs.tools.StoragePolicyAdmin;
 import org.apache.hadoop.hdfs.tools.snapshot.LsSnapshottableDir;
 import org.apache.hadoop.hdfs.tools.snapshot.SnapshotDiff;
+import org.apache.hadoop.tools.DistCp;
+import org.apache.hadoop.tools.HadoopArchives;
 import org.apache.hadoop.util.Tool;
 import org.apache.hadoop.util.ToolRunner;
 
@@ -40,7 +42,9 @@ public final class CommandTool {
   private static final Map<String, Function<Configuration, Tool>> TOOLS =
       Map.ofEntries(
           Map.entry("dfs", FsShell::new),
+          Map.entry("archive", HadoopArchives::new),
           Map.entry("dfsadmin", DFSAdmin::new),
+          Map.entry("distcp", CommandTool::distCp),
           Map.entry("storagepolicies", StoragePolicyAdmin::new),
           Map.entry("ec", ECAdmin::new),
           Map.entry("cacheadmin", CacheAdmin::new),
@@ -53,6 +57,14 @@ public final class CommandTool {
           Map.entry("haadmin", conf -> new DFSHAAdmin()));
 
   private CommandTool() {}
+
+  private static Tool distCp(Configuration conf) {
+    try {
+      return new DistCp(conf, null);
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
 
   private static Tool fsck(Configuration conf) {
     try {

@@ -17,6 +17,7 @@ import io.ebbfs.cli.options.HelpOption;
 import io.ebbfs.cli.options.WholeNumber;
 import io.ebbfs.cli.server.ChunkServerCommand;
 import io.ebbfs.cli.server.ControlCommand;
+import io.ebbfs.cli.server.HttpFsCommand;
 import io.ebbfs.cli.server.KafkaCommand;
 import io.ebbfs.cli.server.NamenodeCommand;
 import io.ebbfs.cli.server.RestoreCommand;
@@ -58,7 +59,8 @@ import picocli.CommandLine.Mixin;
       RestoreCommand.class,
       ChunkServerCommand.class,
       ControlCommand.class,
-      KafkaCommand.class
+      KafkaCommand.class,
+      HttpFsCommand.class
     })
 public final class Ebb {
   @Mixin private HelpOption help;

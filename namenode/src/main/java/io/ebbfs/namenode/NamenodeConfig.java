@@ -62,6 +62,7 @@ import java.util.Optional;
  * @param storeNodes host:port of nodes of a store that namenodes share; empty: an embedded store
  * @param xattrsPerInode the most extended attributes of a file or directory
  * @param xattrSize the longest name and value of an extended attribute, together
+ * @param proxyUsers users who may act as others, as HttpFS does for the users of WebHDFS
  * @param leaderTimeout a namenode takes over from one that has been silent for this long
  */
 public record NamenodeConfig(
@@ -105,6 +106,7 @@ public record NamenodeConfig(
     List<String> storeNodes,
     int xattrsPerInode,
     long xattrSize,
+    List<String> proxyUsers,
     long leaderTimeout) {
 
   public static NamenodeConfig defaults() {
@@ -150,6 +152,7 @@ public record NamenodeConfig(
         List.of(),
         XAttrLimits.DEFAULT.perInode(),
         XAttrLimits.DEFAULT.sizeBytes(),
+        List.of(),
         2_000);
   }
 
@@ -231,6 +234,7 @@ public record NamenodeConfig(
             top.text("storeNodes").map(NamenodeConfig::list).orElse(otherwise.storeNodes),
             top.integer("xattrsPerInode", otherwise.xattrsPerInode, 0, XAttrLimits.MOST_PER_INODE),
             top.sizeBytes("xattrSize", otherwise.xattrSize),
+            top.text("proxyUsers").map(NamenodeConfig::list).orElse(otherwise.proxyUsers),
             top.durationMillis("leaderTimeout", otherwise.leaderTimeout));
     config.check(top);
     return config;
@@ -378,6 +382,7 @@ public record NamenodeConfig(
         storeNodes,
         xattrsPerInode,
         xattrSize,
+        proxyUsers,
         leaderTimeout);
   }
 }

@@ -64,6 +64,7 @@ class NamenodeConfigTest {
             java.util.List.of(),
             1,
             1,
+            java.util.List.of("someone"),
             2_000);
 
     assertThat(NamenodeConfig.parse(EXAMPLE, Files.readString(EXAMPLE), none))

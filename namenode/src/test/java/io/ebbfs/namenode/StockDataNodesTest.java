@@ -115,6 +115,7 @@ class StockDataNodesTest {
             java.util.List.of(),
             d.xattrsPerInode(),
             d.xattrSize(),
+            d.proxyUsers(),
             2_000);
     return NamenodeServer.start(config, Clock.systemUTC(), new Random(1));
   }

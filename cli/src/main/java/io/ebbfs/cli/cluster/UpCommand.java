@@ -26,8 +26,8 @@ import picocli.CommandLine.Option;
     },
     footer = {
       "",
-      "The other ports follow the port P of the namenode: Kafka has P+1 and P+2, HTTP P+3, chunk"
-          + " server i P+100+2i and P+101+2i. A port 0 means any free ports."
+      "The other ports follow the port P of the namenode: Kafka has P+1 and P+2, HTTP P+3,"
+          + " WebHDFS P+4, HTTP of namenode i P+30+i, chunk server i P+100+2i and P+101+2i. A port 0 means any free ports."
     })
 public final class UpCommand implements Callable<Integer> {
   @Mixin private HelpOption help;
@@ -91,6 +91,11 @@ public final class UpCommand implements Callable<Integer> {
   private Path codes;
 
   @Option(
+      names = "--webhdfs",
+      description = "Has HttpFS serve WebHDFS (webhdfs://), from now on at every start.")
+  private boolean webHdfs;
+
+  @Option(
       names = "--fail-points",
       description = "Lets 'ebb fault arm' stop the processes at named points.")
   private boolean failPoints;
@@ -111,6 +116,9 @@ public final class UpCommand implements Callable<Integer> {
     if (failPoints) {
       cluster.withFailPoints();
     }
+    if (webHdfs) {
+      cluster.withWebHdfs();
+    }
     cluster.start();
     System.out.printf(
         "cluster of %d servers with %d disks each is up after %.1f s in %s%n"
@@ -121,6 +129,7 @@ public final class UpCommand implements Callable<Integer> {
         directory.path(),
         cluster.stockClient().uri(),
         cluster.httpAddress());
+    cluster.layout().webHdfsUri().ifPresent(uri -> System.out.println("  WebHDFS      " + uri));
   }
 
   private LocalCluster create() throws ClusterException {

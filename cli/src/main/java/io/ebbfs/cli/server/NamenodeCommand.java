@@ -7,6 +7,7 @@ import io.ebbfs.common.http.StatusServer;
 import io.ebbfs.namenode.NamenodeConfig;
 import io.ebbfs.namenode.NamenodeServer;
 import io.ebbfs.namenode.SharedNamenode;
+import io.ebbfs.namenode.rpc.ProxyUserSettings;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
@@ -174,6 +175,7 @@ public final class NamenodeCommand implements Callable<Integer>, ServerProcess {
     NamenodeConfig config = config();
     ServerLogging.use(
         "namenode", isDirectory() ? ClusterConfig.read(conf) : ClusterConfig.DEFAULTS);
+    ProxyUserSettings.use(config.proxyUsers());
     StopSignal stop = StopSignal.install();
     try (StatusServer status = StatusServer.start(config.host(), config.httpPort())) {
       if (config.storeNodes().isEmpty()) {

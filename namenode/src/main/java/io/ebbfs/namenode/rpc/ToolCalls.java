@@ -17,7 +17,6 @@ import org.apache.hadoop.security.Groups;
 import org.apache.hadoop.security.RefreshUserMappingsProtocol;
 import org.apache.hadoop.security.UserGroupInformation;
 import org.apache.hadoop.security.authorize.AuthorizationException;
-import org.apache.hadoop.security.authorize.ProxyUsers;
 import org.apache.hadoop.security.authorize.RefreshAuthorizationPolicyProtocol;
 import org.apache.hadoop.security.proto.RefreshAuthorizationPolicyProtocolProtos.RefreshAuthorizationPolicyProtocolService;
 import org.apache.hadoop.security.proto.RefreshUserMappingsProtocolProtos.RefreshUserMappingsProtocolService;
@@ -84,10 +83,10 @@ final class ToolCalls
     RemoteUser.forgetGroups();
   }
 
-  /** Reads again which users may act as others. */
+  /** Looks up anew who may act as others; {@code proxyUsers} is read at the start only. */
   @Override
   public void refreshSuperUserGroupsConfiguration() {
-    ProxyUsers.refreshSuperUserGroupsConfiguration();
+    ProxyUserSettings.refresh();
   }
 
   /** EbbFS has no lists of who may call a protocol, as HDFS without service authorization. */

@@ -16,6 +16,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
@@ -121,6 +122,18 @@ public record ClusterLayout(
         .toList();
   }
 
+  /** Whether a process with HttpFS serves WebHDFS. */
+  boolean hasWebHdfs() {
+    return ports.webHdfs() != 0;
+  }
+
+  /** The file system of WebHDFS as clients name it. */
+  public Optional<String> webHdfsUri() {
+    return hasWebHdfs()
+        ? Optional.of("webhdfs://" + address(ProcessNames.HTTPFS, ports.webHdfs()))
+        : Optional.empty();
+  }
+
   /** The addresses of all namenodes, separated by commas. */
   String namenodeList() {
     return IntStream.range(0, namenodes())
@@ -137,7 +150,7 @@ public record ClusterLayout(
 
   /** The processes of which each cluster has a number: all but chunk servers. */
   public int fixedProcesses() {
-    return 2 + namenodes() + ports.store().size();
+    return 2 + namenodes() + ports.store().size() + (hasWebHdfs() ? 1 : 0);
   }
 
   /** The rack of a server of a cluster that has racks. */

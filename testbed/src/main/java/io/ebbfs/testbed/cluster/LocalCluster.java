@@ -205,6 +205,13 @@ public final class LocalCluster {
     layout = layout.withPorts(http == null ? ports : ports.withHttp(http));
   }
 
+  /** Has HttpFS serve WebHDFS in a process of its own from the next start on. */
+  public synchronized void withWebHdfs() throws ClusterException {
+    if (!layout.hasWebHdfs()) {
+      layout = layout.withPorts(layout.ports().withWebHdfs());
+    }
+  }
+
   /**
    * Starts every process and waits until each chunk server is registered. If the start fails, every
    * process is stopped again.

@@ -55,6 +55,9 @@ record ProcessCommands(Build build, Path directory, ClusterLayout layout) {
     if (!layout.ports().web().isEmpty()) {
       command.addAll(List.of("--set", "httpPort=" + layout.ports().web().get(index)));
     }
+    if (layout.hasWebHdfs()) {
+      command.addAll(List.of("--set", "proxyUsers=" + System.getProperty("user.name")));
+    }
     if (layout.namenodes() > 1) {
       command.addAll(List.of("--set", "storeNodes=" + layout.storeList()));
     }
@@ -63,6 +66,21 @@ record ProcessCommands(Build build, Path directory, ClusterLayout layout) {
     }
     command.addAll(List.of("--set", "serviceKey=" + ClusterFiles.serviceKey(directory)));
     return command;
+  }
+
+  /** Writes the configuration of HttpFS, at every start: ports may have changed. */
+  List<String> httpFs() throws ClusterException, IOException {
+    HttpFsFiles files = new HttpFsFiles(directory.resolve(ProcessNames.HTTPFS));
+    files.write(
+        new StockClient(
+            build,
+            files.conf(),
+            List.of(layout.namenodeList().split(",")),
+            layout.webs(),
+            layout.blockSizeBytes()),
+        layout.host(ProcessNames.HTTPFS),
+        layout.ports().webHdfs());
+    return files.command(build.classPath(HttpFsFiles.MODULE), HttpFsFiles.HEAP);
   }
 
   List<String> store(int index) throws ClusterException {

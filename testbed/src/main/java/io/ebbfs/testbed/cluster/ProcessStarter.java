@@ -30,6 +30,9 @@ final class ProcessStarter {
     for (String module : List.of("testbed/broker", "cli", "testbed/stock-client")) {
       commands.build().classPath(module);
     }
+    if (commands.layout().hasWebHdfs()) {
+      commands.build().classPath(HttpFsFiles.MODULE);
+    }
   }
 
   /** Starts every process. The control plane works without the broker until the broker is ready. */
@@ -58,6 +61,10 @@ final class ProcessStarter {
     waiter.kafka();
     for (int server = 0; server < servers; server++) {
       waiter.server(server);
+    }
+    if (commands.layout().hasWebHdfs()) {
+      launch(commands, ProcessNames.HTTPFS, commands.httpFs());
+      waiter.webHdfs();
     }
     waiter.control();
     waiter.allRegistered(client);

@@ -51,6 +51,13 @@ record ReadinessWaiter(ProcessCommands commands) {
     await(ProcessNames.KAFKA, JVM_START_MILLIS, () -> accepts(address));
   }
 
+  void webHdfs() throws ClusterException, InterruptedException {
+    ClusterLayout layout = commands.layout();
+    InetSocketAddress address =
+        new InetSocketAddress(layout.host(ProcessNames.HTTPFS), layout.ports().webHdfs());
+    await(ProcessNames.HTTPFS, JVM_START_MILLIS, () -> accepts(address));
+  }
+
   private static boolean accepts(InetSocketAddress address) {
     try (Socket socket = new Socket()) {
       socket.connect(address, CONNECT_MILLIS);

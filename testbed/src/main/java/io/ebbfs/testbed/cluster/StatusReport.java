@@ -56,6 +56,9 @@ public final class StatusReport {
     }
     process(ProcessNames.KAFKA, "kafka " + ports.kafka());
     process(ProcessNames.CONTROL, "http " + ports.http());
+    if (layout.hasWebHdfs()) {
+      process(ProcessNames.HTTPFS, "WebHDFS " + ports.webHdfs());
+    }
     for (int i = 0; i < layout.servers(); i++) {
       process(
           ProcessNames.server(i),

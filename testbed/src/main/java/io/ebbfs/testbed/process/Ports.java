@@ -19,6 +19,7 @@ import java.util.Map;
  * @param more further namenodes; none if the namenode has an embedded store
  * @param store where the nodes of a shared store are found; each takes the next two ports, too
  * @param web where each namenode answers over HTTP; none in clusters of older versions
+ * @param webHdfs where HttpFS serves WebHDFS; 0 for a cluster without it
  */
 public record Ports(
     int namenode,
@@ -29,11 +30,13 @@ public record Ports(
     List<Integer> ipc,
     List<Integer> more,
     List<Integer> store,
-    List<Integer> web) {
+    List<Integer> web,
+    int webHdfs) {
   /** The default port of an HDFS namenode, so that hdfs://127.0.0.1 needs no port. */
   public static final int DEFAULT_NAMENODE = 8020;
 
   private static final int MORE_OFFSET = 10;
+  private static final int WEB_HDFS_OFFSET = 4;
   private static final int WEB_OFFSET = 30;
   private static final int STORE_OFFSET = 40;
   private static final int SERVERS_OFFSET = 100;
@@ -55,7 +58,7 @@ public record Ports(
    * Ports at fixed distances: the namenode at {@code base}, Kafka at +1, its controller at +2, HTTP
    * at +3 unless given, chunk server i at +100+2i (data transfer) and +101+2i (IPC). Of several
    * namenodes, the second is at +10, and the nodes of their store are at +40, +43 and +46.
-   * Namenodes answer over HTTP at +30 and behind it.
+   * Namenodes answer over HTTP at +30 and behind it. WebHDFS, if it is asked for, is at +4.
    */
   public static Ports fixed(int base, Integer http, int servers, int namenodes)
       throws ClusterException {
@@ -83,7 +86,7 @@ public record Ports(
     for (int i = 0; i < namenodes; i++) {
       web.add(base + WEB_OFFSET + i);
     }
-    Ports ports = new Ports(base, base + 1, base + 2, base + 3, transfer, ipc, more, store, web);
+    Ports ports = new Ports(base, base + 1, base + 2, base + 3, transfer, ipc, more, store, web, 0);
     return http == null ? ports : ports.withHttp(http);
   }
 
@@ -101,7 +104,14 @@ public record Ports(
   /** The same with another HTTP port; 0 for any free one. */
   public Ports withHttp(int port) throws ClusterException {
     int chosen = port == 0 ? FreePorts.find(1).get(0) : port;
-    return new Ports(namenode, kafka, controller, chosen, transfer, ipc, more, store, web);
+    return new Ports(namenode, kafka, controller, chosen, transfer, ipc, more, store, web, webHdfs);
+  }
+
+  /** The same with a port of WebHDFS. */
+  public Ports withWebHdfs() throws ClusterException {
+    boolean fixed = kafka == namenode + 1 && controller == namenode + 2;
+    int chosen = fixed ? namenode + WEB_HDFS_OFFSET : FreePorts.find(1).get(0);
+    return new Ports(namenode, kafka, controller, http, transfer, ipc, more, store, web, chosen);
   }
 
   /** Ports of a cluster with one namenode that are free at this moment. */
@@ -122,7 +132,8 @@ public record Ports(
         found.subList(4 + servers, 4 + 2 * servers),
         found.subList(4 + 2 * servers, last),
         namenodes > 1 ? FreePorts.findTriples(STORE_NODES) : List.of(),
-        found.subList(last, found.size()));
+        found.subList(last, found.size()),
+        0);
   }
 
   /** Where a node of the store answers probes. */
@@ -143,6 +154,9 @@ public record Ports(
     }
     for (int i = 0; i < more.size(); i++) {
       all.put(more.get(i), ProcessNames.namenode(i + 1));
+    }
+    if (webHdfs != 0) {
+      all.put(webHdfs, "WebHDFS");
     }
     for (int i = 0; i < web.size(); i++) {
       all.put(web.get(i), "http of " + ProcessNames.namenode(i));

@@ -5,6 +5,7 @@ public final class ProcessNames {
   public static final String NAMENODE = "namenode";
   public static final String KAFKA = "kafka";
   public static final String CONTROL = "control";
+  public static final String HTTPFS = "httpfs";
 
   private static final String SERVER = "server-";
   private static final String STORE = "store-";

@@ -16,13 +16,16 @@ final class PortsTest {
     assertThat(ports.http()).isEqualTo(8023);
     assertThat(ports.transfer().get(11)).isEqualTo(8142);
     assertThat(ports.ipc().get(11)).isEqualTo(8143);
-    assertThat(ports.all()).hasSize(4 + 24);
+    assertThat(ports.all()).hasSize(5 + 24);
+    assertThat(ports.web()).containsExactly(8050);
+    assertThat(ports.withWebHdfs().webHdfs()).isEqualTo(8024);
+    assertThat(ports.withWebHdfs().all()).hasSize(6 + 24);
   }
 
   @Test
   void freePortsAreFreeAndDistinct() throws Exception {
     Ports ports = Ports.free(null, 64);
-    assertThat(ports.all()).hasSize(4 + 128);
+    assertThat(ports.all()).hasSize(5 + 128);
     ports.checkFree();
   }
 

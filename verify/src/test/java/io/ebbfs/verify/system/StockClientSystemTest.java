@@ -34,7 +34,7 @@ class StockClientSystemTest {
 
   @BeforeAll
   static void start() throws Exception {
-    test = TestCluster.start(4, 2);
+    test = TestCluster.startWithWebHdfs(4, 2);
     client = test.client(4);
   }
 
@@ -174,7 +174,12 @@ class StockClientSystemTest {
     try (ToolProcess tool = commands(local, true)) {
       StockCommands page =
           StockCommands.read(Build.find().home().resolve("docs/stock-commands.md"));
-      assertThat(page.endOtherwise(tool, local, server)).isEmpty();
+      Map<String, String> words =
+          Map.of(
+              "LOCAL", local.toString(),
+              "SERVER", server,
+              "WEBHDFS", test.cluster().layout().webHdfsUri().orElseThrow());
+      assertThat(page.endOtherwise(tool, words)).isEmpty();
     }
   }
 
@@ -186,8 +191,10 @@ class StockClientSystemTest {
         files,
         onEbbFs
             ? Map.of(
-                "fs.defaultFS", test.cluster().stockClient().uri(),
-                HTTP_ADDRESS, test.cluster().layout().webs().get(0))
+                "fs.defaultFS",
+                test.cluster().stockClient().uri(),
+                HTTP_ADDRESS,
+                test.cluster().layout().webs().get(0))
             : Map.of());
   }
 

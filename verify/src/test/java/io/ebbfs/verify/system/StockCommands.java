@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutionException;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -43,15 +44,17 @@ final class StockCommands {
     return commands;
   }
 
-  /** Runs the commands in their order, and returns those that end otherwise. */
-  List<String> endOtherwise(ToolProcess tool, Path local, String server)
+  /**
+   * Runs the commands in their order, and returns those that end otherwise.
+   *
+   * @param meanings what words of the page stand for
+   */
+  List<String> endOtherwise(ToolProcess tool, Map<String, String> meanings)
       throws ExecutionException, InterruptedException {
     List<String> wrong = new ArrayList<>();
     for (Row row : rows) {
       List<String> words =
-          Arrays.stream(row.command().split(" "))
-              .map(word -> word.replace("LOCAL", local.toString()).replace("SERVER", server))
-              .toList();
+          Arrays.stream(row.command().split(" ")).map(word -> meant(word, meanings)).toList();
       List<String> answer =
           tool.request(words.get(0), words.subList(1, words.size()).toArray(String[]::new)).get();
       boolean ended = answer.get(0).equals("0");
@@ -62,5 +65,13 @@ final class StockCommands {
       }
     }
     return wrong;
+  }
+
+  private static String meant(String word, Map<String, String> meanings) {
+    String meant = word;
+    for (Map.Entry<String, String> meaning : meanings.entrySet()) {
+      meant = meant.replace(meaning.getKey(), meaning.getValue());
+    }
+    return meant;
   }
 }

@@ -43,6 +43,17 @@ final class TestCluster implements AutoCloseable {
 
   static TestCluster start(int servers, int disks, Map<String, String> configuration, int racks)
       throws Exception {
+    return start(servers, disks, configuration, racks, false);
+  }
+
+  /** With a process that serves WebHDFS. */
+  static TestCluster startWithWebHdfs(int servers, int disks) throws Exception {
+    return start(servers, disks, Map.of(), 1, true);
+  }
+
+  private static TestCluster start(
+      int servers, int disks, Map<String, String> configuration, int racks, boolean webHdfs)
+      throws Exception {
     Path directory = Files.createTempDirectory("ebbfs-test");
     Build build = Build.find();
     ClusterSpec spec =
@@ -54,6 +65,9 @@ final class TestCluster implements AutoCloseable {
             .withPorts(0, 0)
             .withConfFiles(withPolicies(configuration));
     LocalCluster cluster = LocalCluster.create(build, spec);
+    if (webHdfs) {
+      cluster.withWebHdfs();
+    }
     TestCluster test = new TestCluster(directory, build, cluster);
     try {
       cluster.start();
