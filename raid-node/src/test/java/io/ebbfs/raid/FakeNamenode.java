@@ -193,6 +193,16 @@ public final class FakeNamenode implements CodingProtocol {
   }
 
   @Override
+  public HibernateResponseProto hibernate(RpcController c, HibernateRequestProto r) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public RebalanceResponseProto rebalance(RpcController c, RebalanceRequestProto r) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
   public DrainResponseProto drain(RpcController c, DrainRequestProto r) {
     throw new UnsupportedOperationException();
   }
