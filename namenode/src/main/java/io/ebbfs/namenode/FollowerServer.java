@@ -176,7 +176,7 @@ final class FollowerServer implements AutoCloseable {
                 new OperatorServices(
                     NamenodeServer::refuseBackup,
                     ReadOnlyMark.NONE,
-                    ExcludedReader.of(""),
+                    ExcludedReader.of("", "", ""),
                     MetaSave.NONE,
                     NamenodeServer.longCalls(config))),
             this::isReadOnly));

@@ -4,6 +4,7 @@ import io.ebbfs.common.config.ConfigException;
 import io.ebbfs.common.config.Section;
 import io.ebbfs.common.config.YamlFile;
 import io.ebbfs.namenode.datanodes.ByteRate;
+import io.ebbfs.namenode.datanodes.RebalanceSettings;
 import io.ebbfs.namenode.files.xattrs.XAttrLimits;
 import io.ebbfs.namenode.tasks.lifecycle.BackgroundLimits;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings;
@@ -64,6 +65,9 @@ import java.util.Optional;
  * @param xattrSize the longest name and value of an extended attribute, together
  * @param proxyUsers users who may act as others, as HttpFS does for the users of WebHDFS
  * @param leaderTimeout a namenode takes over from one that has been silent for this long
+ * @param rebalance how the disks are levelled until an operator orders something else
+ * @param hostsFile the file with the states of chunk servers, in JSON; empty for none
+ * @param includeFile the file with the names of the only servers that may register; empty for none
  */
 public record NamenodeConfig(
     Path data,
@@ -107,7 +111,10 @@ public record NamenodeConfig(
     int xattrsPerInode,
     long xattrSize,
     List<String> proxyUsers,
-    long leaderTimeout) {
+    long leaderTimeout,
+    RebalanceSettings rebalance,
+    String hostsFile,
+    String includeFile) {
 
   public static NamenodeConfig defaults() {
     return new NamenodeConfig(
@@ -153,7 +160,10 @@ public record NamenodeConfig(
         XAttrLimits.DEFAULT.perInode(),
         XAttrLimits.DEFAULT.sizeBytes(),
         List.of(),
-        2_000);
+        2_000,
+        RebalanceSettings.DEFAULTS,
+        "",
+        "");
   }
 
   /**
@@ -235,7 +245,10 @@ public record NamenodeConfig(
             top.integer("xattrsPerInode", otherwise.xattrsPerInode, 0, XAttrLimits.MOST_PER_INODE),
             top.sizeBytes("xattrSize", otherwise.xattrSize),
             top.text("proxyUsers").map(NamenodeConfig::list).orElse(otherwise.proxyUsers),
-            top.durationMillis("leaderTimeout", otherwise.leaderTimeout));
+            top.durationMillis("leaderTimeout", otherwise.leaderTimeout),
+            rebalance(top, otherwise.rebalance),
+            top.text("hostsFile").orElse(otherwise.hostsFile),
+            top.text("includeFile").orElse(otherwise.includeFile));
     config.check(top);
     return config;
   }
@@ -250,6 +263,14 @@ public record NamenodeConfig(
         top.integer("readsPerServer", otherwise.readsPerServer(), 0, 10_000),
         rate(top, "repair", otherwise.repair()),
         rate(top, "conversion", otherwise.conversion()));
+  }
+
+  private static RebalanceSettings rebalance(Section top, RebalanceSettings otherwise) {
+    return new RebalanceSettings(
+        top.flag("rebalance", otherwise.on()),
+        top.number("rebalanceThreshold", 0.0001, 0.99).orElse(otherwise.threshold()),
+        Math.max(1, top.sizeBytes("rebalanceBytesPerSecond", otherwise.bytesPerSecond())),
+        top.integer("rebalanceMoves", otherwise.moves(), 1, 10_000));
   }
 
   /** The limits of one kind of background work. */
@@ -314,6 +335,12 @@ public record NamenodeConfig(
     if (xattrSize > XAttrLimits.LARGEST_SIZE_BYTES) {
       top.problem(
           "xattrSize", "'xattrSize: " + xattrSize + "' is too large", "write 32KiB or less");
+    }
+    if (!hostsFile.isBlank() && !(excludeFile.isBlank() && includeFile.isBlank())) {
+      top.problem(
+          "hostsFile",
+          "'hostsFile: " + hostsFile + "' stands beside excludeFile or includeFile",
+          "write the states of all servers into hostsFile, and take the other keys out");
     }
     if (leaderTimeout < 500) {
       top.problem(
@@ -383,6 +410,9 @@ public record NamenodeConfig(
         xattrsPerInode,
         xattrSize,
         proxyUsers,
-        leaderTimeout);
+        leaderTimeout,
+        rebalance,
+        hostsFile,
+        includeFile);
   }
 }

@@ -62,6 +62,8 @@ import io.ebbfs.namenode.rpc.client.OperatorServices;
 import io.ebbfs.namenode.rpc.client.ReadOnlyGuard;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
 import io.ebbfs.namenode.rpc.coding.CodingService;
+import io.ebbfs.namenode.rpc.coding.HibernateService;
+import io.ebbfs.namenode.rpc.coding.RebalanceService;
 import io.ebbfs.namenode.rpc.datanode.ChunkServerVerifier;
 import io.ebbfs.namenode.rpc.datanode.DatanodeFrontEnd;
 import io.ebbfs.namenode.rpc.datanode.DatanodeFrontEnd.LeaderTerm;
@@ -320,6 +322,8 @@ public final class NamenodeServer implements AutoCloseable {
             opens,
             reaper::wake);
     files.mkdirs().makeRoot(superuser);
+    coding.bind(new HibernateService(cluster, blocks));
+    coding.bind(new RebalanceService(store, cluster, blocks.rebalancer(), config.rebalance()));
     coding.bind(parts.stopsFirst(new QuotaInspector(store, files.treeCounter(), backups::onCopy)));
     reaper.start();
     every(1_000, "calls", new CallPruner(store, timeOfDay)::tick);
@@ -355,7 +359,8 @@ public final class NamenodeServer implements AutoCloseable {
                 new OperatorServices(
                     backups::take,
                     lead.readOnly(),
-                    ExcludedReader.of(config.excludeFile()),
+                    ExcludedReader.of(
+                        config.excludeFile(), config.includeFile(), config.hostsFile()),
                     new MetaSave(
                         config.data().resolve("metasave"), cluster, blocks, counts, timeOfDay),
                     longCalls)),

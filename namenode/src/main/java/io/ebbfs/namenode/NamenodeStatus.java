@@ -91,12 +91,17 @@ record NamenodeStatus(
     int live = cluster.liveServers().size();
     long dead =
         cluster.allServers().stream()
-            .filter(server -> !server.live() && server.drain() != DrainState.DRAINED)
+            .filter(
+                server ->
+                    !server.live()
+                        && server.drain() != DrainState.DRAINED
+                        && !server.isHibernating())
             .count();
     text.family(
         "ebbfs_namenode_chunk_servers",
         "gauge",
-        "Chunk servers by liveness; a drained server that was stopped does not count as dead");
+        "Chunk servers by liveness; a drained or hibernating server that was stopped does not count"
+            + " as dead");
     text.line("ebbfs_namenode_chunk_servers", "state", "live", live);
     text.line("ebbfs_namenode_chunk_servers", "state", "dead", dead);
     text.gauge(

@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.ebbfs.common.config.ConfigException;
 import io.ebbfs.namenode.NamenodeConfig.Override;
 import io.ebbfs.namenode.datanodes.ByteRate;
+import io.ebbfs.namenode.datanodes.RebalanceSettings;
 import io.ebbfs.namenode.tasks.lifecycle.BackgroundLimits;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionSettings.Verification;
 import java.nio.file.Files;
@@ -65,7 +66,10 @@ class NamenodeConfigTest {
             1,
             1,
             java.util.List.of("someone"),
-            2_000);
+            2_000,
+            new RebalanceSettings(true, 0.5, 1, 1),
+            "x",
+            "x");
 
     assertThat(NamenodeConfig.parse(EXAMPLE, Files.readString(EXAMPLE), none))
         .isEqualTo(NamenodeConfig.defaults());

@@ -116,7 +116,10 @@ class StockDataNodesTest {
             d.xattrsPerInode(),
             d.xattrSize(),
             d.proxyUsers(),
-            2_000);
+            2_000,
+            d.rebalance(),
+            d.hostsFile(),
+            d.includeFile());
     return NamenodeServer.start(config, Clock.systemUTC(), new Random(1));
   }
 

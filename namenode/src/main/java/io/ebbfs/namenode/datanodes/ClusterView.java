@@ -14,9 +14,9 @@ public interface ClusterView {
   /** Servers that are registered and whose heartbeats are recent. */
   List<Server> liveServers();
 
-  /** The live servers that take new blocks: those that are not drained. */
+  /** The live servers that take new blocks: those that are not drained and do not hibernate. */
   default List<Server> serversForBlocks() {
-    return liveServers().stream().filter(server -> !server.isLeaving()).toList();
+    return liveServers().stream().filter(Server::takesBlocks).toList();
   }
 
   /** All servers that ever registered, live or not. */
@@ -72,6 +72,20 @@ public interface ClusterView {
   }
 
   /**
+   * True if the disk is out of service because its server hibernates: nothing on the disk is taken
+   * for lost before the hibernation ends.
+   */
+  default boolean isAwaited(String storageUuid) {
+    return !isLive(storageUuid)
+        && disk(storageUuid)
+            .filter(disk -> !disk.failed())
+            .map(Disk::serverUuid)
+            .flatMap(this::server)
+            .filter(Server::isHibernating)
+            .isPresent();
+  }
+
+  /**
    * When a disk went out of service, because it failed or its server was found dead, in
    * milliseconds of the registry's clock. 0 if the disk is in service, or if that was long ago.
    */
@@ -101,9 +115,20 @@ public interface ClusterView {
   }
 
   /**
+   * A time during which a server may be away (HDFS: maintenance).
+   *
+   * @param startedMillis since the epoch
+   * @param untilMillis since the epoch
+   * @param byFile whether the file of hosts asks for it
+   * @param ready whether the server may be stopped: its blocks survive another loss meanwhile
+   */
+  record Hibernation(long startedMillis, long untilMillis, boolean byFile, boolean ready) {}
+
+  /**
    * A chunk server.
    *
    * @param drain whether it is to leave the cluster
+   * @param hibernation present while it may be away and is expected back
    */
   record Server(
       String uuid,
@@ -117,7 +142,38 @@ public interface ClusterView {
       long lastHeartbeatMillis,
       int activeTransfers,
       List<Disk> disks,
-      DrainState drain) {
+      DrainState drain,
+      Optional<Hibernation> hibernation) {
+
+    /** A server that does not hibernate. */
+    public Server(
+        String uuid,
+        String hostName,
+        String ipAddress,
+        int transferPort,
+        int infoPort,
+        int ipcPort,
+        String rack,
+        boolean live,
+        long lastHeartbeatMillis,
+        int activeTransfers,
+        List<Disk> disks,
+        DrainState drain) {
+      this(
+          uuid,
+          hostName,
+          ipAddress,
+          transferPort,
+          infoPort,
+          ipcPort,
+          rack,
+          live,
+          lastHeartbeatMillis,
+          activeTransfers,
+          disks,
+          drain,
+          Optional.empty());
+    }
 
     /** A server that stays. */
     public Server(
@@ -150,6 +206,21 @@ public interface ClusterView {
     /** Whether the server is drained, or being drained. */
     public boolean isLeaving() {
       return drain != DrainState.NONE;
+    }
+
+    /** Whether the server may be away for a while. */
+    public boolean isHibernating() {
+      return hibernation.isPresent();
+    }
+
+    /** Whether the server takes new blocks while it is live. */
+    public boolean takesBlocks() {
+      return !isLeaving() && !isHibernating();
+    }
+
+    /** The server as people name it. */
+    public String name() {
+      return hostName + ":" + transferPort;
     }
   }
 

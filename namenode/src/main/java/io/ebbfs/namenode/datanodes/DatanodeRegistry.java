@@ -22,6 +22,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import org.apache.hadoop.hdfs.protocol.DatanodeID;
+import org.apache.hadoop.hdfs.server.protocol.DisallowedDatanodeException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -55,12 +56,13 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
   // Rises after each change of a server, so that the list of live servers is made only then.
   private final AtomicLong changes = new AtomicLong();
   private volatile Snapshot live = new Snapshot(-1, List.of(), List.of());
-  // Of the last call of exclude(), whoever leads since.
-  private ExcludedServers excluded;
+  // Of the last call of apply(), whoever leads since.
+  private volatile HostLists hosts;
   private final Map<String, Disk> disks = new ConcurrentHashMap<>();
   // Servers that another namenode has taken for live, and that have not registered here.
   private final Set<String> presumed = ConcurrentHashMap.newKeySet();
   private final HeartbeatRhythm rhythm = new HeartbeatRhythm();
+  private final Hibernations hibernations;
   private final BalancerBandwidth balancerBandwidth = new BalancerBandwidth();
   // Disks with a full report since their server registered, and the time of the last one: their
   // replica rows are right.
@@ -91,16 +93,20 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
     this.store = store;
     this.storageNumbers = storageNumbers;
     this.clock = clock;
+    this.hibernations = new Hibernations(this, clock);
     this.settings = settings;
     this.safeMode = new SafeMode(clock, settings.graceMillis());
-    this.excluded = ExcludedServers.stored(store);
+    this.hosts = HostLists.stored(store);
     store.eachRow(Tables.SERVER, (key, row) -> expect(toServer(row, false, 0)));
   }
 
-  /** A server that is drained may be gone for good, so safe mode does not wait for it. */
+  /**
+   * A server that is drained may be gone for good, and one that hibernates may be away for long, so
+   * safe mode does not wait for them.
+   */
   private void expect(Server server) {
     remember(server);
-    if (server.drain() == DrainState.DRAINED) {
+    if (server.drain() == DrainState.DRAINED || server.isHibernating()) {
       return;
     }
     server.disks().stream()
@@ -125,7 +131,7 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
     long now = changes.get();
     if (known.change() != now) {
       List<Server> all = servers.values().stream().filter(Server::live).toList();
-      List<Server> staying = all.stream().filter(server -> !server.isLeaving()).toList();
+      List<Server> staying = all.stream().filter(Server::takesBlocks).toList();
       known = new Snapshot(now, all, staying.size() == all.size() ? all : staying);
       live = known;
     }
@@ -138,6 +144,11 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
   /** What the servers are still to be told of a balancer. */
   public BalancerBandwidth balancerBandwidth() {
     return balancerBandwidth;
+  }
+
+  /** Begins and ends hibernations of servers. */
+  public Hibernations hibernations() {
+    return hibernations;
   }
 
   /** All servers, live or not. */
@@ -320,7 +331,7 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
             id.getDatanodeUuid(),
             builder -> {
               describe(builder, id, rack);
-              applyExclusion(builder);
+              applyLists(builder);
             });
     row.getStoragesList().forEach(storage -> reported.remove(storage.getUuid()));
     presumed.remove(id.getDatanodeUuid());
@@ -414,17 +425,47 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
    *
    * @return the names that fit no server that ever registered
    */
-  public synchronized Set<String> exclude(ExcludedServers list) throws IOException {
-    list.store(store);
-    excluded = list;
+  public Set<String> exclude(ExcludedServers list) throws IOException {
+    return apply(HostLists.of(list));
+  }
+
+  /**
+   * Takes the lists of an operator in place of the ones before; {@link #exclude} tells more.
+   * Servers that the lists let hibernate do so, now or when they register, until the lists tell
+   * otherwise or the time is over.
+   *
+   * @return the names of excluded servers that fit no server that ever registered
+   */
+  public synchronized Set<String> apply(HostLists lists) throws IOException {
+    lists.store(store);
+    hosts = lists;
     for (Server server : allServers()) {
-      remember(update(server.uuid(), this::applyExclusion));
+      remember(update(server.uuid(), this::applyLists));
     }
-    return list.unknown(allServers());
+    return lists.excluded().unknown(allServers());
+  }
+
+  /**
+   * Whether the lists of the operator allow a server (HDFS: dfs.hosts).
+   *
+   * @throws DisallowedDatanodeException if they do not
+   */
+  public void requireAdmitted(DatanodeID id) throws DisallowedDatanodeException {
+    if (!hosts.admits(id.getHostName(), id.getIpAddr(), id.getXferPort())) {
+      throw new DisallowedDatanodeException(
+          id, "the file of hosts does not name it: add it, then run 'hdfs dfsadmin -refreshNodes'");
+    }
+  }
+
+  private void applyLists(ServerRow.Builder row) {
+    applyExclusion(row);
+    hibernations.applyFile(
+        row, hosts.hibernatesUntil(row.getHostName(), row.getIpAddress(), row.getTransferPort()));
   }
 
   private void applyExclusion(ServerRow.Builder row) {
-    boolean named = excluded.match(row.getHostName(), row.getIpAddress(), row.getTransferPort());
+    boolean named =
+        hosts.excluded().match(row.getHostName(), row.getIpAddress(), row.getTransferPort());
     if (named && !row.hasDrain()) {
       row.setDrain(drain(true, false));
     } else if (row.hasDrain()) {
@@ -475,7 +516,7 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
   @Override
   public synchronized Optional<String> whyNotEnded(String serverUuid) {
     return server(serverUuid)
-        .filter(s -> excluded.match(s.hostName(), s.ipAddress(), s.transferPort()))
+        .filter(s -> hosts.excluded().match(s.hostName(), s.ipAddress(), s.transferPort()))
         .map(
             s ->
                 "the file of excluded servers names chunk server %s (%s:%d): take it out of the file, then run 'hdfs dfsadmin -refreshNodes'"
@@ -632,8 +673,17 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
 
   // ---- rows and records
 
-  private interface Change {
+  /** A change of a server's row. */
+  interface Change {
     void apply(ServerRow.Builder row);
+  }
+
+  /** Changes the row of a server; the change is durable when the call returns. */
+  synchronized ServerRow changeRow(String serverUuid, Change change) throws IOException {
+    known(serverUuid);
+    ServerRow row = update(serverUuid, change);
+    remember(row);
+    return row;
   }
 
   private ServerRow update(String uuid, Change change) throws IOException {
@@ -739,7 +789,8 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
         lastHeartbeatMillis,
         0,
         List.copyOf(list),
-        drainOf(row));
+        drainOf(row),
+        Hibernations.of(row));
   }
 
   private Server refreshed(Server s, boolean live, long heartbeatMillis, int activeTransfers) {
@@ -755,7 +806,8 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
         heartbeatMillis,
         activeTransfers,
         disksOf(s),
-        s.drain());
+        s.drain(),
+        s.hibernation());
   }
 
   private List<Disk> disksOf(String serverUuid) {

@@ -60,6 +60,11 @@ public record ExcludedServers(Set<String> names) {
     return new ExcludedServers(names);
   }
 
+  /** Whether a word can be the name of a server. */
+  static boolean isName(String word) {
+    return NAME.matcher(word).matches();
+  }
+
   /** Whether the list names a server. */
   boolean match(String hostName, String ipAddress, int transferPort) {
     return names.contains(hostName)

@@ -2,14 +2,17 @@ package io.ebbfs.namenode.peers;
 
 import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.ClusterView.DrainState;
+import io.ebbfs.namenode.datanodes.ClusterView.Hibernation;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.protocol.proto.PeerProtos.ClusterViewProto;
 import io.ebbfs.protocol.proto.PeerProtos.ViewedDiskProto;
 import io.ebbfs.protocol.proto.PeerProtos.ViewedDrainProto;
+import io.ebbfs.protocol.proto.PeerProtos.ViewedHibernationProto;
 import io.ebbfs.protocol.proto.PeerProtos.ViewedServerProto;
 import java.time.Clock;
 import java.util.List;
+import java.util.Optional;
 
 /** The chunk servers as the leader sees them, on their way to the other namenodes. */
 public final class ClusterViews {
@@ -42,11 +45,21 @@ public final class ClusterViews {
       case DRAINING -> message.setDrain(ViewedDrainProto.DRAINING);
       case DRAINED -> message.setDrain(ViewedDrainProto.DRAINED);
     }
+    server.hibernation().ifPresent(hibernation -> message.setHibernation(message(hibernation)));
     for (Disk disk : server.disks()) {
       // The disk by its uuid is newer than the server's list.
       message.addDisks(message(cluster.disk(disk.storageUuid()).orElse(disk)));
     }
     return message.build();
+  }
+
+  private static ViewedHibernationProto message(Hibernation hibernation) {
+    return ViewedHibernationProto.newBuilder()
+        .setStartedMillis(hibernation.startedMillis())
+        .setUntilMillis(hibernation.untilMillis())
+        .setByFile(hibernation.byFile())
+        .setReady(hibernation.ready())
+        .build();
   }
 
   private static ViewedDiskProto message(Disk disk) {
@@ -84,7 +97,20 @@ public final class ClusterViews {
         now - server.getSilentMillis(),
         server.getActiveTransfers(),
         server.getDisksList().stream().map(disk -> disk(disk, server.getUuid())).toList(),
-        drain(server));
+        drain(server),
+        hibernation(server));
+  }
+
+  private static Optional<Hibernation> hibernation(ViewedServerProto server) {
+    ViewedHibernationProto viewed = server.getHibernation();
+    return server.hasHibernation()
+        ? Optional.of(
+            new Hibernation(
+                viewed.getStartedMillis(),
+                viewed.getUntilMillis(),
+                viewed.getByFile(),
+                viewed.getReady()))
+        : Optional.empty();
   }
 
   private static DrainState drain(ViewedServerProto server) {

@@ -171,6 +171,14 @@ record BlockAssessment(
         .toList();
   }
 
+  /** How many good replicas are on disks whose servers hibernate and do not answer. */
+  long awaited(DatanodeRegistry cluster) {
+    return all.stream()
+        .filter(replica -> ReplicaRows.isGood(block(), replica.row()))
+        .filter(replica -> cluster.isAwaited(replica.storageUuid()))
+        .count();
+  }
+
   /** True if the block has as many trusted replicas as wanted. */
   boolean whole() {
     return trusted.size() >= wanted();

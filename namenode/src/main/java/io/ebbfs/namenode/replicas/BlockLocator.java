@@ -98,7 +98,7 @@ public final class BlockLocator {
 
   /**
    * Live good replicas: the client's machine first, else in random order. Servers that are drained
-   * come after all others, and overdue servers, which may not answer, last.
+   * or hibernate come after all others, and overdue servers, which may not answer, last.
    */
   private List<Place> good(BlockRow block, List<Replica> replicas, String machine) {
     List<Place> places = new ArrayList<>();
@@ -110,7 +110,7 @@ public final class BlockLocator {
     random.shuffle(places);
     places.sort(
         Comparator.comparing((Place place) -> cluster.isOverdue(place.server()))
-            .thenComparing(place -> place.server().isLeaving())
+            .thenComparing(place -> !place.server().takesBlocks())
             .thenComparing(place -> !ReplicaTargetChooser.isOn(place.server(), machine)));
     return places;
   }
@@ -287,6 +287,11 @@ public final class BlockLocator {
 
   /** The state of a server as HDFS names it. */
   public static DatanodeInfo.AdminStates adminState(Server server) {
+    if (!server.isLeaving() && server.isHibernating()) {
+      return server.hibernation().orElseThrow().ready()
+          ? DatanodeInfo.AdminStates.IN_MAINTENANCE
+          : DatanodeInfo.AdminStates.ENTERING_MAINTENANCE;
+    }
     return switch (server.drain()) {
       case NONE -> DatanodeInfo.AdminStates.NORMAL;
       case DRAINING -> DatanodeInfo.AdminStates.DECOMMISSION_INPROGRESS;

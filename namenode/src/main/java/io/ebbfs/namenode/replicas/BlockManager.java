@@ -57,6 +57,7 @@ public final class BlockManager implements BlockService {
   private final ReplicaInspector inspector;
   private final ReplacedReplicas replaced;
   private final MovableBlocks movable;
+  private final Rebalancer rebalancer;
   private final Set<String> disksToForget = new LinkedHashSet<>();
   private final RedundancySettings settings;
   private SafeModeProgress safeModeProgress;
@@ -94,6 +95,9 @@ public final class BlockManager implements BlockService {
             store, cluster, clock, settings.orphanWaitMillis(), settings.queueLimit());
     this.replaced = new ReplacedReplicas(clock, settings.queueLimit());
     this.movable = new MovableBlocks(store, cluster);
+    this.rebalancer =
+        new Rebalancer(
+            store, cluster, commands, new MovableBlocks(store, cluster), replaced, clock, settings);
     SuspectReplicas suspects = new SuspectReplicas(settings.queueLimit());
     this.redundancy =
         new RedundancyMonitor(
@@ -152,6 +156,7 @@ public final class BlockManager implements BlockService {
   public void tick() {
     try {
       heartbeats.declareDeadServers().forEach(redundancy::serverDied);
+      redundancy.endHibernations();
       if (cluster.inSafeMode()) {
         wasInSafeMode = true;
         if (safeModeProgress.tick()) {
@@ -167,6 +172,7 @@ public final class BlockManager implements BlockService {
       feeder.tick();
       scanner.tick();
       redundancy.tick();
+      rebalancer.tick();
     } catch (IOException | RuntimeException e) {
       LOG.error("the block manager's periodic work failed; it is tried again", e);
     }
@@ -216,6 +222,11 @@ public final class BlockManager implements BlockService {
 
   public BlockLocator locator() {
     return locator;
+  }
+
+  /** Levels the disks in the background. */
+  public Rebalancer rebalancer() {
+    return rebalancer;
   }
 
   /** What a balancer may move. */
@@ -309,6 +320,21 @@ public final class BlockManager implements BlockService {
   /** How far the drain of a server is; empty if the server is not being drained. */
   public Optional<DrainProgress> drain(String serverUuid) {
     return redundancy.drain(serverUuid);
+  }
+
+  /** What is known of the blocks of a server; empty if the server does not begin to hibernate. */
+  public Optional<HibernationProgress> hibernation(String serverUuid) {
+    return redundancy.hibernation(serverUuid);
+  }
+
+  /**
+   * Looks for a block of a server that would not survive another loss while the server is away.
+   *
+   * @param mostBlocks so many blocks are looked at
+   */
+  public RedundancyMonitor.Absence whyNotAway(ClusterView.Server server, int mostBlocks)
+      throws IOException {
+    return redundancy.absence(server, mostBlocks);
   }
 
   /** Good replicas on a disk, as of the last full scan. */

@@ -26,8 +26,8 @@ import org.slf4j.LoggerFactory;
  * Walks over the blocks of disks that went out of service, so that every block on them is examined.
  * A walk has two passes over the disk's replica rows. The first begins at once and looks for what
  * the next failure would lose. The second begins when the disk did not come back for {@link
- * RedundancySettings#repairDelayMillis} and examines everything. First passes go before second
- * passes.
+ * RedundancySettings#repairDelayMillis}, and its server does not hibernate, and examines
+ * everything. First passes go before second passes.
  *
  * <p>A row tells how far each walk is, so a restart goes on from there. A block is done when
  * nothing about it is left to do that only this process knows: its stripe was checked (a repair is
@@ -258,8 +258,9 @@ final class LostDiskWalker {
   private boolean isDue(Walk walk) {
     return !walk.atEnd
         && (walk.isIn(LostDiskPassProto.AT_RISK)
-            || clock.millis() - cluster.lostSinceMillis(walk.disk.storageUuid())
-                >= settings.repairDelayMillis());
+            || !cluster.isAwaited(walk.disk.storageUuid())
+                && clock.millis() - cluster.lostSinceMillis(walk.disk.storageUuid())
+                    >= settings.repairDelayMillis());
   }
 
   /** Reads on; returns how many rows were read. */

@@ -28,12 +28,16 @@ public final class MovableBlocks {
   private static final int MOST_ROWS = 20_000;
   private static final int MOST_BLOCKS = 2_000;
 
+  /** Rows that are read for some blocks of a disk. */
+  private static final int ROWS_FOR_SOME = 1_000;
+
   /**
    * A block that may be moved.
    *
+   * @param ownerId of the file that has it
    * @param places the disks of its live replicas
    */
-  public record Movable(BlockRow block, List<Disk> places) {}
+  public record Movable(BlockRow block, long ownerId, List<Disk> places) {}
 
   private final MetadataStore store;
   private final DatanodeRegistry cluster;
@@ -54,12 +58,19 @@ public final class MovableBlocks {
    * @param leastBytes shorter blocks are left out
    */
   public List<Movable> of(Server server, long sumBytes, long leastBytes) throws IOException {
-    Search search = new Search(sumBytes, leastBytes);
+    Search search = new Search(sumBytes, leastBytes, MOST_BLOCKS, MOST_ROWS);
     List<Disk> disks = server.disks().stream().filter(disk -> !disk.failed()).toList();
     int first = calls.getAndIncrement();
     for (int i = 0; i < disks.size() && !search.isDone(); i++) {
       search.readDisk(disks.get(Math.floorMod(first + i, disks.size())));
     }
+    return search.found;
+  }
+
+  /** Some blocks of one disk, as {@link #of} tells those of a server. */
+  List<Movable> some(Disk disk, int mostBlocks) throws IOException {
+    Search search = new Search(Long.MAX_VALUE, 0, mostBlocks, ROWS_FOR_SOME);
+    search.readDisk(disk);
     return search.found;
   }
 
@@ -70,13 +81,18 @@ public final class MovableBlocks {
     private long bytes;
     private int rows;
 
-    Search(long sumBytes, long leastBytes) {
+    private final int mostBlocks;
+    private final int mostRows;
+
+    Search(long sumBytes, long leastBytes, int mostBlocks, int mostRows) {
       this.sumBytes = sumBytes;
       this.leastBytes = leastBytes;
+      this.mostBlocks = mostBlocks;
+      this.mostRows = mostRows;
     }
 
     boolean isDone() {
-      return bytes >= sumBytes || rows >= MOST_ROWS || found.size() >= MOST_BLOCKS;
+      return bytes >= sumBytes || rows >= mostRows || found.size() >= mostBlocks;
     }
 
     /** Reads the rows from where an earlier call has ended, and at the end of the disk the rest. */
@@ -147,6 +163,7 @@ public final class MovableBlocks {
           ? Optional.of(
               new Movable(
                   block.block(),
+                  block.stored().ownerId(),
                   places.stream().map(cluster::disk).flatMap(Optional::stream).toList()))
           : Optional.empty();
     }

@@ -46,6 +46,8 @@ public final class RedundancyMonitor {
   private final InvalidationRows invalidationRows;
   private final LostDiskWalker lostDisks;
   private final DrainMonitor drains;
+  private final AbsenceCheck absence;
+  private final HibernationMonitor hibernations;
   private final ReplicaTargetChooser chooser;
   private volatile StripeService stripes;
 
@@ -75,6 +77,8 @@ public final class RedundancyMonitor {
     this.chooser = chooser;
     this.drains = new DrainMonitor(store, cluster, clock, settings, new BlocksOfDrainedServers());
     this.lostDisks = new LostDiskWalker(store, cluster, clock, settings, new BlocksOfLostDisks());
+    this.absence = new AbsenceCheck(store, cluster);
+    this.hibernations = new HibernationMonitor(cluster, settings, absence, lostDisks::walk);
   }
 
   // ---- hints ------------------------------------------------------------------------------------
@@ -82,6 +86,7 @@ public final class RedundancyMonitor {
   void bind(StripeService service) {
     stripes = service;
     excessReplicas.bind(service);
+    absence.bind(service);
   }
 
   void check(long blockId) {
@@ -139,6 +144,40 @@ public final class RedundancyMonitor {
     return drains.progress(serverUuid);
   }
 
+  /** What is known of the blocks of a server; empty if the server does not begin to hibernate. */
+  Optional<HibernationProgress> hibernation(String serverUuid) {
+    return hibernations.progress(serverUuid);
+  }
+
+  /** See {@link BlockManager#whyNotAway}. */
+  Absence absence(Server server, int mostBlocks) throws IOException {
+    long looked = 0;
+    for (Disk disk : server.disks()) {
+      AbsenceCheck.Page page = new AbsenceCheck.Page(0, false, 0, 0, Optional.empty());
+      while (!page.atEnd() && looked < mostBlocks) {
+        page = absence.look(disk, page.reached(), mostBlocks);
+        looked += page.blocks();
+        if (page.why().isPresent()) {
+          return new Absence(looked, page.why());
+        }
+      }
+    }
+    return new Absence(looked, Optional.empty());
+  }
+
+  /**
+   * What a look at blocks of a server has found.
+   *
+   * @param blocks that were looked at
+   * @param why names the first one that would not survive another loss while the server is away
+   */
+  public record Absence(long blocks, Optional<String> why) {}
+
+  /** Ends hibernations whose time is over. */
+  void endHibernations() throws IOException {
+    hibernations.endExpired();
+  }
+
   /** A server is dead: its commands and its pending replications are void. */
   void serverDied(Server server) {
     commands.forget(server.uuid());
@@ -178,6 +217,7 @@ public final class RedundancyMonitor {
     replications.retryOverdue();
     lostDisks.tick();
     drains.tick();
+    hibernations.tick();
     for (long blockId : queue.take(settings.blocksPerTick(), clock.millis())) {
       examine(blockId);
     }

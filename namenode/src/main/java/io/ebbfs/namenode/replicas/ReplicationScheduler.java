@@ -97,7 +97,7 @@ final class ReplicationScheduler {
   void note(long blockId, BlockAssessment block) {
     if (block.isWholeButLeaving()) {
       queue.leaves(blockId, dueMillis(block));
-    } else if (block.counted().size() < block.wanted()) {
+    } else if (block.counted().size() < block.wanted() && !isAwaited(block)) {
       queue.underReplicated(blockId, block.live().size(), dueMillis(block));
     } else {
       notNeeded(blockId);
@@ -115,6 +115,15 @@ final class ReplicationScheduler {
     return ends.isEmpty() || !maySuffice || isUrgent(block)
         ? soon
         : Math.max(soon, Collections.min(ends) + settings.repairDelayMillis());
+  }
+
+  /**
+   * Whether servers that hibernate have what the block lacks, and the next failure does not lose
+   * the block. When a hibernation ends without the server, a walk over its disks finds the block.
+   */
+  private boolean isAwaited(BlockAssessment block) {
+    long awaited = block.awaited(cluster);
+    return awaited > 0 && block.counted().size() + awaited >= block.wanted() && !isUrgent(block);
   }
 
   private boolean isUrgent(BlockAssessment block) {
@@ -168,7 +177,9 @@ final class ReplicationScheduler {
   /** Notes the present state of a block in the queue; empty if the queue is not for the block. */
   private Optional<BlockAssessment> recheck(long blockId) throws IOException {
     Optional<BlockAssessment> found =
-        assessor.assess(blockId).filter(block -> block.settled() && !block.striped());
+        assessor
+            .assess(blockId)
+            .filter(block -> block.settled() && !block.striped() && !isAwaited(block));
     found.ifPresentOrElse(block -> note(blockId, block), () -> notNeeded(blockId));
     return found;
   }

@@ -9,6 +9,7 @@ import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 
 /** The stripes, as seen by files and replicas. Thread-safe. */
 public interface StripeService {
@@ -74,6 +75,17 @@ public interface StripeService {
 
   /** Why blocks of a stripe cannot leave a server that is drained; empty if they can. */
   default Optional<String> whyStuck(long stripeId) {
+    return Optional.empty();
+  }
+
+  /**
+   * Why a stripe would not survive that servers are away and one more server or disk is lost; empty
+   * if it would, or if there is no such stripe. Takes no locks.
+   *
+   * @param awayServerUuids the servers that are away
+   */
+  default Optional<String> whyNotSafeWithout(
+      Transaction transaction, long stripeId, Set<String> awayServerUuids) throws IOException {
     return Optional.empty();
   }
 

@@ -25,6 +25,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 
 /**
@@ -268,6 +269,32 @@ public final class StripeManager implements StripeService {
   @Override
   public Optional<String> whyStuck(long stripeId) {
     return Optional.ofNullable(stuck.get(stripeId));
+  }
+
+  @Override
+  public Optional<String> whyNotSafeWithout(
+      Transaction transaction, long stripeId, Set<String> awayServerUuids) throws IOException {
+    Optional<StripeRow> row = transaction.get(Tables.STRIPE, Tables.stripe(stripeId));
+    if (row.isEmpty()) {
+      return Optional.empty();
+    }
+    StripeState stripe = StripeState.read(transaction, codes, cluster, row.get());
+    Set<Integer> away = new TreeSet<>();
+    stripe
+        .locations()
+        .forEach(
+            (position, storages) -> {
+              if (awayServerUuids.containsAll(cluster.serversOf(storages))) {
+                away.add(position);
+              }
+            });
+    StripeState without = stripe.without(away);
+    if (!without.code().decodes(without.lost()) || without.isLostWithNextServer(cluster)) {
+      return Optional.of(
+          "stripe %d in %s would lack its positions %s, and would not survive the loss of another server"
+              .formatted(stripeId, row.get().getCode(), without.lost()));
+    }
+    return Optional.empty();
   }
 
   /** Notes why blocks of a stripe cannot leave a drained server. Some of the reasons are kept. */

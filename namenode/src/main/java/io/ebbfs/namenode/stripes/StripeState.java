@@ -68,14 +68,15 @@ public record StripeState(
   }
 
   /**
-   * Whether all lost members may come back soon: each was on a disk that went out of service after
-   * that time.
+   * Whether all lost members may come back: each was on a disk that went out of service after that
+   * time, or whose server hibernates.
    */
   public boolean isLostSince(Transaction transaction, ClusterView cluster, long millis)
       throws IOException {
     for (int position : lost()) {
       if (BlockRows.storages(transaction, members.get(position)).stream()
-          .noneMatch(storage -> cluster.lostSinceMillis(storage) > millis)) {
+          .noneMatch(
+              storage -> cluster.isAwaited(storage) || cluster.lostSinceMillis(storage) > millis)) {
         return false;
       }
     }

@@ -8,6 +8,7 @@ import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.RackTopology;
 import io.ebbfs.namenode.datanodes.RedundancySettings;
+import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
 import io.ebbfs.namenode.replicas.BlockService.Target;
 import io.ebbfs.namenode.replicas.BlockService.WriteRequest;
@@ -35,6 +36,7 @@ import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
@@ -166,6 +168,12 @@ final class BlockFixture {
           }
 
           @Override
+          public Optional<String> whyNotSafeWithout(
+              Transaction t, long stripeId, Set<String> awayServerUuids) throws IOException {
+            return stripes.whyNotSafeWithout(t, stripeId, awayServerUuids);
+          }
+
+          @Override
           public boolean decodes(Transaction t, BlockRow block, ClusterView view)
               throws IOException {
             return decodes != null ? decodes : stripes.decodes(t, block, view);
@@ -252,7 +260,7 @@ final class BlockFixture {
               Tables.INODE_NAME,
               Tables.inodeName(inodeId),
               InodeNameRow.newBuilder()
-                  .setParentId(1)
+                  .setParentId(Inode.ROOT_ID)
                   .setName(ByteString.copyFrom(name, StandardCharsets.UTF_8))
                   .build());
           putBlock(t, inodeId, row);

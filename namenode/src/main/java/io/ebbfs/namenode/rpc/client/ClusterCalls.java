@@ -5,6 +5,7 @@ import io.ebbfs.namenode.datanodes.ClusterView.DrainState;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
+import io.ebbfs.namenode.replicas.BlockLocator;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
 import java.io.IOException;
 import java.util.List;
@@ -14,6 +15,7 @@ import org.apache.hadoop.fs.BatchedRemoteIterator.BatchedEntries;
 import org.apache.hadoop.fs.BatchedRemoteIterator.BatchedListEntries;
 import org.apache.hadoop.fs.FsServerDefaults;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
+import org.apache.hadoop.hdfs.protocol.DatanodeInfo.AdminStates;
 import org.apache.hadoop.hdfs.protocol.EncryptionZone;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.DatanodeReportType;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.RollingUpgradeAction;
@@ -101,7 +103,14 @@ abstract class ClusterCalls extends DisabledFeatureCalls {
           cluster.allServers().stream()
               .filter(server -> server.drain() == DrainState.DRAINING)
               .toList();
-      default -> List.of(); // nothing is ever in maintenance
+      case ENTERING_MAINTENANCE ->
+          cluster.allServers().stream()
+              .filter(server -> BlockLocator.adminState(server) == AdminStates.ENTERING_MAINTENANCE)
+              .toList();
+      case IN_MAINTENANCE ->
+          cluster.allServers().stream()
+              .filter(server -> BlockLocator.adminState(server) == AdminStates.IN_MAINTENANCE)
+              .toList();
     };
   }
 
@@ -112,12 +121,13 @@ abstract class ClusterCalls extends DisabledFeatureCalls {
   }
 
   /**
-   * Reads the file of excluded servers again, drains those that it names, and takes others back.
+   * Reads the files about servers again: drains servers, lets them hibernate, and takes others
+   * back.
    */
   @Override
   public void refreshNodes() throws IOException {
     PermissionChecker.checkSuperuser(context.caller(), "refreshNodes");
-    Set<String> unknown = cluster.exclude(operators.excluded().read());
+    Set<String> unknown = cluster.apply(operators.excluded().read());
     if (!unknown.isEmpty()) {
       LOG.warn(
           "The file of excluded servers names {}, but no such server has registered yet", unknown);

@@ -52,6 +52,8 @@ import io.ebbfs.protocol.proto.CodingProtos.GetClusterRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetReadPlanRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetReadPlanResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.HibernateRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.HibernateResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListFilesRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListFilesResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListStripesRequestProto;
@@ -62,6 +64,8 @@ import io.ebbfs.protocol.proto.CodingProtos.PinRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.PinResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposeRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposeResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.RebalanceRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.RebalanceResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.RenewRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.RenewResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ReportHeatRequestProto;
@@ -110,6 +114,8 @@ public final class CodingService implements CodingProtocol {
   private final DrainService drains;
   private final ReportedHeat heat;
   private Optional<QuotaInspector> quotas = Optional.empty();
+  private Optional<HibernateService> hibernations = Optional.empty();
+  private Optional<RebalanceService> rebalance = Optional.empty();
   private final PinOrders pins;
 
   /**
@@ -339,6 +345,36 @@ public final class CodingService implements CodingProtocol {
     return answer(() -> drains.drain(request));
   }
 
+  /** Sets who lets servers hibernate; called once, before the namenode serves. */
+  public void bind(HibernateService service) {
+    hibernations = Optional.of(service);
+  }
+
+  /** Sets who levels the disks; called once, before the namenode serves. */
+  public void bind(RebalanceService service) {
+    rebalance = Optional.of(service);
+  }
+
+  @Override
+  public HibernateResponseProto hibernate(RpcController controller, HibernateRequestProto request)
+      throws ServiceException {
+    return answer(
+        () ->
+            hibernations
+                .orElseThrow(() -> new IOException("no server of this namenode hibernates"))
+                .hibernate(request));
+  }
+
+  @Override
+  public RebalanceResponseProto rebalance(RpcController controller, RebalanceRequestProto request)
+      throws ServiceException {
+    return answer(
+        () ->
+            rebalance
+                .orElseThrow(() -> new IOException("this namenode levels no disks"))
+                .rebalance(request));
+  }
+
   @Override
   public ReportHeatResponseProto reportHeat(
       RpcController controller, ReportHeatRequestProto request) throws ServiceException {
@@ -464,6 +500,7 @@ public final class CodingService implements CodingProtocol {
             .setRack(server.rack())
             .setLastHeartbeatMillis(server.lastHeartbeatMillis());
     drains.status(server).ifPresent(status::setDrain);
+    hibernations.flatMap(service -> service.status(server)).ifPresent(status::setHibernation);
     for (Disk disk : server.disks()) {
       status.addStorages(
           StorageStatusProto.newBuilder()

@@ -122,6 +122,7 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
       throws IOException {
     nameCaller(registration);
     checkIdentity(registration);
+    cluster.requireAdmitted(registration);
     cluster.register(registration);
     leases.end(registration.getDatanodeUuid());
     LOG.info("chunk server {} registered", registration);
@@ -211,6 +212,7 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
               report.getBlockPoolUsed(),
               report.getRemaining()));
     }
+    cluster.requireAdmitted(callerId(registration));
     Optional<List<Disk>> lost =
         cluster.heartbeat(callerId(registration), disks, Math.max(xceiverCount, xmitsInProgress));
     if (lost.isEmpty()) {

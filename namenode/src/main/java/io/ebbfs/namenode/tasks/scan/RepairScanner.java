@@ -204,10 +204,9 @@ public final class RepairScanner {
 
   private boolean mayWait(Transaction transaction, StripeState stripe) throws IOException {
     long delayMillis = context.settings().repairDelayMillis();
-    return delayMillis > 0
-        && !stripe.lost().isEmpty()
-        && stripe.isLostSince(
-            transaction, context.cluster(), context.clock().millis() - delayMillis);
+    // Without a delay only the servers that hibernate are waited for.
+    long since = delayMillis > 0 ? context.clock().millis() - delayMillis : Long.MAX_VALUE;
+    return !stripe.lost().isEmpty() && stripe.isLostSince(transaction, context.cluster(), since);
   }
 
   /** The effects of a decision. The transition is present where the decision is about one. */

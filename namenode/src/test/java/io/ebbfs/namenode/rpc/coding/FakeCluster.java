@@ -52,6 +52,9 @@ final class FakeCluster implements ClusterView, ServerDrains {
   /** Servers that are to leave. */
   final Map<String, DrainState> drains = new ConcurrentHashMap<>();
 
+  /** Servers that may be away. */
+  final Set<String> hibernating = ConcurrentHashMap.newKeySet();
+
   private final Map<String, List<String>> disksOf = new TreeMap<>();
   private final Map<String, String> serverOf = new TreeMap<>();
   private final Map<String, Long> numberOf = new TreeMap<>();
@@ -410,7 +413,10 @@ final class FakeCluster implements ClusterView, ServerDrains {
         silent.contains(uuid) ? 0 : 60_000,
         0,
         disksOf.get(uuid).stream().map(disk -> disk(disk).orElseThrow()).toList(),
-        drains.getOrDefault(uuid, DrainState.NONE));
+        drains.getOrDefault(uuid, DrainState.NONE),
+        hibernating.contains(uuid)
+            ? Optional.of(new Hibernation(0, Long.MAX_VALUE, false, true))
+            : Optional.empty());
   }
 
   @Override

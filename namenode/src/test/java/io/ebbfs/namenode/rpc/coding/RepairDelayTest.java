@@ -113,6 +113,36 @@ final class RepairDelayTest {
     assertThat(active()).containsExactly(TransitionKindProto.REPAIR);
   }
 
+  @Test
+  void nothingIsRepairedForAServerThatHibernatesUntilTheStripeIsAtRisk() throws Exception {
+    encoded(14);
+    List<String> holders = holders();
+    cluster.servers.hibernating.add(holders.get(0));
+    kill(holders.get(0));
+    cluster.advance(100 * DELAY_MILLIS);
+    assertThat(active()).isEmpty();
+    cluster.servers.hibernating.add(holders.get(1));
+    kill(holders.get(1));
+    cluster.advance(100 * DELAY_MILLIS);
+    assertThat(active()).isEmpty();
+    kill(holders.get(2));
+    assertThat(active())
+        .as("the next loss would be fatal")
+        .containsExactly(TransitionKindProto.REPAIR);
+  }
+
+  @Test
+  void aRepairBeginsWhenAHibernationIsOver() throws Exception {
+    encoded(14);
+    String server = holders().get(0);
+    cluster.servers.hibernating.add(server);
+    kill(server);
+    cluster.advance(DELAY_MILLIS + 1);
+    assertThat(active()).isEmpty();
+    cluster.servers.hibernating.remove(server);
+    assertThat(active()).containsExactly(TransitionKindProto.REPAIR);
+  }
+
   /** Servers with two blocks each: the loss of a second one leaves five of nine blocks. */
   @Test
   void aStripeThatTheNextServerWouldLoseDoesNotWait() throws Exception {

@@ -1,0 +1,291 @@
+package io.ebbfs.namenode.replicas;
+
+import io.ebbfs.namenode.datanodes.ByteBudget;
+import io.ebbfs.namenode.datanodes.ByteRate;
+import io.ebbfs.namenode.datanodes.ClusterView;
+import io.ebbfs.namenode.datanodes.ClusterView.Server;
+import io.ebbfs.namenode.datanodes.DatanodeRegistry;
+import io.ebbfs.namenode.datanodes.RebalanceSettings;
+import io.ebbfs.namenode.datanodes.RedundancySettings;
+import io.ebbfs.namenode.placement.BalancePlan;
+import io.ebbfs.namenode.replicas.BlockService.Target;
+import io.ebbfs.namenode.replicas.MovableBlocks.Movable;
+import io.ebbfs.namenode.replicas.ReplicaRows.Replica;
+import io.ebbfs.namenode.store.MetadataStore;
+import io.ebbfs.namenode.store.MetadataStore.Durability;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import java.io.IOException;
+import java.time.Clock;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/**
+ * Levels the fullness of the disks in the background: replicas move from the fullest disks to the
+ * emptiest ones. A replica is copied first, and the old one becomes an excess replica, which {@link
+ * ExcessReplicaMarker} deletes; so no block ever has fewer replicas, and a crash leaves one too
+ * many. A move never lowers the number of racks. Candidates are read in pages from the fullest
+ * disks; nothing visits every block.
+ *
+ * <p>One thread calls {@link #tick}; the other methods are thread-safe.
+ */
+public final class Rebalancer {
+  /** Blocks that are looked at for one disk in a tick. */
+  private static final int CANDIDATES = 16;
+
+  /** Disks from which moves begin in a tick. */
+  private static final int SOURCES = 8;
+
+  /** Moves of one server, as a source or as a target. */
+  private static final int MOVES_PER_SERVER = 4;
+
+  /** A replica on its way. */
+  private record Move(
+      BlockRow block, long ownerId, String from, String to, long bytes, long deadlineMillis) {}
+
+  /** How far the rebalance is. */
+  public record Progress(
+      RebalanceSettings settings,
+      double meanShare,
+      List<BalancePlan.Flow> flows,
+      long bytesToMove,
+      long movedBlocks,
+      long movedBytes,
+      int underWay,
+      Optional<String> stuck) {}
+
+  private final MetadataStore store;
+  private final DatanodeRegistry cluster;
+  private final DatanodeCommandQueue commands;
+  private final MovableBlocks movable;
+  private final ReplacedReplicas replaced;
+  private final Clock clock;
+  private final RedundancySettings redundancy;
+  private final Map<Long, Move> moves = new HashMap<>();
+  private volatile RebalanceSettings settings = RebalanceSettings.DEFAULTS;
+  private ByteBudget budget;
+  private volatile long movedBlocks;
+  private volatile long movedBytes;
+  private volatile int underWay;
+  private volatile Optional<String> stuck = Optional.empty();
+
+  Rebalancer(
+      MetadataStore store,
+      DatanodeRegistry cluster,
+      DatanodeCommandQueue commands,
+      MovableBlocks movable,
+      ReplacedReplicas replaced,
+      Clock clock,
+      RedundancySettings redundancy) {
+    this.store = store;
+    this.cluster = cluster;
+    this.commands = commands;
+    this.movable = movable;
+    this.replaced = replaced;
+    this.clock = clock;
+    this.redundancy = redundancy;
+    this.budget = budget(settings);
+  }
+
+  private ByteBudget budget(RebalanceSettings of) {
+    return new ByteBudget(new ByteRate(0, of.bytesPerSecond()), clock);
+  }
+
+  /** Begins, changes or stops the rebalance. Moves under way go on. */
+  public synchronized void set(RebalanceSettings wanted) {
+    if (wanted.bytesPerSecond() != settings.bytesPerSecond()) {
+      budget = budget(wanted);
+    }
+    settings = wanted;
+    stuck = Optional.empty();
+  }
+
+  public RebalanceSettings settings() {
+    return settings;
+  }
+
+  /** How far the rebalance is, or what it would do with these settings. */
+  public Progress progress(RebalanceSettings with) {
+    BalancePlan plan = plan(with.threshold());
+    return new Progress(
+        with,
+        plan.mean(),
+        plan.flows(),
+        plan.bytesToMove(),
+        movedBlocks,
+        movedBytes,
+        underWay,
+        stuck);
+  }
+
+  private BalancePlan plan(double threshold) {
+    List<BalancePlan.Disk> disks = new ArrayList<>();
+    for (Server server : cluster.serversForBlocks()) {
+      for (ClusterView.Disk known : server.disks()) {
+        ClusterView.Disk disk = cluster.disk(known.storageUuid()).orElse(known);
+        if (!disk.failed()) {
+          disks.add(
+              new BalancePlan.Disk(
+                  disk.storageUuid(),
+                  server.uuid(),
+                  disk.capacityBytes(),
+                  disk.usedBytes(),
+                  disk.remainingBytes()));
+        }
+      }
+    }
+    return BalancePlan.of(disks, threshold);
+  }
+
+  /** Looks at the moves under way, and begins others, up to the limits. */
+  synchronized void tick() throws IOException {
+    finish();
+    if (settings.on() && !cluster.inSafeMode()) {
+      BalancePlan plan = plan(settings.threshold());
+      moves.values().forEach(move -> plan.moved(move.from(), move.to(), move.bytes()));
+      begin(plan);
+    }
+    underWay = moves.size();
+  }
+
+  /** Forgets the moves that are done, and those that take too long. */
+  private void finish() throws IOException {
+    Iterator<Move> all = moves.values().iterator();
+    while (all.hasNext()) {
+      Move move = all.next();
+      Set<String> places = places(move);
+      if (places.contains(move.to()) && !places.contains(move.from())) {
+        movedBlocks++;
+        movedBytes += move.bytes();
+        all.remove();
+      } else if (places.isEmpty() || clock.millis() >= move.deadlineMillis()) {
+        all.remove(); // the file is deleted, or the copy has failed: another block is taken
+      }
+    }
+  }
+
+  /** The disks with a good replica of the block. */
+  private Set<String> places(Move move) throws IOException {
+    List<Replica> replicas =
+        store.transact(
+            move.ownerId(),
+            Durability.RELAXED,
+            t -> ReplicaRows.of(t, move.ownerId(), move.block().getBlockId()));
+    return replicas.stream()
+        .filter(replica -> ReplicaRows.isGood(move.block(), replica.row()))
+        .map(Replica::storageUuid)
+        .collect(Collectors.toSet());
+  }
+
+  private void begin(BalancePlan plan) throws IOException {
+    List<BalancePlan.Disk> sources = plan.sources();
+    int begun = 0;
+    for (BalancePlan.Disk source : sources.subList(0, Math.min(SOURCES, sources.size()))) {
+      Optional<ClusterView.Disk> disk = cluster.disk(source.storageUuid());
+      if (moves.size() >= settings.moves() || !budget.allows(Set.of(), false)) {
+        return;
+      }
+      if (disk.isPresent() && isFree(source.serverUuid())) {
+        begun += begin(plan, source, disk.get());
+      }
+    }
+    if (!sources.isEmpty() && begun == 0 && moves.isEmpty()) {
+      BalancePlan.Disk first = sources.get(0);
+      stuck =
+          Optional.of(
+              "no replica among those looked at on disk %s of server %s can move now: its blocks are members of stripes, are written, or would be less safe elsewhere"
+                  .formatted(first.storageUuid(), nameOf(first.serverUuid())));
+    } else if (begun > 0) {
+      stuck = Optional.empty();
+    }
+  }
+
+  private String nameOf(String serverUuid) {
+    return cluster.server(serverUuid).map(Server::name).orElse(serverUuid);
+  }
+
+  private boolean isFree(String serverUuid) {
+    return moves.values().stream()
+            .filter(move -> cluster.serversOf(List.of(move.from(), move.to())).contains(serverUuid))
+            .count()
+        < MOVES_PER_SERVER;
+  }
+
+  private int begin(BalancePlan plan, BalancePlan.Disk source, ClusterView.Disk disk)
+      throws IOException {
+    int begun = 0;
+    for (Movable block : movable.some(disk, CANDIDATES)) {
+      if (moves.size() >= settings.moves() || !isFree(source.serverUuid())) {
+        break;
+      }
+      Optional<BalancePlan.Disk> target =
+          moves.containsKey(block.block().getBlockId())
+              ? Optional.empty()
+              : target(plan, source, block);
+      if (target.isPresent()) {
+        if (!budget.take(Map.of(), block.block().getLengthBytes(), false)) {
+          break;
+        }
+        order(plan, source, target.get(), block);
+        begun++;
+      }
+    }
+    return begun;
+  }
+
+  /** The emptiest disk on which the replica is as safe as before. */
+  private Optional<BalancePlan.Disk> target(
+      BalancePlan plan, BalancePlan.Disk source, Movable block) {
+    Set<String> holders =
+        block.places().stream().map(ClusterView.Disk::serverUuid).collect(Collectors.toSet());
+    long racks = racks(holders);
+    return plan.targets(source, block.block().getLengthBytes()).stream()
+        .filter(disk -> !holders.contains(disk.serverUuid()))
+        .filter(disk -> isFree(disk.serverUuid()))
+        .filter(disk -> racks(replaced(holders, source.serverUuid(), disk.serverUuid())) >= racks)
+        .findFirst();
+  }
+
+  private static Set<String> replaced(Set<String> holders, String from, String to) {
+    return holders.stream()
+        .map(holder -> holder.equals(from) ? to : holder)
+        .collect(Collectors.toSet());
+  }
+
+  private long racks(Set<String> serverUuids) {
+    return serverUuids.stream()
+        .flatMap(uuid -> cluster.server(uuid).stream())
+        .map(Server::rack)
+        .distinct()
+        .count();
+  }
+
+  private void order(
+      BalancePlan plan, BalancePlan.Disk source, BalancePlan.Disk target, Movable block) {
+    Optional<Server> server = cluster.server(target.serverUuid());
+    Optional<ClusterView.Disk> disk = cluster.disk(target.storageUuid());
+    if (server.isEmpty() || disk.isEmpty()) {
+      return; // it has gone just now
+    }
+    long bytes = block.block().getLengthBytes();
+    replaced.note(block.block().getBlockId(), source.serverUuid());
+    moves.put(
+        block.block().getBlockId(),
+        new Move(
+            block.block(),
+            block.ownerId(),
+            source.storageUuid(),
+            target.storageUuid(),
+            bytes,
+            clock.millis() + 2 * redundancy.transferTimeoutMillis()));
+    plan.moved(source.storageUuid(), target.storageUuid(), bytes);
+    commands.transfer(
+        source.serverUuid(),
+        new DatanodeCommandQueue.Transfer(block.block(), new Target(server.get(), disk.get())));
+  }
+}

@@ -1,0 +1,128 @@
+package io.ebbfs.namenode.replicas;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ebbfs.namenode.datanodes.RackTopology;
+import io.ebbfs.namenode.datanodes.RebalanceSettings;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Replicas move from full disks to empty ones, and no block is less safe at any time. */
+class RebalancerTest {
+  private static final RebalanceSettings ON = new RebalanceSettings(true, 0.02, 200L << 20, 16);
+
+  @TempDir Path directory;
+
+  private BlockFixture f;
+  private final Map<Long, Integer> racksBefore = new TreeMap<>();
+
+  /** Fills some servers of three racks, and then adds empty ones. */
+  private void start(int files) throws IOException {
+    Path racks = directory.resolve("racks");
+    StringBuilder lines = new StringBuilder();
+    for (int i = 0; i < 9; i++) {
+      lines.append("127.0.0.1:").append(10_000 + i).append(" /r").append(i % 3).append('\n');
+    }
+    Files.writeString(racks, lines);
+    f = new BlockFixture(7, 6, 2);
+    f.topology = RackTopology.of(racks.toString(), "");
+    f.startNamenode();
+    f.registerAll();
+    f.seconds(20);
+    for (int i = 0; i < files; i++) {
+      f.writeFile(3);
+    }
+    f.deliverAll();
+    f.seconds(3);
+    for (int i = 6; i < 9; i++) {
+      SimulatedServer added =
+          new SimulatedServer(i, 2, f.identity, f.servers, (s, d, b) -> f.witness.deleted(s, d, b));
+      added.register(f.frontEnd);
+    }
+    f.seconds(3);
+    f.blocks.keySet().forEach(id -> racksBefore.put(id, racks(id)));
+  }
+
+  private int racks(long blockId) {
+    return f.physical(blockId).stream()
+        .map(disk -> f.cluster.server(f.holder(disk).uuid).orElseThrow().rack())
+        .collect(Collectors.toSet())
+        .size();
+  }
+
+  private long on(String server) {
+    return f.servers.get(server).disks.values().stream().mapToLong(Map::size).sum();
+  }
+
+  private double widest() {
+    return f.manager.rebalancer().progress(ON).flows().stream()
+        .mapToDouble(flow -> Math.abs(flow.disk().share() - meanShare()))
+        .max()
+        .orElse(0);
+  }
+
+  private double meanShare() {
+    return f.manager.rebalancer().progress(ON).meanShare();
+  }
+
+  private void nobodyIsLessSafe() {
+    for (long blockId : f.blocks.keySet()) {
+      Set<String> servers =
+          f.physical(blockId).stream().map(d -> f.holder(d).uuid).collect(Collectors.toSet());
+      assertThat(servers).as("servers of block " + blockId).hasSizeGreaterThanOrEqualTo(3);
+      assertThat(racks(blockId)).isGreaterThanOrEqualTo(racksBefore.get(blockId));
+    }
+  }
+
+  @Test
+  void newServersFillAndNoBlockIsEverLessSafe() throws IOException {
+    start(600);
+    assertThat(on("server-06")).isZero();
+    double before = widest();
+    assertThat(before).isPositive();
+    long planned = f.manager.rebalancer().progress(ON).bytesToMove();
+    f.seconds(20);
+    assertThat(on("server-06")).as("it is off by default").isZero();
+    f.manager.rebalancer().set(ON);
+    for (int i = 0; i < 300 && f.manager.rebalancer().progress(ON).bytesToMove() > 0; i++) {
+      f.second();
+      nobodyIsLessSafe();
+    }
+    assertThat(f.manager.rebalancer().progress(ON).flows()).isEmpty();
+    assertThat(on("server-06")).isPositive();
+    f.seconds(60);
+    long moved = f.manager.rebalancer().progress(ON).movedBytes();
+    System.out.printf("%d bytes planned, %d moved%n", planned, moved);
+    assertThat(moved).isLessThanOrEqualTo(planned * 11 / 10);
+    for (BlockRow block : f.blocks.values()) {
+      assertThat(f.physical(block.getBlockId())).hasSize(3);
+    }
+    assertThat(f.manager.rebalancer().progress(ON).underWay()).isZero();
+  }
+
+  @Test
+  void itKeepsToItsBandwidthAndItsMoves() throws IOException {
+    start(300);
+    f.manager.rebalancer().set(new RebalanceSettings(true, 0.02, BlockFixture.BLOCK_BYTES, 4));
+    int most = 0;
+    for (int i = 0; i < 30; i++) {
+      f.second();
+      most = Math.max(most, f.manager.rebalancer().progress(ON).underWay());
+    }
+    assertThat(most).isBetween(1, 4);
+    assertThat(f.manager.rebalancer().progress(ON).movedBlocks()).isBetween(5L, 33L);
+    f.manager.rebalancer().set(new RebalanceSettings(false, 0.02, 1 << 20, 4));
+    f.seconds(20);
+    long moved = f.manager.rebalancer().progress(ON).movedBlocks();
+    f.seconds(20);
+    assertThat(f.manager.rebalancer().progress(ON).movedBlocks()).isEqualTo(moved);
+  }
+}
