@@ -31,6 +31,14 @@ const drainButton = server => server.drain
     : actionButton('Drain', {name: 'drain', title: 'Drain server ' + server.name, confirm: 'Drain the server',
         parameters: {server: server.uuid}});
 
+const hibernateButton = server => server.hibernation
+    ? actionButton('Wake', {name: 'wake', title: 'Wake server ' + server.name, confirm: 'Wake the server',
+        parameters: {server: server.uuid}})
+    : actionButton('Hibernate', {name: 'hibernate', title: 'Let server ' + server.name + ' hibernate',
+        confirm: 'Let the server hibernate', parameters: {server: server.uuid},
+        field: {name: 'for', label: 'How long', choices: [
+          ['1h', '1 hour'], ['2h', '2 hours'], ['8h', '8 hours'], ['1d', '1 day'], ['7d', '7 days']]}});
+
 const pinButton = path => actionButton('Pin', {name: 'pin', title: 'Pin ' + path, confirm: 'Set the pin',
     parameters: {path}, field: {name: 'to', label: 'Pin to', choices: [
       ['fast', 'fast code: quick reads of lost blocks'], ['compact', 'compact code: the least space'],

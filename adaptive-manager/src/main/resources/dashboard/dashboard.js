@@ -105,8 +105,8 @@ function scrubTile(scrub, now) {
       h('span', {}, note + ' ', isOver ? scrubButton() : null), null, scrub.suspectStripes ? 'bad' : '');
 }
 
-// A server that is drained may be stopped.
-const isDown = server => !server.live && (!server.drain || server.drain.state !== 'DRAINED');
+// A server that is drained, or hibernates, may be stopped.
+const isDown = server => !server.live && !server.hibernation && (!server.drain || server.drain.state !== 'DRAINED');
 
 function drawTiles(cluster, jobs, transitions, scrub) {
   const files = hot => cluster.filesByState.filter(c => c.hot === hot)
@@ -330,14 +330,16 @@ function drawServers(cluster) {
               ? bytes(server.disks.reduce((sum, disk) => sum + (disk.failed ? 0 : disk.usedBytes), 0)) + ' used'
               : h('span', {class: isDown(server) ? 'down' : ''}, 'down')),
           server.drain ? drainState(server.drain) : null,
-          h('div', {class: 'used'}, drainButton(server)))));
+          server.hibernation ? hibernationState(server.hibernation) : null,
+          h('div', {class: 'used'}, server.hibernation ? null : drainButton(server),
+              server.drain ? null : hibernateButton(server)))));
 }
 
 // Of a large cluster the servers that somebody has to look at come first, and the rest is shown when it is asked for.
 const MOST_SERVERS = 60;
 let everyServer = false;
 
-const needsALook = server => isDown(server) || !!server.drain || server.disks.some(disk => disk.failed);
+const needsALook = server => isDown(server) || !!server.drain || !!server.hibernation || server.disks.some(disk => disk.failed);
 
 function serversToShow(servers) {
   const more = $('more-servers');
@@ -370,6 +372,13 @@ function drainState(drain) {
   return h('div', {class: 'used drain'},
       drain.state === 'DRAINED' ? 'drained: it may be stopped' : 'draining: ' + left,
       drain.stuck ? h('div', {class: 'down'}, drain.stuck) : null);
+}
+
+function hibernationState(hibernation) {
+  return h('div', {class: 'used drain'},
+      (hibernation.ready ? 'hibernates, it may be stopped: until ' : 'is to hibernate: its blocks are being checked, until ')
+          + new Date(hibernation.untilMillis).toLocaleString(),
+      hibernation.stuck ? h('div', {class: 'down'}, hibernation.stuck) : null);
 }
 
 const timeLeft = seconds => seconds < 120 ? count(seconds) + ' s'

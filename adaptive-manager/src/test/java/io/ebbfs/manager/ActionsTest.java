@@ -289,7 +289,8 @@ class ActionsTest {
     rig.namenode.rename("/cold/a", "/cold/c");
     assertThat(rig.refused("convert?path=/cold/c&to=replicas", 409))
         .contains(
-            "30 files are left out: the namenode did not tell their replication, upgrade all namenodes");
+            "30 files are left out: the namenode did not tell their replication, upgrade all"
+                + " namenodes");
     assertThat(rig.namenode.proposed).isEmpty();
   }
 
@@ -607,5 +608,61 @@ class ActionsTest {
     assertThat(rig.namenode.drains).isEmpty();
     assertThat(rig.refused("undrain?server=uuid-3", 409)).contains("it is not drained");
     assertThat(rig.refused("drain?server=nobody", 404)).contains("0 servers have the name");
+  }
+
+  // ---- hibernate and rebalance ------------------------------------------------------------------
+
+  private JsonNode hibernationOf(int server) throws Exception {
+    return rig.get("/api/v1/cluster").path("servers").get(server).path("hibernation");
+  }
+
+  @Test
+  void aServerHibernatesAndIsWoken() throws Exception {
+    JsonNode plan = rig.act("hibernate?server=server-3:9003&for=2h&dryRun=true");
+    assertThat(plan.path("summary").get(0).asText())
+        .contains("Server server-3:9003 takes no new blocks", "nothing is repaired");
+    assertThat(rig.namenode.hibernations).isEmpty();
+    assertThat(rig.refused("hibernate?server=uuid-3&for=long", 400)).contains("for=2h");
+
+    rig.act("hibernate?server=uuid-3&for=2h");
+    assertThat(hibernationOf(3).path("ready").asBoolean()).isFalse();
+    assertThat(hibernationOf(3).path("untilMillis").asLong()).isPositive();
+    assertThat(rig.refused("hibernate?server=uuid-3&for=2h", 409)).contains("already");
+    assertThat(
+            ViewReader.cluster(
+                    rig.namenode.getCluster(null, GetClusterRequestProto.getDefaultInstance()))
+                .liveServers())
+        .isEqualTo(rig.namenode.servers - 1);
+    rig.namenode.hibernations.computeIfPresent(
+        "uuid-3",
+        (uuid, sleep) ->
+            sleep.toBuilder().setBlocks(9).setBlocksLeft(1).setStuck("block 5 is alone").build());
+    assertThat(health())
+        .contains("chunk server server-3:9003 is not to be stopped yet: block 5 is alone");
+    rig.namenode.hibernations.computeIfPresent(
+        "uuid-3", (uuid, sleep) -> sleep.toBuilder().clearStuck().setReady(true).build());
+    rig.namenode.deadServer = 3;
+    assertThat(health()).doesNotContain("server-3:9003");
+
+    rig.act("wake?server=uuid-3");
+    assertThat(rig.namenode.hibernations).isEmpty();
+    assertThat(health()).contains("server-3:9003 is down");
+    assertThat(rig.refused("wake?server=uuid-3", 409)).contains("does not hibernate");
+  }
+
+  @Test
+  void theRebalanceIsPlannedBegunAndStopped() throws Exception {
+    JsonNode plan = rig.act("rebalance?threshold=0.05&bandwidth=5MiB&dryRun=true");
+    assertThat(plan.path("summary").get(0).asText()).contains("5 MiB a second", "5.0%");
+    assertThat(plan.path("figures").path("bytesToMove").asLong()).isEqualTo(100L << 20);
+    assertThat(rig.namenode.rebalances).isFalse();
+    rig.act("rebalance");
+    assertThat(rig.namenode.rebalances).isTrue();
+    rig.act("stoprebalance?dryRun=true");
+    assertThat(rig.namenode.rebalances).isTrue();
+    rig.act("stoprebalance");
+    assertThat(rig.namenode.rebalances).isFalse();
+    assertThat(rig.refused("rebalance?threshold=much", 400)).contains("threshold=0.1");
+    assertThat(rig.refused("rebalance?bandwidth=fast", 400)).contains("bandwidth=20MiB");
   }
 }

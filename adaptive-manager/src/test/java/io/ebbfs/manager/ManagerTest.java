@@ -436,6 +436,10 @@ class ManagerTest {
             "/api/v1/actions/scrub",
             "/api/v1/actions/drain",
             "/api/v1/actions/undrain",
+            "/api/v1/actions/hibernate",
+            "/api/v1/actions/wake",
+            "/api/v1/actions/rebalance",
+            "/api/v1/actions/stoprebalance",
             "/api/v1/policies",
             "/api/v1/policies/evaluate",
             "/api/v1/policies/preview",
@@ -455,7 +459,7 @@ class ManagerTest {
           switch (path.substring(path.lastIndexOf('/') + 1)) {
             case "preview", "previewed", "search", "file", "convert", "pin", "cancel", "retry" ->
                 400;
-            case "bound", "drain", "undrain" -> 404;
+            case "bound", "drain", "undrain", "hibernate", "wake" -> 404;
             case "scrub", "resume" -> 409;
             default -> 200;
           };

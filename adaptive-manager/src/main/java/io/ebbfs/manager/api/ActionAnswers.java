@@ -74,8 +74,7 @@ final class ActionAnswers {
       List<String> refusals,
       List<Long> transitionIds) {}
 
-  private Answer answer(
-      String action, boolean dryRun, List<String> summary, Map<String, Number> figures) {
+  Answer answer(String action, boolean dryRun, List<String> summary, Map<String, Number> figures) {
     return answer(action, dryRun, summary, figures, List.of());
   }
 
@@ -405,7 +404,7 @@ final class ActionAnswers {
         "unknownReplication", plan.unknownReplication());
   }
 
-  private static Map<String, Number> figures(Object... namesAndNumbers) {
+  static Map<String, Number> figures(Object... namesAndNumbers) {
     Map<String, Number> figures = new LinkedHashMap<>();
     for (int i = 0; i < namesAndNumbers.length; i += 2) {
       figures.put((String) namesAndNumbers[i], (Number) namesAndNumbers[i + 1]);
@@ -790,11 +789,11 @@ final class ActionAnswers {
     return answer;
   }
 
-  private static String name(ServerStatusProto server) {
+  static String name(ServerStatusProto server) {
     return server.getServer().getHostName() + ":" + server.getServer().getXferPort();
   }
 
-  private ServerStatusProto server(Query query) {
+  ServerStatusProto server(Query query) {
     String name = query.text("server").orElse("");
     List<ServerStatusProto> servers = manager.namenode().cluster().getServersList();
     List<ServerStatusProto> found =

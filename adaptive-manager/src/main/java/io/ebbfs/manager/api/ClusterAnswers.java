@@ -7,6 +7,7 @@ import io.ebbfs.manager.schedule.Timeline;
 import io.ebbfs.protocol.proto.CodingProtos.CountProto;
 import io.ebbfs.protocol.proto.CodingProtos.DrainStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.HibernationStatusProto;
 import io.ebbfs.protocol.proto.CodingProtos.ServerStatusProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionKindProto;
 import io.ebbfs.protocol.words.TransitionKinds;
@@ -50,6 +51,7 @@ final class ClusterAnswers {
 
   /**
    * @param drain null if the server stays
+   * @param hibernation null if the server does not hibernate
    */
   record Server(
       String name,
@@ -58,7 +60,17 @@ final class ClusterAnswers {
       boolean live,
       long lastHeartbeatMillis,
       List<Disk> disks,
-      Drain drain) {}
+      Drain drain,
+      Hibernation hibernation) {}
+
+  /**
+   * @param untilMillis since the epoch
+   * @param ready whether the server may be stopped
+   * @param blocks that were looked at; null before a walk over them has ended
+   * @param blocksLeft of these, blocks that would not survive another loss; null as well then
+   * @param stuck names one of these, with the reason and a remedy; null if there is none
+   */
+  record Hibernation(long untilMillis, boolean ready, Long blocks, Long blocksLeft, String stuck) {}
 
   /**
    * How far the drain of a server is. The numbers are null before all of its blocks were counted.
@@ -153,7 +165,17 @@ final class ClusterAnswers {
         server.getLive(),
         server.getLastHeartbeatMillis(),
         disks,
-        server.hasDrain() ? drain(server.getDrain()) : null);
+        server.hasDrain() ? drain(server.getDrain()) : null,
+        server.hasHibernation() ? hibernation(server.getHibernation()) : null);
+  }
+
+  private static Hibernation hibernation(HibernationStatusProto sleep) {
+    return new Hibernation(
+        sleep.getUntilMillis(),
+        sleep.getReady(),
+        sleep.hasBlocks() ? sleep.getBlocks() : null,
+        sleep.hasBlocksLeft() ? sleep.getBlocksLeft() : null,
+        sleep.hasStuck() ? sleep.getStuck() : null);
   }
 
   private static Drain drain(DrainStatusProto drain) {

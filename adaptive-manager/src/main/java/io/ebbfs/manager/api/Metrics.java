@@ -93,7 +93,7 @@ final class Metrics {
     line("ebbfs_servers", label("state", "live"), live);
     long drained =
         cluster.getServersList().stream()
-            .filter(s -> !s.getLive() && s.getDrain().getDrained())
+            .filter(s -> !s.getLive() && (s.getDrain().getDrained() || s.hasHibernation()))
             .count();
     line("ebbfs_servers", label("state", "dead"), cluster.getServersCount() - live - drained);
     family("ebbfs_namenode_counter_total", "counter", "Counters of the namenode by name");

@@ -39,8 +39,9 @@ final class Routes {
     routes.add(
         Route.get(
             "/api/v1/policies",
-            "The policies in force, their bytes and bounds, the share of reads that each code serves,"
-                + " the blocks that a degraded read reads, and the problems of a refused edit",
+            "The policies in force, their bytes and bounds, the share of reads that each code"
+                + " serves, the blocks that a degraded read reads, and the problems of a refused"
+                + " edit",
             query -> policies.policies()));
     routes.add(
         new Route(
@@ -57,24 +58,27 @@ final class Routes {
             HandlerType.POST,
             "/api/v1/policies/preview",
             "What the policies in the body (YAML, as in policies.yaml) would do now if they were in"
-                + " force: decisions, bytes to move, and where storage ends. Nothing changes. With many"
-                + " files the answer has the number of a job",
+                + " force: decisions, bytes to move, and where storage ends. Nothing changes. With"
+                + " many files the answer has the number of a job",
             List.of(),
             "application/json",
             policies::preview));
     routes.add(
         Route.get(
             "/api/v1/policies/previewed",
-            "How far a preview has come, and its result: of many files an estimate from a sample, with"
-                + " margins of 95% confidence",
+            "How far a preview has come, and its result: of many files an estimate from a sample,"
+                + " with margins of 95% confidence",
             policies::previewed,
             new Parameter("job", "integer", "from the answer to the preview")));
     addBrowsing(new BrowseAnswers(manager, files));
-    addActions(new ActionAnswers(manager));
+    ActionAnswers actions = new ActionAnswers(manager);
+    addActions(actions);
+    addCare(new CareAnswers(manager, actions));
     routes.add(
         Route.get(
             "/api/v1/history",
-            "What was decided and done, the newest first: decisions, refusals, actions of operators",
+            "What was decided and done, the newest first: decisions, refusals, actions of"
+                + " operators",
             new HistoryAnswers(manager)::history,
             CURSOR,
             LIMIT));
@@ -202,6 +206,31 @@ final class Routes {
             server));
     routes.add(
         Route.action("/api/v1/actions/scrub", "Begins a pass of the parity scrub", actions::scrub));
+  }
+
+  private void addCare(CareAnswers care) {
+    Parameter server =
+        new Parameter(
+            "server", "string", "its name, host:port, or its uuid, as /cluster tells them");
+    routes.add(
+        Route.action(
+            "/api/v1/actions/hibernate",
+            "Lets a chunk server be stopped for a while; nothing is repaired for it meanwhile",
+            care::hibernate,
+            server,
+            new Parameter("for", "string", "how long, such as 2h")));
+    routes.add(
+        Route.action(
+            "/api/v1/actions/wake", "Ends the hibernation of a chunk server", care::wake, server));
+    routes.add(
+        Route.action(
+            "/api/v1/actions/rebalance",
+            "Levels the fullness of the disks in the background",
+            care::rebalance,
+            new Parameter("threshold", "number", "a share between 0 and 1, such as 0.1"),
+            new Parameter("bandwidth", "string", "bytes in a second, such as 20MiB")));
+    routes.add(
+        Route.action("/api/v1/actions/stoprebalance", "Stops the rebalance", care::stopRebalance));
   }
 
   private static Route probe(String path, String description, Supplier<String> answer) {

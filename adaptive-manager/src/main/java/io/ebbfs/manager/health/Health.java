@@ -203,7 +203,14 @@ public final class Health {
               .formatted(name, server.getDrain().getStuck()),
           "do what the message says, or take the server back");
     }
-    if (server.getDrain().getDrained() && !server.getLive()) {
+    if (server.getHibernation().hasStuck()) {
+      warn(
+          "hibernation",
+          "chunk server %s is not to be stopped yet: %s"
+              .formatted(name, server.getHibernation().getStuck()),
+          "do what the message says, or wake the server");
+    }
+    if ((server.getDrain().getDrained() || server.hasHibernation()) && !server.getLive()) {
       return; // it may be stopped
     }
     if (!server.getLive()) {

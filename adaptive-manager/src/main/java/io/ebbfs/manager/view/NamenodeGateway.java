@@ -8,6 +8,8 @@ import io.ebbfs.protocol.proto.CodingProtos.DrainRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.DrainResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.GetClusterResponseProto;
+import io.ebbfs.protocol.proto.CodingProtos.HibernateRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.HibernateResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListFilesRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListFilesResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ListStripesRequestProto;
@@ -18,6 +20,8 @@ import io.ebbfs.protocol.proto.CodingProtos.PinRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.PinResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposeRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ProposedProto;
+import io.ebbfs.protocol.proto.CodingProtos.RebalanceRequestProto;
+import io.ebbfs.protocol.proto.CodingProtos.RebalanceResponseProto;
 import io.ebbfs.protocol.proto.CodingProtos.ReportHeatRequestProto;
 import io.ebbfs.protocol.proto.CodingProtos.ReportScrubRequestProto;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
@@ -232,6 +236,16 @@ public final class NamenodeGateway {
             .setDryRun(dryRun)
             .build();
     return call("drain", p -> p.drain(null, request));
+  }
+
+  /** Lets a server hibernate, or wakes it. */
+  public HibernateResponseProto hibernate(HibernateRequestProto request) {
+    return call("hibernate", p -> p.hibernate(null, request));
+  }
+
+  /** Begins, changes or stops the rebalance, or asks how far it is. */
+  public RebalanceResponseProto rebalance(RebalanceRequestProto request) {
+    return call("rebalance", p -> p.rebalance(null, request));
   }
 
   /**

@@ -119,13 +119,13 @@ public final class ViewReader {
         && row.getFromCode().equals(row.getToCode());
   }
 
-  /** The servers that take blocks: they are live, and they are not drained. */
+  /** The servers that take blocks: they are live, are not drained and do not hibernate. */
   public static ClusterSnapshot.Cluster cluster(GetClusterResponseProto cluster) {
     int servers = 0;
     int disks = 0;
     long free = 0;
     for (ServerStatusProto server : cluster.getServersList()) {
-      if (server.getLive() && !server.hasDrain()) {
+      if (server.getLive() && !server.hasDrain() && !server.hasHibernation()) {
         servers++;
         for (StorageStatusProto disk : server.getStoragesList()) {
           disks += disk.getFailed() ? 0 : 1;

@@ -31,6 +31,12 @@ public final class ModelNamenode implements CodingProtocol {
   /** By uuid: the servers that are to leave. */
   public final Map<String, DrainStatusProto> drains = new TreeMap<>();
 
+  /** By uuid: the servers that hibernate. */
+  public final Map<String, HibernationStatusProto> hibernations = new TreeMap<>();
+
+  /** Whether the disks are levelled. */
+  public boolean rebalances;
+
   /** Why the drain of a server is refused, by its uuid. */
   public final Map<String, String> drainRefusals = new TreeMap<>();
 
@@ -603,6 +609,9 @@ public final class ModelNamenode implements CodingProtocol {
       if (drains.containsKey("uuid-" + s)) {
         server.setDrain(drains.get("uuid-" + s));
       }
+      if (hibernations.containsKey("uuid-" + s)) {
+        server.setHibernation(hibernations.get("uuid-" + s));
+      }
       for (int d = 0; d < disksPerServer; d++) {
         server.addStorages(
             StorageStatusProto.newBuilder()
@@ -821,6 +830,51 @@ public final class ModelNamenode implements CodingProtocol {
       drains.put(request.getServerUuid(), DrainStatusProto.newBuilder().setDrained(false).build());
     }
     return response.build();
+  }
+
+  @Override
+  public synchronized HibernateResponseProto hibernate(
+      RpcController c, HibernateRequestProto request) throws ServiceException {
+    check();
+    HibernateResponseProto.Builder response =
+        HibernateResponseProto.newBuilder().setBlocks(1_234).setBlocksChecked(1_234);
+    boolean sleeps = hibernations.containsKey(request.getServerUuid());
+    if (request.getEnd() != sleeps) {
+      return response
+          .setRefusal(sleeps ? "it hibernates already" : "it does not hibernate")
+          .build();
+    }
+    long until = nowMillis + request.getForMillis();
+    if (!request.getDryRun() && sleeps) {
+      hibernations.remove(request.getServerUuid());
+    } else if (!request.getDryRun()) {
+      hibernations.put(
+          request.getServerUuid(),
+          HibernationStatusProto.newBuilder().setUntilMillis(until).setReady(false).build());
+    }
+    return response.setUntilMillis(until).build();
+  }
+
+  @Override
+  public synchronized RebalanceResponseProto rebalance(
+      RpcController c, RebalanceRequestProto request) throws ServiceException {
+    check();
+    switch (request.getOrder()) {
+      case REBALANCE_START -> rebalances = true;
+      case REBALANCE_STOP -> rebalances = false;
+      default -> {}
+    }
+    return RebalanceResponseProto.newBuilder()
+        .setRunning(rebalances)
+        .setThreshold(request.hasThreshold() ? request.getThreshold() : 0.1)
+        .setBytesPerSecond(request.hasBytesPerSecond() ? request.getBytesPerSecond() : 20L << 20)
+        .setMeanShare(0.5)
+        .setBytesToMove(100L << 20)
+        .setSecondsLeft(5)
+        .setMovedBlocks(0)
+        .setMovedBytes(0)
+        .setUnderWay(0)
+        .build();
   }
 
   @Override
