@@ -92,6 +92,11 @@ public final class Ebb {
     WholeNumber.register(tree);
     passArgumentsOn(tree, "dfs");
     passArgumentsOn(tree, "admin");
+    // These words of 'admin' are commands of ours, with options of their own.
+    for (CommandLine own : tree.getSubcommands().get("admin").getSubcommands().values()) {
+      own.setStopAtPositional(false);
+      own.setUnmatchedOptionsArePositionalParams(false);
+    }
     passArgumentsOn(tree, "lab", "dfs");
     passArgumentsOn(tree, "lab", "exec");
     // The last one wins, and --set may be given many times.

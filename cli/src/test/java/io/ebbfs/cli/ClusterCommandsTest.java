@@ -43,6 +43,27 @@ class ClusterCommandsTest {
   }
 
   @Test
+  void adminHasCommandsOfOurs() {
+    assertThat(ebb("admin", "--help").out())
+        .contains("status", "evict", "unevict", "hibernate", "wake", "rebalance");
+    String dir = directory.toString();
+    assertThat(refused("admin", "--dir", dir, "-report")).contains("no cluster in " + dir);
+    assertThat(refused("admin", "--dir", dir, "evict", "h:1", "--dry-run"))
+        .contains("no cluster in " + dir);
+    assertThat(refused("admin", "evict", "--dir", dir, "h:1")).contains("no cluster in " + dir);
+    assertThat(refused("admin", "status", "--dir", dir, "--json")).contains("no cluster in");
+    assertThat(refused("admin", "evict")).contains("SERVER");
+    assertThat(refused("admin", "hibernate", "h:1")).contains("--for");
+    assertThat(refused("admin", "hibernate", "h:1", "--for", "long"))
+        .contains("'--for long'", "2h");
+    assertThat(refused("admin", "rebalance", "--threshold", "200%"))
+        .contains("'--threshold 200%' is no share");
+    assertThat(refused("admin", "rebalance", "--bandwidth", "fast"))
+        .contains("'--bandwidth fast'", "20MB");
+    assertThat(refused("admin", "rebalance", "--plan", "--stop")).contains("choose one");
+  }
+
+  @Test
   void helpIsNoRefusal() {
     Ran ran = ebb("up", "--help");
     assertThat(ran.code()).isZero();

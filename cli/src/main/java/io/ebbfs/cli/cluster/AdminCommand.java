@@ -13,11 +13,24 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
-/** The stock administration tool; its exit code is ours. */
+/** Keeps a cluster whole, and the stock administration tool, whose exit code is ours. */
 @Command(
     name = "admin",
-    description = "Runs a stock 'hdfs dfsadmin' on a cluster.",
-    footer = {"", "Example: ebb admin -report"})
+    description =
+        "Evicts servers, lets them hibernate, levels disks; or runs a stock 'hdfs dfsadmin'.",
+    subcommands = {
+      AdminStatusCommand.class,
+      EvictCommand.class,
+      UnevictCommand.class,
+      HibernateCommand.class,
+      WakeCommand.class,
+      RebalanceCommand.class
+    },
+    footer = {
+      "",
+      "Words that begin with '-' are for 'hdfs dfsadmin'.",
+      "Examples: ebb admin status; ebb admin evict HOST:PORT --dry-run; ebb admin -report"
+    })
 public final class AdminCommand implements Callable<Integer> {
   @Mixin private ClusterAddress cluster;
 
@@ -27,6 +40,11 @@ public final class AdminCommand implements Callable<Integer> {
 
   @Parameters(paramLabel = "ARGUMENT", description = "The words for 'hdfs dfsadmin'.")
   private List<String> arguments = List.of();
+
+  /** The cluster that the words before a command name. */
+  ClusterAddress cluster() {
+    return cluster;
+  }
 
   @Override
   public Integer call() throws Exception {

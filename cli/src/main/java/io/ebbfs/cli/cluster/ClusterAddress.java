@@ -35,6 +35,11 @@ public final class ClusterAddress {
       description = "The configuration directory of a cluster on several machines.")
   private Path conf;
 
+  /** Whether the command line names a cluster. */
+  boolean isGiven() {
+    return conf != null || directory.isGiven();
+  }
+
   /** A stock client of the cluster. Its own configuration is deleted when this process ends. */
   StockClient client() throws ClusterException, ConfigException, IOException {
     if (conf == null) {

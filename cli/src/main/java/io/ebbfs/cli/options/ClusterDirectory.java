@@ -12,10 +12,17 @@ public final class ClusterDirectory {
       names = "--dir",
       paramLabel = "DIR",
       description = "The directory of the cluster (default: ~/.ebbfs).")
-  private Path directory = Path.of(System.getProperty("user.home"), ".ebbfs");
+  private Path directory;
+
+  /** Whether the command line names a directory. */
+  public boolean isGiven() {
+    return directory != null;
+  }
 
   public Path path() {
-    return directory.toAbsolutePath().normalize();
+    Path chosen =
+        directory == null ? Path.of(System.getProperty("user.home"), ".ebbfs") : directory;
+    return chosen.toAbsolutePath().normalize();
   }
 
   /** The cluster of the directory, running or not. */

@@ -1,0 +1,22 @@
+package io.ebbfs.cli.cluster;
+
+import io.ebbfs.cli.options.HelpOption;
+import io.ebbfs.common.config.ConfigException;
+import io.ebbfs.testbed.ClusterException;
+import java.io.IOException;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+
+/** Takes a server back that is drained, or being drained. */
+@Command(name = "unevict", description = "Takes a server back that is drained, or being drained.")
+final class UnevictCommand extends AdminTarget implements Callable<Integer> {
+  @Mixin private HelpOption help;
+  @Mixin private ServerOrder order;
+
+  @Override
+  public Integer call()
+      throws ClusterException, ConfigException, IOException, InterruptedException {
+    return run(namenode -> order.drain(namenode, true));
+  }
+}
