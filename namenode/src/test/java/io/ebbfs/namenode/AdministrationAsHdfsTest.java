@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
+import java.util.TreeMap;
 import org.apache.hadoop.crypto.CryptoProtocolVersion;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FileStatus;
@@ -19,15 +20,19 @@ import org.apache.hadoop.fs.PartialListing;
 import org.apache.hadoop.fs.RemoteIterator;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.AddBlockFlag;
+import org.apache.hadoop.hdfs.DFSConfigKeys;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.protocol.ClientProtocol;
+import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
 import org.apache.hadoop.hdfs.protocol.ExtendedBlock;
+import org.apache.hadoop.hdfs.protocol.HdfsConstants.DatanodeReportType;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.RollingUpgradeAction;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.SafeModeAction;
 import org.apache.hadoop.hdfs.protocol.HdfsFileStatus;
 import org.apache.hadoop.hdfs.protocol.OpenFileEntry;
 import org.apache.hadoop.hdfs.protocol.OpenFilesIterator.OpenFilesType;
 import org.apache.hadoop.hdfs.security.token.delegation.DelegationTokenIdentifier;
+import org.apache.hadoop.hdfs.server.blockmanagement.CombinedHostFileManager;
 import org.apache.hadoop.io.EnumSetWritable;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.security.token.Token;
@@ -74,7 +79,16 @@ class AdministrationAsHdfsTest {
 
   @BeforeAll
   static void start() throws Exception {
-    pair = new NamenodePair(directory);
+    Path hosts = Files.createFile(hostsFile());
+    pair =
+        new NamenodePair(
+            directory,
+            Map.of(
+                DFSConfigKeys.DFS_NAMENODE_HOSTS_PROVIDER_CLASSNAME_KEY,
+                CombinedHostFileManager.class.getName(),
+                DFSConfigKeys.DFS_HOSTS,
+                hosts.toString()),
+            Map.of("hostsFile", hosts.toString()));
     theirSide = Side.of(pair.hdfsAddress());
     ourSide = Side.of(pair.ourAddress());
   }
@@ -84,6 +98,60 @@ class AdministrationAsHdfsTest {
     theirSide.close();
     ourSide.close();
     pair.close();
+  }
+
+  private static Path hostsFile() {
+    return directory.resolve("hosts.json");
+  }
+
+  /** By port: the state of each server, whether it has got there or is on its way. */
+  private static Map<Integer, String> states(DistributedFileSystem client) throws IOException {
+    Map<Integer, String> states = new TreeMap<>();
+    for (DatanodeInfo server : client.getDataNodeStats(DatanodeReportType.ALL)) {
+      String state =
+          switch (server.getAdminState()) {
+            case NORMAL -> "normal";
+            case DECOMMISSION_INPROGRESS, DECOMMISSIONED -> "decommissioned";
+            case ENTERING_MAINTENANCE, IN_MAINTENANCE -> "maintenance";
+          };
+      states.put(server.getXferPort(), state);
+    }
+    return states;
+  }
+
+  private static Map<Integer, String> statesBy(Side side, String json) throws Exception {
+    Files.writeString(hostsFile(), json);
+    side.of("operator").refreshNodes();
+    return states(side.of("operator"));
+  }
+
+  @Test
+  void aFileOfHostsGivesServersTheSameStates() throws Exception {
+    String host = "{\"hostName\": \"127.0.0.1\", \"port\": %d%s}";
+    String normal = host.formatted(50_000, "");
+    String leaves = host.formatted(50_001, ", \"adminState\": \"DECOMMISSIONED\"");
+    String sleeps =
+        host.formatted(
+            50_002,
+            ", \"adminState\": \"IN_MAINTENANCE\", \"maintenanceExpireTimeInMS\": 4102444800000");
+    String late =
+        host.formatted(
+            50_002, ", \"adminState\": \"IN_MAINTENANCE\", \"maintenanceExpireTimeInMS\": 1000");
+    for (String json :
+        List.of(
+            "[%s, %s, %s]".formatted(normal, leaves, sleeps),
+            "[%s, %s, %s]"
+                .formatted(normal, host.formatted(50_001, ""), host.formatted(50_002, "")),
+            "[%s, %s, %s]".formatted(normal, host.formatted(50_001, ""), late),
+            normal + leaves + sleeps,
+            "")) {
+      assertThat(statesBy(ourSide, json)).as(json).isEqualTo(statesBy(theirSide, json));
+    }
+    assertThat(statesBy(ourSide, "[%s, %s, %s]".formatted(normal, leaves, sleeps)))
+        .containsEntry(50_000, "normal")
+        .containsEntry(50_001, "decommissioned")
+        .containsEntry(50_002, "maintenance");
+    statesBy(ourSide, "");
   }
 
   private interface Call {

@@ -15,15 +15,18 @@ import java.util.Set;
  * Queues of blocks to examine and of under-replicated blocks; the latter are in the order of live
  * replicas, fewest first (HDFS: LowRedundancyBlocks). Blocks without a live replica cannot be
  * replicated and have a limit of their own. So have blocks that have enough replicas but some on a
- * server that is drained; these come last. In memory and bounded; {@link RedundancyScanner} finds
- * the blocks that did not fit. Thread-safe.
+ * server that is drained; these come last, and first those of them that no other server has. In
+ * memory and bounded; {@link RedundancyScanner} finds the blocks that did not fit. Thread-safe.
  */
 final class RedundancyQueue {
   /** Blocks with {@code LEVELS - 1} live replicas or more share one level. */
   private static final int LEVELS = 5;
 
-  /** The level of blocks that are only short because a server with a replica is drained. */
-  private static final int LEAVING = LEVELS;
+  /** The level of blocks of which every replica is on servers that are drained. */
+  private static final int LEAVING_WHOLLY = LEVELS;
+
+  /** The level of other blocks that are only short because a server with a replica is drained. */
+  private static final int LEAVING = LEVELS + 1;
 
   private record UnderReplicated(int level, long dueMillis) {
     boolean missing() {
@@ -93,9 +96,11 @@ final class RedundancyQueue {
   /**
    * The block has enough live replicas, but too few on servers that stay. It is left out if there
    * is no room.
+   *
+   * @param stayingReplicas those on servers that stay
    */
-  synchronized void leaves(long blockId, long dueMillis) {
-    put(blockId, LEAVING, dueMillis);
+  synchronized void leaves(long blockId, int stayingReplicas, long dueMillis) {
+    put(blockId, stayingReplicas == 0 ? LEAVING_WHOLLY : LEAVING, dueMillis);
   }
 
   private void put(long blockId, int level, long dueMillis) {
@@ -118,14 +123,18 @@ final class RedundancyQueue {
   }
 
   private static boolean isShared(int level) {
-    return level != 0 && level != LEAVING;
+    return level != 0 && !isLeaving(level);
+  }
+
+  private static boolean isLeaving(int level) {
+    return level == LEAVING || level == LEAVING_WHOLLY;
   }
 
   /** Blocks with one replica, blocks with none, and blocks that leave have room of their own. */
   private boolean hasRoomFor(int level) {
     return switch (level) {
       case 0 -> missingCount() < limit;
-      case LEAVING -> levels.get(LEAVING).size() < limit;
+      case LEAVING, LEAVING_WHOLLY -> levels.get(level).size() < limit;
       case 1 -> repairableCount() < 2L * limit;
       default -> hasRoom();
     };
@@ -137,7 +146,10 @@ final class RedundancyQueue {
   }
 
   private int repairableCount() {
-    return byBlock.size() - missingCount() - levels.get(LEAVING).size();
+    return byBlock.size()
+        - missingCount()
+        - levels.get(LEAVING).size()
+        - levels.get(LEAVING_WHOLLY).size();
   }
 
   /** Whether the block is known to have too few replicas. */

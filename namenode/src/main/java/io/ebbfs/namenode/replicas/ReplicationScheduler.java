@@ -96,7 +96,7 @@ final class ReplicationScheduler {
   /** Notes whether a settled block in no stripe is under-replicated. */
   void note(long blockId, BlockAssessment block) {
     if (block.isWholeButLeaving()) {
-      queue.leaves(blockId, dueMillis(block));
+      queue.leaves(blockId, block.counted().size(), dueMillis(block));
     } else if (block.counted().size() < block.wanted() && !isAwaited(block)) {
       queue.underReplicated(blockId, block.live().size(), dueMillis(block));
     } else {

@@ -52,7 +52,7 @@ class RedundancyQueueTest {
   @Test
   void blocksThatLeaveComeLastAndTakeNoRoomFromOthers() {
     for (long id = 1_000; id < 1_000 + 5 * LIMIT; id++) {
-      queue.leaves(id, 0);
+      queue.leaves(id, 1, 0);
     }
     note(2_000, 5 * LIMIT, 2);
     assertThat(queue.underReplicatedCount()).isEqualTo(2 * LIMIT);
@@ -60,18 +60,18 @@ class RedundancyQueueTest {
     assertThat(due).hasSize(2 * LIMIT);
     assertThat(due.subList(0, LIMIT)).allMatch(id -> id >= 2_000);
     assertThat(queue.hasRoom()).isFalse();
-    queue.leaves(2_000, 0);
+    queue.leaves(2_000, 1, 0);
     assertThat(queue.repairable(100, 0)).as("there is no room for one more").hasSize(19);
   }
 
   /** A block that loses a replica while it leaves is more urgent from then on. */
   @Test
   void aBlockThatLeavesAndLosesAReplicaComesFirst() {
-    queue.leaves(1, 0);
-    queue.leaves(2, 0);
+    queue.leaves(1, 1, 0);
+    queue.leaves(2, 1, 0);
     queue.underReplicated(2, 2, 0);
     assertThat(queue.repairable(100, 0)).containsExactly(2L, 1L);
-    queue.leaves(2, 0);
+    queue.leaves(2, 1, 0);
     assertThat(queue.repairable(100, 0)).containsExactly(1L, 2L);
   }
 
@@ -98,7 +98,21 @@ class RedundancyQueueTest {
     }
     List<Long> due = large.repairable(100, 0);
     assertThat(due).hasSize(100);
-    assertThat(due.subList(0, 80)).allMatch(id -> id < 500);
-    assertThat(due.subList(80, 100)).allMatch(id -> id >= 1_000);
+    assertThat(due.subList(0, 84)).allMatch(id -> id < 500);
+    assertThat(due.subList(84, 100)).allMatch(id -> id >= 1_000);
+  }
+
+  @Test
+  void blocksThatNoServerThatStaysHasLeaveBeforeOthersThatLeave() {
+    RedundancyQueue queue = new RedundancyQueue(100);
+    for (long id = 1; id <= 20; id++) {
+      queue.leaves(id, 1, 0);
+    }
+    queue.leaves(50, 0, 0);
+    queue.leaves(51, 0, 0);
+    queue.underReplicated(60, 1, 0);
+    assertThat(queue.repairable(12, 0)).startsWith(60L, 50L, 51L, 1L);
+    queue.leaves(51, 1, 0);
+    assertThat(queue.repairable(12, 0)).startsWith(60L, 50L, 1L);
   }
 }
