@@ -13,6 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 import java.util.TreeMap;
+import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.crypto.CryptoProtocolVersion;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FileStatus;
@@ -104,6 +105,15 @@ class AdministrationAsHdfsTest {
     return directory.resolve("hosts.json");
   }
 
+  private static Configuration hostSettings() {
+    Configuration settings = new Configuration();
+    settings.set(
+        DFSConfigKeys.DFS_NAMENODE_HOSTS_PROVIDER_CLASSNAME_KEY,
+        CombinedHostFileManager.class.getName());
+    settings.set(DFSConfigKeys.DFS_HOSTS, hostsFile().toString());
+    return settings;
+  }
+
   /** By port: the state of each server, whether it has got there or is on its way. */
   private static Map<Integer, String> states(DistributedFileSystem client) throws IOException {
     Map<Integer, String> states = new TreeMap<>();
@@ -121,7 +131,16 @@ class AdministrationAsHdfsTest {
 
   private static Map<Integer, String> statesBy(Side side, String json) throws Exception {
     Files.writeString(hostsFile(), json);
-    side.of("operator").refreshNodes();
+    if (side == theirSide) {
+      // The call of a client reads the settings of the process, not those of this NameNode.
+      pair.hdfs()
+          .getNamesystem()
+          .getBlockManager()
+          .getDatanodeManager()
+          .refreshNodes(hostSettings());
+    } else {
+      side.of("operator").refreshNodes();
+    }
     return states(side.of("operator"));
   }
 
