@@ -29,7 +29,7 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * A real chunk server with replicas and members of stripes is drained by the REST API, while
  * clients read and write and the namenode dies. Then the chunk server is killed: nothing is lost,
- * and nothing has to be repaired. Another chunk server hibernates, is killed and comes back.
+ * and nothing has to be repaired.
  */
 @Timeout(600)
 @Tag("process")
@@ -105,39 +105,6 @@ class DrainSystemTest {
         : null;
   }
 
-  /** A server hibernates, is stopped, and comes back: nothing is repaired, and all is readable. */
-  private void hibernateAndReturn(int number) throws Exception {
-    String uuid = uuidOf(number);
-    call("POST", "actions/hibernate?for=1h&dryRun=true&server=" + uuid);
-    assertThat(server(uuid).hasHibernation()).isFalse();
-    call("POST", "actions/hibernate?for=1h&server=" + uuid);
-    VerifyCluster.await(
-        "leave to stop the server",
-        PATIENCE_MILLIS,
-        () ->
-            server(uuid).getHibernation().getReady()
-                ? null
-                : server(uuid).getHibernation().toString());
-    long before = cluster.lastTransition();
-    cluster.local().killServer(number);
-    VerifyCluster.await(
-        "the absence of the server",
-        PATIENCE_MILLIS,
-        () -> server(uuid).getLive() ? "it is live" : null);
-    for (Map.Entry<String, byte[]> file : files.entrySet()) {
-      assertThat(cluster.read(file.getKey())).as(file.getKey()).isEqualTo(file.getValue());
-    }
-    write("/while-it-hibernates", 3);
-    assertThat(cluster.transitionsAfter(before).stream().map(TransitionRow::getKind))
-        .doesNotContain(TransitionKindProto.REPAIR);
-    assertThat(cluster.probe().cluster().getUnderReplicatedBlocks()).isZero();
-    cluster.local().startServer(number);
-    call("POST", "actions/wake?server=" + uuid);
-    VerifyCluster.await("the return of the server", PATIENCE_MILLIS, () -> cluster.whyNotAtRest());
-    assertThat(cluster.transitionsAfter(before).stream().map(TransitionRow::getKind))
-        .doesNotContain(TransitionKindProto.REPAIR);
-  }
-
   @Test
   void aDrainedServerMayBeKilledAndNothingIsLost() throws Exception {
     System.out.println("seed " + seed);
@@ -208,7 +175,6 @@ class DrainSystemTest {
       VerifyCluster.await(
           "the return of the server", PATIENCE_MILLIS, () -> cluster.whyNotAtRest());
       assertThat(server(leaving).hasDrain()).isFalse();
-      hibernateAndReturn(1);
       assertThat(new ClusterAudit(cluster).all(files).wrong()).isEmpty();
     }
   }
