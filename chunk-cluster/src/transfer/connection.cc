@@ -11,6 +11,7 @@
 #include "transfer/block_mover.h"
 #include "transfer/block_receiver.h"
 #include "transfer/block_sender.h"
+#include "transfer/record_append.h"
 #include "transfer/replica_copier.h"
 #include "transfer/short_circuit.h"
 
@@ -131,6 +132,11 @@ Result<bool> Connection::RunOperation(Operation operation) {
       OpReplaceBlockProto op;
       EBB_TRY(Receive(op));
       return ReplaceBlock(op);
+    }
+    case Operation::kAppendRecords: {
+      ebbfs::OpAppendRecordsProto op;
+      EBB_TRY(Receive(op));
+      return AppendRecords(op);
     }
     case Operation::kRequestShortCircuitFds:
       return SendFiles();
@@ -348,6 +354,20 @@ Result<bool> Connection::ReplaceBlock(const OpReplaceBlockProto& op) {
   BlockOpResponseProto response;
   response.set_status(SUCCESS);
   EBB_TRY(Respond(response));
+  return false;
+}
+
+Result<bool> Connection::AppendRecords(const ebbfs::OpAppendRecordsProto& op) {
+  if (auto pool = CheckBlock(op.lane().block().block()); !pool) {
+    return Refuse(ERROR, pool.error().message);
+  }
+  if (auto valid = CheckOperation(op); !valid) return Refuse(ERROR, valid.error().message);
+  auto lane = lanes_.Find(op.lane());
+  if (!lane) return Refuse(ERROR, lane.error().message);
+  BlockOpResponseProto response;
+  response.set_status(SUCCESS);
+  EBB_TRY(Respond(response));
+  EBB_TRY(RecordAppend(socket_, reader_, **lane, op).Run());
   return false;
 }
 

@@ -16,6 +16,7 @@
 #include "disk/block_store.h"
 #include "transfer/balance_throttler.h"
 #include "transfer/missing_block_reader.h"
+#include "transfer/record_lane.h"
 #include "transfer/server.h"
 #include "transfer/short_circuit_registry.h"
 #include "transfer/wire.h"
@@ -55,6 +56,7 @@ class Connection {
     PeerListener* listener;
     TransferCounters& counters;
     BalanceThrottler& throttler;
+    RecordLanes& lanes;
     ShortCircuitRegistry* short_circuit;
   };
   Connection(Socket& socket, const Services& services, Waiting& waiting, Patience patience)
@@ -65,6 +67,7 @@ class Connection {
         listener_(services.listener),
         counters_(services.counters),
         throttler_(services.throttler),
+        lanes_(services.lanes),
         short_circuit_(services.short_circuit),
         waiting_(waiting),
         patience_(std::move(patience)) {}
@@ -92,6 +95,8 @@ class Connection {
   [[nodiscard]] Result<bool> ReplaceBlock(const hadoop::hdfs::OpReplaceBlockProto& op);
   // Refuses a move beyond the limit of moves.
   [[nodiscard]] Result<bool> RefuseMove(std::uint64_t block_id);
+  // Takes the batches of one writer until one side closes the connection.
+  [[nodiscard]] Result<bool> AppendRecords(const ebbfs::OpAppendRecordsProto& op);
   [[nodiscard]] Result<bool> BlockChecksum(const hadoop::hdfs::OpBlockChecksumProto& op);
   // Answers with an error. The peer may continue with another operation.
   [[nodiscard]] Result<bool> Refuse(hadoop::hdfs::Status status, const std::string& message);
@@ -107,6 +112,7 @@ class Connection {
   PeerListener* const listener_;
   TransferCounters& counters_;
   BalanceThrottler& throttler_;
+  RecordLanes& lanes_;
   ShortCircuitRegistry* const short_circuit_;
   Waiting& waiting_;
   const Patience patience_;

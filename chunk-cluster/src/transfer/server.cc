@@ -30,7 +30,8 @@ TransferServer::TransferServer(Options options, BlockStore& store, MissingBlockR
     : options_(std::move(options)),
       store_(store),
       missing_(missing),
-      throttler_(options_.balance) {}
+      throttler_(options_.balance),
+      lanes_(options_.max_lanes) {}
 
 TransferServer::~TransferServer() { Stop(); }
 
@@ -120,8 +121,8 @@ bool TransferServer::Open(Socket socket, ShortCircuitRegistry* short_circuit) {
 void TransferServer::RunConnection(OpenConnection& opened) {
   try {
     Connection::Patience patience{options_.ready_patience, stop_.get_token()};
-    const Connection::Services services{store_,    missing_,   peer_listener_,
-                                        counters_, throttler_, opened.short_circuit};
+    const Connection::Services services{store_,     missing_, peer_listener_,       counters_,
+                                        throttler_, lanes_,   opened.short_circuit};
     Connection(opened.socket, services, opened.waiting, std::move(patience)).Run();
   } catch (const std::bad_alloc&) {
     spdlog::warn("no memory for an operation of {}; the connection is closed",
@@ -141,6 +142,7 @@ void TransferServer::Stop() {
   listener_.Shutdown();
   local_listener_.Shutdown();
   stop_.request_stop();
+  lanes_.BreakAll();
   {
     std::unique_lock lock(mutex_);
     stopping_ = true;

@@ -18,6 +18,7 @@
 #include "transfer/balance_throttler.h"
 #include "transfer/missing_block_reader.h"
 #include "transfer/peer_listener.h"
+#include "transfer/record_lane.h"
 #include "transfer/short_circuit_registry.h"
 
 namespace ebb::transfer {
@@ -50,6 +51,8 @@ class TransferServer {
     // How long an operation waits for the scan of the disks. A DataNode of HDFS waits as long.
     Timeout ready_patience = std::chrono::seconds(20);
     BalanceThrottler::Options balance = {};
+    // The most lanes of record appends that this server leads. Each one has two threads and up to 20 MiB.
+    std::size_t max_lanes = 64;
     // The path of a Unix domain socket through which clients on this machine get the files of
     // replicas. `_PORT` in it stands for the port. Empty for none.
     std::string domain_socket = {};
@@ -102,6 +105,7 @@ class TransferServer {
   PeerListener* peer_listener_ = nullptr;
   TransferCounters counters_;
   BalanceThrottler throttler_;
+  RecordLanes lanes_;
   ShortCircuitRegistry* short_circuit_ = nullptr;
   Listener listener_;
   std::thread acceptor_;

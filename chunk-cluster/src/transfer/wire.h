@@ -31,6 +31,8 @@ enum class Operation : std::uint8_t {
   kReleaseShortCircuitFds = 88,
   kRequestShortCircuitShm = 89,
   kBlockGroupChecksum = 90,
+  // EbbFS's own: record append.
+  kAppendRecords = 100,
 };
 
 // The time-outs of HDFS. Writers send a heartbeat within half of kPeerTimeout. A reader may stop

@@ -24,8 +24,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   transfer::TransferCounters counters;
   transfer::BalanceThrottler throttler{transfer::BalanceThrottler::Options{}};
   transfer::Waiting waiting;
-  const transfer::Connection::Services services{*store,   nullptr,   nullptr,
-                                                counters, throttler, nullptr};
+  transfer::RecordLanes lanes(1);
+  const transfer::Connection::Services services{*store,    nullptr, nullptr, counters,
+                                                throttler, lanes,   nullptr};
   transfer::Connection(fed.get(), services, waiting, {std::chrono::seconds(1), {}}).Run();
   return 0;
 }

@@ -1,0 +1,52 @@
+// Writing a new block through a pipeline of servers: the client side of OP_WRITE_BLOCK, for a writer that
+// has to know when bytes are at all servers while the block goes on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "append.pb.h"
+#include "common/error.h"
+#include "common/socket.h"
+#include "common/socket_reader.h"
+
+namespace ebb::transfer {
+
+using ebbfs::OpenBlockProto;
+
+// One thread at a time, except for Shutdown(). After an error the pipeline is of no more use.
+class BlockPipeline {
+ public:
+  // Connects to the first target, which connects to the next one. kNetwork, naming the server that
+  // cannot be used, if one of them refuses.
+  [[nodiscard]] static Result<std::unique_ptr<BlockPipeline>> Open(const OpenBlockProto& block);
+
+  // Appends the bytes. Returns when all servers have them.
+  [[nodiscard]] Status Append(std::span<const std::byte> data);
+  // Makes the block final at all servers.
+  [[nodiscard]] Status Finish();
+  // Makes a running call fail. Thread-safe.
+  void Shutdown() { socket_.Shutdown(); }
+
+  [[nodiscard]] std::uint64_t length() const { return length_; }
+
+ private:
+  BlockPipeline(Socket socket, std::uint64_t block_id, int servers);
+  [[nodiscard]] Status AwaitSetUp();
+  [[nodiscard]] Status SendPacket(std::span<const std::byte> data);
+  // Waits until at most `open` packets are without acknowledgement.
+  [[nodiscard]] Status AwaitAcknowledgements(std::int64_t open);
+
+  Socket socket_;
+  SocketReader reader_;
+  const std::uint64_t block_id_;
+  const int servers_;
+  std::uint64_t length_ = 0;
+  std::int64_t sequence_ = 0;
+  std::int64_t acknowledged_ = 0;
+};
+
+}  // namespace ebb::transfer

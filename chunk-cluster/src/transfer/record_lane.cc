@@ -1,0 +1,298 @@
+#include "transfer/record_lane.h"
+
+#include <fmt/core.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace ebb::transfer {
+
+namespace {
+
+// Bytes of batches without an answer that a lane holds. Writers wait beyond that.
+constexpr std::size_t kMaxBytesUnderWay = 16 << 20;
+// Bytes that are written between two waits for the servers of the pipeline.
+constexpr std::size_t kMaxGroupBytes = 4 << 20;
+// Groups between the two threads.
+constexpr std::size_t kMaxEnteredGroups = 2;
+
+}  // namespace
+
+Result<std::shared_ptr<RecordLane>> RecordLane::Open(const LaneProto& lane) {
+  EBB_ASSIGN(auto ledger, BlockPipeline::Open(lane.ledger()));
+  EBB_ASSIGN(auto block, BlockPipeline::Open(lane.block()));
+  return std::shared_ptr<RecordLane>(new RecordLane(lane, std::move(block), std::move(ledger)));
+}
+
+RecordLane::RecordLane(const LaneProto& lane, std::unique_ptr<BlockPipeline> block,
+                       std::unique_ptr<BlockPipeline> ledger)
+    : capacity_(lane.capacitybytes()),
+      idle_(lane.idlemillis()),
+      block_(std::move(block)),
+      ledger_(std::move(ledger)) {
+  ledger_thread_ = std::thread([this] { WriteLedger(); });
+  block_thread_ = std::thread([this] { WriteBlock(); });
+}
+
+RecordLane::~RecordLane() {
+  Break("the server stops");
+  ledger_thread_.join();
+  block_thread_.join();
+}
+
+void RecordLane::Join(const std::shared_ptr<LaneWriter>& writer) {
+  const std::lock_guard lock(mutex_);
+  if (state_ == State::kFinished || state_ == State::kBroken) {
+    writer->Answer(EndAnswer());
+    writer->End();
+    return;
+  }
+  writers_.push_back(writer);
+}
+
+void RecordLane::Leave(const std::shared_ptr<LaneWriter>& writer) {
+  const std::lock_guard lock(mutex_);
+  std::erase(writers_, writer);
+}
+
+void RecordLane::Append(Batch batch) {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return state_ != State::kOpen || bytes_under_way_ < kMaxBytesUnderWay; });
+  // The end of the lane answers for all batches that were not taken.
+  if (state_ != State::kOpen) return;
+  if (batch.data.size() > capacity_ - block_end_ ||
+      LedgerEntry::kBytes > capacity_ - ledger_end_) {
+    state_ = State::kFinishing;
+    changed_.notify_all();
+    return;
+  }
+  block_end_ += batch.data.size();
+  ledger_end_ += LedgerEntry::kBytes;
+  bytes_under_way_ += batch.data.size();
+  batch.entry.end = block_end_;
+  waiting_.push_back(std::move(batch));
+  changed_.notify_all();
+}
+
+void RecordLane::FinishIfUnshared(const std::shared_ptr<LaneWriter>& writer) {
+  const std::lock_guard lock(mutex_);
+  if (state_ != State::kOpen) return;
+  if (writers_.size() > 1) {
+    BatchAnswerProto answer;
+    answer.set_result(BatchAnswerProto::IN_USE);
+    writer->Answer(answer);
+    return;
+  }
+  state_ = State::kFinishing;
+  changed_.notify_all();
+}
+
+void RecordLane::Break(const std::string& why) {
+  const std::lock_guard lock(mutex_);
+  if (state_ == State::kFinished || state_ == State::kBroken) return;
+  state_ = State::kBroken;
+  why_ = why;
+  block_->Shutdown();
+  ledger_->Shutdown();
+  TellEnd();
+}
+
+bool RecordLane::ended() const {
+  const std::lock_guard lock(mutex_);
+  return state_ == State::kFinished || state_ == State::kBroken;
+}
+
+// ---- the two threads ----------------------------------------------------------------------------
+
+void RecordLane::WriteLedger() {
+  for (;;) {
+    Group group = NextGroup();
+    const bool end = group.empty();
+    auto written = end ? ebb::Status{} : WriteEntries(group);
+    if (end && !ended()) written = ledger_->Finish();
+    if (!written) Break(fmt::format("the ledger: {}", written.error().message));
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] {
+      return state_ == State::kBroken || entered_.size() < kMaxEnteredGroups;
+    });
+    if (end || state_ == State::kBroken) {
+      ledger_done_ = true;
+      changed_.notify_all();
+      return;
+    }
+    entered_.push_back(std::move(group));
+    changed_.notify_all();
+  }
+}
+
+RecordLane::Group RecordLane::NextGroup() {
+  std::unique_lock lock(mutex_);
+  const auto something = [&] { return state_ != State::kOpen || !waiting_.empty(); };
+  while (!changed_.wait_for(lock, idle_, something)) {
+    if (bytes_under_way_ == 0) state_ = State::kFinishing;
+  }
+  Group group;
+  if (state_ == State::kBroken) return group;
+  for (std::size_t bytes = 0; !waiting_.empty() && bytes < kMaxGroupBytes;) {
+    bytes += waiting_.front().data.size();
+    group.push_back(std::move(waiting_.front()));
+    waiting_.pop_front();
+  }
+  return group;
+}
+
+ebb::Status RecordLane::WriteEntries(const Group& group) {
+  std::vector<std::byte> entries(group.size() * LedgerEntry::kBytes);
+  for (std::size_t i = 0; i < group.size(); ++i) {
+    group[i].entry.Encode(std::span(entries).subspan(i * LedgerEntry::kBytes).first<LedgerEntry::kBytes>());
+  }
+  return ledger_->Append(entries);
+}
+
+void RecordLane::WriteBlock() {
+  for (;;) {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [&] { return !entered_.empty() || ledger_done_; });
+    if (state_ == State::kBroken) return;
+    if (entered_.empty()) break;
+    const Group group = std::move(entered_.front());
+    entered_.pop_front();
+    changed_.notify_all();
+    lock.unlock();
+    if (auto written = WriteBatches(group); !written) {
+      Break(written.error().message);
+      return;
+    }
+    Stored(group);
+  }
+  if (auto finished = block_->Finish(); !finished) {
+    Break(finished.error().message);
+    return;
+  }
+  Finished();
+}
+
+ebb::Status RecordLane::WriteBatches(const Group& group) {
+  if (group.size() == 1) return block_->Append(group.front().data);
+  std::vector<std::byte> together;
+  std::size_t bytes = 0;
+  for (const Batch& batch : group) bytes += batch.data.size();
+  together.reserve(bytes);
+  for (const Batch& batch : group) {
+    together.insert(together.end(), batch.data.begin(), batch.data.end());
+  }
+  return block_->Append(together);
+}
+
+void RecordLane::Stored(const Group& group) {
+  const std::lock_guard lock(mutex_);
+  for (const Batch& batch : group) {
+    bytes_under_way_ -= batch.data.size();
+    BatchAnswerProto answer;
+    answer.set_result(BatchAnswerProto::STORED);
+    answer.set_firstrecord(batch.entry.first_record);
+    batch.writer->Answer(answer);
+  }
+  changed_.notify_all();
+}
+
+// ---- the end ------------------------------------------------------------------------------------
+
+void RecordLane::Finished() {
+  const std::lock_guard lock(mutex_);
+  if (state_ == State::kBroken) return;
+  state_ = State::kFinished;
+  TellEnd();
+}
+
+BatchAnswerProto RecordLane::EndAnswer() const {
+  BatchAnswerProto answer;
+  if (state_ == State::kFinished) {
+    answer.set_result(BatchAnswerProto::FINISHED);
+    answer.set_blockbytes(block_end_);
+    answer.set_ledgerbytes(ledger_end_);
+  } else {
+    answer.set_result(BatchAnswerProto::BROKEN);
+    answer.set_message(why_);
+  }
+  return answer;
+}
+
+void RecordLane::TellEnd() {
+  const BatchAnswerProto answer = EndAnswer();
+  if (state_ == State::kBroken) {
+    spdlog::info("the lane with {} bytes broke: {}", block_end_, why_);
+  }
+  for (const auto& writer : writers_) {
+    writer->Answer(answer);
+    writer->End();
+  }
+  writers_.clear();
+  changed_.notify_all();
+}
+
+// ---- all lanes ----------------------------------------------------------------------------------
+
+Result<std::shared_ptr<RecordLane>> RecordLanes::Find(const LaneProto& lane) {
+  Sweep();
+  std::shared_ptr<Slot> slot;
+  {
+    const std::lock_guard lock(mutex_);
+    auto& found = slots_[lane.block().block().blockid()];
+    if (!found) {
+      if (slots_.size() > most_) {
+        slots_.erase(lane.block().block().blockid());
+        return Fail(ErrorCode::kBusy,
+                    fmt::format("this server leads {} lanes of record appends, and no more are "
+                                "allowed; append to another lane",
+                                most_));
+      }
+      found = std::make_shared<Slot>();
+    }
+    slot = found;
+  }
+  const std::lock_guard opening(slot->opening);
+  if (slot->lane) return slot->lane;
+  auto opened = RecordLane::Open(lane);
+  if (!opened) {
+    const std::lock_guard lock(mutex_);
+    const auto at = slots_.find(lane.block().block().blockid());
+    if (at != slots_.end() && at->second == slot) slots_.erase(at);
+    return opened;
+  }
+  slot->lane = *opened;
+  return opened;
+}
+
+void RecordLanes::Sweep() {
+  std::vector<std::shared_ptr<Slot>> ended;  // destroyed without the lock: threads are joined
+  const std::lock_guard lock(mutex_);
+  for (auto at = slots_.begin(); at != slots_.end();) {
+    std::unique_lock opening(at->second->opening, std::try_to_lock);
+    const bool over = opening.owns_lock() && at->second->lane && at->second->lane->ended();
+    if (opening.owns_lock()) opening.unlock();
+    if (over) ended.push_back(at->second);
+    at = over ? slots_.erase(at) : std::next(at);
+  }
+}
+
+void RecordLanes::BreakAll() {
+  std::vector<std::shared_ptr<Slot>> slots;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& [id, slot] : slots_) slots.push_back(slot);
+  }
+  for (const auto& slot : slots) {
+    const std::lock_guard opening(slot->opening);
+    if (slot->lane) slot->lane->Break("the server stops");
+  }
+}
+
+std::size_t RecordLanes::size() const {
+  const std::lock_guard lock(mutex_);
+  return slots_.size();
+}
+
+}  // namespace ebb::transfer

@@ -1,0 +1,129 @@
+// Lanes of record appends: open blocks to which many writers append whole records at once. This server
+// leads a lane if it is the first server of the pipeline of the block. docs/record-append.md.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "append.pb.h"
+#include "common/error.h"
+#include "transfer/block_pipeline.h"
+#include "transfer/ledger_entry.h"
+
+namespace ebb::transfer {
+
+using ebbfs::BatchAnswerProto;
+using ebbfs::LaneProto;
+
+// Where the answers to the batches of one writer go. Thread-safe.
+class LaneWriter {
+ public:
+  virtual ~LaneWriter() = default;
+  // Sends the answer, or drops it if the writer is gone. Does not wait for the writer.
+  virtual void Answer(const BatchAnswerProto& answer) = 0;
+  // No other answer follows: the lane has ended.
+  virtual void End() = 0;
+};
+
+struct Batch {
+  LedgerEntry entry;
+  std::vector<std::byte> data;
+  std::shared_ptr<LaneWriter> writer;
+};
+
+// One lane. Thread-safe. Two threads of its own: the first one writes entries into the ledger, the second one
+// writes batches into the block. No byte of a batch goes out before its entry is at all servers of the ledger, so
+// that a ledger knows all bytes of its block.
+class RecordLane {
+ public:
+  // Opens both pipelines.
+  [[nodiscard]] static Result<std::shared_ptr<RecordLane>> Open(const LaneProto& lane);
+  // Breaks the lane unless it has ended.
+  ~RecordLane();
+  RecordLane(const RecordLane&) = delete;
+  RecordLane& operator=(const RecordLane&) = delete;
+
+  void Join(const std::shared_ptr<LaneWriter>& writer);
+  void Leave(const std::shared_ptr<LaneWriter>& writer);
+  // Takes the batch, and answers it later. `batch.entry.end` need not be set. Waits while too many bytes are
+  // under way. A batch that has no room finishes the lane.
+  void Append(Batch batch);
+  // Finishes the lane if `writer` is the only one, else answers kInUse.
+  void FinishIfUnshared(const std::shared_ptr<LaneWriter>& writer);
+  // Ends the lane as broken. Writers must ask the ledger.
+  void Break(const std::string& why);
+  [[nodiscard]] bool ended() const;
+
+ private:
+  enum class State { kOpen, kFinishing, kFinished, kBroken };
+  using Group = std::vector<Batch>;
+
+  RecordLane(const LaneProto& lane, std::unique_ptr<BlockPipeline> block,
+             std::unique_ptr<BlockPipeline> ledger);
+  void WriteLedger();
+  void WriteBlock();
+  // The batches that wait, up to a limit. Empty when the lane has ended or all is written before its end.
+  [[nodiscard]] Group NextGroup();
+  [[nodiscard]] Status WriteEntries(const Group& group);
+  [[nodiscard]] Status WriteBatches(const Group& group);
+  void Stored(const Group& group);
+  void Finished();
+  [[nodiscard]] BatchAnswerProto EndAnswer() const;
+  void TellEnd();
+
+  const std::uint64_t capacity_;
+  const std::chrono::milliseconds idle_;
+  const std::unique_ptr<BlockPipeline> block_;
+  const std::unique_ptr<BlockPipeline> ledger_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  State state_ = State::kOpen;
+  std::string why_;
+  // The lengths with all batches that were taken.
+  std::uint64_t block_end_ = 0;
+  std::uint64_t ledger_end_ = 0;
+  // Bytes of batches without an answer.
+  std::size_t bytes_under_way_ = 0;
+  std::deque<Batch> waiting_;
+  // Batches whose entries are written.
+  std::deque<Group> entered_;
+  bool ledger_done_ = false;
+  std::vector<std::shared_ptr<LaneWriter>> writers_;
+  std::thread ledger_thread_;
+  std::thread block_thread_;
+};
+
+// The lanes that this server leads, by the ids of their blocks. Thread-safe.
+class RecordLanes {
+ public:
+  explicit RecordLanes(std::size_t most) : most_(most) {}
+
+  // The lane, opened by the first caller. kBusy if there are too many.
+  [[nodiscard]] Result<std::shared_ptr<RecordLane>> Find(const LaneProto& lane);
+  // Forgets lanes that have ended.
+  void Sweep();
+  void BreakAll();
+  [[nodiscard]] std::size_t size() const;
+
+ private:
+  struct Slot {
+    std::mutex opening;
+    std::shared_ptr<RecordLane> lane;
+  };
+
+  const std::size_t most_;
+  mutable std::mutex mutex_;
+  std::map<std::uint64_t, std::shared_ptr<Slot>> slots_;
+};
+
+}  // namespace ebb::transfer
