@@ -1,0 +1,198 @@
+package io.ebbfs.client;
+
+import io.ebbfs.protocol.proto.AppendProtos.BatchAnswerProto;
+import io.ebbfs.protocol.proto.AppendProtos.BatchAnswerProto.Result;
+import java.io.IOException;
+import java.util.Optional;
+import java.util.UUID;
+import org.apache.hadoop.ipc.RemoteException;
+import org.apache.hadoop.security.AccessControlException;
+
+/**
+ * The thread of a writer: sends its batches to a lane, and goes on in the next lane when the lane
+ * ends. A batch without an answer goes to the next lane only after the old lane is sealed and its
+ * ledger was asked, so that no record is in the file twice.
+ */
+final class AppendWorker {
+  private static final long RETRY_MILLIS = 200;
+  private static final long RENEWAL_MILLIS = 20_000;
+
+  private final LaneFiles files;
+  private final UUID writer;
+  private final AppendOptions options;
+  private final PendingBatches batches;
+  private final LaneSealer sealer;
+  private final LaneFinder finder;
+  private final Thread thread;
+  private final Thread renewal;
+
+  /** The lane in use, or the lane that has ended and is not settled. Of the worker's thread. */
+  private LaneFinder.Joined joined;
+
+  /** Answers of the lane in use arrive here, on the thread of its connection. */
+  private volatile Answers answers;
+
+  AppendWorker(LaneFiles files, UUID writer, AppendOptions options, PendingBatches batches) {
+    this.files = files;
+    this.writer = writer;
+    this.options = options;
+    this.batches = batches;
+    this.sealer = new LaneSealer(files);
+    this.finder = new LaneFinder(files, sealer, options.idleMillis());
+    this.thread = new Thread(this::run, "append to " + files.path());
+    this.renewal = new Thread(this::renewLeases, "leases of " + files.path());
+    thread.setDaemon(true);
+    renewal.setDaemon(true);
+  }
+
+  void start() {
+    thread.start();
+    renewal.start();
+  }
+
+  void join() throws InterruptedException {
+    thread.join();
+  }
+
+  private void run() {
+    try {
+      while (!batches.isDone()) {
+        batches.awaitWork();
+        step();
+      }
+      leave();
+    } catch (InterruptedException | IOException | RuntimeException failure) {
+      batches.fail(failure);
+    } finally {
+      renewal.interrupt();
+      if (joined != null) {
+        joined.connection().close();
+      }
+    }
+  }
+
+  /** Settles a lane that has ended, and sends what waits. */
+  private void step() throws IOException, InterruptedException {
+    if (joined != null && answers.end().isPresent()) {
+      settle();
+    }
+    if (!batches.hasWaiting()) {
+      return;
+    }
+    if (joined == null) {
+      joinLane();
+    }
+    send();
+  }
+
+  private void send() {
+    Optional<Batch> next = batches.send();
+    if (next.isEmpty()) {
+      return;
+    }
+    try {
+      Batch batch = next.get();
+      joined.connection().send(batch.firstRecord(), batch.records(), batch.bytes());
+    } catch (IOException lost) {
+      // The thread that reads the answers learns it too, and tells the end of the lane.
+      joined.connection().close();
+    }
+  }
+
+  private void joinLane() throws IOException, InterruptedException {
+    int slot = Math.floorMod(writer.hashCode(), options.lanes());
+    joined =
+        patiently(
+            deadline -> {
+              answers = new Answers(batches);
+              return finder.join(slot, writer, answers::take, deadline);
+            });
+  }
+
+  /** The lane has ended: seals it, and asks its ledger for the batches without an answer. */
+  private void settle() throws IOException, InterruptedException {
+    joined.connection().close();
+    BatchAnswerProto end = answers.end().orElseThrow();
+    boolean finished = end.getResult() == Result.FINISHED;
+    LaneName name = joined.name();
+    long sealed =
+        patiently(
+            deadline ->
+                sealer.seal(
+                    name,
+                    Optional.of(joined.lane()),
+                    finished ? Optional.of(end) : Optional.empty(),
+                    deadline));
+    if (batches.oldestSent().isPresent() && !finished) {
+      completeThoseIn(patiently(deadline -> files.read(name)), sealed);
+    }
+    batches.sendAgain();
+    joined = null;
+  }
+
+  private void completeThoseIn(Ledger ledger, long sealedBytes) {
+    for (Optional<Long> first = batches.oldestSent();
+        first.isPresent() && ledger.holds(writer, first.get(), sealedBytes);
+        first = batches.oldestSent()) {
+      batches.stored(first.get());
+    }
+  }
+
+  /** All is stored: the lane is finished and sealed unless others use it. */
+  private void leave() throws IOException, InterruptedException {
+    if (joined == null) {
+      return;
+    }
+    try {
+      joined.connection().askToFinish();
+    } catch (IOException lost) {
+      joined.connection().close();
+    }
+    if (!answers.awaitEndOrShared()) {
+      settle();
+    }
+  }
+
+  private interface Attempt<T> {
+    T run(Deadline deadline) throws IOException, InterruptedException;
+  }
+
+  /** Repeats what fails until the patience of the writer ends. */
+  private <T> T patiently(Attempt<T> attempt) throws IOException, InterruptedException {
+    Deadline deadline = Deadline.in(options.patienceMillis());
+    for (; ; ) {
+      try {
+        return attempt.run(deadline);
+      } catch (IOException failure) {
+        if (isFinal(failure)) {
+          throw failure;
+        }
+        deadline.check("%s takes no records".formatted(files.path()), failure);
+      }
+      Thread.sleep(RETRY_MILLIS);
+    }
+  }
+
+  private static boolean isFinal(IOException failure) {
+    IOException cause =
+        failure instanceof RemoteException remote ? remote.unwrapRemoteException() : failure;
+    return cause instanceof AppendException
+        || cause instanceof AccessControlException
+        || cause instanceof org.apache.hadoop.hdfs.protocol.QuotaExceededException;
+  }
+
+  private void renewLeases() {
+    try {
+      for (; ; ) {
+        Thread.sleep(RENEWAL_MILLIS);
+        try {
+          files.renewLease();
+        } catch (IOException nextTime) {
+          continue;
+        }
+      }
+    } catch (InterruptedException stop) {
+      return;
+    }
+  }
+}

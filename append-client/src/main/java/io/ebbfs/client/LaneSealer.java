@@ -1,0 +1,125 @@
+package io.ebbfs.client;
+
+import io.ebbfs.protocol.proto.AppendProtos.BatchAnswerProto;
+import io.ebbfs.protocol.proto.AppendProtos.LaneProto;
+import io.ebbfs.protocol.proto.AppendProtos.OpenBlockProto;
+import java.io.IOException;
+import java.util.Optional;
+import java.util.UUID;
+import org.apache.hadoop.hdfs.protocol.ClientProtocol;
+import org.apache.hadoop.hdfs.protocol.ExtendedBlock;
+import org.apache.hadoop.hdfs.protocol.HdfsFileStatus;
+import org.apache.hadoop.hdfs.protocolPB.PBHelperClient;
+
+/**
+ * Seals a lane: makes its block final, cuts the block after the last whole batch, and moves it to
+ * the end of the file. Each step may be repeated, and several writers may seal a lane at once: the
+ * names of a lane are not used again, and each step leads to the same result whoever does it.
+ */
+final class LaneSealer {
+  private static final long POLL_MILLIS = 100;
+
+  private final LaneFiles files;
+  private final ClientProtocol namenode;
+  private final String recoverer = "EBBFS_SEAL_" + UUID.randomUUID();
+
+  LaneSealer(LaneFiles files) {
+    this.files = files;
+    this.namenode = files.namenode();
+  }
+
+  /**
+   * Seals the lane unless it is sealed.
+   *
+   * @param finished the answer of the leader that has finished the lane, if there is one
+   * @return the bytes of the block that are part of the file
+   */
+  long seal(LaneName name, Optional<LaneProto> lane, Optional<BatchAnswerProto> finished, Deadline deadline)
+      throws IOException, InterruptedException {
+    Optional<Long> sealed = files.sealedBytes(name);
+    if (sealed.isEmpty()) {
+      if (lane.isPresent() && lane.get().hasBlock() && finished.isPresent()) {
+        complete(name, lane.get(), finished.get());
+      }
+      close(name.ledger(), deadline);
+      close(name.block(), deadline);
+      long whole = wholeBytes(name, deadline);
+      files.setSealedBytes(name, whole);
+      sealed = files.sealedBytes(name);
+    }
+    long bytes = sealed.orElseThrow(() -> new IOException(name.ledger() + " lost its attributes"));
+    join(name, bytes);
+    return bytes;
+  }
+
+  /** Closes both files with the lengths that the leader tells. If that fails, recovery closes them. */
+  private void complete(LaneName name, LaneProto lane, BatchAnswerProto finished) {
+    try {
+      complete(name.ledger(), lane.getLedger(), finished.getLedgerBytes());
+      complete(name.block(), lane.getBlock(), finished.getBlockBytes());
+    } catch (IOException recoveryCloses) {
+      return;
+    }
+  }
+
+  private void complete(String path, OpenBlockProto open, long bytes) throws IOException {
+    HdfsFileStatus status = namenode.getFileInfo(path);
+    if (status == null) {
+      return;
+    }
+    ExtendedBlock block = PBHelperClient.convert(open.getBlock());
+    block.setNumBytes(bytes);
+    namenode.complete(path, files.leaseHolder(), block, status.getFileId());
+  }
+
+  /** Waits until the file is closed, or gone. */
+  private void close(String path, Deadline deadline) throws IOException, InterruptedException {
+    while (namenode.getFileInfo(path) != null) {
+      try {
+        if (namenode.recoverLease(path, recoverer)) {
+          return;
+        }
+      } catch (IOException failure) {
+        if (namenode.getFileInfo(path) == null) {
+          return;
+        }
+        deadline.check("the block of %s is not recovered".formatted(path), failure);
+      }
+      deadline.check("the block of %s is not recovered".formatted(path), null);
+      Thread.sleep(POLL_MILLIS);
+    }
+  }
+
+  /** Cuts the block after its last whole batch, and tells its length. */
+  private long wholeBytes(LaneName name, Deadline deadline)
+      throws IOException, InterruptedException {
+    HdfsFileStatus status = namenode.getFileInfo(name.block());
+    if (status == null) {
+      return files.sealedBytes(name).orElse(0L);
+    }
+    long whole = files.read(name).wholeBytes(status.getLen());
+    if (whole > 0 && whole < status.getLen()) {
+      namenode.truncate(name.block(), whole, recoverer);
+      close(name.block(), deadline);
+    }
+    return whole;
+  }
+
+  private void join(LaneName name, long bytes) throws IOException {
+    if (namenode.getFileInfo(name.block()) == null) {
+      return;
+    }
+    files.requireFile();
+    try {
+      if (bytes == 0) {
+        namenode.delete(name.block(), false);
+      } else {
+        namenode.concat(files.path(), new String[] {name.block()});
+      }
+    } catch (IOException failure) {
+      if (namenode.getFileInfo(name.block()) != null) {
+        throw failure;
+      }
+    }
+  }
+}

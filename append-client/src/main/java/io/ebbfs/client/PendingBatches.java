@@ -1,0 +1,148 @@
+package io.ebbfs.client;
+
+import java.io.IOException;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+
+/**
+ * The records of a writer that are not stored yet, as batches in order: batches that were sent, and
+ * behind them batches that were not. Thread-safe.
+ */
+final class PendingBatches {
+  private final int batchBytes;
+  private final int mostBytes;
+
+  private final Deque<Batch> sent = new ArrayDeque<>();
+  private final Deque<Batch> waiting = new ArrayDeque<>();
+  private long nextRecord;
+  private long bytes;
+  private boolean closed;
+  private boolean woken;
+  private Exception failure;
+
+  PendingBatches(int batchBytes, int mostBytes) {
+    this.batchBytes = batchBytes;
+    this.mostBytes = mostBytes;
+  }
+
+  synchronized CompletableFuture<Void> add(byte[] record, int offset, int length)
+      throws IOException, InterruptedException {
+    while (failure == null && !closed && bytes > 0 && bytes + length > mostBytes) {
+      wait();
+    }
+    throwFailure();
+    if (closed) {
+      throw new IOException("the appender is closed; open another one");
+    }
+    Batch last = waiting.peekLast();
+    if (last == null || last.lengthBytes() + length > batchBytes) {
+      last = new Batch(nextRecord);
+      waiting.add(last);
+    }
+    nextRecord++;
+    bytes += length;
+    notifyAll();
+    return last.add(record, offset, length);
+  }
+
+  synchronized void flush() throws IOException, InterruptedException {
+    long until = nextRecord;
+    while (failure == null && firstPending() < until) {
+      wait();
+    }
+    throwFailure();
+  }
+
+  private long firstPending() {
+    Batch first = sent.isEmpty() ? waiting.peek() : sent.peek();
+    return first == null ? Long.MAX_VALUE : first.firstRecord();
+  }
+
+  /** No record is taken any more. */
+  synchronized void close() {
+    closed = true;
+    notifyAll();
+  }
+
+  synchronized void throwFailure() throws IOException {
+    if (failure != null) {
+      throw new AppendException(
+          "records could not be appended: " + failure.getMessage(), failure);
+    }
+  }
+
+  /** Makes {@link #awaitWork} return. */
+  synchronized void wake() {
+    woken = true;
+    notifyAll();
+  }
+
+  /** Waits until a batch waits, the writer closes and all is stored, or somebody wakes. */
+  synchronized void awaitWork() throws InterruptedException {
+    while (!woken && waiting.isEmpty() && !isDone()) {
+      wait();
+    }
+    woken = false;
+  }
+
+  synchronized boolean isDone() {
+    return closed && sent.isEmpty() && waiting.isEmpty();
+  }
+
+  synchronized boolean hasWaiting() {
+    return !waiting.isEmpty();
+  }
+
+  /** The next batch, which counts as sent from now on. */
+  synchronized Optional<Batch> send() {
+    Batch next = waiting.poll();
+    if (next != null) {
+      sent.add(next);
+    }
+    return Optional.ofNullable(next);
+  }
+
+  /** The oldest batch that was sent is stored. */
+  void stored(long firstRecord) {
+    Batch batch;
+    synchronized (this) {
+      batch = sent.peek();
+      if (batch == null || batch.firstRecord() != firstRecord) {
+        throw new IllegalStateException(
+            "batch %d was acknowledged out of order".formatted(firstRecord));
+      }
+      sent.remove();
+      bytes -= batch.lengthBytes();
+      notifyAll();
+    }
+    batch.complete();
+  }
+
+  /** The oldest batch that was sent and has no answer. */
+  synchronized Optional<Long> oldestSent() {
+    return Optional.ofNullable(sent.peek()).map(Batch::firstRecord);
+  }
+
+  /** All batches without an answer are to be sent again. */
+  synchronized void sendAgain() {
+    while (!sent.isEmpty()) {
+      waiting.addFirst(sent.removeLast());
+    }
+  }
+
+  /** All records that are not stored fail, now and later. */
+  void fail(Exception why) {
+    Deque<Batch> failed = new ArrayDeque<>();
+    synchronized (this) {
+      failure = why;
+      failed.addAll(sent);
+      failed.addAll(waiting);
+      sent.clear();
+      waiting.clear();
+      notifyAll();
+    }
+    failed.forEach(batch -> batch.fail(why));
+  }
+}

@@ -1,0 +1,66 @@
+package io.ebbfs.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.ByteBuffer;
+import java.util.UUID;
+import java.util.zip.CRC32C;
+import org.junit.jupiter.api.Test;
+
+class LedgerTest {
+  private static final UUID ANN = new UUID(1, 2);
+  private static final UUID BOB = new UUID(3, 4);
+
+  private static byte[] entry(UUID writer, long firstRecord, int lengthBytes, long end) {
+    ByteBuffer out = ByteBuffer.allocate(Ledger.ENTRY_BYTES);
+    out.putLong(writer.getMostSignificantBits()).putLong(writer.getLeastSignificantBits());
+    out.putLong(firstRecord).putInt(1).putInt(lengthBytes).putLong(end).putInt(77);
+    CRC32C checksum = new CRC32C();
+    checksum.update(out.array(), 0, 44);
+    return out.putInt((int) checksum.getValue()).array();
+  }
+
+  private static byte[] join(byte[]... parts) {
+    ByteBuffer out = ByteBuffer.allocate(1_000);
+    for (byte[] part : parts) {
+      out.put(part);
+    }
+    byte[] all = new byte[out.position()];
+    out.flip().get(all);
+    return all;
+  }
+
+  @Test
+  void aBlockIsCutAfterItsLastWholeBatch() {
+    Ledger ledger =
+        Ledger.decode(
+            join(entry(ANN, 0, 100, 100), entry(BOB, 0, 50, 150), entry(ANN, 1, 70, 220)));
+
+    assertThat(ledger.wholeBytes(0)).isZero();
+    assertThat(ledger.wholeBytes(99)).isZero();
+    assertThat(ledger.wholeBytes(100)).isEqualTo(100);
+    assertThat(ledger.wholeBytes(219)).isEqualTo(150);
+    assertThat(ledger.wholeBytes(220)).isEqualTo(220);
+    assertThat(ledger.holds(ANN, 1, 220)).isTrue();
+    assertThat(ledger.holds(ANN, 1, 150)).isFalse();
+    assertThat(ledger.holds(BOB, 1, 220)).isFalse();
+  }
+
+  @Test
+  void aTornOrDamagedEntryEndsTheLedger() {
+    byte[] first = entry(ANN, 0, 100, 100);
+    byte[] second = entry(BOB, 0, 50, 150);
+    byte[] whole = join(first, second);
+
+    for (int length = 0; length <= whole.length; length++) {
+      byte[] torn = java.util.Arrays.copyOf(whole, length);
+      assertThat(Ledger.decode(torn).entries()).hasSize(length / Ledger.ENTRY_BYTES);
+    }
+    for (int at = 0; at < Ledger.ENTRY_BYTES; at++) {
+      byte[] damaged = whole.clone();
+      damaged[at] ^= 1;
+      assertThat(Ledger.decode(damaged).entries()).as("byte " + at).isEmpty();
+    }
+    assertThat(Ledger.decode(join(first, entry(BOB, 0, 50, 160))).entries()).hasSize(1);
+  }
+}

@@ -1,0 +1,75 @@
+package io.ebbfs.client;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+class PendingBatchesTest {
+  private final PendingBatches batches = new PendingBatches(100, 1_000);
+
+  private CompletableFuture<Void> add(int length) throws Exception {
+    return batches.add(new byte[length], 0, length);
+  }
+
+  @Test
+  void recordsThatFitAreSentTogether() throws Exception {
+    CompletableFuture<Void> first = add(40);
+    CompletableFuture<Void> second = add(60);
+    add(1);
+    add(300);
+
+    Batch batch = batches.send().orElseThrow();
+    assertThat(batch.records()).isEqualTo(2);
+    assertThat(batch.bytes()).hasSize(100);
+    assertThat(batches.send().orElseThrow().firstRecord()).isEqualTo(2);
+    assertThat(batches.send().orElseThrow().lengthBytes()).isEqualTo(300);
+    assertThat(batches.send()).isEmpty();
+    assertThat(first).isNotDone();
+    batches.stored(0);
+    assertThat(first).isCompleted();
+    assertThat(second).isCompleted();
+  }
+
+  @Test
+  void batchesWithoutAnAnswerAreSentAgainInTheirOrder() throws Exception {
+    for (int i = 0; i < 3; i++) {
+      add(100);
+    }
+    batches.send();
+    batches.send();
+    batches.stored(0);
+    batches.sendAgain();
+
+    assertThat(batches.oldestSent()).isEmpty();
+    assertThat(batches.send().orElseThrow().firstRecord()).isEqualTo(1);
+    assertThat(batches.send().orElseThrow().firstRecord()).isEqualTo(2);
+    assertThatThrownBy(() -> batches.stored(2)).isInstanceOf(IllegalStateException.class);
+  }
+
+  @Test
+  void aFailureReachesAllWaitingRecordsAndLaterOnes() throws Exception {
+    CompletableFuture<Void> sent = add(100);
+    CompletableFuture<Void> waiting = add(100);
+    batches.send();
+    batches.fail(new IOException("no lane"));
+
+    assertThat(sent).isCompletedExceptionally();
+    assertThat(waiting).isCompletedExceptionally();
+    assertThatThrownBy(() -> add(1)).hasMessageContaining("no lane");
+    assertThatThrownBy(batches::flush).hasMessageContaining("no lane");
+  }
+
+  @Test
+  void aClosedWriterIsDoneOnceAllIsStored() throws Exception {
+    add(1);
+    batches.close();
+    assertThat(batches.isDone()).isFalse();
+    batches.send();
+    batches.stored(0);
+    assertThat(batches.isDone()).isTrue();
+    assertThatThrownBy(() -> add(1)).hasMessageContaining("closed");
+  }
+}

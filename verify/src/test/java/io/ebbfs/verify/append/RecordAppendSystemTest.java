@@ -1,0 +1,196 @@
+package io.ebbfs.verify.append;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.ebbfs.client.AppendOptions;
+import io.ebbfs.client.RecordAppender;
+import io.ebbfs.testbed.cluster.LocalCluster;
+import io.ebbfs.verify.cluster.VerifyCluster;
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReference;
+import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.FileStatus;
+import org.apache.hadoop.fs.Path;
+import org.apache.hadoop.hdfs.DistributedFileSystem;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Many writers append to one file while a chunk server, a writer and the namenode are killed. Each
+ * stored record is in the file once and whole, in the order of its writer.
+ */
+@Timeout(300)
+@Tag("process")
+class RecordAppendSystemTest {
+  private static final Path FILE = new Path("/appended");
+  private static final int WRITERS = 8;
+  private static final int KILLED_WRITER = 100;
+  private static final long BLOCK_BYTES = 2 << 20;
+
+  private final long seed = Long.getLong("ebbfs.seed", new Random().nextLong());
+  private final Random random = new Random(seed);
+  private final Set<TestRecord> stored = ConcurrentHashMap.newKeySet();
+  private final AtomicReference<Throwable> failure = new AtomicReference<>();
+  private volatile boolean stop;
+  private DistributedFileSystem files;
+  private LocalCluster cluster;
+
+  @TempDir java.nio.file.Path directory;
+
+  private void append(int writer) {
+    AppendOptions options = AppendOptions.DEFAULT.withLanes(2).withFile(2, BLOCK_BYTES);
+    try (RecordAppender appender = RecordAppender.open(files, FILE, options)) {
+      for (int i = 0; !stop; i++) {
+        TestRecord record = new TestRecord(writer, i);
+        appender.append(record.bytes()).thenRun(() -> stored.add(record));
+        if (i % 50 == 49) {
+          appender.flush();
+        }
+      }
+    } catch (Throwable thrown) {
+      failure.compareAndSet(null, thrown);
+    }
+  }
+
+  private List<Thread> startWriters() {
+    List<Thread> threads = new ArrayList<>();
+    for (int i = 0; i < WRITERS; i++) {
+      int writer = i;
+      threads.add(new Thread(() -> append(writer)));
+    }
+    threads.forEach(Thread::start);
+    return threads;
+  }
+
+  /** Waits until each writer in this process has so many more records stored. */
+  private void awaitProgress(int records) throws Exception {
+    Map<Integer, Long> before = counts();
+    while (failure.get() == null
+        && counts().entrySet().stream()
+            .anyMatch(now -> now.getValue() < before.get(now.getKey()) + records)) {
+      Thread.sleep(20);
+    }
+    assertThat(failure.get()).isNull();
+  }
+
+  private Map<Integer, Long> counts() {
+    Map<Integer, Long> counts = new TreeMap<>();
+    for (int i = 0; i < WRITERS; i++) {
+      counts.put(i, 0L);
+    }
+    stored.forEach(record -> counts.merge(record.writer(), 1L, Long::sum));
+    return counts;
+  }
+
+  private void killAWriter() throws Exception {
+    Process process =
+        new ProcessBuilder(
+                java.nio.file.Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Xmx128m",
+                "-XX:+UseSerialGC",
+                "-cp",
+                System.getProperty("java.class.path"),
+                AppendingProcess.class.getName(),
+                cluster.stockClient().uri(),
+                FILE.toString(),
+                Integer.toString(KILLED_WRITER))
+            .redirectError(ProcessBuilder.Redirect.INHERIT)
+            .start();
+    try (BufferedReader out =
+        new BufferedReader(
+            new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
+      int until = 20 + random.nextInt(200);
+      for (String line = out.readLine(); line != null; line = out.readLine()) {
+        if (line.matches("\\d+")) {
+          stored.add(new TestRecord(KILLED_WRITER, Integer.parseInt(line)));
+          if (--until == 0) {
+            process.destroyForcibly();
+          }
+        }
+      }
+    }
+    assertThat(until(process)).isNotZero();
+  }
+
+  private static int until(Process process) throws InterruptedException {
+    return process.waitFor();
+  }
+
+  private void checkFile() throws Exception {
+    List<TestRecord> found;
+    try (var in = files.open(FILE)) {
+      found = TestRecord.parse(in.readAllBytes());
+    }
+    assertThat(new HashSet<>(found)).as("no record twice").hasSize(found.size());
+    assertThat(new HashSet<>(found)).as("all stored records").containsAll(stored);
+    Map<Integer, Integer> last = new TreeMap<>();
+    for (TestRecord record : found) {
+      Integer before = last.put(record.writer(), record.number());
+      assertThat(record.number()).as("%s after %s", record, before).isEqualTo(before == null ? 0 : before + 1);
+    }
+  }
+
+  @Test
+  void eachStoredRecordIsInTheFileOnceWhateverDies() throws Exception {
+    System.out.println("seed " + seed);
+    try (VerifyCluster started =
+        VerifyCluster.start(directory.resolve("cluster"), 3, 1, Map.of())) {
+      cluster = started.local();
+      Configuration conf = new Configuration();
+      conf.setInt("ipc.client.connect.max.retries", 100);
+      conf.setInt("ipc.client.connect.retry.interval", 100);
+      files =
+          (DistributedFileSystem)
+              DistributedFileSystem.newInstance(URI.create(cluster.stockClient().uri()), conf);
+      refusesBadRecords();
+      List<Thread> writers = startWriters();
+      awaitProgress(100);
+      int server = random.nextInt(3);
+      cluster.killServer(server);
+      awaitProgress(100);
+      cluster.startServer(server);
+      killAWriter();
+      awaitProgress(50);
+      cluster.killNamenode();
+      cluster.startNamenode();
+      awaitProgress(100);
+      stop = true;
+      for (Thread writer : writers) {
+        writer.join();
+      }
+      assertThat(failure.get()).isNull();
+      RecordAppender.finish(files, FILE);
+      checkFile();
+      assertThat(Arrays.stream(files.listStatus(new Path("/"))).map(FileStatus::getPath))
+          .as("nothing is left beside the file")
+          .noneMatch(path -> path.getName().startsWith("."));
+      files.close();
+    }
+  }
+
+  private void refusesBadRecords() throws Exception {
+    try (RecordAppender appender =
+        RecordAppender.open(files, FILE, AppendOptions.DEFAULT.withFile(2, BLOCK_BYTES))) {
+      assertThatThrownBy(() -> appender.append(new byte[AppendOptions.MOST_RECORD_BYTES + 1]))
+          .isInstanceOf(IllegalArgumentException.class)
+          .hasMessageContaining("1048577 bytes");
+      assertThatThrownBy(() -> appender.append(new byte[0]))
+          .isInstanceOf(IllegalArgumentException.class);
+    }
+  }
+}
