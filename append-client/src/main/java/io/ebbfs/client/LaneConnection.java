@@ -142,8 +142,7 @@ final class LaneConnection implements Closeable {
     } catch (IOException lost) {
       why = "the connection to the server was lost: " + lost.getMessage();
     }
-    answers.accept(
-        BatchAnswerProto.newBuilder().setResult(Result.BROKEN).setMessage(why).build());
+    answers.accept(BatchAnswerProto.newBuilder().setResult(Result.BROKEN).setMessage(why).build());
   }
 
   /** The next answer, or null at the end of the connection. */

@@ -31,8 +31,8 @@ import org.apache.hadoop.io.EnumSetWritable;
  * calls of HDFS. Thread-safe.
  */
 final class LaneFiles {
-  private static final String LANE = "ebbfs.lane";
-  private static final String SEALED = "ebbfs.sealed";
+  private static final String LANE = "append.lane";
+  private static final String SEALED = "append.sealed";
 
   /** A ledger that nobody asks for any more is removed after this time. */
   private static final long LEDGER_KEPT_MILLIS = 3_600_000;
@@ -53,7 +53,6 @@ final class LaneFiles {
     this.directory = path.substring(0, path.lastIndexOf('/') + 1);
     this.file = requireFile();
   }
-
 
   /** The status of the file, which must still be the one that was opened. */
   HdfsFileStatus requireFile() throws IOException {
@@ -135,8 +134,7 @@ final class LaneFiles {
   }
 
   LaneName first(int slot) {
-    return new LaneName(
-        directory, name(), file.getFileId(), slot, System.currentTimeMillis());
+    return new LaneName(directory, name(), file.getFileId(), slot, System.currentTimeMillis());
   }
 
   // ---- the attributes of a ledger -------------------------------------------------------------
@@ -253,7 +251,13 @@ final class LaneFiles {
     }
     LocatedBlock block =
         namenode.addBlock(
-            name, leaseHolder(), null, null, status.getFileId(), null, EnumSet.noneOf(AddBlockFlag.class));
+            name,
+            leaseHolder(),
+            null,
+            null,
+            status.getFileId(),
+            null,
+            EnumSet.noneOf(AddBlockFlag.class));
     OpenBlockProto.Builder open =
         OpenBlockProto.newBuilder().setBlock(PBHelperClient.convert(block.getBlock()));
     for (DatanodeInfo target : block.getLocations()) {

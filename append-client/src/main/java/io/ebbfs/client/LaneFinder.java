@@ -69,7 +69,9 @@ final class LaneFinder {
     return name;
   }
 
-  /** Waits until the creator of the lane has told it, and gives the lane up if that does not happen. */
+  /**
+   * Waits until the creator of the lane has told it, and gives the lane up if that does not happen.
+   */
   Optional<LaneProto> awaitLane(LaneName name) throws IOException, InterruptedException {
     Deadline creation = Deadline.in(CREATION_MILLIS);
     Optional<LaneProto> lane = files.lane(name);

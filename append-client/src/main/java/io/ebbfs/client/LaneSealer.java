@@ -34,7 +34,11 @@ final class LaneSealer {
    * @param finished the answer of the leader that has finished the lane, if there is one
    * @return the bytes of the block that are part of the file
    */
-  long seal(LaneName name, Optional<LaneProto> lane, Optional<BatchAnswerProto> finished, Deadline deadline)
+  long seal(
+      LaneName name,
+      Optional<LaneProto> lane,
+      Optional<BatchAnswerProto> finished,
+      Deadline deadline)
       throws IOException, InterruptedException {
     Optional<Long> sealed = files.sealedBytes(name);
     if (sealed.isEmpty()) {
@@ -52,7 +56,9 @@ final class LaneSealer {
     return bytes;
   }
 
-  /** Closes both files with the lengths that the leader tells. If that fails, recovery closes them. */
+  /**
+   * Closes both files with the lengths that the leader tells. If that fails, recovery closes them.
+   */
   private void complete(LaneName name, LaneProto lane, BatchAnswerProto finished) {
     try {
       complete(name.ledger(), lane.getLedger(), finished.getLedgerBytes());

@@ -68,8 +68,7 @@ final class PendingBatches {
 
   synchronized void throwFailure() throws IOException {
     if (failure != null) {
-      throw new AppendException(
-          "records could not be appended: " + failure.getMessage(), failure);
+      throw new AppendException("records could not be appended: " + failure.getMessage(), failure);
     }
   }
 

@@ -14,8 +14,7 @@ import org.apache.hadoop.hdfs.DistributedFileSystem;
  * the file as a whole and once, in no order between writers, and in order for one writer. A record
  * is stored once its future completes or {@link #flush} returns: all servers of its block have it.
  * Readers see it once its lane is sealed: when the block is full, when the lane was idle, when the
- * last writer of the lane closes, or by {@link #sealAll}
- * or {@link #finish}.
+ * last writer of the lane closes, or by {@link #sealAll} or {@link #finish}.
  *
  * <p>Thread-safe; the records of one thread keep their order. A record whose future fails may be in
  * the file or not. {@code docs/record-append.md} describes how it works.
@@ -93,8 +92,8 @@ public final class RecordAppender implements Closeable {
   }
 
   /**
-   * Seals all lanes and removes what the record appends have left beside the file. To be called when
-   * all writers have closed: a writer that still waits for an answer may fail.
+   * Seals all lanes and removes what the record appends have left beside the file. To be called
+   * when all writers have closed: a writer that still waits for an answer may fail.
    */
   public static void finish(DistributedFileSystem files, Path path) throws IOException {
     seal(files, path).removeLedgers();
@@ -121,5 +120,4 @@ public final class RecordAppender implements Closeable {
     Thread.currentThread().interrupt();
     return new InterruptedIOException("the thread was interrupted while records were appended");
   }
-
 }

@@ -8,8 +8,8 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
 
 /**
- * A writer in a process of its own, so that it can be killed: appends records without an end, and prints
- * the number of each record that is stored. Arguments: URI, path, number of the writer.
+ * A writer in a process of its own, so that it can be killed: appends records without an end, and
+ * prints the number of each record that is stored. Arguments: URI, path, number of the writer.
  */
 final class AppendingProcess {
   private AppendingProcess() {}

@@ -5,7 +5,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 
-/** A record that tells its length, its writer and its number, and whose other bytes follow from these. */
+/**
+ * A record that tells its length, its writer and its number, and whose other bytes follow from
+ * these.
+ */
 record TestRecord(int writer, int number) {
   private static final int HEADER_BYTES = 12;
   private static final int MOST_BYTES = 4_000;

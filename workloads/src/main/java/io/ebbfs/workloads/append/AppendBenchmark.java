@@ -17,8 +17,8 @@ import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
 
 /**
- * Compares writers who append records to one file with as many stock writers who write a file each, in
- * turns. A run ends when all bytes are readable.
+ * Compares writers who append records to one file with as many stock writers who write a file each,
+ * in turns. A run ends when all bytes are readable.
  */
 public final class AppendBenchmark {
   private static final Path DIRECTORY = new Path("/append-benchmark");
