@@ -20,6 +20,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.fs.FileStatus;
@@ -45,6 +46,7 @@ class RecordAppendSystemTest {
   private final long seed = Long.getLong("ebbfs.seed", new Random().nextLong());
   private final Random random = new Random(seed);
   private final Set<TestRecord> stored = ConcurrentHashMap.newKeySet();
+  private final AtomicIntegerArray progress = new AtomicIntegerArray(WRITERS);
   private final AtomicReference<Throwable> failure = new AtomicReference<>();
   private volatile boolean stop;
   private DistributedFileSystem files;
@@ -57,14 +59,20 @@ class RecordAppendSystemTest {
     try (RecordAppender appender = RecordAppender.open(files, FILE, options)) {
       for (int i = 0; !stop; i++) {
         TestRecord record = new TestRecord(writer, i);
-        appender.append(record.bytes()).thenRun(() -> stored.add(record));
+        appender.append(record.bytes()).thenRun(() -> noteStored(record));
         if (i % 50 == 49) {
           appender.flush();
+          Thread.sleep(50); // so that the file does not become large
         }
       }
     } catch (Throwable thrown) {
       failure.compareAndSet(null, thrown);
     }
+  }
+
+  private void noteStored(TestRecord record) {
+    stored.add(record);
+    progress.incrementAndGet(record.writer());
   }
 
   private List<Thread> startWriters() {
@@ -79,22 +87,13 @@ class RecordAppendSystemTest {
 
   /** Waits until each writer in this process has so many more records stored. */
   private void awaitProgress(int records) throws Exception {
-    Map<Integer, Long> before = counts();
-    while (failure.get() == null
-        && counts().entrySet().stream()
-            .anyMatch(now -> now.getValue() < before.get(now.getKey()) + records)) {
-      Thread.sleep(20);
+    for (int writer = 0; writer < WRITERS; writer++) {
+      int until = progress.get(writer) + records;
+      while (failure.get() == null && progress.get(writer) < until) {
+        Thread.sleep(20);
+      }
     }
     assertThat(failure.get()).isNull();
-  }
-
-  private Map<Integer, Long> counts() {
-    Map<Integer, Long> counts = new TreeMap<>();
-    for (int i = 0; i < WRITERS; i++) {
-      counts.put(i, 0L);
-    }
-    stored.forEach(record -> counts.merge(record.writer(), 1L, Long::sum));
-    return counts;
   }
 
   private void killAWriter() throws Exception {

@@ -21,6 +21,11 @@ record TestRecord(int writer, int number) {
     return bytes;
   }
 
+  @Override
+  public int hashCode() {
+    return writer * 1_000_003 + number;
+  }
+
   /** All records of a file. Fails if a record is not whole. */
   static List<TestRecord> parse(byte[] file) {
     List<TestRecord> records = new ArrayList<>();
