@@ -1,5 +1,5 @@
 // The entries of the ledger of a lane. An entry tells which records lie where in the block of the lane.
-// docs/record-append.md describes the same, and io.ebbfs.client.Ledger reads it.
+// docs/record-append.md describes the same, and io.ebbfs.client.LaneLedger reads it.
 #pragma once
 
 #include <array>

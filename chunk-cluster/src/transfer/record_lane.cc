@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t kMaxBytesUnderWay = 16 << 20;
 // Bytes that are written between two waits for the servers of the pipeline.
 constexpr std::size_t kMaxGroupBytes = 4 << 20;
+// Whoever seals the lane reads the whole ledger.
+constexpr std::uint64_t kMaxLedgerBytes = 4 << 20;
 // Groups between the two threads.
 constexpr std::size_t kMaxEnteredGroups = 2;
 
@@ -63,7 +65,7 @@ void RecordLane::Append(Batch batch) {
   // The end of the lane answers for all batches that were not taken.
   if (state_ != State::kOpen) return;
   if (batch.data.size() > capacity_ - block_end_ ||
-      LedgerEntry::kBytes > capacity_ - ledger_end_) {
+      LedgerEntry::kBytes > std::min(capacity_, kMaxLedgerBytes) - ledger_end_) {
     state_ = State::kFinishing;
     changed_.notify_all();
     return;

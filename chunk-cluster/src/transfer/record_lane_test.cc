@@ -250,6 +250,22 @@ TEST(RecordLaneTest, ARecordThatHasNoRoomFinishesTheLaneForAll) {
   EXPECT_EQ(late.Response().status(), hadoop::hdfs::ERROR);
 }
 
+TEST(RecordLaneTest, ALaneWithALongLedgerIsFinished) {
+  LaneNode node;
+  TestWriter writer(node, Lane({&node}, 64 << 20), 1);
+  ASSERT_EQ(writer.Response().status(), hadoop::hdfs::SUCCESS);
+  constexpr std::uint32_t kEntries = (4 << 20) / LedgerEntry::kBytes;
+  std::jthread sender([&] {
+    for (std::uint32_t i = 0; i <= kEntries; ++i) writer.Send(i, 5);
+  });
+  std::uint32_t stored = 0;
+  BatchAnswerProto answer;
+  while ((answer = writer.Answer()).result() == BatchAnswerProto::STORED) ++stored;
+  EXPECT_EQ(answer.result(), BatchAnswerProto::FINISHED);
+  EXPECT_EQ(stored, kEntries);
+  EXPECT_EQ(answer.ledgerbytes(), kEntries * LedgerEntry::kBytes);
+}
+
 TEST(RecordLaneTest, AnIdleLaneIsFinished) {
   LaneNode node;
   TestWriter writer(node, Lane({&node}, 8 << 20, 50), 1);

@@ -23,7 +23,7 @@ public record AppendOptions(
   /** The longest record. A chunk server takes no longer batch. */
   public static final int MOST_RECORD_BYTES = 1 << 20;
 
-  static final int MOST_LANES = 64;
+  public static final int MOST_LANES = 64;
   private static final int MOST_IDLE_MILLIS = 30_000;
 
   /** Four lanes, and the replication and the block size that the file system has by default. */

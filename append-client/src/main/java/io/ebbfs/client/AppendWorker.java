@@ -130,7 +130,7 @@ final class AppendWorker {
     joined = null;
   }
 
-  private void completeThoseIn(Ledger ledger, long sealedBytes) {
+  private void completeThoseIn(LaneLedger ledger, long sealedBytes) {
     for (Optional<Long> first = batches.oldestSent();
         first.isPresent() && ledger.holds(writer, first.get(), sealedBytes);
         first = batches.oldestSent()) {

@@ -289,9 +289,9 @@ final class LaneFiles {
   // ---- reading a ledger -----------------------------------------------------------------------
 
   /** The entries of a closed ledger. */
-  Ledger read(LaneName name) throws IOException {
+  LaneLedger read(LaneName name) throws IOException {
     try (var in = files.open(new Path(name.ledger()))) {
-      return Ledger.decode(in.readAllBytes());
+      return LaneLedger.decode(in.readAllBytes());
     }
   }
 

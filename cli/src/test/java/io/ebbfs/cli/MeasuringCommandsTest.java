@@ -83,6 +83,8 @@ class MeasuringCommandsTest {
     assertThat(refused("bench", "metadata", "--seconds", "0")).contains("--seconds is 0.0");
     assertThat(refused("bench", "metadata", "--files", "9,3"))
         .contains("--files [9, 3]: give ascending numbers");
+    assertThat(refused("bench", "append", "--lanes", "65"))
+        .contains("--lanes is 65; choose a value from 1 to 64");
     assertThat(refused("bench", "metadata", "--quik")).contains("did you mean --quick?");
   }
 

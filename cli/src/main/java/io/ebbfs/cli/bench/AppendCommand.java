@@ -9,7 +9,10 @@ import org.apache.hadoop.conf.Configuration;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
 
 /** Measures record appends on a running local cluster. */
 @Command(
@@ -17,6 +20,7 @@ import picocli.CommandLine.Option;
     description =
         "Compares writers who append records to one file with as many writers of a file each.")
 public final class AppendCommand implements Callable<Integer> {
+  @Spec private CommandSpec command;
   @Mixin private HelpOption help;
   @Mixin private ClusterDirectory cluster;
 
@@ -52,6 +56,11 @@ public final class AppendCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
+    check("--writers", writers, 4_096);
+    check("--record-bytes", recordBytes, AppendBenchmark.MOST_RECORD_BYTES);
+    check("--records", records, Integer.MAX_VALUE);
+    check("--lanes", lanes, AppendBenchmark.MOST_LANES);
+    check("--rounds", rounds, 1_000);
     AppendBenchmark.Options options =
         new AppendBenchmark.Options(writers, recordBytes, records, lanes, rounds);
     URI uri = URI.create(cluster.open().stockClient().uri());
@@ -60,5 +69,13 @@ public final class AppendCommand implements Callable<Integer> {
       new AppendBenchmark(files, options, System.out).run();
     }
     return 0;
+  }
+
+  private void check(String option, int value, int most) {
+    if (value < 1 || value > most) {
+      throw new ParameterException(
+          command.commandLine(),
+          "%s is %d; choose a value from 1 to %d".formatted(option, value, most));
+    }
   }
 }

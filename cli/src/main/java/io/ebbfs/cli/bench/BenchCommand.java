@@ -8,7 +8,7 @@ import picocli.CommandLine.Mixin;
 @Command(
     name = "bench",
     description = "Measures EbbFS on this machine.",
-    subcommands = {AppendCommand.class, MetadataCommand.class, NamenodesCommand.class})
+    subcommands = {MetadataCommand.class, NamenodesCommand.class, AppendCommand.class})
 public final class BenchCommand {
   @Mixin private HelpOption help;
 }

@@ -21,6 +21,9 @@ import org.apache.hadoop.hdfs.DistributedFileSystem;
  * in turns. A run ends when all bytes are readable.
  */
 public final class AppendBenchmark {
+  public static final int MOST_RECORD_BYTES = AppendOptions.MOST_RECORD_BYTES;
+  public static final int MOST_LANES = AppendOptions.MOST_LANES;
+
   private static final Path DIRECTORY = new Path("/append-benchmark");
   private static final double MEBIBYTE = 1 << 20;
 

@@ -7,12 +7,12 @@ import java.util.UUID;
 import java.util.zip.CRC32C;
 import org.junit.jupiter.api.Test;
 
-class LedgerTest {
+class LaneLedgerTest {
   private static final UUID ANN = new UUID(1, 2);
   private static final UUID BOB = new UUID(3, 4);
 
   private static byte[] entry(UUID writer, long firstRecord, int lengthBytes, long end) {
-    ByteBuffer out = ByteBuffer.allocate(Ledger.ENTRY_BYTES);
+    ByteBuffer out = ByteBuffer.allocate(LaneLedger.ENTRY_BYTES);
     out.putLong(writer.getMostSignificantBits()).putLong(writer.getLeastSignificantBits());
     out.putLong(firstRecord).putInt(1).putInt(lengthBytes).putLong(end).putInt(77);
     CRC32C checksum = new CRC32C();
@@ -32,8 +32,8 @@ class LedgerTest {
 
   @Test
   void aBlockIsCutAfterItsLastWholeBatch() {
-    Ledger ledger =
-        Ledger.decode(
+    LaneLedger ledger =
+        LaneLedger.decode(
             join(entry(ANN, 0, 100, 100), entry(BOB, 0, 50, 150), entry(ANN, 1, 70, 220)));
 
     assertThat(ledger.wholeBytes(0)).isZero();
@@ -54,13 +54,13 @@ class LedgerTest {
 
     for (int length = 0; length <= whole.length; length++) {
       byte[] torn = java.util.Arrays.copyOf(whole, length);
-      assertThat(Ledger.decode(torn).entries()).hasSize(length / Ledger.ENTRY_BYTES);
+      assertThat(LaneLedger.decode(torn).entries()).hasSize(length / LaneLedger.ENTRY_BYTES);
     }
-    for (int at = 0; at < Ledger.ENTRY_BYTES; at++) {
+    for (int at = 0; at < LaneLedger.ENTRY_BYTES; at++) {
       byte[] damaged = whole.clone();
       damaged[at] ^= 1;
-      assertThat(Ledger.decode(damaged).entries()).as("byte " + at).isEmpty();
+      assertThat(LaneLedger.decode(damaged).entries()).as("byte " + at).isEmpty();
     }
-    assertThat(Ledger.decode(join(first, entry(BOB, 0, 50, 160))).entries()).hasSize(1);
+    assertThat(LaneLedger.decode(join(first, entry(BOB, 0, 50, 160))).entries()).hasSize(1);
   }
 }

@@ -10,7 +10,7 @@ import java.util.zip.CRC32C;
  * The ledger of a lane: which records lie where in its block. The chunk server that leads the lane
  * writes it ({@code ledger_entry.h}).
  */
-record Ledger(List<Entry> entries) {
+record LaneLedger(List<Entry> entries) {
   static final int ENTRY_BYTES = 48;
   private static final int CHECKED_BYTES = 44;
 
@@ -22,7 +22,7 @@ record Ledger(List<Entry> entries) {
   record Entry(UUID writer, long firstRecord, int records, int lengthBytes, long end) {}
 
   /** The entries up to the first one that is torn. */
-  static Ledger decode(byte[] bytes) {
+  static LaneLedger decode(byte[] bytes) {
     List<Entry> entries = new ArrayList<>();
     ByteBuffer in = ByteBuffer.wrap(bytes);
     long end = 0;
@@ -43,7 +43,7 @@ record Ledger(List<Entry> entries) {
       end = entry.end;
       entries.add(entry);
     }
-    return new Ledger(entries);
+    return new LaneLedger(entries);
   }
 
   /** The length of the whole batches in a block of this length. */
