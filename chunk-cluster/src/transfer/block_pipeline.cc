@@ -21,7 +21,8 @@ constexpr std::int64_t kWindow = 16;
 
 OpWriteBlockProto CreateOperation(const OpenBlockProto& block) {
   OpWriteBlockProto op;
-  FillHeader(*op.mutable_header(), block.block(), fmt::format("EBBFS_LANE_{}", block.block().blockid()));
+  FillHeader(*op.mutable_header(), block.block(),
+             fmt::format("EBBFS_LANE_{}", block.block().blockid()));
   op.set_stage(OpWriteBlockProto::PIPELINE_SETUP_CREATE);
   op.set_pipelinesize(static_cast<std::uint32_t>(block.targets_size()));
   op.set_minbytesrcvd(0);
@@ -45,7 +46,8 @@ BlockPipeline::BlockPipeline(Socket socket, std::uint64_t block_id, int servers)
 
 Result<std::unique_ptr<BlockPipeline>> BlockPipeline::Open(const OpenBlockProto& block) {
   if (block.targets_size() == 0) {
-    return Fail(ErrorCode::kInvalid, fmt::format("block {} has no servers", block.block().blockid()));
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("block {} has no servers", block.block().blockid()));
   }
   EBB_ASSIGN(auto socket, StartWrite(block.targets(0).id(), CreateOperation(block)));
   std::unique_ptr<BlockPipeline> pipeline(

@@ -1,5 +1,5 @@
-// Writing a new block through a pipeline of servers: the client side of OP_WRITE_BLOCK, for a writer that
-// has to know when bytes are at all servers while the block goes on.
+// Writing a new block through a pipeline of servers: the client side of OP_WRITE_BLOCK, for a
+// writer that has to know when bytes are at all servers while the block goes on.
 #pragma once
 
 #include <cstddef>

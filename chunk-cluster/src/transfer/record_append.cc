@@ -14,8 +14,8 @@ namespace ebb::transfer {
 
 namespace {
 
-// A writer may have nothing to append for so long. The lane is finished long before, and the connection
-// with it, unless other writers use it.
+// A writer may have nothing to append for so long. The lane is finished long before, and the
+// connection with it, unless other writers use it.
 constexpr Timeout kSilentWriterTimeout = std::chrono::minutes(10);
 // An answer has few bytes. A writer that has no room for them has left thousands of answers unread.
 constexpr Timeout kAnswerTimeout = std::chrono::milliseconds(20);
@@ -37,8 +37,8 @@ Status CheckOperation(const OpAppendRecordsProto& op) {
   }
   if (lane.capacitybytes() < kMaxBatchBytes) {
     return Fail(ErrorCode::kInvalid,
-                fmt::format("a block of {} bytes is too small for record appends; it needs {} bytes "
-                            "or more",
+                fmt::format("a block of {} bytes is too small for record appends; it needs {} "
+                            "bytes or more",
                             lane.capacitybytes(), kMaxBatchBytes));
   }
   return {};
@@ -60,7 +60,8 @@ class RecordAppend::Link final : public LaneWriter {
   void End() override {
     const std::lock_guard lock(mutex_);
     ended_ = true;
-    // The writer reads the last answer and closes. A batch that it has sent meanwhile is drained until then.
+    // The writer reads the last answer and closes. A batch that it has sent meanwhile is drained
+    // until then.
   }
 
   // The connection goes away.
@@ -124,8 +125,8 @@ Status RecordAppend::TakeBatch(const BatchProto& header) {
   EBB_TRY(reader_.ReadExact(batch.data, kPeerTimeout));
   if (link_->ended()) return {};
   if (Crc32c(0, batch.data) != header.checksum()) {
-    return Fail(ErrorCode::kCorrupt,
-                fmt::format("the records from {} on contradict their checksum", header.firstrecord()));
+    return Fail(ErrorCode::kCorrupt, fmt::format("the records from {} on contradict their checksum",
+                                                 header.firstrecord()));
   }
   lane_.Append(std::move(batch));
   return {};

@@ -1,5 +1,5 @@
-// The server side of one OP_APPEND_RECORDS: takes the batches of one writer into a lane, and sends the
-// answers back.
+// The server side of one OP_APPEND_RECORDS: takes the batches of one writer into a lane, and sends
+// the answers back.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,8 @@ class RecordAppend {
   RecordAppend(const RecordAppend&) = delete;
   RecordAppend& operator=(const RecordAppend&) = delete;
 
-  // Takes batches until the writer or the lane closes the connection. An error if a batch is malformed.
+  // Takes batches until the writer or the lane closes the connection. An error if a batch is
+  // malformed.
   [[nodiscard]] Status Run();
 
  private:

@@ -61,7 +61,8 @@ void RecordLane::Leave(const std::shared_ptr<LaneWriter>& writer) {
 
 void RecordLane::Append(Batch batch) {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return state_ != State::kOpen || bytes_under_way_ < kMaxBytesUnderWay; });
+  changed_.wait(
+      lock, [&] { return state_ != State::kOpen || bytes_under_way_ < kMaxBytesUnderWay; });
   // The end of the lane answers for all batches that were not taken.
   if (state_ != State::kOpen) return;
   if (batch.data.size() > capacity_ - block_end_ ||
@@ -148,7 +149,8 @@ RecordLane::Group RecordLane::NextGroup() {
 ebb::Status RecordLane::WriteEntries(const Group& group) {
   std::vector<std::byte> entries(group.size() * LedgerEntry::kBytes);
   for (std::size_t i = 0; i < group.size(); ++i) {
-    group[i].entry.Encode(std::span(entries).subspan(i * LedgerEntry::kBytes).first<LedgerEntry::kBytes>());
+    const auto out = std::span(entries).subspan(i * LedgerEntry::kBytes);
+    group[i].entry.Encode(out.first<LedgerEntry::kBytes>());
   }
   return ledger_->Append(entries);
 }

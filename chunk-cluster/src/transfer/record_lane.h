@@ -1,5 +1,6 @@
-// Lanes of record appends: open blocks to which many writers append whole records at once. This server
-// leads a lane if it is the first server of the pipeline of the block. docs/record-append.md.
+// Lanes of record appends: open blocks to which many writers append whole records at once. This
+// server leads a lane if it is the first server of the pipeline of the block.
+// docs/record-append.md.
 #pragma once
 
 #include <chrono>
@@ -40,9 +41,9 @@ struct Batch {
   std::shared_ptr<LaneWriter> writer;
 };
 
-// One lane. Thread-safe. Two threads of its own: the first one writes entries into the ledger, the second one
-// writes batches into the block. No byte of a batch goes out before its entry is at all servers of the ledger, so
-// that a ledger knows all bytes of its block.
+// One lane. Thread-safe. Two threads of its own: the first one writes entries into the ledger, the
+// second one writes batches into the block. No byte of a batch goes out before its entry is at all
+// servers of the ledger, so that a ledger knows all bytes of its block.
 class RecordLane {
  public:
   // Opens both pipelines.
@@ -54,8 +55,8 @@ class RecordLane {
 
   void Join(const std::shared_ptr<LaneWriter>& writer);
   void Leave(const std::shared_ptr<LaneWriter>& writer);
-  // Takes the batch, and answers it later. `batch.entry.end` need not be set. Waits while too many bytes are
-  // under way. A batch that has no room finishes the lane.
+  // Takes the batch, and answers it later. `batch.entry.end` need not be set. Waits while too many
+  // bytes are under way. A batch that has no room finishes the lane.
   void Append(Batch batch);
   // Finishes the lane if `writer` is the only one, else answers kInUse.
   void FinishIfUnshared(const std::shared_ptr<LaneWriter>& writer);
@@ -71,7 +72,8 @@ class RecordLane {
              std::unique_ptr<BlockPipeline> ledger);
   void WriteLedger();
   void WriteBlock();
-  // The batches that wait, up to a limit. Empty when the lane has ended or all is written before its end.
+  // The batches that wait, up to a limit. Empty when the lane has ended or all is written before
+  // its end.
   [[nodiscard]] Group NextGroup();
   [[nodiscard]] Status WriteEntries(const Group& group);
   [[nodiscard]] Status WriteBatches(const Group& group);

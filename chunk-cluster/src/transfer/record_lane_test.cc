@@ -88,7 +88,8 @@ LaneProto Lane(const std::vector<const LaneNode*>& nodes, std::uint64_t capacity
   return lane;
 }
 
-// A writer whose records tell who wrote them: the first byte is the writer, the next four the number.
+// A writer whose records tell who wrote them: the first byte is the writer, the next four the
+// number.
 class TestWriter {
  public:
   TestWriter(const LaneNode& node, const LaneProto& lane, std::uint8_t name)
@@ -155,8 +156,8 @@ std::uint64_t Big64(const std::byte* p) {
   return std::uint64_t{LoadBig32(p)} << 32 | LoadBig32(p + 4);
 }
 
-// Checks that the ledger describes each byte of the block in order, and that each record is whole. Returns
-// the numbers of the records of each writer, in their order.
+// Checks that the ledger describes each byte of the block in order, and that each record is whole.
+// Returns the numbers of the records of each writer, in their order.
 std::map<std::uint8_t, std::vector<std::uint64_t>> Check(const std::vector<std::byte>& block,
                                                          const std::vector<std::byte>& ledger) {
   std::map<std::uint8_t, std::vector<std::uint64_t>> numbers;

@@ -51,7 +51,8 @@ class TransferServer {
     // How long an operation waits for the scan of the disks. A DataNode of HDFS waits as long.
     Timeout ready_patience = std::chrono::seconds(20);
     BalanceThrottler::Options balance = {};
-    // The most lanes of record appends that this server leads. Each one has two threads and up to 20 MiB.
+    // The most lanes of record appends that this server leads. Each one has two threads and up to
+    // 20 MiB.
     std::size_t max_lanes = 64;
     // The path of a Unix domain socket through which clients on this machine get the files of
     // replicas. `_PORT` in it stands for the port. Empty for none.
