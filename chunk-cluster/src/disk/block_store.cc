@@ -63,6 +63,12 @@ std::vector<DiskStatus> BlockStore::Disks() const {
   return all;
 }
 
+StorageType BlockStore::TypeOf(const std::string& storage_uuid) const {
+  const auto it = std::ranges::find_if(
+      disks_, [&](const auto& disk) { return disk->identity().storage_uuid == storage_uuid; });
+  return it == disks_.end() ? StorageType::kDisk : (*it)->type();
+}
+
 ReplicaInfo BlockStore::Describe(std::uint64_t block_id, const Replica& replica) const {
   const std::uint64_t length =
       replica.in_pipeline ? replica.in_pipeline->on_disk.load() : replica.length;

@@ -41,6 +41,8 @@ class BlockStore {
     std::chrono::milliseconds slow_disk_after = std::chrono::seconds(10);
     // A disk whose probe takes longer has failed.
     std::chrono::milliseconds hung_disk_after = std::chrono::minutes(5);
+    // Of each directory, in the order of the directories. Those that are missing are kDisk.
+    std::vector<StorageType> types = {};
   };
 
   // Locks the directories and reads their identities. Blocks are known only after Attach. A
@@ -74,6 +76,8 @@ class BlockStore {
   [[nodiscard]] const std::string& server_uuid() const { return server_uuid_; }
   [[nodiscard]] const std::string& block_pool_id() const { return block_pool_id_; }
   [[nodiscard]] std::vector<DiskStatus> Disks() const;
+  // kDisk for a storage that is not of this server.
+  [[nodiscard]] StorageType TypeOf(const std::string& storage_uuid) const;
   // The replicas on the disk that belong in a block report: all but temporary ones. What changes during
   // the call may be told as it was before or after its change.
   [[nodiscard]] std::vector<ReplicaInfo> Replicas(const std::string& storage_uuid) const;
@@ -150,6 +154,20 @@ class BlockStore {
                                                    std::uint64_t recovery_id,
                                                    std::uint64_t new_length);
 
+  // Where a replica goes within this server: to that storage, or to any storage of the type.
+  struct RelocationTarget {
+    std::string storage_uuid = {};
+    std::optional<StorageType> type = {};
+  };
+  // Called after so many bytes; an error ends the move.
+  using RelocationPace = std::function<Status(std::uint64_t bytes)>;
+  // Moves a finalized replica to another disk of this server: a verified and synced copy takes the
+  // place of the replica in one step. The listener hears first of the new replica, then of the
+  // deletion of the old one. After a crash one of the two is there, or both are, of which disk_scan.cc
+  // removes one. kBusy if somebody has changed the replica meanwhile. An error leaves the replica.
+  [[nodiscard]] Status Relocate(std::uint64_t block_id, std::uint64_t generation_stamp,
+                                const RelocationTarget& target, const RelocationPace& pace = {});
+
   // A replica that is out of the map, and whose files are still there.
   class Forgotten;
   // Takes the replica out of the map, unless its generation stamp is above `max_generation_stamp`:
@@ -215,6 +233,18 @@ class BlockStore {
       const std::function<bool(std::uint64_t block_id, const Replica& replica)>& visit) const;
   [[nodiscard]] std::optional<Replica> Get(std::uint64_t block_id) const;
   [[nodiscard]] Result<Disk*> ChooseDisk(const WriteRequest& request);
+  // The next disk of the type, or of any, that takes replicas; null if there is none.
+  [[nodiscard]] Disk* NextDisk(std::optional<StorageType> type);
+  // The steps of Relocate.
+  [[nodiscard]] Status RelocateAlone(std::uint64_t block_id, std::uint64_t generation_stamp,
+                                     const RelocationTarget& target, const RelocationPace& pace);
+  [[nodiscard]] Result<Disk*> DiskForRelocation(const ReplicaInfo& replica,
+                                                const RelocationTarget& target);
+  [[nodiscard]] static Status CopyForRelocation(const ReplicaReader& from, ReplicaInPipeline& to,
+                                                const RelocationPace& pace);
+  // The disk that had the replica; null if the replica is not as it was seen any more.
+  [[nodiscard]] Disk* TakeRelocated(const ReplicaInfo& seen, Disk& disk);
+  void RemoveRelocated(Disk& disk, const ReplicaInfo& seen);
   [[nodiscard]] Status MakeRoomFor(const WriteRequest& request);
   [[nodiscard]] Result<std::unique_ptr<ReplicaReader>> OpenFinalized(std::uint64_t block_id,
                                                                      const Replica& replica);
@@ -258,6 +288,8 @@ class BlockStore {
   std::map<std::uint64_t, Replica> replicas_;
   // Forgotten replicas whose files are not removed yet.
   std::unordered_set<std::uint64_t> removing_;
+  // Blocks that move between disks of this server.
+  std::unordered_set<std::uint64_t> relocating_;
   std::size_t next_disk_ = 0;
   // The last member, so that it is destroyed first: the threads use the other members.
   std::vector<std::jthread> scans_;

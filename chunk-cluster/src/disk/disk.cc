@@ -207,6 +207,7 @@ void Disk::SubtractUsed(std::uint64_t blocks, std::uint64_t bytes) {
 DiskStatus Disk::GetStatus() const {
   DiskStatus status;
   status.storage_uuid = identity_.storage_uuid;
+  status.type = type_;
   status.directory = directory_;
   status.failed = failed_;
   if (failed_) {

@@ -10,12 +10,14 @@
 
 #include "disk/file_system.h"
 #include "disk/format.h"
+#include "disk/storage_type.h"
 
 namespace ebb {
 
 struct DiskStatus {
   std::string storage_uuid;
   std::string directory;
+  StorageType type = StorageType::kDisk;
   bool failed = false;
   // The reason of the failure, and its time in milliseconds since the epoch.
   std::string failure;
@@ -75,6 +77,10 @@ class Disk {
   // before the first GetStatus. CheckSpace does not depend on it.
   void SetSharers(std::uint32_t sharers) { sharers_ = sharers; }
 
+  // Not thread-safe: to be called before the first GetStatus.
+  void SetType(StorageType type) { type_ = type; }
+  [[nodiscard]] StorageType type() const { return type_; }
+
   // kNoSpace if fewer than `bytes` may be written, judged by the real free space.
   [[nodiscard]] Status CheckSpace(std::uint64_t bytes) const;
   // Reads, writes and syncs a little in the directory. An error means that the disk has failed. A
@@ -117,6 +123,7 @@ class Disk {
   const std::string directory_;
   const std::uint64_t reserved_bytes_;
   std::uint32_t sharers_ = 1;
+  StorageType type_ = StorageType::kDisk;
   format::Identity identity_;
   int lock_ = -1;
   std::atomic<bool> failed_ = false;

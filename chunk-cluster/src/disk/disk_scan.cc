@@ -158,10 +158,13 @@ Result<std::uint64_t> ValidPrefix(Disk& disk, const std::string& data_path,
 Result<std::unique_ptr<BlockStore>> BlockStore::Open(FileSystem& files, const Options& options) {
   std::unique_ptr<BlockStore> store(new BlockStore());
   store->hung_disk_after_ = options.hung_disk_after;
-  for (const auto& directory : options.directories) {
+  for (std::size_t i = 0; i < options.directories.size(); ++i) {
+    const auto& directory = options.directories[i];
+    const auto type = i < options.types.size() ? options.types[i] : StorageType::kDisk;
     auto disk = Disk::Open(files, directory, options.reserved_bytes);
     if (disk) {
       (*disk)->SetSlowAfter(options.slow_disk_after);
+      (*disk)->SetType(type);
       store->disks_.push_back(std::move(disk).value());
       continue;
     }
@@ -173,6 +176,7 @@ Result<std::unique_ptr<BlockStore>> BlockStore::Open(FileSystem& files, const Op
     spdlog::error("disk {} has failed: {}", directory, disk.error().message);
     DiskStatus status;
     status.directory = directory;
+    status.type = type;
     status.failed = true;
     status.failure = disk.error().message;
     status.failed_at_millis =

@@ -27,15 +27,27 @@ Result<Disk*> BlockStore::ChooseDisk(const WriteRequest& request) {
                                               request.storage_uuid));
     }
   }
-  const std::lock_guard lock(mutex_);
-  for (std::size_t i = 0; i < disks_.size(); ++i) {
-    const auto& disk = disks_[next_disk_++ % disks_.size()];
-    if (live(disk) && !disk->slow()) return disk.get();
+  if (Disk* const disk = NextDisk(request.storage_type)) return disk;
+  if (request.exact_type && request.storage_type) {
+    return Fail(ErrorCode::kInvalid,
+                fmt::format("this server has no working storage of type {}; choose another server "
+                            "or another type",
+                            NameOf(*request.storage_type)));
   }
+  if (Disk* const disk = NextDisk(std::nullopt)) return disk;
   if (std::any_of(disks_.begin(), disks_.end(), live)) {
     return Fail(ErrorCode::kBusy, "no disk of this server answers in time; try another server");
   }
   return Fail(ErrorCode::kIo, "every disk of this server has failed");
+}
+
+Disk* BlockStore::NextDisk(std::optional<StorageType> type) {
+  const std::lock_guard lock(mutex_);
+  for (std::size_t i = 0; i < disks_.size(); ++i) {
+    const auto& disk = disks_[next_disk_++ % disks_.size()];
+    if (!disk->failed() && !disk->slow() && (!type || disk->type() == *type)) return disk.get();
+  }
+  return nullptr;
 }
 
 Status BlockStore::MakeRoomFor(const WriteRequest& request) {
@@ -74,7 +86,7 @@ Result<std::unique_ptr<ReplicaWriter>> BlockStore::Create(const WriteRequest& re
   in_pipeline->replaces = request.replaces;
   {
     const std::lock_guard store_lock(mutex_);
-    if (removing_.contains(request.block_id)) {
+    if (removing_.contains(request.block_id) || relocating_.contains(request.block_id)) {
       return Fail(ErrorCode::kBusy, fmt::format("an earlier replica of block {} is being removed "
                                                 "from this server; try again",
                                                 request.block_id));

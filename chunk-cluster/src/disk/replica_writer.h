@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -12,6 +13,7 @@
 #include "disk/format.h"
 #include "disk/replica.h"
 #include "disk/replica_in_pipeline.h"
+#include "disk/storage_type.h"
 
 namespace ebb {
 
@@ -27,6 +29,10 @@ struct WriteRequest {
   std::string storage_uuid = {};
   // Fail if the wanted disk is not available, instead of taking another disk.
   bool exact_storage = false;
+  // The wanted type of disk, if the wanted disk is not available or none is named. Empty for any.
+  std::optional<StorageType> storage_type = {};
+  // Fail if no disk of the wanted type is available, instead of taking a disk of another type.
+  bool exact_type = false;
   // 0 if unknown.
   std::uint64_t expected_bytes = 0;
   // Also a finalized replica with an older generation stamp is replaced: this server was out of the

@@ -106,8 +106,12 @@ class RecordingListener final : public StoreListener {
 };
 
 inline std::unique_ptr<BlockStore> OpenStore(FileSystem& files,
-                                             std::vector<std::string> directories) {
-  auto store = BlockStore::Open(files, {std::move(directories), 0});
+                                             std::vector<std::string> directories,
+                                             std::vector<StorageType> types = {}) {
+  BlockStore::Options options;
+  options.directories = std::move(directories);
+  options.types = std::move(types);
+  auto store = BlockStore::Open(files, options);
   EXPECT_TRUE(store.has_value()) << store.error().message;
   if (!store) return nullptr;
   const auto attached = (*store)->Attach("CID-1", "BP-1", 7);

@@ -159,7 +159,7 @@ Status BlockReporter::SendDisk(const Session& session, const std::string& storag
   request.set_blockpoolid(store_.block_pool_id());
   *request.mutable_context() = context;
   auto& report = *request.add_reports();
-  FillStorage(*report.mutable_storage(), storage_uuid);
+  FillStorage(*report.mutable_storage(), storage_uuid, store_.TypeOf(storage_uuid));
   Result<BlockReportResponseProto> response;
   {
     const std::lock_guard sending(sending_);
@@ -290,7 +290,7 @@ Status BlockReporter::SendFirst(const Session& session, Changes& changes) {
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"  // HDFS still requires this field
     storage.set_storageuuid(uuid);
 #pragma GCC diagnostic pop
-    FillStorage(*storage.mutable_storage(), uuid);
+    FillStorage(*storage.mutable_storage(), uuid, store_.TypeOf(uuid));
     const std::size_t count = std::min(room, of_storage.size());
     for (std::size_t i = 0; i < count; ++i) *storage.add_blocks() = of_storage[i];
     room -= count;
@@ -336,7 +336,7 @@ Status BlockReporter::ReportBad(const hadoop::hdfs::ExtendedBlockProto& block,
   located.set_corrupt(true);
   *located.add_locs()->mutable_id() = holder.value_or(session.registration.datanodeid());
   if (!storage_uuid.empty()) {
-    located.add_storagetypes(DISK);
+    located.add_storagetypes(static_cast<StorageTypeProto>(store_.TypeOf(storage_uuid)));
     located.add_storageids(storage_uuid);
   }
   auto& token = *located.mutable_blocktoken();

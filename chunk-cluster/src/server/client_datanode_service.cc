@@ -38,7 +38,7 @@ GetVolumeReportResponseProto GetVolumes(const BlockStore& store) {
   for (const auto& disk : store.Disks()) {
     auto& volume = *response.add_volumeinfo();
     volume.set_path(disk.directory);
-    volume.set_storagetype(DISK);
+    volume.set_storagetype(static_cast<StorageTypeProto>(disk.type));
     volume.set_usedspace(disk.used_bytes);
     volume.set_freespace(disk.remaining_bytes);
     volume.set_reservedspace(0);

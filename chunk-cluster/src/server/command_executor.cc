@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "server/block_recovery.h"
-#include "transfer/replica_copier.h"
 #include "transfer/wire.h"
 
 namespace ebb::server {
@@ -90,16 +89,19 @@ void CommandExecutor::ObeyBlockCommand(const Client& from, const BlockCommandPro
     }
     if (i >= command.targets_size()) continue;
     const auto& targets = command.targets(i).datanodes();
-    std::vector<DatanodeInfoProto> servers(targets.begin(), targets.end());
-    std::vector<std::string> storages;
+    transfer::CopyTargets to;
+    to.servers.assign(targets.begin(), targets.end());
     if (i < command.targetstorageuuids_size()) {
       const auto& uuids = command.targetstorageuuids(i).storageuuids();
-      storages.assign(uuids.begin(), uuids.end());
+      to.storage_uuids.assign(uuids.begin(), uuids.end());
+    }
+    if (i < command.targetstoragetypes_size()) {
+      for (const int type : command.targetstoragetypes(i).storagetypes()) {
+        to.storage_types.push_back(static_cast<StorageTypeProto>(type));
+      }
     }
     Queue("copy of a block", from,
-          [this, block, servers = std::move(servers), storages = std::move(storages)] {
-            CopyBlock(block, servers, storages);
-          });
+          [this, block, to = std::move(to)] { CopyBlock(block, to); });
   }
 }
 
@@ -138,19 +140,31 @@ void CommandExecutor::Stop() {
   for (auto& [storage, queue] : removals_) queue->Stop();
 }
 
-void CommandExecutor::CopyBlock(const BlockProto& block,
-                                const std::vector<DatanodeInfoProto>& servers,
-                                const std::vector<std::string>& storages) {
-  if (servers.empty()) return;
+// The namenode wants the replica on another disk of this server.
+ebb::Status CommandExecutor::Relocate(const BlockProto& block,
+                                      const transfer::CopyTargets& targets) {
+  if (targets.storage_uuids.empty()) {
+    return Fail(ErrorCode::kInvalid,
+                "a replica moves within its server only to a storage that the namenode names");
+  }
+  return store_.Relocate(block.blockid(), block.genstamp(),
+                         {.storage_uuid = targets.storage_uuids.front()});
+}
+
+void CommandExecutor::CopyBlock(const BlockProto& block, transfer::CopyTargets targets) {
+  if (targets.servers.empty()) return;
   ++copies_;
   const auto copy = [&]() -> ebb::Status {
+    if (targets.servers.front().id().datanodeuuid() == store_.server_uuid()) {
+      return Relocate(block, targets);
+    }
     EBB_ASSIGN(const auto replica, store_.OpenReader(block.blockid(), block.genstamp()));
-    return transfer::CopyReplica(*replica, store_.block_pool_id(), {servers, storages, self_()},
-                                 "");
+    return transfer::CopyReplica(*replica, store_.block_pool_id(), targets, "");
   };
+  targets.source = self_();
   const auto copied = copy();
   --copies_;
-  const auto to = transfer::TransferAddress(servers.front().id());
+  const auto to = transfer::TransferAddress(targets.servers.front().id());
   if (copied) {
     spdlog::info("block {} copied to {}", block.blockid(), to);
   } else {

@@ -16,6 +16,7 @@
 #include "disk/block_store.h"
 #include "server/active_namenode.h"
 #include "server/task_queue.h"
+#include "transfer/replica_copier.h"
 
 namespace ebb::server {
 
@@ -59,9 +60,9 @@ class CommandExecutor {
   void Queue(const char* what, const Client& from, std::function<void()> task);
   void RemoveBlock(std::uint64_t block_id, std::uint64_t generation_stamp);
   [[nodiscard]] TaskQueue& RemovalsOf(const std::string& storage_uuid);
-  void CopyBlock(const hadoop::hdfs::BlockProto& block,
-                 const std::vector<hadoop::hdfs::DatanodeInfoProto>& servers,
-                 const std::vector<std::string>& storages);
+  void CopyBlock(const hadoop::hdfs::BlockProto& block, transfer::CopyTargets targets);
+  [[nodiscard]] Status Relocate(const hadoop::hdfs::BlockProto& block,
+                                const transfer::CopyTargets& targets);
 
   BlockStore& store_;
   ActiveNamenode& namenode_;

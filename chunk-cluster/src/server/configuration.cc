@@ -45,6 +45,26 @@ std::vector<RpcAddress> ParseNamenodes(const std::vector<std::string>& texts) {
   return addresses;
 }
 
+// Takes the type from in front of each directory: [SSD]/disks/0.
+std::vector<StorageType> TakeTypes(std::vector<std::string>& directories) {
+  std::vector<StorageType> types;
+  for (auto& directory : directories) {
+    StorageType type = StorageType::kDisk;
+    if (const auto end = directory.find(']'); directory.starts_with('[') && end != std::string::npos) {
+      const auto named = StorageTypeByName(directory.substr(1, end - 1));
+      if (!named) {
+        Refuse(fmt::format("--data '{}' begins with an unknown type of storage; give [DISK], [SSD], "
+                           "[ARCHIVE], [RAM_DISK] or [NVDIMM]",
+                           directory));
+      }
+      type = *named;
+      directory.erase(0, end + 1);
+    }
+    types.push_back(type);
+  }
+  return types;
+}
+
 void CheckDirectories(const std::vector<std::string>& directories) {
   std::set<std::string> seen;
   for (const auto& directory : directories) {
@@ -85,7 +105,9 @@ Configuration ParseCommandLine(int argc, char** argv) {
          "several share a store")
       ->required()
       ->delimiter(',');
-  app.add_option("--data", c.directories, "directories, one for each disk, separated by commas")
+  app.add_option("--data", c.directories,
+                 "directories, one for each disk, separated by commas; each may have the type of its "
+                 "storage in front: [SSD]/disks/0 (default: DISK)")
       ->required()
       ->delimiter(',');
   app.add_option("--host", c.host,
@@ -183,6 +205,7 @@ Configuration ParseCommandLine(int argc, char** argv) {
     Refuse(fmt::format("{}; see --help", error.what()));
   }
   c.namenodes = ParseNamenodes(namenodes);
+  c.types = TakeTypes(c.directories);
   CheckDirectories(c.directories);
   c.json_log = log_format == "json";
   if (kernel != "auto") c.kernel = ParseKernel(kernel);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "disk/storage_type.h"
 #include "gf/backend.h"
 #include "rpc/address.h"
 
@@ -13,6 +14,8 @@ namespace ebb::server {
 struct Configuration {
   std::vector<RpcAddress> namenodes;
   std::vector<std::string> directories;
+  // Of each directory.
+  std::vector<StorageType> types;
   std::string host = "127.0.0.1";
   std::uint16_t transfer_port = 0;
   std::uint16_t ipc_port = 0;

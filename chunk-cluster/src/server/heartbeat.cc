@@ -38,7 +38,7 @@ HeartbeatRequestProto MakeHeartbeat(const DatanodeRegistrationProto& registratio
     }
     const std::uint64_t known = disk.used_bytes + disk.remaining_bytes;
     report.set_nondfsused(disk.capacity_bytes > known ? disk.capacity_bytes - known : 0);
-    FillStorage(*report.mutable_storage(), disk.storage_uuid);
+    FillStorage(*report.mutable_storage(), disk.storage_uuid, disk.type);
   }
   request.set_failedvolumes(static_cast<std::uint32_t>(failures.failedstoragelocations_size()));
   if (request.failedvolumes() > 0) {

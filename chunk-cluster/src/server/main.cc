@@ -106,7 +106,8 @@ int Run(const Configuration& configuration, const sigset_t& signals) {
                          .reserved_bytes = configuration.reserved_bytes,
                          .disks_per_file_system = configuration.disks_per_file_system,
                          .slow_disk_after = std::chrono::seconds(configuration.slow_disk_seconds),
-                         .hung_disk_after = std::chrono::seconds(configuration.hung_disk_seconds)});
+                         .hung_disk_after = std::chrono::seconds(configuration.hung_disk_seconds),
+                         .types = configuration.types});
   if (!opened) return Die(opened.error(), kNoResource);
   auto& store = **opened;
 

@@ -31,10 +31,11 @@ bool IsUnregistered(const Error& error) {
   return error.exception_class.ends_with("UnregisteredNodeException");
 }
 
-void FillStorage(hadoop::hdfs::DatanodeStorageProto& storage, const std::string& uuid) {
+void FillStorage(hadoop::hdfs::DatanodeStorageProto& storage, const std::string& uuid,
+                 StorageType type) {
   storage.set_storageuuid(uuid);
   storage.set_state(hadoop::hdfs::DatanodeStorageProto::NORMAL);
-  storage.set_storagetype(hadoop::hdfs::DISK);
+  storage.set_storagetype(static_cast<hadoop::hdfs::StorageTypeProto>(type));
 }
 
 NamenodeClient::NamenodeClient(const RpcAddress& address, const NamenodePatience& patience,

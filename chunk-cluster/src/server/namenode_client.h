@@ -7,6 +7,7 @@
 
 #include "DatanodeProtocol.pb.h"
 #include "common/error.h"
+#include "disk/storage_type.h"
 #include "rpc/address.h"
 #include "rpc/client.h"
 
@@ -16,7 +17,8 @@ namespace ebb::server {
 [[nodiscard]] bool IsUnregistered(const Error& error);
 
 // The entry of one disk in heartbeats and reports.
-void FillStorage(hadoop::hdfs::DatanodeStorageProto& storage, const std::string& uuid);
+void FillStorage(hadoop::hdfs::DatanodeStorageProto& storage, const std::string& uuid,
+                 StorageType type);
 
 // How long a namenode may take. Reports have the time-out of other calls.
 struct NamenodePatience {

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "transfer/block_sender.h"
 #include "transfer/peer.h"
 #include "transfer/wire.h"
@@ -48,6 +50,7 @@ ebb::Status SendForMove(Socket& socket, const ReplicaReader& replica, BalanceThr
 
 ebb::Status BlockMover::Run() {
   EBB_TRY(Check());
+  if (IsFromHere()) return Relocate();
   auto fetched = Fetch();
   if (!fetched && fetched.error().code == ErrorCode::kCorrupt && listener_ != nullptr) {
     listener_->OnCorruptAtPeer(op_.source().id(), block_);
@@ -55,18 +58,21 @@ ebb::Status BlockMover::Run() {
   return fetched;
 }
 
+bool BlockMover::IsFromHere() const {
+  return op_.source().id().datanodeuuid() == store_.server_uuid();
+}
+
+StorageType BlockMover::type() const { return static_cast<StorageType>(op_.storagetype()); }
+
 ebb::Status BlockMover::Check() const {
-  if (op_.storagetype() != DISK) {
+  const bool has_type = std::ranges::any_of(store_.Disks(), [&](const auto& disk) {
+    return !disk.failed && disk.type == type();
+  });
+  if (!has_type) {
     return Fail(ErrorCode::kInvalid,
-                fmt::format("block {} cannot move to a storage of type {}: this server has only "
-                            "storages of type DISK",
+                fmt::format("block {} cannot move to a storage of type {}: this server has no "
+                            "working storage of that type; choose another server",
                             block_.blockid(), StorageTypeProto_Name(op_.storagetype())));
-  }
-  if (op_.source().id().datanodeuuid() == store_.server_uuid()) {
-    return Fail(ErrorCode::kInvalid,
-                fmt::format("block {} cannot move from this server to itself: all its storages "
-                            "are of one type",
-                            block_.blockid()));
   }
   if (op_.delhint().size() > kMaxHint) {
     return Fail(ErrorCode::kInvalid,
@@ -77,6 +83,15 @@ ebb::Status BlockMover::Check() const {
                             op_.delhint().size(), kMaxHint));
   }
   return {};
+}
+
+ebb::Status BlockMover::Relocate() {
+  return store_.Relocate(block_.blockid(), block_.generationstamp(),
+                         {.storage_uuid = op_.storageid(), .type = type()},
+                         [this](std::uint64_t bytes) -> ebb::Status {
+                           EBB_TRY(throttler_.Take(bytes, stop_));
+                           return TellProgress();
+                         });
 }
 
 ebb::Status BlockMover::Fetch() {
@@ -98,7 +113,9 @@ ebb::Status BlockMover::Fetch() {
                                                .state = ReplicaState::kTemporary,
                                                .storage_uuid = op_.storageid(),
                                                .expected_bytes = block_.numbytes(),
-                                               .replaces = op_.delhint()}));
+                                               .replaces = op_.delhint(),
+                                               .storage_type = type(),
+                                               .exact_type = true}));
   EBB_TRY(Receive(reader, *writer));
   // The replica that this one replaces may have been synced.
   EBB_TRY(writer->Finish(true));

@@ -46,6 +46,10 @@ class BlockMover {
  private:
   // Why this server cannot get the replica.
   [[nodiscard]] Status Check() const;
+  // Whether the replica is on another disk of this server.
+  [[nodiscard]] bool IsFromHere() const;
+  [[nodiscard]] StorageType type() const;
+  [[nodiscard]] Status Relocate();
   [[nodiscard]] Status Fetch();
   [[nodiscard]] Status Receive(SocketReader& reader, ReplicaWriter& writer);
   [[nodiscard]] Status TellProgress();

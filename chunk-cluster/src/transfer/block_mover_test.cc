@@ -30,8 +30,8 @@ struct Suspects final : PeerListener {
 
 // A chunk server without its namenode.
 struct Server {
-  explicit Server(BalanceThrottler::Options balance = {}) {
-    store = OpenStore(files, {directory / "a"});
+  explicit Server(BalanceThrottler::Options balance = {}, std::vector<StorageType> types = {}) {
+    store = OpenStore(files, {directory / "a"}, types);
     store->SetListener(&listener);
     TransferServer::Options options;
     options.balance = balance;
@@ -119,6 +119,18 @@ TEST(BlockMoverTest, AReplicaMovesWithItsChecksumsAndItsHint) {
   EXPECT_EQ(from.transfers->counters().moves_out.load(), events);
 }
 
+TEST(BlockMoverTest, AReplicaMovesToAServerWithTheTypeThatTheMoverNames) {
+  Server from;
+  Server to({}, {StorageType::kArchive});
+  StoreBlock(*from.store, 1, RandomBytes(1000, 1));
+  auto op = Replace(Block(1, 1000), from);
+  EXPECT_NE(Ask(to, Operation::kReplaceBlock, op).status(), SUCCESS);
+  op.set_storagetype(ARCHIVE);
+  const auto response = Ask(to, Operation::kReplaceBlock, op);
+  EXPECT_EQ(response.status(), SUCCESS) << response.message();
+  EXPECT_TRUE(to.store->Find(1).has_value());
+}
+
 TEST(BlockMoverTest, AMovedReplicaIsSyncedBeforeTheNamenodeMayDeleteTheOldOne) {
   Server from;
   Server to;
@@ -150,7 +162,7 @@ TEST(BlockMoverTest, ARefusedMoveSaysWhyAndLeavesNothing) {
            {Replace(Block(404, 1000), from), "block 404 is not on this server"},
            {Replace(Block(1, 1000, 1002), from), "older than 1002"},
            {Replace(Block(2, 1000), from), "cannot be created again"},
-           {Replace(Block(2, 1000), to), "from this server to itself"}}) {
+           {Replace(Block(2, 1000), to), "already, which is of type DISK"}}) {
     const auto response = Ask(to, Operation::kReplaceBlock, op);
     EXPECT_EQ(response.status(), ERROR);
     EXPECT_NE(response.message().find(why), std::string::npos) << response.message();

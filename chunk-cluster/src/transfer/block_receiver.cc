@@ -104,7 +104,8 @@ ebb::Status BlockReceiver::OpenReplica() {
                                  .storage_uuid = op_.storageid(),
                                  .exact_storage = combine_,
                                  .expected_bytes = block_.numbytes(),
-                                 .replaces_older = transfer_}));
+                                 .replaces_older = transfer_,
+                                 .storage_type = WantedType()}));
     }
     case OpWriteBlockProto::PIPELINE_SETUP_STREAMING_RECOVERY:
       return open(
@@ -122,6 +123,11 @@ ebb::Status BlockReceiver::OpenReplica() {
   return Fail(ErrorCode::kUnsupported,
               fmt::format("stage {} cannot open block {}",
                           OpWriteBlockProto::BlockConstructionStage_Name(op_.stage()), id));
+}
+
+std::optional<StorageType> BlockReceiver::WantedType() const {
+  if (!op_.has_storagetype()) return std::nullopt;
+  return static_cast<StorageType>(op_.storagetype());
 }
 
 ebb::Status BlockReceiver::SetUp() {

@@ -40,6 +40,7 @@ class BlockReceiver {
 
   // Before the packets.
   [[nodiscard]] Status OpenReplica();
+  [[nodiscard]] std::optional<StorageType> WantedType() const;
   [[nodiscard]] Status SetUp();
   [[nodiscard]] Status ConnectMirror(BlockOpResponseProto& response);
 

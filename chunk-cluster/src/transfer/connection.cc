@@ -298,6 +298,9 @@ Result<bool> Connection::TransferBlock(const OpTransferBlockProto& op) {
   CopyTargets targets;
   targets.servers.assign(op.targets().begin(), op.targets().end());
   targets.storage_uuids.assign(op.targetstorageids().begin(), op.targetstorageids().end());
+  for (const int type : op.targetstoragetypes()) {
+    targets.storage_types.push_back(static_cast<StorageTypeProto>(type));
+  }
   const auto copied = CopyReplica(**replica, block.poolid(), targets, op.header().clientname());
   if (!copied) return Refuse(ERROR, copied.error().message);
   BlockOpResponseProto response;

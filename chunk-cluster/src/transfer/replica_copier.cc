@@ -10,6 +10,14 @@ namespace ebb::transfer {
 
 using namespace hadoop::hdfs;
 
+namespace {
+
+StorageTypeProto TypeOf(const CopyTargets& targets, std::size_t target) {
+  return target < targets.storage_types.size() ? targets.storage_types[target] : DISK;
+}
+
+}  // namespace
+
 ebb::Status CopyReplica(const ReplicaReader& replica, const std::string& block_pool_id,
                         const CopyTargets& targets, const std::string& client_name) {
   const auto& info = replica.info();
@@ -24,7 +32,7 @@ ebb::Status CopyReplica(const ReplicaReader& replica, const std::string& block_p
   FillHeader(*op.mutable_header(), block, client_name);
   for (std::size_t i = 1; i < targets.servers.size(); ++i) {
     *op.add_targets() = targets.servers[i];
-    op.add_targetstoragetypes(DISK);
+    op.add_targetstoragetypes(TypeOf(targets, i));
     if (i < targets.storage_uuids.size()) op.add_targetstorageids(targets.storage_uuids[i]);
   }
   op.set_stage(client_name.empty()                      ? OpWriteBlockProto::PIPELINE_SETUP_CREATE
@@ -36,7 +44,7 @@ ebb::Status CopyReplica(const ReplicaReader& replica, const std::string& block_p
   op.set_maxbytesrcvd(0);
   op.set_latestgenerationstamp(0);
   *op.mutable_requestedchecksum() = ToProto(replica.checksum());
-  op.set_storagetype(DISK);
+  op.set_storagetype(TypeOf(targets, 0));
   if (!targets.storage_uuids.empty()) op.set_storageid(targets.storage_uuids.front());
   EBB_ASSIGN(auto socket, StartWrite(targets.servers.front().id(), op));
   const SendRange range = {.offset = 0,

@@ -18,6 +18,8 @@ struct CopyTargets {
   std::vector<std::string> storage_uuids;
   // This server. A target to which corrupt bytes come reports it by this. Empty if unknown.
   std::optional<hadoop::hdfs::DatanodeIDProto> source = {};
+  // Of the storages; those that are missing are of type DISK.
+  std::vector<hadoop::hdfs::StorageTypeProto> storage_types = {};
 };
 
 // With a client's name the copy is for pipeline recovery: it returns once the first target says

@@ -29,6 +29,7 @@ import io.ebbfs.namenode.files.io.OpenListener;
 import io.ebbfs.namenode.files.io.ReplicationFactorService;
 import io.ebbfs.namenode.files.io.TruncateService;
 import io.ebbfs.namenode.files.leases.LeaseManager;
+import io.ebbfs.namenode.files.policies.PolicyService;
 import io.ebbfs.namenode.files.quotas.QuotaService;
 import io.ebbfs.namenode.files.quotas.TreeCounter;
 import io.ebbfs.namenode.files.tree.AttributeService;
@@ -546,6 +547,7 @@ public final class NamenodeServer implements AutoCloseable {
             new XAttrLimits(config.xattrsPerInode(), (int) config.xattrSize()),
             heat),
         new QuotaService(store, counter),
+        new PolicyService(store),
         new InodeLookup(store),
         new RenameService(store, timeOfDay, limits, counter, onPendingDeletion),
         new DeleteService(store, timeOfDay, onPendingDeletion),

@@ -5,6 +5,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
+import org.apache.hadoop.fs.StorageType;
 
 /**
  * The chunk servers and disks as the namenode sees them now, for reading. Pure functions take the
@@ -34,6 +35,11 @@ public interface ClusterView {
 
   /** The disk with this uuid and its server, live or not. */
   Optional<Disk> disk(String storageUuid);
+
+  /** The type of a disk; DISK if the disk is not known. */
+  default StorageType typeOf(String storageUuid) {
+    return disk(storageUuid).map(Disk::type).orElse(StorageType.DISK);
+  }
 
   /** The servers of these disks, each once; unknown disks are passed over. */
   default Set<String> serversOf(Collection<String> storageUuids) {
@@ -224,7 +230,11 @@ public interface ClusterView {
     }
   }
 
-  /** A disk of a chunk server: a failure domain of its own. */
+  /**
+   * A disk of a chunk server: a failure domain of its own.
+   *
+   * @param type by which storage policies choose
+   */
   record Disk(
       String storageUuid,
       long storageNumber,
@@ -232,5 +242,27 @@ public interface ClusterView {
       boolean failed,
       long capacityBytes,
       long usedBytes,
-      long remainingBytes) {}
+      long remainingBytes,
+      StorageType type) {
+
+    /** A disk of type DISK. */
+    public Disk(
+        String storageUuid,
+        long storageNumber,
+        String serverUuid,
+        boolean failed,
+        long capacityBytes,
+        long usedBytes,
+        long remainingBytes) {
+      this(
+          storageUuid,
+          storageNumber,
+          serverUuid,
+          failed,
+          capacityBytes,
+          usedBytes,
+          remainingBytes,
+          StorageType.DISK);
+    }
+  }
 }

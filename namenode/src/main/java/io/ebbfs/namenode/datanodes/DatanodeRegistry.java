@@ -12,6 +12,7 @@ import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -21,6 +22,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
+import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.protocol.DatanodeID;
 import org.apache.hadoop.hdfs.server.protocol.DisallowedDatanodeException;
 import org.slf4j.Logger;
@@ -43,7 +45,19 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
       boolean failed,
       long capacityBytes,
       long usedBytes,
-      long remainingBytes) {}
+      long remainingBytes,
+      StorageType type) {
+
+    /** Of a disk of type DISK. */
+    public DiskReport(
+        String storageUuid,
+        boolean failed,
+        long capacityBytes,
+        long usedBytes,
+        long remainingBytes) {
+      this(storageUuid, failed, capacityBytes, usedBytes, remainingBytes, StorageType.DISK);
+    }
+  }
 
   private final MetadataStore store;
   private final IdGenerator storageNumbers;
@@ -59,6 +73,7 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
   // Of the last call of apply(), whoever leads since.
   private volatile HostLists hosts;
   private final Map<String, Disk> disks = new ConcurrentHashMap<>();
+  private volatile boolean typedDisks;
   // Servers that another namenode has taken for live, and that have not registered here.
   private final Set<String> presumed = ConcurrentHashMap.newKeySet();
   private final HeartbeatRhythm rhythm = new HeartbeatRhythm();
@@ -140,6 +155,11 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
 
   /** The live servers after so many changes, and those of them that take new blocks. */
   private record Snapshot(long change, List<Server> servers, List<Server> forBlocks) {}
+
+  /** Whether a disk that is not of type DISK has been known since the start. */
+  public boolean hasTypedDisks() {
+    return typedDisks;
+  }
 
   /** What the servers are still to be told of a balancer. */
   public BalancerBandwidth balancerBandwidth() {
@@ -268,7 +288,8 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
                 disk.failed(),
                 capacity,
                 used,
-                remaining));
+                remaining,
+                disk.type()));
   }
 
   // ---- changes ----------------------------------------------------------------------------------
@@ -604,6 +625,9 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
     if (changed) {
       setFailures(server.uuid(), working);
     }
+    if (reports.stream().anyMatch(report -> typeOf(report.storageUuid()) != report.type())) {
+      setTypes(server.uuid(), reports);
+    }
   }
 
   private List<Disk> takeNewlyFailed(String serverUuid) {
@@ -657,6 +681,19 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
                 builder
                     .getStoragesBuilderList()
                     .forEach(storage -> storage.setFailed(!working.contains(storage.getUuid())))));
+  }
+
+  private synchronized void setTypes(String serverUuid, List<DiskReport> reports)
+      throws IOException {
+    Map<String, StorageType> types = new HashMap<>();
+    reports.forEach(report -> types.put(report.storageUuid(), report.type()));
+    remember(
+        update(
+            serverUuid,
+            builder ->
+                builder.getStoragesBuilderList().stream()
+                    .filter(storage -> types.containsKey(storage.getUuid()))
+                    .forEach(storage -> storage.setType(types.get(storage.getUuid()).name()))));
   }
 
   /**
@@ -749,6 +786,9 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
 
   private void remember(Server server) {
     for (Disk disk : server.disks()) {
+      if (disk.type() != StorageType.DISK) {
+        typedDisks = true;
+      }
       Disk before = disks.put(disk.storageUuid(), disk);
       if (disk.failed() && before != null && !before.failed()) {
         noteFailure(disk);
@@ -775,7 +815,8 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
               storage.getFailed(),
               known == null ? 0 : known.capacityBytes(),
               known == null ? 0 : known.usedBytes(),
-              known == null ? 0 : known.remainingBytes()));
+              known == null ? 0 : known.remainingBytes(),
+              typeOf(storage)));
     }
     return new Server(
         row.getUuid(),
@@ -791,6 +832,10 @@ public final class DatanodeRegistry implements ClusterView, ServerDrains {
         List.copyOf(list),
         drainOf(row),
         Hibernations.of(row));
+  }
+
+  private static StorageType typeOf(StorageRow storage) {
+    return storage.hasType() ? StorageType.valueOf(storage.getType()) : StorageType.DISK;
   }
 
   private Server refreshed(Server s, boolean live, long heartbeatMillis, int activeTransfers) {

@@ -13,6 +13,7 @@ import io.ebbfs.protocol.proto.PeerProtos.ViewedServerProto;
 import java.time.Clock;
 import java.util.List;
 import java.util.Optional;
+import org.apache.hadoop.fs.StorageType;
 
 /** The chunk servers as the leader sees them, on their way to the other namenodes. */
 public final class ClusterViews {
@@ -70,6 +71,7 @@ public final class ClusterViews {
         .setCapacityBytes(disk.capacityBytes())
         .setUsedBytes(disk.usedBytes())
         .setRemainingBytes(disk.remainingBytes())
+        .setType(disk.type().name())
         .build();
   }
 
@@ -131,6 +133,7 @@ public final class ClusterViews {
         disk.getFailed(),
         disk.getCapacityBytes(),
         disk.getUsedBytes(),
-        disk.getRemainingBytes());
+        disk.getRemainingBytes(),
+        disk.hasType() ? StorageType.valueOf(disk.getType()) : StorageType.DISK);
   }
 }

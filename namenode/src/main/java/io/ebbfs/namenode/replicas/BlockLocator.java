@@ -266,9 +266,9 @@ public final class BlockLocator {
     for (int i = 0; i < infos.length; i++) {
       Place place = places.get(i);
       storages[i] = place.storageUuid();
-      types[i] = StorageType.DISK;
+      types[i] = place.type();
       infos[i] =
-          new DatanodeInfoWithStorage(info(place.server()), place.storageUuid(), StorageType.DISK);
+          new DatanodeInfoWithStorage(info(place.server()), place.storageUuid(), types[i]);
     }
     return new LocatedBlock(
         extended(where.block()),

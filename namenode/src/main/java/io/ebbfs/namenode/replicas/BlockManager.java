@@ -350,6 +350,11 @@ public final class BlockManager implements BlockService {
   }
 
   @Override
+  public boolean hasTypedDisks() {
+    return cluster.hasTypedDisks();
+  }
+
+  @Override
   public void giveBack(List<Target> targets) {
     chooser.giveBack(targets);
   }

@@ -1,8 +1,10 @@
 package io.ebbfs.namenode.replicas;
 
+import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import java.util.List;
+import org.apache.hadoop.fs.StorageType;
 
 /**
  * Where a client finds a block, or writes it.
@@ -12,5 +14,15 @@ import java.util.List;
  */
 public record BlockPlaces(BlockRow block, long offsetBytes, List<Place> places, boolean corrupt) {
   /** A location. The storage of a server that decodes the block is empty. */
-  public record Place(Server server, String storageUuid) {}
+  public record Place(Server server, String storageUuid) {
+    /** The type of the storage; DISK of a server that decodes the block. */
+    public StorageType type() {
+      for (Disk disk : server.disks()) {
+        if (disk.storageUuid().equals(storageUuid)) {
+          return disk.type();
+        }
+      }
+      return StorageType.DISK;
+    }
+  }
 }

@@ -33,7 +33,28 @@ public interface BlockService {
       String clientMachine,
       Set<String> excludedServerUuids,
       Set<String> chosenStorageUuids,
-      WriterWishes wishes) {
+      WriterWishes wishes,
+      TypeWish types) {
+    /** On any disks. */
+    public WriteRequest(
+        String path,
+        int replication,
+        long blockSizeBytes,
+        String clientMachine,
+        Set<String> excludedServerUuids,
+        Set<String> chosenStorageUuids,
+        WriterWishes wishes) {
+      this(
+          path,
+          replication,
+          blockSizeBytes,
+          clientMachine,
+          excludedServerUuids,
+          chosenStorageUuids,
+          wishes,
+          TypeWish.ANY);
+    }
+
     public WriteRequest(
         String path,
         int replication,
@@ -50,6 +71,19 @@ public interface BlockService {
           chosenStorageUuids,
           WriterWishes.NONE);
     }
+
+    /** The same on disks of these types. */
+    public WriteRequest on(TypeWish wish) {
+      return new WriteRequest(
+          path,
+          replication,
+          blockSizeBytes,
+          clientMachine,
+          excludedServerUuids,
+          chosenStorageUuids,
+          wishes,
+          wish);
+    }
   }
 
   /** A replica that its server is to delete. */
@@ -63,6 +97,11 @@ public interface BlockService {
    *     for each server
    */
   List<Target> chooseTargets(WriteRequest request) throws IOException;
+
+  /** Whether some disks are not of type DISK: only then do storage policies say where blocks go. */
+  default boolean hasTypedDisks() {
+    return false;
+  }
 
   /**
    * Takes back targets to which nothing will be written: their disks expect the replicas no more.

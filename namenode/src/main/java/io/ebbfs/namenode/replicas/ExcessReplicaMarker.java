@@ -24,6 +24,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.ToDoubleFunction;
+import org.apache.hadoop.fs.StorageType;
 
 /**
  * Chooses and marks replicas to delete. A replica is deleted in two steps: its row is marked EXCESS
@@ -37,6 +39,7 @@ final class ExcessReplicaMarker {
   private final DatanodeCommandQueue commands;
   private final long reportTravelMillis;
   private final ReplacedReplicas replaced;
+  private final BlockTypes types;
   private volatile StripeService stripes;
 
   ExcessReplicaMarker(
@@ -50,6 +53,7 @@ final class ExcessReplicaMarker {
     this.commands = commands;
     this.reportTravelMillis = reportTravelMillis;
     this.replaced = replaced;
+    this.types = new BlockTypes(store, cluster);
   }
 
   /** Sets the stripes. Until then no lost block counts as decodable. */
@@ -234,17 +238,23 @@ final class ExcessReplicaMarker {
    * Chooses excess replicas; the trusted replicas that remain are enough. A replica that shares a
    * server with another replica is chosen first. Next come replicas on servers that are drained,
    * then replicas that share a server or a disk with other members of the stripe, then a replica
-   * that a balancer has replaced by one elsewhere, then replicas on the fullest disks. Among those
-   * without another fault, a replica is chosen last if the others are in one rack.
+   * that a balancer has replaced by one elsewhere, then replicas of a type of which the storage
+   * policy wants fewer, then replicas on the fullest disks. Among those without another fault, a
+   * replica is chosen last if the others are in one rack.
    */
   List<Replica> choose(Transaction transaction, BlockAssessment block) throws IOException {
     List<Replica> kept = new ArrayList<>(block.trusted());
     List<Replica> gone = new ArrayList<>();
     Map<String, Integer> neighbours = neighbours(transaction, block);
     while (kept.size() > block.wanted()) {
+      List<StorageType> excess = types.excess(transaction, block, kept);
+      ToDoubleFunction<Replica> badness =
+          replica ->
+              badness(block, replica, kept, neighbours)
+                  + (excess.contains(cluster.typeOf(replica.storageUuid())) ? 2.5 : 0.0);
       Replica worst = kept.get(0);
       for (Replica replica : kept) {
-        if (badness(block, replica, kept, neighbours) > badness(block, worst, kept, neighbours)) {
+        if (badness.applyAsDouble(replica) > badness.applyAsDouble(worst)) {
           worst = replica;
         }
       }

@@ -14,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.hadoop.fs.StorageType;
 
 /**
  * The replicas of a server that HDFS's balancer may move elsewhere. The balancer knows racks, and
@@ -56,10 +57,15 @@ public final class MovableBlocks {
    *
    * @param sumBytes the wanted sum of the lengths
    * @param leastBytes shorter blocks are left out
+   * @param type of the disks to look at; null for any
    */
-  public List<Movable> of(Server server, long sumBytes, long leastBytes) throws IOException {
+  public List<Movable> of(Server server, long sumBytes, long leastBytes, StorageType type)
+      throws IOException {
     Search search = new Search(sumBytes, leastBytes, MOST_BLOCKS, MOST_ROWS);
-    List<Disk> disks = server.disks().stream().filter(disk -> !disk.failed()).toList();
+    List<Disk> disks =
+        server.disks().stream()
+            .filter(disk -> !disk.failed() && (type == null || disk.type() == type))
+            .toList();
     int first = calls.getAndIncrement();
     for (int i = 0; i < disks.size() && !search.isDone(); i++) {
       search.readDisk(disks.get(Math.floorMod(first + i, disks.size())));
@@ -72,6 +78,11 @@ public final class MovableBlocks {
     Search search = new Search(Long.MAX_VALUE, 0, mostBlocks, ROWS_FOR_SOME);
     search.readDisk(disk);
     return search.found;
+  }
+
+  /** The same of all disks of the server. */
+  public List<Movable> of(Server server, long sumBytes, long leastBytes) throws IOException {
+    return of(server, sumBytes, leastBytes, null);
   }
 
   private final class Search {

@@ -73,7 +73,15 @@ public final class RedundancyMonitor {
     this.invalidationRows = invalidationRows;
     this.queue = new RedundancyQueue(settings.queueLimit());
     this.replications =
-        new ReplicationScheduler(cluster, commands, chooser, clock, settings, queue, this::assess);
+        new ReplicationScheduler(
+            cluster,
+            commands,
+            chooser,
+            clock,
+            settings,
+            queue,
+            this::assess,
+            new BlockTypes(store, cluster));
     this.chooser = chooser;
     this.drains = new DrainMonitor(store, cluster, clock, settings, new BlocksOfDrainedServers());
     this.lostDisks = new LostDiskWalker(store, cluster, clock, settings, new BlocksOfLostDisks());

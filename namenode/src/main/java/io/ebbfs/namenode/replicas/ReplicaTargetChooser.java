@@ -4,6 +4,7 @@ import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.SharedRandom;
+import io.ebbfs.namenode.placement.BusyServers;
 import io.ebbfs.namenode.placement.ReplicaServerChooser;
 import io.ebbfs.namenode.placement.ReplicaServerChooser.Candidate;
 import io.ebbfs.namenode.replicas.BlockService.Target;
@@ -11,6 +12,7 @@ import io.ebbfs.namenode.replicas.BlockService.WriteRequest;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -20,12 +22,15 @@ import java.util.OptionalDouble;
 import java.util.OptionalInt;
 import java.util.Set;
 import java.util.function.IntPredicate;
+import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.server.namenode.NotReplicatedYetException;
 
 /**
  * Chooses disks for new replicas, for write pipelines and for re-replication (HDFS:
  * BlockPlacementPolicy). Every replica gets another server, chosen by {@link ReplicaServerChooser},
- * on two racks if there are two, and then the least loaded disk of that server. Thread-safe.
+ * on two racks if there are two, and then the least loaded disk of that server. The disks have the
+ * types that the storage policy of the file asks for ({@link TypeChoice}). Full disks and busy
+ * servers ({@link BusyServers}) are left out as long as there are others. Thread-safe.
  */
 final class ReplicaTargetChooser {
   // The bytes of a replica that was placed longer ago show in the free bytes of a heartbeat.
@@ -57,6 +62,7 @@ final class ReplicaTargetChooser {
   private static final class Choice {
     private final List<Server> servers;
     private final ReplicaServerChooser chooser;
+    private final BusyServers busy;
     private final Map<String, List<Integer>> onMachine = new HashMap<>();
 
     private Choice(List<Server> servers) {
@@ -70,6 +76,8 @@ final class ReplicaTargetChooser {
         }
       }
       this.chooser = new ReplicaServerChooser(candidates);
+      this.busy =
+          new BusyServers(servers.stream().mapToInt(Server::activeTransfers).toArray());
     }
 
     private static double free(Server server) {
@@ -110,36 +118,24 @@ final class ReplicaTargetChooser {
     List<Target> targets = new ArrayList<>();
     long now = clock.millis();
     Set<String> avoided = avoided(request, taken);
+    TypeChoice types =
+        new TypeChoice(
+            request.types(), request.chosenStorageUuids().stream().map(cluster::typeOf).toList());
     while (targets.size() < request.replication()) {
       boolean first = targets.isEmpty() && request.chosenStorageUuids().isEmpty();
       boolean last = targets.size() == request.replication() - 1;
-      List<String> others = last ? racks : List.of();
-      OptionalInt next = favored(request, taken, others, now);
-      if (next.isEmpty() && first && request.wishes().isLocalFirst()) {
-        next = local(request, taken, now);
-      }
-      if (next.isEmpty() && avoided.size() > taken.size()) {
-        next =
-            next(
-                racks,
-                server ->
-                    fits(server, request, avoided, now) && !leavesOneRack(live.get(server), others),
-                now);
-      }
-      if (next.isEmpty()) {
-        next = next(racks, server -> fits(server, request, taken, now), now);
-      }
-      if (next.isEmpty()) {
-        next = next(racks, server -> hasRoom(server, request, taken, now), now);
-      }
-      if (next.isEmpty()) {
+      Draft draft = new Draft(request, now, taken, avoided, racks, first, last);
+      Optional<Target> next = next(draft, types.next());
+      if (next.isPresent()) {
+        Target target = next.get();
+        types.took(target.disk().type());
+        taken.add(target.server().uuid());
+        avoided.add(target.server().uuid());
+        racks.add(target.server().rack());
+        targets.add(target);
+      } else if (!types.giveUp()) {
         break;
       }
-      Server server = live.get(next.getAsInt());
-      taken.add(server.uuid());
-      avoided.add(server.uuid());
-      racks.add(server.rack());
-      targets.add(new Target(server, disk(server, request, now)));
     }
     if (targets.isEmpty() && live.isEmpty() && cluster.awaitsServers()) {
       // Clients repeat the call after a moment when they get this.
@@ -150,6 +146,78 @@ final class ReplicaTargetChooser {
       throw new IOException(noPlace(request, live, holders, now));
     }
     return targets;
+  }
+
+  /**
+   * What is known when the next replica is placed.
+   *
+   * @param racks of the replicas so far
+   * @param first whether it is the first replica of the block
+   * @param last whether it is the last one of the request
+   */
+  private record Draft(
+      WriteRequest request,
+      long now,
+      Set<String> taken,
+      Set<String> avoided,
+      List<String> racks,
+      boolean first,
+      boolean last) {}
+
+  /** A disk that has room; the sets of types are tried in their order. */
+  private Optional<Target> next(Draft draft, List<EnumSet<StorageType>> types) {
+    List<Ask> asks =
+        types.stream().map(set -> new Ask(draft.request(), set, draft.now())).toList();
+    for (Ask ask : asks) {
+      OptionalInt preferred = preferred(draft, ask);
+      if (preferred.isPresent()) {
+        return Optional.of(target(preferred.getAsInt(), ask));
+      }
+    }
+    for (Ask ask : asks) {
+      OptionalInt any = anywhere(draft, ask);
+      if (any.isPresent()) {
+        return Optional.of(target(any.getAsInt(), ask));
+      }
+    }
+    return Optional.empty();
+  }
+
+  private Target target(int index, Ask ask) {
+    Server server = choice.servers.get(index);
+    return new Target(server, disk(server, ask));
+  }
+
+  /** A server that the writer favors, or on the writer's machine. */
+  private OptionalInt preferred(Draft draft, Ask ask) {
+    OptionalInt favored = favored(ask, draft.taken(), otherRacks(draft));
+    boolean isLocal = draft.first() && ask.request().wishes().isLocalFirst();
+    return favored.isEmpty() && isLocal ? local(ask, draft.taken()) : favored;
+  }
+
+  private OptionalInt anywhere(Draft draft, Ask ask) {
+    List<String> racks = draft.racks();
+    OptionalInt next = OptionalInt.empty();
+    if (draft.avoided().size() > draft.taken().size()) {
+      List<String> others = otherRacks(draft);
+      next =
+          next(
+              racks,
+              server ->
+                  fits(server, ask, draft.avoided())
+                      && !leavesOneRack(choice.servers.get(server), others),
+              ask.now());
+    }
+    if (next.isEmpty()) {
+      next = next(racks, server -> fits(server, ask, draft.taken()), ask.now());
+    }
+    return next.isEmpty()
+        ? next(racks, server -> hasRoom(server, ask, draft.taken()), ask.now())
+        : next;
+  }
+
+  private static List<String> otherRacks(Draft draft) {
+    return draft.last() ? draft.racks() : List.of();
   }
 
   /** See {@link BlockService#giveBack}. */
@@ -187,20 +255,33 @@ final class ReplicaTargetChooser {
     }
   }
 
-  /** Whether a server has room, and its heartbeats come as usual. */
-  private boolean fits(int index, WriteRequest request, Set<String> taken, long now) {
-    return hasRoom(index, request, taken, now) && !cluster.isOverdue(choice.servers.get(index));
-  }
+  /** What a disk must have: room for the block, and one of the types. */
+  private record Ask(WriteRequest request, EnumSet<StorageType> types, long now) {}
 
-  private boolean hasRoom(int index, WriteRequest request, Set<String> taken, long now) {
+  /** Whether a server has room, is not too busy, and its heartbeats come as usual. */
+  private boolean fits(int index, Ask ask, Set<String> taken) {
     Server server = choice.servers.get(index);
     return !taken.contains(server.uuid())
-        && server.disks().stream().anyMatch(disk -> hasRoom(disk, request, now));
+        && server.disks().stream().anyMatch(disk -> hasRoom(disk, ask) && !isFull(disk))
+        && !choice.busy.isBusy(index)
+        && !cluster.isOverdue(server);
   }
 
-  private boolean hasRoom(Disk disk, WriteRequest request, long now) {
+  private boolean hasRoom(int index, Ask ask, Set<String> taken) {
+    Server server = choice.servers.get(index);
+    return !taken.contains(server.uuid())
+        && server.disks().stream().anyMatch(disk -> hasRoom(disk, ask));
+  }
+
+  private boolean hasRoom(Disk disk, Ask ask) {
     return !disk.failed()
-        && freeBytes(disk, placedOn(disk, now), request) >= request.blockSizeBytes();
+        && ask.types().contains(disk.type())
+        && freeBytes(disk, placedOn(disk, ask.now()), ask.request())
+            >= ask.request().blockSizeBytes();
+  }
+
+  private static boolean isFull(Disk disk) {
+    return BusyServers.isFull(disk.capacityBytes(), disk.remainingBytes());
   }
 
   private OptionalInt next(List<String> racks, IntPredicate fits, long now) {
@@ -230,13 +311,13 @@ final class ReplicaTargetChooser {
    * @param racks of the other replicas, if the block would be on one rack with this last one
    */
   private OptionalInt favored(
-      WriteRequest request, Set<String> taken, List<String> racks, long now) {
-    for (String favored : request.wishes().favored()) {
+      Ask ask, Set<String> taken, List<String> racks) {
+    for (String favored : ask.request().wishes().favored()) {
       String machine = WriterWishes.machine(favored);
       for (int index : choice.onMachine.getOrDefault(machine, List.of())) {
         Server server = choice.servers.get(index);
         if (WriterWishes.hasPort(server, favored)
-            && fits(index, request, taken, now)
+            && fits(index, ask, taken)
             && !leavesOneRack(server, racks)) {
           return OptionalInt.of(index);
         }
@@ -252,9 +333,10 @@ final class ReplicaTargetChooser {
   }
 
   /** A server on the writer's machine that fits, unless all servers are on that machine. */
-  private OptionalInt local(WriteRequest request, Set<String> taken, long now) {
-    List<Integer> there = choice.onMachine.getOrDefault(request.clientMachine(), List.of());
-    List<Integer> fit = there.stream().filter(server -> fits(server, request, taken, now)).toList();
+  private OptionalInt local(Ask ask, Set<String> taken) {
+    List<Integer> there = 
+        choice.onMachine.getOrDefault(ask.request().clientMachine(), List.of());
+    List<Integer> fit = there.stream().filter(server -> fits(server, ask, taken)).toList();
     return fit.isEmpty() || there.size() == choice.servers.size()
         ? OptionalInt.empty()
         : OptionalInt.of(fit.get(random.below(fit.size())));
@@ -293,9 +375,16 @@ final class ReplicaTargetChooser {
     if (holders.stream().anyMatch(holder -> holder.uuid().equals(server.uuid()))) {
       return Optional.of("holds the block already");
     }
-    OptionalDouble most =
+    List<Disk> typed =
         server.disks().stream()
-            .filter(disk -> !disk.failed())
+            .filter(disk -> !disk.failed() && isWanted(disk.type(), request.types()))
+            .toList();
+    if (typed.isEmpty() && server.disks().stream().anyMatch(disk -> !disk.failed())) {
+      return Optional.of("no disk of a type that the storage policy %s allows"
+              .formatted(request.types().policy().getName()));
+    }
+    OptionalDouble most =
+        typed.stream()
             .mapToDouble(disk -> freeBytes(disk, placedOn(disk, now), request))
             .max();
     if (most.isEmpty()) {
@@ -308,15 +397,25 @@ final class ReplicaTargetChooser {
                 .formatted(request.blockSizeBytes(), (long) Math.max(0, most.getAsDouble())));
   }
 
+  private static boolean isWanted(StorageType type, TypeWish wish) {
+    return wish.policy() == null
+        || List.of(wish.policy().getStorageTypes()).contains(type)
+        || List.of(wish.policy().getCreationFallbacks()).contains(type);
+  }
+
   static boolean isOn(Server server, String machine) {
     return machine != null
         && (machine.equals(server.ipAddress()) || machine.equals(server.hostName()));
   }
 
-  /** Takes the least loaded disk of a server that has room for the block. */
-  private Disk disk(Server server, WriteRequest request, long now) {
+  /** Takes the least loaded disk of a server that has room for the block and is not full. */
+  private Disk disk(Server server, Ask ask) {
+    long now = ask.now();
     List<Disk> disks = new ArrayList<>(server.disks());
-    disks.removeIf(disk -> !hasRoom(disk, request, now));
+    disks.removeIf(disk -> !hasRoom(disk, ask));
+    if (!disks.stream().allMatch(ReplicaTargetChooser::isFull)) {
+      disks.removeIf(ReplicaTargetChooser::isFull);
+    }
     random.shuffle(disks);
     Disk best = disks.get(0);
     for (Disk disk : disks) {

@@ -52,6 +52,7 @@ final class ReplicationScheduler {
   private final RedundancySettings settings;
   private final RedundancyQueue queue;
   private final Assessor assessor;
+  private final BlockTypes types;
   private final ByteBudget bytes;
   private final PendingReplicationRegistry pending = new PendingReplicationRegistry();
   // By block, the servers of replications that did not arrive in time.
@@ -64,7 +65,8 @@ final class ReplicationScheduler {
       Clock clock,
       RedundancySettings settings,
       RedundancyQueue queue,
-      Assessor assessor) {
+      Assessor assessor,
+      BlockTypes types) {
     this.cluster = cluster;
     this.commands = commands;
     this.chooser = chooser;
@@ -72,6 +74,7 @@ final class ReplicationScheduler {
     this.settings = settings;
     this.queue = queue;
     this.assessor = assessor;
+    this.types = types;
     this.bytes = new ByteBudget(settings.copyRate(), clock);
   }
 
@@ -210,7 +213,7 @@ final class ReplicationScheduler {
     }
   }
 
-  private void order(long blockId, BlockAssessment block) {
+  private void order(long blockId, BlockAssessment block) throws IOException {
     List<Replication> underWay;
     synchronized (pending) {
       underWay = List.copyOf(pending.of(blockId));
@@ -224,7 +227,10 @@ final class ReplicationScheduler {
     int missing = block.wanted() - block.counted().size() - underWay.size();
     for (int i = 0; i < missing; i++) {
       Optional<Server> source = source(blockId, block);
-      Optional<Target> target = source.isEmpty() ? Optional.empty() : target(block, occupied);
+      Optional<Target> target =
+          source.isEmpty()
+              ? Optional.empty()
+              : target(block, occupied, types.forCopy(block, occupied));
       if (target.isEmpty()) {
         return;
       }
@@ -270,7 +276,7 @@ final class ReplicationScheduler {
     }
   }
 
-  private Optional<Target> target(BlockAssessment block, Set<String> occupied) {
+  private Optional<Target> target(BlockAssessment block, Set<String> occupied, TypeWish wish) {
     Set<String> busy = new HashSet<>(occupied);
     synchronized (pending) {
       cluster.liveServers().stream()
@@ -282,10 +288,10 @@ final class ReplicationScheduler {
     }
     Set<String> excluded = new HashSet<>(busy);
     excluded.addAll(avoided.getOrDefault(block.block().getBlockId(), Set.of()));
-    return choose(block, excluded).or(() -> choose(block, busy));
+    return choose(block, excluded, wish).or(() -> choose(block, busy, wish));
   }
 
-  private Optional<Target> choose(BlockAssessment block, Set<String> excluded) {
+  private Optional<Target> choose(BlockAssessment block, Set<String> excluded, TypeWish wish) {
     try {
       return Optional.of(
           chooser
@@ -295,8 +301,9 @@ final class ReplicationScheduler {
                       1,
                       block.block().getLengthBytes(),
                       null,
-                      excluded,
-                      Set.of()))
+                          excluded,
+                          Set.of())
+                      .on(wish))
               .get(0));
     } catch (IOException e) {
       LOG.debug("no target for a replica: {}", e.getMessage());

@@ -5,7 +5,7 @@ import org.apache.hadoop.hdfs.protocol.HdfsFileStatus;
 import org.apache.hadoop.hdfs.protocol.HdfsFileStatus.Flags;
 import org.apache.hadoop.hdfs.protocol.LocatedBlocks;
 
-/** Converts inodes to the file status that HDFS clients read. */
+/** Converts inodes, as clients see them, to the file status that HDFS clients read. */
 public final class FileStatusConverter {
   private static final EnumSet<Flags> HAS_ACL = EnumSet.of(Flags.HAS_ACL);
 
@@ -37,6 +37,6 @@ public final class FileStatusConverter {
         .path(name)
         .fileId(inode.id())
         .children(0)
-        .storagePolicy((byte) 0);
+        .storagePolicy((byte) inode.row().getStoragePolicy());
   }
 }

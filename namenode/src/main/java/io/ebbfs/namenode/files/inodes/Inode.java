@@ -65,6 +65,13 @@ public record Inode(Key key, InodeRow row) {
     return new Inode(key, changed);
   }
 
+  /** The inode as clients see it, in a directory where a storage policy holds. Not to be stored. */
+  public Inode showing(int policyId) {
+    return policyId == row.getStoragePolicy() || row.hasStoragePolicy()
+        ? this
+        : with(row.toBuilder().setStoragePolicy(policyId).build());
+  }
+
   public boolean isSame(Inode other) {
     return id() == other.id();
   }

@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.files.inodes;
 
+import io.ebbfs.namenode.policies.InheritedPolicy;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.Tables;
 import java.io.FileNotFoundException;
@@ -32,6 +33,19 @@ public record ResolvedPath(FsPath path, List<Inode> inodes) {
       throw PathErrors.notFound("Path is not a file: " + path);
     }
     return inode;
+  }
+
+  /**
+   * The id of the storage policy that holds for the deepest existing inode: {@link
+   * io.ebbfs.namenode.policies.StoragePolicies#UNSPECIFIED} if none was set.
+   */
+  public int policyId() {
+    return InheritedPolicy.idOf(inodes.stream().map(Inode::row).toList());
+  }
+
+  /** The inode at the path as clients see it: with the storage policy that holds for it. */
+  public Optional<Inode> shown() {
+    return last().map(inode -> inode.showing(policyId()));
   }
 
   /** The deepest existing inode. */

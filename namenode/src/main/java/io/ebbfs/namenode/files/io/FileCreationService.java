@@ -17,6 +17,9 @@ import io.ebbfs.namenode.files.inodes.QuotaMarks;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
 import io.ebbfs.namenode.files.leases.LeaseManager;
 import io.ebbfs.namenode.files.leases.LeaseRows;
+import io.ebbfs.namenode.files.policies.PolicyService;
+import io.ebbfs.namenode.policies.InheritedPolicy;
+import io.ebbfs.namenode.policies.StoragePolicies;
 import io.ebbfs.namenode.store.ClientCall;
 import io.ebbfs.namenode.store.IdGenerator;
 import io.ebbfs.namenode.store.Key;
@@ -36,6 +39,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import org.apache.hadoop.hdfs.protocol.HdfsConstants;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.permission.FsAction;
 
@@ -48,6 +52,7 @@ public final class FileCreationService {
    *     it is never encoded. Others ask for nothing here: SYNC_BLOCK and what says where blocks go
    *     come with the blocks, and every block is on disks at once, also with LAZY_PERSIST
    * @param makeParents whether missing directories above the file are made
+   * @param storagePolicy the name of a storage policy of its own; empty for none
    */
   public record Request(
       String src,
@@ -57,7 +62,30 @@ public final class FileCreationService {
       Set<CreateFlag> flags,
       boolean makeParents,
       int replication,
-      long blockSizeBytes) {
+      long blockSizeBytes,
+      String storagePolicy) {
+    /** A request without a storage policy. */
+    public Request(
+        String src,
+        CreateModes modes,
+        String clientName,
+        String clientMachine,
+        Set<CreateFlag> flags,
+        boolean makeParents,
+        int replication,
+        long blockSizeBytes) {
+      this(
+          src,
+          modes,
+          clientName,
+          clientMachine,
+          flags,
+          makeParents,
+          replication,
+          blockSizeBytes,
+          "");
+    }
+
     /** A request of a client without further flags, and before Hadoop 3. */
     public Request(
         String src,
@@ -147,25 +175,26 @@ public final class FileCreationService {
     if (request.overwrite()) {
       onPendingDeletion.run();
     }
-    return outcome.file();
+    return outcome.file().showing(outcome.policyId());
   }
 
   /** The new file, or the file that exists already and that the client does not overwrite. */
-  private record Outcome(Inode file, boolean made) {}
+  private record Outcome(Inode file, boolean made, int policyId) {}
 
   private Outcome attempt(
       Transaction transaction, Caller caller, FsPath path, Request request, NewInodeIds ids)
       throws IOException {
     Optional<CallRow> earlier = ClientCall.earlierRun(transaction);
     if (earlier.isPresent()) {
-      return new Outcome(made(transaction, earlier.get(), path), true);
+      return new Outcome(made(transaction, earlier.get(), path), true, 0);
     }
     ResolvedPath resolved = checked(transaction, caller, path, request);
     if (resolved.exists() && !request.overwrite()) {
-      return new Outcome(resolved.lastFound(), false);
+      return new Outcome(resolved.lastFound(), false, 0);
     }
     Iterator<Long> fresh = ids.take(Math.max(1, resolved.missing()));
-    return new Outcome(make(transaction, caller, resolved, request, fresh), true);
+    Inode file = make(transaction, caller, resolved, request, fresh);
+    return new Outcome(file, true, policyAbove(resolved));
   }
 
   /** The file that the first run of the call made. */
@@ -241,7 +270,9 @@ public final class FileCreationService {
             ids);
     DirectoryRows.touch(transaction, above, maker.nowMillis());
     Key key = Tables.inode(parent.id(), path.nameBytes(path.depth()));
-    Inode file = DirectoryRows.put(transaction, key, row(ids.next(), request, maker, parent.row()));
+    InodeRow.Builder row = row(ids.next(), request, maker, parent.row());
+    ownPolicy(request, policyAbove(resolved)).ifPresent(row::setStoragePolicy);
+    Inode file = DirectoryRows.put(transaction, key, row.build());
     LeaseRows.add(transaction, request.clientName(), file.id(), maker.nowMillis());
     ClientCall.takeEffect(transaction, file.id(), maker.nowMillis());
     return file;
@@ -267,7 +298,27 @@ public final class FileCreationService {
     return locked.get(0);
   }
 
-  private static InodeRow row(
+  /** The storage policy of the directory of a file that is made, or that replaces the one there. */
+  private static int policyAbove(ResolvedPath resolved) {
+    List<Inode> above =
+        resolved.inodes().subList(0, Math.min(resolved.inodes().size(), resolved.path().depth()));
+    return InheritedPolicy.idOf(above.stream().map(Inode::row).toList());
+  }
+
+  /** As in HDFS, a file keeps LAZY_PERSIST of its directory, whatever the directory gets later. */
+  private static Optional<Integer> ownPolicy(Request request, int inherited) {
+    if (!request.storagePolicy().isEmpty()) {
+      return Optional.of((int) PolicyService.named(request.storagePolicy()).getId());
+    }
+    if (request.flags().contains(CreateFlag.LAZY_PERSIST)) {
+      return Optional.of((int) HdfsConstants.StoragePolicy.LAZY_PERSIST.value());
+    }
+    return StoragePolicies.withId(inherited).isCopyOnCreateFile()
+        ? Optional.of(inherited)
+        : Optional.empty();
+  }
+
+  private static InodeRow.Builder row(
       long id, Request request, DirectoryRows.Maker maker, InodeRow directory) {
     InodeRow.Builder row =
         InodeRow.newBuilder()
@@ -289,6 +340,6 @@ public final class FileCreationService {
       row.setPin(PinProto.REPLICAS);
     }
     AclRows.inherit(row, directory, request.modes());
-    return QuotaMarks.entering(row, directory).build();
+    return QuotaMarks.entering(row, directory);
   }
 }

@@ -168,7 +168,7 @@ public final class FileReadService {
           }
           return status(
               transaction,
-              path.lastFound(),
+              path.shown().orElseThrow(),
               HdfsFileStatus.EMPTY_NAME,
               withLocations,
               clientMachine);
@@ -248,7 +248,7 @@ public final class FileReadService {
     if (!path.exists()) {
       return null;
     }
-    Inode listed = path.lastFound();
+    Inode listed = path.shown().orElseThrow();
     if (listed.isFile()) {
       return new Page(listed, List.of(listed), 0);
     }
@@ -276,7 +276,8 @@ public final class FileReadService {
       if (inodes.size() == limit || locatedBlocks > limit) {
         break;
       }
-      inodes.add(new Inode(row.key(), row.value()));
+      inodes.add(
+          new Inode(row.key(), row.value()).showing(directory.row().getStoragePolicy()));
       locatedBlocks += withLocations ? row.value().getBlocks() : 0;
     }
     return new Page(directory, inodes, rows.size() - inodes.size());

@@ -3,6 +3,8 @@ package io.ebbfs.namenode.files.io;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
 import io.ebbfs.namenode.files.inodes.PathErrors;
+import io.ebbfs.namenode.policies.InheritedPolicy;
+import io.ebbfs.namenode.replicas.TypeWish;
 import io.ebbfs.namenode.replicas.BlockPlaces;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
@@ -86,7 +88,10 @@ public final class FileWriteService {
                       handle,
                       previous,
                       fresh,
-                      file -> chosen.of(request(file, handle, excludedServers, wishes))));
+                      file ->
+                          chosen.of(
+                              request(file, handle, excludedServers, wishes)
+                                  .on(types(transaction, file)))));
       if (places.block().getBlockId() == fresh.blockId()) { // else a repetition
         chosen.keep();
       }
@@ -133,6 +138,14 @@ public final class FileWriteService {
         excludedServers,
         Set.of(),
         wishes);
+  }
+
+  /** On which types of disks the storage policy of a file wants its blocks. */
+  private TypeWish types(Transaction transaction, Inode file) throws IOException {
+    return blocks.hasTypedDisks()
+        ? TypeWish.forNewBlock(
+            InheritedPolicy.of(transaction, file.id()), file.row().getReplication())
+        : TypeWish.ANY;
   }
 
   private static BlockRow row(Inode file, NewBlock fresh, List<Target> targets) {
@@ -386,11 +399,16 @@ public final class FileWriteService {
   public List<Target> additionalTargets(
       Handle handle, Set<String> keptStorages, Set<String> excludedServers, int count)
       throws IOException {
-    Inode file =
+    record Found(Inode file, TypeWish types) {}
+    Found found =
         store.transact(
             handle.fileId(),
             Durability.RELAXED,
-            t -> OpenFileLookup.find(t, handle.src(), handle.fileId()));
+            t -> {
+              Inode opened = OpenFileLookup.find(t, handle.src(), handle.fileId());
+              return new Found(opened, types(t, opened));
+            });
+    Inode file = found.file();
     OpenFileLookup.checkLease(file, handle.src(), handle.clientName());
     return blocks.chooseTargets(
         new WriteRequest(
@@ -399,6 +417,7 @@ public final class FileWriteService {
             file.row().getBlockSizeBytes(),
             handle.clientMachine(),
             excludedServers,
-            keptStorages));
+            keptStorages)
+            .on(found.types()));
   }
 }

@@ -45,7 +45,7 @@ public final class InodeLookup {
         transaction -> {
           ResolvedPath resolved = PathResolver.resolve(transaction, src);
           PermissionChecker.checkTraverseToLook(caller, resolved);
-          return resolved.last();
+          return resolved.shown();
         });
   }
 

@@ -9,7 +9,6 @@ import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.replicas.MovableBlocks;
 import io.ebbfs.namenode.rpc.datanode.DatanodeFrontEnd.LeaderTerm;
 import java.io.IOException;
-import java.util.Arrays;
 import java.util.List;
 import org.apache.hadoop.HadoopIllegalArgumentException;
 import org.apache.hadoop.fs.StorageType;
@@ -65,7 +64,7 @@ public final class BalancerCalls implements NamenodeProtocol {
    * Blocks of a server that may be moved ({@link MovableBlocks}).
    *
    * @param hotBlockMillis has no effect: blocks of files that were read lately are not left out
-   * @param type null for any; every storage is of type DISK
+   * @param type of the storages of the server; null for any
    */
   @Override
   public BlocksWithLocations getBlocks(
@@ -88,18 +87,13 @@ public final class BalancerCalls implements NamenodeProtocol {
                 () ->
                     new HadoopIllegalArgumentException(
                         "Datanode " + datanode + " not found: ask for a registered one"));
-    boolean hasType = type == null || type == StorageType.DISK;
     List<MovableBlocks.Movable> found =
-        hasType
-            ? longCalls.run("getBlocks", () -> movable.of(server, sumBytes, leastBytes))
-            : List.of();
+        longCalls.run("getBlocks", () -> movable.of(server, sumBytes, leastBytes, type));
     return new BlocksWithLocations(
         found.stream().map(BalancerCalls::withLocations).toArray(BlockWithLocations[]::new));
   }
 
   private static BlockWithLocations withLocations(MovableBlocks.Movable movable) {
-    StorageType[] types = new StorageType[movable.places().size()];
-    Arrays.fill(types, StorageType.DISK);
     return new BlockWithLocations(
         new Block(
             movable.block().getBlockId(),
@@ -107,7 +101,7 @@ public final class BalancerCalls implements NamenodeProtocol {
             movable.block().getGenerationStamp()),
         movable.places().stream().map(Disk::serverUuid).toArray(String[]::new),
         movable.places().stream().map(Disk::storageUuid).toArray(String[]::new),
-        types);
+        movable.places().stream().map(Disk::type).toArray(StorageType[]::new));
   }
 
   /** There are no block tokens, so no keys. */
@@ -136,7 +130,7 @@ public final class BalancerCalls implements NamenodeProtocol {
     return false;
   }
 
-  /** No path waits for HDFS's storage policy satisfier. */
+  /** No path waits for HDFS's storage policy satisfier: EbbFS moves replicas itself. */
   @Override
   public Long getNextSPSPath() throws IOException {
     check("getNextSPSPath");

@@ -11,12 +11,12 @@ import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.AddBlockResponseProto;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.GetBlockLocationsResponseProto;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.ExtendedBlockProto;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.LocatedBlockProto;
 import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.LocatedBlocksProto;
-import org.apache.hadoop.hdfs.protocol.proto.HdfsProtos.StorageTypeProto;
 import org.apache.hadoop.hdfs.protocolPB.PBHelperClient;
 import org.apache.hadoop.security.token.Token;
 import org.apache.hadoop.thirdparty.protobuf.CodedOutputStream;
@@ -111,6 +111,10 @@ final class BlockPlacesEncoder {
     out.writeBool(LocatedBlocksProto.ISLASTBLOCKCOMPLETE_FIELD_NUMBER, file.lastComplete());
   }
 
+  private static int numberOf(StorageType type) {
+    return PBHelperClient.convertStorageType(type).getNumber();
+  }
+
   private int size(BlockPlaces where, byte[][] infos) {
     int size =
         ProtoBytes.delimited(LocatedBlockProto.B_FIELD_NUMBER, size(where.block()))
@@ -122,11 +126,11 @@ final class BlockPlacesEncoder {
                 LocatedBlockProto.BLOCKTOKEN_FIELD_NUMBER, NO_TOKEN);
     for (byte[] info : infos) {
       size += CodedOutputStream.computeByteArraySize(LocatedBlockProto.LOCS_FIELD_NUMBER, info);
-      size +=
-          CodedOutputStream.computeEnumSize(
-              LocatedBlockProto.STORAGETYPES_FIELD_NUMBER, StorageTypeProto.DISK_VALUE);
     }
     for (Place place : where.places()) {
+      size +=
+          CodedOutputStream.computeEnumSize(
+              LocatedBlockProto.STORAGETYPES_FIELD_NUMBER, numberOf(place.type()));
       size +=
           CodedOutputStream.computeStringSize(
               LocatedBlockProto.STORAGEIDS_FIELD_NUMBER, place.storageUuid());
@@ -151,8 +155,8 @@ final class BlockPlacesEncoder {
         out.writeBoolNoTag(false);
       }
     }
-    for (int i = 0; i < infos.length; i++) {
-      out.writeEnum(LocatedBlockProto.STORAGETYPES_FIELD_NUMBER, StorageTypeProto.DISK_VALUE);
+    for (Place place : where.places()) {
+      out.writeEnum(LocatedBlockProto.STORAGETYPES_FIELD_NUMBER, numberOf(place.type()));
     }
     for (Place place : where.places()) {
       out.writeString(LocatedBlockProto.STORAGEIDS_FIELD_NUMBER, place.storageUuid());

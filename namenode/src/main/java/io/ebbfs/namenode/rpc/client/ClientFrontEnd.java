@@ -10,6 +10,7 @@ import io.ebbfs.namenode.files.io.FileAppendService;
 import io.ebbfs.namenode.files.io.FileCreationService;
 import io.ebbfs.namenode.files.io.FileWriteService.Handle;
 import io.ebbfs.namenode.files.io.TruncateService;
+import io.ebbfs.namenode.policies.StoragePolicies;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Target;
 import io.ebbfs.namenode.replicas.WriterWishes;
@@ -109,6 +110,10 @@ public final class ClientFrontEnd extends ClusterCalls {
   @Override
   public void setOwner(String src, String owner, String group) throws IOException {
     files.attributes().setOwner(context.caller(), src, nullIfEmpty(owner), nullIfEmpty(group));
+  }
+
+  private static String nullToEmpty(String text) {
+    return text == null ? "" : text;
   }
 
   private static String nullIfEmpty(String text) {
@@ -270,8 +275,22 @@ public final class ClientFrontEnd extends ClusterCalls {
 
   @Override
   public BlockStoragePolicy getStoragePolicy(String src) throws IOException {
-    files.inodes().get(context.caller(), src);
-    return defaultStoragePolicy();
+    return files.policies().get(context.caller(), src);
+  }
+
+  @Override
+  public BlockStoragePolicy[] getStoragePolicies() {
+    return StoragePolicies.all();
+  }
+
+  @Override
+  public void setStoragePolicy(String src, String policy) throws IOException {
+    files.policies().set(context.caller(), src, policy);
+  }
+
+  @Override
+  public void unsetStoragePolicy(String src) throws IOException {
+    files.policies().unset(context.caller(), src);
   }
 
   @Override
@@ -326,7 +345,8 @@ public final class ClientFrontEnd extends ClusterCalls {
             flag.get(),
             createParent,
             replication,
-            blockSize);
+            blockSize,
+            nullToEmpty(storagePolicy));
     return FileStatusConverter.of(
         files.creation().create(context.caller(), request), HdfsFileStatus.EMPTY_NAME);
   }
@@ -415,18 +435,24 @@ public final class ClientFrontEnd extends ClusterCalls {
                 numAdditionalNodes);
     List<DatanodeInfoWithStorage> all = new ArrayList<>();
     for (int i = 0; i < existings.length; i++) {
-      all.add(new DatanodeInfoWithStorage(existings[i], existingStorageIds[i], StorageType.DISK));
+      all.add(
+          new DatanodeInfoWithStorage(
+              existings[i], existingStorageIds[i], typeOf(existingStorageIds[i])));
     }
     targets.forEach(target -> all.add(DatanodeInfoConverter.of(target)));
     return located(block, all);
+  }
+
+  private StorageType typeOf(String storageUuid) {
+    return cluster.typeOf(storageUuid);
   }
 
   private static LocatedBlock located(ExtendedBlock block, List<DatanodeInfoWithStorage> places) {
     DatanodeInfoWithStorage[] array = places.toArray(DatanodeInfoWithStorage[]::new);
     String[] storages =
         places.stream().map(DatanodeInfoWithStorage::getStorageID).toArray(String[]::new);
-    StorageType[] types = new StorageType[array.length];
-    Arrays.fill(types, StorageType.DISK);
+    StorageType[] types =
+        places.stream().map(DatanodeInfoWithStorage::getStorageType).toArray(StorageType[]::new);
     return new LocatedBlock(block, array, storages, types, -1, false, null);
   }
 

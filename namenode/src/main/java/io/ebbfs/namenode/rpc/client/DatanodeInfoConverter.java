@@ -4,7 +4,6 @@ import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.replicas.BlockLocator;
 import io.ebbfs.namenode.replicas.BlockService.Target;
-import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo.DatanodeInfoBuilder;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfoWithStorage;
@@ -50,7 +49,7 @@ final class DatanodeInfoConverter {
 
   static DatanodeInfoWithStorage of(Target target) {
     return new DatanodeInfoWithStorage(
-        of(target.server()), target.disk().storageUuid(), StorageType.DISK);
+        of(target.server()), target.disk().storageUuid(), target.disk().type());
   }
 
   static DatanodeStorageReport withDisks(Server server) {
@@ -64,7 +63,7 @@ final class DatanodeInfoConverter {
         new DatanodeStorage(
             disk.storageUuid(),
             disk.failed() ? DatanodeStorage.State.FAILED : DatanodeStorage.State.NORMAL,
-            StorageType.DISK),
+            disk.type()),
         disk.failed(),
         disk.capacityBytes(),
         disk.usedBytes(),

@@ -57,7 +57,8 @@ final class DirectWrites {
             flags,
             request.getCreateParent(),
             (short) request.getReplication(),
-            request.getBlockSize());
+            request.getBlockSize(),
+            request.getStoragePolicy());
     return FileStatusEncoder.alone(files.creation().create(context.caller(), file));
   }
 

@@ -6,7 +6,6 @@ import org.apache.hadoop.fs.BatchedRemoteIterator.BatchedEntries;
 import org.apache.hadoop.fs.BatchedRemoteIterator.BatchedListEntries;
 import org.apache.hadoop.fs.Path;
 import org.apache.hadoop.ha.HAServiceProtocol.HAServiceState;
-import org.apache.hadoop.hdfs.protocol.BlockStoragePolicy;
 import org.apache.hadoop.hdfs.protocol.CacheDirectiveEntry;
 import org.apache.hadoop.hdfs.protocol.CacheDirectiveInfo;
 import org.apache.hadoop.hdfs.protocol.CachePoolEntry;
@@ -16,7 +15,6 @@ import org.apache.hadoop.hdfs.protocol.ErasureCodingPolicyInfo;
 import org.apache.hadoop.hdfs.protocol.SnapshottableDirectoryStatus;
 import org.apache.hadoop.hdfs.security.token.block.DataEncryptionKey;
 import org.apache.hadoop.hdfs.security.token.delegation.DelegationTokenIdentifier;
-import org.apache.hadoop.hdfs.server.blockmanagement.BlockStoragePolicySuite;
 import org.apache.hadoop.io.Text;
 import org.apache.hadoop.security.token.Token;
 
@@ -26,18 +24,6 @@ import org.apache.hadoop.security.token.Token;
  * that orders an effect is never answered here: it is refused in {@link UnsupportedCalls}.
  */
 abstract class DisabledFeatureCalls extends UnsupportedCalls {
-  private static final BlockStoragePolicySuite POLICIES =
-      BlockStoragePolicySuite.createDefaultSuite();
-
-  @Override
-  public BlockStoragePolicy[] getStoragePolicies() {
-    return POLICIES.getAllPolicies();
-  }
-
-  static BlockStoragePolicy defaultStoragePolicy() {
-    return POLICIES.getDefaultPolicy();
-  }
-
   /** No Kerberos, so no tokens. */
   @Override
   public Token<DelegationTokenIdentifier> getDelegationToken(Text renewer) {

@@ -10,6 +10,7 @@ import io.ebbfs.namenode.files.io.LeaseRecovery;
 import io.ebbfs.namenode.files.io.ReplicationFactorService;
 import io.ebbfs.namenode.files.io.TruncateService;
 import io.ebbfs.namenode.files.leases.LeaseManager;
+import io.ebbfs.namenode.files.policies.PolicyService;
 import io.ebbfs.namenode.files.quotas.QuotaService;
 import io.ebbfs.namenode.files.quotas.TreeCounter;
 import io.ebbfs.namenode.files.tree.AttributeService;
@@ -27,6 +28,7 @@ public record FileServices(
     AclService acls,
     XAttrService xattrs,
     QuotaService quotas,
+    PolicyService policies,
     InodeLookup inodes,
     RenameService renames,
     DeleteService deletions,

@@ -89,7 +89,8 @@ final class FileStatusEncoder {
             HdfsFileStatusProto.BLOCKSIZE_FIELD_NUMBER, row.getBlockSizeBytes())
         + CodedOutputStream.computeUInt64Size(HdfsFileStatusProto.FILEID_FIELD_NUMBER, row.getId())
         + CodedOutputStream.computeInt32Size(HdfsFileStatusProto.CHILDRENNUM_FIELD_NUMBER, 0)
-        + CodedOutputStream.computeUInt32Size(HdfsFileStatusProto.STORAGEPOLICY_FIELD_NUMBER, 0)
+        + CodedOutputStream.computeUInt32Size(
+            HdfsFileStatusProto.STORAGEPOLICY_FIELD_NUMBER, row.getStoragePolicy())
         + CodedOutputStream.computeUInt32Size(HdfsFileStatusProto.FLAGS_FIELD_NUMBER, flags(inode));
   }
 
@@ -110,7 +111,7 @@ final class FileStatusEncoder {
     out.writeUInt64(HdfsFileStatusProto.BLOCKSIZE_FIELD_NUMBER, row.getBlockSizeBytes());
     out.writeUInt64(HdfsFileStatusProto.FILEID_FIELD_NUMBER, row.getId());
     out.writeInt32(HdfsFileStatusProto.CHILDRENNUM_FIELD_NUMBER, 0);
-    out.writeUInt32(HdfsFileStatusProto.STORAGEPOLICY_FIELD_NUMBER, 0);
+    out.writeUInt32(HdfsFileStatusProto.STORAGEPOLICY_FIELD_NUMBER, row.getStoragePolicy());
     out.writeUInt32(HdfsFileStatusProto.FLAGS_FIELD_NUMBER, flags(inode));
   }
 

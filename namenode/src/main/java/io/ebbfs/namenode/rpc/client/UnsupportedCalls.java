@@ -41,16 +41,6 @@ abstract class UnsupportedCalls implements ClientProtocol {
   }
 
   @Override
-  public void setStoragePolicy(String a0, String a1) throws IOException {
-    throw unsupported("setStoragePolicy");
-  }
-
-  @Override
-  public void unsetStoragePolicy(String a0) throws IOException {
-    throw unsupported("unsetStoragePolicy");
-  }
-
-  @Override
   public SnapshotStatus[] getSnapshotListing(String a0) throws IOException {
     throw unsupported("getSnapshotListing");
   }

@@ -210,7 +210,8 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
               report.isFailed() || report.getStorage().getState() == DatanodeStorage.State.FAILED,
               report.getCapacity(),
               report.getBlockPoolUsed(),
-              report.getRemaining()));
+              report.getRemaining(),
+              report.getStorage().getStorageType()));
     }
     cluster.requireAdmitted(callerId(registration));
     Optional<List<Disk>> lost =
@@ -274,7 +275,7 @@ public final class DatanodeFrontEnd implements DatanodeProtocol {
                     .map(o -> new DatanodeInfo[] {BlockLocator.info(o.target().server())})
                     .toArray(DatanodeInfo[][]::new),
                 orders.stream()
-                    .map(o -> new StorageType[] {StorageType.DISK})
+                    .map(o -> new StorageType[] {o.target().disk().type()})
                     .toArray(StorageType[][]::new),
                 orders.stream()
                     .map(o -> new String[] {o.target().disk().storageUuid()})
