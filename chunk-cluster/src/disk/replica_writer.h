@@ -29,10 +29,6 @@ struct WriteRequest {
   std::string storage_uuid = {};
   // Fail if the wanted disk is not available, instead of taking another disk.
   bool exact_storage = false;
-  // The wanted type of disk, if the wanted disk is not available or none is named. Empty for any.
-  std::optional<StorageType> storage_type = {};
-  // Fail if no disk of the wanted type is available, instead of taking a disk of another type.
-  bool exact_type = false;
   // 0 if unknown.
   std::uint64_t expected_bytes = 0;
   // Also a finalized replica with an older generation stamp is replaced: this server was out of the
@@ -40,6 +36,10 @@ struct WriteRequest {
   bool replaces_older = false;
   // The uuid of the server whose replica this one is to replace, for ReplicaInfo. Empty if none.
   std::string replaces = {};
+  // The wanted type of disk, if the wanted disk is not available or none is named. Empty for any.
+  std::optional<StorageType> storage_type = {};
+  // Fail if no disk of the wanted type is available, instead of taking a disk of another type.
+  bool exact_type = false;
 };
 
 // The right to write one replica. One thread uses it, except where noted. If it is destroyed before

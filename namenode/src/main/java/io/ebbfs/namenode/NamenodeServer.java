@@ -29,6 +29,7 @@ import io.ebbfs.namenode.files.io.OpenListener;
 import io.ebbfs.namenode.files.io.ReplicationFactorService;
 import io.ebbfs.namenode.files.io.TruncateService;
 import io.ebbfs.namenode.files.leases.LeaseManager;
+import io.ebbfs.namenode.files.policies.PolicySatisfier;
 import io.ebbfs.namenode.files.policies.PolicyService;
 import io.ebbfs.namenode.files.quotas.QuotaService;
 import io.ebbfs.namenode.files.quotas.TreeCounter;
@@ -328,7 +329,13 @@ public final class NamenodeServer implements AutoCloseable {
     coding.bind(parts.stopsFirst(new QuotaInspector(store, files.treeCounter(), backups::onCopy)));
     reaper.start();
     every(1_000, "calls", new CallPruner(store, timeOfDay)::tick);
-    every(1_000, "blocks", blocks::tick);
+    every(
+        1_000,
+        "blocks",
+        () -> {
+          blocks.tick();
+          files.satisfier().tick();
+        });
     every(1_000, "coding", coding::tick);
     // On a thread of its own, because it waits for Kafka.
     every(1_000, "changes", store.changes()::fold);
@@ -548,6 +555,7 @@ public final class NamenodeServer implements AutoCloseable {
             heat),
         new QuotaService(store, counter),
         new PolicyService(store),
+        new PolicySatisfier(store, blocks),
         new InodeLookup(store),
         new RenameService(store, timeOfDay, limits, counter, onPendingDeletion),
         new DeleteService(store, timeOfDay, onPendingDeletion),

@@ -28,6 +28,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
 import org.apache.hadoop.hdfs.protocol.LocatedBlock;
+import org.apache.hadoop.hdfs.protocol.BlockStoragePolicy;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -290,6 +291,21 @@ public final class BlockManager implements BlockService {
             .map(ClusterView.Disk::storageUuid)
             .collect(Collectors.toSet());
     return leaving.isEmpty() ? Set.of() : OpenBlockFinder.files(store, fileIds, leaving);
+  }
+
+  /**
+   * Orders the moves of the replicas of a block to disks of the types that a policy wants. The
+   * thread of {@link #tick} calls it. Nothing is ordered in safe mode.
+   */
+  public TypeMoves.Ordered satisfy(long blockId, BlockStoragePolicy policy) throws IOException {
+    return cluster.inSafeMode()
+        ? TypeMoves.Ordered.BUSY
+        : redundancy.satisfy(blockId, policy);
+  }
+
+  /** Whether replicas that were ordered have not arrived yet. */
+  public boolean isReplicating() {
+    return pendingReplications() > 0;
   }
 
   /** Replications that were ordered and have not arrived yet. */

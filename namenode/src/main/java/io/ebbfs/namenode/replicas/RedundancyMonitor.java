@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
+import org.apache.hadoop.hdfs.protocol.BlockStoragePolicy;
 
 /**
  * Keeps the number of replicas of each block right. Events name blocks to examine. The monitor then
@@ -42,6 +43,7 @@ public final class RedundancyMonitor {
   private final RedundancySettings settings;
   private final RedundancyQueue queue;
   private final ReplicationScheduler replications;
+  private final TypeMoves typeMoves;
   private final SuspectReplicas suspects;
   private final InvalidationRows invalidationRows;
   private final LostDiskWalker lostDisks;
@@ -83,6 +85,7 @@ public final class RedundancyMonitor {
             this::assess,
             new BlockTypes(store, cluster));
     this.chooser = chooser;
+    this.typeMoves = new TypeMoves(cluster, chooser, replications);
     this.drains = new DrainMonitor(store, cluster, clock, settings, new BlocksOfDrainedServers());
     this.lostDisks = new LostDiskWalker(store, cluster, clock, settings, new BlocksOfLostDisks());
     this.absence = new AbsenceCheck(store, cluster);
@@ -115,6 +118,12 @@ public final class RedundancyMonitor {
     if (stripes != null) {
       stripes.checkLeaving(stripeId);
     }
+  }
+
+  /** Orders the moves of the replicas of a block to the types that a policy wants. */
+  TypeMoves.Ordered satisfy(long blockId, BlockStoragePolicy policy) throws IOException {
+    Optional<BlockAssessment> block = assess(blockId);
+    return block.isEmpty() ? TypeMoves.Ordered.NOTHING : typeMoves.order(block.get(), policy);
   }
 
   /** A good replica was reported. */

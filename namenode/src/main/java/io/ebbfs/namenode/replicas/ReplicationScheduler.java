@@ -260,6 +260,30 @@ final class ReplicationScheduler {
     commands.transfer(source.uuid(), new DatanodeCommandQueue.Transfer(block.block(), target));
   }
 
+  /** Whether a replica of the block is on its way. */
+  boolean isUnderWay(long blockId) {
+    synchronized (pending) {
+      return !pending.of(blockId).isEmpty();
+    }
+  }
+
+  /**
+   * Orders a copy that a block does not lack.
+   *
+   * @return false if the two servers have no free transfers or bytes now
+   */
+  boolean move(BlockAssessment block, Server source, Target target) {
+    synchronized (pending) {
+      if (pending.sending(source.uuid()) >= settings.transfersPerServer()
+          || pending.receiving(target.server().uuid()) >= settings.transfersPerServer()
+          || !bytes.allows(Set.of(source.uuid(), target.server().uuid()), false)) {
+        return false;
+      }
+    }
+    order(block.block().getBlockId(), block, source, target);
+    return true;
+  }
+
   /** The holder that sends the least. A holder that failed the block before comes last. */
   private Optional<Server> source(long blockId, BlockAssessment block) {
     Set<String> failedBefore = avoided.getOrDefault(blockId, Set.of());

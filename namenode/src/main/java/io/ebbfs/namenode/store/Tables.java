@@ -13,6 +13,7 @@ import io.ebbfs.protocol.proto.StoreProtos.LeaseRow;
 import io.ebbfs.protocol.proto.StoreProtos.LostDiskRow;
 import io.ebbfs.protocol.proto.StoreProtos.QuotaRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
+import io.ebbfs.protocol.proto.StoreProtos.SatisfyRow;
 import io.ebbfs.protocol.proto.StoreProtos.ServerRow;
 import io.ebbfs.protocol.proto.StoreProtos.SettingRow;
 import io.ebbfs.protocol.proto.StoreProtos.StorageReplicaRow;
@@ -69,6 +70,9 @@ public final class Tables {
 
   public static final Table<QuotaRow> QUOTA = new Table<>("quota", 19, QuotaRow.parser());
 
+  public static final Table<SatisfyRow> SATISFY =
+      new Table<>("satisfy", 23, SatisfyRow.parser());
+
   /** The parent of deleted inodes. */
   public static final long PENDING_DELETIONS = 1;
 
@@ -94,7 +98,8 @@ public final class Tables {
           CHANGE,
           USAGE,
           XATTR,
-          QUOTA);
+          QUOTA,
+          SATISFY);
 
   public static Key inode(long parentId, byte[] name) {
     return Key.of(parentId, name);
@@ -111,6 +116,10 @@ public final class Tables {
   /** A part of the sums of a counted directory. */
   public static Key quota(long directoryId, int shard) {
     return Key.of(directoryId, shard);
+  }
+
+  public static Key satisfy(long inodeId) {
+    return Key.of(inodeId);
   }
 
   public static Key block(long ownerId, long index) {

@@ -74,6 +74,8 @@ class DirectCallsTest {
             real.acls,
             real.xattrs,
             real.quotas,
+            null,
+            null,
             real.inodes,
             real.renames,
             real.deletions,

@@ -5,12 +5,14 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import org.apache.hadoop.fs.StorageType;
 import org.apache.hadoop.hdfs.protocol.Block;
 import org.apache.hadoop.hdfs.protocol.BlockListAsLongs;
 import org.apache.hadoop.hdfs.protocol.BlockListAsLongs.BlockReportReplica;
@@ -51,6 +53,7 @@ final class SimulatedServer {
   final String uuid;
   final Map<String, Map<Long, Block>> disks = new LinkedHashMap<>();
   private final Set<Long> open = new HashSet<>();
+  final Map<String, StorageType> types = new HashMap<>();
   boolean up = true;
   int activeTransfers;
   private final int port;
@@ -128,7 +131,10 @@ final class SimulatedServer {
                 disk -> {
                   long used = disk.getValue().values().stream().mapToLong(Block::getNumBytes).sum();
                   return new StorageReport(
-                      new DatanodeStorage(disk.getKey()),
+                      new DatanodeStorage(
+                          disk.getKey(),
+                          DatanodeStorage.State.NORMAL,
+                          types.getOrDefault(disk.getKey(), StorageType.DISK)),
                       false,
                       CAPACITY,
                       used,
@@ -174,7 +180,23 @@ final class SimulatedServer {
     }
   }
 
+  /** Moves a replica to another disk of this server. */
+  private void relocate(Block block, String storage) {
+    for (Map.Entry<String, Map<Long, Block>> disk : disks.entrySet()) {
+      if (!disk.getKey().equals(storage) && same(disk.getValue().get(block.getBlockId()), block)) {
+        disk.getValue().remove(block.getBlockId());
+        write(storage, block);
+        tell(disk.getKey(), block, BlockStatus.DELETED_BLOCK);
+        return;
+      }
+    }
+  }
+
   private void send(Block block, SimulatedServer target, String storage) {
+    if (target == this) {
+      relocate(block, storage);
+      return;
+    }
     boolean here =
         disks.values().stream().anyMatch(disk -> same(disk.get(block.getBlockId()), block));
     boolean there =

@@ -294,6 +294,11 @@ public final class ClientFrontEnd extends ClusterCalls {
   }
 
   @Override
+  public void satisfyStoragePolicy(String src) throws IOException {
+    files.satisfier().order(context.caller(), src);
+  }
+
+  @Override
   public ErasureCodingPolicy getErasureCodingPolicy(String src) throws IOException {
     files.inodes().get(context.caller(), src);
     return null;

@@ -10,6 +10,7 @@ import io.ebbfs.namenode.files.io.LeaseRecovery;
 import io.ebbfs.namenode.files.io.ReplicationFactorService;
 import io.ebbfs.namenode.files.io.TruncateService;
 import io.ebbfs.namenode.files.leases.LeaseManager;
+import io.ebbfs.namenode.files.policies.PolicySatisfier;
 import io.ebbfs.namenode.files.policies.PolicyService;
 import io.ebbfs.namenode.files.quotas.QuotaService;
 import io.ebbfs.namenode.files.quotas.TreeCounter;
@@ -29,6 +30,7 @@ public record FileServices(
     XAttrService xattrs,
     QuotaService quotas,
     PolicyService policies,
+    PolicySatisfier satisfier,
     InodeLookup inodes,
     RenameService renames,
     DeleteService deletions,

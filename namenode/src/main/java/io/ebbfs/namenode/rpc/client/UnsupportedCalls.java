@@ -202,9 +202,4 @@ abstract class UnsupportedCalls implements ClientProtocol {
   public ECTopologyVerifierResult getECTopologyResultForPolicies(String... a0) throws IOException {
     throw unsupported("getECTopologyResultForPolicies");
   }
-
-  @Override
-  public void satisfyStoragePolicy(String a0) throws IOException {
-    throw unsupported("satisfyStoragePolicy");
-  }
 }
