@@ -243,7 +243,7 @@ final class ReplicationScheduler {
     long length = block.block().getLengthBytes();
     boolean allowed =
         bytes.take(
-            Map.of(source.uuid(), length, target.server().uuid(), length),
+            takes(source, target.server(), length),
             2 * length,
             isUrgent(block));
     if (!allowed) {
@@ -276,12 +276,19 @@ final class ReplicationScheduler {
     synchronized (pending) {
       if (pending.sending(source.uuid()) >= settings.transfersPerServer()
           || pending.receiving(target.server().uuid()) >= settings.transfersPerServer()
-          || !bytes.allows(Set.of(source.uuid(), target.server().uuid()), false)) {
+          || !bytes.allows(takes(source, target.server(), 0).keySet(), false)) {
         return false;
       }
     }
     order(block.block().getBlockId(), block, source, target);
     return true;
+  }
+
+  /** What a copy takes from the two servers; a replica may also move within one server. */
+  private static Map<String, Long> takes(Server source, Server target, long lengthBytes) {
+    return source.uuid().equals(target.uuid())
+        ? Map.of(source.uuid(), lengthBytes)
+        : Map.of(source.uuid(), lengthBytes, target.uuid(), lengthBytes);
   }
 
   /** The holder that sends the least. A holder that failed the block before comes last. */

@@ -38,7 +38,7 @@ final class TypeChoice {
       return left;
     }
     return wish.policy() == null
-        ? List.of()
+        ? new ArrayList<>()
         : new ArrayList<>(
             wish.policy()
                 .chooseStorageTypes(

@@ -1,0 +1,127 @@
+package io.ebbfs.namenode.replicas;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.ebbfs.namenode.policies.StoragePolicies;
+import io.ebbfs.namenode.replicas.BlockService.Target;
+import io.ebbfs.namenode.replicas.BlockService.WriteRequest;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import org.apache.hadoop.fs.StorageType;
+import org.apache.hadoop.hdfs.protocol.BlockStoragePolicy;
+import org.junit.jupiter.api.Test;
+
+/** Replicas are put on the types of disks that HDFS's policies name, and move to them. */
+class TypedPlacementTest {
+  private static final int SERVERS = 8;
+  private static final List<StorageType> TYPES =
+      List.of(StorageType.DISK, StorageType.SSD, StorageType.ARCHIVE, StorageType.RAM_DISK);
+
+  private static BlockFixture fixture(Random random, EnumSet<StorageType> types)
+      throws IOException {
+    BlockFixture f = new BlockFixture(random.nextLong(), SERVERS, 2);
+    List<StorageType> of = new ArrayList<>(types);
+    int next = 0;
+    for (SimulatedServer server : f.servers.values()) {
+      for (String storage : server.storages()) {
+        server.types.put(storage, of.get(next++ % of.size()));
+      }
+    }
+    f.registerAll();
+    f.seconds(20);
+    return f;
+  }
+
+  @Test
+  void theTypesOfNewBlocksAreThoseThatHdfsChooses() throws IOException {
+    long seed = new Random().nextLong();
+    Random random = new Random(seed);
+    for (int round = 0; round < 20; round++) {
+      EnumSet<StorageType> there = EnumSet.of(TYPES.get(random.nextInt(3)));
+      TYPES.stream().filter(type -> random.nextBoolean()).forEach(there::add);
+      there.remove(StorageType.RAM_DISK);
+      BlockFixture f = fixture(random, there);
+      for (BlockStoragePolicy policy : StoragePolicies.all()) {
+        int replication = 1 + random.nextInt(4);
+        List<StorageType> expected =
+            policy.chooseStorageTypes(
+                (short) replication, List.of(), EnumSet.complementOf(there), true);
+        assertThat(chosen(f, policy, replication))
+            .as("seed %d: %s, %d replicas, disks %s", seed, policy, replication, there)
+            .containsExactlyInAnyOrderElementsOf(expected);
+      }
+    }
+  }
+
+  /** Nothing if the policy allows no disk that is there. */
+  private static List<StorageType> chosen(
+      BlockFixture f, BlockStoragePolicy policy, int replication) {
+    try {
+      List<Target> targets =
+          f.manager.chooseTargets(
+              new WriteRequest(
+                      "/f", replication, BlockFixture.BLOCK_BYTES, "x", Set.of(), Set.of())
+                  .on(TypeWish.forNewBlock(policy, replication)));
+      f.manager.giveBack(targets);
+      return targets.stream().map(target -> target.disk().type()).toList();
+    } catch (IOException e) {
+      assertThat(e).hasMessageContaining("storage policy " + policy.getName());
+      return List.of();
+    }
+  }
+
+  @Test
+  void aLostReplicaIsRebuiltOnTheTypeOfThePolicy() throws IOException {
+    BlockFixture f = fixture(new Random(1), EnumSet.of(StorageType.DISK, StorageType.ARCHIVE));
+    BlockRow block = f.writeFile(3); // any disks
+    f.deliverAll();
+    f.holder(f.liveStorages(block.getBlockId()).get(0)).kill();
+    for (int i = 0; i < 60; i++) {
+      f.second();
+      f.deliverAll();
+    }
+    List<String> live = f.liveStorages(block.getBlockId());
+    assertThat(live).hasSize(3);
+    assertThat(types(f, block)).contains(StorageType.DISK);
+  }
+
+  @Test
+  void replicasMoveToTheTypesOfThePolicyAndNoneIsMissingMeanwhile() throws IOException {
+    for (StorageType of : List.of(StorageType.DISK, StorageType.ARCHIVE)) {
+      BlockFixture f = fixture(new Random(2), EnumSet.of(StorageType.DISK, StorageType.ARCHIVE));
+      BlockRow block = f.writeFile(3);
+      f.deliverAll();
+      BlockStoragePolicy policy =
+          StoragePolicies.named(of == StorageType.DISK ? "HOT" : "COLD").orElseThrow();
+      for (int i = 0; i < 60 && !types(f, block).equals(List.of(of, of, of)); i++) {
+        f.manager.satisfy(block.getBlockId(), policy);
+        f.second();
+        f.deliverAll();
+        assertThat(f.liveStorages(block.getBlockId())).hasSizeGreaterThanOrEqualTo(3);
+      }
+      assertThat(types(f, block)).containsExactly(of, of, of);
+    }
+  }
+
+  private static List<StorageType> types(BlockFixture f, BlockRow block) throws IOException {
+    return f.liveStorages(block.getBlockId()).stream().map(f.cluster::typeOf).toList();
+  }
+
+  @Test
+  void typesSurviveARestart() throws IOException {
+    BlockFixture f = fixture(new Random(3), EnumSet.of(StorageType.SSD, StorageType.ARCHIVE));
+    f.startNamenode();
+    assertThat(f.cluster.hasTypedDisks()).isTrue();
+    f.servers
+        .values()
+        .forEach(
+            server ->
+                server.types.forEach(
+                    (uuid, type) -> assertThat(f.cluster.typeOf(uuid)).isEqualTo(type)));
+  }
+}
