@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 
 /**
  * The settings of a chunk server, in {@code conf/chunk-server.yaml}. They become options of its
@@ -122,6 +123,9 @@ public record ChunkServerConfig(
         kernel);
   }
 
+  private static final Pattern TYPED_DISK =
+      Pattern.compile("\\[(DISK|SSD|ARCHIVE|RAM_DISK|NVDIMM)].+");
+
   private static List<String> disks(Section top) {
     List<String> disks = top.texts("disks").stream().map(Section.Entry::text).toList();
     for (String disk : disks) {
@@ -130,6 +134,11 @@ public record ChunkServerConfig(
             "disks",
             "'disks' holds '%s'".formatted(disk),
             "write the path of a directory, without a comma");
+      } else if (disk.startsWith("[") && !TYPED_DISK.matcher(disk).matches()) {
+        top.problem(
+            "disks",
+            "'disks' holds '%s'".formatted(disk),
+            "write the type of the disk as [DISK], [SSD], [ARCHIVE], [RAM_DISK] or [NVDIMM], and the path behind it");
       }
     }
     return disks;
