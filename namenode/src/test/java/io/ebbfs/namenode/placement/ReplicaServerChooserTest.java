@@ -56,6 +56,21 @@ class ReplicaServerChooserTest {
   }
 
   @Test
+  void racksOfTheSameNameInTwoDataCentresAreTwoRacks() {
+    List<String> racks = List.of("/dc1/r", "/dc1/r", "/dc2/r", "/dc2/r");
+    ReplicaServerChooser chooser =
+        new ReplicaServerChooser(racks.stream().map(rack -> new Candidate(rack, 1e12)).toList());
+    for (int round = 0; round < 200; round++) {
+      int first = chooser.next(List.of(), s -> true, s -> 1, random::nextDouble).orElseThrow();
+      int second =
+          chooser
+              .next(List.of(racks.get(first)), s -> s != first, s -> 1, random::nextDouble)
+              .orElseThrow();
+      assertThat(racks.get(second)).as("seed %d", seed).isNotEqualTo(racks.get(first));
+    }
+  }
+
+  @Test
   void oneRackIsNoObstacle() {
     ReplicaServerChooser chooser = new ReplicaServerChooser(List.of(new Candidate("/r", 1)));
     assertThat(chooser.next(List.of("/r", "/r"), s -> true, s -> 1, () -> 0.5)).hasValue(0);

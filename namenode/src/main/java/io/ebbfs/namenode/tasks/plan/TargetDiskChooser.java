@@ -216,7 +216,7 @@ public final class TargetDiskChooser {
         .orElse(0);
   }
 
-  /** All disks that take new blocks. */
+  /** All disks that take new blocks: those in service, unless a restart empties them. */
   public List<PlacementDisk> inService() {
     return inService(Set.of());
   }
@@ -225,7 +225,9 @@ public final class TargetDiskChooser {
     List<PlacementDisk> disks = new ArrayList<>();
     for (Server server : cluster.serversForBlocks()) {
       if (!excludedServerUuids.contains(server.uuid())) {
-        server.disks().stream().filter(d -> !d.failed()).forEach(d -> disks.add(disk(server, d)));
+        server.disks().stream()
+            .filter(d -> !d.failed() && !d.type().isTransient())
+            .forEach(d -> disks.add(disk(server, d)));
       }
     }
     return disks;
