@@ -41,8 +41,7 @@ class StoragePoliciesAsHdfsTest {
           "");
   private static final List<String> THERE = List.of("/", "/d", "/d/f", "/d/sub", "/d/sub/g", "/h");
   private static final List<String> PATHS =
-      List.of(
-          "/", "/d", "/d/f", "/d/sub", "/d/sub/g", "/h", "/missing", "/missing/x", "/h/below");
+      List.of("/", "/d", "/d/f", "/d/sub", "/d/sub/g", "/h", "/missing", "/missing/x", "/h/below");
   private static final List<Integer> MODES = List.of(0777, 0700, 0755, 0711, 0000, 0644);
 
   @TempDir static Path directory;

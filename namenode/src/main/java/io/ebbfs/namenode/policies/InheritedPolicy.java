@@ -6,7 +6,6 @@ import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import java.io.IOException;
-import java.util.List;
 import java.util.Optional;
 import org.apache.hadoop.hdfs.protocol.BlockStoragePolicy;
 
@@ -19,21 +18,6 @@ public final class InheritedPolicy {
   private static final int MAX_DEPTH = 10_000;
 
   private InheritedPolicy() {}
-
-  /**
-   * The policy of the last inode of a path.
-   *
-   * @param inodes from the root on
-   * @return {@link StoragePolicies#UNSPECIFIED} if no inode has one
-   */
-  public static int idOf(List<InodeRow> inodes) {
-    for (int i = inodes.size() - 1; i >= 0; i--) {
-      if (inodes.get(i).hasStoragePolicy()) {
-        return inodes.get(i).getStoragePolicy();
-      }
-    }
-    return StoragePolicies.UNSPECIFIED;
-  }
 
   /** The policy that holds for the file or directory with an id; the default if it is deleted. */
   public static BlockStoragePolicy of(Transaction transaction, long inodeId) throws IOException {

@@ -9,8 +9,7 @@ public final class StoragePolicies {
   /** Not a policy: neither the inode nor a directory above has one. */
   public static final int UNSPECIFIED = 0;
 
-  private static final BlockStoragePolicySuite SUITE =
-      BlockStoragePolicySuite.createDefaultSuite();
+  private static final BlockStoragePolicySuite SUITE = BlockStoragePolicySuite.createDefaultSuite();
 
   private static final int IDS = 16;
 

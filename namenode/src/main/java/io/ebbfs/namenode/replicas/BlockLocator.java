@@ -267,8 +267,7 @@ public final class BlockLocator {
       Place place = places.get(i);
       storages[i] = place.storageUuid();
       types[i] = place.type();
-      infos[i] =
-          new DatanodeInfoWithStorage(info(place.server()), place.storageUuid(), types[i]);
+      infos[i] = new DatanodeInfoWithStorage(info(place.server()), place.storageUuid(), types[i]);
     }
     return new LocatedBlock(
         extended(where.block()),

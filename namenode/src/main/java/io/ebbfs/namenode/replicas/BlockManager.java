@@ -27,8 +27,8 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.random.RandomGenerator;
 import java.util.stream.Collectors;
-import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 import org.apache.hadoop.hdfs.protocol.BlockStoragePolicy;
+import org.apache.hadoop.hdfs.protocol.LocatedBlock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -298,9 +298,7 @@ public final class BlockManager implements BlockService {
    * thread of {@link #tick} calls it. Nothing is ordered in safe mode.
    */
   public TypeMoves.Ordered satisfy(long blockId, BlockStoragePolicy policy) throws IOException {
-    return cluster.inSafeMode()
-        ? TypeMoves.Ordered.BUSY
-        : redundancy.satisfy(blockId, policy);
+    return cluster.inSafeMode() ? TypeMoves.Ordered.BUSY : redundancy.satisfy(blockId, policy);
   }
 
   /** Whether replicas that were ordered have not arrived yet. */

@@ -76,8 +76,7 @@ final class ReplicaTargetChooser {
         }
       }
       this.chooser = new ReplicaServerChooser(candidates);
-      this.busy =
-          new BusyServers(servers.stream().mapToInt(Server::activeTransfers).toArray());
+      this.busy = new BusyServers(servers.stream().mapToInt(Server::activeTransfers).toArray());
     }
 
     private static double free(Server server) {
@@ -166,8 +165,7 @@ final class ReplicaTargetChooser {
 
   /** A disk that has room; the sets of types are tried in their order. */
   private Optional<Target> next(Draft draft, List<EnumSet<StorageType>> types) {
-    List<Ask> asks =
-        types.stream().map(set -> new Ask(draft.request(), set, draft.now())).toList();
+    List<Ask> asks = types.stream().map(set -> new Ask(draft.request(), set, draft.now())).toList();
     for (Ask ask : asks) {
       OptionalInt preferred = preferred(draft, ask);
       if (preferred.isPresent()) {
@@ -310,8 +308,7 @@ final class ReplicaTargetChooser {
    *
    * @param racks of the other replicas, if the block would be on one rack with this last one
    */
-  private OptionalInt favored(
-      Ask ask, Set<String> taken, List<String> racks) {
+  private OptionalInt favored(Ask ask, Set<String> taken, List<String> racks) {
     for (String favored : ask.request().wishes().favored()) {
       String machine = WriterWishes.machine(favored);
       for (int index : choice.onMachine.getOrDefault(machine, List.of())) {
@@ -334,8 +331,7 @@ final class ReplicaTargetChooser {
 
   /** A server on the writer's machine that fits, unless all servers are on that machine. */
   private OptionalInt local(Ask ask, Set<String> taken) {
-    List<Integer> there = 
-        choice.onMachine.getOrDefault(ask.request().clientMachine(), List.of());
+    List<Integer> there = choice.onMachine.getOrDefault(ask.request().clientMachine(), List.of());
     List<Integer> fit = there.stream().filter(server -> fits(server, ask, taken)).toList();
     return fit.isEmpty() || there.size() == choice.servers.size()
         ? OptionalInt.empty()
@@ -380,13 +376,12 @@ final class ReplicaTargetChooser {
             .filter(disk -> !disk.failed() && isWanted(disk.type(), request.types()))
             .toList();
     if (typed.isEmpty() && server.disks().stream().anyMatch(disk -> !disk.failed())) {
-      return Optional.of("no disk of a type that the storage policy %s allows"
+      return Optional.of(
+          "no disk of a type that the storage policy %s allows"
               .formatted(request.types().policy().getName()));
     }
     OptionalDouble most =
-        typed.stream()
-            .mapToDouble(disk -> freeBytes(disk, placedOn(disk, now), request))
-            .max();
+        typed.stream().mapToDouble(disk -> freeBytes(disk, placedOn(disk, now), request)).max();
     if (most.isEmpty()) {
       return Optional.of("no disk in service");
     }

@@ -242,10 +242,7 @@ final class ReplicationScheduler {
   private void order(long blockId, BlockAssessment block, Server source, Target target) {
     long length = block.block().getLengthBytes();
     boolean allowed =
-        bytes.take(
-            takes(source, target.server(), length),
-            2 * length,
-            isUrgent(block));
+        bytes.take(takes(source, target.server(), length), 2 * length, isUrgent(block));
     if (!allowed) {
       return;
     }
@@ -328,10 +325,10 @@ final class ReplicationScheduler {
           chooser
               .choose(
                   new WriteRequest(
-                      "block " + block.block().getBlockId(),
-                      1,
-                      block.block().getLengthBytes(),
-                      null,
+                          "block " + block.block().getBlockId(),
+                          1,
+                          block.block().getLengthBytes(),
+                          null,
                           excluded,
                           Set.of())
                       .on(wish))

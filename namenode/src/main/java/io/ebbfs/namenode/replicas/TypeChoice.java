@@ -8,8 +8,8 @@ import org.apache.hadoop.fs.StorageType;
 
 /**
  * The types of the disks of a block while they are chosen, one replica after the other. A type that
- * has no room is given up: then the fallbacks of the policy count. Disks of type RAM_DISK lose their
- * bytes at a restart, so none is ever chosen. For one thread.
+ * has no room is given up: then the fallbacks of the policy count. Disks of type RAM_DISK lose
+ * their bytes at a restart, so none is ever chosen. For one thread.
  */
 final class TypeChoice {
   private static final List<StorageType> DURABLE =
@@ -41,8 +41,7 @@ final class TypeChoice {
         ? new ArrayList<>()
         : new ArrayList<>(
             wish.policy()
-                .chooseStorageTypes(
-                    (short) wish.replication(), chosen, unavailable, wish.isNew()));
+                .chooseStorageTypes((short) wish.replication(), chosen, unavailable, wish.isNew()));
   }
 
   /** The sets of types of which the next replica is to have one, the best first. */

@@ -18,9 +18,10 @@ import org.apache.hadoop.hdfs.protocol.BlockStoragePolicy;
 
 /**
  * Moves replicas to disks of the types that a storage policy wants. A server that has such a disk
- * moves its own replica to it. Else another server gets a copy; once the copy has arrived, the block
- * has one replica too many, and {@link ExcessReplicaMarker} takes one of a wrong type. So a block
- * never has fewer replicas than before. Members of stripes stay where they are. One thread calls it.
+ * moves its own replica to it. Else another server gets a copy; once the copy has arrived, the
+ * block has one replica too many, and {@link ExcessReplicaMarker} takes one of a wrong type. So a
+ * block never has fewer replicas than before. Members of stripes stay where they are. One thread
+ * calls it.
  */
 public final class TypeMoves {
   private final DatanodeRegistry cluster;

@@ -70,8 +70,7 @@ public final class Tables {
 
   public static final Table<QuotaRow> QUOTA = new Table<>("quota", 19, QuotaRow.parser());
 
-  public static final Table<SatisfyRow> SATISFY =
-      new Table<>("satisfy", 23, SatisfyRow.parser());
+  public static final Table<SatisfyRow> SATISFY = new Table<>("satisfy", 20, SatisfyRow.parser());
 
   /** The parent of deleted inodes. */
   public static final long PENDING_DELETIONS = 1;

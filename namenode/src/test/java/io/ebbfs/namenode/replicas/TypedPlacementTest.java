@@ -64,8 +64,7 @@ class TypedPlacementTest {
     try {
       List<Target> targets =
           f.manager.chooseTargets(
-              new WriteRequest(
-                      "/f", replication, BlockFixture.BLOCK_BYTES, "x", Set.of(), Set.of())
+              new WriteRequest("/f", replication, BlockFixture.BLOCK_BYTES, "x", Set.of(), Set.of())
                   .on(TypeWish.forNewBlock(policy, replication)));
       f.manager.giveBack(targets);
       return targets.stream().map(target -> target.disk().type()).toList();

@@ -1,6 +1,6 @@
 package io.ebbfs.namenode.files.inodes;
 
-import io.ebbfs.namenode.policies.InheritedPolicy;
+import io.ebbfs.namenode.policies.StoragePolicies;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.Tables;
 import java.io.FileNotFoundException;
@@ -37,10 +37,24 @@ public record ResolvedPath(FsPath path, List<Inode> inodes) {
 
   /**
    * The id of the storage policy that holds for the deepest existing inode: {@link
-   * io.ebbfs.namenode.policies.StoragePolicies#UNSPECIFIED} if none was set.
+   * StoragePolicies#UNSPECIFIED} if none was set.
    */
   public int policyId() {
-    return InheritedPolicy.idOf(inodes.stream().map(Inode::row).toList());
+    return policyOf(inodes.size());
+  }
+
+  /** The same of the directory of the last component, or of the deepest one above it. */
+  public int policyIdAbove() {
+    return policyOf(Math.min(inodes.size(), path.depth()));
+  }
+
+  private int policyOf(int depth) {
+    for (int i = depth - 1; i >= 0; i--) {
+      if (inodes.get(i).row().hasStoragePolicy()) {
+        return inodes.get(i).row().getStoragePolicy();
+      }
+    }
+    return StoragePolicies.UNSPECIFIED;
   }
 
   /** The inode at the path as clients see it: with the storage policy that holds for it. */

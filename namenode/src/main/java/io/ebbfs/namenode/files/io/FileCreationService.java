@@ -18,7 +18,6 @@ import io.ebbfs.namenode.files.inodes.ResolvedPath;
 import io.ebbfs.namenode.files.leases.LeaseManager;
 import io.ebbfs.namenode.files.leases.LeaseRows;
 import io.ebbfs.namenode.files.policies.PolicyService;
-import io.ebbfs.namenode.policies.InheritedPolicy;
 import io.ebbfs.namenode.policies.StoragePolicies;
 import io.ebbfs.namenode.store.ClientCall;
 import io.ebbfs.namenode.store.IdGenerator;
@@ -39,9 +38,9 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
-import org.apache.hadoop.hdfs.protocol.HdfsConstants;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.permission.FsAction;
+import org.apache.hadoop.hdfs.protocol.HdfsConstants;
 
 /** Creates files. Thread-safe. */
 public final class FileCreationService {
@@ -194,7 +193,7 @@ public final class FileCreationService {
     }
     Iterator<Long> fresh = ids.take(Math.max(1, resolved.missing()));
     Inode file = make(transaction, caller, resolved, request, fresh);
-    return new Outcome(file, true, policyAbove(resolved));
+    return new Outcome(file, true, resolved.policyIdAbove());
   }
 
   /** The file that the first run of the call made. */
@@ -271,7 +270,7 @@ public final class FileCreationService {
     DirectoryRows.touch(transaction, above, maker.nowMillis());
     Key key = Tables.inode(parent.id(), path.nameBytes(path.depth()));
     InodeRow.Builder row = row(ids.next(), request, maker, parent.row());
-    ownPolicy(request, policyAbove(resolved)).ifPresent(row::setStoragePolicy);
+    ownPolicy(request, resolved.policyIdAbove()).ifPresent(row::setStoragePolicy);
     Inode file = DirectoryRows.put(transaction, key, row.build());
     LeaseRows.add(transaction, request.clientName(), file.id(), maker.nowMillis());
     ClientCall.takeEffect(transaction, file.id(), maker.nowMillis());
@@ -296,13 +295,6 @@ public final class FileCreationService {
             List.of());
     PendingDeletions.put(transaction, locked.get(1));
     return locked.get(0);
-  }
-
-  /** The storage policy of the directory of a file that is made, or that replaces the one there. */
-  private static int policyAbove(ResolvedPath resolved) {
-    List<Inode> above =
-        resolved.inodes().subList(0, Math.min(resolved.inodes().size(), resolved.path().depth()));
-    return InheritedPolicy.idOf(above.stream().map(Inode::row).toList());
   }
 
   /** As in HDFS, a file keeps LAZY_PERSIST of its directory, whatever the directory gets later. */

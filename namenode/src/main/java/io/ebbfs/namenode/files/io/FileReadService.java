@@ -276,8 +276,7 @@ public final class FileReadService {
       if (inodes.size() == limit || locatedBlocks > limit) {
         break;
       }
-      inodes.add(
-          new Inode(row.key(), row.value()).showing(directory.row().getStoragePolicy()));
+      inodes.add(new Inode(row.key(), row.value()).showing(directory.row().getStoragePolicy()));
       locatedBlocks += withLocations ? row.value().getBlocks() : 0;
     }
     return new Page(directory, inodes, rows.size() - inodes.size());

@@ -4,12 +4,12 @@ import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
 import io.ebbfs.namenode.files.inodes.PathErrors;
 import io.ebbfs.namenode.policies.InheritedPolicy;
-import io.ebbfs.namenode.replicas.TypeWish;
 import io.ebbfs.namenode.replicas.BlockPlaces;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
 import io.ebbfs.namenode.replicas.BlockService.Target;
 import io.ebbfs.namenode.replicas.BlockService.WriteRequest;
+import io.ebbfs.namenode.replicas.TypeWish;
 import io.ebbfs.namenode.replicas.WriterWishes;
 import io.ebbfs.namenode.store.IdGenerator;
 import io.ebbfs.namenode.store.MetadataStore;
@@ -412,12 +412,12 @@ public final class FileWriteService {
     OpenFileLookup.checkLease(file, handle.src(), handle.clientName());
     return blocks.chooseTargets(
         new WriteRequest(
-            handle.src(),
-            count,
-            file.row().getBlockSizeBytes(),
-            handle.clientMachine(),
-            excludedServers,
-            keptStorages)
+                handle.src(),
+                count,
+                file.row().getBlockSizeBytes(),
+                handle.clientMachine(),
+                excludedServers,
+                keptStorages)
             .on(found.types()));
   }
 }

@@ -13,8 +13,8 @@ import java.util.Optional;
 import org.apache.hadoop.thirdparty.protobuf.ByteString;
 
 /**
- * A walk over the files below a directory, in the order of their names, that goes on behind the file
- * where an earlier walk has stopped. What is renamed meanwhile may be met twice or not at all.
+ * A walk over the files below a directory, in the order of their names, that goes on behind the
+ * file where an earlier walk has stopped. What is renamed meanwhile may be met twice or not at all.
  * Stateless.
  */
 final class FileWalk {
@@ -76,10 +76,7 @@ final class FileWalk {
       throws IOException {
     List<Row<InodeRow>> rows =
         transaction.scan(
-            Tables.INODE,
-            parent.id(),
-            after == null ? null : Tables.inode(parent.id(), after),
-            1);
+            Tables.INODE, parent.id(), after == null ? null : Tables.inode(parent.id(), after), 1);
     return rows.stream().findFirst().map(row -> new Inode(row.key(), row.value()));
   }
 

@@ -82,8 +82,7 @@ public final class PolicySatisfier {
 
   private void walk(Key key, SatisfyRow begun) throws IOException {
     Optional<Inode> top =
-        store.transact(
-            key.partition(), Durability.RELAXED, t -> attached(t, key.partition()));
+        store.transact(key.partition(), Durability.RELAXED, t -> attached(t, key.partition()));
     if (top.isEmpty()) {
       replace(key, begun, Optional.empty());
       return;
@@ -93,7 +92,9 @@ public final class PolicySatisfier {
       SatisfyRow from = at;
       Optional<FileWalk.Met> met =
           store.transact(
-              key.partition(), Durability.RELAXED, transaction -> next(transaction, top.get(), from));
+              key.partition(),
+              Durability.RELAXED,
+              transaction -> next(transaction, top.get(), from));
       if (met.isEmpty()) {
         endPass(key, begun, at);
         return;
@@ -119,9 +120,7 @@ public final class PolicySatisfier {
     }
     return row.getDoneCount() > 0
         ? Optional.empty()
-        : Optional.of(
-            new FileWalk.Met(
-                top, List.of(ByteString.copyFrom(top.name()))));
+        : Optional.of(new FileWalk.Met(top, List.of(ByteString.copyFrom(top.name()))));
   }
 
   /** The walk over a path has come to its end. */
@@ -192,8 +191,7 @@ public final class PolicySatisfier {
             .stream()
             .map(Row::value)
             .toList();
-    return new Page(
-        blocks, blocks.isEmpty() ? null : InheritedPolicy.of(transaction, file.id()));
+    return new Page(blocks, blocks.isEmpty() ? null : InheritedPolicy.of(transaction, file.id()));
   }
 
   private static Optional<Inode> attached(Transaction transaction, long inodeId)

@@ -43,9 +43,10 @@ public final class PolicyService {
     change(
         caller,
         src,
-        (inode, inherited) -> {
-          if (inode.isFile()) {
-            checkOfFile(policy, StoragePolicies.withId(inherited));
+        inode -> {
+          if (inode.isFile() && policy.isCopyOnCreateFile()) {
+            throw new HadoopIllegalArgumentException(
+                "Policy " + policy + " cannot be set after file creation.");
           }
           return inode.row().toBuilder().setStoragePolicy(policy.getId()).build();
         });
@@ -53,13 +54,7 @@ public final class PolicyService {
 
   /** Takes the policy of a file or directory away: that of the directory above holds again. */
   public void unset(Caller caller, String src) throws IOException {
-    change(
-        caller,
-        src,
-        (inode, inherited) ->
-            inode.row().hasStoragePolicy()
-                ? inode.row().toBuilder().clearStoragePolicy().build()
-                : inode.row());
+    change(caller, src, inode -> inode.row().toBuilder().clearStoragePolicy().build());
   }
 
   /** A policy by its name. */
@@ -71,12 +66,10 @@ public final class PolicyService {
                     "Cannot find a block policy with the name " + name));
   }
 
-  private static void checkOfFile(BlockStoragePolicy wanted, BlockStoragePolicy present) {
-    if (wanted.isCopyOnCreateFile()) {
-      throw new HadoopIllegalArgumentException(
-          "Policy " + wanted + " cannot be set after file creation.");
-    }
-    if (present.isCopyOnCreateFile()) {
+  /** A file that was created with such a policy keeps it. */
+  private static void checkMayChange(Inode inode) {
+    BlockStoragePolicy present = StoragePolicies.withId(inode.row().getStoragePolicy());
+    if (inode.isFile() && present.isCopyOnCreateFile()) {
       throw new HadoopIllegalArgumentException(
           "Existing policy " + present.getName() + " cannot be changed after file creation.");
     }
@@ -100,7 +93,7 @@ public final class PolicyService {
 
   @FunctionalInterface
   private interface Change {
-    InodeRow of(Inode locked, int policyId);
+    InodeRow of(Inode locked);
   }
 
   private void change(Caller caller, String src, Change change) throws IOException {
@@ -110,7 +103,8 @@ public final class PolicyService {
         transaction -> {
           ResolvedPath path = writable(transaction, caller, src);
           Inode locked = InodeLocks.lock(transaction, List.of(path.lastFound())).get(0);
-          InodeRow changed = change.of(locked, path.policyId());
+          InodeRow changed = change.of(locked);
+          checkMayChange(locked);
           if (!changed.equals(locked.row())) {
             transaction.put(Tables.INODE, locked.key(), changed);
           }
