@@ -38,6 +38,7 @@ class MoverSystemTest {
   private static final int BLOCK = 1 << 20;
   private static final int FILES = 4;
   private static final short REPLICATION = 2;
+  private static final int MOST_RUNS = 5;
   private static final org.apache.hadoop.fs.Path DATA = new org.apache.hadoop.fs.Path("/data");
 
   @TempDir static Path directory;
@@ -130,7 +131,12 @@ class MoverSystemTest {
     await("all replicas", () -> areOn(StorageType.DISK));
 
     fs.setStoragePolicy(DATA, "COLD");
+    // The mover of HDFS 3.5 fails in its second round, because it registers its metrics again; a run
+    // that finds nothing to move ends well.
     int exit = move();
+    for (int run = 1; exit != 0 && run < MOST_RUNS; run++) {
+      exit = move();
+    }
     assertThat(exit)
         .as("exit code; the mover said %s", Files.readString(directory.resolve("mover.log")))
         .isZero();
@@ -166,9 +172,19 @@ class MoverSystemTest {
 
   /** Runs the stock mover as a process of its own, and returns its exit code. */
   private static int move() throws Exception {
+    Path logging = directory.resolve("log4j.properties");
+    Files.writeString(
+        logging,
+        """
+        log4j.rootLogger=INFO, out
+        log4j.appender.out=org.apache.log4j.ConsoleAppender
+        log4j.appender.out.layout=org.apache.log4j.PatternLayout
+        log4j.appender.out.layout.ConversionPattern=%d %p %c: %m%n
+        """);
     Process mover =
         new ProcessBuilder(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-Dlog4j.configuration=" + logging.toUri(),
                 "-cp",
                 Build.find().classPath("testbed/hdfs"),
                 "org.apache.hadoop.hdfs.server.mover.Mover",
