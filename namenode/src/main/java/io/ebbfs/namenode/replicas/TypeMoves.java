@@ -38,24 +38,28 @@ public final class TypeMoves {
   /**
    * What was ordered for a block.
    *
-   * @param moves how many moves were ordered
+   * @param moves how many moves were ordered, or have to be looked at again
    * @param isBusy whether other transfers have to end first
    */
   public record Ordered(int moves, boolean isBusy) {
     static final Ordered NOTHING = new Ordered(0, false);
     static final Ordered BUSY = new Ordered(0, true);
+
+    /** The replicas of the block change just now. */
+    static final Ordered LATER = new Ordered(1, false);
   }
 
   /** Orders the moves of a block, as far as there are disks of the right types. */
   Ordered order(BlockAssessment block, BlockStoragePolicy policy) throws IOException {
-    boolean mayMove =
-        block.settled()
-            && !block.striped()
-            && !block.pinned()
+    if (!block.settled() || block.striped()) {
+      return Ordered.NOTHING;
+    }
+    boolean isStill =
+        !block.pinned()
             && block.excess().isEmpty()
             && block.counted().size() == block.wanted()
             && !replications.isUnderWay(block.block().getBlockId());
-    return mayMove ? orderMoves(block, policy) : Ordered.NOTHING;
+    return isStill ? orderMoves(block, policy) : Ordered.LATER;
   }
 
   private Ordered orderMoves(BlockAssessment block, BlockStoragePolicy policy) {

@@ -41,7 +41,7 @@ public final class PolicySatisfier {
   private static final int BLOCKS_PER_PAGE = 100;
 
   /** A move that fails again and again ends the work on a path in the end. */
-  private static final int MOST_PASSES = 10;
+  private static final int MOST_PASSES = 100;
 
   private final MetadataStore store;
   private final BlockManager blocks;
