@@ -163,8 +163,8 @@ class BlockStore {
   using RelocationPace = std::function<Status(std::uint64_t bytes)>;
   // Moves a finalized replica to another disk of this server: a verified and synced copy takes the
   // place of the replica in one step. The listener hears first of the new replica, then of the
-  // deletion of the old one. After a crash one of the two is there, or both are, of which disk_scan.cc
-  // removes one. kBusy if somebody has changed the replica meanwhile. An error leaves the replica.
+  // deletion of the old one. After a crash one of the two is there, or both are, of which
+  // disk_scan.cc removes one. kBusy if somebody has changed the replica meanwhile. An error leaves the replica.
   [[nodiscard]] Status Relocate(std::uint64_t block_id, std::uint64_t generation_stamp,
                                 const RelocationTarget& target, const RelocationPace& pace = {});
 

@@ -50,11 +50,12 @@ std::vector<StorageType> TakeTypes(std::vector<std::string>& directories) {
   std::vector<StorageType> types;
   for (auto& directory : directories) {
     StorageType type = StorageType::kDisk;
-    if (const auto end = directory.find(']'); directory.starts_with('[') && end != std::string::npos) {
+    const auto end = directory.find(']');
+    if (directory.starts_with('[') && end != std::string::npos) {
       const auto named = StorageTypeByName(directory.substr(1, end - 1));
       if (!named) {
-        Refuse(fmt::format("--data '{}' begins with an unknown type of storage; give [DISK], [SSD], "
-                           "[ARCHIVE], [RAM_DISK] or [NVDIMM]",
+        Refuse(fmt::format("--data '{}' begins with an unknown type of storage; give [DISK], "
+                           "[SSD], [ARCHIVE], [RAM_DISK] or [NVDIMM]",
                            directory));
       }
       type = *named;
@@ -106,8 +107,8 @@ Configuration ParseCommandLine(int argc, char** argv) {
       ->required()
       ->delimiter(',');
   app.add_option("--data", c.directories,
-                 "directories, one for each disk, separated by commas; each may have the type of its "
-                 "storage in front: [SSD]/disks/0 (default: DISK)")
+                 "directories, one for each disk, separated by commas; each may have the type of "
+                 "its storage in front: [SSD]/disks/0 (default: DISK)")
       ->required()
       ->delimiter(',');
   app.add_option("--host", c.host,
