@@ -62,6 +62,7 @@ import io.ebbfs.namenode.rpc.client.LongCalls;
 import io.ebbfs.namenode.rpc.client.MetaSave;
 import io.ebbfs.namenode.rpc.client.OperatorServices;
 import io.ebbfs.namenode.rpc.client.ReadOnlyGuard;
+import io.ebbfs.namenode.rpc.client.SnapshotServices;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
 import io.ebbfs.namenode.rpc.coding.CodingService;
 import io.ebbfs.namenode.rpc.coding.HibernateService;
@@ -572,7 +573,8 @@ public final class NamenodeServer implements AutoCloseable {
         counter,
         leases,
         recovery,
-        Listings.of(store, blocks, reads, limits));
+        Listings.of(store, blocks, reads, limits),
+        SnapshotServices.of(store, timeOfDay, onPendingDeletion));
   }
 
   private OpenListener opens(NamenodeConfig config, CodingService coding) {

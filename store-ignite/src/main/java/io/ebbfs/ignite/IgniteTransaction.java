@@ -9,6 +9,7 @@ import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.RowKey;
 import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.RowSet;
+import io.ebbfs.namenode.store.SnapshotNotes;
 import io.ebbfs.namenode.store.Table;
 import io.ebbfs.namenode.store.Transaction;
 import java.io.IOException;
@@ -168,6 +169,11 @@ final class IgniteTransaction implements Transaction, AutoCloseable {
   @Override
   public Optional<DirectoryHints> hints() {
     return buffered.hints();
+  }
+
+  @Override
+  public SnapshotNotes snapshots() {
+    return buffered.snapshots();
   }
 
   @Override

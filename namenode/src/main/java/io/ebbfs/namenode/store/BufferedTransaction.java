@@ -34,6 +34,7 @@ public final class BufferedTransaction implements Transaction {
   // Null is a deletion. The map is made with the first write: most transactions only read.
   private Map<RowKey, MessageLite> writes = Map.of();
   private List<AfterCommit> effects = List.of();
+  private final SnapshotNotes snapshots = new SnapshotNotes();
 
   /**
    * @param hints of a process that shares the store with others
@@ -48,6 +49,11 @@ public final class BufferedTransaction implements Transaction {
   @Override
   public Optional<DirectoryHints> hints() {
     return hints;
+  }
+
+  @Override
+  public SnapshotNotes snapshots() {
+    return snapshots;
   }
 
   /** The writes to commit, in the order of the first write of each row; null deletes the row. */

@@ -60,8 +60,8 @@ public final class ChangeLog {
 
   /**
    * Adds the row of a change to a transaction that is about to commit; empty if its writes change
-   * no file, directory or stripe. Adds what the transaction changes in counted directories to their
-   * sums.
+   * no file, directory or stripe. Keeps what snapshots show, and adds what the transaction changes
+   * in counted directories to their sums.
    *
    * @param locking the transaction as its body sees it, for locks and reads
    * @throws StaleReadException if the transaction has to run again
@@ -71,8 +71,10 @@ public final class ChangeLog {
     if (copying) {
       return Optional.empty();
     }
+    SnapshotLedger snapshots = SnapshotLedger.keep(locking, transaction);
     TransactionChange made = TransactionChange.of(transaction);
     QuotaLedger.settle(locking, transaction, made.quotas());
+    snapshots.confirm(locking);
     if (made.isNothing()) {
       return Optional.empty();
     }

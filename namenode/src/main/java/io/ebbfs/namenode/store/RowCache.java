@@ -29,7 +29,8 @@ final class RowCache {
           Tables.LOST_DISK,
           Tables.CALL,
           Tables.CHANGE,
-          Tables.XATTR);
+          Tables.XATTR,
+          Tables.VERSION);
 
   /** Tables whose partitions calls of clients scan. */
   private static final boolean[] SCANNED = marked(Tables.INODE, Tables.BLOCK, Tables.REPLICA);

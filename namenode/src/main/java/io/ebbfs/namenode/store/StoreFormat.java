@@ -24,7 +24,12 @@ public final class StoreFormat {
   /** An inode has had an access control list, which older versions would not obey. */
   private static final int WITH_ACLS = 4;
 
-  private static final int NEWEST = WITH_ACLS;
+  /**
+   * A directory may have snapshots, of which older versions would change and free what they show.
+   */
+  private static final int WITH_SNAPSHOTS = 5;
+
+  private static final int NEWEST = WITH_SNAPSHOTS;
 
   /** Instead of a number, while the rows of a backup are being written. */
   private static final String RESTORING = "a restore that has not ended";
@@ -110,6 +115,19 @@ public final class StoreFormat {
   /** Whether the format is raised for access control lists. */
   public static boolean hasAcls(Transaction transaction) throws IOException {
     return read(transaction) >= WITH_ACLS;
+  }
+
+  /**
+   * To be called before a directory may have snapshots. Versions that would change what a snapshot
+   * shows refuse the store from then on.
+   */
+  public static void raiseToSnapshots(MetadataStore store) throws IOException {
+    raise(store, WITH_SNAPSHOTS);
+  }
+
+  /** Whether the format is raised for snapshots. */
+  public static boolean hasSnapshots(Transaction transaction) throws IOException {
+    return read(transaction) >= WITH_SNAPSHOTS;
   }
 
   private static void raise(MetadataStore store, int wanted) throws IOException {

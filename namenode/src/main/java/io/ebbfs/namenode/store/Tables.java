@@ -16,10 +16,12 @@ import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.SatisfyRow;
 import io.ebbfs.protocol.proto.StoreProtos.ServerRow;
 import io.ebbfs.protocol.proto.StoreProtos.SettingRow;
+import io.ebbfs.protocol.proto.StoreProtos.SnapshotRow;
 import io.ebbfs.protocol.proto.StoreProtos.StorageReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import io.ebbfs.protocol.proto.StoreProtos.TransitionRow;
 import io.ebbfs.protocol.proto.StoreProtos.UsageRow;
+import io.ebbfs.protocol.proto.StoreProtos.VersionRow;
 import io.ebbfs.protocol.proto.StoreProtos.XAttrRow;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -70,10 +72,20 @@ public final class Tables {
 
   public static final Table<QuotaRow> QUOTA = new Table<>("quota", 19, QuotaRow.parser());
 
-  public static final Table<SatisfyRow> SATISFY = new Table<>("satisfy", 20, SatisfyRow.parser());
+  /** The keys are made by {@link SnapshotRows}. */
+  public static final Table<SnapshotRow> SNAPSHOT =
+      new Table<>("snapshot", 20, SnapshotRow.parser());
+
+  /** The keys are made by {@link SnapshotRows}. */
+  public static final Table<VersionRow> VERSION = new Table<>("version", 21, VersionRow.parser());
+
+  public static final Table<SatisfyRow> SATISFY = new Table<>("satisfy", 22, SatisfyRow.parser());
 
   /** The parent of deleted inodes. */
   public static final long PENDING_DELETIONS = 1;
+
+  /** The parent of inodes that are deleted, and that snapshots still show. */
+  public static final long KEPT_BY_SNAPSHOTS = 2;
 
   /** All tables in the order of locks. */
   public static final List<Table<?>> ALL =
@@ -98,6 +110,8 @@ public final class Tables {
           USAGE,
           XATTR,
           QUOTA,
+          SNAPSHOT,
+          VERSION,
           SATISFY);
 
   public static Key inode(long parentId, byte[] name) {

@@ -68,6 +68,9 @@ public interface Transaction {
 
   void delete(Table<?> table, Key key);
 
+  /** Which directories of this transaction snapshots may see; see {@link SnapshotLedger}. */
+  SnapshotNotes snapshots();
+
   /** What a process remembers of a transaction: see {@link #afterCommit}. */
   @FunctionalInterface
   interface AfterCommit {

@@ -12,6 +12,7 @@ import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.RowLock;
+import io.ebbfs.namenode.store.SnapshotNotes;
 import io.ebbfs.namenode.store.Table;
 import io.ebbfs.namenode.store.Transaction;
 import java.io.IOException;
@@ -48,6 +49,11 @@ class GuessedPathTest {
     Counted(Transaction inner, DirectoryHints hints) {
       this.inner = inner;
       this.hints = hints;
+    }
+
+    @Override
+    public SnapshotNotes snapshots() {
+      return inner.snapshots();
     }
 
     @Override

@@ -172,6 +172,11 @@ public final class LaggingStore implements MetadataStore {
     }
 
     @Override
+    public SnapshotNotes snapshots() {
+      return buffered.snapshots();
+    }
+
+    @Override
     public Optional<DirectoryHints> hints() {
       return Optional.of(hints);
     }

@@ -6,6 +6,7 @@ import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.RowLock;
+import io.ebbfs.namenode.store.SnapshotNotes;
 import io.ebbfs.namenode.store.Table;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
@@ -291,6 +292,11 @@ final class CrashingStore implements MetadataStore {
     private <V extends MessageLite> void record(Table<V> table, Key key, V value) {
       transaction.put(table, key, value);
       writes.add(new Write(table, key, value));
+    }
+
+    @Override
+    public SnapshotNotes snapshots() {
+      return transaction.snapshots();
     }
 
     @Override

@@ -9,6 +9,7 @@ import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.RowKey;
 import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.StaleReadException;
+import io.ebbfs.namenode.store.SnapshotNotes;
 import io.ebbfs.namenode.store.Table;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.verify.simulator.CrashingStore.Write;
@@ -372,6 +373,11 @@ final class SharedStore {
     public void delete(Table<?> table, Key key) {
       inner.delete(table, key);
       writes.add(new Write(table, key, null));
+    }
+
+    @Override
+    public SnapshotNotes snapshots() {
+      return inner.snapshots();
     }
 
     @Override

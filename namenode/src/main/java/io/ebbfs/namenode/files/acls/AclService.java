@@ -82,7 +82,7 @@ public final class AclService {
         Inode.ROOT_ID,
         Durability.RELAXED,
         transaction -> {
-          ResolvedPath path = PathResolver.resolve(transaction, src);
+          ResolvedPath path = PathResolver.resolveToRead(transaction, src);
           PermissionChecker.checkTraverse(caller, path);
           return status(
               path.last().orElseThrow(() -> PathErrors.notFound("cannot find " + path.path())));

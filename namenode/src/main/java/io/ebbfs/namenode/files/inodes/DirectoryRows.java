@@ -29,6 +29,7 @@ public final class DirectoryRows {
         InodeNameRow.newBuilder()
             .setParentId(key.partition())
             .setName(ByteString.copyFrom(key.rest()))
+            .addAllSnapshotSpans(row.getSnapshotSpansList())
             .build());
     transaction
         .hints()

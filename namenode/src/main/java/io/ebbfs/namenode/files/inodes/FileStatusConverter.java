@@ -7,8 +7,6 @@ import org.apache.hadoop.hdfs.protocol.LocatedBlocks;
 
 /** Converts inodes, as clients see them, to the file status that HDFS clients read. */
 public final class FileStatusConverter {
-  private static final EnumSet<Flags> HAS_ACL = EnumSet.of(Flags.HAS_ACL);
-
   private FileStatusConverter() {}
 
   /**
@@ -22,6 +20,17 @@ public final class FileStatusConverter {
     return builder(inode, name).locations(blocks).build();
   }
 
+  private static EnumSet<Flags> flags(Inode inode) {
+    EnumSet<Flags> flags = EnumSet.noneOf(Flags.class);
+    if (inode.hasAcl()) {
+      flags.add(Flags.HAS_ACL);
+    }
+    if (inode.row().getSnapshottable()) {
+      flags.add(Flags.SNAPSHOT_ENABLED);
+    }
+    return flags;
+  }
+
   private static HdfsFileStatus.Builder builder(Inode inode, byte[] name) {
     return new HdfsFileStatus.Builder()
         .length(inode.row().getLengthBytes())
@@ -31,7 +40,7 @@ public final class FileStatusConverter {
         .mtime(inode.row().getModifiedMillis())
         .atime(inode.row().getAccessedMillis())
         .perm(inode.permission())
-        .flags(inode.hasAcl() ? HAS_ACL : EnumSet.noneOf(Flags.class))
+        .flags(flags(inode))
         .owner(inode.row().getOwner())
         .group(inode.row().getGroup())
         .path(name)

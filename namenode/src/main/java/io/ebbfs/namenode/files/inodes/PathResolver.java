@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
+import org.apache.hadoop.hdfs.protocol.SnapshotAccessControlException;
 
 /** Resolves paths to inodes, and inode ids to paths. Reads only; takes no locks. */
 public final class PathResolver {
@@ -22,9 +23,21 @@ public final class PathResolver {
 
   private PathResolver() {}
 
-  /** Resolves the path that a client sent: an ordinary path, or a path by inode id. */
+  /**
+   * Resolves the path that a client sent, to change something there: an ordinary path, or a path by
+   * inode id.
+   *
+   * @throws SnapshotAccessControlException if the path leads into a snapshot
+   */
   public static ResolvedPath resolve(Transaction transaction, String src) throws IOException {
     return resolve(transaction, FsPath.parse(byId(transaction, src)));
+  }
+
+  /** The same, to read: the path may lead into a snapshot. */
+  public static ResolvedPath resolveToRead(Transaction transaction, String src) throws IOException {
+    ResolvedPath path =
+        follow(transaction, FsPath.parse(byId(transaction, src)), start(transaction));
+    return SnapshotPaths.leadsIntoSnapshots(path) ? SnapshotPaths.follow(transaction, path) : path;
   }
 
   /** The same, with the inodes of another path as far as both have the same names. */
@@ -39,15 +52,26 @@ public final class PathResolver {
 
   /** Follows the path from the root down to the last component that exists. */
   public static ResolvedPath resolve(Transaction transaction, FsPath path) throws IOException {
-    List<Inode> inodes = new ArrayList<>(path.depth() + 1);
+    return resolve(transaction, path, start(transaction));
+  }
+
+  private static List<Inode> start(Transaction transaction) throws IOException {
+    List<Inode> inodes = new ArrayList<>();
     if (!transaction.isShared()) {
       inodes.add(root(transaction));
     }
-    return resolve(transaction, path, inodes);
+    return inodes;
+  }
+
+  private static ResolvedPath resolve(Transaction transaction, FsPath path, List<Inode> inodes)
+      throws IOException {
+    ResolvedPath resolved = follow(transaction, path, inodes);
+    SnapshotPaths.note(transaction, resolved.inodes());
+    return SnapshotPaths.requireNoSnapshot(resolved);
   }
 
   /** Follows the path behind the inodes that are known, the root first. */
-  private static ResolvedPath resolve(Transaction transaction, FsPath path, List<Inode> inodes)
+  private static ResolvedPath follow(Transaction transaction, FsPath path, List<Inode> inodes)
       throws IOException {
     if (transaction.isShared()) {
       GuessedPath.follow(transaction, path, inodes);
@@ -153,6 +177,7 @@ public final class PathResolver {
             "inode " + inodeId + " is its own ancestor: the metadata store is damaged");
       }
     }
+    SnapshotPaths.noteNames(transaction, inodeId, names);
     return Optional.of(names.get(0));
   }
 }

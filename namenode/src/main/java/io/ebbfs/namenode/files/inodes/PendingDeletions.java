@@ -2,6 +2,7 @@ package io.ebbfs.namenode.files.inodes;
 
 import io.ebbfs.namenode.files.leases.LeaseRows;
 import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.SnapshotRows;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
@@ -28,7 +29,11 @@ public final class PendingDeletions {
       return false;
     }
     transaction.delete(Tables.INODE, inode.key());
-    DirectoryRows.put(transaction, key(inode.id()), deleted(inode.row()));
+    InodeRow row = deleted(inode.row());
+    DirectoryRows.put(
+        transaction,
+        key(inode.id()),
+        SnapshotRows.with(row, transaction.snapshots().of(inode.parentId())));
     return true;
   }
 
@@ -39,6 +44,19 @@ public final class PendingDeletions {
   private static InodeRow deleted(InodeRow row) {
     boolean isWhole = row.getKind() == InodeKindProto.FILE || row.getCounted();
     return isWhole ? QuotaMarks.unmarked(row) : row;
+  }
+
+  /**
+   * Moves a locked inode that snapshots show, with everything below it, from the pending deletions
+   * to {@link Tables#KEPT_BY_SNAPSHOTS}. Nobody writes it any more.
+   */
+  public static void keep(Transaction transaction, Inode inode) {
+    if (inode.isUnderConstruction()) {
+      LeaseRows.remove(transaction, inode.row().getUnderConstruction().getClientName(), inode.id());
+    }
+    transaction.delete(Tables.INODE, inode.key());
+    Key kept = Tables.inode(Tables.KEPT_BY_SNAPSHOTS, bytes(inode.id()));
+    DirectoryRows.put(transaction, kept, inode.row().toBuilder().clearUnderConstruction().build());
   }
 
   /** Removes the rows of a locked inode that has no blocks and no entries. */
@@ -54,7 +72,10 @@ public final class PendingDeletions {
   }
 
   private static Key key(long inodeId) {
-    return Tables.inode(
-        Inode.PENDING_DELETION_ID, ByteBuffer.allocate(Long.BYTES).putLong(inodeId).array());
+    return Tables.inode(Inode.PENDING_DELETION_ID, bytes(inodeId));
+  }
+
+  private static byte[] bytes(long inodeId) {
+    return ByteBuffer.allocate(Long.BYTES).putLong(inodeId).array();
   }
 }

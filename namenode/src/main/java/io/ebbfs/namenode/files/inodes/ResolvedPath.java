@@ -11,8 +11,29 @@ import org.apache.hadoop.fs.ParentNotDirectoryException;
 /**
  * A path and its inodes, from the root on. The inodes end early at the first name that does not
  * exist, or after a file that has further names behind it.
+ *
+ * @param snapshot null if the path does not lead into a snapshot
  */
-public record ResolvedPath(FsPath path, List<Inode> inodes) {
+public record ResolvedPath(FsPath path, List<Inode> inodes, SnapshotPlace snapshot) {
+  public ResolvedPath(FsPath path, List<Inode> inodes) {
+    this(path, inodes, null);
+  }
+
+  /** Whether the path leads into a snapshot, or to the list of the snapshots of a directory. */
+  public boolean isInSnapshots() {
+    return snapshot != null;
+  }
+
+  /** Whether the path is that of the list of the snapshots of a directory. */
+  public boolean isSnapshotList() {
+    return exists() && snapshot != null && snapshot.id() == 0;
+  }
+
+  /** The snapshot of which {@link SnapshotEntries} reads entries below this path. */
+  public long snapshotId() {
+    return snapshot == null ? SnapshotEntries.NOW : snapshot.id();
+  }
+
   /** Whether the last component exists. */
   public boolean exists() {
     return inodes.size() == path.depth() + 1;

@@ -8,6 +8,7 @@ import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PendingDeletions;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
+import io.ebbfs.namenode.files.snapshots.SnapshotGuard;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
 import io.ebbfs.namenode.replicas.EncodedBlocks;
@@ -29,6 +30,7 @@ import java.util.List;
 import java.util.Set;
 import org.apache.hadoop.HadoopIllegalArgumentException;
 import org.apache.hadoop.fs.permission.FsAction;
+import org.apache.hadoop.hdfs.protocol.SnapshotException;
 import org.apache.hadoop.ipc.RetriableException;
 
 /**
@@ -138,6 +140,12 @@ public final class ConcatService {
         InodeLocks.lockEntries(transaction, List.of(to.parent().orElseThrow()), seen, List.of());
     List<Inode> files = locked.subList(2, locked.size());
     refuseUnfit(target, locked.get(1), sources, files);
+    for (int i = 0; i < files.size(); i++) {
+      if (SnapshotGuard.isShown(transaction, files.get(i))) {
+        throw new SnapshotException(
+            "Concat: the source file %s is in snapshot".formatted(sources.get(i)));
+      }
+    }
     return move(transaction, locked.get(0), locked.get(1), files);
   }
 

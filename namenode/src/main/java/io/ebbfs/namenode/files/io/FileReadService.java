@@ -2,12 +2,12 @@ package io.ebbfs.namenode.files.io;
 
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.FileStatusConverter;
-import io.ebbfs.namenode.files.inodes.FsPath;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
 import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
+import io.ebbfs.namenode.files.inodes.SnapshotEntries;
 import io.ebbfs.namenode.files.xattrs.XAttrRows;
 import io.ebbfs.namenode.replicas.BlockPlaces;
 import io.ebbfs.namenode.replicas.BlockService;
@@ -66,7 +66,7 @@ public final class FileReadService {
   }
 
   /** A file, and its blocks that overlap a range. */
-  private record Found(Inode inode, FsPath path, FilePlaces places) {}
+  private record Found(Inode inode, ResolvedPath path, FilePlaces places) {}
 
   /**
    * Locates the blocks that overlap a range of a file. A range from the start counts as an open:
@@ -85,18 +85,18 @@ public final class FileReadService {
     Found found =
         read(
             transaction -> {
-              ResolvedPath path = PathResolver.resolve(transaction, src);
+              ResolvedPath path = PathResolver.resolveToRead(transaction, src);
               PermissionChecker.checkTraverse(caller, path);
               Inode file = path.requireFile();
               PermissionChecker.checkAccess(caller, path, FsAction.READ);
-              XAttrRows.checkReadableBySuperuser(transaction, caller, file);
+              XAttrRows.checkReadableBySuperuser(transaction, caller, path);
               return new Found(
                   file,
-                  path.path(),
-                  places(transaction, file, offsetBytes, lengthBytes, clientMachine));
+                  path,
+                  places(transaction, path, file, offsetBytes, lengthBytes, clientMachine));
             });
-    if (offsetBytes == 0) {
-      opens.opened(found.inode().id(), found.path(), clock.millis(), clientMachine);
+    if (offsetBytes == 0 && !found.path().isInSnapshots()) {
+      opens.opened(found.inode().id(), found.path().path(), clock.millis(), clientMachine);
     }
     return found.places();
   }
@@ -121,6 +121,19 @@ public final class FileReadService {
 
   private <R> R read(MetadataStore.TransactionBody<R> body) throws IOException {
     return store.transact(Inode.ROOT_ID, Durability.RELAXED, body);
+  }
+
+  private FilePlaces places(
+      Transaction transaction,
+      ResolvedPath path,
+      Inode file,
+      long offset,
+      long length,
+      String clientMachine)
+      throws IOException {
+    return path.isInSnapshots()
+        ? SnapshotPlaces.of(transaction, blocks, file, offset, length, clientMachine)
+        : places(transaction, file, offset, length, clientMachine);
   }
 
   private FilePlaces places(
@@ -161,13 +174,14 @@ public final class FileReadService {
       Caller caller, String src, boolean withLocations, String clientMachine) throws IOException {
     return read(
         transaction -> {
-          ResolvedPath path = PathResolver.resolve(transaction, src);
+          ResolvedPath path = PathResolver.resolveToRead(transaction, src);
           PermissionChecker.checkTraverseToLook(caller, path);
           if (!path.exists()) {
             return null;
           }
           return status(
               transaction,
+              path,
               path.shown().orElseThrow(),
               HdfsFileStatus.EMPTY_NAME,
               withLocations,
@@ -177,6 +191,7 @@ public final class FileReadService {
 
   private HdfsFileStatus status(
       Transaction transaction,
+      ResolvedPath path,
       Inode inode,
       byte[] name,
       boolean withLocations,
@@ -188,7 +203,7 @@ public final class FileReadService {
     // A directory has no locations at all: stock clients do not accept an empty list.
     LocatedBlocks located =
         inode.isFile()
-            ? located(places(transaction, inode, 0, Long.MAX_VALUE, clientMachine))
+            ? located(places(transaction, path, inode, 0, Long.MAX_VALUE, clientMachine))
             : null;
     return FileStatusConverter.located(inode, name, located);
   }
@@ -196,10 +211,15 @@ public final class FileReadService {
   /**
    * A part of a directory in the order of names, or a file alone.
    *
+   * @param path what is listed
    * @param remaining how many entries follow after the page: clients only check whether it is above
    *     0
    */
-  public record Page(Inode listed, List<Inode> inodes, int remaining) {}
+  public record Page(ResolvedPath path, List<Inode> inodes, int remaining) {
+    public Inode listed() {
+      return path.lastFound();
+    }
+  }
 
   /**
    * A page of a directory, or the file at the path. Null if the path does not exist.
@@ -235,7 +255,7 @@ public final class FileReadService {
     List<HdfsFileStatus> statuses = new ArrayList<>();
     for (Inode inode : page.inodes()) {
       byte[] name = page.listed().isDirectory() ? inode.name() : HdfsFileStatus.EMPTY_NAME;
-      statuses.add(status(transaction, inode, name, withLocations, clientMachine));
+      statuses.add(status(transaction, page.path(), inode, name, withLocations, clientMachine));
     }
     return new DirectoryListing(statuses.toArray(HdfsFileStatus[]::new), page.remaining());
   }
@@ -243,43 +263,53 @@ public final class FileReadService {
   private Page page(
       Transaction transaction, Caller caller, String src, byte[] startAfter, boolean withLocations)
       throws IOException {
-    ResolvedPath path = PathResolver.resolve(transaction, src);
+    ResolvedPath path = PathResolver.resolveToRead(transaction, src);
     PermissionChecker.checkTraverse(caller, path);
     if (!path.exists()) {
       return null;
     }
     Inode listed = path.shown().orElseThrow();
     if (listed.isFile()) {
-      return new Page(listed, List.of(listed), 0);
+      return new Page(path, List.of(listed), 0);
     }
     PermissionChecker.checkAccess(caller, path, FsAction.READ_EXECUTE);
-    return page(transaction, listed, startAfter, withLocations);
+    return page(path, entries(transaction, path, startAfter), withLocations);
   }
 
-  private Page page(
-      Transaction transaction, Inode directory, byte[] startAfter, boolean withLocations)
+  /** As many entries as a page has, and one more if there is one. */
+  private List<Inode> entries(Transaction transaction, ResolvedPath path, byte[] startAfter)
       throws IOException {
-    int limit = limits.listingPage();
+    int limit = limits.listingPage() + 1;
+    if (path.isInSnapshots()) {
+      return SnapshotEntries.list(transaction, path, startAfter, limit);
+    }
+    long directoryId = path.lastFound().id();
     List<Row<InodeRow>> rows =
         transaction.scan(
             Tables.INODE,
-            directory.id(),
-            startAfter.length == 0 ? null : Tables.inode(directory.id(), startAfter),
-            limit + 1);
+            directoryId,
+            startAfter.length == 0 ? null : Tables.inode(directoryId, startAfter),
+            limit);
     if (transaction.isShared()) {
       requireNoHalfRename(transaction, rows);
     }
-    List<Inode> inodes = new ArrayList<>(Math.min(rows.size(), limit));
+    return rows.stream().map(row -> new Inode(row.key(), row.value())).toList();
+  }
+
+  private Page page(ResolvedPath path, List<Inode> entries, boolean withLocations) {
+    int limit = limits.listingPage();
+    int policy = path.shown().orElseThrow().row().getStoragePolicy();
+    List<Inode> inodes = new ArrayList<>(Math.min(entries.size(), limit));
     long locatedBlocks = 0;
-    for (Row<InodeRow> row : rows) {
+    for (Inode entry : entries) {
       // As in HDFS, a page with locations is also bounded by their number.
       if (inodes.size() == limit || locatedBlocks > limit) {
         break;
       }
-      inodes.add(new Inode(row.key(), row.value()).showing(directory.row().getStoragePolicy()));
-      locatedBlocks += withLocations ? row.value().getBlocks() : 0;
+      inodes.add(entry.showing(policy));
+      locatedBlocks += withLocations ? entry.row().getBlocks() : 0;
     }
-    return new Page(directory, inodes, rows.size() - inodes.size());
+    return new Page(path, inodes, entries.size() - inodes.size());
   }
 
   /**

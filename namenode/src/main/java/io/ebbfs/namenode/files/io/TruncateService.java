@@ -8,6 +8,7 @@ import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
 import io.ebbfs.namenode.files.leases.LeaseManager;
 import io.ebbfs.namenode.files.leases.LeaseRows;
+import io.ebbfs.namenode.files.snapshots.SnapshotGuard;
 import io.ebbfs.namenode.store.ClientCall;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
@@ -27,6 +28,7 @@ import java.util.Optional;
 import org.apache.hadoop.HadoopIllegalArgumentException;
 import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.hdfs.protocol.AlreadyBeingCreatedException;
+import org.apache.hadoop.hdfs.protocol.SnapshotException;
 
 /**
  * Truncates files. A transaction notes in the row of the file which length it gets, and {@link
@@ -154,6 +156,11 @@ public final class TruncateService {
       throw new HadoopIllegalArgumentException(
           "Cannot truncate to a larger file size. Current size: %d, truncate size: %d."
               .formatted(length, request.newLengthBytes()));
+    }
+    if (SnapshotGuard.isShown(transaction, file)) {
+      throw new SnapshotException(
+          "Failed to truncate %s: a snapshot shows the file, and EbbFS does not shorten it then. Copy the part that is wanted to a new file, or delete the snapshots"
+              .formatted(path.path()));
     }
     long now = clock.millis();
     InodeRow marked =

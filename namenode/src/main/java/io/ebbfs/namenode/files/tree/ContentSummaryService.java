@@ -8,14 +8,11 @@ import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.files.inodes.QuotaMarks;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
-import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.files.inodes.SnapshotEntries;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.QuotaRows;
-import io.ebbfs.namenode.store.Row;
-import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
-import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.QuotaLimitsProto;
 import java.io.FileNotFoundException;
 import java.io.IOException;
@@ -50,7 +47,8 @@ public final class ContentSummaryService {
    */
   public record Consumption(long names, long spaceBytes, QuotaLimitsProto limits) {}
 
-  private record Below(Inode inode, FsPath path) {}
+  /** An inode, and the snapshot that shows it. */
+  private record Below(Inode inode, FsPath path, long snapshotId) {}
 
   private final MetadataStore store;
 
@@ -106,18 +104,18 @@ public final class ContentSummaryService {
   private Below find(Caller caller, String src) throws IOException {
     return read(
         transaction -> {
-          ResolvedPath path = PathResolver.resolve(transaction, src);
+          ResolvedPath path = PathResolver.resolveToRead(transaction, src);
           PermissionChecker.checkTraverse(caller, path);
           if (!path.exists()) {
             throw PathErrors.notFound("File does not exist: " + path.path());
           }
-          return new Below(path.lastFound(), path.path());
+          return new Below(path.lastFound(), path.path(), path.snapshotId());
         });
   }
 
   private Summary summarize(Caller caller, Below top) throws IOException {
     if (top.inode().isFile()) {
-      return read(transaction -> ofFile(transaction, top.inode()));
+      return read(transaction -> ofFile(transaction, top.inode(), top.snapshotId()));
     }
     Deque<Below> left = new ArrayDeque<>();
     left.push(top);
@@ -138,26 +136,33 @@ public final class ContentSummaryService {
       PermissionChecker.check(caller, directory.inode(), directory.path(), FsAction.READ_EXECUTE);
     }
     Summary sum = new Summary(0, 1, 0, 0);
-    Key after = null;
-    List<Row<InodeRow>> page;
+    byte[] after = new byte[0];
+    List<SnapshotEntries.Entry> page;
     do {
-      Key from = after;
-      page = read(t -> t.scan(Tables.INODE, directory.inode().id(), from, PAGE));
-      for (Row<InodeRow> row : page) {
-        Inode child = new Inode(row.key(), row.value());
+      byte[] from = after;
+      long snapshotId = directory.snapshotId();
+      long id = directory.inode().id();
+      page = read(t -> SnapshotEntries.page(t, snapshotId, id, from, PAGE));
+      for (SnapshotEntries.Entry entry : page) {
+        Inode child = entry.inode();
         if (child.isDirectory()) {
-          left.push(new Below(child, directory.path().child(child.nameText())));
+          left.push(new Below(child, directory.path().child(child.nameText()), snapshotId));
         } else {
-          sum = sum.plus(read(transaction -> ofFile(transaction, child)));
+          sum = sum.plus(read(transaction -> ofFile(transaction, child, snapshotId)));
         }
-        after = row.key();
+        after = child.name();
       }
     } while (page.size() == PAGE);
     return sum;
   }
 
-  private static Summary ofFile(Transaction transaction, Inode file) throws IOException {
-    return new Summary(
-        1, 0, file.row().getLengthBytes(), QuotaMarks.bytes(transaction, file.row()));
+  private static Summary ofFile(Transaction transaction, Inode file, long snapshotId)
+      throws IOException {
+    long length = file.row().getLengthBytes();
+    long space =
+        snapshotId == SnapshotEntries.NOW
+            ? QuotaMarks.bytes(transaction, file.row())
+            : length * file.row().getReplication();
+    return new Summary(1, 0, length, space);
   }
 }

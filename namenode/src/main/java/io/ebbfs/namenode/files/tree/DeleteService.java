@@ -10,12 +10,15 @@ import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PendingDeletions;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
+import io.ebbfs.namenode.files.snapshots.SnapshotGuard;
 import io.ebbfs.namenode.store.ClientCall;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.NonBlocking;
 import io.ebbfs.namenode.store.OptimisticTransactions;
 import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.RowLock;
+import io.ebbfs.namenode.store.SnapshotRows;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
@@ -24,6 +27,7 @@ import java.time.Clock;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
+import java.util.Optional;
 import org.apache.hadoop.fs.PathIsNotEmptyDirectoryException;
 import org.apache.hadoop.fs.permission.FsAction;
 
@@ -92,6 +96,12 @@ public final class DeleteService {
     if (resolved.path().isRoot()) {
       return Outcome.REFUSED;
     }
+    List<Long> snapshottable = List.of();
+    Optional<RowLock> guard = SnapshotGuard.lockFor(transaction, resolved.lastFound());
+    if (guard.isPresent()) {
+      transaction.lock(List.of(guard.get()));
+      snapshottable = SnapshotGuard.refuseWithSnapshots(transaction, resolved);
+    }
     List<Inode> locked =
         InodeLocks.lockEntries(
             transaction,
@@ -107,6 +117,8 @@ public final class DeleteService {
     }
     long now = clock.millis();
     DirectoryRows.touch(transaction, locked.get(0), now);
+    snapshottable.forEach(
+        id -> transaction.delete(Tables.SNAPSHOT, SnapshotRows.snapshottable(id)));
     boolean pending = PendingDeletions.put(transaction, removed);
     ClientCall.takeEffect(transaction, 0, now);
     return pending ? Outcome.PENDING : Outcome.REMOVED;

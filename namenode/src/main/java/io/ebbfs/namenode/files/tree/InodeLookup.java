@@ -33,7 +33,7 @@ public final class InodeLookup {
   public Optional<Inode> find(Caller caller, String src) throws IOException {
     return read(
         transaction -> {
-          ResolvedPath resolved = PathResolver.resolve(transaction, src);
+          ResolvedPath resolved = PathResolver.resolveToRead(transaction, src);
           PermissionChecker.checkTraverse(caller, resolved);
           return resolved.last();
         });
@@ -43,7 +43,7 @@ public final class InodeLookup {
   public Optional<Inode> look(Caller caller, String src) throws IOException {
     return read(
         transaction -> {
-          ResolvedPath resolved = PathResolver.resolve(transaction, src);
+          ResolvedPath resolved = PathResolver.resolveToRead(transaction, src);
           PermissionChecker.checkTraverseToLook(caller, resolved);
           return resolved.shown();
         });
@@ -62,7 +62,7 @@ public final class InodeLookup {
   public Inode getFile(Caller caller, String src) throws IOException {
     return read(
         transaction -> {
-          ResolvedPath resolved = PathResolver.resolve(transaction, src);
+          ResolvedPath resolved = PathResolver.resolveToRead(transaction, src);
           PermissionChecker.checkTraverse(caller, resolved);
           return resolved.requireFile();
         });
@@ -87,7 +87,7 @@ public final class InodeLookup {
   public Inode checkAccess(Caller caller, String src, FsAction action) throws IOException {
     return read(
         transaction -> {
-          ResolvedPath resolved = PathResolver.resolve(transaction, src);
+          ResolvedPath resolved = PathResolver.resolveToRead(transaction, src);
           PermissionChecker.checkTraverse(caller, resolved);
           if (!resolved.exists()) {
             throw PathErrors.notFound("Path not found: " + resolved.path());

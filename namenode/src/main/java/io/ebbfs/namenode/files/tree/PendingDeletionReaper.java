@@ -5,6 +5,7 @@ import io.ebbfs.namenode.files.inodes.EmptyDirectory;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.InodeLocks;
 import io.ebbfs.namenode.files.inodes.PendingDeletions;
+import io.ebbfs.namenode.files.snapshots.SnapshotCleaner;
 import io.ebbfs.namenode.replicas.BlockRemover;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
@@ -46,6 +47,7 @@ public final class PendingDeletionReaper implements AutoCloseable {
   private final MetadataStore store;
   private final BlockService blocks;
   private final BlockRemover remover;
+  private final SnapshotCleaner snapshots;
   private final Semaphore wake = new Semaphore(1);
   private final Thread thread = new Thread(this::run, "reaper");
   private final CountDownLatch gather = new CountDownLatch(1); // open once the reaper is closed
@@ -55,6 +57,7 @@ public final class PendingDeletionReaper implements AutoCloseable {
     this.store = store;
     this.blocks = blocks;
     this.remover = new BlockRemover(blocks, stripes);
+    this.snapshots = new SnapshotCleaner(store, () -> !closed);
   }
 
   public void start() {
@@ -104,6 +107,7 @@ public final class PendingDeletionReaper implements AutoCloseable {
 
   /** Removes the rows of all present pending deletions. */
   public void reapAll() throws IOException {
+    snapshots.cleanAll();
     reapBelow(Inode.PENDING_DELETION_ID);
   }
 
@@ -123,8 +127,12 @@ public final class PendingDeletionReaper implements AutoCloseable {
     List<Inode> page = page(directoryId, null);
     boolean found = !page.isEmpty();
     while (!page.isEmpty() && !closed) {
-      reapFiles(page.stream().filter(Inode::isFile).toList());
-      for (Inode directory : page.stream().filter(Inode::isDirectory).toList()) {
+      for (Inode shown : page.stream().filter(PendingDeletionReaper::isShown).toList()) {
+        snapshots.keep(shown);
+      }
+      List<Inode> removed = page.stream().filter(inode -> !isShown(inode)).toList();
+      reapFiles(removed.stream().filter(Inode::isFile).toList());
+      for (Inode directory : removed.stream().filter(Inode::isDirectory).toList()) {
         if (directoryId == Inode.PENDING_DELETION_ID) {
           reapBelow(directory.id());
           reapDirectory(directory);
@@ -148,6 +156,17 @@ public final class PendingDeletionReaper implements AutoCloseable {
         .stream()
         .map(row -> new Inode(row.key(), row.value()))
         .toList();
+  }
+
+  /** Whether a snapshot shows an old row of an inode, so that the inode must not be removed. */
+  private static boolean isShown(Inode inode) {
+    return inode.row().getVersions() > 0;
+  }
+
+  private static void requireNotShown(Inode locked) throws StaleReadException {
+    if (isShown(locked)) {
+      throw new StaleReadException("inode " + locked.id() + " was kept for a snapshot meanwhile");
+    }
   }
 
   /** Moves a directory to the pending deletions, where a later page of them finds it. */
@@ -185,6 +204,7 @@ public final class PendingDeletionReaper implements AutoCloseable {
     if (EmptyDirectory.mustBeginRemoval(transaction, locked)) {
       return true;
     }
+    requireNotShown(locked);
     PendingDeletions.remove(transaction, locked);
     return false;
   }
@@ -213,6 +233,7 @@ public final class PendingDeletionReaper implements AutoCloseable {
     List<Row<BlockRow>> owned = new ArrayList<>();
     int whole = 0;
     for (Inode file : locked) {
+      requireNotShown(file);
       if (file.row().getBlocks() == 0) {
         whole++;
         continue;

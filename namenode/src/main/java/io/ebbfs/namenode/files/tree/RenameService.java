@@ -14,11 +14,13 @@ import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.files.inodes.QuotaMarks;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
 import io.ebbfs.namenode.files.quotas.TreeCounter;
+import io.ebbfs.namenode.files.snapshots.SnapshotGuard;
 import io.ebbfs.namenode.store.ClientCall;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.OptimisticTransactions;
 import io.ebbfs.namenode.store.RowLock;
+import io.ebbfs.namenode.store.SnapshotRows;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import java.io.IOException;
@@ -241,8 +243,19 @@ public final class RenameService {
     Inode oldParent = from.parent().orElseThrow();
     Inode newParent = to.parent().orElseThrow();
     boolean toOtherParent = !oldParent.isSame(newParent);
+    List<RowLock> first = new ArrayList<>();
+    SnapshotGuard.lockFor(transaction, moved).ifPresent(first::add);
+    boolean guarded = !first.isEmpty();
     if (moved.isDirectory() && toOtherParent) {
-      transaction.lock(List.of(DIRECTORY_MOVES));
+      first.add(DIRECTORY_MOVES);
+    }
+    if (!first.isEmpty()) {
+      transaction.lock(first);
+    }
+    if (guarded) {
+      protectSnapshots(transaction, from, to);
+    }
+    if (moved.isDirectory() && toOtherParent) {
       if (PathResolver.isWithin(transaction, newParent.id(), moved.id())) {
         return Outcome.CYCLE;
       }
@@ -262,7 +275,9 @@ public final class RenameService {
     DirectoryRows.put(
         transaction,
         target,
-        QuotaMarks.moved(transaction, locked.get(MOVED), locked.get(NEW_PARENT).row()));
+        SnapshotRows.with(
+            QuotaMarks.moved(transaction, locked.get(MOVED), locked.get(NEW_PARENT).row()),
+            transaction.snapshots().of(oldParent.id())));
     long now = clock.millis();
     DirectoryRows.touch(transaction, locked.get(OLD_PARENT), now);
     if (toOtherParent) {
@@ -270,6 +285,15 @@ public final class RenameService {
     }
     ClientCall.takeEffect(transaction, 0, now);
     return outcome;
+  }
+
+  private static void protectSnapshots(Transaction transaction, ResolvedPath from, ResolvedPath to)
+      throws IOException {
+    SnapshotGuard.refuseNested(SnapshotGuard.refuseWithSnapshots(transaction, from), from, to);
+    if (to.exists() && to.lastFound().isDirectory()) {
+      SnapshotGuard.refuseWithSnapshots(transaction, to)
+          .forEach(id -> transaction.delete(Tables.SNAPSHOT, SnapshotRows.snapshottable(id)));
+    }
   }
 
   /** The inodes in the order of the constants above; the last one if something is replaced. */

@@ -2,6 +2,7 @@ package io.ebbfs.namenode.files.xattrs;
 
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.inodes.ResolvedPath;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.ExtendedAttributeProto;
@@ -38,6 +39,22 @@ public final class XAttrRows {
     return attributes;
   }
 
+  /** The attributes of the inode at the end of a path, which may lead into a snapshot. */
+  static List<XAttr> read(Transaction transaction, ResolvedPath path) throws IOException {
+    Inode inode = path.lastFound();
+    if (!path.isInSnapshots() || path.snapshot().attributes() == null) {
+      return read(transaction, inode);
+    }
+    List<XAttr> attributes = new ArrayList<>();
+    path.snapshot().attributes().getAttributesList().stream()
+        .map(XAttrRows::attribute)
+        .forEach(attributes::add);
+    if (inode.row().hasPin()) {
+      attributes.add(Pins.attribute(inode.row().getPin()));
+    }
+    return attributes;
+  }
+
   /** Writes the pin that is among the attributes of a locked inode, or that it has none. */
   static void writePin(Transaction transaction, Inode inode, List<XAttr> attributes)
       throws IOException {
@@ -62,7 +79,9 @@ public final class XAttrRows {
       transaction.put(Tables.XATTR, Tables.xattr(inode.id()), stored.build());
       row.setExtendedAttributes(true);
     }
-    if (row.getExtendedAttributes() != inode.row().getExtendedAttributes()) {
+    // A snapshot keeps the old attributes with the old row of the inode.
+    if (row.getExtendedAttributes() != inode.row().getExtendedAttributes()
+        || !transaction.snapshots().isEmpty()) {
       transaction.put(Tables.INODE, inode.key(), row.build());
     }
   }
@@ -72,9 +91,9 @@ public final class XAttrRows {
    *
    * @throws AccessControlException as in HDFS
    */
-  public static void checkReadableBySuperuser(Transaction transaction, Caller caller, Inode file)
-      throws IOException {
-    if (file.row().getExtendedAttributes()
+  public static void checkReadableBySuperuser(
+      Transaction transaction, Caller caller, ResolvedPath file) throws IOException {
+    if (file.lastFound().row().getExtendedAttributes()
         && caller.isSuperuser()
         && read(transaction, file).stream().anyMatch(XAttrPermissions::isUnreadableBySuperuser)) {
       throw new AccessControlException(

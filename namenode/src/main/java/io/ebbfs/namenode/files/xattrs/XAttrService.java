@@ -161,8 +161,9 @@ public final class XAttrService {
         Inode.ROOT_ID,
         Durability.RELAXED,
         transaction -> {
-          Inode inode = readable(transaction, caller, src);
-          List<XAttr> present = XAttrRows.read(transaction, inode);
+          ResolvedPath path = readable(transaction, caller, src);
+          Inode inode = path.lastFound();
+          List<XAttr> present = XAttrRows.read(transaction, path);
           List<XAttr> found = new ArrayList<>();
           for (XAttr attribute : wanted) {
             Optional<XAttr> one = find(present, attribute).or(() -> heat.find(inode, attribute));
@@ -185,11 +186,14 @@ public final class XAttrService {
                 .toList());
   }
 
-  private static Inode readable(Transaction transaction, Caller caller, String src)
+  private static ResolvedPath readable(Transaction transaction, Caller caller, String src)
       throws IOException {
-    ResolvedPath path = PathResolver.resolve(transaction, src);
+    ResolvedPath path = PathResolver.resolveToRead(transaction, src);
     PermissionChecker.checkTraverse(caller, path);
     PermissionChecker.checkAccess(caller, path, FsAction.READ);
-    return path.last().orElseThrow(() -> PathErrors.notFound("cannot find " + path.path()));
+    if (!path.exists()) {
+      throw PathErrors.notFound("cannot find " + path.path());
+    }
+    return path;
   }
 }

@@ -60,9 +60,10 @@ import org.apache.hadoop.io.erasurecode.ErasureCodeConstants;
 
 /**
  * Serves ClientProtocol to HDFS clients: finds out who calls, and passes the call to a service. It
- * decides nothing itself. Calls about the cluster are in {@link ClusterCalls}. Thread-safe.
+ * decides nothing itself. Calls about the cluster are in {@link ClusterCalls}, those about
+ * snapshots in {@link SnapshotCalls}. Thread-safe.
  */
-public final class ClientFrontEnd extends ClusterCalls {
+public final class ClientFrontEnd extends SnapshotCalls {
   private final FileServices files;
   private final BlockService blocks;
 
@@ -74,7 +75,7 @@ public final class ClientFrontEnd extends ClusterCalls {
       FsServerDefaults defaults,
       Caller.Superuser superuser,
       OperatorServices operators) {
-    super(cluster, counts, defaults, new CallContext(superuser), operators);
+    super(cluster, counts, defaults, new CallContext(superuser), operators, files.snapshots());
     this.files = files;
     this.blocks = blocks;
   }

@@ -12,7 +12,6 @@ import org.apache.hadoop.hdfs.protocol.CachePoolEntry;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
 import org.apache.hadoop.hdfs.protocol.ECBlockGroupStats;
 import org.apache.hadoop.hdfs.protocol.ErasureCodingPolicyInfo;
-import org.apache.hadoop.hdfs.protocol.SnapshottableDirectoryStatus;
 import org.apache.hadoop.hdfs.security.token.block.DataEncryptionKey;
 import org.apache.hadoop.hdfs.security.token.delegation.DelegationTokenIdentifier;
 import org.apache.hadoop.io.Text;
@@ -73,11 +72,6 @@ abstract class DisabledFeatureCalls extends UnsupportedCalls {
   @Override
   public Path getEnclosingRoot(String src) {
     return new Path("/");
-  }
-
-  @Override
-  public SnapshottableDirectoryStatus[] getSnapshottableDirListing() {
-    return null; // the answer of an HDFS without such directories
   }
 
   @Override

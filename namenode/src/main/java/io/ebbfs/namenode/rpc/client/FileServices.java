@@ -45,4 +45,5 @@ public record FileServices(
     TreeCounter treeCounter,
     LeaseManager leases,
     LeaseRecovery recovery,
-    Listings listings) {}
+    Listings listings,
+    SnapshotServices snapshots) {}

@@ -122,7 +122,10 @@ final class FileStatusEncoder {
   }
 
   private static int flags(Inode inode) {
-    return inode.hasAcl() ? HdfsFileStatusProto.Flags.HAS_ACL_VALUE : 0;
+    int acl = inode.hasAcl() ? HdfsFileStatusProto.Flags.HAS_ACL_VALUE : 0;
+    return inode.row().getSnapshottable()
+        ? acl | HdfsFileStatusProto.Flags.SNAPSHOT_ENABLED_VALUE
+        : acl;
   }
 
   private static int permissionSize(InodeRow row) {

@@ -49,7 +49,12 @@ public final class ReadOnlyGuard implements InvocationHandler {
           "removeAclEntries",
           "removeDefaultAcl",
           "removeAcl",
-          "setAcl");
+          "setAcl",
+          "allowSnapshot",
+          "disallowSnapshot",
+          "createSnapshot",
+          "deleteSnapshot",
+          "renameSnapshot");
 
   private final ClientProtocol calls;
   private final BooleanSupplier readOnly;

@@ -12,9 +12,6 @@ import org.apache.hadoop.hdfs.protocol.ClientProtocol;
 import org.apache.hadoop.hdfs.protocol.ECTopologyVerifierResult;
 import org.apache.hadoop.hdfs.protocol.ErasureCodingPolicy;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants;
-import org.apache.hadoop.hdfs.protocol.SnapshotDiffReport;
-import org.apache.hadoop.hdfs.protocol.SnapshotDiffReportListing;
-import org.apache.hadoop.hdfs.protocol.SnapshotStatus;
 import org.apache.hadoop.hdfs.security.token.delegation.DelegationTokenIdentifier;
 import org.apache.hadoop.security.token.SecretManager;
 import org.apache.hadoop.security.token.Token;
@@ -38,11 +35,6 @@ abstract class UnsupportedCalls implements ClientProtocol {
   static UnsupportedOperationException unsupported(String call, String reason) {
     return new UnsupportedOperationException(
         "EbbFS does not support the call " + call + " of ClientProtocol: " + reason);
-  }
-
-  @Override
-  public SnapshotStatus[] getSnapshotListing(String a0) throws IOException {
-    throw unsupported("getSnapshotListing");
   }
 
   @Override
@@ -72,43 +64,6 @@ abstract class UnsupportedCalls implements ClientProtocol {
   public void cancelDelegationToken(Token<DelegationTokenIdentifier> a0) throws IOException {
     throw new SecretManager.InvalidToken(
         "cancelDelegationToken: EbbFS has no Kerberos and gives out no delegation tokens, so it knows none");
-  }
-
-  @Override
-  public String createSnapshot(String a0, String a1) throws IOException {
-    throw unsupported("createSnapshot");
-  }
-
-  @Override
-  public void deleteSnapshot(String a0, String a1) throws IOException {
-    throw unsupported("deleteSnapshot");
-  }
-
-  @Override
-  public void renameSnapshot(String a0, String a1, String a2) throws IOException {
-    throw unsupported("renameSnapshot");
-  }
-
-  @Override
-  public void allowSnapshot(String a0) throws IOException {
-    throw unsupported("allowSnapshot");
-  }
-
-  @Override
-  public void disallowSnapshot(String a0) throws IOException {
-    throw unsupported("disallowSnapshot");
-  }
-
-  @Override
-  public SnapshotDiffReport getSnapshotDiffReport(String a0, String a1, String a2)
-      throws IOException {
-    throw unsupported("getSnapshotDiffReport");
-  }
-
-  @Override
-  public SnapshotDiffReportListing getSnapshotDiffReportListing(
-      String a0, String a1, String a2, byte[] a3, int a4) throws IOException {
-    throw unsupported("getSnapshotDiffReportListing");
   }
 
   @Override

@@ -1,0 +1,195 @@
+package io.ebbfs.namenode.files.inodes;
+
+import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.Row;
+import io.ebbfs.namenode.store.SnapshotRows;
+import io.ebbfs.namenode.store.Tables;
+import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import io.ebbfs.protocol.proto.StoreProtos.VersionRow;
+import io.ebbfs.protocol.proto.StoreProtos.XAttrRow;
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+
+/**
+ * Reads entries of directories as a snapshot shows them: the row of now if it was not changed after
+ * the snapshot, else the old row that holds for the snapshot. The row of now is read first, so a
+ * change meanwhile hides neither.
+ */
+public final class SnapshotEntries {
+  /** The number that stands for the entries of now. */
+  public static final long NOW = Long.MAX_VALUE;
+
+  private static final int PAGE = 500;
+
+  /**
+   * An entry of a directory.
+   *
+   * @param attributes its extended attributes, if the row is an old one; else null
+   */
+  public record Entry(Inode inode, XAttrRow attributes) {}
+
+  private SnapshotEntries() {}
+
+  /** The entry that a snapshot shows at a key; {@link #NOW} is allowed. */
+  public static Optional<Entry> entry(Transaction transaction, long snapshotId, Key key)
+      throws IOException {
+    Optional<InodeRow> now = transaction.get(Tables.INODE, key);
+    if (snapshotId == NOW || now.filter(row -> isUnchanged(row, snapshotId)).isPresent()) {
+      return now.map(row -> new Entry(new Inode(key, row), null));
+    }
+    List<Row<VersionRow>> old =
+        transaction.scan(
+            Tables.VERSION,
+            key.partition(),
+            SnapshotRows.version(key.partition(), key.rest(), snapshotId - 1),
+            SnapshotRows.versionsEnd(key.partition(), key.rest()),
+            1);
+    return old.stream()
+        .map(Row::value)
+        .filter(version -> version.getAfter() < snapshotId)
+        .map(version -> entry(key, version))
+        .findFirst();
+  }
+
+  private static boolean isUnchanged(InodeRow row, long snapshotId) {
+    return row.getChangedAfterSnapshot() < snapshotId;
+  }
+
+  private static Entry entry(Key key, VersionRow version) {
+    return new Entry(
+        new Inode(key, version.getInode()),
+        version.hasAttributes() ? version.getAttributes() : null);
+  }
+
+  /**
+   * Entries of a directory in the order of their names.
+   *
+   * @param startAfter the last name of the previous page; empty for the first page
+   */
+  public static List<Entry> page(
+      Transaction transaction, long snapshotId, long directoryId, byte[] startAfter, int limit)
+      throws IOException {
+    Key after = startAfter.length == 0 ? null : Tables.inode(directoryId, startAfter);
+    if (snapshotId == NOW) {
+      return transaction.scan(Tables.INODE, directoryId, after, limit).stream()
+          .map(row -> new Entry(new Inode(row.key(), row.value()), null))
+          .toList();
+    }
+    return new Merge(transaction, snapshotId, directoryId, after).next(limit);
+  }
+
+  /** Entries of a directory at a path into snapshots, or the snapshots in the order of names. */
+  public static List<Inode> list(
+      Transaction transaction, ResolvedPath path, byte[] startAfter, int limit) throws IOException {
+    Inode directory = path.lastFound();
+    if (!path.isSnapshotList()) {
+      return page(transaction, path.snapshotId(), directory.id(), startAfter, limit).stream()
+          .map(Entry::inode)
+          .toList();
+    }
+    return SnapshotRows.of(transaction, directory.id()).stream()
+        .map(
+            row ->
+                new Inode(
+                    Tables.inode(
+                        directory.id(), row.value().getName().getBytes(StandardCharsets.UTF_8)),
+                    row.value().getDirectory()))
+        .filter(shown -> Arrays.compareUnsigned(shown.name(), startAfter) > 0)
+        .sorted(Comparator.comparing(Inode::key))
+        .limit(limit)
+        .toList();
+  }
+
+  /** Merges the rows of now with old rows. */
+  private static final class Merge {
+    private final Transaction transaction;
+    private final long snapshotId;
+    private final long directoryId;
+    private final ArrayDeque<Row<InodeRow>> now = new ArrayDeque<>();
+    private final ArrayDeque<Row<VersionRow>> old = new ArrayDeque<>();
+    private Key nowAfter;
+    private Key oldAfter;
+    private boolean nowEnds;
+    private boolean oldEnds;
+
+    Merge(Transaction transaction, long snapshotId, long directoryId, Key after) {
+      this.transaction = transaction;
+      this.snapshotId = snapshotId;
+      this.directoryId = directoryId;
+      this.nowAfter = after;
+      this.oldAfter = after == null ? null : SnapshotRows.versionsEnd(directoryId, after.rest());
+    }
+
+    List<Entry> next(int limit) throws IOException {
+      List<Entry> page = new ArrayList<>();
+      while (page.size() < limit && fill()) {
+        int order = order();
+        Row<InodeRow> row = order <= 0 ? now.poll() : null;
+        Entry shown =
+            row != null && isUnchanged(row.value(), snapshotId)
+                ? new Entry(new Inode(row.key(), row.value()), null)
+                : null;
+        if (order >= 0) {
+          Entry earlier = earlier();
+          shown = shown == null ? earlier : shown;
+        }
+        if (shown != null) {
+          page.add(shown);
+        }
+      }
+      return page;
+    }
+
+    /** Reads on where a list has ended. Rows of now are read first. */
+    private boolean fill() throws IOException {
+      if (now.isEmpty() && !nowEnds) {
+        now.addAll(transaction.scan(Tables.INODE, directoryId, nowAfter, PAGE));
+        nowEnds = now.size() < PAGE;
+        nowAfter = now.isEmpty() ? nowAfter : now.getLast().key();
+      }
+      fillOld();
+      return !now.isEmpty() || !old.isEmpty();
+    }
+
+    private void fillOld() throws IOException {
+      if (old.isEmpty() && !oldEnds) {
+        old.addAll(transaction.scan(Tables.VERSION, directoryId, oldAfter, PAGE));
+        oldEnds = old.size() < PAGE;
+        oldAfter = old.isEmpty() ? oldAfter : old.getLast().key();
+      }
+    }
+
+    /** Below 0 if the next name is one of now, above 0 if it is an old one, 0 if it is both. */
+    private int order() {
+      if (now.isEmpty() || old.isEmpty()) {
+        return now.isEmpty() ? 1 : -1;
+      }
+      return Arrays.compareUnsigned(
+          now.peek().key().rest(), SnapshotRows.versionName(old.peek().key()));
+    }
+
+    /** Takes all old rows of the next name; the one that holds for the snapshot, or null. */
+    private Entry earlier() throws IOException {
+      byte[] name = SnapshotRows.versionName(old.peek().key());
+      Entry found = null;
+      while (!old.isEmpty() && Arrays.equals(SnapshotRows.versionName(old.peek().key()), name)) {
+        Row<VersionRow> row = old.poll();
+        boolean holds =
+            SnapshotRows.versionSnapshot(row.key()) >= snapshotId
+                && row.value().getAfter() < snapshotId;
+        if (holds && found == null) {
+          found = entry(Tables.inode(directoryId, name), row.value());
+        }
+        fillOld();
+      }
+      return found;
+    }
+  }
+}
