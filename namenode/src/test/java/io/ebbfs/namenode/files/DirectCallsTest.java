@@ -90,6 +90,7 @@ class DirectCallsTest {
             null,
             real.leases,
             real.recovery,
+            null,
             null);
 
     World() throws IOException {}

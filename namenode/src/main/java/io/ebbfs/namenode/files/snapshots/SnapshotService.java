@@ -237,7 +237,7 @@ public final class SnapshotService {
         Tables.COUNTER, SnapshotRows.lastId(), CounterRow.newBuilder().setValue(id).build());
     InodeRow touched = directory.row().toBuilder().setModifiedMillis(now).build();
     SnapshotRow.Builder row =
-        SnapshotRow.newBuilder().setName(name).setCreatedMillis(now).setDirectory(touched);
+        SnapshotRow.newBuilder().setName(name).setCreatedMillis(now).setDirectory(shown(touched));
     if (touched.getExtendedAttributes()) {
       transaction.get(Tables.XATTR, Tables.xattr(directory.id())).ifPresent(row::setAttributes);
     }
@@ -253,6 +253,11 @@ public final class SnapshotService {
             .addAllSnapshotSpans(seen.getSnapshotSpansList())
             .build());
     return id;
+  }
+
+  /** The directory as its snapshot shows it: no directory that has snapshots itself. */
+  private static InodeRow shown(InodeRow directory) {
+    return directory.toBuilder().clearSnapshottable().clearSnapshotSpans().clearVersions().build();
   }
 
   /** Deletes a snapshot. What only it shows is removed later. */
