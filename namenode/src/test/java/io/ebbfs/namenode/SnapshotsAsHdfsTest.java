@@ -180,7 +180,7 @@ class SnapshotsAsHdfsTest {
     same(user, "tree", fs -> tree(fs, "/first/.snapshot/s1"));
     same(user, "now", fs -> tree(fs, "/first"));
     same(user, "open", fs -> opened(fs, "/first/.snapshot/s1/sub/f"));
-    same(user, "list", fs -> tree(fs, "/first/.snapshot"));
+    same(user, "list", fs -> listed(fs, "/first/.snapshot"));
     same(user, "diff", fs -> diff(fs, "/first", "s1", ""));
     same(user, "diff back", fs -> diff(fs, "/first", "", "s1"));
     alike(user, "write", fs -> create(fs, "/first/.snapshot/s1/h"));
@@ -198,13 +198,31 @@ class SnapshotsAsHdfsTest {
     same(SUPERUSER, "rename the directory", fs -> fs.rename(path("/first"), path("/second")));
     same(user, "rename", fs -> renameSnapshot(fs, "/first", "s1", "s2"));
     same(user, "rename none", fs -> renameSnapshot(fs, "/first", "s1", "s2"));
-    same(user, "list", fs -> tree(fs, "/first/.snapshot"));
+    same(user, "list", fs -> listed(fs, "/first/.snapshot"));
     same(SUPERUSER, "disallow", fs -> disallow(fs, "/first"));
     same(user, "delete none", fs -> deleteSnapshot(fs, "/first", "s1"));
     same(user, "delete", fs -> deleteSnapshot(fs, "/first", "s2"));
     same(SUPERUSER, "disallow", fs -> disallow(fs, "/first"));
     same(user, "is gone", fs -> fs.exists(path("/first/.snapshot")));
     same(SUPERUSER, "delete the directory", fs -> fs.delete(path("/first"), true));
+  }
+
+  private static String listed(DistributedFileSystem fs, String path) throws IOException {
+    FileStatus status = fs.getFileStatus(path(path));
+    List<String> lines = new ArrayList<>();
+    lines.add(
+        status.getPath().toUri().getPath()
+            + status.isDirectory()
+            + status.getPermission()
+            + status.getOwner()
+            + status.getGroup()
+            + status.isSnapshotEnabled());
+    for (FileStatus entry : fs.listStatus(path(path))) {
+      lines.add(shown(fs, entry));
+    }
+    lines.add(outcome(fs, client -> client.getXAttrs(path(path))));
+    lines.add(outcome(fs, client -> client.getAclStatus(path(path))));
+    return String.join("\n", lines);
   }
 
   private static Object opened(DistributedFileSystem fs, String path) throws IOException {

@@ -77,6 +77,7 @@ public final class MetadataChecker {
     check.forAll(Tables.XATTR, check::xattrs);
     check.usage();
     check.quotas();
+    check.snapshots();
     return List.copyOf(check.findings);
   }
 
@@ -410,6 +411,14 @@ public final class MetadataChecker {
 
   private void quotas() throws IOException {
     for (String finding : QuotaCheck.run(store)) {
+      require(false, "%s", finding);
+    }
+  }
+
+  // ---- snapshots -------------------------------------------------------------------------------
+
+  private void snapshots() throws IOException {
+    for (String finding : SnapshotCheck.run(store)) {
       require(false, "%s", finding);
     }
   }

@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.files.inodes;
 
 import java.io.IOException;
+import org.apache.hadoop.HadoopIllegalArgumentException;
 import org.apache.hadoop.hdfs.protocol.FSLimitException.PathComponentTooLongException;
 
 /** Limits on names, paths, listings and files. */
@@ -16,7 +17,7 @@ public record NamespaceLimits(
       new NamespaceLimits(255, 1000, 8000, 1000, 65536, 10_000, 512);
 
   /**
-   * Checks the length of the path, and of the names that do not exist yet.
+   * Checks the length of the path, and the names that do not exist yet.
    *
    * @throws PathComponentTooLongException if a name is too long
    */
@@ -27,6 +28,10 @@ public record NamespaceLimits(
               .formatted(maxPathLength, maxPathDepth));
     }
     for (int depth = path.inodes().size(); depth <= path.path().depth(); depth++) {
+      if (path.path().name(depth).equals(SnapshotPlace.NAME)) {
+        throw new HadoopIllegalArgumentException(
+            "\"" + SnapshotPlace.NAME + "\" is a reserved name.");
+      }
       int length = path.path().nameBytes(depth).length;
       if (length > maxComponentBytes) {
         throw new PathComponentTooLongException(

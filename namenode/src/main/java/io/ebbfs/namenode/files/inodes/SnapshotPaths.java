@@ -5,7 +5,9 @@ import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.SnapshotRows;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
+import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.SnapshotRow;
 import io.ebbfs.protocol.proto.StoreProtos.SnapshotSpanProto;
 import java.io.IOException;
@@ -76,9 +78,10 @@ final class SnapshotPaths {
     FsPath path = now.path();
     Inode directory = now.lastFound();
     List<Inode> inodes = new ArrayList<>(now.inodes());
-    inodes.add(directory); // .snapshot has the rights of the directory
+    inodes.add(directory); // for who goes on below, .snapshot has the rights of the directory
     SnapshotPlace place = new SnapshotPlace(directory.id(), 0, null);
     if (inodes.size() > path.depth()) {
+      inodes.set(path.depth(), list(directory));
       return new ResolvedPath(path, inodes, place);
     }
     Optional<Row<SnapshotRow>> snapshot =
@@ -104,6 +107,19 @@ final class SnapshotPaths {
     }
     return new ResolvedPath(
         path, inodes, new SnapshotPlace(directory.id(), id, entry.attributes()));
+  }
+
+  /** The list of the snapshots of a directory as HDFS shows it: of nobody, and open to all. */
+  private static Inode list(Inode directory) {
+    return directory.with(
+        InodeRow.newBuilder()
+            .setId(directory.id())
+            .setKind(InodeKindProto.DIRECTORY)
+            .setOwner("")
+            .setGroup("")
+            .setPermission(0777)
+            .setModifiedMillis(0)
+            .build());
   }
 
   private static Optional<Row<SnapshotRow>> byName(

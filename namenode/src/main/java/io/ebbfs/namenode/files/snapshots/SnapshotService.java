@@ -366,14 +366,18 @@ public final class SnapshotService {
   /** A directory that may have snapshots. */
   public record Snapshottable(FsPath path, Inode inode, int snapshots) {}
 
-  /** The directories that may have snapshots; of the caller alone, who is no superuser. */
-  public List<Snapshottable> listDirectories(Caller caller) throws IOException {
+  /**
+   * The directories that may have snapshots; of the caller alone, who is no superuser. Empty if
+   * there are none of anybody.
+   */
+  public Optional<List<Snapshottable>> listDirectories(Caller caller) throws IOException {
     return store.transact(
         Inode.ROOT_ID,
         MetadataStore.Durability.RELAXED,
         transaction -> {
           List<Snapshottable> found = new ArrayList<>();
-          for (long id : SnapshotGuard.snapshottable(transaction)) {
+          List<Long> all = SnapshotGuard.snapshottable(transaction);
+          for (long id : all) {
             Optional<FsPath> path = PathResolver.pathOf(transaction, id);
             Optional<Inode> inode =
                 path.isEmpty()
@@ -389,7 +393,7 @@ public final class SnapshotService {
             }
           }
           found.sort((one, other) -> one.path().toString().compareTo(other.path().toString()));
-          return found;
+          return all.isEmpty() ? Optional.empty() : Optional.of(found);
         });
   }
 

@@ -191,7 +191,7 @@ public final class XAttrService {
     ResolvedPath path = PathResolver.resolveToRead(transaction, src);
     PermissionChecker.checkTraverse(caller, path);
     PermissionChecker.checkAccess(caller, path, FsAction.READ);
-    if (!path.exists()) {
+    if (!path.exists() || path.isSnapshotList()) {
       throw PathErrors.notFound("cannot find " + path.path());
     }
     return path;

@@ -8,6 +8,7 @@ import io.ebbfs.namenode.rpc.coding.BlockCounts;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
+import java.util.Optional;
 import org.apache.hadoop.fs.FsServerDefaults;
 import org.apache.hadoop.hdfs.protocol.SnapshotDiffReport;
 import org.apache.hadoop.hdfs.protocol.SnapshotDiffReportListing;
@@ -56,11 +57,11 @@ abstract class SnapshotCalls extends ClusterCalls {
 
   @Override
   public SnapshottableDirectoryStatus[] getSnapshottableDirListing() throws IOException {
-    List<SnapshotService.Snapshottable> found =
+    Optional<List<SnapshotService.Snapshottable>> found =
         services.snapshots().listDirectories(context.caller());
     return found.isEmpty()
         ? null // the answer of HDFS
-        : found.stream()
+        : found.get().stream()
             .map(SnapshotConverter::directory)
             .toArray(SnapshottableDirectoryStatus[]::new);
   }
