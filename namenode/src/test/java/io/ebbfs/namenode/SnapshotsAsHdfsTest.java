@@ -115,7 +115,6 @@ class SnapshotsAsHdfsTest {
     return "created";
   }
 
-
   private static String shown(DistributedFileSystem fs, FileStatus status) throws IOException {
     String path = status.getPath().toUri().getPath();
     Map<String, String> attributes = new TreeMap<>();

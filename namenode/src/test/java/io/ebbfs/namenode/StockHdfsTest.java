@@ -26,6 +26,7 @@ import org.apache.hadoop.fs.LocatedFileStatus;
 import org.apache.hadoop.fs.Options;
 import org.apache.hadoop.fs.RemoteIterator;
 import org.apache.hadoop.fs.permission.FsPermission;
+import org.apache.hadoop.hdfs.protocol.CachePoolInfo;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
 import org.apache.hadoop.hdfs.HdfsConfiguration;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants.DatanodeReportType;
@@ -297,8 +298,8 @@ class StockHdfsTest {
 
   @Test
   void whatIsNotSupportedSaysSo() {
-    assertThatThrownBy(() -> fs.createSnapshot(path("x"), "s"))
-        .hasMessageContaining("does not support the call createSnapshot");
+    assertThatThrownBy(() -> fs.addCachePool(new CachePoolInfo("p")))
+        .hasMessageContaining("does not support the call addCachePool");
   }
 
   /** Every MapReduce job on YARN asks for replication in its staging directory. */

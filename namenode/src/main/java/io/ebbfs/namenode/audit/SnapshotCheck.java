@@ -21,8 +21,8 @@ import java.util.Set;
 
 /**
  * Checks the old rows that are kept for snapshots: each is kept for a snapshot that exists, or that
- * is being removed; the index names it; and the rows of inodes count them. The memory grows with the
- * number of old rows. Nobody may write meanwhile.
+ * is being removed; the index names it; and the rows of inodes count them. The memory grows with
+ * the number of old rows. Nobody may write meanwhile.
  */
 final class SnapshotCheck {
   private final MetadataStore store;

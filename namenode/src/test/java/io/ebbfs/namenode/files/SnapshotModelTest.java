@@ -37,8 +37,8 @@ import org.junit.jupiter.api.Test;
 
 /**
  * Random changes through two namenodes on one store: each snapshot keeps showing the tree that was
- * there, with its blocks, while trees are deleted and the reaper dies; and when the last snapshot is
- * deleted, nothing is left.
+ * there, with its blocks, while trees are deleted and the reaper dies; and when the last snapshot
+ * is deleted, nothing is left.
  */
 class SnapshotModelTest {
   private static final List<String> NAMES = List.of("a", "b", "c");

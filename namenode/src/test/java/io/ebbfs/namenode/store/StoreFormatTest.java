@@ -65,12 +65,21 @@ class StoreFormatTest {
     assertThat(format()).isEqualTo("3");
   }
 
+  @Test
+  void aStoreWithSnapshotsHasAFormatThatOlderVersionsRefuse() throws IOException {
+    StoreFormat.check(store);
+    StoreFormat.raiseToSnapshots(store);
+    StoreFormat.raiseToAcls(store);
+    assertThat(format()).isEqualTo("5");
+    StoreFormat.check(store);
+  }
+
   private String format() throws IOException {
     return store.scanAll(Tables.SETTING, null, 10).get(0).value().getValue();
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"5", "1234567890123", "", "two"})
+  @ValueSource(strings = {"6", "1234567890123", "", "two"})
   void aStoreOfANewerFormatIsRefused(String format) throws IOException {
     write(format);
     assertThatThrownBy(() -> StoreFormat.check(store))

@@ -268,14 +268,6 @@ class StockClientSystemTest {
   }
 
   @Test
-  void whatIsMissingIsRefusedByName() throws Exception {
-    ok("-mkdir", "-p", "/missing");
-    ShellResult snapshot = test.shell("-createSnapshot", "/missing", "s");
-    assertThat(snapshot.exitCode()).isNotZero();
-    assertThat(snapshot.output()).contains("does not support the call createSnapshot");
-  }
-
-  @Test
   void aWriterOutlivesTheLossOfAServerOfItsPipeline() throws Exception {
     Path file = randomFile(24 * BLOCK);
     var stored = client.put(file, "/survives");
