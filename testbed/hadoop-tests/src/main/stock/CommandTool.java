@@ -21,6 +21,7 @@ import org.apache.hadoop.hdfs.tools.DebugAdmin;
 import org.apache.hadoop.hdfs.tools.ECAdmin;
 import org.apache.hadoop.hdfs.tools.GetGroups;
 import org.apache.hadoop.hdfs.tools.StoragePolicyAdmin;
+import org.apache.hadoop.hdfs.tools.snapshot.LsSnapshot;
 import org.apache.hadoop.hdfs.tools.snapshot.LsSnapshottableDir;
 import org.apache.hadoop.hdfs.tools.snapshot.SnapshotDiff;
 import org.apache.hadoop.tools.DistCp;
@@ -52,6 +53,7 @@ public final class CommandTool {
           Map.entry("debug", DebugAdmin::new),
           Map.entry("fsck", CommandTool::fsck),
           Map.entry("groups", GetGroups::new),
+          Map.entry("lsSnapshot", conf -> new LsSnapshot()),
           Map.entry("lsSnapshottableDir", conf -> new LsSnapshottableDir()),
           Map.entry("snapshotDiff", conf -> new SnapshotDiff()),
           Map.entry("haadmin", conf -> new DFSHAAdmin()));

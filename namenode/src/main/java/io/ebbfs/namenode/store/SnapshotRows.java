@@ -162,6 +162,9 @@ public final class SnapshotRows {
     if (after >= upTo) {
       return Optional.empty();
     }
+    if (transaction.get(Tables.SNAPSHOT, snapshot(directoryId, upTo)).isPresent()) {
+      return Optional.of(upTo); // mostly: it is the newest of all, and was not deleted
+    }
     List<Row<SnapshotRow>> found =
         transaction.scan(
             Tables.SNAPSHOT,

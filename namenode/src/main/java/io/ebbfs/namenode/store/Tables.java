@@ -72,12 +72,15 @@ public final class Tables {
 
   public static final Table<QuotaRow> QUOTA = new Table<>("quota", 19, QuotaRow.parser());
 
-  /** The keys are made by {@link SnapshotRows}. */
+  /**
+   * The keys are made by {@link SnapshotRows}. Rows of this table and of the next one may have the
+   * extended attributes of an inode.
+   */
   public static final Table<SnapshotRow> SNAPSHOT =
-      new Table<>("snapshot", 20, SnapshotRow.parser());
+      new Table<>("snapshot", 20, SnapshotRow.parser(), 64);
 
   /** The keys are made by {@link SnapshotRows}. */
-  public static final Table<VersionRow> VERSION = new Table<>("version", 21, VersionRow.parser());
+  public static final Table<VersionRow> VERSION = new Table<>("version", 21, VersionRow.parser(), 64);
 
   public static final Table<SatisfyRow> SATISFY = new Table<>("satisfy", 22, SatisfyRow.parser());
 

@@ -28,6 +28,9 @@ public final class SnapshotEntries {
 
   private static final int PAGE = 500;
 
+  /** Old rows may have extended attributes, which are large. */
+  private static final int OLD_PAGE = 64;
+
   /**
    * An entry of a directory.
    *
@@ -160,8 +163,8 @@ public final class SnapshotEntries {
 
     private void fillOld() throws IOException {
       if (old.isEmpty() && !oldEnds) {
-        old.addAll(transaction.scan(Tables.VERSION, directoryId, oldAfter, PAGE));
-        oldEnds = old.size() < PAGE;
+        old.addAll(transaction.scan(Tables.VERSION, directoryId, oldAfter, OLD_PAGE));
+        oldEnds = old.size() < OLD_PAGE;
         oldAfter = old.isEmpty() ? oldAfter : old.getLast().key();
       }
     }
