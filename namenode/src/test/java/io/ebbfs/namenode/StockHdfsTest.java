@@ -297,6 +297,26 @@ class StockHdfsTest {
   }
 
   @Test
+  void aSnapshotKeepsItsBytesWhenAFileGrowsAndGoes() throws IOException {
+    byte[] content = bytes(BLOCK + 99);
+    org.apache.hadoop.fs.Path file = write("kept/file", content);
+    var checksum = fs.getFileChecksum(file);
+    fs.allowSnapshot(file.getParent());
+    fs.createSnapshot(file.getParent(), "s");
+    org.apache.hadoop.fs.Path old =
+        new org.apache.hadoop.fs.Path(file.getParent(), ".snapshot/s/file");
+    try (var out = fs.append(file)) {
+      out.write(bytes(BLOCK));
+    }
+    assertThat(read(old)).isEqualTo(content);
+    assertThat(fs.getFileStatus(old).getLen()).isEqualTo(content.length);
+    assertThat(fs.getFileChecksum(old)).isEqualTo(checksum);
+    fs.delete(file, false);
+    assertThat(read(old)).isEqualTo(content);
+    assertThat(fs.getContentSummary(old.getParent()).getLength()).isEqualTo(content.length);
+  }
+
+  @Test
   void whatIsNotSupportedSaysSo() {
     assertThatThrownBy(() -> fs.addCachePool(new CachePoolInfo("p")))
         .hasMessageContaining("does not support the call addCachePool");

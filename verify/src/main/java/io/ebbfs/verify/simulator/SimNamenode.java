@@ -39,6 +39,7 @@ import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.EncodedBlocks;
 import io.ebbfs.namenode.rpc.client.FileServices;
 import io.ebbfs.namenode.rpc.client.Listings;
+import io.ebbfs.namenode.rpc.client.SnapshotServices;
 import io.ebbfs.namenode.rpc.coding.BlockCounts;
 import io.ebbfs.namenode.rpc.coding.CodingService;
 import io.ebbfs.namenode.rpc.datanode.DatanodeFrontEnd;
@@ -274,7 +275,8 @@ final class SimNamenode implements SimNamenodes {
         counter,
         leases,
         recovery,
-        Listings.of(store, blocks, reads, LIMITS));
+        Listings.of(store, blocks, reads, LIMITS),
+        SnapshotServices.of(store, timeOfDay, () -> {}));
   }
 
   /** Whoever commits sees all servers and disks alive. */
