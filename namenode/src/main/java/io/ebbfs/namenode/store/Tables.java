@@ -80,7 +80,8 @@ public final class Tables {
       new Table<>("snapshot", 20, SnapshotRow.parser(), 64);
 
   /** The keys are made by {@link SnapshotRows}. */
-  public static final Table<VersionRow> VERSION = new Table<>("version", 21, VersionRow.parser(), 64);
+  public static final Table<VersionRow> VERSION =
+      new Table<>("version", 21, VersionRow.parser(), 64);
 
   public static final Table<SatisfyRow> SATISFY = new Table<>("satisfy", 22, SatisfyRow.parser());
 
