@@ -32,6 +32,7 @@ import java.util.TreeMap;
 import org.apache.hadoop.fs.FileAlreadyExistsException;
 import org.apache.hadoop.fs.ParentNotDirectoryException;
 import org.apache.hadoop.fs.permission.FsPermission;
+import org.apache.hadoop.hdfs.protocol.HdfsConstants;
 import org.apache.hadoop.hdfs.protocol.SnapshotException;
 import org.junit.jupiter.api.Test;
 
@@ -301,6 +302,26 @@ class SnapshotModelTest {
     TruncateService.Request moved = new TruncateService.Request("/out/f", 5, "client", "");
     assertThatThrownBy(() -> one.truncation.truncate(one.root(), moved))
         .isInstanceOf(SnapshotException.class);
+  }
+
+  @Test
+  void aDeletedDirectoryThatASnapshotShowsCountsUntilTheSnapshotIsDeleted() throws IOException {
+    one.quotas.set(one.root(), TOP, 100, HdfsConstants.QUOTA_DONT_SET, null);
+    one.mkdirs(TOP + "/d/e");
+    one.touch(TOP + "/d/f");
+    snapshots.get(one).create(one.root(), TOP, "s");
+    one.deletions.delete(one.root(), TOP + "/d", true);
+    one.reaper.reapAll();
+    assertSound();
+    assertThat(names()).isEqualTo(4);
+    snapshots.get(one).delete(one.root(), TOP, "s");
+    one.reaper.reapAll();
+    assertSound();
+    assertThat(names()).isEqualTo(1);
+  }
+
+  private long names() throws IOException {
+    return one.summaries.consumption(one.root(), TOP).names();
   }
 
   @Test
