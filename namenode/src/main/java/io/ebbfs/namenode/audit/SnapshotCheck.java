@@ -3,7 +3,7 @@ package io.ebbfs.namenode.audit;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
-import io.ebbfs.namenode.store.SnapshotRows;
+import io.ebbfs.namenode.store.SnapshotTables;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
@@ -51,22 +51,22 @@ final class SnapshotCheck {
   }
 
   private void snapshot(Key key, SnapshotRow row) {
-    if (key.partition() == SnapshotRows.SNAPSHOTTABLE) {
+    if (key.partition() == SnapshotTables.SNAPSHOTTABLE) {
       return;
     }
     snapshots.add(
-        key.partition() == SnapshotRows.DELETED
-            ? SnapshotRows.versionSnapshot(key)
+        key.partition() == SnapshotTables.DELETED
+            ? SnapshotTables.versionSnapshot(key)
             : key.firstLong());
   }
 
   private void version(Key key, VersionRow row) throws IOException {
-    if (SnapshotRows.isIndex(key)) {
+    if (SnapshotTables.isIndex(key)) {
       unindexed--;
       return;
     }
     unindexed++;
-    long snapshotId = SnapshotRows.versionSnapshot(key);
+    long snapshotId = SnapshotTables.versionSnapshot(key);
     if (!snapshots.contains(snapshotId)) {
       findings.add(
           "an old row of inode %d is kept for snapshot %d, which does not exist"

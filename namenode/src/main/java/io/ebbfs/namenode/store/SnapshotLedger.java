@@ -117,12 +117,13 @@ final class SnapshotLedger {
       throws IOException {
     long since = before.getChangedAfterSnapshot();
     for (SnapshotSpanProto span : buffered.snapshots().of(key.partition())) {
-      var newest = SnapshotRows.newest(transaction, span.getDirectoryId(), since, span.getNewest());
+      var newest =
+          SnapshotTables.newest(transaction, span.getDirectoryId(), since, span.getNewest());
       if (newest.isEmpty()) {
         continue;
       }
-      keptFor.add(SnapshotRows.snapshot(span.getDirectoryId(), newest.get()));
-      SnapshotRows.putVersion(transaction, key, newest.get(), version(before, since));
+      keptFor.add(SnapshotTables.snapshot(span.getDirectoryId(), newest.get()));
+      SnapshotTables.putVersion(transaction, key, newest.get(), version(before, since));
       Key place = places.get(before.getId());
       if (place != null) {
         InodeRow now = after.get(place);

@@ -22,7 +22,7 @@ public final class SnapshotNotes {
     if (spans.isEmpty()) {
       spans = new HashMap<>();
     }
-    spans.merge(directoryId, seenBy, SnapshotRows::merged);
+    spans.merge(directoryId, seenBy, SnapshotTables::merged);
   }
 
   /** The snapshots that may see the entries of a directory. */

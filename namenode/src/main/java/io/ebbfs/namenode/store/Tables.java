@@ -73,13 +73,13 @@ public final class Tables {
   public static final Table<QuotaRow> QUOTA = new Table<>("quota", 19, QuotaRow.parser());
 
   /**
-   * The keys are made by {@link SnapshotRows}. Rows of this table and of the next one may have the
-   * extended attributes of an inode.
+   * The keys are made by {@link SnapshotTables}. Rows of this table and of the next one may have
+   * the extended attributes of an inode.
    */
   public static final Table<SnapshotRow> SNAPSHOT =
       new Table<>("snapshot", 20, SnapshotRow.parser(), 64);
 
-  /** The keys are made by {@link SnapshotRows}. */
+  /** The keys are made by {@link SnapshotTables}. */
   public static final Table<VersionRow> VERSION =
       new Table<>("version", 21, VersionRow.parser(), 64);
 

@@ -16,7 +16,7 @@ import io.ebbfs.namenode.files.tree.PendingDeletionReaper;
 import io.ebbfs.namenode.store.ClientCall;
 import io.ebbfs.namenode.store.InMemoryStore;
 import io.ebbfs.namenode.store.MetadataStore;
-import io.ebbfs.namenode.store.SnapshotRows;
+import io.ebbfs.namenode.store.SnapshotTables;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
@@ -333,6 +333,6 @@ class SnapshotModelTest {
     assertThat(one.rows(Tables.VERSION)).isZero();
     assertThat(one.store.scanAll(Tables.SNAPSHOT, null, 10))
         .extracting(row -> row.key())
-        .containsExactly(SnapshotRows.snapshottable(one.inodes.get(one.root(), TOP).id()));
+        .containsExactly(SnapshotTables.snapshottable(one.inodes.get(one.root(), TOP).id()));
   }
 }

@@ -2,7 +2,7 @@ package io.ebbfs.namenode.files.inodes;
 
 import io.ebbfs.namenode.files.leases.LeaseRows;
 import io.ebbfs.namenode.store.Key;
-import io.ebbfs.namenode.store.SnapshotRows;
+import io.ebbfs.namenode.store.SnapshotTables;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
@@ -33,7 +33,7 @@ public final class PendingDeletions {
     DirectoryRows.put(
         transaction,
         key(inode.id()),
-        SnapshotRows.with(row, transaction.snapshots().of(inode.parentId())));
+        SnapshotTables.with(row, transaction.snapshots().of(inode.parentId())));
     return true;
   }
 

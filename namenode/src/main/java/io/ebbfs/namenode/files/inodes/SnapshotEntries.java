@@ -2,7 +2,7 @@ package io.ebbfs.namenode.files.inodes;
 
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.Row;
-import io.ebbfs.namenode.store.SnapshotRows;
+import io.ebbfs.namenode.store.SnapshotTables;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
@@ -51,8 +51,8 @@ public final class SnapshotEntries {
         transaction.scan(
             Tables.VERSION,
             key.partition(),
-            SnapshotRows.version(key.partition(), key.rest(), snapshotId - 1),
-            SnapshotRows.versionsEnd(key.partition(), key.rest()),
+            SnapshotTables.version(key.partition(), key.rest(), snapshotId - 1),
+            SnapshotTables.versionsEnd(key.partition(), key.rest()),
             1);
     return old.stream()
         .map(Row::value)
@@ -97,7 +97,7 @@ public final class SnapshotEntries {
           .map(Entry::inode)
           .toList();
     }
-    return SnapshotRows.of(transaction, directory.id()).stream()
+    return SnapshotTables.of(transaction, directory.id()).stream()
         .map(
             row ->
                 new Inode(
@@ -127,7 +127,7 @@ public final class SnapshotEntries {
       this.snapshotId = snapshotId;
       this.directoryId = directoryId;
       this.nowAfter = after;
-      this.oldAfter = after == null ? null : SnapshotRows.versionsEnd(directoryId, after.rest());
+      this.oldAfter = after == null ? null : SnapshotTables.versionsEnd(directoryId, after.rest());
     }
 
     List<Entry> next(int limit) throws IOException {
@@ -175,17 +175,17 @@ public final class SnapshotEntries {
         return now.isEmpty() ? 1 : -1;
       }
       return Arrays.compareUnsigned(
-          now.peek().key().rest(), SnapshotRows.versionName(old.peek().key()));
+          now.peek().key().rest(), SnapshotTables.versionName(old.peek().key()));
     }
 
     /** Takes all old rows of the next name; the one that holds for the snapshot, or null. */
     private Entry earlier() throws IOException {
-      byte[] name = SnapshotRows.versionName(old.peek().key());
+      byte[] name = SnapshotTables.versionName(old.peek().key());
       Entry found = null;
-      while (!old.isEmpty() && Arrays.equals(SnapshotRows.versionName(old.peek().key()), name)) {
+      while (!old.isEmpty() && Arrays.equals(SnapshotTables.versionName(old.peek().key()), name)) {
         Row<VersionRow> row = old.poll();
         boolean holds =
-            SnapshotRows.versionSnapshot(row.key()) >= snapshotId
+            SnapshotTables.versionSnapshot(row.key()) >= snapshotId
                 && row.value().getAfter() < snapshotId;
         if (holds && found == null) {
           found = entry(Tables.inode(directoryId, name), row.value());

@@ -2,7 +2,7 @@ package io.ebbfs.namenode.files.inodes;
 
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.Row;
-import io.ebbfs.namenode.store.SnapshotRows;
+import io.ebbfs.namenode.store.SnapshotTables;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
@@ -25,7 +25,7 @@ final class SnapshotPaths {
     List<SnapshotSpanProto> above = List.of();
     for (Inode inode : inodes) {
       if (inode.row().getSnapshotSpansCount() > 0) {
-        above = SnapshotRows.merged(above, inode.row().getSnapshotSpansList());
+        above = SnapshotTables.merged(above, inode.row().getSnapshotSpansList());
       }
       if (!above.isEmpty()) {
         transaction.snapshots().note(inode.id(), above);
@@ -43,7 +43,7 @@ final class SnapshotPaths {
     for (int i = upwards.size() - 1; i >= 0; i--) {
       InodeNameRow name = upwards.get(i);
       if (name.getSnapshotSpansCount() > 0) {
-        above = SnapshotRows.merged(above, name.getSnapshotSpansList());
+        above = SnapshotTables.merged(above, name.getSnapshotSpansList());
       }
       if (!above.isEmpty()) {
         long id = i == 0 ? inodeId : upwards.get(i - 1).getParentId();
@@ -124,7 +124,7 @@ final class SnapshotPaths {
 
   private static Optional<Row<SnapshotRow>> byName(
       Transaction transaction, long directoryId, String name) throws IOException {
-    return SnapshotRows.of(transaction, directoryId).stream()
+    return SnapshotTables.of(transaction, directoryId).stream()
         .filter(row -> row.value().getName().equals(name))
         .findFirst();
   }

@@ -9,7 +9,7 @@ import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.OptimisticTransactions;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.RowLock;
-import io.ebbfs.namenode.store.SnapshotRows;
+import io.ebbfs.namenode.store.SnapshotTables;
 import io.ebbfs.namenode.store.StaleReadException;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
@@ -59,8 +59,8 @@ public final class SnapshotCleaner {
     while (goesOn.getAsBoolean()) {
       List<Row<SnapshotRow>> deleted =
           step(
-              SnapshotRows.DELETED,
-              transaction -> transaction.scan(Tables.SNAPSHOT, SnapshotRows.DELETED, null, 1));
+              SnapshotTables.DELETED,
+              transaction -> transaction.scan(Tables.SNAPSHOT, SnapshotTables.DELETED, null, 1));
       if (deleted.isEmpty()) {
         return;
       }
@@ -71,7 +71,7 @@ public final class SnapshotCleaner {
       pruneKept(directoryId);
       if (goesOn.getAsBoolean()) {
         step(
-            SnapshotRows.DELETED,
+            SnapshotTables.DELETED,
             transaction -> {
               transaction.delete(Tables.SNAPSHOT, key);
               return null;
@@ -89,9 +89,9 @@ public final class SnapshotCleaner {
           step(
               directoryId,
               transaction ->
-                  transaction.scan(Tables.VERSION, SnapshotRows.index(snapshotId), null, PAGE));
+                  transaction.scan(Tables.VERSION, SnapshotTables.index(snapshotId), null, PAGE));
       for (Row<VersionRow> indexed : page) {
-        Key entry = SnapshotRows.entryOf(indexed.key());
+        Key entry = SnapshotTables.entryOf(indexed.key());
         step(
             directoryId,
             transaction -> {
@@ -106,23 +106,23 @@ public final class SnapshotCleaner {
   /** Keeps the old row for an earlier snapshot that it holds for, or removes it. */
   private static void removeVersion(
       Transaction transaction, long directoryId, long snapshotId, Key entry) throws IOException {
-    transaction.lock(List.of(RowLock.shared(Tables.SETTING, SnapshotRows.LOCK)));
+    transaction.lock(List.of(RowLock.shared(Tables.SETTING, SnapshotTables.LOCK)));
     Optional<VersionRow> version =
         transaction.get(
-            Tables.VERSION, SnapshotRows.version(entry.partition(), entry.rest(), snapshotId));
+            Tables.VERSION, SnapshotTables.version(entry.partition(), entry.rest(), snapshotId));
     if (version.isEmpty()) {
-      SnapshotRows.deleteVersion(transaction, entry, snapshotId);
+      SnapshotTables.deleteVersion(transaction, entry, snapshotId);
       return;
     }
     Optional<Long> earlier =
-        SnapshotRows.newest(transaction, directoryId, version.get().getAfter(), snapshotId - 1);
+        SnapshotTables.newest(transaction, directoryId, version.get().getAfter(), snapshotId - 1);
     if (earlier.isPresent()) {
-      SnapshotRows.deleteVersion(transaction, entry, snapshotId);
-      SnapshotRows.putVersion(transaction, entry, earlier.get(), version.get());
+      SnapshotTables.deleteVersion(transaction, entry, snapshotId);
+      SnapshotTables.putVersion(transaction, entry, earlier.get(), version.get());
       return;
     }
     release(transaction, version.get().getInode().getId());
-    SnapshotRows.deleteVersion(transaction, entry, snapshotId);
+    SnapshotTables.deleteVersion(transaction, entry, snapshotId);
   }
 
   /** Lets an inode have one old row less. */
@@ -198,7 +198,8 @@ public final class SnapshotCleaner {
           if (isShown && entry.isDirectory()) {
             left.push(
                 new Below(
-                    entry, SnapshotRows.merged(below.spans(), entry.row().getSnapshotSpansList())));
+                    entry,
+                    SnapshotTables.merged(below.spans(), entry.row().getSnapshotSpansList())));
           }
         }
       } while (page.size() == PAGE && goesOn.getAsBoolean());
@@ -208,11 +209,11 @@ public final class SnapshotCleaner {
   /** Whether a snapshot shows an entry at its place; if not, it becomes a pending deletion. */
   private static boolean isShown(
       Transaction transaction, Inode entry, List<SnapshotSpanProto> spans) throws IOException {
-    if (SnapshotRows.isSeen(transaction, entry.row(), spans)) {
+    if (SnapshotTables.isSeen(transaction, entry.row(), spans)) {
       return true;
     }
     Inode locked = InodeLocks.lockToRemove(transaction, entry);
-    PendingDeletions.put(transaction, locked.with(SnapshotRows.with(locked.row(), spans)));
+    PendingDeletions.put(transaction, locked.with(SnapshotTables.with(locked.row(), spans)));
     return false;
   }
 

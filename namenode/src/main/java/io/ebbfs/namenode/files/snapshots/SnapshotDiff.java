@@ -11,7 +11,7 @@ import io.ebbfs.namenode.files.inodes.SnapshotEntries.Entry;
 import io.ebbfs.namenode.files.inodes.SnapshotPlace;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
-import io.ebbfs.namenode.store.SnapshotRows;
+import io.ebbfs.namenode.store.SnapshotTables;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
@@ -105,7 +105,7 @@ public final class SnapshotDiff {
     FsPath root = prefix(path.path(), depth);
     long directoryId = path.inodes().get(depth).id();
     long id =
-        SnapshotRows.of(transaction, directoryId).stream()
+        SnapshotTables.of(transaction, directoryId).stream()
             .filter(row -> row.value().getName().equals(name))
             .map(row -> row.key().firstLong())
             .findFirst()

@@ -6,7 +6,7 @@ import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.RowLock;
-import io.ebbfs.namenode.store.SnapshotRows;
+import io.ebbfs.namenode.store.SnapshotTables;
 import io.ebbfs.namenode.store.StoreFormat;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
@@ -27,7 +27,7 @@ public final class SnapshotGuard {
    */
   public static Optional<RowLock> lockFor(Transaction transaction, Inode inode) throws IOException {
     return inode.isDirectory() && StoreFormat.hasSnapshots(transaction)
-        ? Optional.of(RowLock.shared(Tables.SETTING, SnapshotRows.LOCK))
+        ? Optional.of(RowLock.shared(Tables.SETTING, SnapshotTables.LOCK))
         : Optional.empty();
   }
 
@@ -57,7 +57,7 @@ public final class SnapshotGuard {
 
   /** The ids of all directories of which snapshots may be created. */
   static List<Long> snapshottable(Transaction transaction) throws IOException {
-    return transaction.scan(Tables.SNAPSHOT, SnapshotRows.SNAPSHOTTABLE).stream()
+    return transaction.scan(Tables.SNAPSHOT, SnapshotTables.SNAPSHOTTABLE).stream()
         .map(Row<SnapshotRow>::key)
         .map(key -> key.firstLong())
         .toList();
@@ -89,7 +89,7 @@ public final class SnapshotGuard {
    */
   public static boolean isShown(Transaction transaction, Inode file) throws IOException {
     return file.row().getVersions() > 0
-        || SnapshotRows.isSeen(
+        || SnapshotTables.isSeen(
             transaction, file.row(), transaction.snapshots().of(file.parentId()));
   }
 }

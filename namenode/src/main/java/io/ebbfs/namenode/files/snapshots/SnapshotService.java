@@ -15,7 +15,7 @@ import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.OptimisticTransactions;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.RowLock;
-import io.ebbfs.namenode.store.SnapshotRows;
+import io.ebbfs.namenode.store.SnapshotTables;
 import io.ebbfs.namenode.store.StoreFormat;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
@@ -74,7 +74,7 @@ public final class SnapshotService {
     return OptimisticTransactions.transact(store, Inode.ROOT_ID, body);
   }
 
-  private static final RowLock EXCLUSIVE = RowLock.exclusive(Tables.SETTING, SnapshotRows.LOCK);
+  private static final RowLock EXCLUSIVE = RowLock.exclusive(Tables.SETTING, SnapshotTables.LOCK);
 
   // ---- directories that may have snapshots ------------------------------------------------------
 
@@ -99,7 +99,7 @@ public final class SnapshotService {
               Tables.INODE, locked.key(), locked.row().toBuilder().setSnapshottable(true).build());
           transaction.put(
               Tables.SNAPSHOT,
-              SnapshotRows.snapshottable(locked.id()),
+              SnapshotTables.snapshottable(locked.id()),
               SnapshotRow.getDefaultInstance());
           return null;
         });
@@ -148,7 +148,7 @@ public final class SnapshotService {
           Inode locked = InodeLocks.lock(transaction, List.of(directory)).get(0);
           transaction.put(
               Tables.INODE, locked.key(), locked.row().toBuilder().clearSnapshottable().build());
-          transaction.delete(Tables.SNAPSHOT, SnapshotRows.snapshottable(locked.id()));
+          transaction.delete(Tables.SNAPSHOT, SnapshotTables.snapshottable(locked.id()));
           return null;
         });
   }
@@ -201,7 +201,7 @@ public final class SnapshotService {
     }
     checkName(name, path);
     Inode found = snapshottable(path);
-    List<Row<SnapshotRow>> present = SnapshotRows.of(transaction, found.id());
+    List<Row<SnapshotRow>> present = SnapshotTables.of(transaction, found.id());
     if (find(present, name).isPresent()) {
       throw new SnapshotException(
           "Failed to add snapshot: there is already a snapshot with the same name \"%s\"."
@@ -225,24 +225,24 @@ public final class SnapshotService {
         List.of(
             RowLock.exclusive(Tables.INODE, found.key()),
             RowLock.exclusive(Tables.INODE_NAME, nameKey),
-            RowLock.exclusive(Tables.COUNTER, SnapshotRows.lastId())));
+            RowLock.exclusive(Tables.COUNTER, SnapshotTables.lastId())));
     Inode directory = InodeLocks.lock(transaction, List.of(found)).get(0);
     long id =
         1
             + transaction
-                .get(Tables.COUNTER, SnapshotRows.lastId())
+                .get(Tables.COUNTER, SnapshotTables.lastId())
                 .map(CounterRow::getValue)
                 .orElse(0L);
     transaction.put(
-        Tables.COUNTER, SnapshotRows.lastId(), CounterRow.newBuilder().setValue(id).build());
+        Tables.COUNTER, SnapshotTables.lastId(), CounterRow.newBuilder().setValue(id).build());
     InodeRow touched = directory.row().toBuilder().setModifiedMillis(now).build();
     SnapshotRow.Builder row =
         SnapshotRow.newBuilder().setName(name).setCreatedMillis(now).setDirectory(shown(touched));
     if (touched.getExtendedAttributes()) {
       transaction.get(Tables.XATTR, Tables.xattr(directory.id())).ifPresent(row::setAttributes);
     }
-    transaction.put(Tables.SNAPSHOT, SnapshotRows.snapshot(directory.id(), id), row.build());
-    InodeRow seen = SnapshotRows.with(touched, List.of(SnapshotRows.span(directory.id(), id)));
+    transaction.put(Tables.SNAPSHOT, SnapshotTables.snapshot(directory.id(), id), row.build());
+    InodeRow seen = SnapshotTables.with(touched, List.of(SnapshotTables.span(directory.id(), id)));
     transaction.put(Tables.INODE, directory.key(), seen);
     InodeNameRow names = transaction.get(Tables.INODE_NAME, nameKey).orElseThrow();
     transaction.put(
@@ -271,7 +271,7 @@ public final class SnapshotService {
           ResolvedPath path = owned(transaction, caller, src);
           Inode directory = snapshottable(path);
           Row<SnapshotRow> snapshot =
-              find(SnapshotRows.of(transaction, directory.id()), name)
+              find(SnapshotTables.of(transaction, directory.id()), name)
                   .orElseThrow(
                       () ->
                           new SnapshotException(
@@ -281,7 +281,7 @@ public final class SnapshotService {
           transaction.delete(Tables.SNAPSHOT, snapshot.key());
           transaction.put(
               Tables.SNAPSHOT,
-              SnapshotRows.deleted(directory.id(), snapshot.key().firstLong()),
+              SnapshotTables.deleted(directory.id(), snapshot.key().firstLong()),
               SnapshotRow.getDefaultInstance());
           ClientCall.takeEffect(transaction, 0, clock.millis());
           return null;
@@ -299,7 +299,7 @@ public final class SnapshotService {
           ResolvedPath path = owned(transaction, caller, src);
           checkName(newName, path);
           Inode directory = snapshottable(path);
-          List<Row<SnapshotRow>> present = SnapshotRows.of(transaction, directory.id());
+          List<Row<SnapshotRow>> present = SnapshotTables.of(transaction, directory.id());
           Row<SnapshotRow> snapshot =
               find(present, oldName)
                   .orElseThrow(
@@ -353,7 +353,7 @@ public final class SnapshotService {
   private static Optional<String> nameOf(Transaction transaction, ResolvedPath path, long id)
       throws IOException {
     return transaction
-        .get(Tables.SNAPSHOT, SnapshotRows.snapshot(path.lastFound().id(), id))
+        .get(Tables.SNAPSHOT, SnapshotTables.snapshot(path.lastFound().id(), id))
         .map(SnapshotRow::getName);
   }
 
@@ -388,7 +388,7 @@ public final class SnapshotService {
                     .filter(i -> caller.isSuperuser() || i.row().getOwner().equals(caller.user()))
                     .isPresent();
             if (isTheirs) {
-              int count = SnapshotRows.of(transaction, id).size();
+              int count = SnapshotTables.of(transaction, id).size();
               found.add(new Snapshottable(path.get(), inode.get(), count));
             }
           }
@@ -409,7 +409,7 @@ public final class SnapshotService {
           ResolvedPath path = PathResolver.resolve(transaction, src);
           PermissionChecker.checkTraverse(caller, path);
           Inode directory = snapshottable(path);
-          return new Snapshots(path.path(), SnapshotRows.of(transaction, directory.id()));
+          return new Snapshots(path.path(), SnapshotTables.of(transaction, directory.id()));
         });
   }
 }

@@ -18,7 +18,7 @@ import io.ebbfs.namenode.store.NonBlocking;
 import io.ebbfs.namenode.store.OptimisticTransactions;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.RowLock;
-import io.ebbfs.namenode.store.SnapshotRows;
+import io.ebbfs.namenode.store.SnapshotTables;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
@@ -118,7 +118,7 @@ public final class DeleteService {
     long now = clock.millis();
     DirectoryRows.touch(transaction, locked.get(0), now);
     snapshottable.forEach(
-        id -> transaction.delete(Tables.SNAPSHOT, SnapshotRows.snapshottable(id)));
+        id -> transaction.delete(Tables.SNAPSHOT, SnapshotTables.snapshottable(id)));
     boolean pending = PendingDeletions.put(transaction, removed);
     ClientCall.takeEffect(transaction, 0, now);
     return pending ? Outcome.PENDING : Outcome.REMOVED;

@@ -20,7 +20,7 @@ import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.OptimisticTransactions;
 import io.ebbfs.namenode.store.RowLock;
-import io.ebbfs.namenode.store.SnapshotRows;
+import io.ebbfs.namenode.store.SnapshotTables;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import java.io.IOException;
@@ -275,7 +275,7 @@ public final class RenameService {
     DirectoryRows.put(
         transaction,
         target,
-        SnapshotRows.with(
+        SnapshotTables.with(
             QuotaMarks.moved(transaction, locked.get(MOVED), locked.get(NEW_PARENT).row()),
             transaction.snapshots().of(oldParent.id())));
     long now = clock.millis();
@@ -292,7 +292,7 @@ public final class RenameService {
     SnapshotGuard.refuseNested(SnapshotGuard.refuseWithSnapshots(transaction, from), from, to);
     if (to.exists() && to.lastFound().isDirectory()) {
       SnapshotGuard.refuseWithSnapshots(transaction, to)
-          .forEach(id -> transaction.delete(Tables.SNAPSHOT, SnapshotRows.snapshottable(id)));
+          .forEach(id -> transaction.delete(Tables.SNAPSHOT, SnapshotTables.snapshottable(id)));
     }
   }
 

@@ -17,7 +17,7 @@ import java.util.TreeMap;
  * The keys of the rows of snapshots, and reads of them. The ids of snapshots grow in the order in
  * which snapshots are created, whichever directory they are of, so they serve as times. Stateless.
  */
-public final class SnapshotRows {
+public final class SnapshotTables {
   /** Partition of the directories of which snapshots may be created. No inode has this id. */
   public static final long SNAPSHOTTABLE = 0;
 
@@ -35,7 +35,7 @@ public final class SnapshotRows {
 
   private static final Key LAST_ID = Tables.named("snapshotId");
 
-  private SnapshotRows() {}
+  private SnapshotTables() {}
 
   /** The key of the counter whose value is the id of the snapshot that was created last. */
   public static Key lastId() {
