@@ -59,6 +59,8 @@ public final class Codes {
     builders.put(Pattern.compile("LRC" + three), n -> LrcCodes.build(n[0], n[1], n[2]));
     builders.put(Pattern.compile("RS" + two), n -> RsCodes.build(n[0], n[1]));
     builders.put(Pattern.compile("RS-LRC" + three), n -> LrcCodes.ofReedSolomon(n[0], n[1], n[2]));
+    builders.put(Pattern.compile("HDFS-RS" + two), n -> HdfsCodes.reedSolomon(n[0], n[1]));
+    builders.put(Pattern.compile("HDFS-RS-LEGACY" + two), n -> HdfsCodes.legacy(n[0], n[1]));
     builders.put(Pattern.compile("XOR\\(" + NUMBER + ",1\\)"), n -> GeneralCodes.xor(n[0]));
     return builders;
   }
