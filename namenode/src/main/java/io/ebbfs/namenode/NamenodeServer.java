@@ -15,6 +15,7 @@ import io.ebbfs.namenode.datanodes.ReportLeases;
 import io.ebbfs.namenode.events.KafkaChangePublisher;
 import io.ebbfs.namenode.events.KafkaOpenPublisher;
 import io.ebbfs.namenode.files.acls.AclService;
+import io.ebbfs.namenode.files.erasure.ErasureCodingService;
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
 import io.ebbfs.namenode.files.io.ConcatService;
@@ -557,6 +558,7 @@ public final class NamenodeServer implements AutoCloseable {
         new QuotaService(store, counter),
         new PolicyService(store),
         new PolicySatisfier(store, blocks),
+        new ErasureCodingService(store),
         new InodeLookup(store),
         new RenameService(store, timeOfDay, limits, counter, onPendingDeletion),
         new DeleteService(store, timeOfDay, onPendingDeletion),
@@ -566,7 +568,14 @@ public final class NamenodeServer implements AutoCloseable {
         new TruncateService(store, timeOfDay, recovery),
         new ConcatService(store, blocks, all.stripes(), all.encoded(), timeOfDay),
         new FileWriteService(
-            store, blocks, ids.blocks(), ids.generationStamps(), timeOfDay, limits, settings),
+            store,
+            blocks,
+            ids.blocks(),
+            ids.inodes(),
+            ids.generationStamps(),
+            timeOfDay,
+            limits,
+            settings),
         reads,
         new ReplicationFactorService(store, blocks, limits),
         new ContentSummaryService(store),

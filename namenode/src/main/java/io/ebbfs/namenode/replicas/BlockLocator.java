@@ -4,13 +4,16 @@ import io.ebbfs.namenode.datanodes.ClusterView.Disk;
 import io.ebbfs.namenode.datanodes.ClusterView.Server;
 import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.SharedRandom;
+import io.ebbfs.namenode.erasure.BlockGroupLayout;
 import io.ebbfs.namenode.replicas.BlockPlaces.Place;
 import io.ebbfs.namenode.replicas.ReplicaRows.Replica;
+import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
+import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.time.Clock;
 import java.util.ArrayList;
@@ -27,6 +30,7 @@ import org.apache.hadoop.hdfs.protocol.DatanodeInfo.DatanodeInfoBuilder;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfoWithStorage;
 import org.apache.hadoop.hdfs.protocol.ExtendedBlock;
 import org.apache.hadoop.hdfs.protocol.LocatedBlock;
+import org.apache.hadoop.hdfs.protocol.LocatedStripedBlock;
 
 /**
  * Locates blocks for clients: orders replicas and adds proxies; see {@link BlockService#places}.
@@ -64,6 +68,9 @@ public final class BlockLocator {
   BlockPlaces places(
       Transaction transaction, long ownerId, BlockRow block, long offsetBytes, String machine)
       throws IOException {
+    if (GroupRows.isGroup(block)) {
+      return groupPlaces(transaction, block, offsetBytes);
+    }
     List<Replica> replicas = ReplicaRows.of(transaction, ownerId, block.getBlockId());
     if (ReplicaRows.isOpen(block)) {
       List<Place> pipeline = pipeline(block);
@@ -94,6 +101,35 @@ public final class BlockLocator {
       return new BlockPlaces(block, offsetBytes, corrupt, !corrupt.isEmpty());
     }
     return new BlockPlaces(block, offsetBytes, places, false);
+  }
+
+  /**
+   * The blocks of a group on live disks, one place each: the client decodes the others. While the
+   * group is written, these are the places to which its blocks are written.
+   */
+  private BlockPlaces groupPlaces(Transaction transaction, BlockRow group, long offsetBytes)
+      throws IOException {
+    List<Place> places = new ArrayList<>();
+    ByteArrayOutputStream indices = new ByteArrayOutputStream();
+    for (Row<BlockRow> row : GroupRows.blocks(transaction, group)) {
+      BlockRow block = GroupRows.expected(group, row);
+      List<Place> found =
+          ReplicaRows.isOpen(group)
+              ? pipeline(block)
+              : good(
+                  block,
+                  ReplicaRows.of(transaction, group.getInternalOwnerId(), block.getBlockId()),
+                  "");
+      if (!found.isEmpty()) {
+        places.add(found.get(0));
+        indices.write((int) row.key().firstLong());
+      }
+    }
+    boolean corrupt =
+        !ReplicaRows.isOpen(group)
+            && places.size()
+                < BlockGroupLayout.of(group.getEcPolicyId()).neededBlocks(group.getLengthBytes());
+    return new BlockPlaces(group, offsetBytes, places, corrupt, indices.toByteArray());
   }
 
   /**
@@ -259,6 +295,11 @@ public final class BlockLocator {
 
   /** The same for Hadoop's classes. */
   LocatedBlock located(BlockPlaces where) {
+    return located(blockPoolId, where);
+  }
+
+  /** The same for Hadoop's classes, in a block pool. */
+  public static LocatedBlock located(String blockPoolId, BlockPlaces where) {
     List<Place> places = where.places();
     DatanodeInfoWithStorage[] infos = new DatanodeInfoWithStorage[places.size()];
     String[] storages = new String[places.size()];
@@ -269,17 +310,32 @@ public final class BlockLocator {
       types[i] = place.type();
       infos[i] = new DatanodeInfoWithStorage(info(place.server()), place.storageUuid(), types[i]);
     }
-    return new LocatedBlock(
-        extended(where.block()),
-        infos,
-        storages,
-        types,
-        where.offsetBytes(),
-        where.corrupt(),
-        DatanodeInfo.EMPTY_ARRAY);
+    ExtendedBlock block = extended(blockPoolId, where.block());
+    return where.groupIndices() == null
+        ? new LocatedBlock(
+            block,
+            infos,
+            storages,
+            types,
+            where.offsetBytes(),
+            where.corrupt(),
+            DatanodeInfo.EMPTY_ARRAY)
+        : new LocatedStripedBlock(
+            block,
+            infos,
+            storages,
+            types,
+            where.groupIndices(),
+            where.offsetBytes(),
+            where.corrupt(),
+            DatanodeInfo.EMPTY_ARRAY);
   }
 
   public ExtendedBlock extended(BlockRow block) {
+    return extended(blockPoolId, block);
+  }
+
+  private static ExtendedBlock extended(String blockPoolId, BlockRow block) {
     return new ExtendedBlock(
         blockPoolId, block.getBlockId(), block.getLengthBytes(), block.getGenerationStamp());
   }

@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.replicas;
 
+import io.ebbfs.namenode.erasure.BlockGroupLayout;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
 import io.ebbfs.namenode.replicas.StripeService.Member;
 import io.ebbfs.namenode.store.Row;
@@ -32,6 +33,15 @@ public final class BlockRemover {
     this.stripes = stripes;
   }
 
+  /** How many more blocks a transaction may remove. A group counts as all of its blocks. */
+  public static int room(List<Row<BlockRow>> removed) {
+    int blocks = 0;
+    for (Row<BlockRow> row : removed) {
+      blocks += GroupRows.isGroup(row.value()) ? BlockGroupLayout.IDS_OF_GROUP : 1;
+    }
+    return Math.max(0, BLOCKS_PER_TRANSACTION - blocks);
+  }
+
   /**
    * Removes the rows of blocks. The caller has called {@link #lockStripes} or {@link #lock}.
    *
@@ -40,15 +50,18 @@ public final class BlockRemover {
   public List<Invalidation> remove(Transaction transaction, List<Row<BlockRow>> rows)
       throws IOException {
     Map<Long, List<Long>> others = new TreeMap<>(); // indices by file
+    List<Invalidation> gone = new ArrayList<>();
     for (Row<BlockRow> row : rows) {
-      if (!row.value().hasStripeId()) {
+      if (GroupRows.isGroup(row.value())) {
+        gone.addAll(GroupRows.release(transaction, blocks, row.value()));
+        transaction.delete(Tables.BLOCK, row.key());
+      } else if (!row.value().hasStripeId()) {
         others
             .computeIfAbsent(row.key().partition(), ignored -> new ArrayList<>())
             .add(row.key().firstLong());
       }
     }
     List<Member> members = members(rows);
-    List<Invalidation> gone = new ArrayList<>();
     if (!members.isEmpty()) {
       gone.addAll(stripes.removeMembers(transaction, members));
     }
@@ -62,6 +75,15 @@ public final class BlockRemover {
     return rows.stream().filter(row -> row.value().hasStripeId()).map(Member::of).toList();
   }
 
+  private List<RowLock> locks(List<Row<BlockRow>> leaving) {
+    List<RowLock> locks = new ArrayList<>(stripes.locksToRemove(members(leaving)));
+    leaving.stream()
+        .map(Row::value)
+        .filter(GroupRows::isGroup)
+        .forEach(group -> locks.add(GroupRows.lockOf(group)));
+    return locks;
+  }
+
   /**
    * Locks the stripes of the blocks that leave, then rows of blocks, in a transaction that has
    * locked the files. In a store that several processes share, the row of a file may be seen after
@@ -72,7 +94,7 @@ public final class BlockRemover {
    */
   public void lock(Transaction transaction, List<Row<BlockRow>> leaving, List<Row<BlockRow>> rows)
       throws IOException {
-    transaction.lock(stripes.locksToRemove(members(leaving)));
+    transaction.lock(locks(leaving));
     RowSet now =
         transaction.lockAndRead(
             rows.stream().map(row -> RowLock.shared(Tables.BLOCK, row.key())).toList());
@@ -90,12 +112,12 @@ public final class BlockRemover {
    * @throws StaleReadException if a conversion has put a block into another stripe before
    */
   public void lockStripes(Transaction transaction, List<Row<BlockRow>> leaving) throws IOException {
-    List<Member> members = members(leaving);
-    if (members.isEmpty()) {
+    List<RowLock> locks = locks(leaving);
+    if (locks.isEmpty()) {
       return;
     }
-    transaction.lock(stripes.locksToRemove(members));
-    for (Member member : members) {
+    transaction.lock(locks);
+    for (Member member : members(leaving)) {
       BlockRow now =
           transaction
               .get(Tables.BLOCK, Tables.block(member.ownerId(), member.index()))

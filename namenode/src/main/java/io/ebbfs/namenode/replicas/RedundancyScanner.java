@@ -90,6 +90,9 @@ final class RedundancyScanner {
         Durability.RELAXED,
         transaction -> {
           for (Row<BlockRow> row : page) {
+            if (GroupRows.isGroup(row.value())) {
+              continue; // its blocks have rows of their own
+            }
             examine(
                 row.value(),
                 ReplicaRows.of(transaction, row.key().partition(), row.value().getBlockId()));

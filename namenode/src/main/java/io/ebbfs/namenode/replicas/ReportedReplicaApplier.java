@@ -141,8 +141,8 @@ final class ReportedReplicaApplier {
     } else if (stored.isOutput()) {
       if (stored.owner().hasOwnerId()) {
         LOG.error(
-            "block {} belongs to owner {}, index {}, which has another block there: run the metadata"
-                + " check",
+            "block {} belongs to owner {}, index {}, which has another block there: run the"
+                + " metadata check",
             report.blockId(),
             stored.ownerId(),
             stored.owner().getIndex());
@@ -294,8 +294,14 @@ final class ReportedReplicaApplier {
       Transaction transaction, Disk disk, BlockRow block, boolean justWritten) throws IOException {
     // A late report may bring the copy that an earlier attempt to encode the block has made.
     return block.hasTransitionId()
-        || (block.hasStripeId() && justWritten)
+        || (block.hasStripeId() && justWritten && !isFromWriter(disk, block))
         || BlockAssessment.isUnverified(transaction, block, disk.storageUuid());
+  }
+
+  /** True if the client that wrote the block group of a block sent the block to that disk. */
+  private static boolean isFromWriter(Disk disk, BlockRow block) {
+    return block.hasGroupFileId()
+        && block.getPipelineStorageUuidsList().contains(disk.storageUuid());
   }
 
   /**

@@ -108,7 +108,10 @@ final class SafeModeProgress {
     }
     after = page.get(page.size() - 1).key();
     List<Row<BlockRow>> complete =
-        page.stream().filter(row -> row.value().getState() == BlockStateProto.COMPLETE).toList();
+        page.stream()
+            .filter(row -> row.value().getState() == BlockStateProto.COMPLETE)
+            .filter(row -> !GroupRows.isGroup(row.value())) // its blocks have rows of their own
+            .toList();
     visited += complete.size();
     store
         .transact(

@@ -29,7 +29,10 @@ public final class StoreFormat {
    */
   private static final int WITH_SNAPSHOTS = 5;
 
-  private static final int NEWEST = WITH_SNAPSHOTS;
+  /** Clients may write block groups: files whose blocks older versions would not find. */
+  private static final int WITH_BLOCK_GROUPS = 6;
+
+  private static final int NEWEST = WITH_BLOCK_GROUPS;
 
   /** Instead of a number, while the rows of a backup are being written. */
   private static final String RESTORING = "a restore that has not ended";
@@ -66,7 +69,8 @@ public final class StoreFormat {
   private static void refuseUnknown(String found) throws StoreOpenException {
     if (found.equals(RESTORING)) {
       throw new StoreOpenException(
-          "the metadata store has a part of the rows of a backup: wait until the restore ends; if it failed, empty the nodes of the store and restore again",
+          "the metadata store has a part of the rows of a backup: wait until the restore ends; if"
+              + " it failed, empty the nodes of the store and restore again",
           null);
     }
     if (!found.matches("[0-9]{1,9}") || Integer.parseInt(found) > NEWEST) {
@@ -110,6 +114,14 @@ public final class StoreFormat {
    */
   public static void raiseToAcls(MetadataStore store) throws IOException {
     raise(store, WITH_ACLS);
+  }
+
+  /**
+   * To be called before a directory or a file gets an erasure coding policy. Versions that do not
+   * know block groups refuse the store from then on.
+   */
+  public static void raiseToBlockGroups(MetadataStore store) throws IOException {
+    raise(store, WITH_BLOCK_GROUPS);
   }
 
   /** Whether the format is raised for access control lists. */
@@ -158,7 +170,8 @@ public final class StoreFormat {
     transaction.lock(List.of(RowLock.exclusive(Tables.SETTING, KEY)));
     if (transaction.get(Tables.SETTING, KEY).isPresent()) {
       throw new IOException(
-          "a namenode has taken the store just now: stop all namenodes, empty the nodes of the store and restore again");
+          "a namenode has taken the store just now: stop all namenodes, empty the nodes of the"
+              + " store and restore again");
     }
     put(transaction, RESTORING);
     return null;

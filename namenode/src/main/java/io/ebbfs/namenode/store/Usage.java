@@ -63,9 +63,10 @@ public record Usage(
     long dead = 0;
     long parity = 0;
     for (StripeMemberProto member : row.getMembersList()) {
+      boolean isGroupData = row.hasGroupFileId() && member.getPosition() < row.getGroupDataUnits();
       if (member.getTombstone()) {
         dead += member.getLengthBytes();
-      } else if (member.getOwnerId() == row.getId()) {
+      } else if (member.getOwnerId() == row.getId() && !isGroupData) {
         parity += member.getLengthBytes();
       } else {
         live += member.getLengthBytes();

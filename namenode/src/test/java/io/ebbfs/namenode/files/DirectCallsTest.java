@@ -2,6 +2,7 @@ package io.ebbfs.namenode.files;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.ebbfs.namenode.files.erasure.ErasureCodingService;
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.rpc.client.ClientFrontEnd;
 import io.ebbfs.namenode.rpc.client.DirectCalls;
@@ -76,6 +77,7 @@ class DirectCallsTest {
             real.quotas,
             null,
             null,
+            new ErasureCodingService(real.store),
             real.inodes,
             real.renames,
             real.deletions,

@@ -148,7 +148,14 @@ final class NamespaceFixture {
         new FileCreationService(store, ids.inodes(), clock, limits, leases, recovery, reaper::wake);
     writes =
         new FileWriteService(
-            store, blocks, ids.blocks(), ids.generationStamps(), clock, limits, settings);
+            store,
+            blocks,
+            ids.blocks(),
+            ids.inodes(),
+            ids.generationStamps(),
+            clock,
+            limits,
+            settings);
     reads = new FileReadService(store, blocks, clock, limits, OpenListener.NONE);
     replication = new ReplicationFactorService(store, blocks, limits);
     summaries = new ContentSummaryService(store);

@@ -8,6 +8,7 @@ import io.ebbfs.namenode.datanodes.DatanodeRegistry;
 import io.ebbfs.namenode.datanodes.RedundancySettings;
 import io.ebbfs.namenode.datanodes.ReportLeases;
 import io.ebbfs.namenode.files.acls.AclService;
+import io.ebbfs.namenode.files.erasure.ErasureCodingService;
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
 import io.ebbfs.namenode.files.io.ConcatService;
@@ -260,6 +261,7 @@ final class SimNamenode implements SimNamenodes {
         new AclService(store),
         new XAttrService(store, timeOfDay, XAttrLimits.DEFAULT, new ReportedHeat(timeOfDay)),
         new QuotaService(store, counter),
+        new ErasureCodingService(store),
         new InodeLookup(store),
         new RenameService(store, timeOfDay, LIMITS, counter, () -> {}),
         new DeleteService(store, timeOfDay, () -> {}),
@@ -268,7 +270,14 @@ final class SimNamenode implements SimNamenodes {
         new TruncateService(store, timeOfDay, recovery),
         new ConcatService(store, blocks, stripes, encoded, timeOfDay),
         new FileWriteService(
-            store, blocks, ids.blocks(), ids.generationStamps(), timeOfDay, LIMITS, FILES),
+            store,
+            blocks,
+            ids.blocks(),
+            ids.inodes(),
+            ids.generationStamps(),
+            timeOfDay,
+            LIMITS,
+            FILES),
         reads,
         new ReplicationFactorService(store, blocks, LIMITS),
         new ContentSummaryService(store),

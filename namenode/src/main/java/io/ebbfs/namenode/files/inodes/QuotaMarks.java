@@ -1,6 +1,8 @@
 package io.ebbfs.namenode.files.inodes;
 
+import io.ebbfs.namenode.erasure.BlockGroupLayout;
 import io.ebbfs.namenode.store.Key;
+import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
@@ -137,6 +139,13 @@ public final class QuotaMarks {
    * encoded. A block that is being written has the size of a full block.
    */
   public static long bytes(Transaction transaction, InodeRow file) throws IOException {
+    if (file.hasEcPolicyId()) {
+      long groups = 0;
+      for (Row<BlockRow> row : transaction.scan(Tables.BLOCK, file.getId())) {
+        groups += bytes(row.value(), file);
+      }
+      return groups;
+    }
     long bytes = file.getLengthBytes();
     if (file.hasUnderConstruction() && file.getBlocks() > 0) {
       Optional<BlockRow> last = transaction.get(Tables.BLOCK, lastBlock(file));
@@ -149,12 +158,19 @@ public final class QuotaMarks {
 
   /**
    * The bytes with which one replica of a block counts. A block that is cut to a new length grows
-   * no more, so a truncation near a full quota needs no room.
+   * no more, so a truncation near a full quota needs no room. A block group counts once, with all
+   * its blocks.
    */
   public static long bytes(BlockRow block, InodeRow file) {
     boolean isWritten =
         block.getState() == BlockStateProto.COMMITTED
             || block.getState() == BlockStateProto.COMPLETE;
+    if (block.hasEcPolicyId()) {
+      BlockGroupLayout layout = BlockGroupLayout.of(block.getEcPolicyId());
+      return isWritten
+          ? layout.consumedBytes(block.getLengthBytes())
+          : layout.units() * file.getBlockSizeBytes();
+    }
     boolean isCut =
         block.getState() == BlockStateProto.RECOVERING
             && file.getUnderConstruction().hasTruncatedLengthBytes();

@@ -5,6 +5,7 @@ import io.ebbfs.namenode.files.inodes.QuotaMarks;
 import io.ebbfs.namenode.files.leases.LeaseRows;
 import io.ebbfs.namenode.replicas.BlockRemover;
 import io.ebbfs.namenode.replicas.BlockService;
+import io.ebbfs.namenode.replicas.GroupRows;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.RowLock;
@@ -52,10 +53,25 @@ final class FileBlocks {
    * @param most how many rows the caller reads and writes
    */
   void lockLast(int most) throws IOException {
+    lockGroups(most);
     if (transaction.isShared() && count() > 0) {
       transaction.lock(
           lastKeys(most).stream().map(key -> RowLock.shared(Tables.BLOCK, key)).toList());
     }
+  }
+
+  /** Locks the stripes of the last block groups, in one call. Other blocks need no such lock. */
+  void lockGroups(int most) throws IOException {
+    if (!file.row().hasEcPolicyId()) {
+      return;
+    }
+    List<RowLock> locks = new ArrayList<>();
+    for (Row<BlockRow> row : lastRows(most)) {
+      if (GroupRows.isGroup(row.value())) {
+        locks.add(GroupRows.lockOf(row.value()));
+      }
+    }
+    transaction.lock(locks);
   }
 
   /** The keys of the last blocks; the last block is the first. */
@@ -99,13 +115,24 @@ final class FileBlocks {
     return file.row().getLengthBytes() - fromEnd(0).map(BlockRow::getLengthBytes).orElse(0L);
   }
 
+  /** Adds a block group, whose blocks go to these targets, from the first on. */
+  void appendGroup(BlockRow group, List<BlockService.Target> targets) throws IOException {
+    transaction.lock(List.of(GroupRows.lockOf(group)));
+    BlockGroups.putBlocks(transaction, file.id(), count(), group, targets);
+    appendRow(group);
+  }
+
   void append(BlockRow block) {
-    int index = count();
-    transaction.put(Tables.BLOCK, Tables.block(file.id(), index), block);
     transaction.put(
         Tables.BLOCK_OWNER,
         Tables.blockOwner(block.getBlockId()),
-        BlockOwnerRow.newBuilder().setOwnerId(file.id()).setIndex(index).build());
+        BlockOwnerRow.newBuilder().setOwnerId(file.id()).setIndex(count()).build());
+    appendRow(block);
+  }
+
+  private void appendRow(BlockRow block) {
+    int index = count();
+    transaction.put(Tables.BLOCK, Tables.block(file.id(), index), block);
     put(counting(file.row().toBuilder().setBlocks(index + 1), QuotaMarks.bytes(block, file.row())));
   }
 
@@ -137,8 +164,14 @@ final class FileBlocks {
   List<BlockService.Invalidation> removeLast() throws IOException {
     BlockRow last = fromEnd(0).orElseThrow();
     int index = count() - 1;
-    List<BlockService.Invalidation> gone =
-        blocks.release(transaction, file.id(), List.of((long) index));
+    List<BlockService.Invalidation> gone = new ArrayList<>();
+    if (GroupRows.isGroup(last)) {
+      lockGroups(1);
+      gone.addAll(GroupRows.release(transaction, blocks, last));
+      transaction.delete(Tables.BLOCK, Tables.block(file.id(), index));
+    } else {
+      gone.addAll(blocks.release(transaction, file.id(), List.of((long) index)));
+    }
     InodeRow.Builder shorter =
         file.row().toBuilder()
             .setBlocks(index)
@@ -212,6 +245,9 @@ final class FileBlocks {
     if (block.isEmpty() || block.get().getState() == BlockStateProto.COMPLETE) {
       return true;
     }
+    if (block.get().getState() == BlockStateProto.COMMITTED && GroupRows.isGroup(block.get())) {
+      return completeGroup(back, block.get());
+    }
     if (block.get().getState() != BlockStateProto.COMMITTED
         || blocks.liveReplicas(transaction, file.id(), block.get()) == 0) {
       return false;
@@ -222,6 +258,17 @@ final class FileBlocks {
             .setState(BlockStateProto.COMPLETE)
             .clearPipelineStorageUuids()
             .build());
+    return true;
+  }
+
+  private boolean completeGroup(int back, BlockRow group) throws IOException {
+    if (!BlockGroups.isReadable(transaction, blocks, group)) {
+      return false;
+    }
+    // Nothing was written to the blocks that go here.
+    BlockGroups.formStripe(
+        transaction, blocks, file.id(), count() - 1 - back, group, file.row().getModifiedMillis());
+    replace(back, group.toBuilder().setState(BlockStateProto.COMPLETE).build());
     return true;
   }
 

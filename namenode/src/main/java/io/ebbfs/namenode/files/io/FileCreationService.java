@@ -1,5 +1,7 @@
 package io.ebbfs.namenode.files.io;
 
+import io.ebbfs.namenode.erasure.BlockGroupLayout;
+import io.ebbfs.namenode.erasure.EnabledPolicies;
 import io.ebbfs.namenode.files.inodes.AclRows;
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.CreateModes;
@@ -7,6 +9,7 @@ import io.ebbfs.namenode.files.inodes.DirectoryRows;
 import io.ebbfs.namenode.files.inodes.FsPath;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.InodeLocks;
+import io.ebbfs.namenode.files.inodes.InodePolicies;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
 import io.ebbfs.namenode.files.inodes.NewInodeIds;
 import io.ebbfs.namenode.files.inodes.PathErrors;
@@ -24,6 +27,7 @@ import io.ebbfs.namenode.store.IdGenerator;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.OptimisticTransactions;
+import io.ebbfs.namenode.store.StoreFormat;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.CallRow;
@@ -37,10 +41,12 @@ import java.util.EnumSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants;
+import org.apache.hadoop.hdfs.protocol.ErasureCodingPolicy;
 
 /** Creates files. Thread-safe. */
 public final class FileCreationService {
@@ -52,6 +58,7 @@ public final class FileCreationService {
    *     come with the blocks, and every block is on disks at once, also with LAZY_PERSIST
    * @param makeParents whether missing directories above the file are made
    * @param storagePolicy the name of a storage policy of its own; empty for none
+   * @param ecPolicyName the erasure coding policy; null or empty for that of the directory
    */
   public record Request(
       String src,
@@ -62,8 +69,9 @@ public final class FileCreationService {
       boolean makeParents,
       int replication,
       long blockSizeBytes,
-      String storagePolicy) {
-    /** A request without a storage policy. */
+      String storagePolicy,
+      String ecPolicyName) {
+    /** A request without policies. */
     public Request(
         String src,
         CreateModes modes,
@@ -82,7 +90,8 @@ public final class FileCreationService {
           makeParents,
           replication,
           blockSizeBytes,
-          "");
+          "",
+          null);
     }
 
     /** A request of a client without further flags, and before Hadoop 3. */
@@ -122,6 +131,10 @@ public final class FileCreationService {
       return flags.contains(CreateFlag.CREATE);
     }
 
+    boolean namesPolicy() {
+      return ecPolicyName != null && !ecPolicyName.isEmpty();
+    }
+
     boolean overwrite() {
       return flags.contains(CreateFlag.OVERWRITE);
     }
@@ -157,6 +170,9 @@ public final class FileCreationService {
     FsPath path = FsPath.parseNew(request.src());
     OpenFileLookup.refuseRecoveryHolder(request.src(), request.clientName());
     checkRequest(request);
+    if (request.namesPolicy()) {
+      StoreFormat.raiseToBlockGroups(store);
+    }
     leases.renew(request.clientName());
     NewInodeIds ids = new NewInodeIds(inodeIds);
     Outcome outcome =
@@ -191,8 +207,10 @@ public final class FileCreationService {
     if (resolved.exists() && !request.overwrite()) {
       return new Outcome(resolved.lastFound(), false, 0);
     }
+    Optional<ErasureCodingPolicy> policy = policy(transaction, resolved, request);
+    checkSizes(request, policy);
     Iterator<Long> fresh = ids.take(Math.max(1, resolved.missing()));
-    Inode file = make(transaction, caller, resolved, request, fresh);
+    Inode file = make(transaction, caller, resolved, request, policy, fresh);
     return new Outcome(file, true, resolved.policyIdAbove());
   }
 
@@ -211,7 +229,34 @@ public final class FileCreationService {
           "Specified block size %d of file %s is less than the configured minimum minBlockSize %d"
               .formatted(request.blockSizeBytes(), request.src(), limits.minBlockSizeBytes()));
     }
-    checkReplication(request.src(), request.replication(), limits);
+  }
+
+  /** The erasure coding policy of the new file; empty if it is replicated. */
+  private Optional<ErasureCodingPolicy> policy(
+      Transaction transaction, ResolvedPath path, Request request) throws IOException {
+    if (request.flags().contains(CreateFlag.SHOULD_REPLICATE)) {
+      return Optional.empty();
+    }
+    if (request.namesPolicy()) {
+      return Optional.of(EnabledPolicies.require(transaction, request.ecPolicyName()))
+          .filter(policy -> !policy.isReplicationPolicy());
+    }
+    int above = Math.min(path.inodes().size(), path.path().depth());
+    OptionalInt inherited = InodePolicies.inherited(path.inodes().subList(0, above));
+    return inherited.isEmpty()
+        ? Optional.empty()
+        : Optional.ofNullable(BlockGroupLayout.shown(true, inherited.getAsInt()));
+  }
+
+  private void checkSizes(Request request, Optional<ErasureCodingPolicy> policy)
+      throws IOException {
+    if (policy.isEmpty()) {
+      checkReplication(request.src(), request.replication(), limits);
+    } else if (request.blockSizeBytes() < policy.get().getCellSize()) {
+      throw new IOException(
+          "Specified block size (%d) is less than the cell size (%d) of the erasure coding policy (%s)."
+              .formatted(request.blockSizeBytes(), policy.get().getCellSize(), policy.get()));
+    }
   }
 
   static void checkReplication(String src, int replication, NamespaceLimits limits)
@@ -252,6 +297,7 @@ public final class FileCreationService {
       Caller caller,
       ResolvedPath resolved,
       Request request,
+      Optional<ErasureCodingPolicy> policy,
       Iterator<Long> ids)
       throws IOException {
     FsPath path = resolved.path();
@@ -269,7 +315,7 @@ public final class FileCreationService {
             ids);
     DirectoryRows.touch(transaction, above, maker.nowMillis());
     Key key = Tables.inode(parent.id(), path.nameBytes(path.depth()));
-    InodeRow.Builder row = row(ids.next(), request, maker, parent.row());
+    InodeRow.Builder row = row(ids.next(), request, policy, maker, parent.row());
     ownPolicy(request, resolved.policyIdAbove()).ifPresent(row::setStoragePolicy);
     Inode file = DirectoryRows.put(transaction, key, row.build());
     LeaseRows.add(transaction, request.clientName(), file.id(), maker.nowMillis());
@@ -311,7 +357,11 @@ public final class FileCreationService {
   }
 
   private static InodeRow.Builder row(
-      long id, Request request, DirectoryRows.Maker maker, InodeRow directory) {
+      long id,
+      Request request,
+      Optional<ErasureCodingPolicy> policy,
+      DirectoryRows.Maker maker,
+      InodeRow directory) {
     InodeRow.Builder row =
         InodeRow.newBuilder()
             .setId(id)
@@ -328,6 +378,9 @@ public final class FileCreationService {
                 UnderConstructionProto.newBuilder()
                     .setClientName(request.clientName())
                     .setClientMachine(request.clientMachine()));
+    if (policy.isPresent()) {
+      row.setEcPolicyId(policy.get().getId()).setReplication(1);
+    }
     if (request.flags().contains(CreateFlag.SHOULD_REPLICATE)) {
       row.setPin(PinProto.REPLICAS);
     }

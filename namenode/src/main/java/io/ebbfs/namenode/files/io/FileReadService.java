@@ -1,8 +1,10 @@
 package io.ebbfs.namenode.files.io;
 
+import io.ebbfs.namenode.erasure.BlockGroupLayout;
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.FileStatusConverter;
 import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.inodes.InodePolicies;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
 import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
@@ -32,6 +34,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.OptionalInt;
 import org.apache.hadoop.HadoopIllegalArgumentException;
 import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.hdfs.protocol.DirectoryListing;
@@ -116,7 +119,7 @@ public final class FileReadService {
         file.last() == null ? null : blocks.located(file.last()),
         file.lastComplete(),
         null,
-        null);
+        file.policy());
   }
 
   private <R> R read(MetadataStore.TransactionBody<R> body) throws IOException {
@@ -166,7 +169,13 @@ public final class FileReadService {
       }
       position += finished ? block.getLengthBytes() : 0;
     }
-    return new FilePlaces(position, file.isUnderConstruction(), inRangeBlocks, last, lastComplete);
+    return new FilePlaces(
+        position,
+        file.isUnderConstruction(),
+        inRangeBlocks,
+        last,
+        lastComplete,
+        BlockGroupLayout.shown(file.row().hasEcPolicyId(), file.row().getEcPolicyId()));
   }
 
   /** The status of a path, with block locations if asked for, or null if it does not exist. */
@@ -182,7 +191,8 @@ public final class FileReadService {
           return status(
               transaction,
               path,
-              path.shown().orElseThrow(),
+              InodePolicies.shown(
+                  path.shown().orElseThrow(), InodePolicies.inherited(path.inodes())),
               HdfsFileStatus.EMPTY_NAME,
               withLocations,
               clientMachine);
@@ -299,6 +309,7 @@ public final class FileReadService {
   private Page page(ResolvedPath path, List<Inode> entries, boolean withLocations) {
     int limit = limits.listingPage();
     int policy = path.shown().orElseThrow().row().getStoragePolicy();
+    OptionalInt inherited = InodePolicies.inherited(path.inodes());
     List<Inode> inodes = new ArrayList<>(Math.min(entries.size(), limit));
     long locatedBlocks = 0;
     for (Inode entry : entries) {
@@ -306,7 +317,7 @@ public final class FileReadService {
       if (inodes.size() == limit || locatedBlocks > limit) {
         break;
       }
-      inodes.add(entry.showing(policy));
+      inodes.add(InodePolicies.shown(entry.showing(policy), inherited));
       locatedBlocks += withLocations ? entry.row().getBlocks() : 0;
     }
     return new Page(path, inodes, entries.size() - inodes.size());

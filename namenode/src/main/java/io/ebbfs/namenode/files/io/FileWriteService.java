@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.files.io;
 
+import io.ebbfs.namenode.erasure.BlockGroupLayout;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.files.inodes.NamespaceLimits;
 import io.ebbfs.namenode.files.inodes.PathErrors;
@@ -9,6 +10,7 @@ import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
 import io.ebbfs.namenode.replicas.BlockService.Target;
 import io.ebbfs.namenode.replicas.BlockService.WriteRequest;
+import io.ebbfs.namenode.replicas.GroupRows;
 import io.ebbfs.namenode.replicas.TypeWish;
 import io.ebbfs.namenode.replicas.WriterWishes;
 import io.ebbfs.namenode.store.IdGenerator;
@@ -38,6 +40,7 @@ public final class FileWriteService {
   private final MetadataStore store;
   private final BlockService blocks;
   private final IdGenerator blockIds;
+  private final IdGenerator stripeIds;
   private final IdGenerator generationStamps;
   private final Clock clock;
   private final NamespaceLimits limits;
@@ -47,6 +50,7 @@ public final class FileWriteService {
       MetadataStore store,
       BlockService blocks,
       IdGenerator blockIds,
+      IdGenerator stripeIds,
       IdGenerator generationStamps,
       Clock clock,
       NamespaceLimits limits,
@@ -54,6 +58,7 @@ public final class FileWriteService {
     this.store = store;
     this.blocks = blocks;
     this.blockIds = blockIds;
+    this.stripeIds = stripeIds;
     this.generationStamps = generationStamps;
     this.clock = clock;
     this.limits = limits;
@@ -76,7 +81,35 @@ public final class FileWriteService {
   public BlockPlaces addBlock(
       Handle handle, Block previous, Set<String> excludedServers, WriterWishes wishes)
       throws IOException {
-    NewBlock fresh = new NewBlock(blockIds.next(), generationStamps.next());
+    try {
+      return addBlock(handle, previous, excludedServers, wishes, newBlock());
+    } catch (NeedsGroupException e) {
+      return addBlock(handle, previous, excludedServers, wishes, newGroup());
+    }
+  }
+
+  /** Numbers were drawn for a block, and the file has block groups. */
+  private static final class NeedsGroupException extends IOException {
+    private static final long serialVersionUID = 1;
+  }
+
+  private NewBlock newBlock() throws IOException {
+    return new NewBlock(blockIds.next(), generationStamps.next(), 0);
+  }
+
+  private NewBlock newGroup() throws IOException {
+    int ids = BlockGroupLayout.IDS_OF_GROUP;
+    long first = blockIds.nextRun(2 * ids - 1);
+    return new NewBlock((first + ids - 1) / ids * ids, generationStamps.next(), stripeIds.next());
+  }
+
+  private BlockPlaces addBlock(
+      Handle handle,
+      Block previous,
+      Set<String> excludedServers,
+      WriterWishes wishes,
+      NewBlock fresh)
+      throws IOException {
     try (ChosenTargets chosen = new ChosenTargets(blocks)) {
       BlockPlaces places =
           OptimisticTransactions.transact(
@@ -105,8 +138,12 @@ public final class FileWriteService {
     List<Target> of(Inode file) throws IOException;
   }
 
-  /** The numbers of a block that is to be added. */
-  private record NewBlock(long blockId, long generationStamp) {}
+  /**
+   * The numbers of a block that is to be added.
+   *
+   * @param stripeId of a block group; 0 for a block
+   */
+  private record NewBlock(long blockId, long generationStamp, long stripeId) {}
 
   private BlockPlaces addBlock(
       Transaction transaction, Handle handle, Block previous, NewBlock fresh, TargetChoice targets)
@@ -115,6 +152,10 @@ public final class FileWriteService {
     if (isRepeatedAdd(file, handle, previous)) {
       return lastPlaces(transaction, file, handle);
     }
+    if (file.file().row().hasEcPolicyId() && fresh.stripeId() == 0) {
+      throw new NeedsGroupException();
+    }
+    file.lockGroups(2);
     file.commitLast(previous);
     if (!file.completeIfReported(1)) {
       throw new NotReplicatedYetException("Not replicated yet: " + handle.src());
@@ -124,15 +165,42 @@ public final class FileWriteService {
           "File has reached the limit on maximum number of blocks (maxBlocksPerFile): %d >= %d: %s"
               .formatted(file.count(), limits.maxBlocksPerFile(), handle.src()));
     }
-    file.append(row(file.file(), fresh, targets.of(file.file())));
+    List<Target> chosen = targets.of(file.file());
+    if (fresh.stripeId() == 0) {
+      file.append(row(file.file(), fresh, chosen));
+    } else {
+      requireEnough(file.file(), handle, chosen);
+      file.appendGroup(
+          BlockGroups.group(
+              file.file().row(), fresh.blockId(), fresh.generationStamp(), fresh.stripeId()),
+          chosen);
+    }
     return lastPlaces(transaction, file, handle);
+  }
+
+  /** As in HDFS, a group needs a server for each block with data. Parities may be missing. */
+  private static void requireEnough(Inode file, Handle handle, List<Target> chosen)
+      throws IOException {
+    BlockGroupLayout layout = BlockGroupLayout.of(file.row().getEcPolicyId());
+    if (chosen.size() < layout.dataUnits()) {
+      throw new IOException(
+          "File %s could only be written to %d of the %d required nodes for %s. Start more chunk servers, or take back those that are drained"
+              .formatted(
+                  handle.src(), chosen.size(), layout.dataUnits(), layout.policy().getName()));
+    }
+  }
+
+  private static int wantedTargets(Inode file) {
+    return file.row().hasEcPolicyId()
+        ? BlockGroupLayout.of(file.row().getEcPolicyId()).units()
+        : file.row().getReplication();
   }
 
   private static WriteRequest request(
       Inode file, Handle handle, Set<String> excludedServers, WriterWishes wishes) {
     return new WriteRequest(
         handle.src(),
-        file.row().getReplication(),
+        wantedTargets(file),
         file.row().getBlockSizeBytes(),
         handle.clientMachine(),
         excludedServers,
@@ -234,10 +302,15 @@ public final class FileWriteService {
               FileBlocks file = new FileBlocks(t, blocks, found);
               // If the call is a repetition, its block is one further from the end.
               int from = back == 0 || matches(file.fromEnd(0), last) ? back : back + 1;
-              return file.fromEnd(from)
-                  .filter(b -> b.getState() == BlockStateProto.COMMITTED)
-                  .map(b -> new Waiting(found.id(), b))
-                  .orElse(null);
+              Optional<BlockRow> block =
+                  file.fromEnd(from).filter(b -> b.getState() == BlockStateProto.COMMITTED);
+              if (block.isEmpty()) {
+                return null;
+              }
+              return GroupRows.isGroup(block.get())
+                  ? new Waiting(
+                      block.get().getInternalOwnerId(), BlockGroups.awaited(t, blocks, block.get()))
+                  : new Waiting(found.id(), block.get());
             });
     return waiting == null
         ? CompletableFuture.completedFuture(null)
@@ -281,6 +354,7 @@ public final class FileWriteService {
       return true; // a repetition
     }
     OpenFileLookup.checkLease(found, handle.src(), handle.clientName());
+    file.lockGroups(2);
     file.commitLast(last);
     if (file.fromEnd(0).filter(b -> !FileBlocks.isCommitted(b)).isPresent()) {
       throw new IOException(
@@ -307,6 +381,24 @@ public final class FileWriteService {
             file.replaceLast(last.get().toBuilder().setLengthBytes(lastBlockLengthBytes).build());
           }
           return null;
+        });
+  }
+
+  /**
+   * The places to which the blocks of a group are written; null if the block is no group.
+   *
+   * @param blockId of the last block of an open file
+   */
+  public BlockPlaces groupPlaces(long blockId, String clientName) throws IOException {
+    return OptimisticTransactions.transact(
+        store,
+        blockId,
+        transaction -> {
+          FileBlocks file = checkedLast(transaction, new Block(blockId, 0, 0), clientName);
+          BlockRow last = file.fromEnd(0).orElseThrow();
+          return GroupRows.isGroup(last)
+              ? blocks.places(transaction, file.file().id(), last, file.lastOffset(), "")
+              : null;
         });
   }
 
@@ -368,13 +460,16 @@ public final class FileWriteService {
                         newBlock,
                         newBlock.getNumBytes()));
           }
-          file.replaceLast(
+          BlockRow.Builder renewed =
               last.toBuilder()
                   .setGenerationStamp(newBlock.getGenerationStamp())
-                  .setLengthBytes(newBlock.getNumBytes())
-                  .clearPipelineStorageUuids()
-                  .addAllPipelineStorageUuids(storageUuids)
-                  .build());
+                  .setLengthBytes(newBlock.getNumBytes());
+          if (GroupRows.isGroup(last)) {
+            BlockGroups.renew(transaction, last, newBlock.getGenerationStamp(), storageUuids);
+          } else {
+            renewed.clearPipelineStorageUuids().addAllPipelineStorageUuids(storageUuids);
+          }
+          file.replaceLast(renewed.build());
           return null;
         });
   }

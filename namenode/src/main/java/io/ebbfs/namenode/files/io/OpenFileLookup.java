@@ -9,6 +9,7 @@ import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.List;
@@ -75,11 +76,20 @@ final class OpenFileLookup {
     if (owner.isEmpty() || !owner.get().hasOwnerId()) {
       return Optional.empty();
     }
-    long fileId = owner.get().getOwnerId();
+    long fileId = fileOf(transaction, owner.get());
     Optional<Key> key = PathResolver.attachedKey(transaction, fileId);
     return key.isEmpty()
         ? Optional.empty()
         : Optional.of(InodeLocks.lock(transaction, key.get(), fileId));
+  }
+
+  /** The file of a block; a block of a block group belongs to a stripe. */
+  private static long fileOf(Transaction transaction, BlockOwnerRow owner) throws IOException {
+    return transaction
+        .get(Tables.BLOCK, Tables.block(owner.getOwnerId(), owner.getIndex()))
+        .filter(BlockRow::hasGroupFileId)
+        .map(BlockRow::getGroupFileId)
+        .orElse(owner.getOwnerId());
   }
 
   /**

@@ -64,7 +64,7 @@ public final class ReplicationFactorService {
     ResolvedPath path = PathResolver.resolve(transaction, src);
     PermissionChecker.checkTraverse(caller, path);
     PermissionChecker.checkAccess(caller, path, FsAction.WRITE);
-    if (!path.exists() || !path.lastFound().isFile()) {
+    if (!path.exists() || !path.lastFound().isFile() || path.lastFound().row().hasEcPolicyId()) {
       return false;
     }
     if (path.lastFound().row().getBlocks() > 0) {

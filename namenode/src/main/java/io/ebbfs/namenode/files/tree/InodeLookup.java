@@ -2,6 +2,7 @@ package io.ebbfs.namenode.files.tree;
 
 import io.ebbfs.namenode.files.inodes.Caller;
 import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.inodes.InodePolicies;
 import io.ebbfs.namenode.files.inodes.PathErrors;
 import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
@@ -12,6 +13,7 @@ import io.ebbfs.namenode.store.MetadataStore.TransactionBody;
 import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.util.Optional;
+import java.util.OptionalInt;
 import org.apache.hadoop.fs.permission.FsAction;
 
 /**
@@ -45,7 +47,8 @@ public final class InodeLookup {
         transaction -> {
           ResolvedPath resolved = PathResolver.resolveToRead(transaction, src);
           PermissionChecker.checkTraverseToLook(caller, resolved);
-          return resolved.shown();
+          OptionalInt policy = InodePolicies.inherited(resolved.inodes());
+          return resolved.shown().map(inode -> InodePolicies.shown(inode, policy));
         });
   }
 

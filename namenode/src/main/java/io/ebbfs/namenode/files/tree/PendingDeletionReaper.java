@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.files.tree;
 
+import io.ebbfs.namenode.erasure.BlockGroupLayout;
 import io.ebbfs.namenode.files.inodes.DirectoryRows;
 import io.ebbfs.namenode.files.inodes.EmptyDirectory;
 import io.ebbfs.namenode.files.inodes.Inode;
@@ -9,6 +10,7 @@ import io.ebbfs.namenode.files.snapshots.SnapshotCleaner;
 import io.ebbfs.namenode.replicas.BlockRemover;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
+import io.ebbfs.namenode.replicas.GroupRows;
 import io.ebbfs.namenode.replicas.StripeService;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
@@ -238,8 +240,11 @@ public final class PendingDeletionReaper implements AutoCloseable {
         whole++;
         continue;
       }
-      int room = BlockRemover.BLOCKS_PER_TRANSACTION - owned.size();
+      int room = BlockRemover.room(owned);
       List<Row<BlockRow>> rows = transaction.scan(Tables.BLOCK, file.id(), null, room + 1);
+      if (room > 0 && rows.stream().map(Row::value).anyMatch(GroupRows::isGroup)) {
+        room = Math.max(1, room / BlockGroupLayout.IDS_OF_GROUP);
+      }
       rows.stream().limit(room).forEach(owned::add);
       if (rows.size() > room) {
         break;

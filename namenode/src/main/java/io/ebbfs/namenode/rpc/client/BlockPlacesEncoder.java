@@ -61,6 +61,11 @@ final class BlockPlacesEncoder {
   }
 
   private byte[] located(BlockPlaces where) {
+    if (where.groupIndices() != null) {
+      return PBHelperClient.convertLocatedBlock(
+              BlockLocator.located(new String(blockPoolId, StandardCharsets.UTF_8), where))
+          .toByteArray();
+    }
     byte[][] infos = new byte[where.places().size()][];
     for (int i = 0; i < infos.length; i++) {
       infos[i] = describe(where.places().get(i).server());
@@ -91,6 +96,11 @@ final class BlockPlacesEncoder {
     for (byte[] block : blocks) {
       size += CodedOutputStream.computeByteArraySize(LocatedBlocksProto.BLOCKS_FIELD_NUMBER, block);
     }
+    if (file.policy() != null) {
+      size +=
+          CodedOutputStream.computeByteArraySize(
+              LocatedBlocksProto.ECPOLICY_FIELD_NUMBER, PolicyBytes.of(file.policy()));
+    }
     return last == null
         ? size
         : size
@@ -109,6 +119,9 @@ final class BlockPlacesEncoder {
       out.writeByteArray(LocatedBlocksProto.LASTBLOCK_FIELD_NUMBER, last);
     }
     out.writeBool(LocatedBlocksProto.ISLASTBLOCKCOMPLETE_FIELD_NUMBER, file.lastComplete());
+    if (file.policy() != null) {
+      out.writeByteArray(LocatedBlocksProto.ECPOLICY_FIELD_NUMBER, PolicyBytes.of(file.policy()));
+    }
   }
 
   private static int numberOf(StorageType type) {

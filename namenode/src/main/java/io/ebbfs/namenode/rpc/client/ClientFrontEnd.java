@@ -11,6 +11,7 @@ import io.ebbfs.namenode.files.io.FileCreationService;
 import io.ebbfs.namenode.files.io.FileWriteService.Handle;
 import io.ebbfs.namenode.files.io.TruncateService;
 import io.ebbfs.namenode.policies.StoragePolicies;
+import io.ebbfs.namenode.replicas.BlockPlaces;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Target;
 import io.ebbfs.namenode.replicas.WriterWishes;
@@ -46,7 +47,6 @@ import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfoWithStorage;
 import org.apache.hadoop.hdfs.protocol.DirectoryListing;
 import org.apache.hadoop.hdfs.protocol.EncryptionZone;
-import org.apache.hadoop.hdfs.protocol.ErasureCodingPolicy;
 import org.apache.hadoop.hdfs.protocol.ExtendedBlock;
 import org.apache.hadoop.hdfs.protocol.HdfsFileStatus;
 import org.apache.hadoop.hdfs.protocol.HdfsLocatedFileStatus;
@@ -56,15 +56,13 @@ import org.apache.hadoop.hdfs.protocol.LocatedBlocks;
 import org.apache.hadoop.hdfs.protocol.OpenFileEntry;
 import org.apache.hadoop.hdfs.protocol.OpenFilesIterator.OpenFilesType;
 import org.apache.hadoop.io.EnumSetWritable;
-import org.apache.hadoop.io.erasurecode.ErasureCodeConstants;
 
 /**
  * Serves ClientProtocol to HDFS clients: finds out who calls, and passes the call to a service. It
  * decides nothing itself. Calls about the cluster are in {@link ClusterCalls}, those about
  * snapshots in {@link SnapshotCalls}. Thread-safe.
  */
-public final class ClientFrontEnd extends SnapshotCalls {
-  private final FileServices files;
+public final class ClientFrontEnd extends ErasureCodingCalls {
   private final BlockService blocks;
 
   public ClientFrontEnd(
@@ -75,8 +73,7 @@ public final class ClientFrontEnd extends SnapshotCalls {
       FsServerDefaults defaults,
       Caller.Superuser superuser,
       OperatorServices operators) {
-    super(cluster, counts, defaults, new CallContext(superuser), operators, files.snapshots());
-    this.files = files;
+    super(files, cluster, counts, defaults, new CallContext(superuser), operators);
     this.blocks = blocks;
   }
 
@@ -300,27 +297,6 @@ public final class ClientFrontEnd extends SnapshotCalls {
   }
 
   @Override
-  public ErasureCodingPolicy getErasureCodingPolicy(String src) throws IOException {
-    files.inodes().get(context.caller(), src);
-    return null;
-  }
-
-  /**
-   * Accepts that the files of a directory are to be replicated, as all files are at first: a
-   * MapReduce job on YARN asks this for its staging directory. Other policies are not supported.
-   */
-  @Override
-  public void setErasureCodingPolicy(String src, String policy) throws IOException {
-    if (!ErasureCodeConstants.REPLICATION_POLICY_NAME.equals(policy)) {
-      super.setErasureCodingPolicy(src, policy);
-    }
-    Inode inode = files.inodes().checkAccess(context.caller(), src, FsAction.WRITE);
-    if (!inode.isDirectory()) {
-      throw new IOException("Attempt to set an erasure coding policy for a file " + src);
-    }
-  }
-
-  @Override
   public EncryptionZone getEZForPath(String src) throws IOException {
     files.inodes().find(context.caller(), src);
     return null;
@@ -352,7 +328,8 @@ public final class ClientFrontEnd extends SnapshotCalls {
             createParent,
             replication,
             blockSize,
-            nullToEmpty(storagePolicy));
+            nullToEmpty(storagePolicy),
+            ecPolicyName);
     return FileStatusConverter.of(
         files.creation().create(context.caller(), request), HdfsFileStatus.EMPTY_NAME);
   }
@@ -488,6 +465,12 @@ public final class ClientFrontEnd extends SnapshotCalls {
     long stamp = files.writes().newGenerationStamp(ExtendedBlock.getLocalBlock(block), clientName);
     ExtendedBlock renewed = new ExtendedBlock(block);
     renewed.setGenerationStamp(stamp);
+    BlockPlaces group = files.writes().groupPlaces(block.getBlockId(), clientName);
+    if (group != null) {
+      LocatedBlock located = blocks.located(group);
+      located.getBlock().setGenerationStamp(stamp);
+      return located;
+    }
     return located(renewed, List.of());
   }
 

@@ -6,7 +6,6 @@ import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.permission.FsCreateModes;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.protocol.proto.AclProtos.FsPermissionProto;
-import org.apache.hadoop.io.erasurecode.ErasureCodeConstants;
 
 /** What clients ask for when they make a file or directory. */
 final class CreateArguments {
@@ -25,9 +24,9 @@ final class CreateArguments {
   }
 
   /**
-   * Refuses a policy of HDFS's own erasure codes, and what contradicts itself.
+   * Refuses what contradicts itself.
    *
-   * @param policy null or empty for none
+   * @param policy of erasure coding; null or empty for none
    */
   static void check(Set<CreateFlag> flags, String policy) {
     if (policy == null || policy.isEmpty()) {
@@ -35,12 +34,8 @@ final class CreateArguments {
     }
     if (flags.contains(CreateFlag.SHOULD_REPLICATE)) {
       throw new HadoopIllegalArgumentException(
-          "SHOULD_REPLICATE flag and ecPolicyName are exclusive parameters. Set both is not allowed!");
-    }
-    if (!policy.equals(ErasureCodeConstants.REPLICATION_POLICY_NAME)) {
-      throw new HadoopIllegalArgumentException(
-          "Policy '%s' does not match any enabled erasure coding policies: []. EbbFS encodes files by itself when they are no longer written: create the file without a policy"
-              .formatted(policy));
+          "SHOULD_REPLICATE flag and ecPolicyName are exclusive parameters. Set both is not"
+              + " allowed!");
     }
   }
 }

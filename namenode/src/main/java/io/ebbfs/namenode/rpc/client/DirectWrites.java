@@ -58,7 +58,8 @@ final class DirectWrites {
             request.getCreateParent(),
             (short) request.getReplication(),
             request.getBlockSize(),
-            request.getStoragePolicy());
+            request.getStoragePolicy(),
+            request.hasEcPolicyName() ? request.getEcPolicyName() : null);
     return FileStatusEncoder.alone(files.creation().create(context.caller(), file));
   }
 

@@ -1,7 +1,6 @@
 package io.ebbfs.namenode.rpc.client;
 
 import java.util.List;
-import java.util.Map;
 import org.apache.hadoop.fs.BatchedRemoteIterator.BatchedEntries;
 import org.apache.hadoop.fs.BatchedRemoteIterator.BatchedListEntries;
 import org.apache.hadoop.fs.Path;
@@ -11,7 +10,6 @@ import org.apache.hadoop.hdfs.protocol.CacheDirectiveInfo;
 import org.apache.hadoop.hdfs.protocol.CachePoolEntry;
 import org.apache.hadoop.hdfs.protocol.DatanodeInfo;
 import org.apache.hadoop.hdfs.protocol.ECBlockGroupStats;
-import org.apache.hadoop.hdfs.protocol.ErasureCodingPolicyInfo;
 import org.apache.hadoop.hdfs.security.token.block.DataEncryptionKey;
 import org.apache.hadoop.hdfs.security.token.delegation.DelegationTokenIdentifier;
 import org.apache.hadoop.io.Text;
@@ -32,16 +30,6 @@ abstract class DisabledFeatureCalls extends UnsupportedCalls {
   @Override
   public DataEncryptionKey getDataEncryptionKey() {
     return null;
-  }
-
-  @Override
-  public ErasureCodingPolicyInfo[] getErasureCodingPolicies() {
-    return new ErasureCodingPolicyInfo[0];
-  }
-
-  @Override
-  public Map<String, String> getErasureCodingCodecs() {
-    return Map.of();
   }
 
   @Override

@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.rpc.client;
 
 import io.ebbfs.namenode.files.acls.AclService;
+import io.ebbfs.namenode.files.erasure.ErasureCodingService;
 import io.ebbfs.namenode.files.io.ConcatService;
 import io.ebbfs.namenode.files.io.FileAppendService;
 import io.ebbfs.namenode.files.io.FileCreationService;
@@ -31,6 +32,7 @@ public record FileServices(
     QuotaService quotas,
     PolicyService policies,
     PolicySatisfier satisfier,
+    ErasureCodingService erasureCoding,
     InodeLookup inodes,
     RenameService renames,
     DeleteService deletions,

@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.rpc.client;
 
 import io.ebbfs.namenode.files.inodes.Inode;
+import io.ebbfs.namenode.files.inodes.InodePolicies;
 import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import java.io.IOException;
@@ -91,6 +92,7 @@ final class FileStatusEncoder {
         + CodedOutputStream.computeInt32Size(HdfsFileStatusProto.CHILDRENNUM_FIELD_NUMBER, 0)
         + CodedOutputStream.computeUInt32Size(
             HdfsFileStatusProto.STORAGEPOLICY_FIELD_NUMBER, row.getStoragePolicy())
+        + policySize(row)
         + CodedOutputStream.computeUInt32Size(HdfsFileStatusProto.FLAGS_FIELD_NUMBER, flags(inode));
   }
 
@@ -112,7 +114,17 @@ final class FileStatusEncoder {
     out.writeUInt64(HdfsFileStatusProto.FILEID_FIELD_NUMBER, row.getId());
     out.writeInt32(HdfsFileStatusProto.CHILDRENNUM_FIELD_NUMBER, 0);
     out.writeUInt32(HdfsFileStatusProto.STORAGEPOLICY_FIELD_NUMBER, row.getStoragePolicy());
+    if (InodePolicies.isErasureCoded(row)) {
+      out.writeByteArray(HdfsFileStatusProto.ECPOLICY_FIELD_NUMBER, PolicyBytes.of(row));
+    }
     out.writeUInt32(HdfsFileStatusProto.FLAGS_FIELD_NUMBER, flags(inode));
+  }
+
+  private static int policySize(InodeRow row) {
+    return InodePolicies.isErasureCoded(row)
+        ? CodedOutputStream.computeByteArraySize(
+            HdfsFileStatusProto.ECPOLICY_FIELD_NUMBER, PolicyBytes.of(row))
+        : 0;
   }
 
   private static int typeOf(InodeRow row) {
@@ -122,10 +134,10 @@ final class FileStatusEncoder {
   }
 
   private static int flags(Inode inode) {
-    int acl = inode.hasAcl() ? HdfsFileStatusProto.Flags.HAS_ACL_VALUE : 0;
-    return inode.row().getSnapshottable()
-        ? acl | HdfsFileStatusProto.Flags.SNAPSHOT_ENABLED_VALUE
-        : acl;
+    InodeRow row = inode.row();
+    return (inode.hasAcl() ? HdfsFileStatusProto.Flags.HAS_ACL_VALUE : 0)
+        | (row.getSnapshottable() ? HdfsFileStatusProto.Flags.SNAPSHOT_ENABLED_VALUE : 0)
+        | (InodePolicies.isErasureCoded(row) ? HdfsFileStatusProto.Flags.HAS_EC_VALUE : 0);
   }
 
   private static int permissionSize(InodeRow row) {

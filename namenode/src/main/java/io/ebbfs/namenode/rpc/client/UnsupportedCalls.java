@@ -5,12 +5,9 @@ import java.util.EnumSet;
 import org.apache.hadoop.fs.CacheFlag;
 import org.apache.hadoop.fs.permission.FsPermission;
 import org.apache.hadoop.hdfs.inotify.EventBatchList;
-import org.apache.hadoop.hdfs.protocol.AddErasureCodingPolicyResponse;
 import org.apache.hadoop.hdfs.protocol.CacheDirectiveInfo;
 import org.apache.hadoop.hdfs.protocol.CachePoolInfo;
 import org.apache.hadoop.hdfs.protocol.ClientProtocol;
-import org.apache.hadoop.hdfs.protocol.ECTopologyVerifierResult;
-import org.apache.hadoop.hdfs.protocol.ErasureCodingPolicy;
 import org.apache.hadoop.hdfs.protocol.HdfsConstants;
 import org.apache.hadoop.hdfs.security.token.delegation.DelegationTokenIdentifier;
 import org.apache.hadoop.security.token.SecretManager;
@@ -41,7 +38,8 @@ abstract class UnsupportedCalls implements ClientProtocol {
   public long rollEdits() throws IOException {
     throw unsupported(
         "rollEdits",
-        "transactions are synced to the metadata store, and there is no edit log to roll: 'hdfs dfsadmin -saveNamespace' takes a backup");
+        "transactions are synced to the metadata store, and there is no edit log to roll: 'hdfs"
+            + " dfsadmin -saveNamespace' takes a backup");
   }
 
   @Override
@@ -57,13 +55,15 @@ abstract class UnsupportedCalls implements ClientProtocol {
   @Override
   public long renewDelegationToken(Token<DelegationTokenIdentifier> a0) throws IOException {
     throw new SecretManager.InvalidToken(
-        "renewDelegationToken: EbbFS has no Kerberos and gives out no delegation tokens, so it knows none");
+        "renewDelegationToken: EbbFS has no Kerberos and gives out no delegation tokens, so it"
+            + " knows none");
   }
 
   @Override
   public void cancelDelegationToken(Token<DelegationTokenIdentifier> a0) throws IOException {
     throw new SecretManager.InvalidToken(
-        "cancelDelegationToken: EbbFS has no Kerberos and gives out no delegation tokens, so it knows none");
+        "cancelDelegationToken: EbbFS has no Kerberos and gives out no delegation tokens, so it"
+            + " knows none");
   }
 
   @Override
@@ -119,42 +119,7 @@ abstract class UnsupportedCalls implements ClientProtocol {
   public EventBatchList getEditsFromTxid(long a0) throws IOException {
     throw unsupported(
         "getEditsFromTxid",
-        "transactions are synced to the metadata store, and there is no edit log: changes are told in the Kafka topic ebbfs.changes");
-  }
-
-  @Override
-  public void setErasureCodingPolicy(String a0, String a1) throws IOException {
-    throw unsupported("setErasureCodingPolicy");
-  }
-
-  @Override
-  public AddErasureCodingPolicyResponse[] addErasureCodingPolicies(ErasureCodingPolicy[] a0)
-      throws IOException {
-    throw unsupported("addErasureCodingPolicies");
-  }
-
-  @Override
-  public void removeErasureCodingPolicy(String a0) throws IOException {
-    throw unsupported("removeErasureCodingPolicy");
-  }
-
-  @Override
-  public void enableErasureCodingPolicy(String a0) throws IOException {
-    throw unsupported("enableErasureCodingPolicy");
-  }
-
-  @Override
-  public void disableErasureCodingPolicy(String a0) throws IOException {
-    throw unsupported("disableErasureCodingPolicy");
-  }
-
-  @Override
-  public void unsetErasureCodingPolicy(String a0) throws IOException {
-    throw unsupported("unsetErasureCodingPolicy");
-  }
-
-  @Override
-  public ECTopologyVerifierResult getECTopologyResultForPolicies(String... a0) throws IOException {
-    throw unsupported("getECTopologyResultForPolicies");
+        "transactions are synced to the metadata store, and there is no edit log: changes are told"
+            + " in the Kafka topic ebbfs.changes");
   }
 }

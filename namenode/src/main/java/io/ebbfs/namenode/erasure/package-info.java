@@ -1,0 +1,4 @@
+/**
+ * What HDFS says about its erasure coding policies: their layout, and which of them are enabled.
+ */
+package io.ebbfs.namenode.erasure;
