@@ -4,6 +4,7 @@ import io.ebbfs.coding.code.CodeRegistry;
 import io.ebbfs.coding.code.ErasureCode;
 import io.ebbfs.namenode.datanodes.ClusterView;
 import io.ebbfs.namenode.datanodes.ClusterView.Disk;
+import io.ebbfs.namenode.replicas.GroupRows;
 import io.ebbfs.namenode.store.ChangeLog;
 import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.MetadataStore;
@@ -16,6 +17,7 @@ import io.ebbfs.namenode.stripes.StripeState;
 import io.ebbfs.namenode.tasks.lifecycle.TransitionIndex;
 import io.ebbfs.protocol.proto.StoreProtos.BlockOwnerRow;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
@@ -143,6 +145,10 @@ public final class MetadataChecker {
   private void block(Key key, BlockRow block) throws IOException {
     long ownerId = key.partition();
     long index = key.firstLong();
+    if (GroupRows.isGroup(block)) {
+      group(ownerId, index, block);
+      return;
+    }
     Optional<BlockOwnerRow> owner = get(Tables.BLOCK_OWNER, Tables.blockOwner(block.getBlockId()));
     require(
         owner.isPresent()
@@ -155,8 +161,14 @@ public final class MetadataChecker {
         index,
         owner);
     boolean ownedByStripe = get(Tables.STRIPE, Tables.stripe(ownerId)).isPresent();
+    boolean isOpenInGroup = block.hasGroupFileId() && !block.hasStripeId();
+    if (block.hasGroupFileId()) {
+      blockOfGroup(ownerId, block);
+    }
     require(
-        ownedByStripe || get(Tables.INODE_NAME, Tables.inodeName(ownerId)).isPresent(),
+        ownedByStripe
+            || isOpenInGroup
+            || get(Tables.INODE_NAME, Tables.inodeName(ownerId)).isPresent(),
         "block %d belongs to %d, which is no file and no stripe",
         block.getBlockId(),
         ownerId);
@@ -181,6 +193,41 @@ public final class MetadataChecker {
           block.getBlockId(),
           block.getTransitionId());
     }
+  }
+
+  /** A block group of a file: its blocks have rows, and a stripe once the group is complete. */
+  private void group(long fileId, long index, BlockRow group) throws IOException {
+    require(
+        get(Tables.INODE_NAME, Tables.inodeName(fileId)).isPresent(),
+        "block group %d belongs to %d, which is no file",
+        group.getBlockId(),
+        fileId);
+    boolean hasStripe =
+        get(Tables.STRIPE, Tables.stripe(group.getInternalOwnerId()))
+            .filter(stripe -> stripe.getGroupFileId() == fileId && stripe.getGroupIndex() == index)
+            .isPresent();
+    boolean wantsStripe =
+        group.getState() == BlockStateProto.COMPLETE && group.getLengthBytes() > 0;
+    require(
+        hasStripe == wantsStripe,
+        "block group %d at (%d, %d) is %s, and its stripe %d %s",
+        group.getBlockId(),
+        fileId,
+        index,
+        group.getState(),
+        group.getInternalOwnerId(),
+        hasStripe ? "is there" : "is missing or belongs to another group");
+  }
+
+  private void blockOfGroup(long ownerId, BlockRow block) throws IOException {
+    require(
+        get(Tables.BLOCK, Tables.block(block.getGroupFileId(), block.getGroupIndex()))
+            .filter(group -> group.getInternalOwnerId() == ownerId)
+            .isPresent(),
+        "block %d says that it is in the block group at (%d, %d), which does not say so",
+        block.getBlockId(),
+        block.getGroupFileId(),
+        block.getGroupIndex());
   }
 
   private void memberBlock(long ownerId, long index, BlockRow block) throws IOException {
@@ -316,7 +363,10 @@ public final class MetadataChecker {
 
   private void member(ErasureCode code, StripeRow row, StripeMemberProto member)
       throws IOException {
-    boolean own = code.position(member.getPosition()).isParity() || member.getTombstone();
+    boolean own =
+        code.position(member.getPosition()).isParity()
+            || member.getTombstone()
+            || row.hasGroupFileId();
     require(
         own == (member.getOwnerId() == row.getId()),
         "position %d of stripe %d belongs to %d",

@@ -114,7 +114,7 @@ public record SpaceAccount(
                         .byName(stripe.get().getCode())
                         .position(block.getStripePosition())
                         .isParity();
-                use = parity ? Use.PARITY : Use.DEAD;
+                use = parity ? Use.PARITY : stripe.get().hasGroupFileId() ? Use.LIVE : Use.DEAD;
               }
               result.put(block.getBlockId(), use);
             }

@@ -10,6 +10,7 @@ import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.SettingRow;
 import java.io.IOException;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
@@ -37,7 +38,7 @@ public final class EnabledPolicies {
     this.store = store;
   }
 
-  /** All policies of HDFS, and whether each is enabled. */
+  /** All policies of HDFS by their names, and whether each is enabled. */
   public List<ErasureCodingPolicyInfo> all() throws IOException {
     Set<String> enabled =
         store.transact(KEY.partition(), Durability.RELAXED, EnabledPolicies::names);
@@ -50,6 +51,7 @@ public final class EnabledPolicies {
                   ? ErasureCodingPolicyState.ENABLED
                   : ErasureCodingPolicyState.DISABLED));
     }
+    all.sort(Comparator.comparing(info -> info.getPolicy().getName()));
     return all;
   }
 

@@ -2,13 +2,17 @@ package io.ebbfs.namenode.replicas;
 
 import io.ebbfs.namenode.erasure.BlockGroupLayout;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
+import io.ebbfs.namenode.store.Key;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.BlockStateProto;
+import io.ebbfs.protocol.proto.StoreProtos.StripeRow;
 import java.io.IOException;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * The rows of the blocks in a block group, which a stripe owns or will own. The caller holds the
@@ -46,8 +50,29 @@ public final class GroupRows {
             .internalLengthBytes(group.getLengthBytes(), (int) block.key().firstLong());
     return block.value().toBuilder()
         .setLengthBytes(length)
-        .setState(io.ebbfs.protocol.proto.StoreProtos.BlockStateProto.COMPLETE)
+        .setState(BlockStateProto.COMPLETE)
         .build();
+  }
+
+  /** Hands a complete group to another file: the rows of the group, its blocks and its stripe. */
+  public static void changeFile(
+      Transaction transaction, Row<BlockRow> group, long fileId, long index) throws IOException {
+    transaction.delete(Tables.BLOCK, group.key());
+    transaction.put(Tables.BLOCK, Tables.block(fileId, index), group.value());
+    for (Row<BlockRow> block : blocks(transaction, group.value())) {
+      transaction.put(
+          Tables.BLOCK,
+          block.key(),
+          block.value().toBuilder().setGroupFileId(fileId).setGroupIndex((int) index).build());
+    }
+    Key stripe = Tables.stripe(group.value().getInternalOwnerId());
+    Optional<StripeRow> row = transaction.get(Tables.STRIPE, stripe);
+    if (row.isPresent()) {
+      transaction.put(
+          Tables.STRIPE,
+          stripe,
+          row.get().toBuilder().setGroupFileId(fileId).setGroupIndex((int) index).build());
+    }
   }
 
   /** Deletes all rows of the blocks of a group, and its stripe. */

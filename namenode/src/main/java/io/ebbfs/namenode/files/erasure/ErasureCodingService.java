@@ -53,6 +53,11 @@ public final class ErasureCodingService {
    */
   public void set(Caller caller, String src, String name) throws IOException {
     String wanted = name == null ? DEFAULT_POLICY : name;
+    ErasureCodingPolicy policy =
+        store.transact(
+            Inode.ROOT_ID,
+            Durability.RELAXED,
+            transaction -> EnabledPolicies.require(transaction, wanted));
     StoreFormat.raiseToBlockGroups(store);
     change(
         caller,
@@ -61,9 +66,7 @@ public final class ErasureCodingService {
           if (!inode.isDirectory()) {
             throw new IOException("Attempt to set an erasure coding policy for a file " + src);
           }
-          return inode.row().toBuilder()
-              .setEcPolicyId(EnabledPolicies.require(transaction, wanted).getId())
-              .build();
+          return inode.row().toBuilder().setEcPolicyId(policy.getId()).build();
         });
   }
 

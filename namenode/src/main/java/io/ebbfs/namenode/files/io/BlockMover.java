@@ -1,9 +1,11 @@
 package io.ebbfs.namenode.files.io;
 
+import io.ebbfs.namenode.erasure.BlockGroupLayout;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.replicas.BlockRemover;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
+import io.ebbfs.namenode.replicas.GroupRows;
 import io.ebbfs.namenode.replicas.StripeService;
 import io.ebbfs.namenode.replicas.StripeService.Member;
 import io.ebbfs.namenode.replicas.StripeService.MovedMember;
@@ -13,6 +15,7 @@ import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.namenode.stripes.BlockRows;
 import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
+import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,12 +45,17 @@ final class BlockMover {
    * @throws IOException names the number and the limit
    */
   static void refuseTooMany(List<Inode> files) throws IOException {
-    long count = files.stream().mapToLong(file -> file.row().getBlocks()).sum();
+    long count = files.stream().mapToLong(file -> weight(file.row())).sum();
     if (count > MOST_BLOCKS) {
       throw new IOException(
           "concat: the %d sources have %d blocks, and one call moves at most %d: append the sources to the target in several calls"
               .formatted(files.size(), count, MOST_BLOCKS));
     }
+  }
+
+  /** Every block of a group has a row that changes. */
+  private static long weight(InodeRow file) {
+    return (long) file.getBlocks() * (file.hasEcPolicyId() ? BlockGroupLayout.IDS_OF_GROUP : 1);
   }
 
   /**
@@ -108,6 +116,10 @@ final class BlockMover {
   private List<Invalidation> move(
       Transaction transaction, Row<BlockRow> row, Inode target, long index) throws IOException {
     BlockRow block = row.value();
+    if (GroupRows.isGroup(block)) {
+      GroupRows.changeFile(transaction, row, target.id(), index);
+      return List.of();
+    }
     int replication = target.row().getReplication();
     BlockRows.changeOwner(
         transaction, row.key().partition(), row.key().firstLong(), target.id(), index, block);

@@ -201,6 +201,11 @@ public final class ConcatService {
       throw new HadoopIllegalArgumentException(
           "concat: source file " + source + " is invalid or empty or underConstruction");
     }
+    if (file.row().getEcPolicyId() != target.row().getEcPolicyId()) {
+      throw new HadoopIllegalArgumentException(
+          "concat: source file %s has a different erasure coding policy than the target file"
+              .formatted(source));
+    }
     if (file.row().getBlockSizeBytes() > target.row().getBlockSizeBytes()) {
       throw new HadoopIllegalArgumentException(
           "concat: source file %s has preferred block size %d which is greater than the target file's preferred block size %d"

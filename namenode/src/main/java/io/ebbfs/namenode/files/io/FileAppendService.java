@@ -117,6 +117,11 @@ public final class FileAppendService {
           "Cannot append to directory %s; already exists as a directory.".formatted(path.path()));
     }
     PermissionChecker.checkAccess(caller, path, FsAction.WRITE);
+    if (path.lastFound().row().hasEcPolicyId() && !request.newBlock()) {
+      throw new UnsupportedOperationException(
+          "Append on EC file without new block is not supported. Use NEW_BLOCK create flag while"
+              + " appending file.");
+    }
     return path;
   }
 
@@ -200,6 +205,7 @@ public final class FileAppendService {
     return block.getState() == BlockStateProto.COMPLETE
         && (block.getLengthBytes() >= file.row().getBlockSizeBytes()
             || block.hasStripeId()
+            || block.hasInternalOwnerId()
             || block.hasTransitionId());
   }
 }

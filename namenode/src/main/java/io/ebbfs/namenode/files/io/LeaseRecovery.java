@@ -8,6 +8,7 @@ import io.ebbfs.namenode.replicas.BlockRemover;
 import io.ebbfs.namenode.replicas.BlockService;
 import io.ebbfs.namenode.replicas.BlockService.Invalidation;
 import io.ebbfs.namenode.replicas.EncodedBlocks;
+import io.ebbfs.namenode.replicas.GroupRows;
 import io.ebbfs.namenode.replicas.ReplicaRows;
 import io.ebbfs.namenode.replicas.StripeService;
 import io.ebbfs.namenode.store.IdGenerator;
@@ -244,7 +245,8 @@ public final class LeaseRecovery {
     Optional<BlockRow> last = file.fromEnd(0);
     if (last.isPresent() && !FileBlocks.isCommitted(last.get())) {
       boolean neverWritten =
-          last.get().getPipelineStorageUuidsCount() == 0 && last.get().getLengthBytes() == 0;
+          GroupRows.isGroup(last.get()) // as in HDFS, nothing of it was promised before its end
+              || last.get().getPipelineStorageUuidsCount() == 0 && last.get().getLengthBytes() == 0;
       return neverWritten
           ? dropLast(file)
           : startRecovery(transaction, file, uncut(last.get()), recoveryStamp, List.of());

@@ -120,7 +120,10 @@ public final class TruncateService {
     ResolvedPath path = PathResolver.resolve(transaction, request.src());
     PermissionChecker.checkTraverse(caller, path);
     PermissionChecker.checkAccess(caller, path, FsAction.WRITE);
-    path.requireFile();
+    if (path.requireFile().row().hasEcPolicyId()) {
+      throw new UnsupportedOperationException(
+          "Cannot truncate file with striped block " + request.src());
+    }
     return path;
   }
 

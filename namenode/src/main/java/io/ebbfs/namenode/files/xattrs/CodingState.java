@@ -47,7 +47,7 @@ final class CodingState {
 
   private static String state(Transaction transaction, Inode file) throws IOException {
     List<Row<BlockRow>> blocks = transaction.scan(Tables.BLOCK, file.id());
-    long encoded = blocks.stream().filter(block -> block.value().hasStripeId()).count();
+    long encoded = blocks.stream().filter(block -> stripeOf(block.value()).isPresent()).count();
     if (encoded == 0) {
       return "replicas";
     }
@@ -57,8 +57,7 @@ final class CodingState {
   private static Set<String> codes(Transaction transaction, Inode file) throws IOException {
     List<Key> stripes =
         transaction.scan(Tables.BLOCK, file.id()).stream()
-            .filter(block -> block.value().hasStripeId())
-            .map(block -> block.value().getStripeId())
+            .flatMap(block -> stripeOf(block.value()).stream())
             .distinct()
             .map(Tables::stripe)
             .toList();
@@ -70,6 +69,14 @@ final class CodingState {
       }
     }
     return codes;
+  }
+
+  /** The stripe of a block, or of a block group. */
+  private static Optional<Long> stripeOf(BlockRow block) {
+    if (block.hasInternalOwnerId()) {
+      return Optional.of(block.getInternalOwnerId());
+    }
+    return block.hasStripeId() ? Optional.of(block.getStripeId()) : Optional.empty();
   }
 
   private static XAttr attribute(String name, String value) {

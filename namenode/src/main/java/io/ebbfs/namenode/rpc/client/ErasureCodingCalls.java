@@ -86,7 +86,7 @@ abstract class ErasureCodingCalls extends SnapshotCalls {
   public void removeErasureCodingPolicy(String name) throws IOException {
     PermissionChecker.checkSuperuser(context.caller(), "removeErasureCodingPolicy");
     if (BlockGroupLayout.named(name).isPresent()) {
-      throw new IllegalArgumentException(
+      throw new HadoopIllegalArgumentException(
           "System erasure coding policy " + name + " cannot be removed");
     }
     throw new HadoopIllegalArgumentException("The policy name " + name + " does not exist");

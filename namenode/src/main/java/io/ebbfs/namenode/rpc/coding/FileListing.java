@@ -16,6 +16,7 @@ import io.ebbfs.protocol.proto.StoreProtos.BlockRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeKindProto;
 import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import io.ebbfs.protocol.proto.StoreProtos.PinProto;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaRow;
 import io.ebbfs.protocol.proto.StoreProtos.ReplicaStateProto;
 import java.io.IOException;
@@ -281,7 +282,9 @@ final class FileListing {
             .setModifiedMillis(inode.getModifiedMillis())
             .setReplication(inode.getReplication())
             .setUnderConstruction(inode.hasUnderConstruction());
-    if (inode.hasPin()) {
+    if (inode.hasEcPolicyId()) {
+      status.setPin(PinProto.REPLICAS); // its client has encoded it: no policy is to do so
+    } else if (inode.hasPin()) {
       status.setPin(inode.getPin());
     }
     if (inode.hasReleasedMillis()) {

@@ -190,7 +190,8 @@ public final class EncodeAttemptPlanner {
     return row.getBlockId() == block.getBlockId()
         && row.getState() == BlockStateProto.COMPLETE
         && row.getTransitionId() == transitionId
-        && !row.hasStripeId();
+        && !row.hasStripeId()
+        && !row.hasInternalOwnerId();
   }
 
   /**

@@ -102,6 +102,11 @@ final class EncodeProposer {
     if (file.get().hasUnderConstruction()) {
       return Optional.of("file " + fileId + " is open for writing");
     }
+    if (file.get().hasEcPolicyId()) {
+      return Optional.of(
+          "file %d has the block groups of an erasure coding policy, which its client has encoded"
+              .formatted(fileId));
+    }
     List<Candidate> found = new ArrayList<>();
     int withoutReplica = 0;
     int busy = 0;
