@@ -558,7 +558,7 @@ public final class NamenodeServer implements AutoCloseable {
         new QuotaService(store, counter),
         new PolicyService(store),
         new PolicySatisfier(store, blocks),
-        new ErasureCodingService(store),
+        new ErasureCodingService(store, timeOfDay),
         new InodeLookup(store),
         new RenameService(store, timeOfDay, limits, counter, onPendingDeletion),
         new DeleteService(store, timeOfDay, onPendingDeletion),

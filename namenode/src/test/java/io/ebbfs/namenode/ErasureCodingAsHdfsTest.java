@@ -31,7 +31,7 @@ import org.junit.jupiter.api.io.TempDir;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ErasureCodingAsHdfsTest {
   private static final List<String> POLICIES =
-      List.of("RS-6-3-1024k", "RS-3-2-1024k", "XOR-2-1-1024k", "REPLICATION", "none");
+      List.of("RS-6-3-1024k", "RS-3-2-1024k", "XOR-2-1-1024k", "replication", "none");
   private static final List<String> PATHS = List.of("/", "/a", "/a/b", "/a/b/c", "/a/f", "/d");
   private static final int CALLS = 300;
 
@@ -112,7 +112,7 @@ class ErasureCodingAsHdfsTest {
     compare(superusers, "get nothing", fs -> fs.getErasureCodingPolicy(path("/errors/no")));
     compare(superusers, "enable none", fs -> enable(fs, "none"));
     compare(superusers, "disable none", fs -> disable(fs, "none"));
-    compare(superusers, "enable replication", fs -> enable(fs, "REPLICATION"));
+    compare(superusers, "enable replication", fs -> enable(fs, "replication"));
     compare(superusers, "remove none", fs -> remove(fs, "none"));
     compare(superusers, "remove", fs -> remove(fs, "RS-6-3-1024k"));
     compare(others, "set", fs -> set(fs, "/errors/sub", "RS-6-3-1024k"));

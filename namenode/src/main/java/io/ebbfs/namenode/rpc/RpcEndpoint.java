@@ -55,7 +55,9 @@ public final class RpcEndpoint implements AutoCloseable {
               "rename2",
               "delete",
               "setXAttr",
-              "removeXAttr"),
+              "removeXAttr",
+              "setErasureCodingPolicy",
+              "unsetErasureCodingPolicy"),
           Set.of(
               "getFileInfo",
               "getFileLinkInfo",

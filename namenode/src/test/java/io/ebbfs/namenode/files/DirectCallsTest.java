@@ -77,7 +77,7 @@ class DirectCallsTest {
             real.quotas,
             null,
             null,
-            new ErasureCodingService(real.store),
+            new ErasureCodingService(real.store, real.clock),
             real.inodes,
             real.renames,
             real.deletions,

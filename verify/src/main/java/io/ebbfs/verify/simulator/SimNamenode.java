@@ -261,7 +261,7 @@ final class SimNamenode implements SimNamenodes {
         new AclService(store),
         new XAttrService(store, timeOfDay, XAttrLimits.DEFAULT, new ReportedHeat(timeOfDay)),
         new QuotaService(store, counter),
-        new ErasureCodingService(store),
+        new ErasureCodingService(store, timeOfDay),
         new InodeLookup(store),
         new RenameService(store, timeOfDay, LIMITS, counter, () -> {}),
         new DeleteService(store, timeOfDay, () -> {}),

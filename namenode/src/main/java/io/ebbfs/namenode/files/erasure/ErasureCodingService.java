@@ -10,6 +10,7 @@ import io.ebbfs.namenode.files.inodes.PathErrors;
 import io.ebbfs.namenode.files.inodes.PathResolver;
 import io.ebbfs.namenode.files.inodes.PermissionChecker;
 import io.ebbfs.namenode.files.inodes.ResolvedPath;
+import io.ebbfs.namenode.store.ClientCall;
 import io.ebbfs.namenode.store.MetadataStore;
 import io.ebbfs.namenode.store.MetadataStore.Durability;
 import io.ebbfs.namenode.store.OptimisticTransactions;
@@ -18,6 +19,7 @@ import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import java.io.IOException;
+import java.time.Clock;
 import java.util.List;
 import org.apache.hadoop.fs.permission.FsAction;
 import org.apache.hadoop.hdfs.protocol.ErasureCodingPolicy;
@@ -34,10 +36,12 @@ public final class ErasureCodingService {
       SystemErasureCodingPolicies.getByID(SystemErasureCodingPolicies.RS_6_3_POLICY_ID).getName();
 
   private final MetadataStore store;
+  private final Clock clock;
   private final EnabledPolicies policies;
 
-  public ErasureCodingService(MetadataStore store) {
+  public ErasureCodingService(MetadataStore store, Clock clock) {
     this.store = store;
+    this.clock = clock;
     this.policies = new EnabledPolicies(store);
   }
 
@@ -100,12 +104,16 @@ public final class ErasureCodingService {
         store,
         Inode.ROOT_ID,
         transaction -> {
+          if (ClientCall.earlierRun(transaction).isPresent()) {
+            return null;
+          }
           ResolvedPath path = PathResolver.resolve(transaction, src);
           PermissionChecker.checkTraverse(caller, path);
           requireFound(path);
           PermissionChecker.checkAccess(caller, path, FsAction.WRITE);
           Inode locked = InodeLocks.lock(transaction, List.of(path.lastFound())).get(0);
           transaction.put(Tables.INODE, locked.key(), change.of(transaction, locked));
+          ClientCall.takeEffect(transaction, locked.id(), clock.millis());
           return null;
         });
   }

@@ -54,7 +54,11 @@ public final class ReadOnlyGuard implements InvocationHandler {
           "disallowSnapshot",
           "createSnapshot",
           "deleteSnapshot",
-          "renameSnapshot");
+          "renameSnapshot",
+          "setErasureCodingPolicy",
+          "unsetErasureCodingPolicy",
+          "enableErasureCodingPolicy",
+          "disableErasureCodingPolicy");
 
   private final ClientProtocol calls;
   private final BooleanSupplier readOnly;
