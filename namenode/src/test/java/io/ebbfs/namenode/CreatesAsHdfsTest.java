@@ -153,7 +153,7 @@ class CreatesAsHdfsTest {
   }
 
   @Test
-  void aPolicyOfHdfsErasureCodesIsRefused() {
+  void anErasureCodingPolicyThatIsNotEnabledIsRefused() {
     Set<CreateFlag> create = Set.of(CreateFlag.CREATE);
     Set<CreateFlag> both = Set.of(CreateFlag.CREATE, CreateFlag.SHOULD_REPLICATE);
     same("a policy", side -> create(side, "/policy", create, "XOR-2-1-1024k"));

@@ -31,7 +31,8 @@ import org.junit.jupiter.api.io.TempDir;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ErasureCodingAsHdfsTest {
   private static final List<String> POLICIES =
-      List.of("RS-6-3-1024k", "RS-3-2-1024k", "XOR-2-1-1024k", "replication", "none");
+      List.of(
+          "RS-6-3-1024k", "RS-3-2-1024k", "XOR-2-1-1024k", "replication", "Replication", "none");
   private static final List<String> PATHS = List.of("/", "/a", "/a/b", "/a/b/c", "/a/f", "/d");
   private static final int CALLS = 300;
 

@@ -102,7 +102,7 @@ public final class EnabledPolicies {
    */
   public static ErasureCodingPolicy require(Transaction transaction, String name)
       throws IOException {
-    if (name.equals(ErasureCodeConstants.REPLICATION_POLICY_NAME)) {
+    if (name.equalsIgnoreCase(ErasureCodeConstants.REPLICATION_POLICY_NAME)) {
       return SystemErasureCodingPolicies.getReplicationPolicy();
     }
     Set<String> names = names(transaction);

@@ -79,7 +79,7 @@ class StoreFormatTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"6", "1234567890123", "", "two"})
+  @ValueSource(strings = {"7", "1234567890123", "", "two"})
   void aStoreOfANewerFormatIsRefused(String format) throws IOException {
     write(format);
     assertThatThrownBy(() -> StoreFormat.check(store))

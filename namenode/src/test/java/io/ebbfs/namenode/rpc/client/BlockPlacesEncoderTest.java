@@ -18,6 +18,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.apache.hadoop.hdfs.protocol.LocatedBlocks;
+import org.apache.hadoop.hdfs.protocol.SystemErasureCodingPolicies;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.AddBlockResponseProto;
 import org.apache.hadoop.hdfs.protocol.proto.ClientNamenodeProtocolProtos.GetBlockLocationsResponseProto;
 import org.apache.hadoop.hdfs.protocolPB.PBHelperClient;
@@ -80,8 +81,17 @@ class BlockPlacesEncoderTest {
       places.add(
           new Place(servers.get(random.nextInt(SERVERS)), proxy ? "" : "DS-" + rows.text(20)));
     }
+    byte[] groupIndices = null;
+    if (random.nextInt(3) == 0) {
+      groupIndices = new byte[places.size()];
+      random.nextBytes(groupIndices);
+    }
     return new BlockPlaces(
-        rows.block(), rows.number(), places, !places.isEmpty() && random.nextBoolean());
+        rows.block(),
+        rows.number(),
+        places,
+        !places.isEmpty() && random.nextBoolean(),
+        groupIndices);
   }
 
   @RepeatedTest(100)
@@ -111,7 +121,8 @@ class BlockPlacesEncoderTest {
         random.nextBoolean(),
         blocks,
         random.nextInt(4) == 0 ? null : places(),
-        random.nextBoolean());
+        random.nextBoolean(),
+        SystemErasureCodingPolicies.getByID((byte) random.nextInt(6)));
   }
 
   private LocatedBlocks located(FilePlaces file) {
@@ -122,7 +133,7 @@ class BlockPlacesEncoderTest {
         file.last() == null ? null : hadoop.located(file.last()),
         file.lastComplete(),
         null,
-        null);
+        file.policy());
   }
 
   @RepeatedTest(50)
