@@ -11,6 +11,7 @@ import java.nio.file.Path;
 import java.time.Clock;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -18,6 +19,7 @@ import java.util.Optional;
 import java.util.Random;
 import java.util.stream.Stream;
 import org.apache.hadoop.conf.Configuration;
+import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.FSDataInputStream;
 import org.apache.hadoop.fs.FSDataOutputStream;
 import org.apache.hadoop.hdfs.DistributedFileSystem;
@@ -228,6 +230,51 @@ class BlockGroupsTest {
     assertThat(filesOf(id)).isNotEmpty();
     client.delete(path("/ec/deleted"), false);
     Await.until("no block is left", () -> filesOf(id).isEmpty());
+  }
+
+  @Test
+  void aFileWhoseWriterIsGoneClosesWithTheGroupsBeforeTheLast() throws Exception {
+    byte[] data = new byte[GROUP + CELL];
+    random.nextBytes(data);
+    DistributedFileSystem other = new DistributedFileSystem();
+    other.initialize(client.getUri(), new Configuration(client.getConf()));
+    FSDataOutputStream out = other.create(path("/ec/left"), true);
+    out.write(data);
+    out.flush();
+    Await.until(
+        "the second group is there",
+        () ->
+            client.getClient().getLocatedBlocks("/ec/left", 0, 1).getLastLocatedBlock() != null
+                && client
+                        .getClient()
+                        .getLocatedBlocks("/ec/left", 0, 1)
+                        .getLastLocatedBlock()
+                        .getStartOffset()
+                    == GROUP);
+    Await.until("the file is closed", () -> client.recoverLease(path("/ec/left")));
+    assertThat(client.getFileStatus(path("/ec/left")).getLen()).isEqualTo(GROUP);
+    assertThat(read("/ec/left", GROUP)).isEqualTo(Arrays.copyOf(data, GROUP));
+    other.getClient().closeAllFilesBeingWritten(true);
+    other.close();
+  }
+
+  @Test
+  void filesWithGroupsAreJoinedAndAppendGroups() throws Exception {
+    byte[] first = write("/ec/joined", GROUP + 1);
+    byte[] second = write("/ec/source", CELL + 7);
+    client.concat(path("/ec/joined"), new org.apache.hadoop.fs.Path[] {path("/ec/source")});
+    byte[] third = new byte[5];
+    try (FSDataOutputStream out =
+        client.append(
+            path("/ec/joined"), EnumSet.of(CreateFlag.APPEND, CreateFlag.NEW_BLOCK), 4096, null)) {
+      out.write(third);
+    }
+    byte[] all = new byte[first.length + second.length + third.length];
+    System.arraycopy(first, 0, all, 0, first.length);
+    System.arraycopy(second, 0, all, first.length, second.length);
+    assertThat(Arrays.equals(read("/ec/joined", all.length), all)).isTrue();
+    assertThat(client.getContentSummary(path("/ec/joined")).getSpaceConsumed())
+        .isEqualTo(consumed(GROUP + 1) + consumed(CELL + 7) + consumed(5));
   }
 
   @Test

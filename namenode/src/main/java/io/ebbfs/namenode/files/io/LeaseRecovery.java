@@ -247,6 +247,9 @@ public final class LeaseRecovery {
       boolean neverWritten =
           GroupRows.isGroup(last.get()) // as in HDFS, nothing of it was promised before its end
               || last.get().getPipelineStorageUuidsCount() == 0 && last.get().getLengthBytes() == 0;
+      if (GroupRows.isGroup(last.get()) && !file.completeIfReported(1)) {
+        return Decision.of(Next.WAIT, List.of()); // the group before becomes a stripe first
+      }
       return neverWritten
           ? dropLast(file)
           : startRecovery(transaction, file, uncut(last.get()), recoveryStamp, List.of());
