@@ -223,6 +223,34 @@ class BlockGroupsTest {
   }
 
   @Test
+  void aClientReadsWithoutAnyTwoBlocks() throws Exception {
+    for (int one = 0; one < SERVERS; one++) {
+      for (int other = one + 1; other < SERVERS; other++) {
+        String name = "/ec/without" + one + other;
+        byte[] data = write(name, 3 * CELL + 5);
+        Await.until(
+            "all blocks are reported",
+            () ->
+                client.getClient().getLocatedBlocks(name, 0, 1).get(0).getLocations().length == 5);
+        long id = client.getClient().getLocatedBlocks(name, 0, 1).get(0).getBlock().getBlockId();
+        deleteFile(id + one);
+        deleteFile(id + other);
+        assertThat(Arrays.equals(read(name, data.length), data))
+            .as("without blocks %d and %d, seed %d", one, other, seed)
+            .isTrue();
+      }
+    }
+  }
+
+  private void deleteFile(long blockId) throws IOException {
+    try (Stream<Path> all = Files.walk(dir)) {
+      for (Path file : all.filter(p -> p.endsWith("blk_" + blockId)).toList()) {
+        Files.delete(file);
+      }
+    }
+  }
+
+  @Test
   void aDeletedFileLeavesNoBlock() throws Exception {
     write("/ec/deleted", GROUP + 1);
     long id =
