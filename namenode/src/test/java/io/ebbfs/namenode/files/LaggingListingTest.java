@@ -32,6 +32,20 @@ class LaggingListingTest {
     assertThat(store.conflicts()).isPositive();
   }
 
+  /** The scan passes the new name before the rename writes it, and the old one after its end. */
+  @Test
+  void aListingDoesNotLackAnEntryThatIsRenamed() throws IOException {
+    NamespaceFixture real = new NamespaceFixture(store);
+    real.mkdirs("/d");
+    real.touch("/d/e");
+    real.touch("/d/f");
+    long directory = real.status("/d").getFileId();
+    real.renames.rename2(real.root(), "/d/e", "/d/a", false);
+    store.lagInScan(
+        Tables.INODE, Tables.inode(directory, "a".getBytes(StandardCharsets.UTF_8)), null);
+    assertThat(names(real, "/d")).containsExactly("a", "f");
+  }
+
   @Test
   void aNameThatADamagedStoreHasTwiceIsListedTwice() throws IOException {
     NamespaceFixture real = new NamespaceFixture(store);

@@ -24,6 +24,8 @@ public final class LaggingStore implements MetadataStore {
   private final DirectoryHints hints;
   // Rows as they were before a commit; null for a row that did not exist.
   private final Map<RowKey, MessageLite> lagging = new HashMap<>();
+  // Of these, the rows that are read as they are after the next scan of their table.
+  private final Set<RowKey> untilScan = new HashSet<>();
   private final Map<Table<?>, Integer> reads = new HashMap<>();
   private int conflicts;
   private boolean refuses;
@@ -39,6 +41,12 @@ public final class LaggingStore implements MetadataStore {
   /** Lets readers see an older row, until a commit finds that it has changed. */
   public void lag(Table<?> table, Key key, MessageLite before) {
     lagging.put(new RowKey(table, key), before);
+  }
+
+  /** Lets the next scan of a table see an older row, and no read after it. */
+  public void lagInScan(Table<?> table, Key key, MessageLite before) {
+    lag(table, key, before);
+    untilScan.add(new RowKey(table, key));
   }
 
   /** All rows can be read as they are. */
@@ -229,6 +237,7 @@ public final class LaggingStore implements MetadataStore {
           found.put(key, (V) row.getValue());
         }
       }
+      lagging.keySet().removeIf(row -> row.table().equals(table) && untilScan.remove(row));
       return found.entrySet().stream()
           .limit(limit)
           .map(row -> new Row<>(row.getKey(), row.getValue()))

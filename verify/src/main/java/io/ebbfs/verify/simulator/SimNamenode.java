@@ -22,6 +22,7 @@ import io.ebbfs.namenode.files.io.LeaseRecovery;
 import io.ebbfs.namenode.files.io.ReplicationFactorService;
 import io.ebbfs.namenode.files.io.TruncateService;
 import io.ebbfs.namenode.files.leases.LeaseManager;
+import io.ebbfs.namenode.files.policies.PolicyService;
 import io.ebbfs.namenode.files.quotas.QuotaService;
 import io.ebbfs.namenode.files.quotas.TreeCounter;
 import io.ebbfs.namenode.files.tree.AttributeService;
@@ -261,6 +262,8 @@ final class SimNamenode implements SimNamenodes {
         new AclService(store),
         new XAttrService(store, timeOfDay, XAttrLimits.DEFAULT, new ReportedHeat(timeOfDay)),
         new QuotaService(store, counter),
+        new PolicyService(store),
+        null, // all simulated disks are of one type, and nobody orders moves between types
         new ErasureCodingService(store, timeOfDay),
         new InodeLookup(store),
         new RenameService(store, timeOfDay, LIMITS, counter, () -> {}),

@@ -131,7 +131,8 @@ class MoverSystemTest {
     await("all replicas", () -> areOn(StorageType.DISK));
 
     fs.setStoragePolicy(DATA, "COLD");
-    // The mover of HDFS 3.5 fails in its second round, because it registers its metrics again; a run
+    // The mover of HDFS 3.5 fails in its second round, because it registers its metrics again; a
+    // run
     // that finds nothing to move ends well.
     int exit = move();
     for (int run = 1; exit != 0 && run < MOST_RUNS; run++) {

@@ -45,8 +45,8 @@ import java.util.OptionalInt;
 import java.util.Set;
 import org.apache.hadoop.fs.CreateFlag;
 import org.apache.hadoop.fs.permission.FsAction;
-import org.apache.hadoop.hdfs.protocol.HdfsConstants;
 import org.apache.hadoop.hdfs.protocol.ErasureCodingPolicy;
+import org.apache.hadoop.hdfs.protocol.HdfsConstants;
 
 /** Creates files. Thread-safe. */
 public final class FileCreationService {

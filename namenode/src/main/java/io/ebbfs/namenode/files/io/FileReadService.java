@@ -293,13 +293,7 @@ public final class FileReadService {
     if (path.isInSnapshots()) {
       return SnapshotEntries.list(transaction, path, startAfter, limit);
     }
-    long directoryId = path.lastFound().id();
-    List<Row<InodeRow>> rows =
-        transaction.scan(
-            Tables.INODE,
-            directoryId,
-            startAfter.length == 0 ? null : Tables.inode(directoryId, startAfter),
-            limit);
+    List<Row<InodeRow>> rows = EntryScan.run(transaction, path.lastFound().id(), startAfter, limit);
     if (transaction.isShared()) {
       requireNoHalfRename(transaction, rows);
     }

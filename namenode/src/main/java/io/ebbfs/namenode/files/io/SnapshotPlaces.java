@@ -1,5 +1,6 @@
 package io.ebbfs.namenode.files.io;
 
+import io.ebbfs.namenode.erasure.BlockGroupLayout;
 import io.ebbfs.namenode.files.inodes.Inode;
 import io.ebbfs.namenode.replicas.BlockPlaces;
 import io.ebbfs.namenode.replicas.BlockService;
@@ -48,7 +49,13 @@ final class SnapshotPlaces {
       }
       position += bytes;
     }
-    return new FilePlaces(position, false, inRange, last, true);
+    return new FilePlaces(
+        position,
+        false,
+        inRange,
+        last,
+        true,
+        BlockGroupLayout.shown(file.row().hasEcPolicyId(), file.row().getEcPolicyId()));
   }
 
   private static BlockRow shown(BlockRow block, long bytes) {
