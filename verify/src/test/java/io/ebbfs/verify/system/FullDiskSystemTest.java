@@ -38,6 +38,7 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
  */
 @Timeout(900)
 @Tag("process")
+@Tag("long")
 @Execution(ExecutionMode.CONCURRENT)
 class FullDiskSystemTest {
   private static final long SEED = 11;

@@ -28,6 +28,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(900)
 @Tag("process")
+@Tag("long")
 class MisplacementSystemTest {
   private static final int SERVERS = 9;
   private static final int AT_FIRST = 4;

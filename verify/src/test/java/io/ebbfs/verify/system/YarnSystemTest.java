@@ -40,6 +40,7 @@ import org.junit.jupiter.api.io.TempDir;
  */
 @Timeout(3600)
 @Tag("process")
+@Tag("long")
 class YarnSystemTest {
   private static final long PATIENCE_MILLIS = 300_000;
 
