@@ -290,7 +290,7 @@ final class ReportedReplicaApplier {
    * writes its row. So a new replica of a member of a stripe that has no row is not trusted, even
    * after its repair has given up.
    */
-  private static boolean isUnverified(
+  private boolean isUnverified(
       Transaction transaction, Disk disk, BlockRow block, boolean justWritten) throws IOException {
     // A late report may bring the copy that an earlier attempt to encode the block has made.
     return block.hasTransitionId()
@@ -298,10 +298,15 @@ final class ReportedReplicaApplier {
         || BlockAssessment.isUnverified(transaction, block, disk.storageUuid());
   }
 
-  /** True if the client that wrote the block group of a block sent the block to that disk. */
-  private static boolean isFromWriter(Disk disk, BlockRow block) {
+  /**
+   * True if the client that wrote the block group of a block sent the block to the server of that
+   * disk. A server may have put the block on another one of its disks than the namenode chose.
+   */
+  private boolean isFromWriter(Disk disk, BlockRow block) {
     return block.hasGroupFileId()
-        && block.getPipelineStorageUuidsList().contains(disk.storageUuid());
+        && block.getPipelineStorageUuidsList().stream()
+            .flatMap(storage -> cluster.disk(storage).stream())
+            .anyMatch(chosen -> chosen.serverUuid().equals(disk.serverUuid()));
   }
 
   /**

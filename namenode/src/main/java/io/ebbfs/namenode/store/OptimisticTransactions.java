@@ -49,10 +49,14 @@ public final class OptimisticTransactions {
    * @throws IOException if the attempt fails, or if every attempt sees a stale row
    */
   public static <R> R repeat(Attempt<R> attempt) throws IOException {
+    return repeat(attempt, MAX_ATTEMPTS);
+  }
+
+  static <R> R repeat(Attempt<R> attempt, int mostAttempts) throws IOException {
     StaleReadException last = null;
     int i = 0;
     try (RoomWait room = new RoomWait()) {
-      while (i < MAX_ATTEMPTS) {
+      while (i < mostAttempts) {
         try {
           return attempt.run();
         } catch (StaleReadException e) {
@@ -66,7 +70,7 @@ public final class OptimisticTransactions {
     }
     throw new IOException(
         "gave up after %d attempts, because other clients change the same rows: %s; try again"
-            .formatted(MAX_ATTEMPTS, last.getMessage()),
+            .formatted(mostAttempts, last.getMessage()),
         last);
   }
 

@@ -61,6 +61,8 @@ final class QuotaLedger {
     // The part that is added, also where as much is taken away.
     private long newNames;
     private long newBytes;
+    // The part of the bytes for which no limit is asked.
+    private long unlimitedBytes;
 
     private void add(long moreNames, long moreBytes, long moreDeleted) {
       names += moreNames;
@@ -147,9 +149,22 @@ final class QuotaLedger {
         long deleted = (is ? inode.deletedAfter() : 0) - (was ? inode.deletedBefore() : 0);
         if (was != is || bytes != 0 || deleted != 0) {
           delta(directoryId).add((is ? 1 : 0) - (was ? 1 : 0), bytes, deleted);
+          delta(directoryId).unlimitedBytes += isBeingTruncated(before, after) ? bytes : 0;
         }
       }
     }
+  }
+
+  /**
+   * Whether a truncation that has begun goes on. A block that is cut counts as a full block until
+   * it is shorter. A limit would hold the truncation for ever if its first step needed no room,
+   * because the block had to leave its stripe first.
+   */
+  private static boolean isBeingTruncated(InodeRow before, InodeRow after) {
+    return before != null
+        && after != null
+        && before.getUnderConstruction().hasTruncatedLengthBytes()
+        && after.getUnderConstruction().hasTruncatedLengthBytes();
   }
 
   private static long home(InodeRow row) {
@@ -334,14 +349,15 @@ final class QuotaLedger {
           new NSQuotaExceededException(limits.getNames(), reached(now, delta)),
           holdsDeleted(now, delta));
     }
-    if (delta.bytes > 0 && limits.hasBytes() && now.bytes() > limits.getBytes()) {
+    boolean addsBytes = delta.bytes - delta.unlimitedBytes > 0;
+    if (addsBytes && limits.hasBytes() && now.bytes() > limits.getBytes()) {
       throw at(
           directoryId,
           new DSQuotaExceededException(limits.getBytes(), now.bytes()),
           holdsDeleted(now, delta));
     }
     OptionalLong ofDisks = QuotaRows.typeLimit(limits, QuotaRows.DISK);
-    if (delta.bytes > 0 && ofDisks.isPresent() && now.bytes() > ofDisks.getAsLong()) {
+    if (addsBytes && ofDisks.isPresent() && now.bytes() > ofDisks.getAsLong()) {
       throw at(
           directoryId,
           new QuotaByStorageTypeExceededException(

@@ -15,7 +15,7 @@ final class RowWeight {
   private static final int KEY = 24 + 24 + 16;
 
   /** The object of a row, and what its size does not tell: headers of strings, padding. */
-  private static final int ROW = 104;
+  private static final int ROW = 128;
 
   private RowWeight() {}
 

@@ -157,9 +157,8 @@ public final class QuotaMarks {
   }
 
   /**
-   * The bytes with which one replica of a block counts. A block that is cut to a new length grows
-   * no more, so a truncation near a full quota needs no room. A block group counts once, with all
-   * its blocks.
+   * The bytes with which one replica of a block counts. A block group counts once, with all its
+   * blocks.
    */
   public static long bytes(BlockRow block, InodeRow file) {
     boolean isWritten =
@@ -171,10 +170,7 @@ public final class QuotaMarks {
           ? layout.consumedBytes(block.getLengthBytes())
           : layout.units() * file.getBlockSizeBytes();
     }
-    boolean isCut =
-        block.getState() == BlockStateProto.RECOVERING
-            && file.getUnderConstruction().hasTruncatedLengthBytes();
-    return isWritten || isCut
+    return isWritten
         ? block.getLengthBytes()
         : Math.max(block.getLengthBytes(), file.getBlockSizeBytes());
   }

@@ -204,11 +204,11 @@ public final class FileCreationService {
       return new Outcome(made(transaction, earlier.get(), path), true, 0);
     }
     ResolvedPath resolved = checked(transaction, caller, path, request);
+    Optional<ErasureCodingPolicy> policy = policy(transaction, resolved, request);
+    checkSizes(request, policy);
     if (resolved.exists() && !request.overwrite()) {
       return new Outcome(resolved.lastFound(), false, 0);
     }
-    Optional<ErasureCodingPolicy> policy = policy(transaction, resolved, request);
-    checkSizes(request, policy);
     Iterator<Long> fresh = ids.take(Math.max(1, resolved.missing()));
     Inode file = make(transaction, caller, resolved, request, policy, fresh);
     return new Outcome(file, true, resolved.policyIdAbove());

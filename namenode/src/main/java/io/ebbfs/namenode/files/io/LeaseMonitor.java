@@ -20,6 +20,7 @@ import org.slf4j.LoggerFactory;
 public final class LeaseMonitor {
   private static final Logger LOG = LoggerFactory.getLogger(LeaseMonitor.class);
   private static final int MOST_TICKS = 8;
+  private static final int LOOKS_PER_PACE = 4;
 
   private final MetadataStore store;
   private final LeaseManager leases;
@@ -28,13 +29,12 @@ public final class LeaseMonitor {
   private final Map<Long, Wait> waits = new HashMap<>();
   private long ticks;
 
-  /** Each look that does not close a file doubles the time to the next look. */
-  private record Wait(long nextTick, long ticks) {
+  /** After four looks that do not close a file, the next ones are farther apart, and so on. */
+  private record Wait(long nextTick, long looks) {
     static final Wait NONE = new Wait(0, 0);
 
     Wait after(long tick) {
-      long longer = Math.min(MOST_TICKS, Math.max(1, 2 * ticks));
-      return new Wait(tick + longer, longer);
+      return new Wait(tick + Math.min(MOST_TICKS, 1 + looks / LOOKS_PER_PACE), looks + 1);
     }
   }
 

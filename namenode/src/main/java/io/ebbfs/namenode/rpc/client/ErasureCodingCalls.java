@@ -22,8 +22,6 @@ import org.apache.hadoop.io.erasurecode.CodecRegistry;
 
 /** The calls of ClientProtocol about erasure coding policies. */
 abstract class ErasureCodingCalls extends SnapshotCalls {
-  final FileServices files;
-
   ErasureCodingCalls(
       FileServices files,
       DatanodeRegistry cluster,
@@ -31,8 +29,7 @@ abstract class ErasureCodingCalls extends SnapshotCalls {
       FsServerDefaults defaults,
       CallContext context,
       OperatorServices operators) {
-    super(cluster, counts, defaults, context, operators, files.snapshots());
-    this.files = files;
+    super(cluster, counts, defaults, context, operators, files);
   }
 
   @Override

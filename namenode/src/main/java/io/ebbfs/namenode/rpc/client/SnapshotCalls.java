@@ -17,7 +17,7 @@ import org.apache.hadoop.hdfs.protocol.SnapshottableDirectoryStatus;
 
 /** The calls of ClientProtocol about snapshots. */
 abstract class SnapshotCalls extends ClusterCalls {
-  private final SnapshotServices services;
+  final FileServices files;
 
   SnapshotCalls(
       DatanodeRegistry cluster,
@@ -25,40 +25,40 @@ abstract class SnapshotCalls extends ClusterCalls {
       FsServerDefaults defaults,
       CallContext context,
       OperatorServices operators,
-      SnapshotServices services) {
+      FileServices files) {
     super(cluster, counts, defaults, context, operators);
-    this.services = services;
+    this.files = files;
   }
 
   @Override
   public void allowSnapshot(String directory) throws IOException {
-    services.snapshots().allow(context.caller(), directory);
+    files.snapshots().snapshots().allow(context.caller(), directory);
   }
 
   @Override
   public void disallowSnapshot(String directory) throws IOException {
-    services.snapshots().disallow(context.caller(), directory);
+    files.snapshots().snapshots().disallow(context.caller(), directory);
   }
 
   @Override
   public String createSnapshot(String directory, String name) throws IOException {
-    return services.snapshots().create(context.caller(), directory, name);
+    return files.snapshots().snapshots().create(context.caller(), directory, name);
   }
 
   @Override
   public void deleteSnapshot(String directory, String name) throws IOException {
-    services.snapshots().delete(context.caller(), directory, name);
+    files.snapshots().snapshots().delete(context.caller(), directory, name);
   }
 
   @Override
   public void renameSnapshot(String directory, String oldName, String newName) throws IOException {
-    services.snapshots().rename(context.caller(), directory, oldName, newName);
+    files.snapshots().snapshots().rename(context.caller(), directory, oldName, newName);
   }
 
   @Override
   public SnapshottableDirectoryStatus[] getSnapshottableDirListing() throws IOException {
     Optional<List<SnapshotService.Snapshottable>> found =
-        services.snapshots().listDirectories(context.caller());
+        files.snapshots().snapshots().listDirectories(context.caller());
     return found.isEmpty()
         ? null // the answer of HDFS
         : found.get().stream()
@@ -68,7 +68,7 @@ abstract class SnapshotCalls extends ClusterCalls {
 
   @Override
   public SnapshotStatus[] getSnapshotListing(String directory) throws IOException {
-    SnapshotService.Snapshots found = services.snapshots().list(context.caller(), directory);
+    SnapshotService.Snapshots found = files.snapshots().snapshots().list(context.caller(), directory);
     byte[] path = found.path().toString().getBytes(StandardCharsets.UTF_8);
     return found.rows().stream()
         .map(row -> SnapshotConverter.snapshot(row, path))
@@ -91,6 +91,6 @@ abstract class SnapshotCalls extends ClusterCalls {
     Caller caller = context.caller();
     return operators
         .longCalls()
-        .run("getSnapshotDiffReport", () -> services.diff().compare(caller, directory, from, to));
+        .run("getSnapshotDiffReport", () -> files.snapshots().diff().compare(caller, directory, from, to));
   }
 }
