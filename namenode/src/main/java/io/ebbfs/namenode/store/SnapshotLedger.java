@@ -1,6 +1,7 @@
 package io.ebbfs.namenode.store;
 
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
+import io.ebbfs.protocol.proto.StoreProtos.SnapshotRow;
 import io.ebbfs.protocol.proto.StoreProtos.SnapshotSpanProto;
 import io.ebbfs.protocol.proto.StoreProtos.VersionRow;
 import java.io.IOException;
@@ -8,6 +9,9 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import org.apache.hadoop.thirdparty.protobuf.MessageLite;
 
@@ -27,6 +31,7 @@ final class SnapshotLedger {
   private final BufferedTransaction buffered;
   // The rows of the snapshots for which something is kept: they must exist until the commit.
   private final TreeSet<Key> keptFor = new TreeSet<>();
+  private boolean changesInodes;
 
   private SnapshotLedger(Transaction transaction, BufferedTransaction buffered) {
     this.transaction = transaction;
@@ -50,20 +55,74 @@ final class SnapshotLedger {
   }
 
   /**
-   * Locks the snapshots for which something was kept. To be called when all other locks are taken.
+   * Locks the snapshots for which something was kept, and the rows that tell which snapshot is the
+   * newest one of a directory. So each change is before or after the creation of a snapshot, for
+   * all rows together. To be called when all other locks are taken.
    *
-   * @throws StaleReadException if one of them was deleted meanwhile
+   * @throws StaleReadException if a snapshot was created or deleted meanwhile
    */
   void confirm(Transaction locking) throws IOException {
-    if (keptFor.isEmpty()) {
+    if (transaction == null) {
       return;
     }
-    locking.lock(keptFor.stream().map(key -> RowLock.shared(Tables.SNAPSHOT, key)).toList());
+    Map<Key, Long> tops = changesInodes ? tops() : Map.of();
+    List<RowLock> locks = new ArrayList<>();
+    ownTops().forEach(key -> locks.add(RowLock.exclusive(Tables.SNAPSHOT, key)));
+    keptFor.forEach(key -> locks.add(RowLock.shared(Tables.SNAPSHOT, key)));
+    tops.keySet().forEach(key -> locks.add(RowLock.shared(Tables.SNAPSHOT, key)));
+    Set<Key> absent = buffered.snapshots().absent();
+    absent.forEach(key -> locks.add(RowLock.shared(Tables.SNAPSHOT, key)));
+    Map<Key, Optional<VersionRow>> versions = buffered.snapshots().versions();
+    versions.keySet().forEach(key -> locks.add(RowLock.exclusive(Tables.VERSION, key)));
+    if (locks.isEmpty()) {
+      return;
+    }
+    locking.lock(locks);
+    for (Map.Entry<Key, Optional<VersionRow>> version : versions.entrySet()) {
+      VersionRow now = buffered.committed(Tables.VERSION, List.of(version.getKey())).get(0);
+      if (!Optional.ofNullable(now).equals(version.getValue())) {
+        throw new StaleReadException("an old row of a snapshot has changed meanwhile");
+      }
+    }
+    for (Map.Entry<Key, Long> top : tops.entrySet()) {
+      if (newest(locking.get(Tables.SNAPSHOT, top.getKey())) > top.getValue()) {
+        throw new StaleReadException("a snapshot was created meanwhile");
+      }
+    }
     for (Key key : keptFor) {
       if (locking.get(Tables.SNAPSHOT, key).isEmpty()) {
         throw new StaleReadException("snapshot " + key.firstLong() + " was deleted meanwhile");
       }
     }
+    for (Key key : absent) {
+      if (locking.get(Tables.SNAPSHOT, key).isPresent()) {
+        throw new StaleReadException("snapshot " + key.firstLong() + " was not seen at first");
+      }
+    }
+  }
+
+  /** The rows of directories that may have snapshots, with the newest snapshot that was seen. */
+  private Map<Key, Long> tops() {
+    Map<Key, Long> tops = new TreeMap<>();
+    buffered
+        .snapshots()
+        .tops()
+        .forEach((id, newest) -> tops.put(SnapshotTables.snapshottable(id), newest));
+    ownTops().forEach(tops::remove);
+    return tops;
+  }
+
+  /** Such rows that the transaction itself writes: it creates a snapshot, for example. */
+  private List<Key> ownTops() {
+    return buffered.writes().keySet().stream()
+        .filter(row -> row.table() == Tables.SNAPSHOT)
+        .map(RowKey::key)
+        .filter(key -> key.partition() == SnapshotTables.SNAPSHOTTABLE)
+        .toList();
+  }
+
+  private static long newest(Optional<SnapshotRow> row) {
+    return row.map(SnapshotRow::getNewest).orElse(0L);
   }
 
   private void keep() throws IOException {
@@ -79,6 +138,7 @@ final class SnapshotLedger {
         }
       }
     }
+    changesInodes = !after.isEmpty();
     List<Key> keys = new ArrayList<>(new TreeSet<>(after.keySet()));
     keys.removeIf(key -> buffered.snapshots().of(key.partition()).isEmpty());
     List<InodeRow> before = keys.isEmpty() ? List.of() : buffered.committed(Tables.INODE, keys);
@@ -117,8 +177,7 @@ final class SnapshotLedger {
       throws IOException {
     long since = before.getChangedAfterSnapshot();
     for (SnapshotSpanProto span : buffered.snapshots().of(key.partition())) {
-      var newest =
-          SnapshotTables.newest(transaction, span.getDirectoryId(), since, span.getNewest());
+      Optional<Long> newest = SnapshotTables.newest(transaction, span, since);
       if (newest.isEmpty()) {
         continue;
       }

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.function.Consumer;
 
 /**
  * The keys of the rows of snapshots, and reads of them. The ids of snapshots grow in the order in
@@ -23,6 +24,8 @@ public final class SnapshotTables {
 
   /** Partition of the deleted snapshots with rows that are yet to be removed. No inode has it. */
   public static final long DELETED = 2;
+
+  private static final int PAGE = 100;
 
   /** Set in the partitions of the index by snapshots; no inode has an id as great. */
   private static final long INDEX = Long.MIN_VALUE;
@@ -165,25 +168,71 @@ public final class SnapshotTables {
     if (transaction.get(Tables.SNAPSHOT, snapshot(directoryId, upTo)).isPresent()) {
       return Optional.of(upTo); // mostly: it is the newest of all, and was not deleted
     }
-    List<Row<SnapshotRow>> found =
-        transaction.scan(
-            Tables.SNAPSHOT,
-            directoryId,
-            snapshot(directoryId, after),
-            snapshot(directoryId, upTo + 1),
-            Integer.MAX_VALUE);
-    return found.isEmpty()
-        ? Optional.empty()
-        : Optional.of(found.get(found.size() - 1).key().firstLong());
+    long[] newest = {0};
+    each(
+        transaction,
+        snapshot(directoryId, after),
+        snapshot(directoryId, upTo + 1),
+        row -> newest[0] = row.key().firstLong());
+    return newest[0] == 0 ? Optional.empty() : Optional.of(newest[0]);
+  }
+
+  /** The number of snapshots of a directory. */
+  public static int count(Transaction transaction, long directoryId) throws IOException {
+    int[] count = {0};
+    each(transaction, snapshot(directoryId, 0), Key.endOf(directoryId), row -> count[0]++);
+    return count[0];
+  }
+
+  /** The snapshot of a directory with a name. */
+  public static Optional<Row<SnapshotRow>> named(
+      Transaction transaction, long directoryId, String name) throws IOException {
+    List<Row<SnapshotRow>> found = new ArrayList<>(1);
+    each(
+        transaction,
+        snapshot(directoryId, 0),
+        Key.endOf(directoryId),
+        row -> {
+          if (row.value().getName().equals(name)) {
+            found.add(row);
+          }
+        });
+    return found.stream().findFirst();
+  }
+
+  /** Reads rows of snapshots page by page: each may hold the attributes of a directory. */
+  private static void each(
+      Transaction transaction, Key after, Key before, Consumer<Row<SnapshotRow>> row)
+      throws IOException {
+    Key from = after;
+    List<Row<SnapshotRow>> page;
+    do {
+      page = transaction.scan(Tables.SNAPSHOT, after.partition(), from, before, PAGE);
+      page.forEach(row);
+      from = page.isEmpty() ? from : page.get(page.size() - 1).key();
+    } while (page.size() == PAGE);
+  }
+
+  /**
+   * The newest snapshot of a span behind an id. If its very newest one is not found, the notes of
+   * the transaction tell.
+   */
+  static Optional<Long> newest(Transaction transaction, SnapshotSpanProto span, long after)
+      throws IOException {
+    long directoryId = span.getDirectoryId();
+    long upTo = span.getNewest();
+    Optional<Long> found = newest(transaction, directoryId, after, upTo);
+    if (transaction.isShared() && after < upTo && found.orElse(0L) != upTo) {
+      transaction.snapshots().noteAbsent(snapshot(directoryId, upTo));
+    }
+    return found;
   }
 
   /** Whether a snapshot sees the row of an entry, in a place that snapshots of these spans see. */
   public static boolean isSeen(
       Transaction transaction, InodeRow entry, List<SnapshotSpanProto> spans) throws IOException {
     for (SnapshotSpanProto span : spans) {
-      if (newest(
-              transaction, span.getDirectoryId(), entry.getChangedAfterSnapshot(), span.getNewest())
-          .isPresent()) {
+      if (newest(transaction, span, entry.getChangedAfterSnapshot()).isPresent()) {
         return true;
       }
     }
@@ -202,6 +251,15 @@ public final class SnapshotTables {
     List<SnapshotSpanProto> merged = new ArrayList<>();
     newest.forEach((directoryId, id) -> merged.add(span(directoryId, id)));
     return merged;
+  }
+
+  /** The newest snapshot of a directory among spans; 0 for none. */
+  public static long newestOf(long directoryId, List<SnapshotSpanProto> spans) {
+    return spans.stream()
+        .filter(span -> span.getDirectoryId() == directoryId)
+        .mapToLong(SnapshotSpanProto::getNewest)
+        .max()
+        .orElse(0);
   }
 
   public static SnapshotSpanProto span(long directoryId, long newest) {

@@ -27,6 +27,10 @@ final class SnapshotPaths {
       if (inode.row().getSnapshotSpansCount() > 0) {
         above = SnapshotTables.merged(above, inode.row().getSnapshotSpansList());
       }
+      if (inode.row().getSnapshottable()) {
+        List<SnapshotSpanProto> own = inode.row().getSnapshotSpansList();
+        transaction.snapshots().noteTop(inode.id(), SnapshotTables.newestOf(inode.id(), own));
+      }
       if (!above.isEmpty()) {
         transaction.snapshots().note(inode.id(), above);
       }
@@ -48,6 +52,10 @@ final class SnapshotPaths {
       if (!above.isEmpty()) {
         long id = i == 0 ? inodeId : upwards.get(i - 1).getParentId();
         transaction.snapshots().note(id, above);
+        long own = SnapshotTables.newestOf(id, name.getSnapshotSpansList());
+        if (own > 0) {
+          transaction.snapshots().noteTop(id, own);
+        }
       }
     }
   }
@@ -85,7 +93,7 @@ final class SnapshotPaths {
       return new ResolvedPath(path, inodes, place);
     }
     Optional<Row<SnapshotRow>> snapshot =
-        byName(transaction, directory.id(), path.name(inodes.size()));
+        SnapshotTables.named(transaction, directory.id(), path.name(inodes.size()));
     if (snapshot.isEmpty()) {
       return new ResolvedPath(path, inodes, place);
     }
@@ -120,12 +128,5 @@ final class SnapshotPaths {
             .setPermission(0777)
             .setModifiedMillis(0)
             .build());
-  }
-
-  private static Optional<Row<SnapshotRow>> byName(
-      Transaction transaction, long directoryId, String name) throws IOException {
-    return SnapshotTables.of(transaction, directoryId).stream()
-        .filter(row -> row.value().getName().equals(name))
-        .findFirst();
   }
 }

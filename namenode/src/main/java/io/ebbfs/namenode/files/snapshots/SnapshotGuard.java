@@ -7,6 +7,7 @@ import io.ebbfs.namenode.files.inodes.ResolvedPath;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.SnapshotTables;
+import io.ebbfs.namenode.store.StaleReadException;
 import io.ebbfs.namenode.store.StoreFormat;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
@@ -29,6 +30,20 @@ public final class SnapshotGuard {
     return inode.isDirectory() && StoreFormat.hasSnapshots(transaction)
         ? Optional.of(RowLock.shared(Tables.SETTING, SnapshotTables.LOCK))
         : Optional.empty();
+  }
+
+  /**
+   * Asks again, under the lock of the directory, whether there was no lock to take. The very first
+   * directory of a store may have become snapshottable meanwhile.
+   *
+   * @param taken what {@link #lockFor} told
+   * @throws StaleReadException if there is a lock to take now
+   */
+  public static void requireStillNeedless(
+      Transaction transaction, Inode locked, Optional<RowLock> taken) throws IOException {
+    if (taken.isEmpty() && lockFor(transaction, locked).isPresent()) {
+      throw new StaleReadException("the store has got its first directory with snapshots");
+    }
   }
 
   /**

@@ -24,6 +24,7 @@ import io.ebbfs.protocol.proto.StoreProtos.CounterRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeNameRow;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
 import io.ebbfs.protocol.proto.StoreProtos.SnapshotRow;
+import io.ebbfs.protocol.proto.StoreProtos.SnapshotSpanProto;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.time.Clock;
@@ -97,12 +98,19 @@ public final class SnapshotService {
           Inode locked = InodeLocks.lock(transaction, List.of(directory)).get(0);
           transaction.put(
               Tables.INODE, locked.key(), locked.row().toBuilder().setSnapshottable(true).build());
-          transaction.put(
-              Tables.SNAPSHOT,
-              SnapshotTables.snapshottable(locked.id()),
-              SnapshotRow.getDefaultInstance());
+          List<SnapshotSpanProto> spans = locked.row().getSnapshotSpansList();
+          putTop(transaction, locked.id(), SnapshotTables.newestOf(locked.id(), spans));
           return null;
         });
+  }
+
+  /** Writes which snapshot is the newest one: whoever changes something below has seen it. */
+  private static void putTop(Transaction transaction, long directoryId, long newest) {
+    transaction.snapshots().noteTop(directoryId, newest);
+    transaction.put(
+        Tables.SNAPSHOT,
+        SnapshotTables.snapshottable(directoryId),
+        SnapshotRow.newBuilder().setNewest(newest).build());
   }
 
   private static void refuseNested(Transaction transaction, ResolvedPath path) throws IOException {
@@ -194,6 +202,9 @@ public final class SnapshotService {
     transaction.lock(List.of(EXCLUSIVE));
     ResolvedPath path = owned(transaction, caller, src);
     if (earlier.isPresent()) {
+      if (path.exists()) { // who has the answer must not see an old row of the directory
+        InodeLocks.lock(transaction, List.of(path.lastFound()));
+      }
       return pathOf(path, nameOf(transaction, path, earlier.get().getInodeId()).orElse(name));
     }
     if (!DFSUtil.isValidNameForComponent(name)) {
@@ -242,6 +253,7 @@ public final class SnapshotService {
       transaction.get(Tables.XATTR, Tables.xattr(directory.id())).ifPresent(row::setAttributes);
     }
     transaction.put(Tables.SNAPSHOT, SnapshotTables.snapshot(directory.id(), id), row.build());
+    putTop(transaction, directory.id(), id);
     InodeRow seen = SnapshotTables.with(touched, List.of(SnapshotTables.span(directory.id(), id)));
     transaction.put(Tables.INODE, directory.key(), seen);
     InodeNameRow names = transaction.get(Tables.INODE_NAME, nameKey).orElseThrow();
@@ -388,7 +400,7 @@ public final class SnapshotService {
                     .filter(i -> caller.isSuperuser() || i.row().getOwner().equals(caller.user()))
                     .isPresent();
             if (isTheirs) {
-              int count = SnapshotTables.of(transaction, id).size();
+              int count = SnapshotTables.count(transaction, id);
               found.add(new Snapshottable(path.get(), inode.get(), count));
             }
           }

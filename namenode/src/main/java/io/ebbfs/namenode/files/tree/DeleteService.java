@@ -19,6 +19,7 @@ import io.ebbfs.namenode.store.OptimisticTransactions;
 import io.ebbfs.namenode.store.Row;
 import io.ebbfs.namenode.store.RowLock;
 import io.ebbfs.namenode.store.SnapshotTables;
+import io.ebbfs.namenode.store.StaleReadException;
 import io.ebbfs.namenode.store.Tables;
 import io.ebbfs.namenode.store.Transaction;
 import io.ebbfs.protocol.proto.StoreProtos.InodeRow;
@@ -100,6 +101,7 @@ public final class DeleteService {
     Optional<RowLock> guard = SnapshotGuard.lockFor(transaction, resolved.lastFound());
     if (guard.isPresent()) {
       transaction.lock(List.of(guard.get()));
+      resolveAgain(transaction, src, resolved);
       snapshottable = SnapshotGuard.refuseWithSnapshots(transaction, resolved);
     }
     List<Inode> locked =
@@ -109,6 +111,7 @@ public final class DeleteService {
             List.of(resolved.lastFound()),
             List.of());
     Inode removed = locked.get(1);
+    SnapshotGuard.requireStillNeedless(transaction, removed, guard);
     refuseNonEmpty(transaction, removed, resolved.path(), recursive);
     if (!recursive
         && removed.isDirectory()
@@ -122,6 +125,19 @@ public final class DeleteService {
     boolean pending = PendingDeletions.put(transaction, removed);
     ClientCall.takeEffect(transaction, 0, now);
     return pending ? Outcome.PENDING : Outcome.REMOVED;
+  }
+
+  /**
+   * Notes the snapshots that may see the path now: the walk below it may have taken minutes, and
+   * would begin anew for each snapshot that was created meanwhile.
+   */
+  private static void resolveAgain(Transaction transaction, String src, ResolvedPath seen)
+      throws IOException {
+    transaction.snapshots().forget();
+    ResolvedPath now = PathResolver.resolve(transaction, src);
+    if (!now.exists() || !now.lastFound().isSame(seen.lastFound())) {
+      throw new StaleReadException(seen.path() + " was renamed or deleted meanwhile");
+    }
   }
 
   private static void refuseNonEmpty(

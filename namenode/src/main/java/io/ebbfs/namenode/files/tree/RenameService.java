@@ -118,7 +118,8 @@ public final class RenameService {
       Transaction transaction, ResolvedPath from, ResolvedPath named) throws IOException {
     boolean into = named.last().filter(Inode::isDirectory).isPresent() && !from.path().isRoot();
     return into
-        ? PathResolver.resolve(transaction, named.path().child(from.path().lastName()))
+        ? PathResolver.resolve(
+            transaction, named.path().child(from.path().lastName()).toString(), named)
         : named;
   }
 
@@ -243,16 +244,15 @@ public final class RenameService {
     Inode oldParent = from.parent().orElseThrow();
     Inode newParent = to.parent().orElseThrow();
     boolean toOtherParent = !oldParent.isSame(newParent);
-    List<RowLock> first = new ArrayList<>();
-    SnapshotGuard.lockFor(transaction, moved).ifPresent(first::add);
-    boolean guarded = !first.isEmpty();
+    Optional<RowLock> guard = SnapshotGuard.lockFor(transaction, moved);
+    List<RowLock> first = new ArrayList<>(guard.stream().toList());
     if (moved.isDirectory() && toOtherParent) {
       first.add(DIRECTORY_MOVES);
     }
     if (!first.isEmpty()) {
       transaction.lock(first);
     }
-    if (guarded) {
+    if (guard.isPresent()) {
       protectSnapshots(transaction, from, to);
     }
     if (moved.isDirectory() && toOtherParent) {
@@ -262,6 +262,7 @@ public final class RenameService {
     }
     Key target = Tables.inode(newParent.id(), to.path().nameBytes(to.path().depth()));
     List<Inode> locked = lock(transaction, moved, oldParent, newParent, to, target);
+    SnapshotGuard.requireStillNeedless(transaction, moved, guard);
     Outcome outcome = Outcome.MOVED;
     if (to.exists() && replace) {
       Inode replaced = locked.get(REPLACED);
